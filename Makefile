@@ -1,0 +1,56 @@
+# `make` alone lists the commands. Everything installs into .venv, from hashed pins, when it is missing or out of date.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: help setup run test check fmt pins clean
+
+help:
+	@echo 'make run     serve on 127.0.0.1:8000 with an SQLite file (installs what is missing)'
+	@echo 'make test    run every test (installs what is missing)'
+	@echo 'make check   lint, types and the direction of imports'
+	@echo 'make fmt     format the code'
+	@echo 'make setup   make .venv with the program and the development tools'
+	@echo 'make pins    bring requirements/*.txt up to date with pyproject.toml'
+	@echo 'make clean   delete .venv and caches (never your data)'
+
+run: .venv/run
+	@$(BIN)/tickover serve
+
+setup: .venv/dev
+
+test: .venv/dev
+	$(BIN)/pytest --cov --cov-report=term-missing:skip-covered --cov-fail-under=100
+
+check: .venv/dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fmt: .venv/dev
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+# Universal and hashed: the same pins on every platform, and no place where they came from.
+PIN := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
+pins: .venv/dev
+	$(PIN) --upgrade pyproject.toml --group build -o requirements/run.txt
+	$(PIN) --upgrade pyproject.toml --group build --group dev -c requirements/run.txt -o requirements/dev.txt
+
+clean:
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .import_linter_cache
+
+.venv/bin/python:
+	@sh scripts/make-venv.sh $(PYTHON)
+
+.venv/run: requirements/run.txt pyproject.toml .venv/bin/python
+	@echo 'Installing Tickover into .venv ...'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv/dev: requirements/dev.txt .venv/run
+	@echo 'Installing the development tools into .venv ...'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@touch $@

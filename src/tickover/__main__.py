@@ -1,0 +1,5 @@
+"""`python -m tickover` is `tickover`."""
+
+from tickover.cli import main
+
+main()

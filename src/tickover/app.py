@@ -1,0 +1,154 @@
+"""The one place where parts are chosen and joined: the program as a value that runs and closes."""
+
+import asyncio
+import os
+import secrets
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import uvicorn
+from structlog.stdlib import BoundLogger
+
+from tickover.core.errors import Rejection
+from tickover.mail import open_mailer
+from tickover.operations import Operations, Policy
+from tickover.ports import Store
+from tickover.rpc import Rpc
+from tickover.settings import SettingError, Settings
+from tickover.storage import open_store
+from tickover.tokens import Mint
+from tickover.web import Web, wall_clock
+
+_SWEEP_SECONDS = 60.0
+_SWEEP_ROWS = 200
+_GRACE_SECONDS = 15
+
+
+class Tickover:
+    """A server: running, it is reachable at `url`; closed, it has answered all that it accepted."""
+
+    def __init__(self, settings: Settings, listener: socket.socket, store: Store, log: BoundLogger) -> None:
+        self.settings = settings
+        self.url = _address_of(settings.host, listener)
+        self._listener = listener
+        self._store = store
+        self._log = log
+        self._mailer = open_mailer(settings.mail_url, settings.mail_from, settings.data_dir / "outbox", log)
+        policy = Policy(settings.public_url or self.url, settings.max_clocks_per_user)
+        operations = Operations(store, self._mailer, Mint(_secret_key(settings)), policy)
+        self._web = Web(Rpc(operations, log), store)
+
+    @classmethod
+    async def open(cls, settings: Settings, log: BoundLogger) -> "Tickover":
+        """Take the port, the database and the mailer; SettingError when one of them is not to be had."""
+        listener = _listen(settings.host, settings.port)
+        try:
+            store = await open_store(settings.database_url)
+        except SettingError:
+            listener.close()
+            raise
+        try:
+            return cls(settings, listener, store, log)
+        except SettingError:
+            listener.close()
+            await store.close()
+            raise
+
+    async def run(self, when_ready: Callable[[], None]) -> None:
+        """Serve until a signal to stop, or until cancelled."""
+        config = uvicorn.Config(
+            self._web,
+            loop="none",
+            http="httptools",
+            ws="none",
+            lifespan="off",
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+        )
+        sweeping = asyncio.create_task(_sweep_for_ever(self._store, self._log))
+        try:
+            await _Server(config, when_ready).serve(sockets=[self._listener])
+        finally:
+            sweeping.cancel()
+            await asyncio.gather(sweeping, return_exceptions=True)
+
+    async def close(self) -> None:
+        await self._store.close()
+        await self._mailer.close()
+        self._listener.close()
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, when_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._when_ready = when_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._when_ready()
+
+
+async def _sweep_for_ever(store: Store, log: BoundLogger) -> None:
+    """Delete what has expired, a few rows at a time, so that no request waits long behind it."""
+    while True:
+        try:
+            while await store.sweep(wall_clock(), _SWEEP_ROWS):
+                pass
+        except Rejection as rejection:
+            log.warning("sweeping failed", reason=rejection.reason)
+        await asyncio.sleep(_SWEEP_SECONDS)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        listener = socket.socket(family, socket.SOCK_STREAM)
+    except OSError as error:
+        raise SettingError(f"TICKOVER_HOST is no address of this machine: {host} ({error.strerror}).") from None
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except OSError as error:
+        listener.close()
+        raise SettingError(
+            f"Cannot listen on {host}:{port}: {error.strerror}. Stop what uses it, or set TICKOVER_PORT to another."
+        ) from None
+    return listener
+
+
+def _address_of(host: str, listener: socket.socket) -> str:
+    port = listener.getsockname()[1]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _secret_key(settings: Settings) -> bytes:
+    """The key that was set, or the one in the data folder, made at the first start and readable by its owner alone."""
+    if settings.secret_key:
+        return settings.secret_key.encode()
+    path = settings.data_dir / "secret.key"
+    try:
+        if not path.exists():
+            _make_secret_key(path)
+        key = path.read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingError(f"The secret key {path} cannot be read: {error}.") from None
+    if len(key) < 32:
+        raise SettingError(f"The secret key {path} is damaged. Delete it, and codes sent before no longer work.")
+    return key.encode()
+
+
+def _make_secret_key(path: Path) -> None:
+    """Put the file there whole, and only if no other process was faster."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(secrets.token_hex(32) + "\n")
+    try:
+        os.link(unfinished, path)
+    except FileExistsError:
+        pass
+    finally:
+        unfinished.unlink()

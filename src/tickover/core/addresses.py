@@ -1,0 +1,44 @@
+"""E-mail addresses: exactly one address, in the one form under which it is known."""
+
+import string
+
+import email_validator
+from email_validator import EmailNotValidError, validate_email
+
+from tickover.core.limits import MAX_EMAIL
+
+# The library's documented way to let `.test`, `localhost` and their like pass.
+email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
+
+_ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+
+
+class EmailAddress(str):
+    """An address as it is stored and mailed to: ASCII letters in lower case, the domain in IDNA form."""
+
+    __slots__ = ()
+
+
+def parse(text: object) -> EmailAddress:
+    """Read one address; ValueError when it is anything else.
+
+    Nothing is looked up and special-use domains pass: deliverability is the mail server's business. Beside ASCII case
+    nothing of the local part is folded: `a.b+c@x` and `ab@x` may be two people.
+    """
+    if not isinstance(text, str):
+        raise ValueError("must be a string")
+    if len(text) > MAX_EMAIL:
+        raise ValueError(f"must be at most {MAX_EMAIL} characters")
+    try:
+        found = validate_email(
+            text,
+            strict=True,
+            check_deliverability=False,
+            globally_deliverable=False,
+            allow_quoted_local=True,
+            allow_domain_literal=True,
+        )
+    except EmailNotValidError:
+        raise ValueError("must be one e-mail address, such as ana@example.com") from None
+    local = text.rpartition("@")[0].translate(_ASCII_LOWER)
+    return EmailAddress(f"{local}@{found.ascii_domain}")

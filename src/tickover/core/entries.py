@@ -1,0 +1,30 @@
+"""The base of everything that a caller sends: how it is read, and how it may be refused."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct
+
+from tickover.core import addresses, moments
+from tickover.core.addresses import EmailAddress
+from tickover.core.errors import Fault
+from tickover.core.moments import Moment
+
+
+class Entry(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """Parameters, or a part of them. A misspelt name that was ignored would ruin a simulation, so it is refused."""
+
+    def faults(self, now: Moment) -> Iterable[Fault]:
+        """What is wrong between fields that are each right in themselves.
+
+        It is also asked when some fields were refused already: those are None, whatever their type says.
+        """
+        return ()
+
+
+_READERS = {Moment: moments.parse, EmailAddress: addresses.parse}
+
+
+def read_text(kind: Any, value: object) -> Any:
+    """Read a value of one of our own types from what JSON gave; ValueError says what is wrong with it."""
+    return _READERS[kind](value)

@@ -1,0 +1,33 @@
+"""Every number of the interface, named once."""
+
+from datetime import timedelta
+from typing import Final
+
+# Clocks
+CLOCK_LIFETIME: Final = timedelta(days=7)
+SPAN_YEARS: Final = 10
+"""How far from now a clock may start, and how far from its start it may run, in calendar years."""
+MAX_TRANSACTIONS: Final = 100
+MAX_GOALS: Final = 25
+MAX_CONTRIBUTIONS: Final = 100
+MAX_NAME: Final = 120
+MAX_CATEGORY: Final = 80
+MAX_AMOUNT: Final = 1_000_000_000
+MAX_PROGRESS_PERCENT: Final = 10**15
+"""A tiny target can be over-funded without bound; beyond this a double no longer holds two decimals."""
+
+# Signing in
+RESEND_INTERVAL: Final = timedelta(seconds=60)
+CODE_DIGITS: Final = 6
+CODE_LIFETIME: Final = timedelta(minutes=10)
+CODE_TRIES: Final = 5
+LINK_LIFETIME: Final = timedelta(hours=1)
+TOKEN_LIFETIME: Final = timedelta(days=30)
+MAX_EMAIL: Final = 254
+"""RFC 5321's path limit; checked first, because the checks behind it are slow on long text."""
+
+# Requests
+MAX_BODY: Final = 1024 * 1024
+MAX_BATCH: Final = 50
+MAX_FAULTS: Final = 10_000
+"""More than a request within its counts can have; keeps the answer to a hostile one bounded."""

@@ -1,0 +1,80 @@
+"""Instants: RFC 3339 in and out, always UTC, exact to the microsecond, and ten calendar years after.
+
+A moment is a `datetime` in UTC. Databases keep it as a whole number of microseconds since 1970.
+"""
+
+import re
+from abc import ABC
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from tickover.core.limits import SPAN_YEARS
+
+if TYPE_CHECKING:
+    Moment: TypeAlias = datetime
+else:
+
+    class Moment(ABC):  # noqa: B024 - it only gives datetimes another name
+        """Any datetime. A type of its own, because msgspec's reading of datetimes is looser than RFC 3339."""
+
+    Moment.register(datetime)
+
+EXPECTED: Final = "must be an RFC 3339 timestamp with an offset, such as 2027-01-31T09:00:00Z"
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+_USUAL: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9]Z")
+_RFC_3339: Final = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9]{2}:[0-9]{2}:)([0-9]{2})(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-5][0-9])"
+)
+
+
+def parse(text: object) -> Moment:
+    """Read an RFC 3339 timestamp; ValueError when it is anything else.
+
+    Digits past the microsecond are cut. Second 60 is taken where it is 23:59:60 in UTC, and is the next second.
+    """
+    if not isinstance(text, str):
+        raise ValueError(EXPECTED)
+    if _USUAL.fullmatch(text):
+        return datetime.fromisoformat(text)
+    match = _RFC_3339.fullmatch(text)
+    if match is None:
+        raise ValueError(EXPECTED)
+    date, minute, second, fraction, offset = match.groups()
+    try:
+        if second == "60":
+            return _after_leap_second(f"{date}T{minute}59{offset.upper()}", fraction)
+        return datetime.fromisoformat(f"{date}T{minute}{second}{(fraction or '')[:7]}{offset.upper()}").astimezone(UTC)
+    except OverflowError:
+        raise ValueError("must lie in the years 0001 to 9999 when written in UTC") from None
+
+
+def _after_leap_second(second_before: str, fraction: str | None) -> Moment:
+    before = datetime.fromisoformat(second_before).astimezone(UTC)
+    if (before.hour, before.minute) != (23, 59):
+        raise ValueError("second 60 exists only at 23:59:60 UTC")
+    microsecond = int((fraction or ".0")[1:7].ljust(6, "0"))
+    return before + timedelta(seconds=1, microseconds=microsecond)
+
+
+def to_micros(moment: Moment) -> int:
+    since = moment - _EPOCH
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+def from_micros(micros: int) -> Moment:
+    return _EPOCH + micros * _MICROSECOND
+
+
+def write(moment: Moment) -> str:
+    """RFC 3339 in UTC with `Z`, the fraction left out when it is zero."""
+    return moment.isoformat().removesuffix("+00:00") + "Z"
+
+
+def years_after(moment: Moment, years: int = SPAN_YEARS) -> Moment:
+    """The same day and time `years` later (earlier when negative); 29 February goes to 28 February."""
+    try:
+        return moment.replace(year=moment.year + years)
+    except ValueError:
+        return moment.replace(year=moment.year + years, day=28)

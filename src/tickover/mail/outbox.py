@@ -1,0 +1,44 @@
+"""The development outbox: letters are kept as files and shown on the terminal, and never leave the machine."""
+
+import asyncio
+import os
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+
+from tickover.mail.compose import Composer
+from tickover.ports import Letter, MailRefused
+from tickover.settings import SettingError
+
+
+class Outbox:
+    stays_here = True
+
+    def __init__(self, folder: Path, composer: Composer) -> None:
+        self._folder = folder
+        self._composer = composer
+        self._numbers = count()
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise SettingError(f"The outbox {folder} cannot be made: {error.strerror}.") from None
+
+    async def deliver(self, letter: Letter) -> None:
+        try:
+            await asyncio.to_thread(self._keep, letter)
+        except OSError as error:
+            raise MailRefused from error
+        # A terminal that went away is no reason to refuse a letter that was kept.
+        with suppress(OSError):
+            print(f"  ✉ {letter.to}  {letter.kind.lower()}  {letter.secret}", flush=True)
+
+    def _keep(self, letter: Letter) -> None:
+        """Write the letter whole or not at all, under a name that sorts by time."""
+        name = f"{letter.sent_at:%Y%m%dT%H%M%S.%fZ}-{os.getpid()}-{next(self._numbers)}"
+        unfinished = self._folder / f".{name}"
+        with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(self._composer.compose(letter))
+        unfinished.rename(self._folder / f"{name}.eml")
+
+    async def close(self) -> None:
+        """Nothing is held open."""

@@ -1,0 +1,85 @@
+"""Real mail: one conversation with the SMTP server for each letter, ten seconds at the most."""
+
+import asyncio
+from contextlib import suppress
+from urllib.parse import unquote, urlsplit
+
+from aiosmtplib import SMTP, SMTPException, SMTPNotSupported, SMTPResponseException
+from structlog.stdlib import BoundLogger
+
+from tickover.mail.compose import Composer
+from tickover.ports import Letter, MailOutcomeUnknown, MailRefused
+from tickover.settings import SettingError
+
+_CONVERSATION_SECONDS = 10.0
+_GOODBYE_SECONDS = 1.0
+
+
+class SmtpMailer:
+    stays_here = False
+
+    def __init__(self, url: str, composer: Composer, log: BoundLogger) -> None:
+        try:
+            parts = urlsplit(url)
+            self._port = parts.port or (465 if parts.scheme == "smtps" else 587)
+        except ValueError:
+            raise SettingError("TICKOVER_MAIL_URL must have a port from 1 to 65535, or none.") from None
+        if not parts.hostname or parts.path not in ("", "/") or parts.query or parts.fragment:
+            raise SettingError("TICKOVER_MAIL_URL must look like smtp://user:password@host:587 or smtps://…")
+        self._host = parts.hostname
+        self._user = unquote(parts.username) if parts.username else None
+        self._password = unquote(parts.password) if parts.password else None
+        self._tls_from_the_start = parts.scheme == "smtps"
+        self._composer = composer
+        self._log = log
+
+    async def deliver(self, letter: Letter) -> None:
+        server = self._server()
+        # What is known if the conversation breaks off: until the letter itself is under way, it was not accepted.
+        if_broken_off: type[Exception] = MailRefused
+        try:
+            async with asyncio.timeout(_CONVERSATION_SECONDS):
+                await server.connect()
+                await self._address(server, letter)
+                if_broken_off = MailOutcomeUnknown
+                await server.data(self._composer.compose(letter))
+        except SMTPResponseException as refusal:
+            # Only the code: the server's words may repeat the address.
+            self._log.warning("the mail server refused a letter", answer=refusal.code)
+            raise MailRefused from refusal
+        except (SMTPException, OSError) as error:
+            self._log.warning("the mail server does not answer", error=type(error).__name__)
+            raise if_broken_off from error
+        else:
+            with suppress(SMTPException, OSError):
+                await server.quit(timeout=_GOODBYE_SECONDS)
+        finally:
+            server.close()
+
+    async def _address(self, server: SMTP, letter: Letter) -> None:
+        """Say from whom and to whom. The addresses were checked by us, and are said to the letter."""
+        parameters = [] if letter.to.isascii() else [b"SMTPUTF8"]
+        if parameters and not server.supports_extension("smtputf8"):
+            raise SMTPNotSupported("the server takes ASCII addresses only")
+        for command, address in (
+            (b"MAIL FROM:<%b>", self._composer.sender_address),
+            (b"RCPT TO:<%b>", letter.to),
+        ):
+            response = await server.execute_command(command % address.encode(), *parameters)
+            if response.code not in (250, 251):
+                raise SMTPResponseException(response.code, response.message)
+            parameters = []
+
+    def _server(self) -> SMTP:
+        return SMTP(
+            hostname=self._host,
+            port=self._port,
+            username=self._user,
+            password=self._password,
+            use_tls=self._tls_from_the_start,
+            start_tls=None,
+            timeout=_CONVERSATION_SECONDS,
+        )
+
+    async def close(self) -> None:
+        """Each letter closes its own connection."""

@@ -1,0 +1,83 @@
+"""JSON-RPC 2.0: bytes in, bytes out. The only place where an exception becomes an answer."""
+
+from msgspec import Raw, Struct
+from structlog.stdlib import BoundLogger
+
+from tickover import wire
+from tickover.core.errors import Reason, Rejection
+from tickover.core.limits import MAX_BATCH
+from tickover.core.moments import Moment
+from tickover.operations import OPERATIONS, Caller, Operations
+from tickover.wire import NotARequest, Request
+
+
+class Context(Struct, frozen=True):
+    """What the door knows of a request beside its body."""
+
+    now: Moment
+    token: str | None
+    request_id: str
+
+
+class Answer(Struct, frozen=True):
+    """What the door sends back. The rejection, if there was one, is there for the status and its headers."""
+
+    body: bytes
+    rejection: Rejection | None = None
+
+
+NO_ANSWER = Answer(b"")
+
+
+class Rpc:
+    def __init__(self, operations: Operations, log: BoundLogger) -> None:
+        self._operations = operations
+        self._log = log
+
+    async def answer(self, body: bytes, context: Context) -> Answer:
+        """Answer a call, or a batch of them; an empty body when nothing asks for an answer."""
+        try:
+            text = wire.read_text_of(body)
+            if text.lstrip(" \t\r\n").startswith("["):
+                return await self._answer_batch(text, context)
+        except Rejection as rejection:
+            return refuse(rejection)
+        return await self._answer_call(text, context)
+
+    async def _answer_batch(self, text: str, context: Context) -> Answer:
+        calls = wire.read_batch(text)
+        if not 1 <= len(calls) <= MAX_BATCH:
+            raise NotARequest(f"a batch has 1 to {MAX_BATCH} calls, and this has {len(calls)}")
+        # One after the other, so that two advances of one clock happen in the order given.
+        answers = [await self._answer_call(call, context) for call in calls]
+        bodies = [answer.body for answer in answers if answer.body]
+        return Answer(b"[%b]" % b",".join(bodies)) if bodies else NO_ANSWER
+
+    async def _answer_call(self, written: str | Raw, context: Context) -> Answer:
+        try:
+            request = wire.read_request(written)
+        except NotARequest as rejection:
+            return refuse(rejection, rejection.id)
+        try:
+            result = await self._run(request, context)
+            answer = Answer(wire.write_result(request.id, result))
+        except Rejection as rejection:
+            answer = refuse(rejection, request.id)
+        except Exception:
+            self._log.exception("internal error", method=request.method, request_id=context.request_id)
+            message = "Something went wrong on our side. Tell us the request id."
+            answer = refuse(Rejection(Reason.INTERNAL, message, {"requestId": context.request_id}), request.id)
+        return answer if request.id else NO_ANSWER
+
+    async def _run(self, request: Request, context: Context) -> bytes | Struct:
+        operation = OPERATIONS.get(request.method)
+        if operation is None:
+            known = ", ".join(OPERATIONS)
+            raise Rejection(Reason.METHOD_NOT_FOUND, f"There is no method of this name. Known are {known}.")
+        user = await self._operations.user_of(context.token, context.now) if operation.needs_token else b""
+        params = wire.read_params(operation.params, request.method, request.params, context.now)
+        return await operation.run(self._operations, params, Caller(context.now, user))
+
+
+def refuse(rejection: Rejection, id: bytes = wire.NULL) -> Answer:
+    return Answer(wire.write_error(id, rejection), rejection)

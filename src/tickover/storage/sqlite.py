@@ -1,0 +1,241 @@
+"""The store on SQLite: one writer thread, and reads beside it on the event loop's own thread.
+
+A read here is a look-up by key, mostly in pages that are in memory; to hand it to another thread would cost more.
+"""
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from tickover.core.clocks import Clock
+from tickover.core.errors import unavailable
+from tickover.core.ids import first_living_key
+from tickover.core.limits import LINK_LIFETIME
+from tickover.core.logins import Kind, Send, Try
+from tickover.core.moments import Moment, from_micros, to_micros
+from tickover.ports import NewSession
+from tickover.settings import SettingError
+from tickover.storage.migrate import migrations, pending
+from tickover.storage.writer import Writer, as_told, immediate
+
+_LOCK_WAIT_SECONDS = 5.0
+_PING_SECONDS = 1.0
+_MICROS_A_DAY = 86_400 * 1_000_000
+
+
+class SqliteStore:
+    """See `ports.Store` for what each method promises."""
+
+    def __init__(self, path: Path) -> None:
+        self._writing = _connect(path)
+        _migrate(self._writing)
+        self._reading = _connect(path)
+        self._writer = Writer(self._writing)
+
+    @classmethod
+    async def open(cls, path: Path) -> "SqliteStore":
+        """Open or create the file, and bring its schema up to date; SettingError when it cannot be used."""
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return cls(path)
+        except (apsw.Error, OSError) as error:
+            raise SettingError(f"The database {path} cannot be opened: {error}.") from None
+
+    async def close(self) -> None:
+        await self._writer.close()
+        self._reading.close()
+        self._writing.close()
+
+    async def ping(self) -> None:
+        """Through the writer: a store that can only be read from is not ready."""
+        try:
+            async with asyncio.timeout(_PING_SECONDS):
+                await self._writer.submit(_statement("select 1 from users limit 1"))
+        except TimeoutError:
+            raise unavailable("The database does not answer just now.") from None
+
+    async def user_of_token(self, token_digest: bytes, now: Moment) -> bytes | None:
+        found = self._look_up(
+            "select user_key from tokens where digest = ? and expires_at > ?", token_digest, to_micros(now)
+        )
+        return found[0] if found else None
+
+    async def create_clock(
+        self, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
+    ) -> bytes | None:
+        instants = (to_micros(clock.start_time), to_micros(clock.frozen_time), to_micros(clock.max_time))
+
+        def job(db: apsw.Connection) -> bytes | None:
+            living = "select key from clocks where owner = ? and key >= ? order by key limit 1 offset ?"
+            if most and db.execute(living, (owner, living_from, most - 1)).fetchone():
+                return _one(db.execute(living, (owner, living_from, 0)))
+            db.execute("insert into clocks values (?, ?, ?, ?, ?)", (clock.key, owner, *instants))
+            db.execute("insert into schedules values (?, ?)", (clock.key, schedule))
+            return None
+
+        return await self._writer.submit(job)
+
+    async def advance_clock(self, key: bytes, owner: bytes, to: Moment) -> Clock | None:
+        micros = to_micros(to)
+
+        def job(db: apsw.Connection) -> Any:
+            return db.execute(
+                """update clocks
+                   set frozen_time = case when :to between frozen_time and max_time then :to else frozen_time end
+                   where key = :key and owner = :owner
+                   returning start_time, frozen_time, max_time""",
+                {"key": key, "owner": owner, "to": micros},
+            ).fetchone()
+
+        row = await self._writer.submit(job)
+        return Clock(key, *map(from_micros, row)) if row else None
+
+    async def schedule_of(self, key: bytes) -> bytes | None:
+        found = self._look_up("select body from schedules where clock_key = ?", key)
+        return found[0] if found else None
+
+    async def claim_send(self, send: Send, slot_free_before: Moment) -> Moment | None:
+        row = (send.digest, send.email, send.kind, to_micros(send.sent_at), to_micros(send.expires_at))
+
+        def job(db: apsw.Connection) -> int | None:
+            holder = db.execute(
+                """select sent_at from login_sends where email = ? and sent_at > ? and holds_slot
+                   order by sent_at desc limit 1""",
+                (send.email, to_micros(slot_free_before)),
+            ).fetchone()
+            if holder:
+                return int(holder[0])
+            db.execute("insert into login_sends (digest, email, kind, sent_at, expires_at) values (?, ?, ?, ?, ?)", row)
+            return None
+
+        last_sent_at = await self._writer.submit(job)
+        return None if last_sent_at is None else from_micros(last_sent_at)
+
+    async def undo_send(self, send: Send) -> None:
+        await self._writer.submit(_statement("delete from login_sends where digest = ?", send.digest))
+
+    async def free_slot(self, send: Send) -> None:
+        await self._writer.submit(_statement("update login_sends set holds_slot = 0 where digest = ?", send.digest))
+
+    async def count_try(self, email: str, most: int, now: Moment) -> Try | None:
+        micros = to_micros(now)
+
+        def job(db: apsw.Connection) -> Any:
+            counted = db.execute(
+                f"""update login_sends set tries = tries + 1
+                    where digest = {_NEWEST_CODE} and not spent and tries < :most and expires_at > :now
+                    returning digest, sent_at""",
+                {"email": email, "most": most, "now": micros},
+            ).fetchone()
+            if counted is None:
+                db.execute(
+                    "insert into login_misses values (?, 1) on conflict do update set count = count + 1",
+                    (micros // _MICROS_A_DAY,),
+                )
+            return counted
+
+        row = await self._writer.submit(job)
+        return Try(row[0], from_micros(row[1])) if row else None
+
+    async def redeem_code(self, email: str, code_digest: bytes, session: NewSession) -> bytes | None:
+        def job(db: apsw.Connection) -> bytes | None:
+            spent = db.execute(
+                f"""update login_sends set spent = 1
+                    where digest = :digest and not spent and digest = {_NEWEST_CODE} returning 1""",
+                {"email": email, "digest": code_digest},
+            ).fetchone()
+            return _open_session(db, email, session) if spent else None
+
+        return await self._writer.submit(job)
+
+    async def sweep(self, now: Moment, most: int) -> int:
+        def job(db: apsw.Connection) -> int:
+            before = db.total_changes()
+            dead = db.execute("select key from clocks where key < ? limit ?", (first_living_key(now), most)).fetchall()
+            db.executemany("delete from schedules where clock_key = ?", dead)
+            db.executemany("delete from clocks where key = ?", dead)
+            db.execute(
+                "delete from tokens where digest in (select digest from tokens where expires_at <= ? limit ?)",
+                (to_micros(now), most),
+            )
+            # Letters are kept for an hour whatever they carried, because the slot is read from them.
+            db.execute(
+                "delete from login_sends where digest in (select digest from login_sends where sent_at <= ? limit ?)",
+                (to_micros(now - LINK_LIFETIME), most),
+            )
+            return db.total_changes() - before
+
+        return await self._writer.submit(job)
+
+    def _look_up(self, statement: str, *bindings: object) -> Any:
+        try:
+            return self._reading.execute(statement, bindings).fetchone()
+        except apsw.Error as error:
+            raise as_told(error) from error
+
+
+_NEWEST_CODE = f"""
+    (select digest from login_sends where email = :email and kind = '{Kind.CODE}' order by sent_at desc limit 1)"""
+
+
+def _open_session(db: apsw.Connection, email: str, session: NewSession) -> bytes:
+    """Void all that was sent to the address, and let its user, new or known, in."""
+    db.execute("update login_sends set spent = 1 where email = ? and not spent", (email,))
+    db.execute(
+        "insert into users values (?, ?, ?) on conflict (email) do nothing",
+        (session.user_key, email, to_micros(session.created_at)),
+    )
+    user_key = _one(db.execute("select key from users where email = ?", (email,)))
+    db.execute("insert into tokens values (?, ?, ?)", (session.token_digest, user_key, to_micros(session.expires_at)))
+    return user_key
+
+
+def _one(cursor: apsw.Cursor) -> bytes:
+    """The key that a statement finds, where it is known that there is one."""
+    row: Any = cursor.fetchone()
+    return bytes(row[0])
+
+
+def _statement(statement: str, *bindings: object) -> Any:
+    def job(db: apsw.Connection) -> None:
+        db.execute(statement, bindings)
+
+    return job
+
+
+def _connect(path: Path) -> apsw.Connection:
+    connection = apsw.Connection(str(path))
+    connection.set_busy_timeout(int(_LOCK_WAIT_SECONDS * 1000))
+    _enter_wal_mode(connection)
+    # FULL: an answered write survives the loss of power. On macOS only fullfsync reaches the disk itself.
+    connection.execute("pragma synchronous = full; pragma fullfsync = 1; pragma checkpoint_fullfsync = 1")
+    return connection
+
+
+def _enter_wal_mode(connection: apsw.Connection) -> None:
+    """Switch to write-ahead logging; SQLite does not wait for another process that is just doing the same."""
+    deadline = time.monotonic() + _LOCK_WAIT_SECONDS
+    while True:
+        try:
+            connection.execute("pragma journal_mode = wal")
+            return
+        except apsw.BusyError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def _migrate(connection: apsw.Connection) -> None:
+    """Apply what is missing, each migration in a transaction of its own; another process may be doing the same."""
+    known = migrations("sqlite")
+    while True:
+        with immediate(connection):
+            version = connection.pragma("user_version")
+            missing = pending(known, version)
+            if not missing:
+                return
+            connection.execute(missing[0].sql)
+            connection.pragma("user_version", missing[0].number)

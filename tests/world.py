@@ -1,0 +1,151 @@
+"""The whole program in one process, with a wall clock that the test moves and ids that it can know beforehand."""
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import structlog
+
+from tickover.mail.compose import Composer
+from tickover.mail.outbox import Outbox
+from tickover.operations import Operations, Policy
+from tickover.ports import Mailer, Store
+from tickover.rpc import Rpc
+from tickover.storage import open_store
+from tickover.tokens import Mint
+from tickover.web import Web
+
+NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
+ANA = "ana@example.test"
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class World:
+    """What a caller can do, and what only a test can: move `now`, and open the mail."""
+
+    def __init__(self, store: Store, mailer: Mailer, outbox: Path, policy: Policy, seed: int = 1) -> None:
+        self.now = NOW
+        self.store = store
+        self.outbox = outbox
+        self._numbers = count(1)
+        mint = Mint(b"a key for tests alone", random.Random(seed).randbytes)
+        rpc = Rpc(Operations(store, mailer, mint, policy), structlog.stdlib.get_logger("tests"))
+        self.web = Web(rpc, store, lambda: self.now)
+
+    def pass_time(self, **amount: float) -> None:
+        self.now += timedelta(**amount)
+
+    async def request(
+        self, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None, chunk: int = 65_536
+    ) -> Answer:
+        """One HTTP request, as the server would hand it over: the body in chunks, header names in lower case."""
+        chunks = [body[start : start + chunk] for start in range(0, len(body), chunk)] or [b""]
+        received = iter(
+            [
+                {"type": "http.request", "body": piece, "more_body": index < len(chunks) - 1}
+                for index, piece in enumerate(chunks)
+            ]
+        )
+        sent: list[Any] = []
+
+        async def receive() -> Any:
+            return next(received, {"type": "http.disconnect"})
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        written = [(name.lower().encode(), value.encode("latin-1")) for name, value in (headers or {}).items()]
+        await self.web({"type": "http", "method": method, "path": path, "headers": written}, receive, send)
+        start, *rest = sent
+        return Answer(
+            start["status"],
+            {name.decode(): value.decode() for name, value in start["headers"]},
+            b"".join(message.get("body", b"") for message in rest),
+        )
+
+    async def post(self, body: bytes | Any, token: str | None = None, **headers: str) -> Answer:
+        """POST to /rpc: bytes as they are, anything else as JSON."""
+        written = body if isinstance(body, bytes) else json.dumps(body).encode()
+        every = {"Content-Type": "application/json", **headers}
+        if token is not None:
+            every["Authorization"] = f"Bearer {token}"
+        return await self.request("POST", "/rpc", written, every)
+
+    async def call(self, method: str, params: Any = None, token: str | None = None) -> Answer:
+        envelope = {"jsonrpc": "2.0", "id": next(self._numbers), "method": method}
+        return await self.post(envelope if params is None else {**envelope, "params": params}, token)
+
+    async def result(self, method: str, params: Any = None, token: str | None = None) -> Any:
+        """The result of a call that must succeed."""
+        answer = await self.call(method, params, token)
+        assert "result" in answer.json, answer.json
+        return answer.json["result"]
+
+    async def error(self, method: str, params: Any = None, token: str | None = None) -> Any:
+        """The error object of a call that must be refused."""
+        answer = await self.call(method, params, token)
+        assert "error" in answer.json, answer.json
+        return answer.json["error"]
+
+    async def faults(self, method: str, params: Any = None, token: str | None = None) -> dict[str, str]:
+        """The paths that INVALID_PARAMS names, each with its rule."""
+        error = await self.error(method, params, token)
+        assert error["data"]["reason"] == "INVALID_PARAMS", error
+        return {fault["path"]: fault["rule"] for fault in error["data"]["errors"]}
+
+    async def create(self, token: str, **params: Any) -> Any:
+        return (await self.result("createTestClock", params, token))["clock"]
+
+    async def advance(self, token: str, clock_id: str, frozen_time: str) -> Any:
+        return (await self.result("advanceTestClock", {"id": clock_id, "frozenTime": frozen_time}, token))["clock"]
+
+    async def send_code(self, email: str = ANA) -> str:
+        """Have a code sent, and read it from the letter."""
+        params = {"email": email, "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
+        assert await self.result("sendLoginCodeEmail", params) == {"message": "ok"}
+        return str(self.letters()[-1]["Subject"]).split()[0]
+
+    async def sign_in(self, email: str = ANA) -> str:
+        """A bearer token for a new code; passes a minute, so that the next letter may be sent."""
+        code = await self.send_code(email)
+        params = {"email": email, "code": code, "authenticationMethod": "EMAIL_CODE"}
+        token: str = (await self.result("loginByEmailVerification", params))["token"]
+        self.pass_time(minutes=1)
+        return token
+
+    def letters(self) -> list[EmailMessage]:
+        """The letters in the outbox, oldest first."""
+        files = sorted(self.outbox.glob("*.eml"))
+        return [message_from_bytes(file.read_bytes(), policy=policy.default) for file in files]
+
+
+@asynccontextmanager
+async def open_world(folder: Path, max_clocks_per_user: int = 10_000) -> AsyncIterator[World]:
+    store = await open_store(f"sqlite:///{folder / 'tickover.db'}")
+    outbox = Outbox(folder / "outbox", Composer("Tickover <tickover@example.test>"))
+    try:
+        yield World(store, outbox, folder / "outbox", Policy("https://tickover.example.test", max_clocks_per_user))
+    finally:
+        await store.close()
+
+
+async def all_at_once(count: int, act: Any) -> list[Any]:
+    """Do the same thing `count` times at once; `act` is given its number."""
+    return await asyncio.gather(*(act(number) for number in range(count)))
