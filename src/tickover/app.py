@@ -66,6 +66,7 @@ class Tickover:
             access_log=False,
             log_config=None,
             server_header=False,
+            proxy_headers=False,
             timeout_graceful_shutdown=_GRACE_SECONDS,
         )
         sweeping = asyncio.create_task(_sweep_for_ever(self._store, self._log))

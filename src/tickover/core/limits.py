@@ -23,6 +23,8 @@ CODE_LIFETIME: Final = timedelta(minutes=10)
 CODE_TRIES: Final = 5
 LINK_LIFETIME: Final = timedelta(hours=1)
 TOKEN_LIFETIME: Final = timedelta(days=30)
+MAIL_CONVERSATION: Final = timedelta(seconds=10)
+"""For everything that is said to the mail server about one letter."""
 MAX_EMAIL: Final = 254
 """RFC 5321's path limit; checked first, because the checks behind it are slow on long text."""
 

@@ -2,23 +2,26 @@
 
 import asyncio
 from contextlib import suppress
+from datetime import timedelta
 from urllib.parse import unquote, urlsplit
 
 from aiosmtplib import SMTP, SMTPException, SMTPNotSupported, SMTPResponseException
 from structlog.stdlib import BoundLogger
 
+from tickover.core.limits import MAIL_CONVERSATION
 from tickover.mail.compose import Composer
 from tickover.ports import Letter, MailOutcomeUnknown, MailRefused
 from tickover.settings import SettingError
 
-_CONVERSATION_SECONDS = 10.0
 _GOODBYE_SECONDS = 1.0
 
 
 class SmtpMailer:
     stays_here = False
 
-    def __init__(self, url: str, composer: Composer, log: BoundLogger) -> None:
+    def __init__(
+        self, url: str, composer: Composer, log: BoundLogger, conversation: timedelta = MAIL_CONVERSATION
+    ) -> None:
         try:
             parts = urlsplit(url)
             self._port = parts.port or (465 if parts.scheme == "smtps" else 587)
@@ -32,13 +35,14 @@ class SmtpMailer:
         self._tls_from_the_start = parts.scheme == "smtps"
         self._composer = composer
         self._log = log
+        self._seconds = conversation.total_seconds()
 
     async def deliver(self, letter: Letter) -> None:
         server = self._server()
         # What is known if the conversation breaks off: until the letter itself is under way, it was not accepted.
         if_broken_off: type[Exception] = MailRefused
         try:
-            async with asyncio.timeout(_CONVERSATION_SECONDS):
+            async with asyncio.timeout(self._seconds):
                 await server.connect()
                 await self._address(server, letter)
                 if_broken_off = MailOutcomeUnknown
@@ -78,7 +82,7 @@ class SmtpMailer:
             password=self._password,
             use_tls=self._tls_from_the_start,
             start_tls=None,
-            timeout=_CONVERSATION_SECONDS,
+            timeout=self._seconds,
         )
 
     async def close(self) -> None:
