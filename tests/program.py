@@ -8,7 +8,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from email import message_from_bytes, policy
+from email.message import EmailMessage
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -16,6 +18,7 @@ from urllib.parse import urlsplit
 from tests.world import Answer
 
 _WAIT_SECONDS = 20.0
+_LAST_LINE_OF_THE_BANNER = "Ctrl-C stops it"
 
 
 class Program:
@@ -23,9 +26,11 @@ class Program:
 
     def __init__(self, folder: Path, *flags: str, **environment: str) -> None:
         self.folder = folder
+        self.data = folder / environment.get("TICKOVER_DATA_DIR", ".tickover")
         self.url = ""
         self._flags = flags
         self._environment = environment
+        self._banners = 0
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
@@ -51,15 +56,25 @@ class Program:
 
     def start(self) -> None:
         """Start it, and wait for its banner."""
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("TICKOVER_")}
-        environment |= {"TICKOVER_PORT": "0", **self._environment}
-        already = self.output.count("Ctrl-C stops it") if self._log.exists() else 0
+        self.launch()
+        self.wait_for_banner()
+
+    def launch(self) -> None:
+        """Start it, and wait for nothing."""
+        self._banners = self.output.count(_LAST_LINE_OF_THE_BANNER) if self._log.exists() else 0
+        environment = _environment({"TICKOVER_PORT": "0", **self._environment})
         with self._log.open("a") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tickover", "serve", *self._flags],
+                [*_TICKOVER, "serve", *self._flags],
                 cwd=self.folder, env=environment, stdout=log, stderr=subprocess.STDOUT, text=True,
             )  # fmt: skip
-        wait_until(lambda: self.output.count("Ctrl-C stops it") > already or self.process.poll() is not None)
+
+    def wait_for_banner(self) -> None:
+        wait_until(
+            lambda: (
+                self.output.count(_LAST_LINE_OF_THE_BANNER) > self._banners or self.process.poll() is not None
+            )
+        )
         assert self.process.poll() is None, self.output
         self.url = re.findall(r"RPC +(http://\S+)/rpc", self.output)[-1]
 
@@ -101,18 +116,69 @@ class Program:
         assert "result" in answer, answer
         return answer["result"]
 
+    def batch(self, method: str, every_params: list[Any], token: str | None = None) -> list[Any]:
+        """The answers to many calls of one method, in the order given; at most fifty travel together."""
+        answers: list[Any] = []
+        for start in range(0, len(every_params), 50):
+            calls = [
+                {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+                for number, params in enumerate(every_params[start : start + 50])
+            ]
+            answers += self.post(calls, token).json
+        return answers
+
+    def send_code(self, email: str = "ana@example.test") -> str:
+        """Have a code sent, and read it from the letter in the outbox."""
+        self.result("sendLoginCodeEmail", code_params(email))
+        return str(_read_letter(max(self._letter_files()))["Subject"]).split()[0]
+
     def sign_in(self, email: str = "ana@example.test") -> str:
-        """A bearer token, by way of the outbox in the data folder."""
-        send = {"email": email, "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
-        self.result("sendLoginCodeEmail", send)
-        newest = max((self.folder / ".tickover" / "outbox").glob("*.eml"))
-        code = message_from_bytes(newest.read_bytes(), policy=policy.default)["Subject"].split()[0]
-        verify = {"email": email, "code": code, "authenticationMethod": "EMAIL_CODE"}
-        token: str = self.result("loginByEmailVerification", verify)["token"]
+        """A bearer token, by way of the outbox."""
+        token: str = self.result("loginByEmailVerification", verify_params(email, self.send_code(email)))["token"]
         return token
 
+    def letters(self) -> list[EmailMessage]:
+        """The letters in the outbox, oldest first."""
+        return [_read_letter(file) for file in sorted(self._letter_files())]
 
-def wait_until(condition: Any, seconds: float = _WAIT_SECONDS) -> None:
+    def _letter_files(self) -> Iterator[Path]:
+        """Their names sort by time."""
+        return (self.data / "outbox").glob("*.eml")
+
+
+def _read_letter(file: Path) -> EmailMessage:
+    return message_from_bytes(file.read_bytes(), policy=policy.default)
+
+
+_TICKOVER = (sys.executable, "-m", "tickover")
+
+
+def _environment(more: dict[str, str]) -> dict[str, str]:
+    """This process's own, without what would be a setting of the program."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("TICKOVER_")} | more
+
+
+def run_tickover(folder: Path, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    """`tickover` with these arguments, which has to end by itself."""
+    return subprocess.run(
+        [*_TICKOVER, *arguments],
+        cwd=folder, env=_environment(environment), capture_output=True, text=True, timeout=_WAIT_SECONDS, check=False,
+    )  # fmt: skip
+
+
+def code_params(email: str) -> dict[str, str]:
+    return {"email": email, "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
+
+
+def link_params(email: str) -> dict[str, str]:
+    return {"email": email, "loginCodeType": "LONG_LIVED", "emailType": "WEB_LOGIN_LINK"}
+
+
+def verify_params(email: str, code: str) -> dict[str, str]:
+    return {"email": email, "code": code, "authenticationMethod": "EMAIL_CODE"}
+
+
+def wait_until(condition: Callable[[], object], seconds: float = _WAIT_SECONDS) -> None:
     """Wait for something that another process does; fail aloud when it does not happen."""
     deadline = time.monotonic() + seconds
     while not condition():

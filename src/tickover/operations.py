@@ -70,7 +70,7 @@ class Operations:
         oldest = await self._store.create_clock(clock, caller.user, _write_schedule(schedule), living_from, most)
         if oldest is not None:
             wait = ceil((ids.expires_at(oldest) - caller.now).total_seconds())
-            message = f"You have {most} live clocks already; the oldest expires in {wait} s."
+            message = f"You have as many live clocks as you may ({most}); the oldest expires in {wait} s."
             raise Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
         return _clock_result(clock, schedule)
 

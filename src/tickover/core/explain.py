@@ -85,7 +85,10 @@ class _Walk:
             if field.required:
                 self._note(path, "required", "is required")
                 return None
-            return field.default if field.default_factory is NODEFAULT else field.default_factory()
+            if field.default_factory is not NODEFAULT:
+                return field.default_factory()
+            # An UNSET default is not told by msgspec as a default.
+            return UNSET if field.default is NODEFAULT else field.default
         if value[field.encode_name] is None and not field.required:
             self._note(path, "null", "must not be null; leave it out", None)
             return None

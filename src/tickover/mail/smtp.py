@@ -11,7 +11,7 @@ from structlog.stdlib import BoundLogger
 from tickover.core.limits import MAIL_CONVERSATION
 from tickover.mail.compose import Composer
 from tickover.ports import Letter, MailOutcomeUnknown, MailRefused
-from tickover.settings import SettingError
+from tickover.settings import SettingError, is_loopback
 
 _GOODBYE_SECONDS = 1.0
 
@@ -81,7 +81,8 @@ class SmtpMailer:
             username=self._user,
             password=self._password,
             use_tls=self._tls_from_the_start,
-            start_tls=None,
+            # A password never crosses a network in the clear; without one, TLS is used when it is offered.
+            start_tls=True if self._user and not self._tls_from_the_start and not is_loopback(self._host) else None,
             timeout=self._seconds,
         )
 
