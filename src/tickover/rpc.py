@@ -58,6 +58,8 @@ class Rpc:
             request = wire.read_request(written)
         except NotARequest as rejection:
             return refuse(rejection, rejection.id)
+        except Rejection as rejection:
+            return refuse(rejection)
         try:
             result = await self._run(request, context)
             answer = Answer(wire.write_result(request.id, result))

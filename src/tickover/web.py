@@ -73,7 +73,9 @@ class Web:
             status, headers, body = await self._respond(scope, receive, request_id)
         except Disconnected:
             return
-        every = [*headers, (b"content-length", b"%d" % len(body)), (b"x-request-id", request_id.encode())]
+        every = [*headers, (b"x-request-id", request_id.encode())]
+        if status != 204:
+            every.append((b"content-length", b"%d" % len(body)))
         await send({"type": "http.response.start", "status": status, "headers": every})
         await send({"type": "http.response.body", "body": body})
 

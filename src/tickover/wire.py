@@ -9,6 +9,7 @@ from msgspec import DecodeError, Raw, Struct, ValidationError, json
 from tickover.core.entries import Entry, read_text
 from tickover.core.errors import Fault, Reason, Rejection, invalid_params
 from tickover.core.explain import explain
+from tickover.core.limits import MAX_FAULTS
 from tickover.core.moments import Moment
 
 CODES: Final[dict[Reason, tuple[int, int]]] = {
@@ -84,7 +85,7 @@ def read_text_of(body: bytes) -> str:
     except UnicodeDecodeError as error:
         raise _parse_error(f"it is not UTF-8 from byte {error.start} on") from None
     except RecursionError:
-        raise _parse_error("it is nested too deeply") from None
+        raise _too_deep() from None
     except DecodeError as error:
         raise _parse_error(str(error).removeprefix("JSON is malformed: ")) from None
     return text
@@ -100,8 +101,15 @@ def _parse_error(why: str) -> Rejection:
     return Rejection(Reason.PARSE_ERROR, f"The body is not JSON: {why}.")
 
 
+def _too_deep() -> Rejection:
+    return _parse_error("it is nested too deeply")
+
+
 def read_batch(text: str) -> list[Raw]:
-    return _read_list(text)
+    try:
+        return _read_list(text)
+    except RecursionError:
+        raise _too_deep() from None
 
 
 class NotARequest(Rejection):
@@ -118,6 +126,9 @@ def read_request(text: str | Raw) -> Request:
         envelope = _read_envelope(text)
     except ValidationError:
         raise NotARequest("it must be an object") from None
+    # How deep is too deep depends on how deep the caller stands, so text that could be read before may fail here.
+    except RecursionError:
+        raise _too_deep() from None
     id, params = bytes(envelope.id), bytes(envelope.params)
     if id and id[:1] not in _ID_STARTS:
         raise NotARequest("id must be a string, a number or null")
@@ -159,7 +170,7 @@ def read_params(kind: type[_Params], method: str, written: bytes, now: Moment) -
     if params is not None:
         faults.extend(params.faults(now))
     if params is None or faults:
-        raise invalid_params(method, faults)
+        raise invalid_params(method, faults[:MAX_FAULTS])
     return params
 
 

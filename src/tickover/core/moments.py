@@ -20,6 +20,7 @@ else:
     Moment.register(datetime)
 
 EXPECTED: Final = "must be an RFC 3339 timestamp with an offset, such as 2027-01-31T09:00:00Z"
+_SECOND_60: Final = "second 60 exists only at 23:59:60 UTC"
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -48,12 +49,14 @@ def parse(text: object) -> Moment:
         return datetime.fromisoformat(f"{date}T{minute}{second}{(fraction or '')[:7]}{offset.upper()}").astimezone(UTC)
     except OverflowError:
         raise ValueError("must lie in the years 0001 to 9999 when written in UTC") from None
+    except ValueError as error:
+        raise ValueError(_SECOND_60 if str(error) == _SECOND_60 else EXPECTED) from None
 
 
 def _after_leap_second(second_before: str, fraction: str | None) -> Moment:
     before = datetime.fromisoformat(second_before).astimezone(UTC)
     if (before.hour, before.minute) != (23, 59):
-        raise ValueError("second 60 exists only at 23:59:60 UTC")
+        raise ValueError(_SECOND_60)
     microsecond = int((fraction or ".0")[1:7].ljust(6, "0"))
     return before + timedelta(seconds=1, microseconds=microsecond)
 

@@ -2,8 +2,8 @@
 
 from email.headerregistry import Address
 from email.message import EmailMessage
-from email.policy import SMTP, SMTPUTF8
-from email.utils import format_datetime, make_msgid, parseaddr
+from email.policy import SMTP
+from email.utils import format_datetime, getaddresses, make_msgid
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
@@ -19,14 +19,15 @@ class Composer:
     """Writes letters from one sender. Raises SettingError if the sender is not an address."""
 
     def __init__(self, sender: str) -> None:
-        name, address = parseaddr(sender)
         try:
+            ((name, address),) = getaddresses([sender])
             self.sender_address = addresses.parse(address)
-            self._sender = Address(name, addr_spec=self.sender_address)
+            self._from = _written("From", Address(name, addr_spec=self.sender_address))
         except ValueError:
             raise SettingError(
                 f"TICKOVER_MAIL_FROM must look like Tickover <login@example.com>, not {sender!r}."
             ) from None
+        self._domain = self.sender_address.rpartition("@")[2]
         self._templates = Environment(
             loader=PackageLoader("tickover.mail"),
             autoescape=select_autoescape(["html"]),
@@ -35,18 +36,30 @@ class Composer:
         )
 
     def compose(self, letter: Letter) -> bytes:
-        """The letter as it goes over the wire. Every value that goes into a header was checked before, or is ours."""
-        message = EmailMessage(policy=SMTP if letter.to.isascii() else SMTPUTF8)
-        message["From"] = self._sender
-        message["To"] = Address(addr_spec=letter.to)
-        message["Subject"] = _SUBJECTS[letter.kind].format(secret=letter.secret)
-        message["Date"] = format_datetime(letter.sent_at)
-        message["Message-ID"] = make_msgid(domain=self._sender.domain)
-        message["Auto-Submitted"] = "auto-generated"
-        message.set_content(self._render(letter, "txt"))
-        message.add_alternative(self._render(letter, "html"), subtype="html")
-        return message.as_bytes()
+        """The letter as it goes over the wire, in UTF-8 where its address is not ASCII."""
+        headers = (
+            # To the letter: the library would read an odd address, such as =?utf-8?q?x?=@example.com, otherwise.
+            f"To: {letter.to}",
+            f"Subject: {_SUBJECTS[letter.kind].format(secret=letter.secret)}",
+            f"Date: {format_datetime(letter.sent_at)}",
+            f"Message-ID: {make_msgid(domain=self._domain)}",
+            "Auto-Submitted: auto-generated",
+        )
+        # All of it was checked when it came in, or is ours; here is the last place where that can be seen to be so.
+        if any("\r" in header or "\n" in header for header in headers):
+            raise ValueError("a header has a line break in it")
+        body = EmailMessage(policy=SMTP)
+        body.set_content(self._render(letter, "txt"))
+        body.add_alternative(self._render(letter, "html"), subtype="html")
+        return self._from + "".join(f"{header}\r\n" for header in headers).encode() + body.as_bytes()
 
     def _render(self, letter: Letter, form: str) -> str:
         template = self._templates.get_template(f"{letter.kind.lower()}.{form}")
         return template.render(secret=letter.secret, minutes=letter.lifetime_minutes, to=letter.to)
+
+
+def _written(name: str, value: Address) -> bytes:
+    """One header as it goes over the wire, encoded and folded where needed."""
+    message = EmailMessage(policy=SMTP)
+    message[name] = value
+    return message.as_bytes().removesuffix(b"\r\n")

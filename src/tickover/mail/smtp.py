@@ -24,12 +24,15 @@ class SmtpMailer:
     ) -> None:
         try:
             parts = urlsplit(url)
-            self._port = parts.port or (465 if parts.scheme == "smtps" else 587)
+            port = parts.port
         except ValueError:
-            raise SettingError("TICKOVER_MAIL_URL must have a port from 1 to 65535, or none.") from None
+            port = 0
+        if port == 0:
+            raise SettingError("TICKOVER_MAIL_URL must have a port from 1 to 65535, or none.")
         if not parts.hostname or parts.path not in ("", "/") or parts.query or parts.fragment:
             raise SettingError("TICKOVER_MAIL_URL must look like smtp://user:password@host:587 or smtps://…")
         self._host = parts.hostname
+        self._port = port or (465 if parts.scheme == "smtps" else 587)
         self._user = unquote(parts.username) if parts.username else None
         self._password = unquote(parts.password) if parts.password else None
         self._tls_from_the_start = parts.scheme == "smtps"
@@ -44,13 +47,15 @@ class SmtpMailer:
         try:
             async with asyncio.timeout(self._seconds):
                 await server.connect()
+                if server.is_ehlo_or_helo_needed:
+                    await server.ehlo()
                 await self._address(server, letter)
                 if_broken_off = MailOutcomeUnknown
                 await server.data(self._composer.compose(letter))
-        except SMTPResponseException as refusal:
+        except SMTPResponseException as answer:
             # Only the code: the server's words may repeat the address.
-            self._log.warning("the mail server refused a letter", answer=refusal.code)
-            raise MailRefused from refusal
+            self._log.warning("the mail server refused a letter", answer=answer.code)
+            raise (MailRefused if 400 <= answer.code <= 599 else if_broken_off) from answer
         except (SMTPException, OSError) as error:
             self._log.warning("the mail server does not answer", error=type(error).__name__)
             raise if_broken_off from error

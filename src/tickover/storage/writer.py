@@ -14,6 +14,7 @@ from tickover.core.errors import unavailable
 _AWAY = (
     apsw.BusyError,
     apsw.CantOpenError,
+    apsw.ConnectionClosedError,
     apsw.CorruptError,
     apsw.FullError,
     apsw.IOError,
