@@ -3,13 +3,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup run test check fmt pins clean
+.PHONY: help setup run test check fmt timing pins clean
 
 help:
 	@echo 'make run     serve on 127.0.0.1:8000 with an SQLite file (installs what is missing)'
 	@echo 'make test    run every test (installs what is missing)'
 	@echo 'make check   lint, types and the direction of imports'
 	@echo 'make fmt     format the code'
+	@echo 'make timing  measure whether the time of a refused sign-in tells why it was refused'
 	@echo 'make setup   make .venv with the program and the development tools'
 	@echo 'make pins    bring requirements/*.txt up to date with pyproject.toml'
 	@echo 'make clean   delete .venv and caches (never your data)'
@@ -31,6 +32,9 @@ check: .venv/dev
 fmt: .venv/dev
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+timing: .venv/dev
+	$(BIN)/python -m bench.login_timing
 
 # Universal and hashed: the same pins on every platform, and no place where they came from.
 PIN := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from tests.world import Answer
 
-_WAIT_SECONDS = 20.0
+_WAIT_SECONDS = 30.0
 _LAST_LINE_OF_THE_BANNER = "Ctrl-C stops it"
 
 
@@ -62,7 +62,7 @@ class Program:
     def launch(self) -> None:
         """Start it, and wait for nothing."""
         self._banners = self.output.count(_LAST_LINE_OF_THE_BANNER) if self._log.exists() else 0
-        environment = _environment({"TICKOVER_PORT": "0", **self._environment})
+        environment = _environment({"TICKOVER_PORT": "0", "TICKOVER_CLIENT_BURST": "0", **self._environment})
         with self._log.open("a") as log:
             self._process = subprocess.Popen(
                 [*_TICKOVER, "serve", *self._flags],
@@ -71,9 +71,7 @@ class Program:
 
     def wait_for_banner(self) -> None:
         wait_until(
-            lambda: (
-                self.output.count(_LAST_LINE_OF_THE_BANNER) > self._banners or self.process.poll() is not None
-            )
+            lambda: self.output.count(_LAST_LINE_OF_THE_BANNER) > self._banners or self.process.poll() is not None
         )
         assert self.process.poll() is None, self.output
         self.url = re.findall(r"RPC +(http://\S+)/rpc", self.output)[-1]

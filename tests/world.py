@@ -2,9 +2,10 @@
 
 import asyncio
 import json
+import logging
 import random
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, MutableMapping
+from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -13,18 +14,27 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import structlog
+from structlog.stdlib import BoundLogger
 
+from tickover.guards import Guard
 from tickover.mail.compose import Composer
 from tickover.mail.outbox import Outbox
 from tickover.operations import Operations, Policy
 from tickover.ports import Mailer, Store
 from tickover.rpc import Rpc
+from tickover.settings import read_settings
 from tickover.storage import open_store
 from tickover.tokens import Mint
 from tickover.web import Web
 
 NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
 ANA = "ana@example.test"
+
+_LOGGER = logging.getLogger("tests")
+
+
+def _as_text(_: object, __: str, event: MutableMapping[str, Any]) -> str:
+    return str(dict(event))
 
 
 class Answer(NamedTuple):
@@ -42,12 +52,15 @@ class World:
 
     def __init__(self, store: Store, mailer: Mailer, outbox: Path, policy: Policy, seed: int = 1) -> None:
         self.now = NOW
+        self.client = "203.0.113.7"
         self.store = store
         self.outbox = outbox
         self._numbers = count(1)
         mint = Mint(b"a key for tests alone", random.Random(seed).randbytes)
-        rpc = Rpc(Operations(store, mailer, mint, policy), structlog.stdlib.get_logger("tests"))
-        self.web = Web(rpc, store, lambda: self.now)
+        log: BoundLogger = structlog.wrap_logger(_LOGGER, processors=[_as_text], wrapper_class=BoundLogger)
+        rpc = Rpc(Operations(store, mailer, mint, policy), log)
+        guard = Guard(read_settings({}, {"host": "0.0.0.0", "mail_url": "outbox:"}))
+        self.web = Web(rpc, store, guard, now=lambda: self.now)
 
     def pass_time(self, **amount: float) -> None:
         self.now += timedelta(**amount)
@@ -72,7 +85,9 @@ class World:
             sent.append(message)
 
         written = [(name.lower().encode(), value.encode("latin-1")) for name, value in (headers or {}).items()]
-        await self.web({"type": "http", "method": method, "path": path, "headers": written}, receive, send)
+        client = (self.client, 50_000)
+        scope = {"type": "http", "method": method, "path": path, "headers": written, "client": client}
+        await self.web(scope, receive, send)
         start, *rest = sent
         return Answer(
             start["status"],
@@ -130,6 +145,14 @@ class World:
         self.pass_time(minutes=1)
         return token
 
+    @contextmanager
+    def logging_calls(self) -> Iterator[None]:
+        """Have every call logged, as with TICKOVER_LOG_LEVEL=debug."""
+        before = _LOGGER.level
+        _LOGGER.setLevel(logging.DEBUG)
+        yield
+        _LOGGER.setLevel(before)
+
     def letters(self) -> list[EmailMessage]:
         """The letters in the outbox, oldest first."""
         files = sorted(self.outbox.glob("*.eml"))
@@ -141,7 +164,9 @@ async def open_world(folder: Path, max_clocks_per_user: int = 10_000) -> AsyncIt
     store = await open_store(f"sqlite:///{folder / 'tickover.db'}")
     outbox = Outbox(folder / "outbox", Composer("Tickover <tickover@example.test>"))
     try:
-        yield World(store, outbox, folder / "outbox", Policy("https://tickover.example.test", max_clocks_per_user))
+        # Time stands still in a test, so a client's bucket would never fill again; tests of it set one.
+        policy = Policy("https://tickover.example.test", max_clocks_per_user, client_burst=0)
+        yield World(store, outbox, folder / "outbox", policy)
     finally:
         await store.close()
 

@@ -5,15 +5,20 @@ import os
 import secrets
 import socket
 from collections.abc import Callable
+from contextlib import AsyncExitStack
+from datetime import timedelta
 from pathlib import Path
 
 import uvicorn
 from structlog.stdlib import BoundLogger
 
 from tickover.core.errors import Rejection
+from tickover.core.logins import Limits
+from tickover.guards import Guard
 from tickover.mail import open_mailer
 from tickover.operations import Operations, Policy
 from tickover.ports import Store
+from tickover.protocol import DeadlineProtocol
 from tickover.rpc import Rpc
 from tickover.settings import SettingError, Settings
 from tickover.storage import open_store
@@ -34,33 +39,31 @@ class Tickover:
         self._listener = listener
         self._store = store
         self._log = log
+        self._server: _Server | None = None
+        self._stopped = False
         self._mailer = open_mailer(settings.mail_url, settings.mail_from, settings.data_dir / "outbox", log)
-        policy = Policy(settings.public_url or self.url, settings.max_clocks_per_user)
+        policy = _policy(settings, self.url)
         operations = Operations(store, self._mailer, Mint(_secret_key(settings)), policy)
-        self._web = Web(Rpc(operations, log), store)
+        self._web = Web(Rpc(operations, log), store, Guard(settings), settings.trusted_proxies)
 
     @classmethod
     async def open(cls, settings: Settings, log: BoundLogger) -> "Tickover":
         """Take the port, the database and the mailer; SettingError when one of them is not to be had."""
-        listener = _listen(settings.host, settings.port)
-        try:
+        async with AsyncExitStack() as undo:
+            listener = _listen(settings.host, settings.port)
+            undo.callback(listener.close)
             store = await open_store(settings.database_url)
-        except SettingError:
-            listener.close()
-            raise
-        try:
-            return cls(settings, listener, store, log)
-        except SettingError:
-            listener.close()
-            await store.close()
-            raise
+            undo.push_async_callback(store.close)
+            server = cls(settings, listener, store, log)
+            undo.pop_all()
+        return server
 
     async def run(self, when_ready: Callable[[], None]) -> None:
-        """Serve until a signal to stop, or until cancelled."""
+        """Serve until `stop`, until a signal to stop, or until cancelled."""
         config = uvicorn.Config(
             self._web,
             loop="none",
-            http="httptools",
+            http=DeadlineProtocol,
             ws="none",
             lifespan="off",
             access_log=False,
@@ -69,17 +72,42 @@ class Tickover:
             proxy_headers=False,
             timeout_graceful_shutdown=_GRACE_SECONDS,
         )
+        self._server = _Server(config, when_ready)
+        if self._stopped:
+            return
         sweeping = asyncio.create_task(_sweep_for_ever(self._store, self._log))
         try:
-            await _Server(config, when_ready).serve(sockets=[self._listener])
+            await self._server.serve(sockets=[self._listener])
         finally:
             sweeping.cancel()
             await asyncio.gather(sweeping, return_exceptions=True)
+
+    def stop(self) -> None:
+        """Answer what was accepted, then end `run`; before it, keep it from beginning."""
+        self._stopped = True
+        if self._server is not None:
+            self._server.should_exit = True
 
     async def close(self) -> None:
         await self._store.close()
         await self._mailer.close()
         self._listener.close()
+
+
+def _policy(settings: Settings, url: str) -> Policy:
+    return Policy(
+        public_url=settings.public_url or url,
+        max_clocks_per_user=settings.max_clocks_per_user,
+        logins=Limits(
+            resend_interval=timedelta(seconds=settings.resend_seconds),
+            sends_an_hour=settings.sends_per_hour,
+            sends_an_hour_from_one_network=settings.sends_per_hour_per_network,
+            code_tries=settings.code_tries,
+            failures_in_a_row=settings.code_failures,
+        ),
+        client_burst=settings.client_burst,
+        client_refill=settings.client_refill,
+    )
 
 
 class _Server(uvicorn.Server):
@@ -107,8 +135,8 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         listener = socket.socket(family, socket.SOCK_STREAM)
-    except OSError as error:
-        raise SettingError(f"TICKOVER_HOST is no address of this machine: {host} ({error.strerror}).") from None
+    except (OSError, UnicodeError):
+        raise SettingError(f"TICKOVER_HOST must be an address of this machine, not {host!r}.") from None
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)

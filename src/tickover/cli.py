@@ -14,6 +14,7 @@ from tickover import __version__
 from tickover.settings import OUTBOX, SETTINGS, SettingError, Settings, read_settings
 
 _WRONG_SETTING = 2
+_INTERRUPTED = 130
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -43,6 +44,8 @@ def serve(**flags: Any) -> None:
     try:
         settings = read_settings(os.environ, {name: value for name, value in flags.items() if value is not None})
         _run(settings)
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
     except SettingError as error:
         click.echo(f"tickover: {error}", err=True)
         sys.exit(_WRONG_SETTING)
@@ -56,6 +59,9 @@ def _run(settings: Settings) -> None:
 
     async def serve_until_stopped() -> None:
         server = await Tickover.open(settings, open_log(settings.log_level))
+        # While it serves, the server sees to these signals itself, and raises them again once it has stopped.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: server.stop())
         try:
             await server.run(when_ready=lambda: click.echo(_banner(settings, server.url)))
         finally:
@@ -67,9 +73,6 @@ def _run(settings: Settings) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
-    # The server stops in good order on these signals and raises them again when it has; there is nothing left to do.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: None)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(serve_until_stopped())
     click.echo("Tickover has stopped.")

@@ -14,14 +14,22 @@ def open_log(level: str) -> BoundLogger:
     shared: list[Processor] = [
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.format_exc_info,
     ]
-    renderer: Processor = structlog.dev.ConsoleRenderer() if on_terminal else structlog.processors.JSONRenderer()
+    # Tracebacks are plain: a pretty one would show the values of variables, and some of those are secrets.
+    for_people: list[Processor] = [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
+    for_programs: list[Processor] = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    render = structlog.stdlib.ProcessorFormatter(
+        processors=[
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            *(for_people if on_terminal else for_programs),
+        ],
+        foreign_pre_chain=shared,
+    )
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(structlog.stdlib.ProcessorFormatter(processor=renderer, foreign_pre_chain=shared))
+    handler.setFormatter(render)
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
-    # The server tells of every start and stop at this level; our banner says it better.
-    logging.getLogger("uvicorn.error").setLevel(max(logging.WARNING, logging.getLevelName(level.upper())))
+    # Below this the server tells of every start and stop, and of every request that anybody garbles.
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,

@@ -10,22 +10,28 @@ from msgspec import Struct, msgpack
 
 from tickover import tokens
 from tickover.core import clocks, ids, moments
+from tickover.core.buckets import Buckets
 from tickover.core.clocks import AdvanceEntry, Schedule, ScheduleEntry
 from tickover.core.entries import Entry
 from tickover.core.errors import Reason, Rejection
-from tickover.core.limits import CODE_TRIES, RESEND_INTERVAL, TOKEN_LIFETIME
+from tickover.core.limits import CLIENT_BURST, CLIENT_REFILL, TOKEN_LIFETIME
 from tickover.core.logins import (
     LIFETIMES,
+    Claimed,
+    Done,
+    Held,
     Kind,
+    Limits,
+    LinkEntry,
+    LogoutEntry,
     Send,
     SendEntry,
     Sent,
     SignedIn,
     VerificationEntry,
-    retry_after_seconds,
 )
 from tickover.core.moments import Moment
-from tickover.ports import Letter, Mailer, MailOutcomeUnknown, MailRefused, NewSession, Store
+from tickover.ports import Letter, Mailer, MailOutcomeUnknown, MailRefused, NewSession, Store, Subject
 from tickover.tokens import Mint
 
 _read_schedule: Final = msgpack.Decoder(Schedule).decode
@@ -33,10 +39,12 @@ _write_schedule: Final = msgpack.Encoder().encode
 
 
 class Caller(Struct, frozen=True):
-    """Who asks, and when. `user` is the user's key; only operations that need a token are given one."""
+    """Who asks, from where, and when. Only operations that need a token are given the user's key, and its digest."""
 
     now: Moment
+    network: str
     user: bytes = b""
+    token_digest: bytes = b""
 
 
 class Policy(Struct, frozen=True):
@@ -44,6 +52,9 @@ class Policy(Struct, frozen=True):
 
     public_url: str
     max_clocks_per_user: int
+    logins: Limits = Limits()
+    client_burst: int = CLIENT_BURST
+    client_refill: float = CLIENT_REFILL
 
 
 class Operations:
@@ -52,14 +63,16 @@ class Operations:
         self._mailer = mailer
         self._mint = mint
         self._policy = policy
+        self._buckets = Buckets(policy.client_burst, policy.client_refill)
 
-    async def user_of(self, token: str | None, now: Moment) -> bytes:
-        """The key of the user whom this token lets in; UNAUTHENTICATED when it lets in nobody."""
-        user = await self._store.user_of_token(tokens.digest(token), now) if token else None
+    async def authenticate(self, token: str | None, anyone: Caller) -> Caller:
+        """The caller as the user whom this token lets in; UNAUTHENTICATED when it lets in nobody."""
+        digest = tokens.digest(token or "")
+        user = await self._store.user_of_token(digest, anyone.now) if token else None
         if user is None:
             message = "A valid bearer token is required. Sign in, and send it as: Authorization: Bearer <token>"
             raise Rejection(Reason.UNAUTHENTICATED, message)
-        return user
+        return Caller(anyone.now, anyone.network, user, digest)
 
     async def create_test_clock(self, entry: ScheduleEntry, caller: Caller) -> bytes:
         key = self._mint.new_key(caller.now)
@@ -93,24 +106,31 @@ class Operations:
         return _clock_result(clock, _read_schedule(schedule))
 
     async def send_login_code_email(self, entry: SendEntry, caller: Caller) -> Sent:
+        self._admit(caller)
         secret = self._mint.new_code() if entry.kind is Kind.CODE else self._mint.new_link_secret()
-        send = self._send_of(entry, secret, caller.now)
-        last_sent_at = await self._store.claim_send(send, caller.now - RESEND_INTERVAL)
-        if last_sent_at is not None:
-            wait = retry_after_seconds(last_sent_at, caller.now)
-            message = f"A letter was sent to this address less than a minute ago; the next may follow in {wait} s."
-            raise Rejection(Reason.RESEND_TOO_SOON, message, {"retryAfterSeconds": wait})
-        shown = secret if entry.kind is Kind.CODE else f"{self._policy.public_url}/login#token={secret}"
-        minutes = LIFETIMES[entry.kind] // timedelta(minutes=1)
-        await self._deliver(Letter(entry.email, entry.kind, shown, minutes, caller.now), send)
+        send = self._send_of(entry, secret, caller)
+        claim = await self._store.claim_send(send, self._policy.logins)
+        if isinstance(claim, Held):
+            raise _held(claim, caller.now)
+        letter = self._letter_of(send, secret, claim)
+        await self._deliver(letter, send)
         # With real mail the link would hand the account to whoever asks.
-        hand_out = entry.kind is Kind.LINK and self._mailer.stays_here
-        return Sent("ok", shown) if hand_out else Sent("ok")
+        hand_out = letter.subject is Subject.LINK and self._mailer.stays_here
+        return Sent("ok", letter.secret) if hand_out else Sent("ok")
 
-    def _send_of(self, entry: SendEntry, secret: str, now: Moment) -> Send:
+    def _send_of(self, entry: SendEntry, secret: str, caller: Caller) -> Send:
         is_code = entry.kind is Kind.CODE
-        digest = self._mint.code_digest(entry.email, now, secret) if is_code else tokens.digest(secret)
-        return Send(digest, entry.email, entry.kind, now)
+        digest = self._mint.code_digest(entry.email, caller.now, secret) if is_code else tokens.digest(secret)
+        return Send(digest, entry.email, entry.kind, caller.now, self._mint.network_digest(caller.network))
+
+    def _letter_of(self, send: Send, secret: str, claim: Claimed) -> Letter:
+        minutes = LIFETIMES[send.kind] // timedelta(minutes=1)
+        if send.kind is Kind.LINK:
+            link = f"{self._policy.public_url}/login#token={secret}"
+            return Letter(send.email, Subject.LINK, link, minutes, send.sent_at)
+        if claim.codes_stopped:
+            return Letter(send.email, Subject.CODES_STOPPED, "", minutes, send.sent_at)
+        return Letter(send.email, Subject.CODE, secret, minutes, send.sent_at)
 
     async def _deliver(self, letter: Letter, send: Send) -> None:
         message = "The mail server did not take the letter. Try again."
@@ -124,20 +144,54 @@ class Operations:
             raise Rejection(Reason.MAIL_NOT_SENT, message) from None
 
     async def login_by_email_verification(self, entry: VerificationEntry, caller: Caller) -> SignedIn:
-        attempt = await self._store.count_try(entry.email, CODE_TRIES, caller.now)
+        self._admit(caller)
+        attempt = await self._store.count_try(entry.email, self._policy.logins, caller.now)
         # Without a live code the same work is done against a digest that nothing matches.
         expected, sent_at = (attempt.digest, attempt.sent_at) if attempt else (bytes(32), caller.now)
         given = self._mint.code_digest(entry.email, sent_at, entry.code)
-        token = self._mint.new_bearer_token()
+        token, session = self._new_session(caller.now)
         user = None
         if hmac.compare_digest(expected, given):
-            user = await self._store.redeem_code(entry.email, expected, self._new_session(token, caller.now))
-        if user is None:
-            raise Rejection(Reason.LOGIN_REFUSED, "This code is wrong, used or too old. Ask for a new one.")
-        return SignedIn(token, ids.write("user", user))
+            user = await self._store.redeem_code(entry.email, expected, session)
+        return _signed_in(token, user)
 
-    def _new_session(self, token: str, now: Moment) -> NewSession:
-        return NewSession(self._mint.new_key(now), tokens.digest(token), now, now + TOKEN_LIFETIME)
+    async def login_by_email_link(self, entry: LinkEntry, caller: Caller) -> SignedIn:
+        self._admit(caller)
+        token, session = self._new_session(caller.now)
+        user = await self._store.redeem_link(tokens.digest(entry.token), session)
+        return _signed_in(token, user)
+
+    async def logout(self, entry: LogoutEntry, caller: Caller) -> Done:
+        await self._store.revoke_token(caller.token_digest)
+        return Done()
+
+    def _new_session(self, now: Moment) -> tuple[str, NewSession]:
+        token = self._mint.new_bearer_token()
+        return token, NewSession(self._mint.new_key(now), tokens.digest(token), now, now + TOKEN_LIFETIME)
+
+    def _admit(self, caller: Caller) -> None:
+        """Let the client take one from its bucket, before anything is read or written for it."""
+        wait = self._buckets.take(caller.network, caller.now)
+        if wait:
+            message = f"Too many calls from your address; the next may follow in {wait} s."
+            raise Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
+
+
+def _held(held: Held, now: Moment) -> Rejection:
+    wait = held.retry_after_seconds(now)
+    if held.by_last_letter:
+        message = f"A letter was sent to this address a moment ago; the next may follow in {wait} s."
+        return Rejection(Reason.RESEND_TOO_SOON, message, {"retryAfterSeconds": wait})
+    message = f"Too many letters were sent to this address; the next may follow in {wait} s."
+    return Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
+
+
+def _signed_in(token: str, user: bytes | None) -> SignedIn:
+    if user is None:
+        # One answer for every way in which it can be wrong, so that it tells nothing.
+        message = "This code or link is wrong, used or too old. Ask for a new one."
+        raise Rejection(Reason.LOGIN_REFUSED, message)
+    return SignedIn(token, ids.write("user", user))
 
 
 def _clock_result(clock: clocks.Clock, schedule: Schedule) -> bytes:
@@ -157,4 +211,6 @@ OPERATIONS: Final = {
     "advanceTestClock": Operation(AdvanceEntry, True, Operations.advance_test_clock),
     "sendLoginCodeEmail": Operation(SendEntry, False, Operations.send_login_code_email),
     "loginByEmailVerification": Operation(VerificationEntry, False, Operations.login_by_email_verification),
+    "loginByEmailLink": Operation(LinkEntry, False, Operations.login_by_email_link),
+    "logout": Operation(LogoutEntry, True, Operations.logout),
 }

@@ -1,11 +1,12 @@
 """What the operations ask of the world: a store of atomic verbs, and a mailer."""
 
+from enum import StrEnum
 from typing import Protocol
 
 from msgspec import Struct
 
 from tickover.core.clocks import Clock
-from tickover.core.logins import Kind, Send, Try
+from tickover.core.logins import Claimed, Held, Limits, Send, Try
 from tickover.core.moments import Moment
 
 
@@ -47,10 +48,11 @@ class Store(Protocol):
     async def schedule_of(self, key: bytes) -> bytes | None:
         """The schedule that was kept with the clock. It never changes."""
 
-    async def claim_send(self, send: Send, slot_free_before: Moment) -> Moment | None:
-        """Take the address's slot for this letter and make its secret good.
+    async def claim_send(self, send: Send, limits: Limits) -> Claimed | Held:
+        """Take the address's slot for this letter and make its secret good, unless earlier letters forbid it.
 
-        When a letter sent after `slot_free_before` holds the slot, nothing changes, and its `sent_at` is given back.
+        Those are the last one that holds its slot, and the letters of the last hour that no sign-in has followed: to
+        the address, and to the address from this network. When they do, nothing changes.
         """
 
     async def undo_send(self, send: Send) -> None:
@@ -59,17 +61,24 @@ class Store(Protocol):
     async def free_slot(self, send: Send) -> None:
         """Nobody knows whether the letter was sent: give the slot back, and let the secret stay good."""
 
-    async def count_try(self, email: str, most: int, now: Moment) -> Try | None:
-        """Count a try against the address's newest code, if it lives and fewer than `most` were counted.
+    async def count_try(self, email: str, limits: Limits, now: Moment) -> Try | None:
+        """Count a try, and a failure in a row, against the address's newest code.
 
-        Writes durably in either case, so that both take the same time.
+        None when it has no live one, or its tries or the address's failures are used up. Writes durably in either
+        case, so that both take the same time.
         """
 
     async def redeem_code(self, email: str, code_digest: bytes, session: NewSession) -> bytes | None:
-        """Spend the code, void all that was sent to the address, and open a session; the user's key.
+        """Spend the code, void all that was sent to the address, forget its failures, and open a session.
 
-        None when the code was spent already or is no longer the newest.
+        Gives back the user's key; None when the code was spent already or is no longer the newest.
         """
+
+    async def redeem_link(self, link_digest: bytes, session: NewSession) -> bytes | None:
+        """The same by a link; None when it is unknown, spent or too old, and that is written durably too."""
+
+    async def revoke_token(self, token_digest: bytes) -> None:
+        """Once this returns, the token lets nobody in."""
 
     async def sweep(self, now: Moment, most: int) -> int:
         """Delete at most `most` expired rows of each kind; how many were deleted."""
@@ -78,11 +87,19 @@ class Store(Protocol):
         """Finish what was accepted, then let go of the database."""
 
 
+class Subject(StrEnum):
+    """What a letter is about."""
+
+    CODE = "code"
+    LINK = "link"
+    CODES_STOPPED = "codes_stopped"
+
+
 class Letter(Struct, frozen=True):
-    """A letter to one address. `secret` is the code, or the whole link."""
+    """A letter to one address. `secret` is the code, or the whole link, or empty when there is none."""
 
     to: str
-    kind: Kind
+    subject: Subject
     secret: str
     lifetime_minutes: int
     sent_at: Moment

@@ -1,14 +1,17 @@
 """JSON-RPC 2.0: bytes in, bytes out. The only place where an exception becomes an answer."""
 
+import logging
+
 from msgspec import Raw, Struct
 from structlog.stdlib import BoundLogger
 
 from tickover import wire
+from tickover.core import ids
 from tickover.core.errors import Reason, Rejection
 from tickover.core.limits import MAX_BATCH
 from tickover.core.moments import Moment
-from tickover.operations import OPERATIONS, Caller, Operations
-from tickover.wire import NotARequest, Request
+from tickover.operations import OPERATIONS, Caller, Operation, Operations
+from tickover.wire import NotARequest
 
 
 class Context(Struct, frozen=True):
@@ -16,6 +19,7 @@ class Context(Struct, frozen=True):
 
     now: Moment
     token: str | None
+    network: str
     request_id: str
 
 
@@ -60,25 +64,40 @@ class Rpc:
             return refuse(rejection, rejection.id)
         except Rejection as rejection:
             return refuse(rejection)
+        caller = Caller(context.now, context.network)
         try:
-            result = await self._run(request, context)
+            operation = _operation(request.method)
+            if operation.needs_token:
+                caller = await self._operations.authenticate(context.token, caller)
+            params = wire.read_params(operation.params, request.method, request.params, context.now)
+            result = await operation.run(self._operations, params, caller)
             answer = Answer(wire.write_result(request.id, result))
         except Rejection as rejection:
             answer = refuse(rejection, request.id)
         except Exception:
-            self._log.exception("internal error", method=request.method, request_id=context.request_id)
+            self._log.exception("internal error", request_id=context.request_id)
             message = "Something went wrong on our side. Tell us the request id."
             answer = refuse(Rejection(Reason.INTERNAL, message, {"requestId": context.request_id}), request.id)
+        if self._log.isEnabledFor(logging.DEBUG):
+            self._log_call(request.method, caller.user, answer, context.request_id)
         return answer if request.id else NO_ANSWER
 
-    async def _run(self, request: Request, context: Context) -> bytes | Struct:
-        operation = OPERATIONS.get(request.method)
-        if operation is None:
-            known = ", ".join(OPERATIONS)
-            raise Rejection(Reason.METHOD_NOT_FOUND, f"There is no method of this name. Known are {known}.")
-        user = await self._operations.user_of(context.token, context.now) if operation.needs_token else b""
-        params = wire.read_params(operation.params, request.method, request.params, context.now)
-        return await operation.run(self._operations, params, Caller(context.now, user))
+    def _log_call(self, method: str, user: bytes, answer: Answer, request_id: str) -> None:
+        """One line for each call. What a caller chose is not in it, and people are named by their user id alone."""
+        self._log.debug(
+            "call",
+            method=method if method in OPERATIONS else "unknown",
+            user=ids.write("user", user) if user else None,
+            outcome=answer.rejection.reason if answer.rejection else "ok",
+            request_id=request_id,
+        )
+
+
+def _operation(method: str) -> Operation:
+    if method not in OPERATIONS:
+        known = ", ".join(OPERATIONS)
+        raise Rejection(Reason.METHOD_NOT_FOUND, f"There is no method of this name. Known are {known}.")
+    return OPERATIONS[method]
 
 
 def refuse(rejection: Rejection, id: bytes = wire.NULL) -> Answer:

@@ -47,6 +47,10 @@ class Mint:
         """What is kept of a code; bound to its letter, so that equal codes cannot be told from each other."""
         return hmac.digest(self._secret_key, f"code\n{email}\n{to_micros(sent_at)}\n{code}".encode(), "sha256")
 
+    def network_digest(self, network: str) -> bytes:
+        """What is kept of a client's network: enough to count by, and nothing to read."""
+        return hmac.digest(self._secret_key, f"network\n{network}".encode(), "sha256")[:16]
+
     def _random_text(self) -> str:
         return base64.urlsafe_b64encode(self._entropy(32)).rstrip(b"=").decode()
 

@@ -1,7 +1,8 @@
-"""The door: an ASGI callable for `POST /rpc` and the health checks. The only reader of the wall clock."""
+"""The door: an ASGI callable for `POST /rpc`, the pages and the health checks. The only reader of the wall clock."""
 
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache, partial
 from itertools import count
 from secrets import token_hex
 from typing import Any, Final
@@ -9,9 +10,12 @@ from typing import Any, Final
 from msgspec import Struct
 
 from tickover import tokens
+from tickover.core.clients import Network, network_of
 from tickover.core.errors import Reason, Rejection
 from tickover.core.limits import MAX_BODY
 from tickover.core.moments import Moment
+from tickover.guards import Guard
+from tickover.pages import Header, Response, load_pages
 from tickover.ports import Store
 from tickover.rpc import Answer, Context, Rpc, refuse
 from tickover.wire import CODES
@@ -23,6 +27,8 @@ Send = Callable[[Message], Awaitable[None]]
 
 _JSON: Final = (b"content-type", b"application/json")
 _TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
+_LONGEST_FORWARDED: Final = 500
+"""Of X-Forwarded-For only the end counts, and what a client wrote before it is not worth keeping."""
 _MOST_DISCARDED: Final = 16 * MAX_BODY
 """How much of a body that is too large is read and thrown away, so that its sender lives to read the answer."""
 
@@ -38,9 +44,12 @@ class Disconnected(Exception):
 class _Headers(Struct):
     """What the door looks at."""
 
+    host: bytes | None = None
+    origin: bytes | None = None
     content_type: bytes = b""
     content_length: bytes = b""
     authorizations: list[bytes] = []
+    forwarded_for: list[bytes] = []
 
     @classmethod
     def read(cls, scope: Scope) -> "_Headers":
@@ -48,20 +57,43 @@ class _Headers(Struct):
         for name, value in scope["headers"]:
             if name == b"authorization":
                 headers.authorizations.append(value)
-            elif name == b"content-type":
-                headers.content_type = value
-            elif name == b"content-length":
-                headers.content_length = value
+            elif name == b"x-forwarded-for":
+                headers.forwarded_for.append(value)
+            elif name == b"host" and headers.host is not None:
+                # Two of them: whichever we took, somebody on the way may have taken the other.
+                headers.host = b""
+            elif name in _SINGLE_HEADERS:
+                setattr(headers, _SINGLE_HEADERS[name], value)
         return headers
+
+
+_SINGLE_HEADERS: Final = {
+    b"host": "host",
+    b"origin": "origin",
+    b"content-type": "content_type",
+    b"content-length": "content_length",
+}
 
 
 class Web:
     """The whole program as one ASGI application."""
 
-    def __init__(self, rpc: Rpc, store: Store, now: Callable[[], Moment] = wall_clock) -> None:
+    def __init__(
+        self,
+        rpc: Rpc,
+        store: Store,
+        guard: Guard,
+        trusted_proxies: Sequence[Network] = (),
+        now: Callable[[], Moment] = wall_clock,
+    ) -> None:
         self._rpc = rpc
         self._store = store
+        self._guard = guard
+        self._trusted_proxies = trusted_proxies
+        # Clients come back, and every call asks.
+        self._network_of = lru_cache(maxsize=4096)(partial(network_of, tuple(trusted_proxies)))
         self._now = now
+        self._pages = load_pages()
         # Unique over restarts and processes, and cheap.
         prefix = f"req_{token_hex(6)}"
         self._request_ids = (f"{prefix}{number:x}" for number in count())
@@ -69,37 +101,49 @@ class Web:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         assert scope["type"] == "http", "the server is told to speak nothing else"
         request_id = next(self._request_ids)
+        headers = _Headers.read(scope)
         try:
-            status, headers, body = await self._respond(scope, receive, request_id)
+            status, more, body = await self._respond(scope, headers, receive, request_id)
         except Disconnected:
             return
-        every = [*headers, (b"x-request-id", request_id.encode())]
+        every = [*more, *self._guard.headers_for(headers.origin), (b"x-request-id", request_id.encode())]
         if status != 204:
             every.append((b"content-length", b"%d" % len(body)))
         await send({"type": "http.response.start", "status": status, "headers": every})
         await send({"type": "http.response.body", "body": body})
 
-    async def _respond(self, scope: Scope, receive: Receive, request_id: str) -> "_Response":
-        path = scope["path"]
-        if path == "/rpc":
-            return await self._call(scope, receive, request_id)
-        if path not in ("/healthz", "/readyz"):
-            return 404, [_TEXT], b"There is nothing here. The service is POST /rpc.\n"
-        if scope["method"] not in ("GET", "HEAD"):
-            return 405, [_TEXT, (b"allow", b"GET, HEAD")], b"Use GET here.\n"
-        return (200, [_TEXT], b"alive\n") if path == "/healthz" else await self._readiness()
-
-    async def _call(self, scope: Scope, receive: Receive, request_id: str) -> "_Response":
+    async def _respond(self, scope: Scope, headers: _Headers, receive: Receive, request_id: str) -> Response:
         try:
-            headers = _Headers.read(scope)
+            self._guard.check_host(headers.host)
+        except Rejection as rejection:
+            return _response_of(refuse(rejection))
+        if scope["path"] == "/rpc":
+            return await self._call(scope, headers, receive, request_id)
+        return await self._page(scope["method"], scope["path"])
+
+    async def _call(self, scope: Scope, headers: _Headers, receive: Receive, request_id: str) -> Response:
+        if scope["method"] == "OPTIONS" and (preflight := self._guard.preflight_for(headers.origin)):
+            return 204, preflight, b""
+        try:
             _check_kind(scope["method"], headers.content_type)
             body = await _read_body(receive, headers.content_length)
         except Rejection as rejection:
             return _response_of(refuse(rejection))
+        forwarded_for = b",".join(headers.forwarded_for)[-_LONGEST_FORWARDED:] if self._trusted_proxies else b""
+        network = self._network_of(scope.get("client"), forwarded_for)
         token = tokens.read_bearer_token(headers.authorizations)
-        return _response_of(await self._rpc.answer(body, Context(self._now(), token, request_id)))
+        return _response_of(await self._rpc.answer(body, Context(self._now(), token, network, request_id)))
 
-    async def _readiness(self) -> "_Response":
+    async def _page(self, method: str, path: str) -> Response:
+        if path not in self._pages and path not in ("/healthz", "/readyz"):
+            return 404, [_TEXT], b"There is nothing here. The service is POST /rpc.\n"
+        if method not in ("GET", "HEAD"):
+            return 405, [_TEXT, (b"allow", b"GET, HEAD")], b"Use GET here.\n"
+        if path == "/healthz":
+            return 200, [_TEXT], b"alive\n"
+        return await self._readiness() if path == "/readyz" else self._pages[path]
+
+    async def _readiness(self) -> Response:
         try:
             await self._store.ping()
         except Rejection as rejection:
@@ -107,16 +151,12 @@ class Web:
         return 200, [_TEXT], b"ready\n"
 
 
-_Header = tuple[bytes, bytes]
-_Response = tuple[int, Iterable[_Header], bytes]
-
-
 def _check_kind(method: str, content_type: bytes) -> None:
     if method != "POST":
         raise Rejection(Reason.METHOD_NOT_ALLOWED, f"Use POST here, not {method}.")
-    kind, _, parameters = content_type.lower().partition(b";")
-    charset = parameters.replace(b'"', b"").strip()
-    if kind.strip() != b"application/json" or charset not in (b"", b"charset=utf-8"):
+    kind, *parameters = (part.strip() for part in content_type.lower().replace(b'"', b"").split(b";"))
+    charsets = {parameter for parameter in parameters if parameter.startswith(b"charset")}
+    if kind != b"application/json" or charsets - {b"charset=utf-8"}:
         message = "Send the header Content-Type: application/json, and the body in UTF-8."
         raise Rejection(Reason.UNSUPPORTED_MEDIA_TYPE, message)
 
@@ -144,7 +184,7 @@ async def _read_body(receive: Receive, content_length: bytes) -> bytes:
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
-def _response_of(answer: Answer) -> _Response:
+def _response_of(answer: Answer) -> Response:
     if answer.rejection is None:
         return (200, [_JSON], answer.body) if answer.body else (204, [], b"")
     _, status = CODES[answer.rejection.reason]
@@ -152,7 +192,7 @@ def _response_of(answer: Answer) -> _Response:
     return status, headers, answer.body
 
 
-_HEADERS_OF: Final[dict[Reason, list[_Header]]] = {
+_HEADERS_OF: Final[dict[Reason, list[Header]]] = {
     Reason.UNAUTHENTICATED: [(b"www-authenticate", b"Bearer")],
     Reason.METHOD_NOT_ALLOWED: [(b"allow", b"POST")],
     # What is left of the body is not read.
@@ -160,6 +200,6 @@ _HEADERS_OF: Final[dict[Reason, list[_Header]]] = {
 }
 
 
-def _retry_after(rejection: Rejection) -> list[_Header]:
+def _retry_after(rejection: Rejection) -> list[Header]:
     seconds = rejection.details.get("retryAfterSeconds")
     return [] if seconds is None else [(b"retry-after", b"%d" % seconds)]

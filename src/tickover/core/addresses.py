@@ -1,5 +1,6 @@
 """E-mail addresses: exactly one address, in the one form under which it is known."""
 
+import re
 import string
 
 import email_validator
@@ -11,6 +12,10 @@ from tickover.core.limits import MAX_EMAIL
 email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
 
 _ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+
+
+_ATOM = "[a-z0-9!#$%&'*+/=?^_`{|}~\\-\u0080-\U0010ffff]+"
+_DOT_ATOM = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")
 
 
 class EmailAddress(str):
@@ -40,5 +45,18 @@ def parse(text: object) -> EmailAddress:
         )
     except EmailNotValidError:
         raise ValueError("must be one e-mail address, such as ana@example.com") from None
-    local = text.rpartition("@")[0].translate(_ASCII_LOWER)
+    local = _in_fewest_quotes(text.rpartition("@")[0].translate(_ASCII_LOWER))
     return EmailAddress(f"{local}@{found.ascii_domain}")
+
+
+def _in_fewest_quotes(local: str) -> str:
+    """The same local part with no quote or backslash that it can do without: `"ana"` and `"a\\na"` are `ana`.
+
+    Otherwise one mailbox would have any number of addresses, each with limits of its own.
+    """
+    if not local.startswith('"'):
+        return local
+    bare = re.sub(r"\\(.)", r"\1", local[1:-1])
+    if _DOT_ATOM.fullmatch(bare):
+        return bare
+    return '"' + re.sub(r'(["\\])', r"\\\1", bare) + '"'

@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType, json
 
 from tickover.core import ids, moments
-from tickover.core.entries import Entry
+from tickover.core.entries import Entry, Text
 from tickover.core.errors import Fault
 from tickover.core.limits import (
     MAX_AMOUNT,
@@ -27,13 +27,11 @@ from tickover.core.limits import (
 from tickover.core.moments import Moment
 from tickover.core.money import Amount, staircase, whole_if_whole
 
-# U+0000 is refused because databases and terminals disagree about it; lone surrogates arrive here as U+0000.
-_NO_NUL: Final = Meta(pattern=r"^[^\x00]*$", description="text without U+0000 and lone surrogates")
 _POSITIVE: Final = Meta(gt=0, le=MAX_AMOUNT)
 _NOT_NEGATIVE: Final = Meta(ge=0, le=MAX_AMOUNT)
 
-Name = Annotated[str, _NO_NUL, Meta(min_length=1, max_length=MAX_NAME)]
-Category = Annotated[str, _NO_NUL, Meta(max_length=MAX_CATEGORY)]
+Name = Annotated[Text, Meta(min_length=1, max_length=MAX_NAME)]
+Category = Annotated[Text, Meta(max_length=MAX_CATEGORY)]
 # The lengths are there beside the pattern because `$` also matches before a final line break.
 Currency = Annotated[str, Meta(min_length=3, max_length=3, pattern="^[A-Z]{3}$", description="three uppercase letters")]
 PositiveAmount = Annotated[int, _POSITIVE] | Annotated[float, _POSITIVE]
@@ -110,7 +108,7 @@ def _outside(path: str, entries: Sequence[TransactionEntry | ContributionEntry],
 class AdvanceEntry(Entry, frozen=True):
     """The parameters of advanceTestClock; both are required, since either alone says nothing."""
 
-    id: str
+    id: Text
     frozen_time: Moment
 
 

@@ -1,14 +1,17 @@
 """The base of everything that a caller sends: how it is read, and how it may be refused."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from tickover.core import addresses, moments
 from tickover.core.addresses import EmailAddress
 from tickover.core.errors import Fault
 from tickover.core.moments import Moment
+
+# U+0000 is refused because databases and terminals disagree about it; lone surrogates arrive here as U+0000.
+Text = Annotated[str, Meta(pattern=r"^[^\x00]*$", description="text without U+0000 and lone surrogates")]
 
 
 class Entry(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):

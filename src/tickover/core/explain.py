@@ -117,7 +117,9 @@ class _Walk:
             return ""
         self._hints_left -= 1
         nearest = get_close_matches(name, known, n=1)
-        return f"; did you mean {nearest[0]}?" if nearest else f"; known are {', '.join(known)}"
+        if nearest:
+            return f"; did you mean {nearest[0]}?"
+        return f"; known are {', '.join(known)}" if known else "; there are none"
 
     def _note(
         self, path: str, rule: str, message: str, got: str | int | float | bool | None | UnsetType = UNSET
@@ -140,9 +142,9 @@ def _wrong_with(info: inspect.Type, value: Any, expected: str) -> tuple[str, str
 
 
 def _wrong_with_text(info: inspect.StrType, value: Any, expected: str) -> tuple[str, str] | None:
-    if not isinstance(value, str):
-        return "type", f"must be a string{f' of {expected}' if expected else ''}"
     of_one_length = info.min_length is not None and info.min_length == info.max_length
+    if not isinstance(value, str):
+        return "type", f"must be a string{f' of {expected}' if of_one_length else ''}"
     misshapen = info.pattern is not None and not re.search(info.pattern, value)
     if misshapen or (of_one_length and len(value) != info.min_length):
         return "format", f"must be {expected}"

@@ -22,6 +22,14 @@ CODE_DIGITS: Final = 6
 CODE_LIFETIME: Final = timedelta(minutes=10)
 CODE_TRIES: Final = 5
 LINK_LIFETIME: Final = timedelta(hours=1)
+SENDS_AN_HOUR: Final = 30
+SENDS_AN_HOUR_FROM_ONE_NETWORK: Final = 10
+"""Both count letters to one address that no sign-in has followed."""
+FAILURES_IN_A_ROW: Final = 100
+"""NIST SP 800-63B's ceiling: a hundred guesses at a million codes are one chance in ten thousand."""
+CLIENT_BURST: Final = 300
+CLIENT_REFILL: Final = 5
+"""Calls a second that one client address may make to the public operations, after its burst."""
 TOKEN_LIFETIME: Final = timedelta(days=30)
 MAIL_CONVERSATION: Final = timedelta(seconds=10)
 """For everything that is said to the mail server about one letter."""
@@ -29,6 +37,9 @@ MAX_EMAIL: Final = 254
 """RFC 5321's path limit; checked first, because the checks behind it are slow on long text."""
 
 # Requests
+REQUEST_DEADLINE: Final = timedelta(seconds=30)
+"""For the whole of a request to come in, head and body."""
+MAX_HEAD: Final = 32 * 1024
 MAX_BODY: Final = 1024 * 1024
 MAX_BATCH: Final = 50
 MAX_FAULTS: Final = 10_000

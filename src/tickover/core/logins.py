@@ -9,9 +9,18 @@ from typing import Annotated, Final, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from tickover.core.addresses import EmailAddress
-from tickover.core.entries import Entry
+from tickover.core.entries import Entry, Text
 from tickover.core.errors import Fault
-from tickover.core.limits import CODE_DIGITS, CODE_LIFETIME, LINK_LIFETIME, RESEND_INTERVAL
+from tickover.core.limits import (
+    CODE_DIGITS,
+    CODE_LIFETIME,
+    CODE_TRIES,
+    FAILURES_IN_A_ROW,
+    LINK_LIFETIME,
+    RESEND_INTERVAL,
+    SENDS_AN_HOUR,
+    SENDS_AN_HOUR_FROM_ONE_NETWORK,
+)
 from tickover.core.moments import Moment
 
 # The lengths are there beside the pattern because `$` also matches before a final line break.
@@ -57,6 +66,22 @@ class VerificationEntry(Entry, frozen=True):
     authentication_method: Literal["EMAIL_CODE"]
 
 
+class LinkEntry(Entry, frozen=True):
+    """The parameters of loginByEmailLink."""
+
+    token: Annotated[Text, Meta(extra={"secret": True})]
+
+
+class LogoutEntry(Entry, frozen=True):
+    """logout takes no parameters."""
+
+
+class Done(Struct, frozen=True):
+    """The result of an operation that has nothing else to say."""
+
+    message: str = "ok"
+
+
 class Sent(Struct, frozen=True, rename="camel", omit_defaults=True):
     """The result of sendLoginCodeEmail."""
 
@@ -78,7 +103,18 @@ class Kind(StrEnum):
     LINK = "LINK"
 
 
-LIFETIMES = {Kind.CODE: CODE_LIFETIME, Kind.LINK: LINK_LIFETIME}
+class Limits(Struct, frozen=True):
+    """How often, until a sign-in. The operator may settle these otherwise."""
+
+    resend_interval: timedelta = RESEND_INTERVAL
+    sends_an_hour: int = SENDS_AN_HOUR
+    sends_an_hour_from_one_network: int = SENDS_AN_HOUR_FROM_ONE_NETWORK
+    code_tries: int = CODE_TRIES
+    failures_in_a_row: int = FAILURES_IN_A_ROW
+
+
+HOUR: Final = timedelta(hours=1)
+LIFETIMES: Final = {Kind.CODE: CODE_LIFETIME, Kind.LINK: LINK_LIFETIME}
 
 
 class Send(Struct, frozen=True):
@@ -88,6 +124,8 @@ class Send(Struct, frozen=True):
     email: str
     kind: Kind
     sent_at: Moment
+    network: bytes
+    """A digest of the network that asked for it."""
 
     @property
     def expires_at(self) -> Moment:
@@ -102,7 +140,20 @@ class Try(Struct, frozen=True):
     sent_at: Moment
 
 
-def retry_after_seconds(last_sent_at: Moment, now: Moment) -> int:
-    """How long until the address may be written to again: a whole number from 1 to 60."""
-    wait = (last_sent_at + RESEND_INTERVAL - now) / timedelta(seconds=1)
-    return min(max(ceil(wait), 1), int(RESEND_INTERVAL.total_seconds()))
+class Claimed(Struct, frozen=True):
+    """The letter may be sent. While codes are stopped for its address, a code in it would open nothing."""
+
+    codes_stopped: bool
+
+
+class Held(Struct, frozen=True):
+    """The letter may not be sent until `interval` after `since`; `by_last_letter` when it follows one too closely."""
+
+    since: Moment
+    interval: timedelta
+    by_last_letter: bool
+
+    def retry_after_seconds(self, now: Moment) -> int:
+        """How long to wait: a whole number from 1 to the interval, even if the wall clock was set back."""
+        wait = min(self.since + self.interval - now, self.interval)
+        return max(1, ceil(wait.total_seconds()))

@@ -20,13 +20,13 @@ else:
     Moment.register(datetime)
 
 EXPECTED: Final = "must be an RFC 3339 timestamp with an offset, such as 2027-01-31T09:00:00Z"
-_SECOND_60: Final = "second 60 exists only at 23:59:60 UTC"
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
-_USUAL: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9]Z")
+_HOUR_AND_MINUTE: Final = "(?:[01][0-9]|2[0-3]):[0-5][0-9]"
+_USUAL: Final = re.compile(rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}T{_HOUR_AND_MINUTE}:[0-5][0-9]Z")
 _RFC_3339: Final = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9]{2}:[0-9]{2}:)([0-9]{2})(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-5][0-9])"
+    rf"([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})[Tt]({_HOUR_AND_MINUTE}):([0-5][0-9]|60)(\.[0-9]+)?([Zz]|[+-]{_HOUR_AND_MINUTE})"
 )
 
 
@@ -38,27 +38,34 @@ def parse(text: object) -> Moment:
     if not isinstance(text, str):
         raise ValueError(EXPECTED)
     if _USUAL.fullmatch(text):
-        return datetime.fromisoformat(text)
+        return _of_the_calendar(text)
     match = _RFC_3339.fullmatch(text)
     if match is None:
         raise ValueError(EXPECTED)
     date, minute, second, fraction, offset = match.groups()
     try:
         if second == "60":
-            return _after_leap_second(f"{date}T{minute}59{offset.upper()}", fraction)
-        return datetime.fromisoformat(f"{date}T{minute}{second}{(fraction or '')[:7]}{offset.upper()}").astimezone(UTC)
+            return _after_leap_second(f"{date}T{minute}:59{offset.upper()}", fraction)
+        written = f"{date}T{minute}:{second}{(fraction or '')[:7]}{offset.upper()}"
+        return _of_the_calendar(written).astimezone(UTC)
     except OverflowError:
         raise ValueError("must lie in the years 0001 to 9999 when written in UTC") from None
-    except ValueError as error:
-        raise ValueError(_SECOND_60 if str(error) == _SECOND_60 else EXPECTED) from None
 
 
 def _after_leap_second(second_before: str, fraction: str | None) -> Moment:
-    before = datetime.fromisoformat(second_before).astimezone(UTC)
+    before = _of_the_calendar(second_before).astimezone(UTC)
     if (before.hour, before.minute) != (23, 59):
-        raise ValueError(_SECOND_60)
+        raise ValueError("second 60 exists only at 23:59:60 UTC")
     microsecond = int((fraction or ".0")[1:7].ljust(6, "0"))
     return before + timedelta(seconds=1, microseconds=microsecond)
+
+
+def _of_the_calendar(written: str) -> Moment:
+    """Read what has the right form; it may still be the 31st of a month that has none."""
+    try:
+        return datetime.fromisoformat(written)
+    except ValueError:
+        raise ValueError(EXPECTED) from None
 
 
 def to_micros(moment: Moment) -> int:

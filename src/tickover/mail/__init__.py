@@ -18,4 +18,4 @@ def open_mailer(url: str, sender: str, outbox: Path, log: BoundLogger) -> Mailer
         return Outbox(outbox, composer)
     if url.startswith(("smtp://", "smtps://")):
         return SmtpMailer(url, composer, log)
-    raise SettingError("TICKOVER_MAIL_URL must be outbox:, or look like smtp://user:password@host:587 or smtps://…")
+    raise SettingError("TICKOVER_MAIL_URL must be outbox:, or look like smtp://user:password@host:587 or smtps://….")

@@ -8,11 +8,16 @@ from email.utils import format_datetime, getaddresses, make_msgid
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from tickover.core import addresses
-from tickover.core.logins import Kind
-from tickover.ports import Letter
+from tickover.ports import Letter, Subject
 from tickover.settings import SettingError
 
-_SUBJECTS = {Kind.CODE: "{secret} is your Tickover code", Kind.LINK: "Sign in to Tickover"}
+_SUBJECTS = {
+    Subject.CODE: "{secret} is your Tickover code",
+    Subject.LINK: "Sign in to Tickover",
+    Subject.CODES_STOPPED: "Codes are switched off for your address",
+}
+# Not every server takes eight bits.
+_SEVEN_BIT = SMTP.clone(cte_type="7bit")
 
 
 class Composer:
@@ -40,7 +45,7 @@ class Composer:
         headers = (
             # To the letter: the library would read an odd address, such as =?utf-8?q?x?=@example.com, otherwise.
             f"To: {letter.to}",
-            f"Subject: {_SUBJECTS[letter.kind].format(secret=letter.secret)}",
+            f"Subject: {_SUBJECTS[letter.subject].format(secret=letter.secret)}",
             f"Date: {format_datetime(letter.sent_at)}",
             f"Message-ID: {make_msgid(domain=self._domain)}",
             "Auto-Submitted: auto-generated",
@@ -48,13 +53,13 @@ class Composer:
         # All of it was checked when it came in, or is ours; here is the last place where that can be seen to be so.
         if any("\r" in header or "\n" in header for header in headers):
             raise ValueError("a header has a line break in it")
-        body = EmailMessage(policy=SMTP)
+        body = EmailMessage(policy=_SEVEN_BIT)
         body.set_content(self._render(letter, "txt"))
         body.add_alternative(self._render(letter, "html"), subtype="html")
         return self._from + "".join(f"{header}\r\n" for header in headers).encode() + body.as_bytes()
 
     def _render(self, letter: Letter, form: str) -> str:
-        template = self._templates.get_template(f"{letter.kind.lower()}.{form}")
+        template = self._templates.get_template(f"{letter.subject}.{form}")
         return template.render(secret=letter.secret, minutes=letter.lifetime_minutes, to=letter.to)
 
 

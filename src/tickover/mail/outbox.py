@@ -30,15 +30,18 @@ class Outbox:
             raise MailRefused from error
         # A terminal that went away is no reason to refuse a letter that was kept.
         with suppress(OSError, ValueError):
-            print(f"  ✉ {letter.to}  {letter.kind.lower()}  {letter.secret}", flush=True)
+            print(f"  ✉ {letter.to}  {letter.subject}  {letter.secret}", flush=True)
 
     def _keep(self, letter: Letter) -> None:
         """Write the letter whole or not at all, under a name that sorts by time."""
         name = f"{letter.sent_at:%Y%m%dT%H%M%S.%fZ}-{os.getpid()}-{next(self._numbers):06}"
         unfinished = self._folder / f".{name}"
-        with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(self._composer.compose(letter))
-        unfinished.rename(self._folder / f"{name}.eml")
+        try:
+            with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(self._composer.compose(letter))
+            unfinished.rename(self._folder / f"{name}.eml")
+        finally:
+            unfinished.unlink(missing_ok=True)
 
     async def close(self) -> None:
         """Nothing is held open."""

@@ -1,4 +1,4 @@
-"""Real mail: one conversation with the SMTP server for each letter, ten seconds at the most."""
+"""Real mail: ten seconds at the most for each letter, over connections that are kept for the next."""
 
 import asyncio
 from contextlib import suppress
@@ -13,7 +13,8 @@ from tickover.mail.compose import Composer
 from tickover.ports import Letter, MailOutcomeUnknown, MailRefused
 from tickover.settings import SettingError, is_loopback
 
-_GOODBYE_SECONDS = 1.0
+_STILL_THERE_SECONDS = 1.0
+_IDLE_SECONDS = 15.0
 
 
 class SmtpMailer:
@@ -28,9 +29,9 @@ class SmtpMailer:
         except ValueError:
             port = 0
         if port == 0:
-            raise SettingError("TICKOVER_MAIL_URL must have a port from 1 to 65535, or none.")
+            raise SettingError("TICKOVER_MAIL_URL must have a host, and a port from 1 to 65535 or none.")
         if not parts.hostname or parts.path not in ("", "/") or parts.query or parts.fragment:
-            raise SettingError("TICKOVER_MAIL_URL must look like smtp://user:password@host:587 or smtps://…")
+            raise SettingError("TICKOVER_MAIL_URL must look like smtp://user:password@host:587 or smtps://….")
         self._host = parts.hostname
         self._port = port or (465 if parts.scheme == "smtps" else 587)
         self._user = unquote(parts.username) if parts.username else None
@@ -39,19 +40,20 @@ class SmtpMailer:
         self._composer = composer
         self._log = log
         self._seconds = conversation.total_seconds()
+        self._idle: list[SMTP] = []
 
     async def deliver(self, letter: Letter) -> None:
-        server = self._server()
+        server = None
         # What is known if the conversation breaks off: until the letter itself is under way, it was not accepted.
         if_broken_off: type[Exception] = MailRefused
         try:
             async with asyncio.timeout(self._seconds):
-                await server.connect()
-                if server.is_ehlo_or_helo_needed:
-                    await server.ehlo()
+                server = await self._connected()
                 await self._address(server, letter)
                 if_broken_off = MailOutcomeUnknown
                 await server.data(self._composer.compose(letter))
+            self._keep(server)
+            server = None
         except SMTPResponseException as answer:
             # Only the code: the server's words may repeat the address.
             self._log.warning("the mail server refused a letter", answer=answer.code)
@@ -59,10 +61,32 @@ class SmtpMailer:
         except (SMTPException, OSError) as error:
             self._log.warning("the mail server does not answer", error=type(error).__name__)
             raise if_broken_off from error
-        else:
-            with suppress(SMTPException, OSError):
-                await server.quit(timeout=_GOODBYE_SECONDS)
         finally:
+            if server is not None:
+                server.close()
+
+    async def _connected(self) -> SMTP:
+        """A connection that was used before and is still alive, or a new one."""
+        while self._idle:
+            server = self._idle.pop()
+            with suppress(SMTPException, OSError):
+                await server.rset(timeout=_STILL_THERE_SECONDS)
+                return server
+            server.close()
+        server = self._server()
+        await server.connect()
+        if server.is_ehlo_or_helo_needed:
+            await server.ehlo()
+        return server
+
+    def _keep(self, server: SMTP) -> None:
+        """Keep the connection for the next letter, but not for long: servers count those that are open."""
+        self._idle.append(server)
+        asyncio.get_running_loop().call_later(_IDLE_SECONDS, self._let_go, server)
+
+    def _let_go(self, server: SMTP) -> None:
+        if server in self._idle:
+            self._idle.remove(server)
             server.close()
 
     async def _address(self, server: SMTP, letter: Letter) -> None:
@@ -92,4 +116,8 @@ class SmtpMailer:
         )
 
     async def close(self) -> None:
-        """Each letter closes its own connection."""
+        while self._idle:
+            server = self._idle.pop()
+            with suppress(SMTPException, OSError):
+                await server.quit(timeout=_STILL_THERE_SECONDS)
+            server.close()

@@ -10,6 +10,7 @@ from tickover.storage.sqlite import SqliteStore
 async def open_store(url: str) -> Store:
     """Open the database that the URL names, and bring its schema up to date."""
     scheme, separator, path = url.partition(":///")
-    if scheme != "sqlite" or not separator or not path:
-        raise SettingError("TICKOVER_DATABASE_URL must look like sqlite:///path/to/file.db")
+    # In memory, every connection would have a database of its own.
+    if scheme != "sqlite" or not separator or path in ("", ":memory:"):
+        raise SettingError("TICKOVER_DATABASE_URL must look like sqlite:///path/to/file.db.")
     return await SqliteStore.open(Path(path))

@@ -5,6 +5,7 @@ A read here is a look-up by key, mostly in pages that are in memory; to hand it 
 
 import asyncio
 import time
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,7 @@ import apsw
 from tickover.core.clocks import Clock
 from tickover.core.errors import unavailable
 from tickover.core.ids import first_living_key
-from tickover.core.limits import LINK_LIFETIME
-from tickover.core.logins import Kind, Send, Try
+from tickover.core.logins import HOUR, Claimed, Held, Kind, Limits, Send, Try
 from tickover.core.moments import Moment, from_micros, to_micros
 from tickover.ports import NewSession
 from tickover.settings import SettingError
@@ -97,22 +97,24 @@ class SqliteStore:
         found = self._look_up("select body from schedules where clock_key = ?", key)
         return found[0] if found else None
 
-    async def claim_send(self, send: Send, slot_free_before: Moment) -> Moment | None:
-        row = (send.digest, send.email, send.kind, to_micros(send.sent_at), to_micros(send.expires_at))
+    async def claim_send(self, send: Send, limits: Limits) -> Claimed | Held:
+        def job(db: apsw.Connection) -> Claimed | Held:
+            last = _nth_newest_send(db, send, 1, limits.resend_interval, "holds_slot")
+            if last:
+                return Held(last, limits.resend_interval, by_last_letter=True)
+            counted = [
+                _nth_newest_send(db, send, limits.sends_an_hour, HOUR, "not spent"),
+                _nth_newest_send(
+                    db, send, limits.sends_an_hour_from_one_network, HOUR, "not spent and network = :network"
+                ),
+            ]
+            # Where both caps hold, the wait is until neither does.
+            latest = max((since for since in counted if since), default=None)
+            if latest:
+                return Held(latest, HOUR, by_last_letter=False)
+            return _keep_send(db, send, limits)
 
-        def job(db: apsw.Connection) -> int | None:
-            holder = db.execute(
-                """select sent_at from login_sends where email = ? and sent_at > ? and holds_slot
-                   order by sent_at desc limit 1""",
-                (send.email, to_micros(slot_free_before)),
-            ).fetchone()
-            if holder:
-                return int(holder[0])
-            db.execute("insert into login_sends (digest, email, kind, sent_at, expires_at) values (?, ?, ?, ?, ?)", row)
-            return None
-
-        last_sent_at = await self._writer.submit(job)
-        return None if last_sent_at is None else from_micros(last_sent_at)
+        return await self._writer.submit(job)
 
     async def undo_send(self, send: Send) -> None:
         await self._writer.submit(_statement("delete from login_sends where digest = ?", send.digest))
@@ -120,20 +122,27 @@ class SqliteStore:
     async def free_slot(self, send: Send) -> None:
         await self._writer.submit(_statement("update login_sends set holds_slot = 0 where digest = ?", send.digest))
 
-    async def count_try(self, email: str, most: int, now: Moment) -> Try | None:
-        micros = to_micros(now)
+    async def count_try(self, email: str, limits: Limits, now: Moment) -> Try | None:
+        values = {
+            "email": email,
+            "now": to_micros(now),
+            "tries": limits.code_tries,
+            "failures": limits.failures_in_a_row,
+        }
 
         def job(db: apsw.Connection) -> Any:
             counted = db.execute(
                 f"""update login_sends set tries = tries + 1
-                    where digest = {_NEWEST_CODE} and not spent and tries < :most and expires_at > :now
+                    where digest = {_NEWEST_CODE} and not spent and tries < :tries and expires_at > :now
+                      and not {_CODES_STOPPED}
                     returning digest, sent_at""",
-                {"email": email, "most": most, "now": micros},
+                values,
             ).fetchone()
             if counted is None:
+                _count_miss(db, now)
+            else:
                 db.execute(
-                    "insert into login_misses values (?, 1) on conflict do update set count = count + 1",
-                    (micros // _MICROS_A_DAY,),
+                    "insert into login_failures values (?, 1) on conflict do update set count = count + 1", (email,)
                 )
             return counted
 
@@ -151,6 +160,23 @@ class SqliteStore:
 
         return await self._writer.submit(job)
 
+    async def redeem_link(self, link_digest: bytes, session: NewSession) -> bytes | None:
+        def job(db: apsw.Connection) -> bytes | None:
+            spent: Any = db.execute(
+                """update login_sends set spent = 1
+                   where digest = ? and kind = 'LINK' and not spent and expires_at > ? returning email""",
+                (link_digest, to_micros(session.created_at)),
+            ).fetchone()
+            if spent is None:
+                _count_miss(db, session.created_at)
+                return None
+            return _open_session(db, spent[0], session)
+
+        return await self._writer.submit(job)
+
+    async def revoke_token(self, token_digest: bytes) -> None:
+        await self._writer.submit(_statement("delete from tokens where digest = ?", token_digest))
+
     async def sweep(self, now: Moment, most: int) -> int:
         def job(db: apsw.Connection) -> int:
             before = db.total_changes()
@@ -161,10 +187,10 @@ class SqliteStore:
                 "delete from tokens where digest in (select digest from tokens where expires_at <= ? limit ?)",
                 (to_micros(now), most),
             )
-            # Letters are kept for an hour whatever they carried, because the slot is read from them.
+            # Letters are kept for an hour whatever they carried, because they are counted by the hour.
             db.execute(
                 "delete from login_sends where digest in (select digest from login_sends where sent_at <= ? limit ?)",
-                (to_micros(now - LINK_LIFETIME), most),
+                (to_micros(now - HOUR), most),
             )
             return db.total_changes() - before
 
@@ -180,10 +206,47 @@ class SqliteStore:
 _NEWEST_CODE = f"""
     (select digest from login_sends where email = :email and kind = '{Kind.CODE}' order by sent_at desc limit 1)"""
 
+_CODES_STOPPED = "exists (select 1 from login_failures where email = :email and count >= :failures)"
+
+
+def _nth_newest_send(db: apsw.Connection, send: Send, nth: int, interval: timedelta, condition: str) -> Moment | None:
+    """When the nth letter, counted back from this one, was sent to its address; None if not within the interval."""
+    values = {
+        "email": send.email,
+        "network": send.network,
+        "since": to_micros(send.sent_at - interval),
+        "skipped": nth - 1,
+    }
+    found: Any = (
+        nth
+        and db.execute(
+            f"""select sent_at from login_sends where email = :email and sent_at > :since and {condition}
+            order by sent_at desc limit 1 offset :skipped""",
+            values,
+        ).fetchone()
+    )
+    return from_micros(found[0]) if found else None
+
+
+def _keep_send(db: apsw.Connection, send: Send, limits: Limits) -> Claimed:
+    db.execute(
+        "insert into login_sends (digest, email, kind, sent_at, expires_at, network) values (?, ?, ?, ?, ?, ?)",
+        (send.digest, send.email, send.kind, to_micros(send.sent_at), to_micros(send.expires_at), send.network),
+    )
+    values = {"email": send.email, "failures": limits.failures_in_a_row}
+    stopped: Any = db.execute(f"select {_CODES_STOPPED}", values).fetchone()
+    return Claimed(codes_stopped=bool(stopped[0]))
+
+
+def _count_miss(db: apsw.Connection, now: Moment) -> None:
+    day = to_micros(now) // _MICROS_A_DAY
+    db.execute("insert into login_misses values (?, 1) on conflict do update set count = count + 1", (day,))
+
 
 def _open_session(db: apsw.Connection, email: str, session: NewSession) -> bytes:
-    """Void all that was sent to the address, and let its user, new or known, in."""
+    """Void all that was sent to the address, forget its failures, and let its user, new or known, in."""
     db.execute("update login_sends set spent = 1 where email = ? and not spent", (email,))
+    db.execute("delete from login_failures where email = ?", (email,))
     db.execute(
         "insert into users values (?, ?, ?) on conflict (email) do nothing",
         (session.user_key, email, to_micros(session.created_at)),

@@ -19,7 +19,9 @@ _AWAY = (
     apsw.FullError,
     apsw.IOError,
     apsw.LockedError,
+    apsw.NoMemError,
     apsw.NotADBError,
+    apsw.ProtocolError,
     apsw.ReadOnlyError,
 )
 
@@ -57,7 +59,8 @@ class Writer:
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._waiting = 0
         self._closed = False
-        self._thread = Thread(target=self._work, name="tickover-writer")
+        # A daemon: a program that dies without closing must not hang; what was answered is on the disk.
+        self._thread = Thread(target=self._work, name="tickover-writer", daemon=True)
         self._thread.start()
 
     def submit(self, run: Callable[[apsw.Connection], _T]) -> "asyncio.Future[_T]":

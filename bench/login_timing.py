@@ -1,0 +1,144 @@
+"""Does the time of a refused sign-in tell why it was refused?
+
+Five ways of being refused are measured in turn, many rounds, on one real store on disk; the median of each is compared
+with that of an address that nobody knows. Run it with `make timing`, on a machine that is otherwise idle.
+"""
+
+import asyncio
+import json
+import logging
+import statistics
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import click
+import structlog
+from structlog.stdlib import BoundLogger
+
+from tickover.operations import Operations, Policy
+from tickover.ports import Letter
+from tickover.rpc import Context, Rpc
+from tickover.storage import open_store
+from tickover.tokens import Mint
+
+NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
+
+
+class LastLetter:
+    """A mailer that only remembers: what is measured sends no mail."""
+
+    stays_here = False
+    secret = ""
+
+    async def deliver(self, letter: Letter) -> None:
+        self.secret = letter.secret
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
+class Bench:
+    def __init__(self, rpc: Rpc, mailer: LastLetter) -> None:
+        self._rpc = rpc
+        self._mailer = mailer
+
+    async def call(self, method: str, now: datetime, **params: str) -> bytes:
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+        return (await self._rpc.answer(body, Context(now, None, "192.0.2.1", "bench"))).body
+
+    async def send(self, email: str, now: datetime) -> str:
+        answer = await self.call(
+            "sendLoginCodeEmail", now, email=email, loginCodeType="SHORT_LIVED", emailType="LOGIN_CODE"
+        )
+        assert b'"ok"' in answer, answer
+        return self._mailer.secret
+
+    async def verify(self, email: str, code: str, now: datetime) -> bytes:
+        return await self.call(
+            "loginByEmailVerification", now, email=email, code=code, authenticationMethod="EMAIL_CODE"
+        )
+
+    async def lock(self, email: str) -> None:
+        """A hundred failures in a row, five a code, an hour and more between the letters."""
+        for number in range(20):
+            at = NOW - timedelta(hours=2 * (20 - number))
+            code = await self.send(email, at)
+            for _ in range(5):
+                await self.verify(email, _other_than(code), at)
+
+
+def _other_than(code: str) -> str:
+    return f"{(int(code) + 1) % 1_000_000:06}"
+
+
+async def _measure(bench: Bench, rounds: int) -> dict[str, list[float]]:
+    """Seconds of each kind of refusal; every round measures each kind once, on an address of its own."""
+    await bench.lock("locked@example.test")
+
+    async def unknown(name: str) -> tuple[str, str, datetime]:
+        return name, "123456", NOW
+
+    async def wrong(name: str) -> tuple[str, str, datetime]:
+        return name, _other_than(await bench.send(name, NOW)), NOW
+
+    async def expired(name: str) -> tuple[str, str, datetime]:
+        return name, await bench.send(name, NOW), NOW + timedelta(minutes=11)
+
+    async def spent(name: str) -> tuple[str, str, datetime]:
+        code = await bench.send(name, NOW)
+        await bench.verify(name, code, NOW)
+        return name, code, NOW
+
+    async def locked(_: str) -> tuple[str, str, datetime]:
+        return "locked@example.test", "123456", NOW
+
+    kinds: dict[str, Callable[[str], Awaitable[tuple[str, str, datetime]]]] = {
+        "unknown address": unknown, "wrong code": wrong, "expired code": expired, "spent code": spent,
+        "locked address": locked,
+    }  # fmt: skip
+    times: dict[str, list[float]] = {kind: [] for kind in kinds}
+    answers = set()
+    with click.progressbar(range(rounds), label="Signing in, wrongly") as progress:
+        for number in progress:
+            for kind, prepare in kinds.items():
+                email, code, now = await prepare(f"{kind.split()[0]}{number}@example.test")
+                started = time.perf_counter()
+                answers.add(await bench.verify(email, code, now))
+                times[kind].append(time.perf_counter() - started)
+    assert len(answers) == 1, f"the refusals differ: {answers}"
+    return times
+
+
+def _report(times: dict[str, list[float]]) -> None:
+    baseline = statistics.median(times["unknown address"])
+    click.echo(f"{'refused because of':20} {'median':>10} {'middle half':>22} {'ratio':>7}")
+    for kind, samples in times.items():
+        low, middle, high = (value * 1e6 for value in statistics.quantiles(samples, n=4))
+        click.echo(f"{kind:20} {middle:>7.0f} µs {low:>9.0f} to {high:>5.0f} µs {middle / 1e6 / baseline:>7.3f}")
+
+
+async def _run(rounds: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        store = await open_store(f"sqlite:///{Path(folder) / 'bench.db'}")
+        mailer = LastLetter()
+        policy = Policy("http://127.0.0.1", 0, client_burst=0)
+        log: BoundLogger = structlog.wrap_logger(logging.getLogger("bench"), wrapper_class=BoundLogger)
+        try:
+            bench = Bench(Rpc(Operations(store, mailer, Mint(b"a key for benches"), policy), log), mailer)
+            _report(await _measure(bench, rounds))
+        finally:
+            await store.close()
+
+
+@click.command()
+@click.option("--rounds", default=400, show_default=True, help="How often each kind of refusal is measured.")
+def main(rounds: int) -> None:
+    """Compare how long sign-ins take that are refused for different reasons."""
+    asyncio.run(_run(rounds))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""A browser's tab that writes down what its page says to developers, and whom it asks for what."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.async_api import Browser, ConsoleMessage, Dialog, Locator, Page, Request
+
+_REPORT_VIOLATIONS = """
+addEventListener("securitypolicyviolation", (violation) =>
+  console.error(`${violation.violatedDirective} forbids ${violation.blockedURI}`));
+"""
+
+
+class Tab:
+    """A tab with a profile of its own. `excused` are messages of the browser that belong to the test's story."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.said: list[str] = []
+        self.excused: list[str] = []
+        self.requests: list[Request] = []
+
+        def hear(message: ConsoleMessage) -> None:
+            self.said.append(message.text)
+
+        def hear_error(error: Exception) -> None:
+            self.said.append(str(error))
+
+        async def dismiss(dialog: Dialog) -> None:
+            self.said.append(f"a dialog: {dialog.message}")
+            await dialog.dismiss()
+
+        def follow(request: Request) -> None:
+            self.requests.append(request)
+
+        page.on("console", hear)
+        page.on("pageerror", hear_error)
+        page.on("dialog", dismiss)
+        page.on("request", follow)
+
+    @property
+    def status(self) -> Locator:
+        return self.page.get_by_role("status")
+
+    @property
+    def sign_in(self) -> Locator:
+        return self.page.get_by_role("button", name="Sign in")
+
+    @property
+    def copy(self) -> Locator:
+        return self.page.get_by_role("button", name="Cop")
+
+    @property
+    def token(self) -> Locator:
+        return self.page.get_by_label("Your bearer token, shown this once:")
+
+    @property
+    def calls(self) -> list[Request]:
+        return [request for request in self.requests if request.method == "POST"]
+
+    @property
+    def hosts(self) -> set[str]:
+        """All that it has asked. An address that carries its own data asks nobody."""
+        return {urlsplit(request.url).netloc for request in self.requests if not request.url.startswith("data:")}
+
+    async def measure(self, script: str) -> Any:
+        """What a function of JavaScript finds on the page."""
+        return await self.page.evaluate(script)
+
+
+@asynccontextmanager
+async def open_tab(browser: Browser, **options: Any) -> AsyncIterator[Tab]:
+    """A tab, which has to have been quiet, and to have asked nobody but its own server, when it is closed."""
+    context = await browser.new_context(**options)
+    context.set_default_timeout(15_000)
+    try:
+        await context.add_init_script(_REPORT_VIOLATIONS)
+        tab = Tab(await context.new_page())
+        yield tab
+        assert tab.said == tab.excused
+        assert len(tab.hosts) <= 1, tab.hosts
+    finally:
+        await context.close()

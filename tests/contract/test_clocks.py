@@ -1,0 +1,165 @@
+"""The contract of every store: clocks are kept, counted, and moved forward by their owner alone."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.contract.values import DAY, END, INSTANT, NOW, START, WEEK, clock, keep, key, user
+from tickover.core.clocks import Clock
+from tickover.core.ids import first_living_key
+from tickover.core.moments import Moment, years_after
+from tickover.ports import Store
+
+_ANYTHING = bytes(range(256)) * 400
+
+
+# Creating
+
+
+async def test_a_clock_is_kept_with_its_schedule(store: Store) -> None:
+    await keep(store, clock(1), user(1), _ANYTHING)
+    assert await store.schedule_of(key(1)) == _ANYTHING
+    assert await store.advance_clock(key(1), user(1), START) == clock(1)
+
+
+async def test_an_unknown_clock_has_no_schedule(store: Store) -> None:
+    await keep(store, clock(1), user(1))
+    assert await store.schedule_of(key(2)) is None
+
+
+async def test_a_clock_stands_apart_from_its_start(store: Store) -> None:
+    """Such as a fork would be."""
+    elsewhere = Clock(key(1), START, START + DAY, END)
+    await keep(store, elsewhere, user(1))
+    assert await store.advance_clock(key(1), user(1), START + DAY) == elsewhere
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        pytest.param(datetime(1, 1, 1, tzinfo=UTC), id="the first"),
+        pytest.param(datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC), id="before 1970"),
+        pytest.param(datetime(2027, 1, 1, 12, 0, 0, 1, tzinfo=UTC), id="with microseconds"),
+        pytest.param(datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC), id="the last"),
+    ],
+)
+async def test_every_moment_is_given_back_to_the_microsecond(store: Store, moment: Moment) -> None:
+    there = Clock(key(1), moment, moment, moment)
+    await keep(store, there, user(1))
+    assert await store.advance_clock(key(1), user(1), moment) == there
+
+
+@pytest.mark.parametrize(
+    ("kept", "most", "another_is_kept"),
+    [
+        pytest.param(0, 1, True, id="none of one"),
+        pytest.param(1, 1, False, id="one of one"),
+        pytest.param(2, 3, True, id="one below the most"),
+        pytest.param(3, 3, False, id="at the most"),
+        pytest.param(4, 3, False, id="above a most that was lowered"),
+        pytest.param(20, 0, True, id="no limit"),
+    ],
+)
+async def test_an_owner_has_at_most_so_many_clocks(store: Store, kept: int, most: int, another_is_kept: bool) -> None:
+    for number in range(kept):
+        await keep(store, clock(number, NOW + number * DAY), user(1))
+    refused_for = await store.create_clock(clock(99), user(1), b"new", living_from=bytes(16), most=most)
+    assert refused_for == (None if another_is_kept else key(0))
+    assert await store.schedule_of(key(99)) == (b"new" if another_is_kept else None)
+
+
+async def test_a_refused_clock_leaves_nothing_behind(store: Store) -> None:
+    await keep(store, clock(1), user(1))
+    assert await store.create_clock(clock(2), user(1), b"new", living_from=bytes(16), most=1) == key(1)
+    assert await store.schedule_of(key(2)) is None
+    assert await store.advance_clock(key(2), user(1), START) is None
+    assert await store.schedule_of(key(1)) == b"schedule"
+
+
+async def test_the_oldest_is_given_back_whatever_the_order_of_keeping(store: Store) -> None:
+    for number, age in ((1, 2), (2, 3), (3, 1)):
+        await keep(store, clock(number, NOW - age * DAY), user(1))
+    assert await store.create_clock(clock(9), user(1), b"", living_from=bytes(16), most=2) == key(2, NOW - 3 * DAY)
+
+
+async def test_clocks_from_before_living_from_do_not_count(store: Store) -> None:
+    dead, dying, young = (NOW - WEEK, NOW - WEEK + DAY / 24 / 60, NOW - DAY)
+    for number, born in enumerate((dead, dying, young)):
+        await keep(store, clock(number, born), user(1))
+    living_from = first_living_key(NOW)
+    assert await store.create_clock(clock(9), user(1), b"", living_from, most=2) == key(1, dying)
+    assert await store.create_clock(clock(9), user(1), b"", living_from, most=3) is None
+
+
+async def test_a_clock_at_exactly_living_from_counts(store: Store) -> None:
+    await keep(store, clock(5), user(1))
+    assert await store.create_clock(clock(9), user(1), b"", living_from=key(5), most=1) == key(5)
+    assert await store.create_clock(clock(9), user(1), b"", living_from=key(6), most=1) is None
+
+
+async def test_the_clocks_of_others_do_not_count(store: Store) -> None:
+    await keep(store, clock(1), user(1))
+    assert await store.create_clock(clock(2), user(2), b"", living_from=bytes(16), most=1) is None
+
+
+# Advancing
+
+
+@pytest.mark.parametrize(
+    ("to", "then"),
+    [
+        pytest.param(START + INSTANT, START + INSTANT, id="an instant on"),
+        pytest.param(START + DAY, START + DAY, id="a day on"),
+        pytest.param(END, END, id="to the very end"),
+        pytest.param(START, START, id="where it is"),
+        pytest.param(START - INSTANT, START, id="an instant back"),
+        pytest.param(START - WEEK, START, id="a week back"),
+        pytest.param(END + INSTANT, START, id="an instant beyond the end"),
+        pytest.param(years_after(END, 100), START, id="far beyond the end"),
+    ],
+)
+async def test_a_clock_moves_from_where_it_is_up_to_its_end(store: Store, to: Moment, then: Moment) -> None:
+    await keep(store, clock(1), user(1))
+    assert await store.advance_clock(key(1), user(1), to) == Clock(key(1), START, then, END)
+    # And that is where it stays.
+    assert await store.advance_clock(key(1), user(1), then) == Clock(key(1), START, then, END)
+
+
+async def test_a_clock_that_has_moved_does_not_go_back(store: Store) -> None:
+    await keep(store, clock(1), user(1))
+    await store.advance_clock(key(1), user(1), START + WEEK)
+    for back in (START, START + DAY, START + WEEK - INSTANT):
+        assert await store.advance_clock(key(1), user(1), back) == Clock(key(1), START, START + WEEK, END)
+
+
+async def test_a_clock_at_its_end_stays_there(store: Store) -> None:
+    await keep(store, clock(1), user(1))
+    at_end = Clock(key(1), START, END, END)
+    for to in (END, END, END + INSTANT, END - INSTANT):
+        assert await store.advance_clock(key(1), user(1), to) == at_end
+
+
+async def test_only_its_owner_moves_a_clock(store: Store) -> None:
+    await keep(store, clock(1), user(1))
+    assert await store.advance_clock(key(1), user(2), START + DAY) is None
+    assert await store.advance_clock(key(1), user(1), START) == clock(1)
+
+
+async def test_an_absent_clock_is_not_moved(store: Store) -> None:
+    await keep(store, clock(1), user(1))
+    assert await store.advance_clock(key(2), user(1), START + DAY) is None
+    assert await store.schedule_of(key(2)) is None
+
+
+async def test_moving_one_clock_leaves_the_others_where_they_are(store: Store) -> None:
+    for number in (1, 2, 3):
+        await keep(store, clock(number), user(1))
+    await store.advance_clock(key(2), user(1), START + DAY)
+    assert await store.advance_clock(key(1), user(1), START) == clock(1)
+    assert await store.advance_clock(key(3), user(1), START) == clock(3)
+
+
+async def test_a_schedule_does_not_change_when_its_clock_moves(store: Store) -> None:
+    await keep(store, clock(1), user(1), _ANYTHING)
+    await store.advance_clock(key(1), user(1), END)
+    assert await store.schedule_of(key(1)) == _ANYTHING

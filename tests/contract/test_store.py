@@ -1,0 +1,137 @@
+"""The contract of every store: whom a token lets in, whether the store answers, and how it closes."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+import pytest
+
+from tests.contract.values import (
+    ANA,
+    INSTANT,
+    NOW,
+    START,
+    WEEK,
+    allowing,
+    claim,
+    clock,
+    code,
+    digest,
+    keep,
+    key,
+    sent,
+    session,
+    user,
+)
+from tickover.core.errors import Reason, Rejection
+from tickover.core.limits import TOKEN_LIFETIME
+from tickover.ports import Store
+from tickover.storage import open_store
+
+_METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
+    "ping": lambda store: store.ping(),
+    "user_of_token": lambda store: store.user_of_token(digest(1), NOW),
+    "create_clock": lambda store: store.create_clock(clock(1), user(1), b"schedule", bytes(16), 0),
+    "advance_clock": lambda store: store.advance_clock(key(1), user(1), START),
+    "schedule_of": lambda store: store.schedule_of(key(1)),
+    "claim_send": lambda store: store.claim_send(code(1), allowing()),
+    "undo_send": lambda store: store.undo_send(code(1)),
+    "free_slot": lambda store: store.free_slot(code(1)),
+    "count_try": lambda store: store.count_try(ANA, allowing(), NOW),
+    "redeem_code": lambda store: store.redeem_code(ANA, digest(1), session(1)),
+    "redeem_link": lambda store: store.redeem_link(digest(1), session(1)),
+    "revoke_token": lambda store: store.revoke_token(digest(1)),
+    "sweep": lambda store: store.sweep(NOW, 100),
+}
+
+
+def test_every_method_but_close_is_in_the_table_above() -> None:
+    assert {*_METHODS, "close"} == {name for name in vars(Store) if not name.startswith("_")}
+
+
+# Tokens
+
+
+@pytest.mark.parametrize(
+    ("after", "lets_in"),
+    [
+        pytest.param(timedelta(0), True, id="at its birth"),
+        pytest.param(TOKEN_LIFETIME - INSTANT, True, id="just before its end"),
+        pytest.param(TOKEN_LIFETIME, False, id="at its end"),
+        pytest.param(TOKEN_LIFETIME + WEEK, False, id="long after"),
+    ],
+)
+async def test_a_token_lets_its_user_in_until_it_expires(store: Store, after: timedelta, lets_in: bool) -> None:
+    await sent(store, code(1))
+    assert await store.redeem_code(ANA, digest(1), session(7)) == user(7)
+    assert await store.user_of_token(digest(7), NOW + after) == (user(7) if lets_in else None)
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(digest(8), id="another"),
+        pytest.param(digest(7)[:-1], id="cut short"),
+        pytest.param(digest(7) + b"\0", id="with a byte more"),
+    ],
+)
+async def test_an_unknown_token_lets_nobody_in(store: Store, unknown: bytes) -> None:
+    await sent(store, code(1))
+    await store.redeem_code(ANA, digest(1), session(7))
+    assert await store.user_of_token(unknown, NOW) is None
+
+
+# Answering and closing
+
+
+async def test_an_open_store_answers(store: Store) -> None:
+    await store.ping()
+
+
+@pytest.mark.parametrize("method", _METHODS)
+async def test_a_closed_store_is_unavailable(store: Store, method: str) -> None:
+    await store.close()
+    with pytest.raises(Rejection) as refused:
+        await _METHODS[method](store)
+    assert refused.value.reason is Reason.UNAVAILABLE
+    assert refused.value.details["retryAfterSeconds"] >= 1
+
+
+async def test_closing_twice_is_fine(store: Store) -> None:
+    await store.close()
+    await store.close()
+
+
+async def test_two_may_close_at_once(store: Store) -> None:
+    await asyncio.gather(store.close(), store.close())
+
+
+async def test_closing_finishes_what_was_accepted(store: Store, database_url: str) -> None:
+    creations = [asyncio.create_task(keep(store, clock(number), user(1))) for number in range(300)]
+    await asyncio.sleep(0)  # gives every creation the turn in which it is accepted
+    await store.close()
+    assert all(creation.done() for creation in creations)
+    await asyncio.gather(*creations)
+    reopened = await open_store(database_url)
+    try:
+        assert [await reopened.schedule_of(key(number)) for number in range(300)] == [b"schedule"] * 300
+    finally:
+        await reopened.close()
+
+
+async def test_what_was_kept_is_there_after_a_restart(store: Store, database_url: str) -> None:
+    await keep(store, clock(1), user(7))
+    await store.advance_clock(key(1), user(7), START + WEEK)
+    await sent(store, code(1))
+    await store.redeem_code(ANA, digest(1), session(7))
+    await store.close()
+    reopened = await open_store(database_url)
+    try:
+        assert await reopened.user_of_token(digest(7), NOW) == user(7)
+        moved = await reopened.advance_clock(key(1), user(7), START + WEEK)
+        assert moved is not None
+        assert moved.frozen_time == START + WEEK
+        assert await claim(reopened, code(2, NOW + INSTANT)) == NOW
+    finally:
+        await reopened.close()

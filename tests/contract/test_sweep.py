@@ -1,0 +1,178 @@
+"""The contract of every store: a sweep takes what has expired, a little at a time, and touches nothing alive.
+
+What a sweep has deleted shows through the port, because `now` is an argument: a token that has expired today lets its
+user in yesterday, unless it is gone.
+"""
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import NamedTuple
+
+import pytest
+
+from tests.contract.values import (
+    ANA,
+    DAY,
+    HOUR,
+    INSTANT,
+    MINUTE,
+    NOW,
+    START,
+    WEEK,
+    allowing,
+    claim,
+    clock,
+    code,
+    digest,
+    keep,
+    key,
+    link,
+    sent,
+    session,
+    tries_left,
+    user,
+)
+from tickover.core.limits import CLOCK_LIFETIME, LINK_LIFETIME, TOKEN_LIFETIME
+from tickover.core.logins import Try
+from tickover.core.moments import Moment
+from tickover.ports import Store
+
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+def _address(number: int) -> str:
+    return f"user-{number}@example.test"
+
+
+async def _keep_clock(store: Store, number: int, born: Moment) -> None:
+    await keep(store, clock(number, born), user(1))
+
+
+async def _clock_is_there(store: Store, number: int, born: Moment) -> bool:
+    schedule = await store.schedule_of(key(number, born))
+    stands = await store.advance_clock(key(number, born), user(1), START)
+    assert (schedule is None) == (stands is None), "a clock and its schedule go together"
+    return schedule is not None
+
+
+async def _keep_token(store: Store, number: int, born: Moment) -> None:
+    """Leaves no letter behind."""
+    letter = await sent(store, code(number, born, _address(number)))
+    await store.redeem_code(letter.email, letter.digest, session(number, born))
+    await store.undo_send(letter)
+
+
+async def _token_is_there(store: Store, number: int, born: Moment) -> bool:
+    return await store.user_of_token(digest(number), born) is not None
+
+
+async def _keep_code(store: Store, number: int, born: Moment) -> None:
+    await sent(store, code(number, born, _address(number)))
+
+
+async def _keep_link(store: Store, number: int, born: Moment) -> None:
+    await sent(store, link(number, born, _address(number)))
+
+
+async def _letter_is_there(store: Store, number: int, born: Moment) -> bool:
+    """Whether it holds the slot, seen from just after it was sent."""
+    probe = code(number + 1_000_000, born + INSTANT, _address(number))
+    if await claim(store, probe, probe.sent_at - born + INSTANT) is not None:
+        return True
+    await store.undo_send(probe)
+    return False
+
+
+class _Thing(NamedTuple):
+    lifetime: timedelta
+    keep: Callable[[Store, int, Moment], Awaitable[None]]
+    is_there: Callable[[Store, int, Moment], Awaitable[bool]]
+
+
+# Letters, whatever they carry, are kept for as long as a link lives: the slot is read from them.
+_THINGS = {
+    "clock": _Thing(CLOCK_LIFETIME, _keep_clock, _clock_is_there),
+    "token": _Thing(TOKEN_LIFETIME, _keep_token, _token_is_there),
+    "code": _Thing(LINK_LIFETIME, _keep_code, _letter_is_there),
+    "link": _Thing(LINK_LIFETIME, _keep_link, _letter_is_there),
+}
+
+_every_thing = pytest.mark.parametrize("thing", [pytest.param(thing, id=name) for name, thing in _THINGS.items()])
+
+
+async def _swept_clean(store: Store, now: Moment, most: int) -> int:
+    """Sweep until there is nothing left to sweep; how many sweeps found something."""
+    for number in range(1000):
+        if await store.sweep(now, most) == 0:
+            return number
+    raise AssertionError("sweeping does not come to an end")
+
+
+async def test_an_empty_store_has_nothing_to_sweep(store: Store) -> None:
+    assert await store.sweep(NOW, 100) == 0
+
+
+@_every_thing
+async def test_what_has_expired_is_swept_at_its_very_end(store: Store, thing: _Thing) -> None:
+    await thing.keep(store, 1, NOW)
+    # A clock's end is known to the millisecond, so that is the step for all.
+    assert await store.sweep(NOW + thing.lifetime - _MILLISECOND, 100) == 0
+    assert await thing.is_there(store, 1, NOW)
+    assert await store.sweep(NOW + thing.lifetime, 100) >= 1
+    assert not await thing.is_there(store, 1, NOW)
+    assert await store.sweep(NOW + thing.lifetime, 100) == 0
+
+
+@_every_thing
+async def test_a_sweep_takes_so_many_at_the_most(store: Store, thing: _Thing) -> None:
+    for number in range(7):
+        await thing.keep(store, number, NOW)
+    left = []
+    while await store.sweep(NOW + thing.lifetime, 3):
+        left.append(sum([await thing.is_there(store, number, NOW) for number in range(7)]))
+    assert left == [4, 1, 0]
+
+
+@_every_thing
+async def test_only_the_dead_are_swept(store: Store, thing: _Thing) -> None:
+    births = [NOW - thing.lifetime + age * MINUTE for age in (-2, -1, 0, 1, 2, 30)]
+    for number, born in enumerate(births):
+        await thing.keep(store, number, born)
+    await _swept_clean(store, NOW, 2)
+    assert [await thing.is_there(store, number, born) for number, born in enumerate(births)] == [False] * 3 + [True] * 3
+
+
+async def test_each_kind_is_swept_as_far_as_it_may_be(store: Store) -> None:
+    dead = NOW - TOKEN_LIFETIME
+    for name, thing in _THINGS.items():
+        for number in range(4):
+            await thing.keep(store, 10 * [*_THINGS].index(name) + number, dead)
+    assert await _swept_clean(store, NOW, 4) == 2, "four clocks, four tokens, and twice four letters"
+    for name, thing in _THINGS.items():
+        for number in range(4):
+            assert not await thing.is_there(store, 10 * [*_THINGS].index(name) + number, dead)
+
+
+async def test_what_lives_is_as_it_was(store: Store) -> None:
+    await keep(store, clock(1, NOW - DAY), user(1), b"living")
+    await store.advance_clock(key(1, NOW - DAY), user(1), START + DAY)
+    await keep(store, clock(2, NOW - WEEK), user(1), b"dead")
+    await sent(store, code(3, NOW - 2 * HOUR))
+    await sent(store, code(4, NOW - MINUTE))
+    await store.count_try(ANA, allowing(), NOW)
+    await _swept_clean(store, NOW, 100)
+    assert await store.schedule_of(key(1, NOW - DAY)) == b"living"
+    moved = await store.advance_clock(key(1, NOW - DAY), user(1), START)
+    assert moved is not None
+    assert moved.frozen_time == START + DAY
+    assert await store.count_try(ANA, allowing(), NOW) == Try(digest(4), NOW - MINUTE)
+    assert await tries_left(store, ANA, 5, NOW) == 3
+
+
+async def test_a_user_outlives_token_and_letters(store: Store) -> None:
+    await sent(store, code(1))
+    await store.redeem_code(ANA, digest(1), session(1))
+    later = NOW + 2 * TOKEN_LIFETIME
+    await _swept_clean(store, later, 100)
+    await sent(store, code(2, later))
+    assert await store.redeem_code(ANA, digest(2), session(2, later)) == user(1)

@@ -1,0 +1,88 @@
+"""What the contract's tests put into a store: all of it made from small numbers, so that a failure can be read."""
+
+import hashlib
+from datetime import UTC, datetime, timedelta
+
+from tickover.core.clocks import Clock
+from tickover.core.ids import uuid7
+from tickover.core.limits import TOKEN_LIFETIME
+from tickover.core.logins import Held, Kind, Limits, Send
+from tickover.core.moments import Moment, years_after
+from tickover.ports import NewSession, Store
+
+NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
+INSTANT = timedelta(microseconds=1)
+SECOND = timedelta(seconds=1)
+MINUTE = timedelta(minutes=1)
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+WEEK = timedelta(weeks=1)
+
+START = datetime(2027, 3, 1, tzinfo=UTC)
+END = years_after(START)
+ANA = "ana@example.test"
+BEN = "ben@example.test"
+
+
+def user(number: int) -> bytes:
+    return uuid7(NOW - DAY, number.to_bytes(10, "big"))
+
+
+def key(number: int, born: Moment = NOW) -> bytes:
+    return uuid7(born, number.to_bytes(10, "big"))
+
+
+def clock(number: int, born: Moment = NOW) -> Clock:
+    return Clock(key(number, born), START, START, END)
+
+
+def digest(number: int) -> bytes:
+    return hashlib.sha256(number.to_bytes(8, "big")).digest()
+
+
+def letter(number: int, kind: Kind, sent_at: Moment = NOW, email: str = ANA) -> Send:
+    return Send(digest(number), email, kind, sent_at, network=b"a network")
+
+
+def code(number: int, sent_at: Moment = NOW, email: str = ANA) -> Send:
+    return letter(number, Kind.CODE, sent_at, email)
+
+
+def link(number: int, sent_at: Moment = NOW, email: str = ANA) -> Send:
+    return letter(number, Kind.LINK, sent_at, email)
+
+
+def allowing(tries: int = 5) -> Limits:
+    """Limits of which only the tries of a code and the time between two letters are felt."""
+    return Limits(sends_an_hour=0, sends_an_hour_from_one_network=0, code_tries=tries, failures_in_a_row=1_000_000)
+
+
+def session(number: int, created_at: Moment = NOW) -> NewSession:
+    return NewSession(user(number), digest(number), created_at, created_at + TOKEN_LIFETIME)
+
+
+async def keep(store: Store, new: Clock, owner: bytes, schedule: bytes = b"schedule") -> None:
+    """Keep a clock where nothing limits how many there are."""
+    assert await store.create_clock(new, owner, schedule, living_from=bytes(16), most=0) is None
+
+
+async def claim(store: Store, send: Send, interval: timedelta = MINUTE) -> Moment | None:
+    """Claim where only the time between two letters is limited; when the letter that holds the slot was sent."""
+    limits = Limits(resend_interval=interval, sends_an_hour=0, sends_an_hour_from_one_network=0)
+    claimed = await store.claim_send(send, limits)
+    return claimed.since if isinstance(claimed, Held) else None
+
+
+async def sent(store: Store, send: Send) -> Send:
+    """Claim the slot, which must be free."""
+    assert await claim(store, send) is None
+    return send
+
+
+async def tries_left(store: Store, email: str, most: int, now: Moment) -> int:
+    """How many tries are counted before the store says no; they are used up by asking."""
+    for number in range(most):
+        if await store.count_try(email, allowing(most), now) is None:
+            return number
+    assert await store.count_try(email, allowing(most), now) is None
+    return most

@@ -1,0 +1,117 @@
+"""Good requests of every kind, drawn by Hypothesis: whatever a caller may send, in any form that JSON has for it."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any, TypeAlias
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+from msgspec import Raw
+
+from tickover.core import moments
+from tickover.core.clocks import AdvanceEntry, ScheduleEntry
+from tickover.core.entries import Entry
+from tickover.core.logins import SendEntry, VerificationEntry
+
+Json: TypeAlias = Any
+Amounts: TypeAlias = Callable[[int], SearchStrategy[Raw]]
+
+NOWS = [datetime(2027, 1, 1, 12, 0, 0, 123_456, tzinfo=UTC), datetime(2028, 2, 29, tzinfo=UTC)]
+MICROSECOND = timedelta(microseconds=1)
+
+
+def instants(earliest: datetime, latest: datetime) -> SearchStrategy[datetime]:
+    return st.datetimes(earliest.replace(tzinfo=None), latest.replace(tzinfo=None), timezones=st.just(UTC))
+
+
+@st.composite
+def written_instants(draw: DrawFn, instants: SearchStrategy[datetime]) -> str:
+    """A timestamp in any of the forms that RFC 3339 has for it."""
+    offset = draw(st.sampled_from([0, 0, 0, 330, -480, 1439, -1439]))
+    local = draw(instants).astimezone(timezone(timedelta(minutes=offset)))
+    sign, (hours, minutes) = "-" if offset < 0 else "+", divmod(abs(offset), 60)
+    fraction = f".{local.microsecond:06}" if local.microsecond else draw(st.sampled_from(["", ".0"]))
+    more = draw(st.sampled_from(["", "0", "9", "999999"])) if len(fraction) == 7 else ""
+    zone = f"{sign}{hours:02}:{minutes:02}" if offset else draw(st.sampled_from(["Z", "z", "+00:00", "-00:00"]))
+    return f"{local.year:04}-{local:%m-%d}{draw(st.sampled_from('Tt'))}{local:%H:%M:%S}{fraction}{more}{zone}"
+
+
+def written_decimals(lowest: int) -> SearchStrategy[Raw]:
+    """Amounts of at most nine digits before the point and three behind it, in thousandths from `lowest`."""
+    thousandths = st.one_of(st.integers(lowest, 10_000), st.integers(lowest, 999_999_999_999))
+    return thousandths.map(lambda count: Raw(f"{count // 1000}.{count % 1000:03}".encode()))
+
+
+def written_amounts(lowest: int) -> SearchStrategy[Raw]:
+    """Any amount from `lowest`, which is 0 or 1; what is above 0 may be as small as a double can be."""
+    return st.one_of(
+        st.integers(lowest, 1_000_000_000).map(lambda amount: Raw(b"%d" % amount)),
+        written_decimals(lowest),
+        st.floats(5e-324, 1e9).map(lambda amount: Raw(repr(amount).encode())),
+        st.sampled_from([b"1", b"0.1", b"0.2", b"1e9", b"1.0E+9", b"1E-7", b"2.50e2", b"5e-324", b"1e-323"]).map(Raw),
+    )
+
+
+def parts_of(target: Raw, amounts: Amounts) -> SearchStrategy[Raw]:
+    """Amounts that do not exceed the target."""
+    most = float(bytes(target))
+    part = amounts(0).map(lambda amount: amount if float(bytes(amount)) <= most else target)
+    return st.one_of(st.sampled_from([Raw(b"0"), Raw(b"-0.0"), target]), part)
+
+
+def written_names(longest: int) -> SearchStrategy[str | Raw]:
+    """A name, now and then with every character escaped that can be."""
+    characters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+    short = st.text(characters, min_size=1, max_size=12)
+    name = st.one_of(short, st.sampled_from(["x" * longest, "\U0001f6b2" * longest]))
+    return st.one_of(name, name.map(lambda text: Raw(json.dumps(text).encode())))
+
+
+def objects(required: dict[str, SearchStrategy[Json]], **optional: SearchStrategy[Json]) -> SearchStrategy[Json]:
+    return st.fixed_dictionaries(required, optional=optional)
+
+
+@st.composite
+def schedules(draw: DrawFn, now: datetime, amounts: Amounts = written_amounts) -> Json:
+    """Parameters of createTestClock. Items share a few instants, so that many fall on the same one."""
+    earliest, latest = moments.years_after(now, -10), moments.years_after(now, 10)
+    start = draw(st.one_of(st.sampled_from([now, earliest, latest]), instants(earliest, latest)))
+    end = moments.years_after(start)
+    some = draw(st.lists(st.one_of(st.sampled_from([start, end]), instants(start, end)), min_size=1, max_size=4))
+    at = written_instants(st.sampled_from(some))
+    transaction = objects(
+        {
+            "at": at,
+            "name": written_names(120),
+            "amount": amounts(1),
+            "currency": st.text("ABCXYZ", min_size=3, max_size=3),
+            "type": st.sampled_from(["INCOME", "EXPENSE"]),
+        },
+        category=st.one_of(written_names(80), st.just("")),
+    )
+    contributions = st.lists(objects({"at": at, "amount": amounts(1)}), max_size=5)
+    goal = objects({"name": written_names(120), "targetAmount": amounts(1)}, contributions=contributions)
+    params = draw(objects({}, transactions=st.lists(transaction, max_size=6), goals=st.lists(goal, max_size=3)))
+    for each in params.get("goals", ()):
+        if draw(st.booleans()):
+            each["initialAmount"] = draw(parts_of(each["targetAmount"], amounts))
+    if start != now or draw(st.booleans()):
+        params["frozenTime"] = draw(written_instants(st.just(start)))
+    return params
+
+
+ADDRESSES = st.sampled_from(["ana@example.test", "Ána@Bücher.test", '"a b"@localhost', "a@[127.0.0.1]"])
+TYPES = st.sampled_from([("SHORT_LIVED", "LOGIN_CODE"), ("LONG_LIVED", "WEB_LOGIN_LINK")])
+CODES = st.from_regex("[0-9]{6}", fullmatch=True)
+TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=50)
+
+REQUESTS: dict[type[Entry], SearchStrategy[Json]] = {
+    ScheduleEntry: schedules(NOWS[0]),
+    AdvanceEntry: objects({"id": TEXTS, "frozenTime": written_instants(st.sampled_from(NOWS))}),
+    SendEntry: st.builds(
+        lambda email, types: {"email": email, "loginCodeType": types[0], "emailType": types[1]}, ADDRESSES, TYPES
+    ),
+    VerificationEntry: objects({"email": ADDRESSES, "code": CODES, "authenticationMethod": st.just("EMAIL_CODE")}),
+}
+"""Good parameters of every operation at the first of the NOWS."""

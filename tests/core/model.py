@@ -1,0 +1,101 @@
+"""What a caller must see of a clock, as plainly as it can be said: lists that are filtered, and fractions.
+
+It shares nothing with the product but the form of ids, so that the two can only agree by both being right.
+"""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from itertools import takewhile
+from math import floor
+from typing import Any, TypeAlias
+from uuid import UUID
+
+Json: TypeAlias = Any
+
+
+def read_sent(written: bytes) -> Json:
+    """Parameters as plain JSON with exact numbers. A broken number is the one that its double shows."""
+    return json.loads(written, parse_int=Decimal, parse_float=lambda text: Decimal(repr(float(text))))
+
+
+def read_seen(view: bytes) -> Json:
+    """A view as plain JSON with exact numbers, once it is sure that no whole number has a fraction."""
+
+    def read_broken(text: str) -> Decimal:
+        assert not text.endswith(".0")
+        return Decimal(text)
+
+    return json.loads(view, parse_int=Decimal, parse_float=read_broken)
+
+
+def read_instant(timestamp: str) -> datetime:
+    whole, rest = timestamp[:19].upper(), timestamp[19:].upper()
+    digits = "".join(takewhile(str.isdigit, rest[1:])) if rest.startswith(".") else ""
+    zone = rest[1 + len(digits) :] if digits else rest
+    moment = datetime.strptime(whole + zone, "%Y-%m-%dT%H:%M:%S%z").astimezone(UTC)
+    return moment.replace(microsecond=int(digits[:6].ljust(6, "0")))
+
+
+def write_instant(moment: datetime) -> str:
+    fraction = f".{moment.microsecond:06}" if moment.microsecond else ""
+    return f"{moment.year:04}-{moment:%m-%dT%H:%M:%S}{fraction}Z"
+
+
+def view(params: Json, key: bytes, now: datetime, frozen_time: datetime) -> Json:
+    start = read_instant(params["frozenTime"]) if "frozenTime" in params else now
+    birth = now - timedelta(microseconds=now.microsecond % 1000)
+    visible, pending = _items(params.get("transactions", []), f"txn_{key.hex()}", frozen_time)
+    goals = enumerate(params.get("goals", []))
+    return {
+        "id": f"clock_{UUID(bytes=key)}",
+        "status": "READY",
+        "frozenTime": write_instant(frozen_time),
+        "maxTime": write_instant(_ten_years_after(start)),
+        "expiresAt": write_instant(birth + timedelta(days=7)),
+        "transactions": [item | {"source": "SIMULATED_TEST_CLOCK"} for item in visible],
+        "pendingTransactions": [item | {"source": "SIMULATED_TEST_CLOCK"} for item in pending],
+        "goals": [_goal(goal, f"{key.hex()}_{index}", frozen_time) for index, goal in goals],
+    }
+
+
+def _ten_years_after(moment: datetime) -> datetime:
+    is_leap_day = (moment.month, moment.day) == (2, 29)
+    return (moment - timedelta(days=1) if is_leap_day else moment).replace(year=moment.year + 10)
+
+
+def _items(items: Sequence[Json], id: str, frozen_time: datetime) -> tuple[list[Json], list[Json]]:
+    """The items that have happened, and those to come."""
+    numbered = [item | {"id": f"{id}_{index}", "amount": _shown(item["amount"])} for index, item in enumerate(items)]
+    passed: list[Json] = []
+    to_come: list[Json] = []
+    for at in sorted({read_instant(item["at"]) for item in items}):
+        of_this_instant = [item | {"at": write_instant(at)} for item in numbered if read_instant(item["at"]) == at]
+        (passed if at <= frozen_time else to_come).extend(of_this_instant)
+    return passed, to_come
+
+
+def _goal(goal: Json, id: str, frozen_time: datetime) -> Json:
+    contributions = goal.get("contributions", [])
+    posted, upcoming = _items(contributions, f"ctb_{id}", frozen_time)
+    amounts = [Fraction(item["amount"]) for item in contributions if read_instant(item["at"]) <= frozen_time]
+    target, current = Fraction(goal["targetAmount"]), Fraction(goal.get("initialAmount", 0)) + sum(amounts)
+    percent = Fraction(floor(current / target * 10_000 + Fraction(1, 2)), 100)
+    most = Fraction("99.99") if current < target else Fraction(10**15)
+    return {
+        "id": f"goal_{id}",
+        "name": goal["name"],
+        "targetAmount": _shown(target),
+        "currentAmount": _shown(current),
+        "remainingAmount": _shown(target - current),
+        "progressPercent": _shown(min(percent, most)),
+        "contributions": posted,
+        "upcomingContributions": upcoming,
+    }
+
+
+def _shown(amount: Fraction | Decimal) -> Decimal:
+    """The amount as the nearest double shows it."""
+    return Decimal(repr(float(amount)))

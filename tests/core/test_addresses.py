@@ -1,0 +1,145 @@
+"""E-mail addresses: what is one, and the form under which it is known (decision 30)."""
+
+import pytest
+
+from tickover.core import addresses
+
+
+@pytest.mark.parametrize(
+    ("given", "known"),
+    [
+        pytest.param("ana@example.com", "ana@example.com", id="as it is"),
+        pytest.param("Ana@Example.COM", "ana@example.com", id="upper case"),
+        pytest.param("ANA.B+Shop@EXAMPLE.com", "ana.b+shop@example.com", id="dots and plus parts stay"),
+        pytest.param("ana@example.test", "ana@example.test", id=".test"),
+        pytest.param("ana@example.invalid", "ana@example.invalid", id=".invalid"),
+        pytest.param("ana@example.local", "ana@example.local", id=".local"),
+        pytest.param("ana@localhost", "ana@localhost", id="localhost"),
+        pytest.param("ana@intranet", "ana@intranet", id="domain without a dot"),
+        pytest.param("ana@[127.0.0.1]", "ana@[127.0.0.1]", id="IPv4 literal"),
+        pytest.param("ana@[IPv6:0:0:0:0:0:0:0:1]", "ana@[IPv6:::1]", id="IPv6 literal"),
+        pytest.param("ana@Bücher.test", "ana@xn--bcher-kva.test", id="domain to IDNA form"),
+        pytest.param("ana@BÜCHER.test", "ana@xn--bcher-kva.test", id="domain in upper case to IDNA form"),
+        pytest.param("ana@XN--BCHER-KVA.test", "ana@xn--bcher-kva.test", id="domain in IDNA form already"),
+        pytest.param("ana@straße.test", "ana@xn--strae-oqa.test", id="sharp s in the domain stays itself"),
+        pytest.param("ana@пример.test", "ana@xn--e1afmkfd.test", id="Cyrillic domain"),
+        pytest.param("ána@example.com", "ána@example.com", id="accent"),
+        pytest.param("Ána@example.com", "Ána@example.com", id="accented upper case is not folded"),
+        pytest.param("АНА@example.com", "АНА@example.com", id="Cyrillic upper case is not folded"),
+        pytest.param("straße@example.com", "straße@example.com", id="sharp s is not folded"),
+        pytest.param("\u212aana@example.com", "\u212aana@example.com", id="Kelvin sign is not folded to k"),
+        pytest.param("a\u0301na@example.com", "a\u0301na@example.com", id="combining accent is not composed"),
+        pytest.param('"Ana B"@example.com', '"ana b"@example.com', id="quoted"),
+        pytest.param('"Ana@Home"@example.com', '"ana@home"@example.com', id="quoted with an at sign"),
+        pytest.param("!#$%&'*+-/=?^_`{|}~@example.com", "!#$%&'*+-/=?^_`{|}~@example.com", id="every odd sign"),
+        pytest.param(f"{'a' * 64}@example.com", f"{'a' * 64}@example.com", id="64 characters before the at sign"),
+        pytest.param(f"ana@{'d' * 63}.test", f"ana@{'d' * 63}.test", id="label of 63 characters"),
+    ],
+)
+def test_an_address_is_known_by_one_form(given: str, known: str) -> None:
+    read = addresses.parse(given)
+    assert read == known
+    assert isinstance(read, addresses.EmailAddress)
+    assert addresses.parse(read) == known
+
+
+LONGEST = "@".join(["a" * 64, ".".join(["d" * 60] * 3 + ["test"])])
+"""252 characters; a letter in the last label makes 253, two make 254."""
+
+
+def test_254_characters_are_taken_and_255_are_not() -> None:
+    assert len(LONGEST + "ss") == 254
+    assert addresses.parse(LONGEST + "ss") == LONGEST + "ss"
+    with pytest.raises(ValueError, match=r"^must be at most 254 characters$"):
+        addresses.parse(LONGEST + "sss")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="nothing"),
+        pytest.param("ana", id="no at sign"),
+        pytest.param("@example.com", id="nothing before the at sign"),
+        pytest.param("ana@", id="nothing after the at sign"),
+        pytest.param("ana@@example.com", id="two at signs"),
+        pytest.param("ana@home@example.com", id="an at sign that is not quoted"),
+        pytest.param("ana＠example.com", id="full-width at sign"),
+        pytest.param("ana@example.com,ben@example.com", id="two addresses with a comma"),
+        pytest.param("ana@example.com;ben@example.com", id="two addresses with a semicolon"),
+        pytest.param("ana@example.com ben@example.com", id="two addresses with a space"),
+        pytest.param("Ana <ana@example.com>", id="with a display name"),
+        pytest.param("<ana@example.com>", id="in angle brackets"),
+        pytest.param("mailto:ana@example.com?subject=x&to=ben@example.com", id="mailto"),
+        pytest.param("ana@example.com(Ana)", id="with a comment"),
+        pytest.param(" ana@example.com", id="space at the start"),
+        pytest.param("ana@example.com ", id="space at the end"),
+        pytest.param("ana b@example.com", id="space that is not quoted"),
+        pytest.param("ana@exam ple.com", id="space in the domain"),
+        pytest.param("ana@example.com\n", id="line break at the end"),
+        pytest.param("ana@example.com\r\nBcc: ben@example.com", id="a header put in"),
+        pytest.param('"ana\r\nBcc: ben"@example.com', id="a header put in quotes"),
+        pytest.param("ana\0@example.com", id="U+0000"),
+        pytest.param("ana@example\0.com", id="U+0000 in the domain"),
+        pytest.param("ana\u202e@example.com", id="right-to-left override"),
+        pytest.param(".ana@example.com", id="dot at the start"),
+        pytest.param("ana.@example.com", id="dot before the at sign"),
+        pytest.param("a..na@example.com", id="two dots"),
+        pytest.param("ana@.example.com", id="dot at the start of the domain"),
+        pytest.param("ana@example.com.", id="dot at the end of the domain"),
+        pytest.param("ana@example..com", id="two dots in the domain"),
+        pytest.param("ana@-example.com", id="hyphen at the start of a label"),
+        pytest.param("ana@example-.com", id="hyphen at the end of a label"),
+        pytest.param("ana@exam_ple.com", id="underscore in the domain"),
+        pytest.param("ana@xn--.test", id="broken IDNA form"),
+        pytest.param("ana@[127.0.0]", id="broken IPv4 literal"),
+        pytest.param("ana@[IPv6:1]", id="broken IPv6 literal"),
+        pytest.param("ana@[tag:x]", id="unknown literal"),
+        pytest.param('""@example.com', id="empty quotes"),
+        pytest.param(f"{'a' * 65}@example.com", id="65 characters before the at sign"),
+        pytest.param(f"ana@{'d' * 64}.test", id="label of 64 characters"),
+    ],
+)
+def test_what_is_not_exactly_one_address_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^must be one e-mail address, such as ana@example\.com$"):
+        addresses.parse(text)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param(None, id="null"),
+        pytest.param(True, id="true"),
+        pytest.param(7, id="number"),
+        pytest.param(["ana@example.com"], id="array"),
+        pytest.param({"email": "ana@example.com"}, id="object"),
+        pytest.param(b"ana@example.com", id="bytes"),
+    ],
+)
+def test_a_value_that_is_no_string_is_refused(value: object) -> None:
+    with pytest.raises(ValueError, match=r"^must be a string$"):
+        addresses.parse(value)
+
+
+def test_a_text_of_a_megabyte_is_refused_by_its_length() -> None:
+    with pytest.raises(ValueError, match=r"^must be at most 254 characters$"):
+        addresses.parse("a" * 1_000_000 + "@example.com")
+
+
+@pytest.mark.parametrize(
+    ("written", "known_as"),
+    [
+        ('"ana"@example.test', "ana@example.test"),
+        ('"ANA"@example.test', "ana@example.test"),
+        ('"\\ana"@example.test', "ana@example.test"),
+        ('"a\\na"@example.test', "ana@example.test"),
+        ('"a.b"@example.test', "a.b@example.test"),
+        ('"a..b"@example.test', '"a..b"@example.test'),
+        ('"a b"@example.test', '"a b"@example.test'),
+        ('"a\\ b"@example.test', '"a b"@example.test'),
+        ('"a\\"b"@example.test', '"a\\"b"@example.test'),
+        ('"a\\\\b"@example.test', '"a\\\\b"@example.test'),
+    ],
+)
+def test_a_mailbox_has_one_spelling_however_it_is_quoted(written: str, known_as: str) -> None:
+    assert addresses.parse(written) == known_as
+    assert addresses.parse(known_as) == known_as

@@ -1,0 +1,165 @@
+"""A client's bucket: how much at once, how fast it goes on, and how long it is told to wait (decision 36)."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from tests.world import NOW
+from tickover.core.buckets import Buckets
+from tickover.core.limits import CLIENT_BURST, CLIENT_REFILL
+
+ANA = "203.0.113.7"
+BEN = "203.0.113.8"
+MOST_CLIENTS = 50_000
+
+
+def after(seconds: float) -> datetime:
+    return NOW + timedelta(seconds=seconds)
+
+
+def drained(burst: int, refill: float, now: datetime = NOW) -> Buckets:
+    """Buckets of which Ana has emptied hers."""
+    buckets = Buckets(burst, refill)
+    assert [buckets.take(ANA, now) for _ in range(burst)] == [0] * burst
+    return buckets
+
+
+def taken(buckets: Buckets, now: datetime, client: str = ANA) -> int:
+    """How many the client can take at this instant until it is told to wait."""
+    count = 0
+    while buckets.take(client, now) == 0:
+        count += 1
+    return count
+
+
+# At once
+
+
+@pytest.mark.parametrize("burst", [1, 2, 300])
+def test_the_burst_may_be_taken_at_once_and_not_one_more(burst: int) -> None:
+    assert taken(Buckets(burst, 5), NOW) == burst
+
+
+def test_unless_the_operator_says_otherwise_300_may_come_at_once_and_5_a_second_follow() -> None:
+    buckets = Buckets(CLIENT_BURST, CLIENT_REFILL)
+    assert [taken(buckets, NOW), taken(buckets, after(1))] == [300, 5]
+
+
+def test_each_client_has_its_own_bucket() -> None:
+    buckets = drained(3, 1)
+    assert taken(buckets, NOW, BEN) == 3
+    assert buckets.take(ANA, NOW) == 1
+
+
+@pytest.mark.parametrize(
+    ("burst", "refill"),
+    [pytest.param(0, 5, id="burst"), pytest.param(300, 0, id="refill"), pytest.param(0, 0, id="both")],
+)
+def test_0_is_off(burst: int, refill: float) -> None:
+    buckets = Buckets(burst, refill)
+    assert {buckets.take(ANA, NOW) for _ in range(1000)} == {0}
+
+
+# Over time
+
+
+@pytest.mark.parametrize(
+    ("burst", "refill", "passed", "again"),
+    [
+        pytest.param(10, 5, 0.199999, 0, id="just before one is back"),
+        pytest.param(10, 5, 0.2, 1, id="when one is back"),
+        pytest.param(10, 5, 0.399999, 1, id="just before two are back"),
+        pytest.param(10, 5, 1, 5, id="a second"),
+        pytest.param(10, 5, 1.8, 9, id="almost full"),
+        pytest.param(10, 5, 2, 10, id="just full"),
+        pytest.param(10, 5, 86_400, 10, id="never more than the burst"),
+        pytest.param(3, 0.5, 1.999999, 0, id="slow, just before one is back"),
+        pytest.param(3, 0.5, 2, 1, id="slow, when one is back"),
+        pytest.param(1, 1_000_000, 0.000001, 1, id="as fast as may be set"),
+    ],
+)
+def test_a_bucket_fills_as_time_passes(burst: int, refill: float, passed: float, again: int) -> None:
+    assert taken(drained(burst, refill), after(passed)) == again
+
+
+def test_a_refused_call_takes_nothing() -> None:
+    buckets = drained(1, 1)
+    assert [buckets.take(ANA, after(0.25 * quarter)) for quarter in range(1, 5)] == [1, 1, 1, 0]
+
+
+@pytest.mark.parametrize("set_back", [0.000001, 60, 86_400], ids="{} s".format)
+def test_time_that_was_set_back_refills_nothing(set_back: float) -> None:
+    buckets = drained(10, 5)
+    assert buckets.take(ANA, after(-set_back)) == 1
+    assert taken(buckets, after(-set_back)) == 0
+
+
+def test_time_that_was_set_back_goes_on_from_there() -> None:
+    buckets = drained(10, 5)
+    assert buckets.take(ANA, after(-3600)) == 1
+    assert taken(buckets, after(-3599)) == 5
+
+
+# The wait
+
+
+@pytest.mark.parametrize(
+    ("refill", "passed", "wait"),
+    [
+        pytest.param(1_000_000, 0, 1, id="never less than 1"),
+        pytest.param(5, 0, 1, id="a part of a second is 1"),
+        pytest.param(1, 0, 1, id="a whole second is 1"),
+        pytest.param(0.999, 0, 2, id="just over a second is 2"),
+        pytest.param(0.5, 0, 2, id="two seconds"),
+        pytest.param(0.5, 0.999999, 2, id="just over one second left"),
+        pytest.param(0.5, 1, 1, id="one second left"),
+        pytest.param(0.5, 1.999999, 1, id="almost nothing left"),
+        pytest.param(0.001, 0, 1000, id="a thousand seconds"),
+        pytest.param(0.001, 999.5, 1, id="the last of a thousand"),
+    ],
+)
+def test_a_refused_client_is_told_the_whole_seconds(refill: float, passed: float, wait: int) -> None:
+    told = drained(1, refill).take(ANA, after(passed))
+    assert told == wait
+    assert isinstance(told, int)
+
+
+@pytest.mark.parametrize("refill", [0.001, 0.1, 0.3, 0.7, 1, 3, 5, 1000])
+@pytest.mark.parametrize("passed", [0, 0.1, 0.15, 0.999999])
+def test_who_waits_as_told_is_let_in(refill: float, passed: float) -> None:
+    buckets = drained(3, refill)
+    taken(buckets, after(passed))
+    wait = buckets.take(ANA, after(passed))
+    assert wait >= 1
+    assert buckets.take(ANA, after(passed + wait)) == 0
+
+
+# Too many clients
+
+
+def crowd(buckets: Buckets, size: int) -> None:
+    for number in range(size):
+        buckets.take(f"client {number}", NOW)
+
+
+def test_as_many_clients_as_may_be_are_all_remembered() -> None:
+    buckets = drained(1, 1)
+    crowd(buckets, MOST_CLIENTS - 1)
+    assert buckets.take(ANA, NOW) == 1
+
+
+def test_of_too_many_clients_the_quietest_is_forgotten_and_finds_its_bucket_full() -> None:
+    buckets = drained(1, 1)
+    buckets.take(BEN, NOW)
+    crowd(buckets, MOST_CLIENTS - 1)
+    assert buckets.take(BEN, NOW) == 1
+    assert buckets.take(ANA, NOW) == 0
+
+
+def test_a_client_that_keeps_calling_is_not_the_quietest() -> None:
+    buckets = drained(1, 1)
+    buckets.take(BEN, NOW)
+    assert buckets.take(ANA, NOW) == 1
+    crowd(buckets, MOST_CLIENTS - 1)
+    assert buckets.take(ANA, NOW) == 1
+    assert buckets.take(BEN, NOW) == 0

@@ -1,0 +1,125 @@
+"""Which network a request counts for, and whose word is taken for it (decision 36)."""
+
+from ipaddress import ip_network
+
+import pytest
+
+from tickover.core.clients import Network, network_of, read_networks
+
+PROXY = "10.0.0.1"
+CLIENT = "198.51.100.9"
+TRUSTED = read_networks("10.0.0.0/8, 2001:db8:aaaa::/48")
+
+
+def network(peer: str | None, forwarded_for: bytes = b"", trusted: tuple[Network, ...] = TRUSTED) -> str:
+    return network_of(trusted, None if peer is None else (peer, 50_000), forwarded_for)
+
+
+# Without a proxy
+
+
+@pytest.mark.parametrize(
+    ("peer", "counted_as"),
+    [
+        pytest.param("203.0.113.7", "203.0.113.7", id="IPv4 by address"),
+        pytest.param("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64", id="IPv6 by its 64"),
+        pytest.param("2001:0DB8:0001:0002::", "2001:db8:1:2::/64", id="IPv6 written otherwise"),
+        pytest.param("::ffff:203.0.113.7", "203.0.113.7", id="IPv4 on an IPv6 socket"),
+        pytest.param("::1", "::/64", id="IPv6 loopback"),
+        pytest.param("fe80::1%eth0", "fe80::/64", id="IPv6 with its interface"),
+        pytest.param(None, "unknown", id="no peer"),
+        pytest.param("", "unknown", id="an empty peer"),
+        pytest.param("/run/tickover.sock", "unknown", id="a peer without an address"),
+    ],
+)
+def test_a_client_counts_for_its_network(peer: str | None, counted_as: str) -> None:
+    assert network(peer) == counted_as
+
+
+def test_the_neighbours_in_an_ipv6_network_count_together() -> None:
+    assert network("2001:db8:1:2::") == network("2001:db8:1:2:ffff:ffff:ffff:ffff")
+
+
+def test_the_next_ipv6_network_counts_apart() -> None:
+    assert network("2001:db8:1:2:ffff:ffff:ffff:ffff") != network("2001:db8:1:3::")
+
+
+# X-Forwarded-For
+
+
+@pytest.mark.parametrize(
+    "peer",
+    [
+        pytest.param("203.0.113.7", id="a stranger"),
+        pytest.param("9.255.255.255", id="just below the proxies' network"),
+        pytest.param("11.0.0.0", id="just above the proxies' network"),
+        pytest.param("2001:db8:aaab::1", id="another IPv6 network"),
+    ],
+)
+def test_a_peer_that_is_no_proxy_is_not_believed(peer: str) -> None:
+    assert network(peer, CLIENT.encode()) == network(peer)
+
+
+def test_nobody_is_believed_unless_the_operator_says_so() -> None:
+    assert network("127.0.0.1", CLIENT.encode(), ()) == "127.0.0.1"
+
+
+def test_without_a_peer_nothing_is_believed() -> None:
+    assert network(None, CLIENT.encode()) == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded_for", "counted_as"),
+    [
+        pytest.param(PROXY, b"198.51.100.9", CLIENT, id="one hop"),
+        pytest.param("10.255.255.255", b"198.51.100.9", CLIENT, id="the last address of the proxies"),
+        pytest.param("::ffff:10.0.0.1", b"198.51.100.9", CLIENT, id="a proxy on an IPv6 socket"),
+        pytest.param("2001:db8:aaaa::1", b"198.51.100.9", CLIENT, id="a proxy with IPv6"),
+        pytest.param(PROXY, b"  198.51.100.9\t", CLIENT, id="blanks around"),
+        pytest.param(PROXY, b"2001:db8:1:2::5", "2001:db8:1:2::/64", id="IPv6"),
+        pytest.param(PROXY, b"[2001:db8:1:2::5]", "2001:db8:1:2::/64", id="IPv6 in brackets"),
+        pytest.param(PROXY, b"::ffff:198.51.100.9", CLIENT, id="IPv4 written as IPv6"),
+        pytest.param(PROXY, b"198.51.100.9, 10.0.0.2", CLIENT, id="a chain of proxies"),
+        pytest.param(PROXY, b"198.51.100.9,10.0.0.3,10.0.0.2", CLIENT, id="a longer chain"),
+        pytest.param(PROXY, b"10.0.0.3,10.0.0.2", "10.0.0.3", id="proxies all the way"),
+        pytest.param(PROXY, b"1.2.3.4, 198.51.100.9", CLIENT, id="a spoofed entry at the left"),
+        pytest.param(PROXY, b"10.0.0.9, 198.51.100.9", CLIENT, id="a spoofed proxy at the left"),
+        pytest.param(PROXY, b"1.2.3.4, 10.0.0.9, 198.51.100.9, 10.0.0.2", CLIENT, id="a spoofed chain at the left"),
+        pytest.param(PROXY, b"garbage, 198.51.100.9", CLIENT, id="garbage beyond the client"),
+        pytest.param(PROXY, b"198.51.100.9, garbage", PROXY, id="garbage from the nearest hop"),
+        pytest.param(PROXY, b"198.51.100.9, garbage, 10.0.0.2", "10.0.0.2", id="garbage further off"),
+        pytest.param(PROXY, b"", PROXY, id="no header"),
+        pytest.param(PROXY, b",", PROXY, id="nothing but a comma"),
+        pytest.param(PROXY, b"198.51.100.9,", PROXY, id="an empty last entry"),
+        pytest.param(PROXY, b"\xff\xfe\x00", PROXY, id="bytes that are no text"),
+        pytest.param(PROXY, b"unknown", PROXY, id="a hop that does not say"),
+        pytest.param(PROXY, b"198.51.100.256", PROXY, id="no address"),
+    ],
+)
+def test_the_word_of_a_trusted_proxy_counts(peer: str, forwarded_for: bytes, counted_as: str) -> None:
+    assert network(peer, forwarded_for) == counted_as
+
+
+# The setting
+
+
+@pytest.mark.parametrize(
+    ("text", "networks"),
+    [
+        pytest.param("", (), id="nothing"),
+        pytest.param(" , ", (), id="only commas"),
+        pytest.param("10.0.0.1", ("10.0.0.1/32",), id="an address"),
+        pytest.param("10.0.0.0/8", ("10.0.0.0/8",), id="a network"),
+        pytest.param("10.1.2.3/8", ("10.0.0.0/8",), id="an address with its mask"),
+        pytest.param("::1", ("::1/128",), id="an IPv6 address"),
+        pytest.param(" 127.0.0.1 ,2001:db8::/32,", ("127.0.0.1/32", "2001:db8::/32"), id="several"),
+    ],
+)
+def test_proxies_are_addresses_or_networks(text: str, networks: tuple[str, ...]) -> None:
+    assert read_networks(text) == tuple(ip_network(written) for written in networks)
+
+
+@pytest.mark.parametrize("text", ["proxy.example.com", "10.0.0.0/33", "10.0.0.1 10.0.0.2", "10.0.0.1;10.0.0.2", "*"])
+def test_anything_else_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        read_networks(text)

@@ -1,0 +1,374 @@
+"""Test clocks: what of a schedule is refused, how it is written, and what a caller sees of it at an instant."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from tickover.core import clocks, ids, moments
+from tickover.core.clocks import AdvanceEntry, Clock, Pieces, Schedule, ScheduleEntry
+from tickover.core.entries import read_text
+from tickover.core.errors import Fault
+from tickover.core.moments import Moment
+
+NOW = datetime(2027, 1, 1, 12, 0, 0, 123_456, tzinfo=UTC)
+START = datetime(2027, 3, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+KEY = ids.uuid7(NOW, bytes(range(10)))
+HEX = KEY.hex()
+
+
+def schedule_entry(**params: Any) -> ScheduleEntry:
+    return msgspec.json.decode(msgspec.json.encode(params), type=ScheduleEntry, dec_hook=read_text)
+
+
+def transaction(**fields: Any) -> dict[str, Any]:
+    return {"at": "2027-03-02T00:00:00Z", "name": "Rent", "amount": 900, "currency": "EUR", "type": "EXPENSE"} | fields
+
+
+def goal(**fields: Any) -> dict[str, Any]:
+    return {"name": "Bike", "targetAmount": 1000} | fields
+
+
+def started(**params: Any) -> tuple[Clock, Schedule]:
+    """A clock and its schedule, the schedule as a database gives it back."""
+    entry = schedule_entry(**params)
+    kept = msgspec.msgpack.encode(clocks.write_schedule(KEY, entry))
+    return clocks.start(KEY, entry, NOW), msgspec.msgpack.decode(kept, type=Schedule)
+
+
+def seen(at: Moment | None = None, **params: Any) -> Any:
+    """What a caller sees of a clock of these parameters, at its start or at another instant."""
+    clock, schedule = started(**params)
+    return json.loads(clocks.view(clock if at is None else msgspec.structs.replace(clock, frozen_time=at), schedule))
+
+
+def faults(now: Moment = NOW, **params: Any) -> list[Fault]:
+    return list(schedule_entry(**params).faults(now))
+
+
+# Creating
+
+
+def test_a_clock_without_parameters_starts_now_and_is_empty() -> None:
+    assert seen() == {
+        "id": ids.write("clock", KEY),
+        "status": "READY",
+        "frozenTime": "2027-01-01T12:00:00.123456Z",
+        "maxTime": "2037-01-01T12:00:00.123456Z",
+        "expiresAt": "2027-01-08T12:00:00.123000Z",
+        "transactions": [],
+        "pendingTransactions": [],
+        "goals": [],
+    }
+
+
+def test_a_clock_starts_at_the_frozen_time_given() -> None:
+    clock, _ = started(frozenTime="2028-02-29T01:00:00+01:00")
+    start = datetime(2028, 2, 29, tzinfo=UTC)
+    assert clock == Clock(KEY, start, start, datetime(2038, 2, 28, tzinfo=UTC))
+
+
+def test_the_fields_come_in_the_order_of_the_interface() -> None:
+    view = seen(transactions=[transaction(category="Home")], goals=[goal()])
+    (pending,), (saving,) = view["pendingTransactions"], view["goals"]
+    assert " ".join(view) == "id status frozenTime maxTime expiresAt transactions pendingTransactions goals"
+    assert " ".join(pending) == "id at name amount currency type source category"
+    assert " ".join(saving) == (
+        "id name targetAmount currentAmount remainingAmount progressPercent contributions upcomingContributions"
+    )
+
+
+def test_a_transaction_is_shown_as_it_was_given() -> None:
+    view = seen(transactions=[transaction(at="2027-03-02T01:00:00.5+01:00", amount=900.50, category="Home")])
+    assert view["pendingTransactions"] == [
+        {
+            "id": f"txn_{HEX}_0",
+            "at": "2027-03-02T00:00:00.500000Z",
+            "name": "Rent",
+            "amount": 900.5,
+            "currency": "EUR",
+            "type": "EXPENSE",
+            "source": "SIMULATED_TEST_CLOCK",
+            "category": "Home",
+        }
+    ]
+
+
+def test_a_category_is_left_out_when_it_was_not_given_and_kept_when_it_is_empty() -> None:
+    without, empty = seen(transactions=[transaction(), transaction(category="")])["pendingTransactions"]
+    assert "category" not in without
+    assert empty["category"] == ""
+
+
+def test_a_goal_starts_at_its_initial_amount() -> None:
+    view = seen(goals=[goal(initialAmount=250.0, contributions=[{"at": "2027-03-02T00:00:00Z", "amount": 1.0}])])
+    assert view["goals"] == [
+        {
+            "id": f"goal_{HEX}_0",
+            "name": "Bike",
+            "targetAmount": 1000,
+            "currentAmount": 250,
+            "remainingAmount": 750,
+            "progressPercent": 25,
+            "contributions": [],
+            "upcomingContributions": [{"id": f"ctb_{HEX}_0_0", "at": "2027-03-02T00:00:00Z", "amount": 1}],
+        }
+    ]
+
+
+def test_a_goal_without_initial_amount_starts_at_0() -> None:
+    found = seen(goals=[goal()])["goals"][0]
+    assert (found["currentAmount"], found["remainingAmount"], found["progressPercent"]) == (0, 1000, 0)
+
+
+def test_whole_amounts_are_written_without_a_fraction() -> None:
+    contribution = {"at": "2027-03-02T00:00:00Z", "amount": 1.0}
+    params = {
+        "transactions": [transaction(amount=2.0)],
+        "goals": [goal(targetAmount=3.0, contributions=[contribution])],
+    }
+    assert b".0" not in clocks.view(*started(**params))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("a", id="one character"),
+        pytest.param("a" * 120, id="120 characters"),
+        pytest.param("\U0001f6b2" * 120, id="120 characters beyond the basic plane"),
+        pytest.param(" Rent ", id="spaces are not trimmed"),
+        pytest.param("a\nb\r\n", id="line breaks"),
+        pytest.param('"},{"id":"x', id="JSON"),
+        pytest.param("\\", id="backslash"),
+        pytest.param("%b %s {}", id="what formatting might take for its own"),
+        pytest.param("\u2028\u2029\x7f\x01", id="odd control characters"),
+        pytest.param("a\u0301", id="combining accent"),
+    ],
+)
+def test_text_is_given_back_character_by_character(name: str) -> None:
+    later = {"at": "2027-03-02T00:00:00Z", "amount": 1}
+    view = seen(
+        transactions=[transaction(name=name, category=name[:80]), transaction(name="Food")],
+        goals=[goal(name=name, contributions=[later, later]), goal(name="Car")],
+    )
+    assert [(item["name"], item.get("category")) for item in view["pendingTransactions"]] == [
+        (name, name[:80]),
+        ("Food", None),
+    ]
+    assert [item["name"] for item in view["goals"]] == [name, "Car"]
+
+
+def test_items_of_all_goals_have_ids_of_their_own() -> None:
+    later = {"at": "2027-03-02T00:00:00Z", "amount": 1}
+    view = seen(transactions=[transaction()] * 3, goals=[goal(contributions=[later, later])] * 12)
+    found = [item["id"] for item in view["pendingTransactions"]]
+    for item in view["goals"]:
+        found += [item["id"], *(contribution["id"] for contribution in item["upcomingContributions"])]
+    assert len(set(found)) == len(found) == 3 + 12 * 3
+
+
+# Seeing
+
+
+@pytest.mark.parametrize(
+    ("later", "visible"),
+    [
+        pytest.param(-MICROSECOND, False, id="a microsecond before"),
+        pytest.param(timedelta(0), True, id="exactly then"),
+        pytest.param(MICROSECOND, True, id="a microsecond after"),
+    ],
+)
+def test_an_item_is_visible_from_its_instant_on(later: timedelta, visible: bool) -> None:
+    at = START + timedelta(days=30)
+    contribution = {"at": moments.write(at), "amount": 100}
+    view = seen(
+        at + later,
+        frozenTime=moments.write(START),
+        transactions=[transaction(at=moments.write(at))],
+        goals=[goal(contributions=[contribution])],
+    )
+    assert (len(view["transactions"]), len(view["pendingTransactions"])) == (visible, not visible)
+    found = view["goals"][0]
+    assert (len(found["contributions"]), len(found["upcomingContributions"])) == (visible, not visible)
+    amounts = (found["currentAmount"], found["remainingAmount"], found["progressPercent"])
+    assert amounts == ((100, 900, 10) if visible else (0, 1000, 0))
+
+
+def test_an_item_at_the_start_is_visible_at_once() -> None:
+    start = moments.write(START)
+    saving = goal(contributions=[{"at": start, "amount": 100}])
+    view = seen(frozenTime=start, transactions=[transaction(at=start)], goals=[saving])
+    assert [item["name"] for item in view["transactions"]] == ["Rent"]
+    assert view["pendingTransactions"] == []
+    assert view["goals"][0]["currentAmount"] == 100
+
+
+def test_items_come_in_order_of_time_and_then_as_given() -> None:
+    days = [5, 3, 5, 1, 3, 9]
+    ats = [moments.write(START + timedelta(days=day)) for day in days]
+    view = seen(
+        START + timedelta(days=4),
+        frozenTime=moments.write(START),
+        transactions=[transaction(at=at, name=f"{index}") for index, at in enumerate(ats)],
+        goals=[goal(contributions=[{"at": at, "amount": index + 1} for index, at in enumerate(ats)])],
+    )
+    assert [item["name"] for item in view["transactions"]] == ["3", "1", "4"]
+    assert [item["name"] for item in view["pendingTransactions"]] == ["0", "2", "5"]
+    found = view["goals"][0]
+    assert [item["amount"] for item in found["contributions"]] == [4, 2, 5]
+    assert [item["amount"] for item in found["upcomingContributions"]] == [1, 3, 6]
+    assert found["currentAmount"] == 4 + 2 + 5
+
+
+def test_equal_instants_with_different_offsets_stay_as_given() -> None:
+    ats = ["2027-03-02T05:30:00+05:30", "2027-03-02T00:00:00Z", "2027-03-01T16:00:00-08:00"]
+    view = seen(transactions=[transaction(at=at, name=at) for at in ats])
+    assert [item["name"] for item in view["pendingTransactions"]] == ats
+
+
+def test_goals_stay_in_the_order_given() -> None:
+    names = ["Car", "Bike", "Attic", "Bike"]
+    assert [item["name"] for item in seen(goals=[goal(name=name) for name in names])["goals"]] == names
+
+
+def test_over_funding_follows_the_formula() -> None:
+    contribution = {"at": "2027-03-02T00:00:00Z", "amount": 1500}
+    found = seen(datetime(2027, 3, 2, tzinfo=UTC), goals=[goal(initialAmount=1000, contributions=[contribution])])
+    (only,) = found["goals"]
+    assert (only["currentAmount"], only["remainingAmount"], only["progressPercent"]) == (2500, -1500, 250)
+
+
+def test_advancing_changes_neither_max_time_nor_expiry() -> None:
+    before, after = seen(), seen(NOW + timedelta(days=3000))
+    assert after["frozenTime"] == moments.write(NOW + timedelta(days=3000))
+    assert [after[name] for name in ("id", "status", "maxTime", "expiresAt")] == [
+        before[name] for name in ("id", "status", "maxTime", "expiresAt")
+    ]
+
+
+def test_the_largest_schedule_is_seen_whole_at_every_step() -> None:
+    ats = [moments.write(START + timedelta(days=index)) for index in range(100)]
+    params = {
+        "frozenTime": moments.write(START),
+        "transactions": [transaction(at=at) for at in reversed(ats)],
+        "goals": [goal(contributions=[{"at": at, "amount": 0.1} for at in reversed(ats)])] * 25,
+    }
+    clock, schedule = started(**params)
+    for day in (0, 1, 50, 98, 99):
+        standing = msgspec.structs.replace(clock, frozen_time=START + timedelta(days=day))
+        view = json.loads(clocks.view(standing, schedule))
+        assert [item["at"] for item in view["transactions"]] == ats[: day + 1]
+        assert [item["at"] for item in view["pendingTransactions"]] == ats[day + 1 :]
+        assert [item["currentAmount"] for item in view["goals"]] == [(day + 1) / 10] * 25
+
+
+@pytest.mark.parametrize(
+    ("count", "first", "rest"),
+    [(0, b"", b"1,22,333"), (1, b"1", b"22,333"), (2, b"1,22", b"333"), (3, b"1,22,333", b"")],
+)
+def test_pieces_are_cut_between_any_two(count: int, first: bytes, rest: bytes) -> None:
+    pieces = Pieces(b"1,22,333", [1, 4, 8])
+    assert pieces.cut(count) == (first, rest)
+    assert [pieces[index] for index in range(3)] == [b"1", b"22", b"333"]
+
+
+# Refusing
+
+
+@pytest.mark.parametrize("now", [NOW, datetime(2028, 2, 29, 12, tzinfo=UTC)], ids=["any day", "29 February"])
+def test_a_clock_may_start_within_ten_years_of_now_inclusive(now: Moment) -> None:
+    for years in (-10, 10):
+        assert faults(now, frozenTime=moments.write(moments.years_after(now, years))) == []
+
+
+@pytest.mark.parametrize("now", [NOW, datetime(2028, 2, 29, 12, tzinfo=UTC)], ids=["any day", "29 February"])
+@pytest.mark.parametrize("years", [-10, 10])
+def test_a_clock_may_not_start_a_microsecond_further_from_now(now: Moment, years: int) -> None:
+    earliest, latest = (moments.write(moments.years_after(now, span)) for span in (-10, 10))
+    start = moments.write(moments.years_after(now, years) + MICROSECOND * (1 if years > 0 else -1))
+    message = f"must lie within 10 years of now ({earliest} to {latest})"
+    assert faults(now, frozenTime=start) == [Fault("frozenTime", "range", message, start)]
+
+
+@pytest.mark.parametrize(
+    "far",
+    [
+        pytest.param("0001-01-01T00:00:00Z", id="the first instant"),
+        pytest.param("9999-12-31T23:59:59.999999Z", id="the last instant"),
+    ],
+)
+def test_a_start_out_of_range_is_the_only_fault_of_time(far: str) -> None:
+    later = {"at": far, "amount": 1}
+    found = faults(frozenTime=far, transactions=[transaction()], goals=[goal(contributions=[later])])
+    assert [(fault.path, fault.rule) for fault in found] == [("frozenTime", "range")]
+
+
+@pytest.mark.parametrize(
+    ("at", "inside"),
+    [
+        pytest.param("2028-02-28T23:59:59.999999Z", False, id="a microsecond before frozenTime"),
+        pytest.param("2028-02-29T00:00:00Z", True, id="at frozenTime"),
+        pytest.param("2028-02-29T00:00:00.0000009Z", True, id="less than a microsecond after frozenTime"),
+        pytest.param("2038-02-28T00:00:00Z", True, id="at maxTime"),
+        pytest.param("2038-02-28T00:00:00.0000009Z", True, id="less than a microsecond after maxTime"),
+        pytest.param("2038-02-28T00:00:00.000001Z", False, id="a microsecond after maxTime"),
+        pytest.param("2038-02-27T23:59:59-00:01", False, id="a minute less a second after maxTime, by its offset"),
+        pytest.param("0001-01-01T00:00:00Z", False, id="the first instant"),
+        pytest.param("9999-12-31T23:59:59.999999Z", False, id="the last instant"),
+    ],
+)
+def test_items_lie_between_frozen_time_and_max_time_inclusive(at: str, inside: bool) -> None:
+    start = "2028-02-29T00:00:00Z"
+    contribution = {"at": at, "amount": 1}
+    good = {"at": start, "amount": 1}
+    found = faults(
+        frozenTime=start,
+        transactions=[transaction(at=start), transaction(at=at)],
+        goals=[goal(), goal(contributions=[good, good, contribution])],
+    )
+    message = f"must lie between frozenTime and maxTime ({start} to 2038-02-28T00:00:00Z)"
+    got = moments.write(moments.parse(at))
+    expected = [
+        Fault("transactions[1].at", "range", message, got),
+        Fault("goals[1].contributions[2].at", "range", message, got),
+    ]
+    assert found == ([] if inside else expected)
+
+
+def test_without_frozen_time_items_are_held_against_now() -> None:
+    at_once, before = moments.write(NOW), moments.write(NOW - MICROSECOND)
+    assert faults(transactions=[transaction(at=at_once)]) == []
+    assert [fault.path for fault in faults(transactions=[transaction(at=before)])] == ["transactions[0].at"]
+
+
+@pytest.mark.parametrize(
+    ("initial", "target", "refused"),
+    [
+        pytest.param(999, 1000, False, id="below"),
+        pytest.param(1000, 1000, False, id="equal"),
+        pytest.param(1000.0, 1000, False, id="equal, one with a fraction"),
+        pytest.param(0.1, 0.1, False, id="equal tenths"),
+        pytest.param(1001, 1000, True, id="above"),
+        pytest.param(1000.0000001, 1000, True, id="just above"),
+        pytest.param(5e-324, 1e-323, False, id="smallest"),
+        pytest.param(1e-323, 5e-324, True, id="above the smallest"),
+        pytest.param(1_000_000_000, 1_000_000_000, False, id="equal at the largest"),
+        pytest.param(1_000_000_000, 999_999_999.9999999, True, id="above at the largest"),
+    ],
+)
+def test_an_initial_amount_must_not_exceed_the_target(initial: float, target: float, refused: bool) -> None:
+    found = faults(goals=[goal(), goal(initialAmount=initial, targetAmount=target)])
+    message = f"must not exceed targetAmount ({target})"
+    assert found == ([Fault("goals[1].initialAmount", "max", message, initial)] if refused else [])
+
+
+def test_a_target_is_named_without_a_fraction_when_it_is_whole() -> None:
+    (fault,) = faults(goals=[goal(initialAmount=1001, targetAmount=1000.0)])
+    assert fault.message == "must not exceed targetAmount (1000)"
+
+
+def test_both_parameters_of_advancing_are_taken_as_they_are() -> None:
+    assert list(AdvanceEntry("clock_x", datetime(1, 1, 1, tzinfo=UTC)).faults(NOW)) == []

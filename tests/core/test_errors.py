@@ -1,0 +1,53 @@
+"""Rejections: what one says to a person, and what it carries for a program."""
+
+import pytest
+from msgspec import json
+
+from tickover.core.errors import Fault, Reason, Rejection, invalid_params, unavailable
+
+FAULT = Fault("goals[0].name", "required", "is required")
+
+
+@pytest.mark.parametrize(
+    ("count", "message"),
+    [
+        (1, "1 field of createTestClock was refused."),
+        (2, "2 fields of createTestClock were refused."),
+        (10_000, "10000 fields of createTestClock were refused."),
+    ],
+)
+def test_invalid_params_counts_the_fields_and_carries_every_fault(count: int, message: str) -> None:
+    rejection = invalid_params("createTestClock", [FAULT] * count)
+    assert rejection.reason is Reason.INVALID_PARAMS
+    assert (rejection.message, str(rejection)) == (message, message)
+    assert rejection.details == {"errors": [FAULT] * count}
+
+
+def test_unavailable_asks_for_another_try_in_a_second() -> None:
+    rejection = unavailable("The queue is full.")
+    assert rejection.reason is Reason.UNAVAILABLE
+    assert rejection.message == "The queue is full."
+    assert rejection.details == {"retryAfterSeconds": 1}
+
+
+def test_a_rejection_without_details_carries_none() -> None:
+    assert Rejection(Reason.CLOCK_NOT_FOUND, "You have no clock with this id.").details == {}
+
+
+@pytest.mark.parametrize(
+    ("fault", "written"),
+    [
+        pytest.param(FAULT, {}, id="nothing to show"),
+        pytest.param(Fault("goals[0].name", "required", "is required", None), {"got": None}, id="null"),
+        pytest.param(Fault("goals[0].name", "required", "is required", 0), {"got": 0}, id="zero"),
+        pytest.param(Fault("goals[0].name", "required", "is required", ""), {"got": ""}, id="empty string"),
+    ],
+)
+def test_a_fault_shows_what_was_given_when_there_is_something_to_show(fault: Fault, written: dict[str, object]) -> None:
+    plain = {"path": "goals[0].name", "rule": "required", "message": "is required"}
+    assert json.decode(json.encode(fault)) == plain | written
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_a_reason_is_its_own_name(reason: Reason) -> None:
+    assert reason.value == reason.name

@@ -1,0 +1,722 @@
+"""Why parameters were refused: every rule by its name, every fault at once, and no more than an answer can carry."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from msgspec import UNSET, Raw, json
+
+from tickover.core.clocks import AdvanceEntry, ScheduleEntry
+from tickover.core.entries import Entry
+from tickover.core.errors import Fault, Rejection
+from tickover.core.explain import explain
+from tickover.core.limits import MAX_BODY, MAX_FAULTS
+from tickover.core.logins import SendEntry, VerificationEntry
+from tickover.wire import read_params
+
+NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
+EXPECTED_TIME = "must be an RFC 3339 timestamp with an offset, such as 2027-01-31T09:00:00Z"
+EXPECTED_ADDRESS = "must be one e-mail address, such as ana@example.com"
+EXPECTED_TEXT = "must be text without U+0000 and lone surrogates"
+NO_TEXT = "must be a string"
+
+SEND = {"email": "ana@example.test", "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
+VERIFICATION = {"email": "ana@example.test", "code": "012345", "authenticationMethod": "EMAIL_CODE"}
+ADVANCE = {"id": "clock_x", "frozenTime": "2027-01-31T09:00:00Z"}
+TRANSACTION = {"at": "2027-01-31T09:00:00Z", "name": "Rent", "amount": 900, "currency": "EUR", "type": "EXPENSE"}
+CONTRIBUTION = {"at": "2027-01-31T09:00:00Z", "amount": 50}
+GOAL = {"name": "Bike", "targetAmount": 1000, "initialAmount": 100, "contributions": [CONTRIBUTION]}
+SCHEDULE = {"frozenTime": "2027-01-01T12:00:00Z", "transactions": [TRANSACTION], "goals": [GOAL]}
+
+
+def faults_of(kind: type[Entry], params: Any) -> list[Fault]:
+    """What is wrong with these parameters: of each field, and between fields."""
+    found, read = explain(kind, params if isinstance(params, bytes) else json.encode(params))
+    return [*found, *(read.faults(NOW) if read is not None else ())]
+
+
+def of_transaction(**fields: Any) -> list[Fault]:
+    return faults_of(ScheduleEntry, {"transactions": [TRANSACTION | fields]})
+
+
+def of_goal(**fields: Any) -> list[Fault]:
+    return faults_of(ScheduleEntry, {"goals": [GOAL | fields]})
+
+
+def without(fields: dict[str, Any], name: str) -> dict[str, Any]:
+    return {kept: value for kept, value in fields.items() if kept != name}
+
+
+@pytest.mark.parametrize(
+    ("kind", "params"),
+    [
+        pytest.param(ScheduleEntry, {}, id="nothing"),
+        pytest.param(ScheduleEntry, SCHEDULE, id="createTestClock"),
+        pytest.param(AdvanceEntry, ADVANCE, id="advanceTestClock"),
+        pytest.param(SendEntry, SEND, id="sendLoginCodeEmail"),
+        pytest.param(VerificationEntry, VERIFICATION, id="loginByEmailVerification"),
+    ],
+)
+def test_good_parameters_have_no_fault_and_are_read(kind: type[Entry], params: Any) -> None:
+    found, read = explain(kind, json.encode(params))
+    assert found == []
+    assert read == read_params(kind, "method", json.encode(params), NOW)
+
+
+# Objects and arrays
+
+
+@pytest.mark.parametrize("kind", [ScheduleEntry, AdvanceEntry, SendEntry, VerificationEntry])
+def test_parameters_by_position_are_told_to_go_by_name(kind: type[Entry]) -> None:
+    message = "must be an object; parameters go by name, not by position"
+    assert faults_of(kind, ["a", "b"]) == [Fault("params", "type", message)]
+
+
+@pytest.mark.parametrize("value", ["text", 7, True, None])
+def test_parameters_that_are_no_object_are_refused(value: Any) -> None:
+    assert faults_of(ScheduleEntry, value) == [Fault("params", "type", "must be an object", value)]
+
+
+@pytest.mark.parametrize(
+    ("item", "got"),
+    [
+        pytest.param(7, 7, id="number"),
+        pytest.param("Rent", "Rent", id="string"),
+        pytest.param(None, None, id="null"),
+        pytest.param(True, True, id="true"),
+        pytest.param([TRANSACTION], UNSET, id="array"),
+    ],
+)
+@pytest.mark.parametrize("name", ["transactions", "goals"])
+def test_an_entry_that_is_no_object_is_refused(name: str, item: Any, got: Any) -> None:
+    assert faults_of(ScheduleEntry, {name: [item]}) == [Fault(f"{name}[0]", "type", "must be an object", got)]
+
+
+@pytest.mark.parametrize(
+    ("value", "got"), [({}, UNSET), ("", ""), (0, 0), (False, False)], ids=["object", "string", "number", "false"]
+)
+@pytest.mark.parametrize("name", ["transactions", "goals"])
+def test_a_list_that_is_no_array_is_refused(name: str, value: Any, got: Any) -> None:
+    assert faults_of(ScheduleEntry, {name: value}) == [Fault(name, "type", "must be an array", got)]
+
+
+@pytest.mark.parametrize(
+    ("params", "path", "most"),
+    [
+        pytest.param(lambda count: {"transactions": [TRANSACTION] * count}, "transactions", 100, id="transactions"),
+        pytest.param(lambda count: {"goals": [GOAL] * count}, "goals", 25, id="goals"),
+        pytest.param(
+            lambda count: {"goals": [GOAL, GOAL | {"contributions": [CONTRIBUTION] * count}]},
+            "goals[1].contributions",
+            100,
+            id="contributions",
+        ),
+    ],
+)
+def test_entries_are_counted(params: Any, path: str, most: int) -> None:
+    assert faults_of(ScheduleEntry, params(0)) == []
+    assert faults_of(ScheduleEntry, params(most)) == []
+    message = f"must have at most {most} entries"
+    assert faults_of(ScheduleEntry, params(most + 1)) == [Fault(path, "count", message, most + 1)]
+
+
+def test_faults_of_the_entries_that_count_are_named_beside_the_count() -> None:
+    params = {"transactions": [TRANSACTION] * 99 + [TRANSACTION | {"amount": 0}] * 3}
+    assert [(fault.path, fault.rule) for fault in faults_of(ScheduleEntry, params)] == [
+        ("transactions", "count"),
+        ("transactions[99].amount", "positive"),
+    ]
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    ("kind", "params", "names"),
+    [
+        pytest.param(AdvanceEntry, ADVANCE, ["id", "frozenTime"], id="advanceTestClock"),
+        pytest.param(SendEntry, SEND, ["email", "loginCodeType", "emailType"], id="sendLoginCodeEmail"),
+        pytest.param(
+            VerificationEntry, VERIFICATION, ["email", "code", "authenticationMethod"], id="loginByEmailVerification"
+        ),
+    ],
+)
+def test_a_parameter_that_is_left_out_is_required(kind: type[Entry], params: dict[str, Any], names: list[str]) -> None:
+    for name in names:
+        assert faults_of(kind, without(params, name)) == [Fault(name, "required", "is required")]
+    assert faults_of(kind, {}) == [Fault(name, "required", "is required") for name in names]
+
+
+@pytest.mark.parametrize("name", ["at", "name", "amount", "currency", "type"])
+def test_a_field_of_a_transaction_that_is_left_out_is_required(name: str) -> None:
+    found = faults_of(ScheduleEntry, {"transactions": [TRANSACTION, without(TRANSACTION, name)]})
+    assert found == [Fault(f"transactions[1].{name}", "required", "is required")]
+
+
+@pytest.mark.parametrize("name", ["name", "targetAmount"])
+def test_a_field_of_a_goal_that_is_left_out_is_required(name: str) -> None:
+    found = faults_of(ScheduleEntry, {"goals": [without(GOAL, name)]})
+    assert found == [Fault(f"goals[0].{name}", "required", "is required")]
+
+
+@pytest.mark.parametrize("name", ["at", "amount"])
+def test_a_field_of_a_contribution_that_is_left_out_is_required(name: str) -> None:
+    found = of_goal(contributions=[without(CONTRIBUTION, name)])
+    assert found == [Fault(f"goals[0].contributions[0].{name}", "required", "is required")]
+
+
+@pytest.mark.parametrize("name", ["initialAmount", "contributions"])
+def test_a_field_of_a_goal_that_is_optional_may_be_left_out(name: str) -> None:
+    assert faults_of(ScheduleEntry, {"goals": [without(GOAL, name)]}) == []
+
+
+@pytest.mark.parametrize(
+    ("params", "path"),
+    [
+        pytest.param({"frozenTime": None}, "frozenTime", id="frozenTime"),
+        pytest.param({"transactions": None}, "transactions", id="transactions"),
+        pytest.param({"goals": None}, "goals", id="goals"),
+        pytest.param({"transactions": [TRANSACTION | {"category": None}]}, "transactions[0].category", id="category"),
+        pytest.param({"goals": [GOAL | {"initialAmount": None}]}, "goals[0].initialAmount", id="initialAmount"),
+        pytest.param({"goals": [GOAL | {"contributions": None}]}, "goals[0].contributions", id="contributions"),
+    ],
+)
+def test_null_for_what_is_optional_is_told_to_be_left_out(params: Any, path: str) -> None:
+    assert faults_of(ScheduleEntry, params) == [Fault(path, "null", "must not be null; leave it out", None)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "rule", "message"),
+    [
+        pytest.param({"at": None}, "type", EXPECTED_TIME, id="at"),
+        pytest.param({"name": None}, "type", NO_TEXT, id="name"),
+        pytest.param({"amount": None}, "type", "must be a number", id="amount"),
+        pytest.param({"currency": None}, "type", "must be a string of three uppercase letters", id="currency"),
+        pytest.param({"type": None}, "oneOf", "must be EXPENSE or INCOME", id="type"),
+    ],
+)
+def test_null_for_what_is_required_is_told_what_it_must_be(fields: dict[str, None], rule: str, message: str) -> None:
+    assert of_transaction(**fields) == [Fault(f"transactions[0].{next(iter(fields))}", rule, message, None)]
+
+
+@pytest.mark.parametrize(
+    ("params", "path", "hint"),
+    [
+        pytest.param({"frozentime": 1}, "frozentime", "did you mean frozenTime?", id="case"),
+        pytest.param({"frozen_time": 1}, "frozen_time", "did you mean frozenTime?", id="underscore"),
+        pytest.param({"goal": []}, "goal", "did you mean goals?", id="singular"),
+        pytest.param(
+            {"goals": [GOAL | {"initalAmount": 5}]},
+            "goals[0].initalAmount",
+            "did you mean initialAmount?",
+            id="misspelt",
+        ),
+        pytest.param(
+            {"transactions": [TRANSACTION | {"when": ""}]},
+            "transactions[0].when",
+            "known are at, name, amount, currency, type, category",
+            id="far from all",
+        ),
+        pytest.param({"": 1}, "", "known are frozenTime, transactions, goals", id="empty"),
+        pytest.param({"zeit\0": 1}, "zeit\0", "known are frozenTime, transactions, goals", id="with U+0000"),
+    ],
+)
+def test_an_unknown_name_is_refused_with_the_nearest_known_one(params: Any, path: str, hint: str) -> None:
+    assert faults_of(ScheduleEntry, params) == [Fault(path, "unknown", f"is not a known parameter; {hint}")]
+
+
+def test_an_unknown_name_does_not_show_its_value() -> None:
+    (fault,) = faults_of(VerificationEntry, VERIFICATION | {"pin": "012345"})
+    assert fault.got is UNSET
+
+
+def test_a_name_of_an_entry_is_unknown_elsewhere() -> None:
+    found = faults_of(ScheduleEntry, {"amount": 1, "goals": [GOAL | {"currency": "EUR"}]})
+    assert [(fault.path, fault.rule) for fault in found] == [("amount", "unknown"), ("goals[0].currency", "unknown")]
+
+
+# Text
+
+
+@pytest.mark.parametrize(
+    ("name", "rule", "message"),
+    [
+        pytest.param("a", None, None, id="1 character"),
+        pytest.param("a" * 120, None, None, id="120 characters"),
+        pytest.param("\U0001f6b2" * 120, None, None, id="120 characters beyond the basic plane"),
+        pytest.param(" ", None, None, id="a space"),
+        pytest.param("a\n", None, None, id="line break at the end"),
+        pytest.param("", "minLength", "must have at least 1 character", id="empty"),
+        pytest.param("a" * 121, "maxLength", "must have at most 120 characters", id="121 characters"),
+        pytest.param("a" * 120 + "\n", "maxLength", "must have at most 120 characters", id="120 and a line break"),
+        pytest.param(
+            "e\u0301" * 61, "maxLength", "must have at most 120 characters", id="122 code points of 61 letters"
+        ),
+        pytest.param("\0", "format", EXPECTED_TEXT, id="U+0000"),
+        pytest.param("Rent\0", "format", EXPECTED_TEXT, id="U+0000 at the end"),
+        pytest.param("\n\0\n", "format", EXPECTED_TEXT, id="U+0000 among line breaks"),
+        pytest.param(7, "type", NO_TEXT, id="number"),
+        pytest.param(True, "type", NO_TEXT, id="true"),
+    ],
+)
+def test_a_name_has_1_to_120_characters(name: Any, rule: str | None, message: str | None) -> None:
+    for path, found in [
+        ("transactions[0].name", of_transaction(name=name)),
+        ("goals[0].name", of_goal(name=name)),
+    ]:
+        assert found == ([Fault(path, rule, message, name)] if rule and message else [])
+
+
+@pytest.mark.parametrize(
+    ("category", "rule", "message"),
+    [
+        pytest.param("", None, None, id="empty"),
+        pytest.param("a" * 80, None, None, id="80 characters"),
+        pytest.param("a" * 81, "maxLength", "must have at most 80 characters", id="81 characters"),
+        pytest.param("\0", "format", EXPECTED_TEXT, id="U+0000"),
+        pytest.param(7, "type", NO_TEXT, id="number"),
+    ],
+)
+def test_a_category_has_at_most_80_characters(category: Any, rule: str | None, message: str | None) -> None:
+    found = of_transaction(category=category)
+    assert found == ([Fault("transactions[0].category", rule, message, category)] if rule and message else [])
+
+
+@pytest.mark.parametrize("currency", ["EUR", "AAA", "ZZZ", "XXX"])
+def test_three_uppercase_letters_are_a_currency(currency: str) -> None:
+    assert of_transaction(currency=currency) == []
+
+
+@pytest.mark.parametrize(
+    "currency",
+    ["", "E", "EU", "EURO", "eur", "EUr", "EU1", "EU\n", "EUR\n", "\nEUR", " EUR", "ÄÖÜ", "ＥＵＲ", "ΕUR", "EU\0", "$"],
+)
+def test_anything_else_is_no_currency(currency: str) -> None:
+    message = "must be three uppercase letters"
+    assert of_transaction(currency=currency) == [Fault("transactions[0].currency", "format", message, currency)]
+
+
+@pytest.mark.parametrize("type", ["INCOME", "EXPENSE"])
+def test_income_and_expense_are_types(type: str) -> None:
+    assert of_transaction(type=type) == []
+
+
+@pytest.mark.parametrize(
+    ("type", "got"),
+    [
+        ("", ""),
+        ("income", "income"),
+        ("INCOME ", "INCOME "),
+        ("TRANSFER", "TRANSFER"),
+        (1, 1),
+        (True, True),
+        (["INCOME"], UNSET),
+        ({"INCOME": 1}, UNSET),
+    ],
+    ids=repr,
+)
+def test_anything_else_is_no_type(type: Any, got: Any) -> None:
+    assert of_transaction(type=type) == [Fault("transactions[0].type", "oneOf", "must be EXPENSE or INCOME", got)]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("loginCodeType", "short_lived", "must be LONG_LIVED or SHORT_LIVED"),
+        ("loginCodeType", "LOGIN_CODE", "must be LONG_LIVED or SHORT_LIVED"),
+        ("emailType", "LONG_LIVED", "must be LOGIN_CODE or WEB_LOGIN_LINK"),
+        ("emailType", None, "must be LOGIN_CODE or WEB_LOGIN_LINK"),
+    ],
+)
+def test_a_type_of_letter_is_one_of_two(name: str, value: Any, message: str) -> None:
+    assert faults_of(SendEntry, SEND | {name: value}) == [Fault(name, "oneOf", message, value)]
+
+
+@pytest.mark.parametrize("value", ["EMAIL_LINK", "email_code", "", None, 6])
+def test_the_only_method_of_authentication_is_the_code(value: Any) -> None:
+    found = faults_of(VerificationEntry, VERIFICATION | {"authenticationMethod": value})
+    assert found == [Fault("authenticationMethod", "oneOf", "must be EMAIL_CODE", value)]
+
+
+@pytest.mark.parametrize(
+    ("code_type", "email_type", "needed"),
+    [("LONG_LIVED", "LOGIN_CODE", "SHORT_LIVED"), ("SHORT_LIVED", "WEB_LOGIN_LINK", "LONG_LIVED")],
+)
+def test_types_that_do_not_go_together_are_a_combination(code_type: str, email_type: str, needed: str) -> None:
+    found = faults_of(SendEntry, SEND | {"loginCodeType": code_type, "emailType": email_type})
+    message = f"must be {needed} when emailType is {email_type}"
+    assert found == [Fault("loginCodeType", "combination", message, code_type)]
+
+
+@pytest.mark.parametrize(
+    ("value", "rule", "message"),
+    [
+        pytest.param("ana", "format", EXPECTED_ADDRESS, id="no address"),
+        pytest.param("a@x.test,b@x.test", "format", EXPECTED_ADDRESS, id="two addresses"),
+        pytest.param("a\0@x.test", "format", EXPECTED_ADDRESS, id="U+0000"),
+        pytest.param("", "format", EXPECTED_ADDRESS, id="empty"),
+        pytest.param(7, "type", "must be a string", id="number"),
+        pytest.param(None, "type", "must be a string", id="null"),
+    ],
+)
+@pytest.mark.parametrize(("kind", "params"), [(SendEntry, SEND), (VerificationEntry, VERIFICATION)])
+def test_an_email_is_one_address(
+    kind: type[Entry], params: dict[str, Any], value: Any, rule: str, message: str
+) -> None:
+    assert faults_of(kind, params | {"email": value}) == [Fault("email", rule, message, value)]
+
+
+@pytest.mark.parametrize(
+    ("value", "rule", "got"),
+    [
+        pytest.param("2027-01-31", "format", "2027-01-31", id="date alone"),
+        pytest.param("", "format", "", id="empty"),
+        pytest.param(1_801_386_000, "type", 1_801_386_000, id="number"),
+        pytest.param(False, "type", False, id="false"),
+        pytest.param(["2027-01-31T09:00:00Z"], "type", UNSET, id="array"),
+        pytest.param({}, "type", UNSET, id="object"),
+    ],
+)
+def test_an_instant_is_a_timestamp_wherever_it_stands(value: Any, rule: str, got: Any) -> None:
+    late = CONTRIBUTION | {"at": value}
+    for path, found in [
+        ("frozenTime", faults_of(ScheduleEntry, SCHEDULE | {"frozenTime": value})),
+        ("frozenTime", faults_of(AdvanceEntry, ADVANCE | {"frozenTime": value})),
+        ("transactions[0].at", of_transaction(at=value)),
+        ("goals[0].contributions[1].at", of_goal(contributions=[CONTRIBUTION, late])),
+    ]:
+        assert found == [Fault(path, rule, EXPECTED_TIME, got)]
+
+
+@pytest.mark.parametrize(("value", "got"), [(7, 7), (None, None), ([], UNSET)], ids=["number", "null", "array"])
+def test_the_id_of_a_clock_is_a_string(value: Any, got: Any) -> None:
+    assert faults_of(AdvanceEntry, ADVANCE | {"id": value}) == [Fault("id", "type", "must be a string", got)]
+
+
+# Numbers
+
+TOO_LARGE = ("max", "must be at most 1000000000")
+TOO_SMALL = ("positive", "must be greater than 0")
+
+
+@pytest.mark.parametrize("number", ["1", "1.0", "0.1", "5e-324", "1e-300", "999999999.9999999", "1000000000", "1e9"])
+def test_an_amount_is_positive_and_at_most_a_billion(number: str) -> None:
+    amount = Raw(number.encode())
+    assert of_transaction(amount=amount) == []
+    assert of_goal(targetAmount=amount, initialAmount=0) == []
+    assert of_goal(contributions=[CONTRIBUTION | {"amount": amount}]) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "wrong", "got"),
+    [
+        pytest.param("0", TOO_SMALL, 0, id="zero"),
+        pytest.param("0.0", TOO_SMALL, 0.0, id="zero with a fraction"),
+        pytest.param("-0.0", TOO_SMALL, 0.0, id="minus zero"),
+        pytest.param("-0", TOO_SMALL, 0, id="whole minus zero"),
+        pytest.param("1e-400", TOO_SMALL, 0.0, id="too small for a double"),
+        pytest.param("-5", TOO_SMALL, -5, id="below zero"),
+        pytest.param("-5e-324", TOO_SMALL, -5e-324, id="just below zero"),
+        pytest.param("-99999999999999999999", TOO_SMALL, -1e20, id="far below zero"),
+        pytest.param("-1e400", TOO_SMALL, UNSET, id="below any double"),
+        pytest.param("1000000001", TOO_LARGE, 1_000_000_001, id="one too many"),
+        pytest.param("1000000000.0000001", TOO_LARGE, 1000000000.0000001, id="just too many"),
+        pytest.param("999999999999999999", TOO_LARGE, 999_999_999_999_999_999, id="18 digits"),
+        pytest.param("9223372036854775808", TOO_LARGE, 9.223372036854775808e18, id="64 bits"),
+        pytest.param("1" + "0" * 300, TOO_LARGE, 1e300, id="300 digits"),
+        pytest.param("1" + "0" * 400, TOO_LARGE, UNSET, id="400 digits"),
+        pytest.param("1e400", TOO_LARGE, UNSET, id="above any double"),
+        pytest.param("true", ("type", "must be a number"), True, id="true"),
+        pytest.param("false", ("type", "must be a number"), False, id="false"),
+        pytest.param('"900"', ("type", "must be a number"), "900", id="string"),
+        pytest.param("null", ("type", "must be a number"), None, id="null"),
+        pytest.param("[900]", ("type", "must be a number"), UNSET, id="array"),
+        pytest.param("{}", ("type", "must be a number"), UNSET, id="object"),
+    ],
+)
+def test_any_other_amount_is_refused(number: str, wrong: tuple[str, str], got: Any) -> None:
+    amount = Raw(number.encode())
+    for path, found in [
+        ("transactions[0].amount", of_transaction(amount=amount)),
+        ("goals[0].targetAmount", of_goal(targetAmount=amount)),
+        ("goals[0].contributions[0].amount", of_goal(contributions=[CONTRIBUTION | {"amount": amount}])),
+    ]:
+        assert found == [Fault(path, *wrong, got)]
+
+
+@pytest.mark.parametrize(
+    ("number", "wrong", "got"),
+    [
+        pytest.param("0", None, UNSET, id="zero"),
+        pytest.param("-0.0", None, UNSET, id="minus zero"),
+        pytest.param("1000", None, UNSET, id="the target"),
+        pytest.param("-1", ("min", "must be at least 0"), -1, id="below zero"),
+        pytest.param("-5e-324", ("min", "must be at least 0"), -5e-324, id="just below zero"),
+        pytest.param("1001", ("max", "must not exceed targetAmount (1000)"), 1001, id="more than the target"),
+        pytest.param("1000000000", ("max", "must not exceed targetAmount (1000)"), 1_000_000_000, id="a billion"),
+        pytest.param("1000000001", TOO_LARGE, 1_000_000_001, id="more than a billion"),
+        pytest.param("true", ("type", "must be a number"), True, id="true"),
+    ],
+)
+def test_an_initial_amount_is_at_least_0_and_at_most_the_target(
+    number: str, wrong: tuple[str, str] | None, got: Any
+) -> None:
+    found = of_goal(initialAmount=Raw(number.encode()))
+    assert found == ([Fault("goals[0].initialAmount", *wrong, got)] if wrong else [])
+
+
+# Secrets
+
+
+@pytest.mark.parametrize("code", ["000000", "012345", "999999"])
+def test_six_digits_are_a_code(code: str) -> None:
+    assert faults_of(VerificationEntry, VERIFICATION | {"code": code}) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "rule", "message"),
+    [
+        pytest.param("", "format", "must be 6 digits", id="empty"),
+        pytest.param("12345", "format", "must be 6 digits", id="five digits"),
+        pytest.param("1234567", "format", "must be 6 digits", id="seven digits"),
+        pytest.param("123456\n", "format", "must be 6 digits", id="line break at the end"),
+        pytest.param("12345\n", "format", "must be 6 digits", id="five digits and a line break"),
+        pytest.param(" 123456", "format", "must be 6 digits", id="space at the start"),
+        pytest.param("123 456", "format", "must be 6 digits", id="space in the middle"),
+        pytest.param("12345a", "format", "must be 6 digits", id="a letter"),
+        pytest.param("-12345", "format", "must be 6 digits", id="a sign"),
+        pytest.param("১২৩৪৫৬", "format", "must be 6 digits", id="Bengali digits"),
+        pytest.param("１２３４５６", "format", "must be 6 digits", id="full-width digits"),
+        pytest.param("1" * 1_000_000, "format", "must be 6 digits", id="a million digits"),
+        pytest.param(123_456, "type", "must be a string of 6 digits", id="number"),
+        pytest.param(["123456"], "type", "must be a string of 6 digits", id="array"),
+        pytest.param(None, "type", "must be a string of 6 digits", id="null"),
+    ],
+)
+def test_any_other_code_is_refused_and_never_shown(code: Any, rule: str, message: str) -> None:
+    assert faults_of(VerificationEntry, VERIFICATION | {"code": code}) == [Fault("code", rule, message)]
+
+
+# All at once
+
+
+def test_every_fault_is_named_at_once() -> None:
+    params = {
+        "frozenTime": "tomorrow",
+        "transactions": [
+            {"at": "2027-01-31", "name": "", "amount": -5, "currency": "euro", "type": "GIFT", "note": ""}
+        ],
+        "goals": [{"targetAmount": "many", "contributions": [{"at": 7, "amount": None}, 3]}, None],
+        "colour": "blue",
+    }
+    assert [(fault.path, fault.rule) for fault in faults_of(ScheduleEntry, params)] == [
+        ("colour", "unknown"),
+        ("frozenTime", "format"),
+        ("transactions[0].note", "unknown"),
+        ("transactions[0].at", "format"),
+        ("transactions[0].name", "minLength"),
+        ("transactions[0].amount", "positive"),
+        ("transactions[0].currency", "format"),
+        ("transactions[0].type", "oneOf"),
+        ("goals[0].name", "required"),
+        ("goals[0].targetAmount", "type"),
+        ("goals[0].contributions[0].at", "type"),
+        ("goals[0].contributions[0].amount", "type"),
+        ("goals[0].contributions[1]", "type"),
+        ("goals[1]", "type"),
+    ]
+
+
+def test_faults_of_fields_and_faults_between_fields_come_together() -> None:
+    params = {
+        "transactions": [
+            *[TRANSACTION] * 3,
+            TRANSACTION | {"amount": -5},
+            TRANSACTION | {"at": "2026-12-31T00:00:00Z"},
+        ],
+        "goals": [GOAL | {"initialAmount": 1001}],
+    }
+    range_message = "must lie between frozenTime and maxTime (2027-01-01T12:00:00Z to 2037-01-01T12:00:00Z)"
+    assert faults_of(ScheduleEntry, params) == [
+        Fault("transactions[3].amount", "positive", "must be greater than 0", -5),
+        Fault("goals[0].initialAmount", "max", "must not exceed targetAmount (1000)", 1001),
+        Fault("transactions[4].at", "range", range_message, "2026-12-31T00:00:00Z"),
+    ]
+
+
+def test_the_documented_example_is_answered_word_for_word() -> None:
+    params = {
+        "transactions": [TRANSACTION] * 3 + [TRANSACTION | {"amount": -5}],
+        "goals": [GOAL | {"initialAmount": 1001}],
+    }
+    with pytest.raises(Rejection, match=r"^2 fields of createTestClock were refused\.$") as refusal:
+        read_params(ScheduleEntry, "createTestClock", json.encode(params), NOW)
+    assert json.decode(json.encode(refusal.value.details)) == {
+        "errors": [
+            {
+                "path": "transactions[3].amount",
+                "rule": "positive",
+                "message": "must be greater than 0",
+                "got": -5,
+            },
+            {
+                "path": "goals[0].initialAmount",
+                "rule": "max",
+                "message": "must not exceed targetAmount (1000)",
+                "got": 1001,
+            },
+        ]
+    }
+
+
+@pytest.mark.parametrize(
+    ("params", "paths"),
+    [
+        pytest.param({"goals": 7}, ["goals"], id="goals that are none"),
+        pytest.param({"goals": [7]}, ["goals[0]"], id="a goal that is none"),
+        pytest.param({"goals": [GOAL | {"targetAmount": 0}]}, ["goals[0].targetAmount"], id="a target that is none"),
+        pytest.param(
+            {"goals": [GOAL | {"initialAmount": ""}]}, ["goals[0].initialAmount"], id="an amount that is none"
+        ),
+        pytest.param(
+            {"goals": [GOAL | {"contributions": 7}]}, ["goals[0].contributions"], id="contributions that are none"
+        ),
+        pytest.param({"transactions": "none"}, ["transactions"], id="transactions that are none"),
+        pytest.param({"transactions": [7]}, ["transactions[0]"], id="a transaction that is none"),
+        pytest.param(
+            {"transactions": [TRANSACTION | {"at": ""}]}, ["transactions[0].at"], id="an instant that is none"
+        ),
+        pytest.param(
+            {"frozenTime": "", "transactions": [TRANSACTION | {"at": "1999-01-01T00:00:00Z"}]},
+            ["frozenTime"],
+            id="a start that is none",
+        ),
+    ],
+)
+def test_what_was_refused_already_is_not_held_against_other_fields(params: Any, paths: list[str]) -> None:
+    assert [fault.path for fault in faults_of(ScheduleEntry, params)] == paths
+
+
+# Hostile parameters: the work and the answer stay bounded.
+
+
+def test_a_long_string_is_cut_to_200_characters() -> None:
+    (whole,) = of_transaction(currency="a" * 200)
+    (cut,) = of_transaction(currency="a" * 201)
+    assert whole.got == "a" * 200
+    assert cut.got == "a" * 199 + "…"
+
+
+def test_a_long_unknown_name_is_cut_and_gets_no_hint() -> None:
+    hinted, silent, cut = faults_of(ScheduleEntry, {"x" * 40: 1, "x" * 41: 1, "x" * 201: 1})
+    assert hinted.message == "is not a known parameter; known are frozenTime, transactions, goals"
+    assert (silent.path, silent.message) == ("x" * 41, "is not a known parameter")
+    assert (cut.path, cut.message) == ("x" * 199 + "…", "is not a known parameter")
+
+
+def test_a_hundred_unknown_names_get_a_hint_and_the_rest_none() -> None:
+    found = faults_of(ScheduleEntry, {f"goal{number}": 1 for number in range(150)})
+    assert [fault.message for fault in found] == (
+        ["is not a known parameter; did you mean goals?"] * 100 + ["is not a known parameter"] * 50
+    )
+
+
+def ninety_thousand_unknown_names() -> bytes:
+    return json.encode({f"n{number}": 0 for number in range(90_000)})
+
+
+def unknown_names_in_every_entry() -> bytes:
+    return json.encode({"transactions": [{f"n{number}": 0 for number in range(900)}] * 100})
+
+
+def half_a_million_entries() -> bytes:
+    return b'{"transactions":[' + b"0," * 500_000 + b"0]}"
+
+
+def half_a_million_contributions() -> bytes:
+    entries = b"[" + b"0," * 20_000 + b"0]"
+    return b'{"goals":[' + b",".join([b'{"contributions":%b}' % entries] * 25) + b"]}"
+
+
+def a_number_of_a_million_digits() -> bytes:
+    return b'{"goals":[{"name":"a","targetAmount":' + b"9" * 1_000_000 + b"}]}"
+
+
+def ten_numbers_of_a_hundred_thousand_digits() -> bytes:
+    goal = b'{"name":"a","targetAmount":' + b"9" * 100_000 + b"}"
+    return b'{"goals":[' + b",".join([goal] * 10) + b"]}"
+
+
+def a_negative_number_of_a_million_digits() -> bytes:
+    return b'{"frozenTime":-' + b"9" * 1_000_000 + b"}"
+
+
+def a_timestamp_of_a_megabyte() -> bytes:
+    return b'{"frozenTime":"2027-01-31T09:00:00.' + b"9" * 1_000_000 + b'"}'
+
+
+def a_name_of_a_megabyte() -> bytes:
+    return b'{"goals":[{"targetAmount":1,"name":"' + b"a" * 1_000_000 + b'"}]}'
+
+
+def an_unknown_name_of_a_megabyte() -> bytes:
+    return b'{"' + b"a" * 1_000_000 + b'":0}'
+
+
+def the_most_faults_within_the_counts() -> bytes:
+    transaction = dict.fromkeys(TRANSACTION | {"category": 0}, True)
+    goal = dict.fromkeys(GOAL, True) | {"contributions": [dict.fromkeys(CONTRIBUTION, True)] * 100}
+    return json.encode({"frozenTime": True, "transactions": [transaction] * 100, "goals": [goal] * 25})
+
+
+HOSTILE = [
+    pytest.param(ninety_thousand_unknown_names, MAX_FAULTS, id="ninety thousand unknown names"),
+    pytest.param(unknown_names_in_every_entry, MAX_FAULTS, id="unknown names in every entry"),
+    pytest.param(half_a_million_entries, 1 + 100, id="half a million entries"),
+    pytest.param(half_a_million_contributions, 25 * (2 + 1 + 100), id="half a million contributions"),
+    pytest.param(a_number_of_a_million_digits, 1, id="a number of a million digits"),
+    pytest.param(ten_numbers_of_a_hundred_thousand_digits, 10, id="ten numbers of a hundred thousand digits"),
+    pytest.param(a_negative_number_of_a_million_digits, 1, id="a negative number of a million digits"),
+    pytest.param(a_timestamp_of_a_megabyte, 1, id="a timestamp of a megabyte"),
+    pytest.param(a_name_of_a_megabyte, 1, id="a name of a megabyte"),
+    pytest.param(an_unknown_name_of_a_megabyte, 1, id="an unknown name of a megabyte"),
+    pytest.param(
+        the_most_faults_within_the_counts, 1 + 100 * 6 + 25 * (3 + 200), id="the most faults within the counts"
+    ),
+]
+
+
+@pytest.mark.parametrize(("write", "count"), HOSTILE)
+def test_a_hostile_body_gets_a_bounded_answer(write: Any, count: int) -> None:
+    written = write()
+    assert len(written) <= MAX_BODY
+    found, _ = explain(ScheduleEntry, written)
+    assert len(found) == count <= MAX_FAULTS
+    assert len(json.encode(found)) < 2 * MAX_BODY
+    assert max(len(json.encode(fault)) for fault in found) < 1000
+
+
+def test_a_hostile_body_is_bounded_with_the_faults_between_its_fields() -> None:
+    early = CONTRIBUTION | {"at": "1999-01-01T00:00:00Z"}
+    goals = [GOAL | {"initialAmount": 1001, "contributions": [early] * 100}] * 25
+    unknown = {f"n{number}": 0 for number in range(MAX_FAULTS)}
+    with pytest.raises(Rejection) as refusal:
+        read_params(ScheduleEntry, "createTestClock", json.encode({"goals": goals} | unknown), NOW)
+    assert len(refusal.value.details["errors"]) <= MAX_FAULTS
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param(b"[" * 100_000 + b"]" * 100_000, id="arrays"),
+        pytest.param(b'{"x":' * 100_000 + b"0" + b"}" * 100_000, id="objects"),
+        pytest.param(b'{"goals":' + b"[" * 100_000 + b"]" * 100_000 + b"}", id="in a known name"),
+    ],
+)
+def test_parameters_nested_too_deeply_are_refused(written: bytes) -> None:
+    assert faults_of(ScheduleEntry, written) == [Fault("params", "depth", "must not be nested so deeply")]
+
+
+def test_what_is_nested_in_an_unknown_name_does_not_matter() -> None:
+    found = faults_of(ScheduleEntry, b'{"x":' + b"[" * 200 + b"]" * 200 + b"}")
+    assert [(fault.path, fault.rule) for fault in found] == [("x", "unknown")]

@@ -1,0 +1,82 @@
+"""Signing in: how long to wait for the next letter, how long a secret lives, and which types go together."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from msgspec import json
+
+from tickover.core.addresses import EmailAddress
+from tickover.core.errors import Fault
+from tickover.core.logins import Held, Kind, Send, SendEntry, Sent, SignedIn
+
+NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
+ANA = EmailAddress("ana@example.test")
+
+
+@pytest.mark.parametrize(
+    ("passed", "wait"),
+    [
+        pytest.param(timedelta(0), 60, id="at once"),
+        pytest.param(timedelta(microseconds=1), 60, id="after a microsecond"),
+        pytest.param(timedelta(microseconds=999_999), 60, id="just before a second has passed"),
+        pytest.param(timedelta(seconds=1), 59, id="after a second"),
+        pytest.param(timedelta(seconds=30.5), 30, id="in the middle"),
+        pytest.param(timedelta(seconds=58, microseconds=999_999), 2, id="a little more than a second left"),
+        pytest.param(timedelta(seconds=59), 1, id="a second left"),
+        pytest.param(timedelta(seconds=59, microseconds=999_999), 1, id="a microsecond left"),
+        pytest.param(timedelta(seconds=60), 1, id="nothing left"),
+        pytest.param(timedelta(hours=1), 1, id="long over"),
+        pytest.param(timedelta(microseconds=-1), 60, id="taken a microsecond from now, by another server"),
+        pytest.param(timedelta(hours=-1), 60, id="taken an hour from now, by another server"),
+    ],
+)
+def test_the_wait_is_a_whole_number_of_seconds_from_1_to_60(passed: timedelta, wait: int) -> None:
+    found = Held(NOW, timedelta(seconds=60), by_last_letter=True).retry_after_seconds(NOW + passed)
+    assert found == wait
+    assert isinstance(found, int)
+
+
+@pytest.mark.parametrize(
+    ("kind", "lifetime"),
+    [(Kind.CODE, timedelta(minutes=10)), (Kind.LINK, timedelta(hours=1))],
+)
+def test_a_code_lives_ten_minutes_and_a_link_an_hour(kind: Kind, lifetime: timedelta) -> None:
+    assert Send(b"digest", ANA, kind, NOW, b"network").expires_at == NOW + lifetime
+
+
+@pytest.mark.parametrize(
+    ("code_type", "email_type", "kind"),
+    [("SHORT_LIVED", "LOGIN_CODE", Kind.CODE), ("LONG_LIVED", "WEB_LOGIN_LINK", Kind.LINK)],
+)
+def test_types_that_go_together_have_no_fault(code_type: str, email_type: str, kind: Kind) -> None:
+    entry = SendEntry(ANA, code_type, email_type)  # type: ignore[arg-type]
+    assert list(entry.faults(NOW)) == []
+    assert entry.kind is kind
+
+
+@pytest.mark.parametrize(
+    ("code_type", "email_type", "needed"),
+    [("LONG_LIVED", "LOGIN_CODE", "SHORT_LIVED"), ("SHORT_LIVED", "WEB_LOGIN_LINK", "LONG_LIVED")],
+)
+def test_types_that_do_not_go_together_are_one_fault(code_type: str, email_type: str, needed: str) -> None:
+    entry = SendEntry(ANA, code_type, email_type)  # type: ignore[arg-type]
+    message = f"must be {needed} when emailType is {email_type}"
+    assert list(entry.faults(NOW)) == [Fault("loginCodeType", "combination", message, code_type)]
+
+
+@pytest.mark.parametrize(
+    ("code_type", "email_type"),
+    [(None, "LOGIN_CODE"), ("LONG_LIVED", None), (None, None)],
+)
+def test_a_type_that_was_refused_already_is_not_refused_again(code_type: str | None, email_type: str | None) -> None:
+    entry = SendEntry(ANA, code_type, email_type)  # type: ignore[arg-type]
+    assert list(entry.faults(NOW)) == []
+
+
+def test_a_login_url_that_is_not_handed_out_is_not_written() -> None:
+    assert json.encode(Sent("ok")) == b'{"message":"ok"}'
+    assert json.encode(Sent("ok", "https://x.test/login")) == b'{"message":"ok","loginUrl":"https://x.test/login"}'
+
+
+def test_a_sign_in_is_written_in_the_words_of_the_interface() -> None:
+    assert json.encode(SignedIn("tko_x", "user_y")) == b'{"token":"tko_x","userId":"user_y"}'

@@ -1,0 +1,332 @@
+"""What holds for every schedule and every request, and not only for those that someone thought of.
+
+Views are held against a plain model. The fast reading of parameters is held against the slow one that explains: the one
+must refuse exactly what the other finds fault with.
+"""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+from msgspec import DecodeError, Raw
+
+from tests.core import model
+from tests.core.drawing import (
+    MICROSECOND,
+    NOWS,
+    REQUESTS,
+    Amounts,
+    Json,
+    instants,
+    schedules,
+    written_amounts,
+    written_decimals,
+    written_instants,
+)
+from tests.core.model import read_instant, read_seen, read_sent
+from tickover.core import addresses, clocks, ids, moments
+from tickover.core.clocks import Clock, Schedule, ScheduleEntry
+from tickover.core.entries import Entry, read_text
+from tickover.core.explain import explain
+from tickover.core.moments import Moment
+
+many = settings(max_examples=200, deadline=None, derandomize=True)
+fewer = settings(max_examples=100, deadline=None, derandomize=True)
+every_kind = pytest.mark.parametrize("kind", REQUESTS, ids=lambda kind: kind.__name__)
+
+FIRST, LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+# Views
+
+
+class Story(NamedTuple):
+    """A clock that was created, and the instants that it is advanced to."""
+
+    written: bytes
+    now: Moment
+    clock: Clock
+    schedule: Schedule
+    stops: list[Moment]
+
+    def seen_at(self, frozen_time: Moment) -> Json:
+        return read_seen(clocks.view(msgspec.structs.replace(self.clock, frozen_time=frozen_time), self.schedule))
+
+
+@st.composite
+def stories(draw: DrawFn, stops: int = 1, amounts: Amounts = written_amounts) -> Story:
+    now = draw(st.sampled_from(NOWS))
+    written = msgspec.json.encode(draw(schedules(now, amounts)))
+    entry = msgspec.json.decode(written, type=ScheduleEntry, dec_hook=read_text)
+    key = ids.uuid7(now, bytes(range(10)))
+    clock = clocks.start(key, entry, now)
+    # The schedule is seen as a database gives it back.
+    schedule = msgspec.msgpack.decode(msgspec.msgpack.encode(clocks.write_schedule(key, entry)), type=Schedule)
+    around = {at + step for at in ats_in(read_sent(written)) for step in (-MICROSECOND, timedelta(0), MICROSECOND)}
+    close = [moment for moment in sorted(around) if clock.start_time <= moment <= clock.max_time]
+    stop = st.one_of(
+        st.sampled_from([clock.start_time, clock.max_time, *close]), instants(clock.start_time, clock.max_time)
+    )
+    return Story(written, now, clock, schedule, sorted(draw(st.lists(stop, min_size=stops, max_size=stops))))
+
+
+def ats_in(params: Json) -> Iterator[datetime]:
+    for items in [params.get("transactions", []), *(goal.get("contributions", []) for goal in params.get("goals", []))]:
+        yield from (read_instant(item["at"]) for item in items)
+
+
+def lists_of(params: Json, seen: Json) -> Iterator[tuple[list[Json], list[Json], list[Json]]]:
+    """Every list of items that was given, with those of it that have happened and those to come."""
+    yield params.get("transactions", []), seen["transactions"], seen["pendingTransactions"]
+    for given_goal, goal in zip(params.get("goals", []), seen["goals"], strict=True):
+        yield given_goal.get("contributions", []), goal["contributions"], goal["upcomingContributions"]
+
+
+@many
+@given(stories())
+def test_what_is_seen_is_what_a_plain_model_says(story: Story) -> None:
+    params = read_sent(story.written)
+    for frozen_time in (story.clock.start_time, *story.stops):
+        assert story.seen_at(frozen_time) == model.view(params, story.clock.key, story.now, frozen_time)
+
+
+@many
+@given(stories())
+def test_what_has_happened_and_what_is_to_come_make_up_the_schedule_in_order(story: Story) -> None:
+    (frozen_time,) = story.stops
+    for items, passed, to_come in lists_of(read_sent(story.written), story.seen_at(frozen_time)):
+        assert all(read_instant(item["at"]) <= frozen_time for item in passed)
+        assert all(read_instant(item["at"]) > frozen_time for item in to_come)
+        places = [(read_instant(item["at"]), int(item["id"].rpartition("_")[2])) for item in passed + to_come]
+        assert places == sorted((read_instant(item["at"]), index) for index, item in enumerate(items))
+
+
+@fewer
+@given(stories(stops=4))
+def test_advancing_in_one_step_or_in_many_gives_the_same_view(story: Story) -> None:
+    params = read_sent(story.written)
+    happened = [list(passed) for _, passed, _ in lists_of(params, story.seen_at(story.clock.start_time))]
+    for before, after in zip([story.clock.start_time, *story.stops], story.stops, strict=False):
+        steps = zip(lists_of(params, story.seen_at(before)), lists_of(params, story.seen_at(after)), strict=True)
+        for so_far, ((_, _, was_to_come), (_, _, is_to_come)) in zip(happened, steps, strict=True):
+            so_far.extend(was_to_come[: len(was_to_come) - len(is_to_come)])
+    at_once = [passed for _, passed, _ in lists_of(params, story.seen_at(story.stops[-1]))]
+    assert happened == at_once
+
+
+@many
+@given(stories(amounts=written_decimals))
+def test_current_and_remaining_make_up_the_target_exactly(story: Story) -> None:
+    for goal in story.seen_at(story.stops[0])["goals"]:
+        assert goal["currentAmount"] + goal["remainingAmount"] == goal["targetAmount"]
+        assert (goal["progressPercent"] >= 100) is (goal["remainingAmount"] <= 0)
+
+
+# Instants and addresses
+
+
+@many
+@given(instants(FIRST, LAST))
+def test_an_instant_reads_back_as_it_was_written(moment: Moment) -> None:
+    assert moments.parse(moments.write(moment)) == moment
+    assert moments.write(moment) == model.write_instant(moment)
+    assert moments.from_micros(moments.to_micros(moment)) == moment
+
+
+@many
+@given(instants(FIRST + DAY, LAST - DAY), st.data())
+def test_an_instant_is_the_same_in_every_form(moment: Moment, data: st.DataObject) -> None:
+    assert moments.parse(data.draw(written_instants(st.just(moment)))) == moment
+
+
+ALMOST_DIGITS = st.text("0123456789-:.+TtZz ", max_size=4)
+
+
+@many
+@given(st.integers(0, 25), st.integers(0, 4), ALMOST_DIGITS)
+def test_a_text_is_an_instant_or_is_refused_and_nothing_else_happens(start: int, length: int, put_in: str) -> None:
+    text = "2016-12-31T23:59:60.5+00:00"
+    try:
+        read = moments.parse(text[:start] + put_in + text[start + length :])
+    except ValueError:
+        return
+    assert read.tzinfo is UTC
+
+
+PIECES = ["a", "A", ".", "@", "-", '"', "\\", "[", "]", "IPv6:", "::1", "xn--", "test", "ß", "א", "1", "。", " ", "\n"]
+ALMOST_ADDRESS = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)), max_size=4).map("".join)
+
+
+@many
+@given(ALMOST_ADDRESS, ALMOST_ADDRESS)
+def test_a_text_is_an_address_that_stays_as_it_is_known_or_is_refused(local: str, domain: str) -> None:
+    for text in (f"{local}@{domain}", f"a@{domain}", f"{local}@x.test"):
+        try:
+            known = addresses.parse(text)
+        except ValueError:
+            continue
+        assert addresses.parse(known) == known
+        assert known.rpartition("@")[2].isascii()
+
+
+# Reading and explaining
+
+
+def decode(kind: type[Entry], written: bytes) -> Any:
+    """The parameters as the fast reading has them, or None when it refuses them."""
+    try:
+        return msgspec.json.decode(written, type=kind, dec_hook=read_text)
+    except DecodeError:
+        return None
+
+
+def assert_that_both_readings_agree(kind: type[Entry], written: bytes) -> None:
+    params, (found, explained) = decode(kind, written), explain(kind, written)
+    between = [] if explained is None else list(explained.faults(NOWS[0]))
+    assert (params is None) is (found != [])
+    if params is not None:
+        # By their text, because to Python 1 is 1.0 and True.
+        assert repr(explained) == repr(params)
+        assert between == list(params.faults(NOWS[0]))
+    # Whatever was found, it can be answered.
+    assert len(msgspec.json.decode(msgspec.json.encode(found + between))) == len(found + between)
+
+
+@every_kind
+@fewer
+@given(data=st.data())
+def test_a_good_request_is_read_and_nothing_is_found_wrong_with_it(kind: type[Entry], data: st.DataObject) -> None:
+    written = msgspec.json.encode(data.draw(REQUESTS[kind]))
+    assert_that_both_readings_agree(kind, written)
+    assert list(decode(kind, written).faults(NOWS[0])) == []
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+NUMBERS = [
+    b"0", b"-0", b"0.0", b"-0.0", b"-1", b"-0.1", b"-5e-324", b"5e-324", b"1e-400", b"1e400", b"-1e400", b"1", b"1.0",
+    b"999999999.9999999", b"1000000000", b"1e9", b"1000000000.0000001", b"1000000001", b"9223372036854775807",
+    b"9223372036854775808", b"18446744073709551616", b"-9223372036854775809", b"9" * 25, b"9" * 400, b"0." + b"3" * 400,
+]  # fmt: skip
+TEXTS = [
+    "", "\0", "a\0", "\n", "x" * 80, "x" * 81, "x" * 120, "x" * 121, "\U0001f6b2" * 120, "\U0001f6b2" * 121, "x" * 300,
+    "EUR", "eur", "EU", "EURO", "EUR\n", "ÄÖÜ", "INCOME", "EXPENSE", "income", "SHORT_LIVED", "LONG_LIVED",
+    "EMAIL_CODE", "LOGIN_CODE", "WEB_LOGIN_LINK", "012345", "12345", "123456\n", "১২৩৪৫৬", "1", "null",
+    "ana@example.test", "ana@", "a@x.test,b@x.test", " ana@example.test", "a" * 255 + "@x.test",
+    "2027-01-31T09:00:00Z", "2027-01-31t09:00:00z", "2027-01-31 09:00:00Z", "2027-01-31T09:00:00", "2027-01-31",
+    "2027-01-31T09:00:00+0530", "2027-01-31T09:00:60Z", "2026-12-31T23:59:60Z", "2027-02-29T00:00:00Z",
+    "2027-01-31T24:00:00Z", "2027-01-31T09:00:00+24:00", "0001-01-01T00:00:00Z", "0001-01-01T00:00:00+01:00",
+    "9999-12-31T23:59:59Z", "9999-12-31T23:59:60Z", "2017-01-01T00:00:00Z", "2037-01-01T12:00:00.123457Z",
+]  # fmt: skip
+NAMES = [
+    "at", "name", "amount", "currency", "type", "category", "id", "frozenTime", "frozen_time", "frozentime", "goals",
+    "transactions", "targetAmount", "initialAmount", "initalAmount", "contributions", "email", "code", "emailType",
+    "loginCodeType", "authenticationMethod", "", "x" * 41, "x" * 201,
+]  # fmt: skip
+ALMOST = st.one_of(
+    st.sampled_from(NUMBERS).map(Raw),
+    st.sampled_from(TEXTS),
+    st.sampled_from([None, True, False, [], {}, [[]], [{}], [None], {"at": 1}]).map(deepcopy),
+    ANYTHING,
+)
+"""What some field takes, or would take if it were a little different, or none would."""
+
+
+def places_in(value: Json) -> list[tuple[Json, Any]]:
+    """Every place in a JSON value: what holds it, and under which name or number."""
+    keys: list[Any] = list(value) if isinstance(value, dict) else list(range(len(value)))
+    inner = [place for key in keys if isinstance(value[key], dict | list) for place in places_in(value[key])]
+    return [(value, key) for key in keys] + inner
+
+
+def exchange(draw: DrawFn, holder: Json, key: Any) -> None:
+    holder[key] = draw(ALMOST)
+
+
+def leave_out(draw: DrawFn, holder: Json, key: Any) -> None:
+    del holder[key]
+
+
+def add(draw: DrawFn, holder: Json, key: Any) -> None:
+    if isinstance(holder, dict):
+        holder[draw(st.one_of(st.sampled_from(NAMES), st.text(max_size=5)))] = draw(ALMOST)
+    else:
+        holder.insert(key, draw(ALMOST))
+
+
+def rename(draw: DrawFn, holder: Json, key: Any) -> None:
+    if isinstance(holder, dict):
+        holder[draw(st.sampled_from(NAMES))] = holder.pop(key)
+
+
+def repeat(draw: DrawFn, holder: Json, key: Any) -> None:
+    """As many of a thing as are allowed, or one more."""
+    if isinstance(holder, list):
+        holder.extend([holder[key]] * (draw(st.sampled_from([25, 26, 100, 101])) - len(holder)))
+
+
+@st.composite
+def changed_requests(draw: DrawFn, kind: type[Entry]) -> bytes:
+    """Good parameters after one to three changes, most of which spoil them."""
+    params = draw(REQUESTS[kind])
+    for _ in range(draw(st.integers(1, 3))):
+        places = places_in(params)
+        if places:
+            change = draw(st.sampled_from([exchange, exchange, leave_out, add, rename, repeat]))
+            change(draw, *draw(st.sampled_from(places)))
+        else:
+            add(draw, params, None)
+    return msgspec.json.encode(params)
+
+
+@every_kind
+@many
+@given(data=st.data())
+def test_what_is_refused_is_explained_and_what_is_explained_is_refused(kind: type[Entry], data: st.DataObject) -> None:
+    assert_that_both_readings_agree(kind, data.draw(changed_requests(kind)))
+
+
+@every_kind
+@fewer
+@given(value=ANYTHING)
+def test_any_json_at_all_is_read_or_explained(kind: type[Entry], value: Json) -> None:
+    assert_that_both_readings_agree(kind, msgspec.json.encode(value))
+
+
+@every_kind
+@fewer
+@given(data=st.data())
+def test_every_field_that_is_spoilt_is_named_and_no_other(kind: type[Entry], data: st.DataObject) -> None:
+    params = data.draw(REQUESTS[kind].filter(bool))
+    plain = [place for place in places_in(params) if not isinstance(place[0][place[1]], dict | list)]
+    spoilt = data.draw(st.lists(st.sampled_from(range(len(plain))), unique=True)) if plain else []
+    for number in spoilt:
+        holder, key = plain[number]
+        # No plain field takes an object.
+        holder[key] = {"spoilt": True}
+    found, read = explain(kind, msgspec.json.encode(params))
+    assert sorted(fault.path for fault in found) == sorted(paths_of_spoilt(params))
+    assert {fault.rule for fault in found} <= {"type", "oneOf"}
+    assert list(read.faults(NOWS[0])) == []
+
+
+def paths_of_spoilt(value: Json, path: str = "") -> Iterator[str]:
+    """The paths that faults must give."""
+    if value == {"spoilt": True}:
+        yield path
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from paths_of_spoilt(item, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from paths_of_spoilt(item, f"{path}[{index}]")

@@ -1,0 +1,89 @@
+"""Many callers at once: keep-alive HTTP connections to the real program, on asyncio streams."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.world import Answer
+
+
+class Gone(Exception):
+    """The program went away, and not a byte of an answer came."""
+
+
+class CutShort(Exception):
+    """The program went away in the midst of an answer."""
+
+
+class Connection:
+    """One connection. Requests are answered in the order in which they were sent."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, token: str | None) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._authorization = f"Authorization: Bearer {token}\r\n" if token else ""
+
+    def send(self, method: str, params: Any) -> None:
+        """Put a call on its way, and wait for nothing."""
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+        head = (
+            "POST /rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            f"{self._authorization}Content-Length: {len(body)}\r\n\r\n"
+        )
+        self._writer.write(head.encode() + body)
+
+    async def receive(self) -> Answer:
+        """The next answer, whole; Gone or CutShort when there is none."""
+        try:
+            head = await self._reader.readuntil(b"\r\n\r\n")
+        except asyncio.IncompleteReadError as end:
+            raise (CutShort if end.partial else Gone) from end
+        except ConnectionError as end:
+            raise Gone from end
+        first, *lines = head.decode("latin-1").split("\r\n")
+        pairs = (line.partition(":") for line in lines if line)
+        headers = {name.lower(): value.strip() for name, _, value in pairs}
+        try:
+            body = await self._reader.readexactly(int(headers["content-length"]))
+        except (asyncio.IncompleteReadError, ConnectionError) as end:
+            raise CutShort from end
+        return Answer(int(first.split()[1]), headers, body)
+
+    async def call(self, method: str, params: Any) -> Any:
+        """The whole JSON-RPC answer."""
+        self.send(method, params)
+        return (await self.receive()).json
+
+    def close(self) -> None:
+        self._writer.close()
+
+    async def wait_until_closed(self) -> None:
+        try:
+            await self._writer.wait_closed()
+        except ConnectionError:
+            # It was the program that went away.
+            return
+
+
+@asynccontextmanager
+async def open_connections(url: str, count: int, token: str | None = None) -> AsyncIterator[list[Connection]]:
+    """So many connections, all established; closed at the end."""
+    parts = urlsplit(url)
+    pairs = await asyncio.gather(*(asyncio.open_connection(parts.hostname, parts.port) for _ in range(count)))
+    opened = [Connection(reader, writer, token) for reader, writer in pairs]
+    try:
+        yield opened
+    finally:
+        for connection in opened:
+            connection.close()
+        await asyncio.gather(*(connection.wait_until_closed() for connection in opened))
+
+
+async def call_all_at_once(connections: Sequence[Connection], method: str, every_params: Iterable[Any]) -> list[Answer]:
+    """One call on each connection: all are under way before the first answer is read."""
+    for connection, params in zip(connections, every_params, strict=True):
+        connection.send(method, params)
+    return await asyncio.gather(*(connection.receive() for connection in connections))

@@ -1,0 +1,390 @@
+"""Public corpora of good, bad and naughty input, against the real program.
+
+They are looked for in the folder that the environment variable CORPORA_DIR names: JSONTestSuite, two format files of
+the JSON-Schema-Test-Suite, the examples of the JSON-RPC 2.0 specification, and the big list of naughty strings.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.program import Program, code_params, link_params, verify_params
+
+_AT = f"{datetime.now(UTC) + timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"
+
+
+class Caller(NamedTuple):
+    """Somebody who is signed in to a running program."""
+
+    program: Program
+    token: str
+
+    def post(self, body: bytes) -> tuple[int, list[Any]]:
+        """The status, and every answer of the body, one or many."""
+        answer = self.program.post(body, self.token)
+        found = answer.json if answer.body else []
+        return answer.status, found if isinstance(found, list) else [found]
+
+    def batch(self, method: str, every_params: list[Any]) -> list[Any]:
+        return self.program.batch(method, every_params, self.token)
+
+
+@pytest.fixture(scope="module")
+def corpora() -> Path:
+    folder = os.environ.get("CORPORA_DIR")
+    if not folder:
+        pytest.skip("CORPORA_DIR does not name the folder with the public corpora")
+    return Path(folder)
+
+
+@pytest.fixture(scope="module")
+def caller(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Caller]:
+    with Program(tmp_path_factory.mktemp("corpora"), TICKOVER_MAX_CLOCKS_PER_USER="0") as program:
+        yield Caller(program, program.sign_in())
+
+
+def _documents(corpora: Path, pattern: str) -> dict[str, bytes]:
+    """Files of JSONTestSuite. They are bytes: some are not even UTF-8."""
+    files = sorted((corpora / "JSONTestSuite").glob(pattern))
+    assert files, f"there is no {pattern} in JSONTestSuite"
+    return {file.name: file.read_bytes() for file in files}
+
+
+def _format_cases(corpora: Path, name: str) -> list[Any]:
+    folder = corpora / "JSON-Schema-Test-Suite" / "tests" / "draft2020-12" / "optional" / "format"
+    cases: list[Any] = json.loads((folder / name).read_bytes())[0]["tests"]
+    assert cases
+    return cases
+
+
+def _examples(corpora: Path) -> list[Any]:
+    [file] = (corpora / "jsonrpc-spec-examples").glob("*.json")
+    examples: list[Any] = json.loads(file.read_bytes())
+    return examples
+
+
+def _naughty_strings(corpora: Path) -> list[str]:
+    strings: list[str] = json.loads((corpora / "big-list-of-naughty-strings" / "blns.json").read_bytes())
+    return strings
+
+
+def test_the_corpora_are_really_there(corpora: Path) -> None:
+    for kind in "yni":
+        assert len(_documents(corpora, f"test_parsing/{kind}_*.json")) > 30
+    assert len(_documents(corpora, "test_transform/*.json")) > 20
+    for name in ("date-time.json", "email.json"):
+        cases = _format_cases(corpora, name)
+        assert {case["valid"] for case in cases if isinstance(case["data"], str)} == {True, False}
+        assert any(not isinstance(case["data"], str) for case in cases)
+    assert len(_examples(corpora)) > 10
+    assert len(_naughty_strings(corpora)) > 500
+
+
+# JSONTestSuite
+
+
+def _call(method: str, params: bytes, id: bytes = b"1") -> bytes:
+    return b'{"jsonrpc":"2.0","id":%b,"method":"%b","params":%b}' % (id, method.encode(), params)
+
+
+_TRANSACTION = b'{"at":"%b","name":%%b,"amount":1,"currency":"EUR","type":"INCOME"}' % _AT.encode()
+
+_places: pytest.MarkDecorator = pytest.mark.parametrize(
+    "place",
+    [
+        pytest.param(lambda document: document, id="as the whole body"),
+        pytest.param(lambda document: _call("createTestClock", document), id="as params"),
+        pytest.param(
+            lambda document: _call("createTestClock", b'{"transactions":[%b]}' % (_TRANSACTION % document)),
+            id="as the name of a transaction",
+        ),
+        pytest.param(lambda document: _call("createTestClock", b'{"goals":%b}' % document), id="as goals"),
+        pytest.param(
+            lambda document: _call("advanceTestClock", b'{"id":%b,"frozenTime":"%b"}' % (document, _AT.encode())),
+            id="as the id of a clock",
+        ),
+        pytest.param(lambda document: _call("createTestClock", b"{}", id=document), id="as the id of a request"),
+        pytest.param(lambda document: b"[0,%b]" % document, id="as a member of a batch"),
+    ],
+)
+
+Place = Callable[[bytes], bytes]
+
+
+def _codes(answers: list[Any]) -> set[int]:
+    return {answer["error"]["code"] for answer in answers if "error" in answer}
+
+
+@_places
+def test_a_document_that_is_json_is_never_a_parse_error(corpora: Path, caller: Caller, place: Place) -> None:
+    wrong = {}
+    for name, document in _documents(corpora, "test_parsing/y_*.json").items():
+        status, answers = caller.post(place(document))
+        if status not in (200, 204, 400) or _codes(answers) & {-32700, -32603}:
+            wrong[name] = status, answers
+    assert wrong == {}
+
+
+@_places
+def test_a_document_that_is_not_json_is_always_a_parse_error(corpora: Path, caller: Caller, place: Place) -> None:
+    wrong = {}
+    for name, document in _documents(corpora, "test_parsing/n_*.json").items():
+        status, answers = caller.post(place(document))
+        if (status, [answer["id"] for answer in answers], _codes(answers)) != (400, [None], {-32700}):
+            wrong[name] = status, answers
+    assert wrong == {}
+
+
+@_places
+@pytest.mark.parametrize("pattern", ["test_parsing/i_*.json", "test_transform/*.json"])
+def test_a_document_that_may_be_read_either_way_does_no_harm(
+    corpora: Path, caller: Caller, place: Place, pattern: str
+) -> None:
+    wrong = {}
+    for name, document in _documents(corpora, pattern).items():
+        status, answers = caller.post(place(document))
+        if status not in (200, 204, 400) or -32603 in _codes(answers):
+            wrong[name] = status, answers
+    assert wrong == {}
+
+
+def test_a_string_in_a_document_is_given_back_exactly_or_refused_by_name(corpora: Path, caller: Caller) -> None:
+    given_back = 0
+    for name, document in _documents(corpora, "test_parsing/y_string_*.json").items():
+        # Most are an array of one string; what is inside its brackets is the string as it is written.
+        read = json.loads(document)
+        [text], written = (read, document.strip()[1:-1]) if isinstance(read, list) else ([read], document)
+        _, [answer] = caller.post(_call("createTestClock", b'{"transactions":[%b]}' % (_TRANSACTION % written)))
+        if "result" in answer:
+            assert answer["result"]["clock"]["pendingTransactions"][0]["name"] == text, name
+            given_back += 1
+        else:
+            assert _faults(answer).keys() == {"transactions[0].name"}, name
+            assert not _is_name(text), name
+    assert given_back > 30
+
+
+def _is_name(text: str, longest: int = 120) -> bool:
+    """Decision 28."""
+    return 1 <= len(text) <= longest and not any(char == "\0" or "\ud800" <= char <= "\udfff" for char in text)
+
+
+def _faults(answer: Any) -> dict[str, str]:
+    """The paths that an answer refuses, each with its rule."""
+    assert answer["error"]["data"]["reason"] == "INVALID_PARAMS", answer
+    return {fault["path"]: fault["rule"] for fault in answer["error"]["data"]["errors"]}
+
+
+# Formats
+
+
+def _transaction(**fields: Any) -> Any:
+    return {"at": _AT, "name": "Rent", "amount": 1, "currency": "EUR", "type": "EXPENSE", **fields}
+
+
+def _goal(**fields: Any) -> Any:
+    return {"name": "Bike", "targetAmount": 1, **fields}
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "path"),
+    [
+        ("createTestClock", lambda value: {"frozenTime": value}, "frozenTime"),
+        ("createTestClock", lambda value: {"transactions": [_transaction(at=value)]}, "transactions[0].at"),
+        (
+            "createTestClock",
+            lambda value: {"goals": [_goal(contributions=[{"at": value, "amount": 1}])]},
+            "goals[0].contributions[0].at",
+        ),
+        ("advanceTestClock", lambda value: {"id": "clock_of_nobody", "frozenTime": value}, "frozenTime"),
+    ],
+    ids=["the frozenTime of a new clock", "the at of a transaction", "the at of a contribution", "an advance"],
+)
+def test_timestamps_are_read_as_rfc_3339_says(
+    corpora: Path, caller: Caller, method: str, params: Callable[[Any], Any], path: str
+) -> None:
+    cases = _format_cases(corpora, "date-time.json")
+    for case, answer in zip(cases, caller.batch(method, [params(case["data"]) for case in cases]), strict=True):
+        refused_as = _faults(answer) if answer.get("error", {}).get("code") == -32602 else {}
+        if not isinstance(case["data"], str):
+            assert refused_as.get(path) in ("type", "null"), case
+        elif case["valid"]:
+            # Long past, so out of range; but it was read.
+            assert refused_as.get(path, "range") == "range", case
+        else:
+            assert refused_as == {path: "format"}, case
+
+
+@pytest.mark.parametrize(
+    "params", [code_params, link_params, lambda email: verify_params(email, "123456")], ids=["code", "link", "verify"]
+)
+def test_addresses_are_taken_and_refused_as_the_corpus_says(
+    corpora: Path, caller: Caller, tmp_path: Path, params: Callable[[Any], Any]
+) -> None:
+    # A program of its own: an address gets one letter a minute.
+    cases = _format_cases(corpora, "email.json")
+    method = "loginByEmailVerification" if "code" in params("") else "sendLoginCodeEmail"
+    with Program(tmp_path) as program:
+        answers = program.batch(method, [params(case["data"]) for case in cases])
+    for case, answer in zip(cases, answers, strict=True):
+        if case["valid"] and isinstance(case["data"], str):
+            assert answer.get("error", {}).get("code", -32020) == -32020, case
+            assert method == "loginByEmailVerification" or answer["result"]["message"] == "ok", case
+        else:
+            assert _faults(answer) == {"email": "format" if isinstance(case["data"], str) else "type"}, case
+
+
+# JSON-RPC
+
+
+def test_the_examples_of_the_specification_are_answered_as_it_says(corpora: Path, caller: Caller) -> None:
+    """Its methods are unknown here, so where it shows a result, METHOD_NOT_FOUND with the same id is due."""
+    for example in _examples(corpora):
+        answer = caller.program.post(example["request"].encode())
+        if example["response"] is None:
+            assert (answer.status, answer.body) == (204, b""), example["name"]
+            continue
+        expected = json.loads(example["response"])
+        assert _shape(answer.json) == _shape(expected), example["name"]
+        assert answer.status == _status_due(expected), example["name"]
+
+
+def _shape(answer: Any) -> Any:
+    """What of an answer the specification settles: its members, its id and its code."""
+    if isinstance(answer, list):
+        return [_shape(member) for member in answer]
+    code = answer["error"]["code"] if "error" in answer else -32601
+    assert "result" in answer or isinstance(answer["error"]["message"], str)
+    return {"jsonrpc": answer["jsonrpc"], "id": answer["id"], "code": code}
+
+
+def _status_due(expected: Any) -> int:
+    return 400 if isinstance(expected, dict) and expected.get("error", {}).get("code") in (-32700, -32600) else 200
+
+
+# Naughty strings
+
+
+def _only_item(clock: Any, place: str, field: str) -> Any:
+    [item] = clock[place]
+    return item[field]
+
+
+@pytest.mark.parametrize(
+    ("params", "path", "read_back", "is_good"),
+    [
+        pytest.param(
+            lambda text: {"transactions": [_transaction(name=text)]},
+            "transactions[0].name",
+            lambda clock: _only_item(clock, "pendingTransactions", "name"),
+            _is_name,
+            id="name",
+        ),
+        pytest.param(
+            lambda text: {"transactions": [_transaction(category=text)]},
+            "transactions[0].category",
+            lambda clock: _only_item(clock, "pendingTransactions", "category"),
+            lambda text: text == "" or _is_name(text, 80),
+            id="category",
+        ),
+        pytest.param(
+            lambda text: {"goals": [_goal(name=text)]},
+            "goals[0].name",
+            lambda clock: _only_item(clock, "goals", "name"),
+            _is_name,
+            id="name of a goal",
+        ),
+        pytest.param(
+            lambda text: {"transactions": [_transaction(currency=text)]},
+            "transactions[0].currency",
+            lambda clock: _only_item(clock, "pendingTransactions", "currency"),
+            lambda text: len(text) == 3 and text.isascii() and text.isalpha() and text.isupper(),
+            id="currency",
+        ),
+        pytest.param(
+            lambda text: {"transactions": [_transaction(type=text)]},
+            "transactions[0].type",
+            lambda clock: _only_item(clock, "pendingTransactions", "type"),
+            lambda text: text in ("INCOME", "EXPENSE"),
+            id="type",
+        ),
+    ],
+)
+def test_a_naughty_string_is_given_back_exactly_or_refused_by_name(
+    corpora: Path,
+    caller: Caller,
+    params: Callable[[str], Any],
+    path: str,
+    read_back: Callable[[Any], str],
+    is_good: Callable[[str], bool],
+) -> None:
+    texts = _naughty_strings(corpora)
+    for text, answer in zip(texts, caller.batch("createTestClock", [params(text) for text in texts]), strict=True):
+        if is_good(text):
+            assert read_back(answer["result"]["clock"]) == text
+        else:
+            assert _faults(answer).keys() == {path}, text
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "reasons"),
+    [
+        pytest.param(
+            "advanceTestClock",
+            lambda text: {"id": text, "frozenTime": _AT},
+            {"CLOCK_NOT_FOUND"},
+            id="id of a clock",
+        ),
+        pytest.param(
+            "advanceTestClock",
+            lambda text: {"id": "clock_of_nobody", "frozenTime": text},
+            {"INVALID_PARAMS"},
+            id="frozenTime",
+        ),
+        pytest.param("createTestClock", lambda text: {text: 1}, {"INVALID_PARAMS"}, id="name of a parameter"),
+        pytest.param("sendLoginCodeEmail", code_params, {"INVALID_PARAMS", "RESEND_TOO_SOON", "ok"}, id="email"),
+        pytest.param(
+            "loginByEmailVerification",
+            lambda text: verify_params("ana@example.test", text),
+            {"INVALID_PARAMS", "LOGIN_REFUSED"},
+            id="code",
+        ),
+        pytest.param(
+            "loginByEmailVerification",
+            lambda text: verify_params(text, "123456"),
+            {"INVALID_PARAMS", "LOGIN_REFUSED"},
+            id="email to verify",
+        ),
+        pytest.param(
+            "sendLoginCodeEmail",
+            lambda text: {"email": "ana@example.test", "loginCodeType": text, "emailType": text},
+            {"INVALID_PARAMS"},
+            id="loginCodeType and emailType",
+        ),
+        pytest.param(
+            "loginByEmailVerification",
+            lambda text: {"email": "ana@example.test", "code": "123456", "authenticationMethod": text},
+            {"INVALID_PARAMS"},
+            id="authenticationMethod",
+        ),
+    ],
+)
+def test_a_naughty_string_elsewhere_gets_an_ordinary_answer(
+    corpora: Path, caller: Caller, method: str, params: Callable[[str], Any], reasons: set[str]
+) -> None:
+    texts = _naughty_strings(corpora)
+    for text, answer in zip(texts, caller.batch(method, [params(text) for text in texts]), strict=True):
+        reason = answer["error"]["data"]["reason"] if "error" in answer else "ok"
+        assert reason in reasons, text
+
+
+def test_a_naughty_method_is_unknown_and_a_naughty_request_id_is_echoed(corpora: Path, caller: Caller) -> None:
+    for text in _naughty_strings(corpora):
+        body = json.dumps({"jsonrpc": "2.0", "id": text, "method": text}).encode()
+        status, [answer] = caller.post(body)
+        assert (status, answer["id"], answer["error"]["code"]) == (200, text, -32601), text

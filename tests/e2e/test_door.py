@@ -1,0 +1,575 @@
+"""The door of the real program: slow, oversized and malformed requests, foreign names, and stopping in good order.
+
+The deadline of 30 seconds is too long for a test, so the tests of it serve with a short one in the test's own process.
+"""
+
+import asyncio
+import json
+import signal
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
+from email import message_from_bytes
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import apsw
+import pytest
+from aiosmtpd.smtp import SMTP, Envelope, Session
+from uvicorn import Config
+from uvicorn.server import ServerState
+
+from tests.program import Program, code_params, verify_params, wait_until
+from tests.world import Answer
+from tickover.core.limits import MAX_BODY, MAX_HEAD
+from tickover.protocol import DeadlineProtocol
+
+_WAIT_SECONDS = 20.0
+
+
+class Client:
+    """One connection, on which a test says what it likes, byte for byte."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    @classmethod
+    @asynccontextmanager
+    async def connect(cls, port: int) -> AsyncIterator[Self]:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        try:
+            yield cls(reader, writer)
+        finally:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def say(self, *pieces: bytes) -> None:
+        for piece in pieces:
+            self._writer.write(piece)
+            await self._writer.drain()
+
+    async def answer(self) -> Answer:
+        """The next answer, whole."""
+        async with asyncio.timeout(_WAIT_SECONDS):
+            head = await self._reader.readuntil(b"\r\n\r\n")
+            first, *lines = head.decode("latin-1").rstrip().split("\r\n")
+            headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+            body = await self._reader.readexactly(int(headers.get("content-length", 0)))
+        return Answer(int(first.split()[1]), headers, body)
+
+    async def ask(self, *pieces: bytes) -> Answer:
+        await self.say(*pieces)
+        return await self.answer()
+
+    async def end(self) -> bytes:
+        """All that comes until the server closes the connection."""
+        async with asyncio.timeout(_WAIT_SECONDS):
+            return await self._reader.read()
+
+    async def say_until_cut(self, piece: bytes, most: int) -> int:
+        """Say the same again and again, at most so many bytes: how many it took until the server closed."""
+        said = 0
+        async with asyncio.timeout(_WAIT_SECONDS):
+            with suppress(ConnectionError):
+                while said < most and not self._reader.at_eof():
+                    await self.say(piece)
+                    said += len(piece)
+                    # The end is seen only when the loop goes round.
+                    await asyncio.sleep(0)
+        return said
+
+
+def request(method: str, path: str, *headers: str, host: str | None = "localhost") -> bytes:
+    """The head of a request."""
+    named = [] if host is None else [f"Host: {host}"]
+    return "\r\n".join([f"{method} {path} HTTP/1.1", *named, *headers, "", ""]).encode()
+
+
+def post(*headers: str, host: str = "localhost") -> bytes:
+    """The head of a call."""
+    return request("POST", "/rpc", "Content-Type: application/json", *headers, host=host)
+
+
+def call(method: str, params: Any, *headers: str, host: str = "localhost") -> bytes:
+    """A whole call."""
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+    return post(f"Content-Length: {len(body)}", *headers, host=host) + body
+
+
+# Slow clients
+
+
+class Impatient(DeadlineProtocol):
+    deadline_seconds = 0.4
+
+
+class Door:
+    """The program's protocol with a short deadline, before an application that does nothing but answer."""
+
+    def __init__(self) -> None:
+        self.port = 0
+        self.may_answer = asyncio.Event()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        while (message := await receive()).get("more_body"):
+            pass
+        if message["type"] == "http.disconnect":
+            return
+        if scope["path"] == "/busy":
+            await self.may_answer.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"5")]})
+        await send({"type": "http.response.body", "body": b"Hello"})
+
+    async def outlast_the_deadline(self) -> None:
+        """Wait until someone who came later, and said nothing, has been cut."""
+        async with Client.connect(self.port) as silent:
+            assert (await silent.answer()).status == 408
+
+
+@pytest.fixture
+async def door() -> AsyncIterator[Door]:
+    door = Door()
+    config = Config(
+        door, http=Impatient, ws="none", loop="none", lifespan="off", log_config=None, access_log=False,
+        timeout_keep_alive=3,
+    )  # fmt: skip
+    state = ServerState()
+    server = await asyncio.get_running_loop().create_server(
+        lambda: Impatient(config=config, server_state=state, app_state={}), "127.0.0.1", 0
+    )
+    door.port = server.sockets[0].getsockname()[1]
+    async with server:
+        yield door
+        door.may_answer.set()
+        for connection in list(state.connections):
+            connection.transport.close()
+        await asyncio.gather(*state.tasks)
+
+
+HELLO = request("GET", "/")
+BODY_OF_10 = request("POST", "/", "Content-Length: 10")
+LONG_BODY = request("POST", "/", "Content-Length: 1000000")
+CHUNKED = request("POST", "/", "Transfer-Encoding: chunked")
+
+TOO_SLOW = [
+    pytest.param(b"", b"", id="nothing at all"),
+    pytest.param(b"GET / HT", b"", id="the first line is never finished"),
+    pytest.param(b"GET / HTTP/1.1\r\nHost: loc", b"", id="the head is never finished"),
+    pytest.param(b"GET /", b"a", id="the first line is trickled"),
+    pytest.param(b"GET / HTTP/1.1\r\nHost: ", b"a", id="the head is trickled byte by byte"),
+    pytest.param(b"GET / HTTP/1.1\r\n", b"a: b\r\n", id="the head is trickled line by line"),
+    pytest.param(b"", b"\r\n", id="blank lines are trickled"),
+    pytest.param(BODY_OF_10, b"", id="the body is never begun"),
+    pytest.param(BODY_OF_10 + b"123456789", b"", id="the body is never finished"),
+    pytest.param(LONG_BODY, b"x", id="the body is trickled"),
+    pytest.param(CHUNKED + b"5\r\nHel", b"", id="a chunk is never finished"),
+    pytest.param(CHUNKED, b"1\r\nx\r\n", id="chunks are trickled"),
+    pytest.param(CHUNKED + b"5\r\nHello\r\n", b"", id="the last chunk never comes"),
+    pytest.param(CHUNKED + b"0\r\n", b"a: b\r\n", id="trailers are trickled"),
+]
+
+
+async def _until_cut(slow: Client, trickle: bytes, fast: Client) -> bytes:
+    """Trickle until the server closes, and be served on another connection all the while."""
+    cut = asyncio.create_task(slow.end())
+    while not cut.done():
+        assert (await fast.ask(HELLO)).status == 200
+        if trickle:
+            with suppress(ConnectionError):
+                await slow.say(trickle)
+        await asyncio.wait([cut], timeout=0.02)
+    return await cut
+
+
+@pytest.mark.parametrize(("begun", "trickle"), TOO_SLOW)
+async def test_a_client_that_is_too_slow_is_cut_and_the_others_are_served(
+    door: Door, begun: bytes, trickle: bytes
+) -> None:
+    async with Client.connect(door.port) as slow, Client.connect(door.port) as fast, asyncio.timeout(_WAIT_SECONDS):
+        await slow.say(begun)
+        assert (await _until_cut(slow, trickle, fast)).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+
+
+@pytest.mark.parametrize(
+    ("begun", "trickle"),
+    [
+        pytest.param(b"GET / HT", b"", id="its head is never finished"),
+        pytest.param(b"GET / HTTP/1.1\r\nHost: ", b"a", id="its head is trickled"),
+        pytest.param(BODY_OF_10 + b"12345", b"", id="its body is never finished"),
+        pytest.param(LONG_BODY, b"x", id="its body is trickled"),
+    ],
+)
+async def test_a_second_request_that_is_too_slow_is_cut_like_the_first(
+    door: Door, begun: bytes, trickle: bytes
+) -> None:
+    async with Client.connect(door.port) as slow, Client.connect(door.port) as fast, asyncio.timeout(_WAIT_SECONDS):
+        assert (await slow.ask(HELLO)).status == 200
+        await slow.say(begun)
+        assert (await _until_cut(slow, trickle, fast)).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+
+
+@pytest.mark.parametrize("trickle", [pytest.param(b"", id="once"), pytest.param(b"\r\n", id="for ever")])
+async def test_blank_lines_between_two_requests_keep_no_connection_open(door: Door, trickle: bytes) -> None:
+    async with Client.connect(door.port) as slow, Client.connect(door.port) as fast, asyncio.timeout(6):
+        assert (await slow.ask(HELLO)).status == 200
+        await slow.say(b"\r\n")
+        await _until_cut(slow, trickle, fast)
+
+
+async def test_a_connection_that_rests_between_two_requests_is_not_cut(door: Door) -> None:
+    async with Client.connect(door.port) as client:
+        assert (await client.ask(HELLO)).status == 200
+        await door.outlast_the_deadline()
+        assert (await client.ask(HELLO)).body == b"Hello"
+
+
+async def test_a_request_that_the_application_is_busy_with_is_not_cut(door: Door) -> None:
+    async with Client.connect(door.port) as client:
+        await client.say(request("POST", "/busy", "Content-Length: 2"), b"{}")
+        await door.outlast_the_deadline()
+        door.may_answer.set()
+        assert (await client.answer()).body == b"Hello"
+
+
+async def test_a_deadline_is_for_each_request_and_not_for_the_connection(door: Door) -> None:
+    async with Client.connect(door.port) as client:
+        waiting = asyncio.create_task(door.outlast_the_deadline())
+        while not waiting.done():
+            assert (await client.ask(BODY_OF_10 + b"12345", b"67890")).body == b"Hello"
+        await waiting
+        assert (await client.ask(HELLO)).body == b"Hello"
+
+
+def test_the_real_deadline_is_thirty_seconds() -> None:
+    assert DeadlineProtocol.deadline_seconds == 30
+
+
+# The size of a head, against the real program
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    with Program(tmp_path_factory.mktemp("door")) as started:
+        yield started
+
+
+@pytest.fixture
+async def client(program: Program) -> AsyncIterator[Client]:
+    async with Client.connect(_port_of(program)) as opened:
+        yield opened
+    assert program.request("GET", "/healthz").status == 200, "it no longer lives"
+
+
+def _port_of(program: Program) -> int:
+    port = urlsplit(program.url).port
+    assert port is not None
+    return port
+
+
+def _pieces(text: bytes, size: int) -> list[bytes]:
+    return [text[start : start + size] for start in range(0, len(text), size)]
+
+
+def _head_of(size: int) -> bytes:
+    """A head of exactly so many bytes."""
+    empty = request("GET", "/healthz", "X-Long: ")
+    return empty.replace(b"X-Long: ", b"X-Long: " + b"a" * (size - len(empty)))
+
+
+def test_a_head_may_have_32_kibibytes() -> None:
+    assert MAX_HEAD == 32_768
+    assert len(_head_of(MAX_HEAD)) == MAX_HEAD
+
+
+@pytest.mark.parametrize("piece", [MAX_HEAD, 1000], ids=["in one piece", "in many"])
+async def test_a_head_exactly_at_the_limit_is_fine(client: Client, piece: int) -> None:
+    assert (await client.ask(*_pieces(_head_of(MAX_HEAD), piece))).status == 200
+
+
+# Beyond the limit by more than what stands between names and values, which is not counted in every case.
+TOO_LARGE = MAX_HEAD + 200
+
+
+@pytest.mark.parametrize("piece", [TOO_LARGE, 1000], ids=["in one piece", "in many"])
+async def test_a_head_over_the_limit_is_refused(client: Client, piece: int) -> None:
+    answer = await client.ask(*_pieces(_head_of(TOO_LARGE), piece))
+    assert answer.status == 431
+    assert answer.headers["connection"] == "close"
+    assert await client.end() == b""
+
+
+@pytest.mark.parametrize("piece", [TOO_LARGE, 1000], ids=["in one piece", "in many"])
+async def test_the_head_of_a_second_request_has_the_same_limit(client: Client, piece: int) -> None:
+    assert (await client.ask(request("GET", "/healthz"))).status == 200
+    assert (await client.ask(*_pieces(_head_of(MAX_HEAD), piece))).status == 200
+    assert (await client.ask(*_pieces(_head_of(TOO_LARGE), piece))).status == 431
+
+
+@pytest.mark.parametrize(("length", "status"), [(30_000, 404), (MAX_HEAD + 1, 431)])
+async def test_a_long_address_counts_toward_the_head(client: Client, length: int, status: int) -> None:
+    assert (await client.ask(request("GET", "/" + "a" * (length - 1)))).status == status
+
+
+async def test_many_small_headers_within_the_limit_are_fine(client: Client) -> None:
+    assert (await client.ask(request("GET", "/healthz", *["a:"] * 8000))).status == 200
+
+
+async def test_ten_thousand_headers_are_refused(client: Client) -> None:
+    # So much is still on its way when the answer is given that the connection may break before it is read.
+    with suppress(ConnectionError, asyncio.IncompleteReadError):
+        assert (await client.ask(request("GET", "/healthz", *(f"x-{n}: y" for n in range(10_000))))).status == 431
+
+
+@pytest.mark.parametrize(
+    ("begun", "again"),
+    [
+        pytest.param(b"GET /", b"a" * 10_000, id="an address"),
+        pytest.param(b"GET / HTTP/1.1\r\nX: ", b"a" * 10_000, id="a header line"),
+        pytest.param(b"GET / HTTP/1.1\r\n", b"a: b\r\n" * 2000, id="headers"),
+        pytest.param(post("Transfer-Encoding: chunked") + b"0\r\n", b"a: b\r\n" * 2000, id="trailers"),
+        pytest.param(post("Transfer-Encoding: chunked") + b"0\r\nX: ", b"a" * 10_000, id="a trailer line"),
+    ],
+)
+async def test_what_has_no_end_is_cut_before_it_fills_the_memory(client: Client, begun: bytes, again: bytes) -> None:
+    await client.say(begun)
+    most = 16 * MAX_BODY
+    assert await client.say_until_cut(again, most) < most
+
+
+async def test_a_large_body_is_not_mistaken_for_a_head(client: Client) -> None:
+    body = b'{"jsonrpc":"2.0","id":1,"method":"logout"}'.ljust(MAX_BODY)
+    answer = await client.ask(post(f"Content-Length: {len(body)}") + body)
+    assert answer.json["error"]["data"]["reason"] == "UNAUTHENTICATED"
+
+
+# The size of a body
+
+
+def _chunks(body: bytes) -> bytes:
+    return b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in _pieces(body, 50_000)) + b"0\r\n\r\n"
+
+
+@pytest.mark.parametrize("chunked", [False, True], ids=["with its length", "in chunks"])
+@pytest.mark.parametrize(
+    ("size", "status"),
+    [(MAX_BODY, 200), (MAX_BODY + 1, 413), (8 * MAX_BODY, 413)],
+    ids=["at the limit", "one byte over", "far over"],
+)
+async def test_a_body_that_is_too_large_gets_an_answer_that_can_be_read(
+    client: Client, size: int, status: int, chunked: bool
+) -> None:
+    body = b'{"jsonrpc":"2.0","id":1,"method":"nothing"}'.ljust(size)
+    if chunked:
+        answer = await client.ask(post("Transfer-Encoding: chunked"), *_pieces(_chunks(body), 100_000))
+    else:
+        answer = await client.ask(post(f"Content-Length: {size}"), *_pieces(body, 100_000))
+    reason = {200: "METHOD_NOT_FOUND", 413: "BODY_TOO_LARGE"}[status]
+    assert (answer.status, answer.json["error"]["data"]["reason"]) == (status, reason)
+
+
+async def test_a_client_that_asks_before_it_sends_a_huge_body_is_told_so(client: Client) -> None:
+    answer = await client.ask(post("Content-Length: 1000000000000", "Expect: 100-continue"))
+    assert (answer.status, answer.json["error"]["data"]["reason"]) == (413, "BODY_TOO_LARGE")
+
+
+async def test_a_client_that_asks_before_it_sends_a_small_body_may_go_on(client: Client) -> None:
+    body = b'{"jsonrpc":"2.0","id":1,"method":"nothing"}'
+    assert (await client.ask(post(f"Content-Length: {len(body)}", "Expect: 100-continue"))).status == 100
+    assert (await client.ask(body)).status == 200
+
+
+# What is not HTTP
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param(b"Hello?\r\n\r\n", id="words"),
+        pytest.param(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", id="TLS"),
+        pytest.param(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", id="HTTP/2"),
+        pytest.param(b"GET /healthz HTTP/9.9\r\nHost: localhost\r\n\r\n", id="an unknown version"),
+        pytest.param(b"FETCH /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", id="an unknown method"),
+        pytest.param(b"GET /health\xffz HTTP/1.1\r\nHost: localhost\r\n\r\n", id="a byte that is no text"),
+        pytest.param(request("GET", "/healthz", "a b: c"), id="a blank in a name"),
+        pytest.param(request("GET", "/healthz", "a : c"), id="a blank before the colon"),
+        pytest.param(request("GET", "/healthz", "no colon"), id="no colon"),
+        pytest.param(request("GET", "/healthz", "a: b\x00c"), id="a null byte"),
+        pytest.param(request("GET", "/healthz", "a: b\rc: d"), id="half a line break"),
+        pytest.param(post("Content-Length: 5", "Transfer-Encoding: chunked") + b"0\r\n\r\n", id="two kinds of length"),
+        pytest.param(post("Transfer-Encoding: chunked", "Content-Length: 5") + b"0\r\n\r\n", id="the other way round"),
+        pytest.param(post("Content-Length: 2", "Content-Length: 5") + b"{}", id="two lengths"),
+        pytest.param(post("Content-Length: -2") + b"{}", id="a length below 0"),
+        pytest.param(post("Content-Length: +2") + b"{}", id="a length with a sign"),
+        pytest.param(post("Content-Length: 2, 2") + b"{}", id="a list of lengths"),
+        pytest.param(post("Content-Length: 0x2") + b"{}", id="a length that is no number"),
+        pytest.param(post("Content-Length: 99999999999999999999") + b"{}", id="a length beyond all measure"),
+        pytest.param(post("Transfer-Encoding: chunked, gzip") + b"{}", id="chunks that are not the last coding"),
+        pytest.param(post("Transfer-Encoding: chunked") + b"two\r\n{}\r\n0\r\n\r\n", id="a chunk without a size"),
+        pytest.param(post("Transfer-Encoding: chunked") + b"-2\r\n{}\r\n0\r\n\r\n", id="a chunk below 0"),
+        pytest.param(post("Transfer-Encoding: chunked") + b"1\r\n{}\r\n0\r\n\r\n", id="a chunk longer than it says"),
+        pytest.param(post("Transfer-Encoding: chunked") + b"f" * 17 + b"\r\n", id="a chunk beyond all measure"),
+    ],
+)
+async def test_malformed_http_gets_400_and_is_cut(client: Client, written: bytes) -> None:
+    answer = await client.ask(written)
+    assert (answer.status, answer.headers["connection"]) == (400, "close")
+    assert await client.end() == b""
+
+
+async def test_a_request_hidden_behind_a_malformed_one_is_not_answered(client: Client) -> None:
+    hidden = request("GET", "/healthz")
+    await client.say(post("Content-Length: 0", "Transfer-Encoding: chunked") + b"0\r\n\r\n" + hidden)
+    everything = await client.end()
+    assert everything.startswith(b"HTTP/1.1 400 ")
+    assert everything.count(b"HTTP/1.1 ") == 1
+
+
+# The Host header, over the wire
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        pytest.param("localhost", 200, id="loopback"),
+        pytest.param("127.0.0.1:8000", 200, id="with a port"),
+        pytest.param("evil.example", 400, id="foreign"),
+        pytest.param(None, 400, id="missing"),
+        pytest.param("localhost\r\nHost: evil.example", 400, id="ours and a foreign one"),
+        pytest.param("evil.example\r\nHost: localhost", 400, id="a foreign one and ours"),
+    ],
+)
+async def test_the_program_answers_to_its_own_name_alone(client: Client, host: str | None, status: int) -> None:
+    answer = await client.ask(request("GET", "/login", host=host))
+    assert answer.status == status
+    if status == 400:
+        assert answer.json["error"]["data"]["reason"] == "INVALID_REQUEST"
+
+
+async def test_a_foreign_name_can_have_no_letter_sent(client: Client, program: Program) -> None:
+    written = call("sendLoginCodeEmail", code_params("eve@example.test"), host="evil.example")
+    assert (await client.ask(written)).status == 400
+    assert "eve@example.test" not in [letter["To"] for letter in program.letters()]
+
+
+# Who is at the other end
+
+
+async def _statuses(program: Program, *forwarded: list[str]) -> list[int]:
+    """What a try is answered with, from each of these places."""
+    statuses = []
+    for headers in forwarded:
+        async with Client.connect(_port_of(program)) as client:
+            written = call("loginByEmailLink", {"token": "none"}, *(f"X-Forwarded-For: {value}" for value in headers))
+            statuses.append((await client.ask(written)).status)
+    return statuses
+
+
+_ONE_CALL = {"TICKOVER_CLIENT_BURST": "1", "TICKOVER_CLIENT_REFILL": "0.001"}
+
+
+async def test_behind_a_declared_proxy_each_client_has_its_own_bucket(tmp_path: Path) -> None:
+    with Program(tmp_path, TICKOVER_TRUSTED_PROXIES="127.0.0.0/8", **_ONE_CALL) as program:
+        places = [
+            ["198.51.100.1"],
+            ["198.51.100.2"],
+            ["1.2.3.4, 198.51.100.1"],
+            ["1.2.3.4", "198.51.100.2"],
+            ["198.51.100.3", "127.0.0.9"],
+            [],
+            [],
+        ]
+        assert await _statuses(program, *places) == [200, 200, 429, 429, 200, 200, 429]
+
+
+async def test_without_a_declared_proxy_nobody_can_say_that_they_are_someone_else(tmp_path: Path) -> None:
+    with Program(tmp_path, **_ONE_CALL) as program:
+        assert await _statuses(program, ["198.51.100.1"], ["198.51.100.2"], []) == [200, 429, 429]
+
+
+# Stopping
+
+
+class SlowMail:
+    """A mail server that takes letters at once, or, once it is told to, only when it may."""
+
+    def __init__(self) -> None:
+        self.port = 0
+        self.codes: dict[str, str] = {}
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
+
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802 - the library's
+        assert isinstance(envelope.content, bytes)
+        message = message_from_bytes(envelope.content)
+        self.codes[envelope.rcpt_tos[0]] = str(message["Subject"]).split()[0]
+        await self.may_answer.wait()
+        return "250 taken"
+
+
+@pytest.fixture
+async def mail() -> AsyncIterator[SlowMail]:
+    mail = SlowMail()
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: SMTP(mail, loop=loop, ident="tests"), "127.0.0.1", 0)
+    mail.port = server.sockets[0].getsockname()[1]
+    async with server:
+        yield mail
+
+
+async def _call(port: int, method: str, params: Any, *headers: str) -> Any:
+    async with Client.connect(port) as client:
+        return (await client.ask(call(method, params, *headers))).json
+
+
+def _is_listening(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+    except ConnectionError:
+        return False
+    return True
+
+
+async def _create_until_gone(port: int, token: str, answers: list[Any]) -> None:
+    async with Client.connect(port) as client:
+        with suppress(ConnectionError, asyncio.IncompleteReadError):
+            while True:
+                answers.append((await client.ask(call("createTestClock", {}, f"Authorization: Bearer {token}"))).json)
+
+
+def _count_clocks(program: Program) -> int:
+    database = apsw.Connection(str(program.data / "tickover.db"), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        [[count]] = database.execute("select count(*) from clocks")
+    finally:
+        database.close()
+    return int(count)
+
+
+async def test_whoever_was_let_in_before_the_signal_is_answered(tmp_path: Path, mail: SlowMail) -> None:
+    with Program(tmp_path, TICKOVER_MAIL_URL=f"smtp://127.0.0.1:{mail.port}") as program:
+        port = _port_of(program)
+        assert (await _call(port, "sendLoginCodeEmail", code_params("ana@example.test")))["result"] == {"message": "ok"}
+        verify = verify_params("ana@example.test", mail.codes["ana@example.test"])
+        token = (await _call(port, "loginByEmailVerification", verify))["result"]["token"]
+
+        mail.may_answer.clear()
+        guests = [f"guest{number}@example.test" for number in range(50)]
+        created: list[Any] = []
+        async with asyncio.TaskGroup() as tasks:
+            sends = [tasks.create_task(_call(port, "sendLoginCodeEmail", code_params(guest))) for guest in guests]
+            for _ in range(8):
+                tasks.create_task(_create_until_gone(port, token, created))
+            await asyncio.to_thread(wait_until, lambda: len(mail.codes) == 1 + len(guests) and len(created) >= 8)
+            program.process.send_signal(signal.SIGTERM)
+            await asyncio.to_thread(wait_until, lambda: not _is_listening(port))
+            assert not any(send.done() for send in sends)
+            mail.may_answer.set()
+
+        assert [send.result()["result"] for send in sends] == [{"message": "ok"}] * len(guests)
+        assert await asyncio.to_thread(program.process.wait, _WAIT_SECONDS) == 0
+        assert "Traceback" not in program.output
+        assert all("result" in answer for answer in created)
+        assert _count_clocks(program) == len(created)

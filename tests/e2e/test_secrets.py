@@ -1,0 +1,428 @@
+"""No secret is found anywhere but where it belongs: ten thousand of them, handed out by the real program and its mail.
+
+A code or a link is in its letter alone, a bearer token in the one answer that hands it out. They are looked for in the
+database and its write-ahead log, in a backup, in the secret key's file, in all that the program prints at its most
+talkative, and in every other answer, also to requests that carry secrets in places where they do not belong.
+"""
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import apsw
+from aiosmtpd.smtp import SMTP, Envelope, Session
+
+from tests.program import Program, code_params, link_params, verify_params
+from tickover.core.moments import from_micros
+from tickover.tokens import Mint
+
+BY_CODE = 2_500
+BY_LINK = 2_500
+CALLERS = 16
+ODD = 40
+"""How many of each group have their secrets put into odd places."""
+
+
+# The mail server.
+
+
+class Post:
+    """A mail server's memory: the secret in the letter to each address."""
+
+    def __init__(self) -> None:
+        self.codes: dict[str, str] = {}
+        self.links: dict[str, str] = {}
+
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802 - the library calls it so
+        assert isinstance(envelope.content, bytes)
+        (to,) = envelope.rcpt_tos
+        subject = re.search(rb"^Subject: (.+?)\r$", envelope.content, re.MULTILINE)
+        link = re.search(rb"#token=([A-Za-z0-9_-]{43})\r", envelope.content)
+        assert subject is not None
+        if link:
+            self.links[to] = link[1].decode()
+        else:
+            self.codes[to] = subject[1].decode().split()[0]
+        # Some servers repeat what they refuse.
+        return f"554 no {(link or subject)[1].decode()}" if to.startswith("refused") else "250 taken"
+
+
+@asynccontextmanager
+async def open_post() -> AsyncIterator[tuple[Post, int]]:
+    """A mail server on loopback, and its port."""
+    post = Post()
+    loop = asyncio.get_running_loop()
+    conversations: list[SMTP] = []
+
+    def converse() -> SMTP:
+        conversations.append(SMTP(post, hostname="mail.example.test", loop=loop))
+        return conversations[-1]
+
+    listener = await loop.create_server(converse, "127.0.0.1", 0)
+    try:
+        yield post, listener.sockets[0].getsockname()[1]
+    finally:
+        listener.close()
+        for conversation in conversations:
+            if isinstance(conversation.transport, asyncio.Transport):
+                conversation.transport.abort()
+        ends = [each._handler_coroutine for each in conversations if each._handler_coroutine]
+        await asyncio.gather(*ends, return_exceptions=True)
+
+
+# The callers.
+
+
+class Caller:
+    """One connection to the program. Every answer is kept, head and all, but for a token that it hands out."""
+
+    def __init__(self, url: str, answers: list[bytes]) -> None:
+        self._parts = urlsplit(url)
+        self._answers = answers
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._close()
+
+    async def call(self, method: str, params: Any, token: str | None = None) -> Any:
+        """The whole JSON-RPC answer."""
+        authorization = f"Authorization: Bearer {token}\r\n" if token else ""
+        return json.loads(await self.exchange(request(call_of(method, params), authorization)))
+
+    async def exchange(self, written: bytes) -> bytes:
+        """Send a request as it is; the body of the answer, which may also be that the connection is closed."""
+        if self._streams is None:
+            self._streams = await asyncio.open_connection(self._parts.hostname, self._parts.port)
+        reader, writer = self._streams
+        writer.write(written)
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = re.search(rb"(?i)\ncontent-length: (\d+)", head)
+        body = await reader.readexactly(int(length[1])) if length else b""
+        self._answers.append(without_token_handed_out(head + body))
+        if re.search(rb"(?i)\nconnection: close", head):
+            await self._close()
+        return body
+
+    async def _close(self) -> None:
+        if self._streams:
+            self._streams[1].close()
+            await self._streams[1].wait_closed()
+            self._streams = None
+
+
+def call_of(method: str, params: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+
+
+def request(body: bytes, more: str = "", first: str = "POST /rpc HTTP/1.1", host: str = "127.0.0.1") -> bytes:
+    head = f"{first}\r\nHost: {host}\r\nContent-Type: application/json\r\n{more}Content-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
+
+
+def without_token_handed_out(answer: bytes) -> bytes:
+    """A sign-in's answer without its result's token; a token in any other place stays."""
+    return re.sub(rb'("result":\{"token":")tko_[\w-]{43}"', rb'\1"', answer, count=1)
+
+
+class Visit:
+    """What happens between one program and many callers: who got which token, and all that was answered."""
+
+    def __init__(self, program: Program, post: Post) -> None:
+        self.answers: list[bytes] = []
+        self.tokens: dict[str, str] = {}
+        self._program = program
+        self._post = post
+
+    def caller(self) -> Caller:
+        return Caller(self._program.url, self.answers)
+
+    async def sign_everybody_in(self) -> None:
+        by_code = [f"code-{number}@example.test" for number in range(BY_CODE)]
+        by_link = [f"link-{number}@example.test" for number in range(BY_LINK)]
+        emails = iter(by_code + by_link)
+
+        async def take_turns() -> None:
+            async with self.caller() as caller:
+                for email in emails:
+                    await self._sign_in(caller, email)
+
+        async with asyncio.TaskGroup() as turns:
+            for _ in range(CALLERS):
+                turns.create_task(take_turns())
+
+    async def _sign_in(self, caller: Caller, email: str) -> None:
+        params = await self._have_sent(caller, email)
+        method = "loginByEmailLink" if "token" in params else "loginByEmailVerification"
+        self.tokens[email] = (await caller.call(method, params))["result"]["token"]
+
+    async def _have_sent(self, caller: Caller, email: str) -> dict[str, str]:
+        """Have a letter sent; the parameters that sign in with what is in it."""
+        if email.startswith("link"):
+            assert (await caller.call("sendLoginCodeEmail", link_params(email)))["result"] == {"message": "ok"}
+            return {"token": self._post.links[email]}
+        assert (await caller.call("sendLoginCodeEmail", code_params(email)))["result"] == {"message": "ok"}
+        return verify_params(email, self._post.codes[email])
+
+    async def misplace_secrets(self) -> None:
+        """Put secrets, spent and unspent, where they do not belong."""
+        async with self.caller() as caller:
+            for number in range(ODD):
+                by_code, by_link = f"code-{number}@example.test", f"link-{number}@example.test"
+                if number % 2:
+                    by_code, by_link = f"code-unspent-{number}@example.test", f"link-unspent-{number}@example.test"
+                    await self._have_sent(caller, by_code)
+                    await self._have_sent(caller, by_link)
+                token = self.tokens[f"code-{number}@example.test"]
+                code, link = self._post.codes[by_code], self._post.links[by_link]
+                for written in [
+                    *misplaced_in_params(by_code, code, link, token),
+                    *misplaced_in_http(code, link, token),
+                ]:
+                    await caller.exchange(written)
+                assert (await caller.call("createTestClock", {}, token))["result"]["clock"]["status"] == "READY"
+                assert (await caller.call("logout", {}, token))["result"] == {"message": "ok"}
+                assert (await caller.call("logout", {}, token))["error"]["data"]["reason"] == "UNAUTHENTICATED"
+
+    async def have_letters_refused(self) -> None:
+        async with self.caller() as caller:
+            for number in range(ODD):
+                email = f"refused-{number}@example.test"
+                params = link_params(email) if number % 2 else code_params(email)
+                answer = await caller.call("sendLoginCodeEmail", params)
+                assert answer["error"]["data"]["reason"] == "MAIL_NOT_SENT"
+
+    async def break_the_program(self, database: Path) -> None:
+        """Take a table away, so that signing in meets a fault of ours, which is logged with its traceback."""
+        async with self.caller() as caller:
+            emails = [f"{kind}-late-{number}@example.test" for kind in ("code", "link") for number in range(ODD)]
+            prepared = [await self._have_sent(caller, email) for email in emails]
+            connection = apsw.Connection(str(database))
+            connection.execute("alter table tokens rename to elsewhere")
+            connection.close()
+            for params in prepared:
+                method = "loginByEmailLink" if "token" in params else "loginByEmailVerification"
+                assert (await caller.call(method, params))["error"]["data"]["reason"] == "INTERNAL"
+            for token in list(self.tokens.values())[:ODD]:
+                assert (await caller.call("createTestClock", {}, token))["error"]["data"]["reason"] == "INTERNAL"
+
+
+def misplaced_in_params(email: str, code: str, link: str, token: str) -> Iterator[bytes]:
+    for secret in (code, link, token):
+        yield request(call_of(secret, {}))
+        yield request(json.dumps({"jsonrpc": secret, "id": 1, "method": "logout"}).encode())
+        yield request(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "logout", "params": secret}).encode())
+        yield request(json.dumps(secret).encode())
+        yield request(call_of("loginByEmailVerification", [secret]))
+        yield request(call_of("loginByEmailVerification", verify_params(email, secret + "x")))
+        yield request(call_of("loginByEmailVerification", {"email": email, "code": [secret]}))
+        yield request(call_of("loginByEmailVerification", {"token": secret}))
+        yield request(call_of("sendLoginCodeEmail", {"email": email, "token": secret}))
+        yield request(call_of("loginByEmailLink", {"token": [secret]}))
+        yield request(call_of("loginByEmailLink", {"token": {"token": secret}}))
+        yield request(call_of("loginByEmailLink", {"token": secret + "x"}))
+        yield request(call_of("loginByEmailLink", {"token": secret, "code": secret}))
+        yield request(call_of("createTestClock", {"token": secret}))
+        yield request(call_of("loginByEmailLink", {"token": secret})[:-2])
+        yield request(call_of("loginByEmailLink", {"token": secret}).replace(b'"}}', b'\xff"}}'))
+    yield request(call_of("loginByEmailVerification", verify_params(email, link)))
+    yield request(call_of("loginByEmailVerification", {**verify_params(email, code), "code": int(code)}))
+    yield request(call_of("loginByEmailLink", {"token": code}))
+    yield request(call_of("loginByEmailLink", {"token": token}))
+
+
+def misplaced_in_http(code: str, link: str, token: str) -> Iterator[bytes]:
+    body = call_of("createTestClock", {})
+    for secret in (code, link, token):
+        for value in (secret, f"Bearer{secret}", f"Basic {secret}", f"Bearer {secret}, {secret}", f"Bearer {secret}="):
+            yield request(body, f"Authorization: {value}\r\n")
+        yield request(body, f"Authorization: Bearer {secret}\r\n" * 2)
+        yield request(body, f"Authorization Bearer {secret}\r\n")
+        yield request(
+            body, f"Authorization: Bearer {secret}\r\nX-{secret}: {secret}\r\n", host=f"{secret}.example.test"
+        )
+        yield request(body, f"Origin: https://{secret}\r\nX-Forwarded-For: {secret}\r\nCookie: token={secret}\r\n")
+        yield request(b"", first=f"GET /login?token={secret} HTTP/1.1")
+        yield request(b"", first=f"GET /{secret} HTTP/1.1")
+        yield request(b"", first=f"GET /rpc?token={secret} HTTP/1.1")
+        yield request(body, first=f"POST /rpc HTTP/1.1 {secret}")
+        yield request(secret.encode(), first="PUT /rpc HTTP/1.1")
+
+
+# The search.
+
+CODE_SHAPE = re.compile(rb"(?<![0-9])[0-9]{6}(?![0-9])")
+NOT_CODES = re.compile(rb"\d{4}-\d\d-\d\dT[\d:.]+Z|(?:req|user|clock)_[0-9a-f-]+|tko_[\w-]{43}")
+"""Times, ids and tokens: some have six digits in a row, and none of those is a code."""
+BASE64_TO_URL = bytes.maketrans(b"+/", b"-_")
+
+
+class Secrets:
+    """The secrets of a visit, ready to be found in megabytes."""
+
+    def __init__(self, codes: Iterable[str], links: Iterable[str], tokens: Iterable[str]) -> None:
+        self.codes = {code.encode() for code in codes}
+        self.texts = {text.removeprefix("tko_").encode() for text in (*links, *tokens)}
+        raws = [base64.urlsafe_b64decode(text + b"=") for text in self.texts]
+        self._hex = {raw.hex().encode() for raw in raws}
+        # Wherever the bytes of a secret stand, one of these is at a place that can be divided by eight.
+        self._eights = {eight for raw in raws for start in range(8) for eight in eights(raw[start:])[:1]}
+
+    def texts_in(self, data: bytes) -> set[bytes]:
+        """The links and tokens in it, as text of either alphabet of base64, or as hexadecimal text."""
+        found = windows(data.translate(BASE64_TO_URL), re.compile(rb"[A-Za-z0-9_-]{43,}"), 43) & self.texts
+        return found | windows(data.lower(), re.compile(rb"[0-9a-f]{64,}"), 64) & self._hex
+
+    def raw_in(self, data: bytes) -> set[int]:
+        """Parts of the links and tokens in it, as the bytes that they stand for."""
+        return self._eights.intersection(eights(data))
+
+    def codes_in(self, data: bytes) -> set[bytes]:
+        """The codes in it. Among random bytes one stands by chance, but once in ten thousand runs of this test."""
+        return set(CODE_SHAPE.findall(data)) & self.codes
+
+    def codes_in_text(self, data: bytes) -> set[bytes]:
+        return self.codes_in(NOT_CODES.sub(b"", data))
+
+
+def eights(data: bytes) -> Sequence[int]:
+    """The data, eight bytes by eight, without a rest."""
+    return memoryview(data[: len(data) // 8 * 8]).cast("Q")
+
+
+def windows(data: bytes, shape: re.Pattern[bytes], length: int) -> set[bytes]:
+    """All that could be a secret of this length, of each run of characters of the right shape."""
+    return {run[start : start + length] for run in shape.findall(data) for start in range(len(run) - length + 1)}
+
+
+def leaks_in_columns(connection: apsw.Connection, codes: dict[str, str]) -> list[tuple[Any, ...]]:
+    """The rows of an address that hold its code, as text or as a number."""
+    leaks: list[tuple[Any, ...]] = []
+    tables: list[Any] = connection.execute("select name from sqlite_schema where type = 'table'").fetchall()
+    for (table,) in tables:
+        columns: list[Any] = connection.execute("select name from pragma_table_info(?)", (table,)).fetchall()
+        if ("email",) in columns:
+            rows: Iterable[Any] = connection.execute(f"select email, * from {table}")
+            leaks += [row for row in rows if row[0] in codes and holds(row, codes[row[0]])]
+    return leaks
+
+
+def holds(row: tuple[Any, ...], code: str) -> bool:
+    for value in row:
+        if isinstance(value, bytes):
+            held = code.encode() in value
+        elif isinstance(value, str):
+            held = code in value
+        else:
+            # Counts are small, and no codes.
+            held = value >= 100 and value == int(code)
+        if held:
+            return True
+    return False
+
+
+def guessable_digests(connection: apsw.Connection, codes: dict[str, str], secret_key: bytes) -> list[str]:
+    """The addresses whose code could be found by trying a million codes, without the key."""
+    mint = Mint(secret_key)
+    guessable: list[str] = []
+    checked = 0
+    rows: Any = connection.execute("select digest, email, sent_at from login_sends where kind = 'CODE'")
+    for digest, email, sent_at in rows:
+        code = codes[email]
+        assert digest == mint.code_digest(email, from_micros(sent_at), code), "this is not how codes are kept"
+        checked += 1
+        messages = [code, f"{email}{code}", f"{email}:{code}", f"{email}\n{code}", f"code\n{email}\n{sent_at}\n{code}"]
+        for message in (text.encode() for text in messages):
+            keys = (b"", email.encode(), code.encode())
+            tries = [hashlib.sha256(message).digest(), *(hmac.digest(key, message, "sha256") for key in keys)]
+            if digest in tries:
+                guessable.append(email)
+    assert checked >= BY_CODE
+    return guessable
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def copied(source: Path, target: Path) -> bytes:
+    """A backup, made as an operator makes one while the program runs."""
+    running, backup = apsw.Connection(str(source), apsw.SQLITE_OPEN_READONLY), apsw.Connection(str(target))
+    with backup.backup("main", running, "main") as copying:
+        copying.step()
+        assert copying.done
+    running.close()
+    backup.close()
+    return target.read_bytes()
+
+
+async def test_no_secret_is_found_where_it_does_not_belong(tmp_path: Path) -> None:
+    folder = tmp_path / "program"
+    folder.mkdir()
+    async with open_post() as (post, port):
+        settings = {"MAIL_URL": f"smtp://127.0.0.1:{port}", "LOG_LEVEL": "debug", "CLIENT_BURST": "0"}
+        with Program(folder, **{f"TICKOVER_{name}": value for name, value in settings.items()}) as program:
+            visit = Visit(program, post)
+            await visit.sign_everybody_in()
+            await visit.misplace_secrets()
+            await visit.have_letters_refused()
+            database = program.data / "tickover.db"
+            files = files_in(program.data)
+            files["a backup"] = copied(database, tmp_path / "backup.db")
+            await visit.break_the_program(database)
+            assert await asyncio.to_thread(program.stop) == 0
+            printed = program.output.encode()
+            # What stays behind when the program has stopped and the log was written back.
+            files |= {f"{name} at the end": data for name, data in files_in(program.data).items()}
+
+    assert len(post.codes) >= BY_CODE
+    secrets = Secrets(post.codes.values(), post.links.values(), visit.tokens.values())
+    assert len(post.codes) + len(secrets.texts) >= 10_000
+    secret_key = files["secret.key"].strip()
+    texts = {"the output": printed, "the answers": b"\n".join(visit.answers)}
+    assert_worth_searching(files, printed, visit.answers)
+
+    everything = files | texts
+    assert {place: found for place, data in everything.items() if (found := secrets.texts_in(data))} == {}
+    assert [place for place, data in files.items() if secrets.raw_in(data)] == []
+    assert {place: found for place, data in files.items() if (found := secrets.codes_in(data))} == {}
+    assert {place: found for place, data in texts.items() if (found := secrets.codes_in_text(data))} == {}
+    assert [place for place, data in everything.items() if secret_key in data and "secret.key" not in place] == []
+    connection = apsw.Connection(str(tmp_path / "backup.db"))
+    assert leaks_in_columns(connection, post.codes) == []
+    assert guessable_digests(connection, post.codes, secret_key) == []
+    connection.close()
+
+
+def assert_worth_searching(files: dict[str, bytes], printed: bytes, answers: list[bytes]) -> None:
+    """All that could hold a secret is there, and something is in it."""
+    assert {"tickover.db", "tickover.db-wal", "a backup", "secret.key", "tickover.db at the end"} <= files.keys()
+    assert min(len(files["tickover.db-wal"]), len(files["a backup"])) > 100_000
+    assert min(len(answers), printed.count(b'"event": "call"')) > 2 * (BY_CODE + BY_LINK)
+    assert printed.count(b"Traceback") == 3 * ODD
+    assert printed.count(b"refused a letter") == ODD
+
+
+def test_the_search_finds_what_it_looks_for() -> None:
+    raw = bytes(range(100, 132))
+    text = base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+    secrets = Secrets(["012345"], [text], ["tko_" + text.swapcase()])
+    assert secrets.texts_in(b"x" * 50 + text.encode() + b"-" * 50) == {text.encode()}
+    assert secrets.texts_in(b"Bearer tko_" + text.swapcase().encode()) == {text.swapcase().encode()}
+    assert secrets.texts_in(b"x/" + base64.b64encode(raw)) == {text.encode()}
+    assert secrets.texts_in(b"x'" + raw.hex().upper().encode()) == {raw.hex().encode()}
+    assert all(secrets.raw_in(b"x" * place + raw + b"x") for place in range(20))
+    assert secrets.raw_in(b"x" * 8 + raw[:7] + raw[8:15] + b"x" * 8) == set()
+    assert secrets.codes_in(b"\xff012345x") == {b"012345"}
+    assert secrets.codes_in_text(b'{"got":"x012345","at":"2027-01-01T00:00:00.012345Z"}') == {b"012345"}
+    assert secrets.codes_in_text(b"1012345 0123456 req_ab012345 2027-01-01T00:00:00.012345Z") == set()

@@ -1,0 +1,363 @@
+"""Every setting, and every way to get one wrong: one sentence that names it and shows no secret, and exit code 2."""
+
+import socket
+from collections.abc import Callable
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from tests.program import Program, run_tickover
+from tickover.settings import SETTINGS, SettingError, is_loopback, read_settings
+
+_KEY = "a key of 16 char"
+
+
+# What the settings are, read in this process.
+
+
+def test_the_defaults_work_on_a_laptop() -> None:
+    settings = read_settings({}, {})
+    assert {name: getattr(settings, name) for name in settings.__struct_fields__} == {
+        "host": "127.0.0.1",
+        "port": 8000,
+        "data_dir": Path(".tickover"),
+        "database_url": "sqlite:///.tickover/tickover.db",
+        "mail_url": "outbox:",
+        "mail_from": "Tickover <tickover@localhost>",
+        "public_url": "",
+        "secret_key": "",
+        "log_level": "info",
+        "max_clocks_per_user": 10_000,
+        "allowed_hosts": (),
+        "trusted_proxies": (),
+        "cors_origins": (),
+        "resend_seconds": 60,
+        "sends_per_hour": 30,
+        "sends_per_hour_per_network": 10,
+        "code_tries": 5,
+        "code_failures": 100,
+        "client_burst": 300,
+        "client_refill": 5,
+    }
+
+
+_GOOD: list[tuple[str, str, Any]] = [
+    ("host", "::1", "::1"),
+    ("port", "0", 0),
+    ("port", "65535", 65_535),
+    ("data_dir", "else/where", Path("else/where")),
+    ("database_url", "sqlite:///else/where.db", "sqlite:///else/where.db"),
+    ("mail_url", "outbox:", "outbox:"),
+    ("mail_url", "smtp://ana:p%40ss@mail.example.com:587", "smtp://ana:p%40ss@mail.example.com:587"),
+    ("mail_from", "Ünï <login@example.com>", "Ünï <login@example.com>"),
+    ("public_url", "https://clocks.example.com", "https://clocks.example.com"),
+    ("public_url", "http://[::1]:8000/below/", "http://[::1]:8000/below"),
+    ("secret_key", _KEY, _KEY),
+    ("log_level", "debug", "debug"),
+    ("log_level", "ERROR", "error"),
+    ("max_clocks_per_user", "0", 0),
+    ("max_clocks_per_user", "999999999999", 999_999_999_999),
+    ("allowed_hosts", "Clocks.example.com, [::1]:8000", ("clocks.example.com", "::1")),
+    ("trusted_proxies", "10.1.2.3/8, ::1", (ip_network("10.0.0.0/8"), ip_network("::1"))),
+    ("cors_origins", "https://a.test, http://localhost:3000", ("https://a.test", "http://localhost:3000")),
+    ("resend_seconds", "1", 1),
+    ("resend_seconds", "3600", 3600),
+    ("sends_per_hour", "0", 0),
+    ("sends_per_hour_per_network", "1", 1),
+    ("code_tries", "1", 1),
+    ("code_tries", "10", 10),
+    ("code_failures", "1", 1),
+    ("code_failures", "1000", 1000),
+    ("client_burst", "0", 0),
+    ("client_refill", "0.5", 0.5),
+    ("client_refill", "0", 0),
+]
+_good = pytest.mark.parametrize(("name", "written", "read"), _GOOD, ids=[f"{name}={text}" for name, text, _ in _GOOD])
+
+
+@_good
+def test_a_good_value_is_read_from_its_variable(name: str, written: str, read: Any) -> None:
+    assert getattr(read_settings({f"TICKOVER_{name.upper()}": written}, {}), name) == read
+
+
+@_good
+def test_a_flag_goes_before_its_variable(name: str, written: str, read: Any) -> None:
+    variable = {f"TICKOVER_{name.upper()}": "refused\nif read"}
+    assert getattr(read_settings(variable, {name: written}), name) == read
+
+
+def test_an_empty_value_is_the_default() -> None:
+    assert read_settings({setting.variable: "" for setting in SETTINGS}, {}) == read_settings({}, {})
+
+
+def test_the_database_lies_in_the_data_folder() -> None:
+    assert read_settings({"TICKOVER_DATA_DIR": "/var/t"}, {}).database_url == "sqlite:////var/t/tickover.db"
+
+
+_BAD = [
+    ("host", "two\nlines"),
+    ("port", "-1"),
+    ("port", "65536"),
+    ("port", "00000065536"),
+    ("port", "8000.0"),
+    ("port", " 8000"),
+    ("port", "٣"),
+    ("port", "9" * 5000),
+    ("data_dir", "two\nlines"),
+    ("data_dir", "not utf-8: \udcff"),
+    ("database_url", "sqlite:///two\nlines"),
+    ("mail_url", "smtp://two\nlines"),
+    ("mail_from", "Two\nlines <login@example.com>"),
+    ("public_url", "clocks.example.com"),
+    ("public_url", "ftp://clocks.example.com"),
+    ("public_url", "https://"),
+    ("public_url", "https://clocks.example.com/?a=1"),
+    ("public_url", "https://clocks.example.com/#a"),
+    ("public_url", "https://clocks.example.com:65536"),
+    ("public_url", "https://clocks .example.com"),
+    ("public_url", "https://clocks\n.example.com"),
+    ("public_url", "https://[::1"),
+    ("secret_key", _KEY[1:]),
+    ("log_level", "loud"),
+    ("max_clocks_per_user", "-1"),
+    ("max_clocks_per_user", "1e3"),
+    ("max_clocks_per_user", "1" * 14),
+    ("allowed_hosts", "https://clocks.example.com"),
+    ("allowed_hosts", "clocks.example.com, a b"),
+    ("trusted_proxies", "10.0.0.0/33"),
+    ("trusted_proxies", "proxy.example.com"),
+    ("cors_origins", "*"),
+    ("cors_origins", "https://app.example.com/"),
+    ("cors_origins", "https://ana:secret@app.example.com"),
+    ("cors_origins", "https://app.example.com:0"),
+    ("resend_seconds", "0"),
+    ("resend_seconds", "3601"),
+    ("sends_per_hour", "-1"),
+    ("sends_per_hour_per_network", "ten"),
+    ("code_tries", "0"),
+    ("code_tries", "11"),
+    ("code_failures", "0"),
+    ("code_failures", "1001"),
+    ("client_burst", "1.5"),
+    ("client_refill", "-1"),
+    ("client_refill", "nan"),
+    ("client_refill", "inf"),
+    ("client_refill", "five"),
+]
+
+
+@pytest.mark.parametrize(("name", "written"), _BAD, ids=[f"{name}={text[:40]!a}" for name, text in _BAD])
+def test_a_wrong_value_is_refused_by_name_in_one_sentence(name: str, written: str) -> None:
+    variable = f"TICKOVER_{name.upper()}"
+    with pytest.raises(SettingError) as refusal:
+        read_settings({variable: written}, {})
+    sentence = str(refusal.value)
+    assert sentence.startswith((f"{variable} must be ", f"{variable} must have "))
+    assert sentence.isprintable()
+    assert sentence.endswith(".")
+
+
+def test_no_setting_takes_every_value() -> None:
+    assert {name for name, _ in _BAD} == {setting.name for setting in SETTINGS} == {name for name, _, _ in _GOOD}
+
+
+@pytest.mark.parametrize(
+    ("variable", "hint"),
+    [
+        ("TICKOVER_PROT", "did you mean TICKOVER_PORT?"),
+        ("TICKOVER_DATABASE", "did you mean TICKOVER_DATABASE_URL?"),
+        ("TICKOVER_MAX_CLOCKS", "did you mean TICKOVER_MAX_CLOCKS_PER_USER?"),
+        ("TICKOVER_SOMETHING_ELSE_ALTOGETHER", "known are TICKOVER_HOST, "),
+        ("TICKOVER_port", "did you mean"),
+    ],
+)
+def test_an_unknown_variable_is_refused_with_a_hint(variable: str, hint: str) -> None:
+    with pytest.raises(SettingError) as refusal:
+        read_settings({"PATH": "/bin", variable: "1"}, {})
+    assert str(refusal.value).startswith(f"{variable} is not a setting; ")
+    assert hint in str(refusal.value)
+
+
+def test_a_variable_of_another_program_is_none_of_ours() -> None:
+    assert read_settings({"PORT": "x", "tickover_port": "x", "MY_TICKOVER_PORT": "x"}, {}) == read_settings({}, {})
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [
+        ("127.0.0.1", True),
+        ("127.255.255.254", True),
+        ("::1", True),
+        ("localhost", True),
+        ("0.0.0.0", False),
+        ("::", False),
+        ("128.0.0.1", False),
+        ("192.168.0.1", False),
+        ("localhost.example.com", False),
+        ("clocks.example.com", False),
+    ],
+)
+def test_the_outbox_is_the_default_on_loopback_alone(host: str, loopback: bool) -> None:
+    """Decision 34."""
+    assert is_loopback(host) is loopback
+    if loopback:
+        assert read_settings({"TICKOVER_HOST": host}, {}).mail_url == "outbox:"
+    else:
+        with pytest.raises(SettingError, match=r"^TICKOVER_MAIL_URL must be set when listening on "):
+            read_settings({"TICKOVER_HOST": host}, {})
+        assert read_settings({"TICKOVER_HOST": host, "TICKOVER_MAIL_URL": "outbox:"}, {}).mail_url == "outbox:"
+
+
+# What a person sees, from real starts.
+
+_SECRET = "open-sesame-open"
+
+
+def _start_fails(folder: Path, *flags: str, **variables: str) -> str:
+    """The one sentence with which a start is refused, without the program's name."""
+    ran = run_tickover(folder, "serve", *flags, **{"TICKOVER_PORT": "0", **variables})
+    assert (ran.returncode, ran.stdout) == (2, ""), ran.stderr
+    assert ran.stderr.startswith("tickover: ")
+    assert ran.stderr.endswith("\n")
+    sentence = ran.stderr.removeprefix("tickover: ")[:-1]
+    assert sentence.isprintable(), "it is one line"
+    assert "Traceback" not in sentence
+    assert _SECRET not in sentence
+    return sentence
+
+
+_WRONG_STARTS = [
+    ({"TICKOVER_PORT": "eighty"}, "TICKOVER_PORT"),
+    ({"TICKOVER_PROT": "80"}, "TICKOVER_PROT"),
+    ({"TICKOVER_HOST": "0.0.0.0"}, "TICKOVER_MAIL_URL"),
+    ({"TICKOVER_HOST": "no-such-host.invalid", "TICKOVER_MAIL_URL": "outbox:"}, "TICKOVER_HOST"),
+    ({"TICKOVER_HOST": "two..dots", "TICKOVER_MAIL_URL": "outbox:"}, "TICKOVER_HOST"),
+    ({"TICKOVER_HOST": f"{'x' * 64}.example", "TICKOVER_MAIL_URL": "outbox:"}, "TICKOVER_HOST"),
+    ({"TICKOVER_DATABASE_URL": "sqlite:///"}, "TICKOVER_DATABASE_URL"),
+    ({"TICKOVER_DATABASE_URL": "sqlite:///:memory:"}, "TICKOVER_DATABASE_URL"),
+    ({"TICKOVER_DATABASE_URL": f"mysql://ana:{_SECRET}@127.0.0.1/t"}, "TICKOVER_DATABASE_URL"),
+    ({"TICKOVER_MAIL_URL": f"imap://ana:{_SECRET}@mail.example.com"}, "TICKOVER_MAIL_URL"),
+    ({"TICKOVER_MAIL_URL": f"smtp://ana:{_SECRET}@"}, "TICKOVER_MAIL_URL"),
+    ({"TICKOVER_MAIL_URL": f"smtp://ana:{_SECRET}@mail.example.com:65536"}, "TICKOVER_MAIL_URL"),
+    ({"TICKOVER_MAIL_URL": f"smtp://ana:{_SECRET}@mail.example.com/path"}, "TICKOVER_MAIL_URL"),
+    ({"TICKOVER_MAIL_URL": f"smtp://ana:{_SECRET}@[::1"}, "TICKOVER_MAIL_URL"),
+    ({"TICKOVER_MAIL_URL": f"smtp://ana:{_SECRET}@two\nlines"}, "TICKOVER_MAIL_URL"),
+    ({"TICKOVER_MAIL_FROM": "nobody"}, "TICKOVER_MAIL_FROM"),
+    ({"TICKOVER_MAIL_FROM": "ana@example.com, ben@example.com"}, "TICKOVER_MAIL_FROM"),
+    ({"TICKOVER_SECRET_KEY": _SECRET[1:]}, "TICKOVER_SECRET_KEY"),
+    ({"TICKOVER_SECRET_KEY": _SECRET + "\udcff"}, "TICKOVER_SECRET_KEY"),
+]
+
+
+@pytest.mark.parametrize(
+    ("variables", "named"), _WRONG_STARTS, ids=[" ".join(map(ascii, values.items())) for values, _ in _WRONG_STARTS]
+)
+def test_a_start_with_a_wrong_setting_ends_with_one_sentence(
+    tmp_path: Path, variables: dict[str, str], named: str
+) -> None:
+    assert _start_fails(tmp_path, **variables).startswith(f"{named} ")
+
+
+def test_a_wrong_flag_is_refused_like_its_variable(tmp_path: Path) -> None:
+    assert _start_fails(tmp_path, "--port", "eighty").startswith("TICKOVER_PORT ")
+
+
+def test_the_secret_key_has_no_flag(tmp_path: Path) -> None:
+    ran = run_tickover(tmp_path, "serve", "--secret-key", _SECRET)
+    assert ran.returncode == 2
+    assert "No such option" in ran.stderr
+    assert _SECRET not in ran.stderr
+
+
+def test_a_port_in_use_is_named(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        sentence = _start_fails(tmp_path, TICKOVER_PORT=str(port))
+    assert sentence.startswith(f"Cannot listen on 127.0.0.1:{port}: Address already in use. ")
+
+
+def test_an_address_of_another_machine_is_named(tmp_path: Path) -> None:
+    sentence = _start_fails(tmp_path, TICKOVER_HOST="192.0.2.1", TICKOVER_MAIL_URL="outbox:")
+    assert "192.0.2.1" in sentence
+
+
+def _write_garbage(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(bytes(range(256)) * 40)
+
+
+def _write_newer_schema(path: Path) -> None:
+    path.parent.mkdir()
+    database = apsw.Connection(str(path))
+    database.pragma("user_version", 9999)
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        pytest.param(lambda data: data.touch(), "File exists", id="the data folder is a file"),
+        pytest.param(
+            lambda data: (data.parent.rmdir(), data.parent.touch()),
+            "Not a directory",
+            id="the data folder is in a file",
+        ),
+        pytest.param(
+            lambda data: (data / "tickover.db").mkdir(parents=True), "unable to open", id="the database is a folder"
+        ),
+        pytest.param(lambda data: _write_garbage(data / "tickover.db"), "not a database", id="the database is garbage"),
+        pytest.param(
+            lambda data: _write_newer_schema(data / "tickover.db"),
+            "schema version 9999",
+            id="the database is of a newer program",
+        ),
+        pytest.param(
+            lambda data: (data / "secret.key").mkdir(parents=True), "Is a directory", id="the secret key is a folder"
+        ),
+        pytest.param(lambda data: _write_garbage(data / "secret.key"), "secret.key", id="the secret key is garbage"),
+        pytest.param(
+            lambda data: (data.mkdir(), (data / "secret.key").write_text("short\n")),
+            "damaged",
+            id="the secret key is cut",
+        ),
+        pytest.param(lambda data: (data.mkdir(), (data / "outbox").touch()), "outbox", id="the outbox is a file"),
+    ],
+)
+def test_a_data_folder_that_cannot_be_used_ends_the_start_with_one_sentence(
+    tmp_path: Path, spoil: Callable[[Path], object], said: str
+) -> None:
+    data = tmp_path / "below" / "data"
+    data.parent.mkdir()
+    spoil(data)
+    assert said in _start_fails(tmp_path, TICKOVER_DATA_DIR=str(data))
+
+
+def test_a_database_of_a_newer_program_is_left_as_it_is(tmp_path: Path) -> None:
+    _write_newer_schema(tmp_path / ".tickover" / "tickover.db")
+    _start_fails(tmp_path)
+    database = apsw.Connection(str(tmp_path / ".tickover" / "tickover.db"))
+    assert database.pragma("user_version") == 9999
+    assert database.execute("select count(*) from sqlite_schema").fetchall() == [(0,)]
+    database.close()
+
+
+def test_after_a_refused_start_nothing_hinders_the_next(tmp_path: Path) -> None:
+    _start_fails(tmp_path, TICKOVER_MAIL_FROM="nobody")
+    with Program(tmp_path) as program:
+        program.sign_in()
+
+
+def test_a_key_that_was_set_is_the_key(tmp_path: Path) -> None:
+    """A code is good under the key that it was kept under, and under no other."""
+    with Program(tmp_path, TICKOVER_SECRET_KEY=_SECRET) as program:
+        code = program.send_code()
+        assert not (program.data / "secret.key").exists()
+    params = {"email": "ana@example.test", "code": code, "authenticationMethod": "EMAIL_CODE"}
+    with Program(tmp_path, TICKOVER_SECRET_KEY=_SECRET + "!") as program:
+        assert program.call("loginByEmailVerification", params)["error"]["data"]["reason"] == "LOGIN_REFUSED"
+    with Program(tmp_path, TICKOVER_SECRET_KEY=_SECRET) as program:
+        assert "token" in program.result("loginByEmailVerification", params)
+        assert _SECRET not in program.output

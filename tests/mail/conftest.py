@@ -1,0 +1,45 @@
+"""A certificate authority of our own, and a log that can be read."""
+
+import ssl
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import structlog
+import trustme
+from structlog.stdlib import BoundLogger
+from structlog.testing import LogCapture
+
+
+@pytest.fixture(scope="session")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@pytest.fixture
+def trusted(authority: trustme.CA, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> trustme.CA:
+    """The authority, made known to this process as an operator would: by OpenSSL's own variable."""
+    file = tmp_path / "authority.pem"
+    authority.cert_pem.write_to_path(str(file))
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    return authority
+
+
+def server_side(authority: trustme.CA, *names: str) -> ssl.SSLContext:
+    """What a server with a certificate for these names presents."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert(*names).configure_cert(context)
+    return context
+
+
+class ReadableLog(NamedTuple):
+    log: BoundLogger
+    entries: Sequence[Mapping[str, Any]]
+
+
+@pytest.fixture
+def readable_log() -> ReadableLog:
+    capture = LogCapture()
+    log: BoundLogger = structlog.wrap_logger(None, processors=[capture], wrapper_class=BoundLogger)
+    return ReadableLog(log, capture.entries)

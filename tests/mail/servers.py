@@ -1,0 +1,174 @@
+"""Real SMTP servers on loopback, in the test's own event loop: they keep what they accept, and misbehave if told to."""
+
+# ruff: noqa: N802 - the names of commands are the library's own
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from typing import Any, NamedTuple
+
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
+
+Misbehaviour = Callable[[SMTP], Awaitable[None]]
+
+
+class Accepted(NamedTuple):
+    """A letter as it came over the wire, and in what way it came."""
+
+    content: bytes
+    over_tls: bool
+    login: LoginPassword | None
+
+    @property
+    def message(self) -> EmailMessage:
+        return message_from_bytes(self.content, policy=policy.SMTPUTF8)
+
+    def text(self, subtype: str = "plain") -> str:
+        part = self.message.get_body((subtype,))
+        assert part is not None
+        return str(part.get_content()).replace("\r\n", "\n")
+
+    @property
+    def code(self) -> str:
+        return str(self.message["Subject"]).split()[0]
+
+
+class MailServer:
+    """What it was told is in `said`, what it accepted in `letters`.
+
+    `instead` holds what it does instead of answering a command; END_OF_DATA is the dot after a letter.
+    """
+
+    END_OF_DATA = "."
+
+    def __init__(self) -> None:
+        self.port = 0
+        self.said: list[str] = []
+        self.letters: list[Accepted] = []
+        self.instead: dict[str, Misbehaviour] = {}
+        self.login: LoginPassword | None = None
+        self.connections: list[_Conversation] = []
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
+        assert isinstance(envelope.content, bytes)
+        assert server.transport is not None
+        over_tls = session.ssl is not None or server.transport.get_extra_info("sslcontext") is not None
+        self.letters.append(Accepted(envelope.content, over_tls, session.auth_data))
+        if misbehave := self.instead.get(self.END_OF_DATA):
+            await misbehave(server)
+            return "451 the library adds an answer, but nobody waits for it"
+        return "250 taken"
+
+    def authenticate(
+        self, server: SMTP, session: Session, envelope: Envelope, mechanism: str, given: LoginPassword
+    ) -> AuthResult:
+        return AuthResult(success=given == self.login, handled=False, auth_data=given)
+
+
+class _Conversation(SMTP):
+    """One connection. It writes down the envelope to the letter, because the library tidies addresses up."""
+
+    def __init__(self, server: MailServer, **options: Any) -> None:
+        super().__init__(
+            server,
+            hostname="mail.example.test",
+            authenticator=server.authenticate,
+            loop=asyncio.get_running_loop(),
+            **options,
+        )
+        self._server = server
+        server.connections.append(self)
+
+    async def _handle_client(self) -> None:
+        if misbehave := self._server.instead.get("connect"):
+            await misbehave(self)
+        await super()._handle_client()
+
+    async def smtp_EHLO(self, hostname: str) -> None:
+        await self._hear("EHLO", hostname, super().smtp_EHLO)
+
+    async def smtp_AUTH(self, arg: str) -> None:
+        await self._hear("AUTH", arg, super().smtp_AUTH)
+
+    async def smtp_MAIL(self, arg: str | None) -> None:
+        await self._hear("MAIL", arg, super().smtp_MAIL)
+
+    async def smtp_RCPT(self, arg: str | None) -> None:
+        await self._hear("RCPT", arg, super().smtp_RCPT)
+
+    async def smtp_DATA(self, arg: str | None) -> None:
+        await self._hear("DATA", arg, super().smtp_DATA)
+
+    async def smtp_RSET(self, arg: str | None) -> None:
+        await self._hear("RSET", arg, super().smtp_RSET)
+
+    async def smtp_QUIT(self, arg: str | None) -> None:
+        await self._hear("QUIT", arg, super().smtp_QUIT)
+
+    async def _hear(self, command: str, arg: Any, behave: Callable[[Any], Awaitable[None]]) -> None:
+        self._server.said.append(f"{command} {arg}" if arg else command)
+        if misbehave := self._server.instead.get(command):
+            await misbehave(self)
+        else:
+            await behave(arg)
+
+
+def answer(line: str) -> Misbehaviour:
+    async def misbehave(server: SMTP) -> None:
+        await server.push(line)
+
+    return misbehave
+
+
+async def hang_up(server: SMTP) -> None:
+    assert isinstance(server.transport, asyncio.Transport)
+    server.transport.abort()
+    await asyncio.Event().wait()  # until the loss of the connection ends it
+
+
+class Silence:
+    """Says nothing until it is over, and then the line that it was given."""
+
+    def __init__(self, line: str = "") -> None:
+        self.over = asyncio.Event()
+        self._begun = asyncio.Event()
+        self._line = line
+
+    async def __call__(self, server: SMTP) -> None:
+        self._begun.set()
+        await self.over.wait()
+        await server.push(self._line)
+
+    async def begins(self, delivery: "asyncio.Task[Any]") -> None:
+        """Return once the client waits for the answer; fail if the delivery ends before."""
+        waiting = asyncio.create_task(self._begun.wait())
+        await asyncio.wait({waiting, delivery}, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        assert self._begun.is_set(), f"the delivery has ended: {delivery}"
+
+
+@asynccontextmanager
+async def mail_server(tls: ssl.SSLContext | None = None, **options: Any) -> AsyncIterator[MailServer]:
+    """A server that talks; with `tls`, it talks TLS from the first byte on."""
+    server = MailServer()
+    loop = asyncio.get_running_loop()
+    listener = await loop.create_server(lambda: _Conversation(server, **options), "127.0.0.1", 0, ssl=tls)
+    server.port = listener.sockets[0].getsockname()[1]
+    try:
+        yield server
+    finally:
+        listener.close()
+        for connection in server.connections:
+            if isinstance(connection.transport, asyncio.Transport):
+                connection.transport.abort()
+        conversations = [c._handler_coroutine for c in server.connections if c._handler_coroutine]
+        for conversation in conversations:
+            conversation.cancel()
+        await asyncio.gather(*conversations, return_exceptions=True)

@@ -1,0 +1,260 @@
+"""Letters as people read them: their headers, into which nothing can be put, their text, and their HTML."""
+
+import re
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from tests.mail.letters import ANA, LINK, NOW, SENDER, letter, link_letter
+from tickover.core import addresses
+from tickover.mail.compose import Composer
+from tickover.ports import Letter, Subject
+from tickover.settings import SettingError
+
+_HEADERS = ["From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type"]
+_BOTH = pytest.mark.parametrize("sent", [pytest.param(letter(), id="code"), pytest.param(link_letter(), id="link")])
+
+
+@pytest.fixture(scope="module")
+def composer() -> Composer:
+    return Composer(SENDER)
+
+
+def _read(content: bytes) -> EmailMessage:
+    return message_from_bytes(content, policy=policy.SMTPUTF8)
+
+
+def _body(message: EmailMessage, subtype: str) -> str:
+    part = message.get_body((subtype,))
+    assert part is not None
+    return str(part.get_content()).replace("\r\n", "\n")
+
+
+class _Page(HTMLParser):
+    """The HTML as a mail program would understand it."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.links: list[str | None] = []
+        self.text = ""
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.links += [value for name, value in attrs if name == "href"]
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+# Headers
+
+
+def test_the_headers_of_a_code(composer: Composer) -> None:
+    message = _read(composer.compose(letter()))
+    assert sorted(message.keys()) == sorted(_HEADERS)
+    assert message["From"] == SENDER
+    assert message["To"] == ANA
+    assert message["Subject"] == "012345 is your Tickover code"
+    assert message["Date"].datetime == NOW
+    assert message["Auto-Submitted"] == "auto-generated"
+
+
+def test_the_headers_of_a_link_keep_its_secret(composer: Composer) -> None:
+    message = _read(composer.compose(link_letter()))
+    assert sorted(message.keys()) == sorted(_HEADERS)
+    assert message["Subject"] == "Sign in to Tickover"
+    assert not any("token" in str(value) for value in message.values())
+
+
+def test_every_letter_has_an_id_of_its_own_from_our_domain(composer: Composer) -> None:
+    ids = {str(_read(composer.compose(letter()))["Message-ID"]) for _ in range(20)}
+    assert len(ids) == 20
+    assert all(re.fullmatch(r"<[^<>@\s]+@example\.test>", id) for id in ids)
+
+
+_INJECTIONS = ["\r\nBcc: eve@example.test", "\nBcc: eve@example.test", "\rBcc: eve@example.test", "\r\n\r\nhello"]
+
+
+@pytest.mark.parametrize("injection", _INJECTIONS)
+@pytest.mark.parametrize(
+    "made",
+    [
+        pytest.param(lambda evil: (SENDER, Letter(ANA + evil, Subject.CODE, "012345", 10, NOW)), id="to"),
+        pytest.param(lambda evil: (SENDER, Letter(evil + ANA, Subject.CODE, "012345", 10, NOW)), id="before to"),
+        pytest.param(
+            lambda evil: (SENDER, Letter(f'"{evil}"@x.test', Subject.CODE, "012345", 10, NOW)), id="in quotes"
+        ),
+        pytest.param(lambda evil: (SENDER, Letter(ANA, Subject.CODE, "012345" + evil, 10, NOW)), id="code"),
+        pytest.param(lambda evil: (SENDER, Letter(ANA, Subject.LINK, LINK + evil, 10, NOW)), id="link"),
+        pytest.param(lambda evil: (f"Tick{evil} <a@example.test>", letter()), id="sender's name"),
+        pytest.param(lambda evil: (f"Tick <a{evil}@example.test>", letter()), id="sender's address"),
+        pytest.param(lambda evil: (SENDER + evil, letter()), id="after the sender"),
+    ],
+)
+def test_nothing_can_be_put_into_the_headers(made: object, injection: str) -> None:
+    assert callable(made)
+    sender, sent = made(injection)
+    try:
+        content = Composer(sender).compose(sent)
+    except (ValueError, SettingError):
+        return  # refused whole, which is as good
+    message = _read(content)
+    assert sorted(message.keys()) == sorted(_HEADERS)
+    assert len(message["From"].addresses) == len(message["To"].addresses) == 1
+
+
+# Senders
+
+
+@pytest.mark.parametrize(
+    ("sender", "name", "address"),
+    [
+        ("login@example.test", "", "login@example.test"),
+        ("Tickover <login@example.test>", "Tickover", "login@example.test"),
+        ('"Clocks, Inc." <login@example.test>', "Clocks, Inc.", "login@example.test"),
+        ("Tickövér <login@example.test>", "Tickövér", "login@example.test"),
+        ("Tickover <LOGIN@BÜCHER.example>", "Tickover", "login@xn--bcher-kva.example"),
+    ],
+)
+def test_the_sender_is_as_it_was_set(sender: str, name: str, address: str) -> None:
+    composer = Composer(sender)
+    content = composer.compose(letter())
+    assert content.isascii()
+    [shown] = _read(content)["From"].addresses
+    assert (shown.display_name, shown.addr_spec) == (name, address)
+    assert composer.sender_address == address
+
+
+@pytest.mark.parametrize(
+    "sender",
+    ["", "Tickover", "Tickover <>", "Tickover <login>", "a@x.test, b@x.test", "lögin@x.test"],
+)
+def test_a_sender_that_is_no_address_is_refused(sender: str) -> None:
+    with pytest.raises(SettingError, match="TICKOVER_MAIL_FROM"):
+        Composer(sender)
+
+
+# Bodies
+
+
+@_BOTH
+def test_a_letter_can_be_read_as_text_and_as_html(composer: Composer, sent: Letter) -> None:
+    message = _read(composer.compose(sent))
+    assert message.get_content_type() == "multipart/alternative"
+    # The richest comes last, because mail programs show the last that they understand.
+    assert [part.get_content_type() for part in message.iter_parts()] == ["text/plain", "text/html"]
+    for body in (_body(message, "plain"), _Page(_body(message, "html")).text):
+        assert sent.secret in body
+        assert f"It signs in {ANA}, once, within {sent.lifetime_minutes} minutes." in body
+
+
+def test_the_link_stands_on_a_line_of_its_own(composer: Composer) -> None:
+    assert LINK in _body(_read(composer.compose(link_letter())), "plain").splitlines()
+
+
+def test_the_button_leads_where_the_link_says(composer: Composer) -> None:
+    odd = "https://x.test/?a=1&b=\"2\"&c='3'&lt;<d>#token=x"
+    page = _Page(_body(_read(composer.compose(link_letter(secret=odd))), "html"))
+    assert page.links == [odd]
+    assert odd in page.text
+
+
+@pytest.mark.parametrize("kind", Subject)
+def test_an_address_is_text_and_never_html(composer: Composer, kind: Subject) -> None:
+    address = '"<b>&amp;</p><script>"@example.test'
+    message = _read(composer.compose(Letter(addresses.parse(address), kind, "012345", 10, NOW)))
+    page = _Page(_body(message, "html"))
+    assert page.tags.isdisjoint({"b", "script"})
+    assert address in page.text
+    assert address in _body(message, "plain")
+
+
+# What goes over the wire
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(letter(), id="code"),
+        pytest.param(link_letter(), id="link"),
+        pytest.param(link_letter(secret="https://bücher.example/login#token=x"), id="a link beyond ASCII"),
+    ],
+)
+def test_a_letter_to_an_ascii_address_is_ascii(composer: Composer, sent: Letter) -> None:
+    """Because no server was asked whether it takes more."""
+    content = composer.compose(sent)
+    assert content.isascii()
+    assert sent.secret in _body(_read(content), "plain")
+    assert sent.secret in _Page(_body(_read(content), "html")).text
+
+
+@_BOTH
+def test_every_line_ends_as_mail_wants_it_and_is_short(composer: Composer, sent: Letter) -> None:
+    content = composer.compose(sent)
+    assert content.count(b"\n") == content.count(b"\r") == content.count(b"\r\n")
+    assert max(map(len, content.split(b"\r\n"))) <= 998
+
+
+# Addresses, all that are accepted
+
+_ATEXT = "abcxyz0189!#$%&'*+-/=?^_`{|}~"
+_atoms = st.text(_ATEXT + "äßñ用户😀", min_size=1, max_size=12)
+_dotted = st.lists(_atoms, min_size=1, max_size=4).map(".".join)
+_in_quotes = st.lists(
+    st.one_of(st.sampled_from(_ATEXT + " .,:;<>@()[]äß用"), st.sampled_from(['\\"', "\\\\", "\\a", "=?utf-8?q?a?="])),
+    min_size=1,
+    max_size=20,
+).map(lambda pieces: f'"{"".join(pieces)}"')
+_labels = st.from_regex(r"[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?", fullmatch=True)
+_domains = st.one_of(
+    st.lists(_labels, min_size=1, max_size=4).map(".".join),
+    st.ip_addresses(v=4).map(lambda ip: f"[{ip}]"),
+    st.ip_addresses(v=6).map(lambda ip: f"[IPv6:{ip}]"),
+    st.sampled_from(["localhost", "bücher.example", "例え.test", "x.test"]),
+)
+
+
+def _accepted(text: str) -> str | None:
+    try:
+        return addresses.parse(text)
+    except ValueError:
+        return None
+
+
+def _to_header(content: bytes) -> str:
+    """The value of To, unfolded, and read by nobody's parser but ours."""
+    [value] = re.findall(rb"^To:(.*(?:\r\n[ \t].*)*)\r$", content.partition(b"\r\n\r\n")[0] + b"\r", re.MULTILINE)
+    return bytes(value).replace(b"\r\n", b"").decode().strip(" ")
+
+
+def _meaning(address: str) -> tuple[str, str]:
+    """Local part and domain without what is only notation: an address in needless quotes is the same address."""
+    local, _, domain = address.rpartition("@")
+    if local.startswith('"'):
+        assert local.endswith('"')
+        return re.sub(r"\\(.)", r"\1", local[1:-1]), domain
+    assert re.fullmatch(r"[^\s.\"\\(),:;<>@\[\]]+(\.[^\s.\"\\(),:;<>@\[\]]+)*", local), f"{local} has to be in quotes"
+    return local, domain
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(address=st.tuples(st.one_of(_dotted, _in_quotes), _domains).map("@".join).map(_accepted).filter(bool))
+@example(address="änä@example.test")
+@example(address='"ä ä"@example.test')
+@example(address='"."@example.test')
+@example(address='"a..b"@example.test')
+@example(address="=?utf-8?q?a?=@example.test")
+@example(address=f"{'a' * 64}@{'b' * 63}.{'c' * 63}.{'d' * 58}.x")
+@example(address=f'"{"a b" * 20}"@{"b" * 63}.{"c" * 63}.{"d" * 50}.x')
+def test_every_address_that_is_accepted_gets_its_letter(composer: Composer, address: str) -> None:
+    content = composer.compose(letter(address))
+    assert _meaning(_to_header(content)) == _meaning(address)
+    assert content.isascii() == address.isascii()
+    assert address in _body(_read(content), "plain")

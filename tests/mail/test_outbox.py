@@ -1,0 +1,168 @@
+"""The development outbox: letters are kept whole, for their owner alone, and never leave the machine."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from datetime import timedelta
+from email import message_from_bytes, policy
+from pathlib import Path
+
+import pytest
+
+from tests.mail.letters import ANA, LINK, NOW, SENDER, letter, link_letter
+from tickover.mail.compose import Composer
+from tickover.mail.outbox import Outbox
+from tickover.ports import MailRefused
+from tickover.settings import SettingError
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "outbox"
+
+
+@pytest.fixture
+def outbox(folder: Path) -> Outbox:
+    return Outbox(folder, Composer(SENDER))
+
+
+def _codes(folder: Path) -> list[str]:
+    """The codes in the letters, in the order of the files' names."""
+    letters = [message_from_bytes(file.read_bytes(), policy=policy.default) for file in sorted(folder.glob("*.eml"))]
+    return [str(found["Subject"]).split()[0] for found in letters]
+
+
+def test_a_letter_is_kept_whole_and_nothing_else_is(outbox: Outbox, folder: Path) -> None:
+    asyncio.run(outbox.deliver(letter()))
+    [file] = folder.iterdir()
+    assert file.suffix == ".eml"
+    message = message_from_bytes(file.read_bytes(), policy=policy.default)
+    assert message["To"] == ANA
+    assert [part.get_content_type() for part in message.iter_parts()] == ["text/plain", "text/html"]
+    assert not message.defects
+
+
+async def test_letters_stay_on_this_machine(outbox: Outbox) -> None:
+    assert outbox.stays_here
+
+
+def test_letters_and_folder_are_for_their_owner_alone(folder: Path) -> None:
+    before = os.umask(0)
+    try:
+        asyncio.run(Outbox(folder, Composer(SENDER)).deliver(letter()))
+    finally:
+        os.umask(before)
+    [file] = folder.iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+async def test_names_sort_by_time(outbox: Outbox, folder: Path) -> None:
+    ages = [3, 1, 2, 60, 59, 86_400, 0]
+    for age in ages:
+        sent_at = NOW - timedelta(seconds=age, microseconds=age)
+        await outbox.deliver(letter(secret=f"{age:06}", sent_at=sent_at))
+    assert _codes(folder) == [f"{age:06}" for age in sorted(ages, reverse=True)]
+
+
+async def test_letters_of_one_instant_sort_as_they_were_sent(outbox: Outbox, folder: Path) -> None:
+    for number in range(12):
+        await outbox.deliver(letter(secret=f"{number:06}"))
+    assert _codes(folder) == [f"{number:06}" for number in range(12)]
+
+
+async def test_letters_at_once_are_all_kept(outbox: Outbox, folder: Path) -> None:
+    await asyncio.gather(*(outbox.deliver(letter(secret=f"{number:06}")) for number in range(50)))
+    assert sorted(_codes(folder)) == [f"{number:06}" for number in range(50)]
+
+
+async def test_letters_of_the_past_stay(outbox: Outbox, folder: Path) -> None:
+    await outbox.deliver(letter(secret="000001"))
+    await Outbox(folder, Composer(SENDER)).deliver(letter(secret="000002", sent_at=NOW + timedelta(seconds=1)))
+    assert _codes(folder) == ["000001", "000002"]
+
+
+async def test_a_letter_is_shown_on_the_terminal(outbox: Outbox, capsys: pytest.CaptureFixture[str]) -> None:
+    await outbox.deliver(letter())
+    await outbox.deliver(link_letter())
+    code, link = capsys.readouterr().out.splitlines()
+    assert ANA in code
+    assert "012345" in code
+    assert LINK in link
+
+
+# What can go wrong
+
+
+def test_a_folder_that_went_away_is_a_refusal(outbox: Outbox, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder.rmdir()
+    with pytest.raises(MailRefused):
+        asyncio.run(outbox.deliver(letter()))
+    assert capsys.readouterr().out == "", "what was not kept is not shown"
+
+
+def test_a_folder_that_is_a_file_stops_the_start(folder: Path) -> None:
+    folder.write_text("in the way")
+    with pytest.raises(SettingError, match="outbox"):
+        Outbox(folder, Composer(SENDER))
+
+
+# Each of these is done in a process of its own, before it delivers a letter.
+_OUTPUTS = {
+    "closed": "os.close(1)",
+    "closed by Python": "sys.stdout.close()",
+    "never there": "sys.stdout = None",
+    "left by its reader": "reader, writer = os.pipe(); os.close(reader); os.dup2(writer, 1)",
+    "on a full disk": "os.dup2(os.open('/dev/full', os.O_WRONLY), 1)",
+}
+_FULL_DISK = "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"  # as near as one gets without a disk to fill
+
+_DELIVER = """
+import asyncio, json, os, resource, sys
+from pathlib import Path
+from tests.mail.letters import SENDER, letter
+from tickover.mail.compose import Composer
+from tickover.mail.outbox import Outbox
+from tickover.ports import MailRefused
+
+def deliver(folder, preparation):
+    outbox = Outbox(folder, Composer(SENDER))
+    exec(preparation)
+    try:
+        asyncio.run(outbox.deliver(letter()))
+    except MailRefused:
+        return 3
+    return 0
+
+outcomes = {}
+for name, preparation in json.loads(sys.argv[2]).items():
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            code = deliver(Path(sys.argv[1]) / name, preparation)
+        finally:
+            os._exit(code)
+    outcomes[name] = {0: "kept", 3: "refused"}.get(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), "failed")
+sys.stderr.write(json.dumps(outcomes))
+"""
+
+
+def _deliver_in_processes(folder: Path, preparations: dict[str, str]) -> dict[str, str]:
+    """What became of a letter under each of the preparations, each in a process and a folder of its own."""
+    command = [sys.executable, "-c", _DELIVER, str(folder), json.dumps(preparations)]
+    ended = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, check=True, timeout=60)
+    outcomes: dict[str, str] = json.loads(ended.stderr.splitlines()[-1])
+    return outcomes
+
+
+def test_no_output_is_a_reason_to_refuse_a_letter(tmp_path: Path) -> None:
+    assert _deliver_in_processes(tmp_path, _OUTPUTS) == dict.fromkeys(_OUTPUTS, "kept")
+    assert [_codes(tmp_path / name) for name in _OUTPUTS] == [["012345"]] * len(_OUTPUTS)
+
+
+def test_a_letter_that_does_not_fit_on_the_disk_is_refused(tmp_path: Path) -> None:
+    assert _deliver_in_processes(tmp_path, {"full": _FULL_DISK}) == {"full": "refused"}
+    assert list((tmp_path / "full").glob("*.eml")) == []

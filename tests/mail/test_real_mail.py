@@ -1,0 +1,168 @@
+"""Signing in with real mail: the whole program, and a real SMTP server on loopback that behaves or does not."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.mail.conftest import ReadableLog
+from tests.mail.letters import SENDER
+from tests.mail.servers import MailServer, Misbehaviour, Silence, answer, hang_up, mail_server
+from tests.world import ANA, World
+from tickover.mail.compose import Composer
+from tickover.mail.smtp import SmtpMailer
+from tickover.operations import Policy
+from tickover.storage import open_store
+
+_CODE = {"loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
+_LINK = {"loginCodeType": "LONG_LIVED", "emailType": "WEB_LOGIN_LINK"}
+
+_refuse_recipient = pytest.param("RCPT", answer("550 no such user"), id="the recipient is refused")
+_refuse_letter = pytest.param(MailServer.END_OF_DATA, answer("554 spam"), id="the letter is refused")
+_break_off = pytest.param("MAIL", hang_up, id="the connection breaks")
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[MailServer]:
+    async with mail_server() as running:
+        yield running
+
+
+@pytest.fixture
+async def world(server: MailServer, tmp_path: Path, readable_log: ReadableLog) -> AsyncIterator[World]:
+    """The whole program, with real mail."""
+    store = await open_store(f"sqlite:///{tmp_path / 'tickover.db'}")
+    mailer = SmtpMailer(f"smtp://{server.address}", Composer(SENDER), readable_log.log)
+    yield World(store, mailer, tmp_path, Policy("https://tickover.example.test", 10))
+    await mailer.close()
+    await store.close()
+
+
+async def _send(world: World, kind: dict[str, str] = _CODE, email: str = ANA) -> Any:
+    """What sendLoginCodeEmail answers: its result, or the reason of its refusal."""
+    answered = (await world.call("sendLoginCodeEmail", {"email": email, **kind})).json
+    return answered["result"] if "result" in answered else answered["error"]["data"]["reason"]
+
+
+async def _signs_in(world: World, code: str, email: str = ANA) -> bool:
+    params = {"email": email, "code": code, "authenticationMethod": "EMAIL_CODE"}
+    return "result" in (await world.call("loginByEmailVerification", params)).json
+
+
+async def test_a_code_that_was_mailed_signs_in(world: World, server: MailServer) -> None:
+    assert await _send(world) == {"message": "ok"}
+    [arrived] = server.letters
+    assert await _signs_in(world, arrived.code)
+
+
+async def test_a_link_is_in_the_letter_and_nowhere_else(world: World, server: MailServer) -> None:
+    assert await _send(world, _LINK) == {"message": "ok"}
+    [arrived] = server.letters
+    assert "\nhttps://tickover.example.test/login#token=" in arrived.text()
+
+
+async def test_ok_is_said_only_after_the_server_has_taken_the_letter(world: World, server: MailServer) -> None:
+    token = await _token(world, server)
+    silence = Silence("250 taken")
+    server.instead[MailServer.END_OF_DATA] = silence
+    sending = asyncio.create_task(_send(world))
+    await silence.begins(sending)
+    # Meanwhile the slot is taken, and the database is free for everyone.
+    assert await _send(world) == "RESEND_TOO_SOON"
+    assert (await world.create(token))["status"] == "READY"
+    assert not sending.done()
+    silence.over.set()
+    assert await sending == {"message": "ok"}
+
+
+async def _token(world: World, server: MailServer) -> str:
+    email = "someone.else@example.test"
+    await _send(world, email=email)
+    params = {"email": email, "code": server.letters[-1].code, "authenticationMethod": "EMAIL_CODE"}
+    return str((await world.result("loginByEmailVerification", params))["token"])
+
+
+@pytest.mark.parametrize(("command", "misbehave"), [_refuse_recipient, _refuse_letter, _break_off])
+@pytest.mark.parametrize("kind", [pytest.param(_CODE, id="code"), pytest.param(_LINK, id="link")])
+async def test_a_letter_that_was_not_sent_gives_the_slot_back(
+    world: World, server: MailServer, command: str, misbehave: Misbehaviour, kind: dict[str, str]
+) -> None:
+    server.instead[command] = misbehave
+    assert [await _send(world, kind) for _ in range(3)] == ["MAIL_NOT_SENT"] * 3
+    server.instead.clear()
+    assert await _send(world) == {"message": "ok"}
+    assert await _send(world) == "RESEND_TOO_SOON"
+
+
+@pytest.mark.parametrize(("command", "misbehave"), [_refuse_recipient, _refuse_letter, _break_off])
+async def test_a_letter_that_was_not_sent_leaves_the_earlier_code_good(
+    world: World, server: MailServer, command: str, misbehave: Misbehaviour
+) -> None:
+    await _send(world)
+    earlier = server.letters[0].code
+    world.pass_time(minutes=1)
+    server.instead[command] = misbehave
+    assert await _send(world) == "MAIL_NOT_SENT"
+    refused = [arrived.code for arrived in server.letters[1:]]
+    assert not any([await _signs_in(world, code) for code in refused])
+    assert await _signs_in(world, earlier)
+
+
+async def test_a_letter_of_unknown_fate_leaves_the_new_code_good(world: World, server: MailServer) -> None:
+    await _send(world)
+    world.pass_time(minutes=1)
+    server.instead[MailServer.END_OF_DATA] = hang_up
+    assert await _send(world) == "MAIL_NOT_SENT"
+    earlier, new = (arrived.code for arrived in server.letters)
+    assert not await _signs_in(world, earlier)
+    assert await _signs_in(world, new)
+
+
+async def test_a_letter_of_unknown_fate_gives_the_slot_back(world: World, server: MailServer) -> None:
+    server.instead[MailServer.END_OF_DATA] = hang_up
+    assert await _send(world) == "MAIL_NOT_SENT"
+    server.instead.clear()
+    world.pass_time(seconds=1)
+    assert await _send(world) == {"message": "ok"}
+    assert await _signs_in(world, server.letters[-1].code)
+
+
+async def test_an_address_that_the_server_cannot_take_is_an_ordinary_refusal(world: World) -> None:
+    assert await _send(world, email="änä@example.test") == "MAIL_NOT_SENT"
+
+
+@pytest.mark.parametrize(
+    ("command", "misbehave"),
+    [
+        pytest.param("nothing", hang_up, id="the letter arrives"),
+        pytest.param(
+            "RCPT", answer("550 <ana@example.test>: 012345 no such user"), id="the server repeats the address"
+        ),
+        _refuse_letter,
+        _break_off,
+        pytest.param(MailServer.END_OF_DATA, hang_up, id="its fate is unknown"),
+    ],
+)
+@pytest.mark.parametrize("kind", [pytest.param(_CODE, id="code"), pytest.param(_LINK, id="link")])
+async def test_no_log_tells_an_address_or_a_secret(
+    world: World,
+    server: MailServer,
+    *,
+    readable_log: ReadableLog,
+    caplog: pytest.LogCaptureFixture,
+    command: str,
+    misbehave: Misbehaviour,
+    kind: dict[str, str],
+) -> None:
+    server.instead[command] = misbehave
+    with caplog.at_level(logging.DEBUG):
+        await _send(world, kind)
+    # The server of the test has its own log, and that one tells everything.
+    records = [record.getMessage() for record in caplog.records if not record.name.startswith("mail.")]
+    told = f"{readable_log.entries} {records}"
+    secrets = [ANA, "token=", *(letter.code for letter in server.letters if kind is _CODE)]
+    assert [secret for secret in secrets if secret in told] == []
+    assert len(readable_log.entries) == (0 if command == "nothing" else 1), "one line tells of each failure"

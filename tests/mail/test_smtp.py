@@ -1,0 +1,331 @@
+"""Real mail, against real SMTP servers on loopback: what is said to them, and what follows from what they answer."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from urllib.parse import quote
+
+import pytest
+import trustme
+from aiosmtpd.smtp import SMTP, LoginPassword
+
+from tests.mail.conftest import ReadableLog, server_side
+from tests.mail.letters import SENDER, letter, link_letter
+from tests.mail.servers import MailServer, Misbehaviour, answer, hang_up, mail_server
+from tickover.mail.compose import Composer
+from tickover.mail.smtp import SmtpMailer
+from tickover.ports import MailOutcomeUnknown, MailRefused
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[MailServer]:
+    """A server that knows all but TLS."""
+    async with mail_server(enable_SMTPUTF8=True, auth_require_tls=False) as running:
+        yield running
+
+
+@pytest.fixture
+def mailer(server: MailServer, readable_log: ReadableLog) -> SmtpMailer:
+    return SmtpMailer(f"smtp://{server.address}", Composer(SENDER), readable_log.log)
+
+
+# Letters that arrive
+
+
+async def test_a_letter_arrives_whole(server: MailServer, mailer: SmtpMailer, readable_log: ReadableLog) -> None:
+    await mailer.deliver(letter())
+    [arrived] = server.letters
+    assert arrived.message["To"] == "ana@example.test"
+    assert arrived.message["Subject"] == "012345 is your Tickover code"
+    assert "012345" in arrived.text()
+    assert "012345" in arrived.text("html")
+    assert server.said[1:] == ["MAIL FROM:<tickover@example.test>", "RCPT TO:<ana@example.test>", "DATA"]
+    assert readable_log.entries == []
+
+
+# Connections
+
+
+async def test_a_connection_is_kept_for_the_next_letter(server: MailServer, mailer: SmtpMailer) -> None:
+    for number in range(3):
+        await mailer.deliver(letter(secret=f"{number:06}"))
+    assert [arrived.code for arrived in server.letters] == ["000000", "000001", "000002"]
+    assert len(server.connections) == 1
+    assert server.said.count("RSET") == 2
+
+
+async def test_closing_says_goodbye(server: MailServer, mailer: SmtpMailer) -> None:
+    await mailer.deliver(letter())
+    await mailer.close()
+    assert server.said[-1] == "QUIT"
+
+
+async def test_a_connection_that_the_server_closed_meanwhile_is_replaced(
+    server: MailServer, mailer: SmtpMailer
+) -> None:
+    await mailer.deliver(letter(secret="000001"))
+    server.instead["RSET"] = hang_up
+    await mailer.deliver(letter(secret="000002"))
+    assert [arrived.code for arrived in server.letters] == ["000001", "000002"]
+    assert len(server.connections) == 2
+
+
+async def test_a_connection_on_which_a_letter_was_refused_is_not_used_again(
+    server: MailServer, mailer: SmtpMailer
+) -> None:
+    server.instead["RCPT"] = answer("550 nobody of that name")
+    with pytest.raises(MailRefused):
+        await mailer.deliver(letter())
+    server.instead.clear()
+    await mailer.deliver(letter())
+    assert len(server.connections) == 2
+
+
+async def test_real_mail_leaves_the_machine(mailer: SmtpMailer) -> None:
+    assert not mailer.stays_here
+
+
+async def test_letters_at_once_each_go_to_their_own_address(server: MailServer, mailer: SmtpMailer) -> None:
+    letters = [letter(f"user-{number}@example.test", secret=f"{number:06}") for number in range(20)]
+    await asyncio.gather(*map(mailer.deliver, letters))
+    arrived = {str(arrived.message["To"]): arrived.code for arrived in server.letters}
+    assert arrived == {sent.to: sent.secret for sent in letters}
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "ana@example.test",
+        "o'brien+clocks=1@example.test",
+        "!#$%&'*+-/=?^_`{|}~@example.test",
+        '"with space"@example.test',
+        '"two  spaces "@example.test',
+        '"at@inside"@example.test',
+        '"angle>inside"@example.test',
+        '"<b>"@example.test',
+        '"> size=1"@example.test',
+        '"quote\\"inside"@example.test',
+        '"back\\\\slash"@example.test',
+        '"needs no quotes"@example.test',
+        '".."@example.test',
+        "ana@[127.0.0.1]",
+        "ana@[IPv6:2001:db8::1]",
+        "ana@localhost",
+        "ana@xn--bcher-kva.example",
+        f"{'a' * 64}@{'b' * 63}.{'c' * 63}.{'d' * 58}.x",
+    ],
+)
+async def test_the_recipient_is_named_to_the_letter(server: MailServer, mailer: SmtpMailer, address: str) -> None:
+    await mailer.deliver(letter(address))
+    assert f"RCPT TO:<{address}>" in server.said
+    assert len(server.letters) == 1
+
+
+@pytest.mark.parametrize("address", ["änä@example.test", '"ä ä"@example.test', "用户@example.test"])
+async def test_an_address_beyond_ascii_is_sent_as_such(server: MailServer, mailer: SmtpMailer, address: str) -> None:
+    await mailer.deliver(letter(address))
+    assert server.said[1:3] == ["MAIL FROM:<tickover@example.test> SMTPUTF8", f"RCPT TO:<{address}>"]
+    [arrived] = server.letters
+    # Python's own parser does not read headers in UTF-8.
+    assert f"\r\nTo: {address}\r\n".encode() in arrived.content
+    assert f"It signs in {address}, once" in arrived.text()
+
+
+async def test_a_server_that_knows_ascii_alone_is_not_given_more(readable_log: ReadableLog) -> None:
+    async with mail_server() as server:
+        mailer = SmtpMailer(f"smtp://{server.address}", Composer(SENDER), readable_log.log)
+        with pytest.raises(MailRefused):
+            await mailer.deliver(letter("änä@example.test"))
+        assert server.letters == []
+        assert all(line.isascii() for line in server.said)
+
+
+async def test_dots_at_the_start_of_a_line_arrive(server: MailServer, mailer: SmtpMailer) -> None:
+    dotted = ".\n..\n...dots"
+    await mailer.deliver(link_letter(secret=dotted))
+    [arrived] = server.letters
+    assert f"\n\n{dotted}\n\n" in arrived.text()
+
+
+@pytest.mark.parametrize("line", ["250 fine", "251 will be passed on"])
+async def test_a_recipient_may_be_taken_in_two_ways(server: MailServer, mailer: SmtpMailer, line: str) -> None:
+    async def take(conversation: SMTP) -> None:
+        assert conversation.envelope is not None
+        conversation.envelope.rcpt_tos.append("ana@example.test")
+        await conversation.push(line)
+
+    server.instead["RCPT"] = take
+    await mailer.deliver(letter())
+    assert len(server.letters) == 1
+
+
+@pytest.mark.parametrize(
+    "farewell", [pytest.param(hang_up, id="none"), pytest.param(answer("500 what?"), id="a rude one")]
+)
+async def test_a_letter_that_was_accepted_needs_no_farewell(
+    server: MailServer, mailer: SmtpMailer, farewell: Misbehaviour
+) -> None:
+    server.instead["QUIT"] = farewell
+    await mailer.deliver(letter())
+    assert len(server.letters) == 1
+
+
+# Letters that do not
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("connect", "554 no service"),
+        ("connect", "421 too busy"),
+        ("MAIL", "550 no"),
+        ("MAIL", "451 later"),
+        ("RCPT", "550 no such user"),
+        ("RCPT", "450 mailbox busy"),
+        ("RCPT", "252 perhaps"),
+        ("RCPT", "421 closing"),
+        ("DATA", "554 no"),
+        (MailServer.END_OF_DATA, "554 spam"),
+        (MailServer.END_OF_DATA, "552 too large"),
+        (MailServer.END_OF_DATA, "451 later"),
+    ],
+)
+async def test_a_letter_that_the_server_will_not_take_is_refused(
+    server: MailServer, mailer: SmtpMailer, command: str, line: str
+) -> None:
+    server.instead[command] = answer(line)
+    with pytest.raises(MailRefused):
+        await mailer.deliver(letter())
+
+
+@pytest.mark.parametrize("command", ["connect", "EHLO", "MAIL", "RCPT"])
+async def test_a_connection_that_breaks_before_the_letter_is_a_refusal(
+    server: MailServer, mailer: SmtpMailer, command: str
+) -> None:
+    server.instead[command] = hang_up
+    with pytest.raises(MailRefused):
+        await mailer.deliver(letter())
+    assert server.letters == []
+
+
+async def test_a_connection_that_breaks_after_the_letter_leaves_it_unknown(
+    server: MailServer, mailer: SmtpMailer
+) -> None:
+    server.instead[MailServer.END_OF_DATA] = hang_up
+    with pytest.raises(MailOutcomeUnknown):
+        await mailer.deliver(letter())
+    assert len(server.letters) == 1
+
+
+@pytest.mark.parametrize("line", ["taken", "25", "OK 250", "abc def"])
+async def test_an_answer_that_cannot_be_read_leaves_a_letter_unknown(
+    server: MailServer, mailer: SmtpMailer, line: str
+) -> None:
+    server.instead[MailServer.END_OF_DATA] = answer(line)
+    with pytest.raises(MailOutcomeUnknown):
+        await mailer.deliver(letter())
+
+
+async def test_a_server_that_is_not_there_is_a_refusal(readable_log: ReadableLog) -> None:
+    with socket.socket() as taken:  # bound, but nobody listens
+        taken.bind(("127.0.0.1", 0))
+        mailer = SmtpMailer(f"smtp://127.0.0.1:{taken.getsockname()[1]}", Composer(SENDER), readable_log.log)
+        with pytest.raises(MailRefused):
+            await mailer.deliver(letter())
+
+
+# TLS
+
+_LOCAL = ("localhost", "127.0.0.1")
+
+
+async def test_tls_is_used_when_it_is_offered(trusted: trustme.CA, readable_log: ReadableLog) -> None:
+    async with mail_server(tls_context=server_side(trusted, *_LOCAL)) as server:
+        await SmtpMailer(f"smtp://{server.address}", Composer(SENDER), readable_log.log).deliver(letter())
+        assert [arrived.over_tls for arrived in server.letters] == [True]
+
+
+@pytest.mark.parametrize("login", ["", "ana:secret@"])
+async def test_smtps_is_tls_from_the_start(trusted: trustme.CA, readable_log: ReadableLog, login: str) -> None:
+    async with mail_server(tls=server_side(trusted, *_LOCAL), auth_require_tls=False) as server:
+        server.login = LoginPassword(b"ana", b"secret")
+        await SmtpMailer(f"smtps://{login}{server.address}", Composer(SENDER), readable_log.log).deliver(letter())
+        assert [arrived.over_tls for arrived in server.letters] == [True]
+
+
+async def test_smtps_takes_an_address_beyond_ascii(trusted: trustme.CA, readable_log: ReadableLog) -> None:
+    async with mail_server(tls=server_side(trusted, *_LOCAL), enable_SMTPUTF8=True) as server:
+        mailer = SmtpMailer(f"smtps://{server.address}", Composer(SENDER), readable_log.log)
+        await mailer.deliver(letter("änä@example.test"))
+        assert len(server.letters) == 1
+
+
+@pytest.mark.parametrize("scheme", ["smtp", "smtps"])
+async def test_a_certificate_of_a_stranger_is_refused(
+    authority: trustme.CA, readable_log: ReadableLog, scheme: str
+) -> None:
+    context = server_side(authority, *_LOCAL)
+    options = {"tls": context} if scheme == "smtps" else {"tls_context": context}
+    async with mail_server(**options) as server:
+        with pytest.raises(MailRefused):
+            await SmtpMailer(f"{scheme}://{server.address}", Composer(SENDER), readable_log.log).deliver(letter())
+        assert server.letters == []
+
+
+@pytest.mark.parametrize("scheme", ["smtp", "smtps"])
+async def test_a_certificate_for_another_name_is_refused(
+    trusted: trustme.CA, readable_log: ReadableLog, scheme: str
+) -> None:
+    context = server_side(trusted, "mail.elsewhere.test")
+    options = {"tls": context} if scheme == "smtps" else {"tls_context": context}
+    async with mail_server(**options) as server:
+        with pytest.raises(MailRefused):
+            await SmtpMailer(f"{scheme}://{server.address}", Composer(SENDER), readable_log.log).deliver(letter())
+        assert server.letters == []
+
+
+# Signing in to the mail server
+
+
+@pytest.mark.parametrize(
+    ("user", "password"),
+    [
+        pytest.param("ana", "secret", id="plain"),
+        pytest.param("ana@example.test", "p@ss:w/rd?#%+ []", id="with all that a URL needs encoded"),
+        pytest.param("änä", "pässwörd", id="beyond ASCII"),
+        pytest.param("ana", "100%25", id="with a percent that stays"),
+    ],
+)
+async def test_the_login_in_the_url_is_used(
+    server: MailServer, readable_log: ReadableLog, user: str, password: str
+) -> None:
+    server.login = LoginPassword(user.encode(), password.encode())
+    url = f"smtp://{quote(user, safe='')}:{quote(password, safe='')}@{server.address}"
+    await SmtpMailer(url, Composer(SENDER), readable_log.log).deliver(letter())
+    assert [arrived.login for arrived in server.letters] == [server.login]
+
+
+@pytest.mark.parametrize("login", ["ana:wrong", "ben:secret", "ana", "ana:"])
+async def test_a_wrong_login_is_a_refusal(server: MailServer, readable_log: ReadableLog, login: str) -> None:
+    server.login = LoginPassword(b"ana", b"secret")
+    with pytest.raises(MailRefused):
+        await SmtpMailer(f"smtp://{login}@{server.address}", Composer(SENDER), readable_log.log).deliver(letter())
+    assert server.letters == []
+    assert "secret" not in str(readable_log.entries)
+
+
+async def test_a_login_that_the_server_does_not_ask_for_is_a_refusal(readable_log: ReadableLog) -> None:
+    async with mail_server() as server:
+        mailer = SmtpMailer(f"smtp://ana:secret@{server.address}", Composer(SENDER), readable_log.log)
+        with pytest.raises(MailRefused):
+            await mailer.deliver(letter())
+        assert server.letters == []
+
+
+async def test_a_password_does_not_cross_a_network_in_the_clear(server: MailServer, readable_log: ReadableLog) -> None:
+    """127.1 is this machine, but is not known to be by its spelling: so it stands in for a server far away."""
+    server.login = LoginPassword(b"ana", b"secret")
+    mailer = SmtpMailer(f"smtp://ana:secret@127.1:{server.port}", Composer(SENDER), readable_log.log)
+    with pytest.raises(MailRefused):
+        await mailer.deliver(letter())
+    assert [line.split()[0] for line in server.said] == ["EHLO"]

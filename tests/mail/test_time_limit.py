@@ -1,0 +1,148 @@
+"""Ten seconds for the whole conversation with the mail server, and not one more.
+
+The event loop's time stands still here and is moved by the test, so nobody waits. All else is real, sockets included.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from tests.mail.conftest import ReadableLog
+from tests.mail.letters import SENDER, letter
+from tests.mail.servers import MailServer, Silence, mail_server
+from tickover.mail.compose import Composer
+from tickover.mail.smtp import SmtpMailer
+from tickover.ports import MailOutcomeUnknown, MailRefused
+
+
+class _LoopOutOfTime(asyncio.SelectorEventLoop):
+    """An event loop whose time is a number."""
+
+    def __init__(self) -> None:
+        self.passed = 0.0
+        super().__init__()
+
+    def time(self) -> float:
+        return self.passed
+
+
+class _Scene:
+    """A server, a letter that is on its way to it, and the passing of time."""
+
+    def __init__(self, loop: _LoopOutOfTime, server: MailServer, mailer: SmtpMailer) -> None:
+        self.server = server
+        self._loop = loop
+        self._mailer = mailer
+
+    def deliver(self) -> "asyncio.Task[None]":
+        return asyncio.create_task(self._mailer.deliver(letter()))
+
+    def close(self) -> "asyncio.Task[None]":
+        return asyncio.create_task(self._mailer.close())
+
+    async def pass_time(self, seconds: float) -> None:
+        """Move the time, and let everything happen that was due by then."""
+        self._loop.passed += seconds
+        for _ in range(50):
+            await asyncio.sleep(0)
+
+
+def _play(act: Callable[[_Scene], Awaitable[None]], log: ReadableLog) -> None:
+    with asyncio.Runner(loop_factory=_LoopOutOfTime) as runner:
+        loop = runner.get_loop()
+        assert isinstance(loop, _LoopOutOfTime)
+
+        async def scene() -> None:
+            async with mail_server(timeout=1000) as server:
+                await act(_Scene(loop, server, SmtpMailer(f"smtp://{server.address}", Composer(SENDER), log.log)))
+
+        runner.run(scene())
+
+
+@pytest.mark.parametrize(
+    ("command", "outcome"),
+    [
+        ("connect", MailRefused),
+        ("EHLO", MailRefused),
+        ("MAIL", MailRefused),
+        ("RCPT", MailRefused),
+        (MailServer.END_OF_DATA, MailOutcomeUnknown),
+    ],
+)
+def test_a_server_that_falls_silent_is_given_ten_seconds(
+    command: str, outcome: type[Exception], readable_log: ReadableLog
+) -> None:
+    async def act(scene: _Scene) -> None:
+        silence = Silence()
+        scene.server.instead[command] = silence
+        delivery = scene.deliver()
+        await silence.begins(delivery)
+        await scene.pass_time(9.99)
+        assert not delivery.done()
+        await scene.pass_time(0.01)
+        assert delivery.done()
+        assert isinstance(delivery.exception(), outcome)
+
+    _play(act, readable_log)
+
+
+def test_the_ten_seconds_are_for_all_steps_together(readable_log: ReadableLog) -> None:
+    """A server that answers each command in time, and still takes too long."""
+
+    async def act(scene: _Scene) -> None:
+        silences = {command: Silence("250 fine") for command in ("EHLO", "MAIL", "RCPT")}
+        scene.server.instead.update(silences)
+        delivery = scene.deliver()
+        for command in ("EHLO", "MAIL"):
+            await silences[command].begins(delivery)
+            await scene.pass_time(4)
+            silences[command].over.set()
+        await silences["RCPT"].begins(delivery)
+        await scene.pass_time(1.99)
+        assert not delivery.done()
+        await scene.pass_time(0.01)
+        assert delivery.done()
+        assert isinstance(delivery.exception(), MailRefused)
+
+    _play(act, readable_log)
+
+
+def test_a_server_that_is_slow_but_in_time_takes_the_letter(readable_log: ReadableLog) -> None:
+    async def act(scene: _Scene) -> None:
+        silence = Silence("250 taken")
+        scene.server.instead[MailServer.END_OF_DATA] = silence
+        delivery = scene.deliver()
+        await silence.begins(delivery)
+        await scene.pass_time(9.99)
+        silence.over.set()
+        await delivery
+        assert len(scene.server.letters) == 1
+
+    _play(act, readable_log)
+
+
+def test_a_farewell_that_does_not_come_keeps_nobody_waiting(readable_log: ReadableLog) -> None:
+    async def act(scene: _Scene) -> None:
+        silence = Silence()
+        scene.server.instead["QUIT"] = silence
+        await scene.deliver()
+        closing = scene.close()
+        await silence.begins(closing)
+        await scene.pass_time(1)
+        await closing
+
+    _play(act, readable_log)
+
+
+def test_a_connection_that_nobody_uses_is_let_go_after_fifteen_seconds(readable_log: ReadableLog) -> None:
+    async def act(scene: _Scene) -> None:
+        await scene.deliver()
+        await scene.pass_time(14.9)
+        await scene.deliver()
+        assert len(scene.server.connections) == 1
+        await scene.pass_time(15.1)
+        await scene.deliver()
+        assert len(scene.server.connections) == 2
+
+    _play(act, readable_log)

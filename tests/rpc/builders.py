@@ -1,0 +1,175 @@
+"""What the tables of this folder share: good parameters to spoil one field at a time, raw requests, and worlds with a
+part that fails.
+"""
+
+import json
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from tests.world import ANA, Answer, World
+from tickover.core.clocks import Clock
+from tickover.mail.compose import Composer
+from tickover.mail.outbox import Outbox
+from tickover.operations import Policy
+from tickover.ports import Letter
+from tickover.storage.sqlite import SqliteStore
+
+BEN: Final = "ben@example.test"
+LEFT_OUT: Final = object()
+"""A value that takes its field away."""
+POLICY: Final = Policy("https://tickover.example.test", 10_000)
+
+
+def _changed(good: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in (good | changes).items() if value is not LEFT_OUT}
+
+
+def transaction(**changes: Any) -> dict[str, Any]:
+    good = {"at": "2027-02-01T09:00:00Z", "name": "Salary", "amount": 2800, "currency": "EUR", "type": "INCOME"}
+    return _changed(good, changes)
+
+
+def contribution(**changes: Any) -> dict[str, Any]:
+    return _changed({"at": "2027-02-01T09:00:00Z", "amount": 100}, changes)
+
+
+def goal(**changes: Any) -> dict[str, Any]:
+    return _changed({"name": "Bicycle", "targetAmount": 1000}, changes)
+
+
+def send(email: Any = ANA, **changes: Any) -> dict[str, Any]:
+    """The parameters of a letter with a code."""
+    return _changed({"email": email, "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}, changes)
+
+
+def send_link(email: Any = ANA, **changes: Any) -> dict[str, Any]:
+    return send(email, **{"loginCodeType": "LONG_LIVED", "emailType": "WEB_LOGIN_LINK"} | changes)
+
+
+def login(code: Any, email: Any = ANA, **changes: Any) -> dict[str, Any]:
+    return _changed({"email": email, "code": code, "authenticationMethod": "EMAIL_CODE"}, changes)
+
+
+def wrong(code: str) -> str:
+    """A code of the right form that is another one."""
+    return f"{(int(code) + 1) % 1_000_000:06}"
+
+
+def written(moment: datetime) -> str:
+    """RFC 3339 in UTC, as the program writes it."""
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def call(method: str, params: Any = LEFT_OUT, id: Any = 7) -> dict[str, Any]:
+    """An envelope; `id=LEFT_OUT` makes it a notification."""
+    return _changed({"jsonrpc": "2.0", "method": method, "params": params, "id": id}, {})
+
+
+def raw_call(method: str, params: str, id: str = "7") -> bytes:
+    """An envelope whose parameters and id are the very JSON text given."""
+    return f'{{"jsonrpc": "2.0", "method": {json.dumps(method)}, "params": {params}, "id": {id}}}'.encode()
+
+
+def rows(field: str, rule: str, *values: Any) -> list[tuple[str, str, Any]]:
+    """Rows of a table: values that break this rule of this field."""
+    return [(field, rule, value) for value in values]
+
+
+def named(value: Any) -> str:
+    """A value as a test's name shows it."""
+    return "left out" if value is LEFT_OUT else repr(value)[:40]
+
+
+def reason_of(answer: Answer) -> str:
+    """The reason of a refusal."""
+    reason: str = answer.json["error"]["data"]["reason"]
+    return reason
+
+
+class _WithId(msgspec.Struct):
+    id: msgspec.Raw
+
+
+def id_bytes(answer: Answer) -> bytes:
+    """The id of an answer as it was written, byte for byte."""
+    return bytes(msgspec.json.decode(answer.body, type=_WithId).id)
+
+
+async def exchange(
+    world: World, headers: Iterable[tuple[str, str]], messages: Iterable[dict[str, Any]]
+) -> tuple[Answer | None, int]:
+    """POST /rpc message by message; the answer, None when none was given, and how many messages were read."""
+    waiting = list(messages)
+    sent: list[Any] = []
+    read = 0
+
+    async def receive() -> Any:
+        nonlocal read
+        read += 1
+        return waiting.pop(0) if waiting else {"type": "http.disconnect"}
+
+    async def keep(message: Any) -> None:
+        sent.append(message)
+
+    encoded = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
+    await world.web({"type": "http", "method": "POST", "path": "/rpc", "headers": encoded}, receive, keep)
+    if not sent:
+        return None, read
+    start, *rest = sent
+    names = {name.decode(): value.decode() for name, value in start["headers"]}
+    return Answer(start["status"], names, b"".join(message.get("body", b"") for message in rest)), read
+
+
+class TroubledMailer:
+    """A mail server on a bad day: keeps every letter it was handed, and fails with `trouble` while that is set."""
+
+    stays_here = False
+
+    def __init__(self) -> None:
+        self.letters: list[Letter] = []
+        self.trouble: type[Exception] | None = None
+
+    async def deliver(self, letter: Letter) -> None:
+        self.letters.append(letter)
+        if self.trouble:
+            raise self.trouble
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
+@asynccontextmanager
+async def open_troubled_world(folder: Path) -> AsyncIterator[tuple[World, TroubledMailer]]:
+    """A world whose mail goes to a real server, which may fail."""
+    store = await SqliteStore.open(folder / "tickover.db")
+    mailer = TroubledMailer()
+    try:
+        yield World(store, mailer, folder / "outbox", POLICY), mailer
+    finally:
+        await store.close()
+
+
+class BuggyStore(SqliteStore):
+    """The real store, but for one bug of the kind that only we can make."""
+
+    DETAIL: Final = "a detail that is nobody's business"
+
+    async def create_clock(
+        self, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
+    ) -> bytes | None:
+        raise RuntimeError(self.DETAIL)
+
+
+@asynccontextmanager
+async def open_buggy_world(folder: Path) -> AsyncIterator[World]:
+    """A world in which createTestClock hits a bug of ours."""
+    store = await BuggyStore.open(folder / "tickover.db")
+    try:
+        yield World(store, Outbox(folder / "outbox", Composer("tickover@example.test")), folder / "outbox", POLICY)
+    finally:
+        await store.close()

@@ -1,0 +1,260 @@
+"""advanceTestClock: forward only, to maxTime at most, by its owner, within seven days."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.rpc.builders import BEN, LEFT_OUT, call, contribution, goal, named, reason_of, rows, transaction, written
+from tests.world import World, all_at_once
+
+ADVANCE = "advanceTestClock"
+START = "2027-01-01T00:00:00Z"
+MICROSECOND = timedelta(microseconds=1)
+
+
+def there(clock: Any, frozen_time: str = "2027-03-01T00:00:00Z") -> dict[str, str]:
+    return {"id": clock["id"], "frozenTime": frozen_time}
+
+
+async def current(world: World, token: str, clock: Any) -> str:
+    """Where the clock stands, asked without moving it."""
+    error = await world.error(ADVANCE, there(clock, "0001-01-01T00:00:00Z"), token)
+    frozen_time: str = error["data"]["currentFrozenTime"]
+    return frozen_time
+
+
+# Parameters (decision 23).
+
+
+@pytest.mark.parametrize(
+    ("field", "rule", "value"),
+    [
+        *rows("id", "required", LEFT_OUT),
+        *rows("id", "type", None, 5, True, [], {}),
+        *rows("frozenTime", "required", LEFT_OUT),
+        *rows("frozenTime", "type", None, 5, True, [], {}),
+        *rows("frozenTime", "format", "", "now", "2027-03-01", "2027-03-01T00:00:00", "2027-02-29T00:00:00Z"),
+        *rows("frozen_time", "unknown", "2027-03-01T00:00:00Z"),
+        *rows("at", "unknown", "2027-03-01T00:00:00Z"),
+    ],
+    ids=named,
+)
+async def test_wrong_parameters_are_refused(world: World, token: str, field: str, rule: str, value: Any) -> None:
+    good = there(await world.create(token, frozenTime=START))
+    params = {name: value for name, value in {**good, field: value}.items() if value is not LEFT_OUT}
+    assert await world.faults(ADVANCE, params, token) == {field: rule}
+
+
+async def test_both_parameters_are_required(world: World, token: str) -> None:
+    assert await world.faults(ADVANCE, {}, token) == {"id": "required", "frozenTime": "required"}
+    assert await world.faults(ADVANCE, None, token) == {"id": "required", "frozenTime": "required"}
+
+
+# Who may.
+
+
+@pytest.mark.parametrize("wrong", [None, "tko_" + "A" * 43, "secret"])
+async def test_nobody_without_a_token_of_ours_advances_a_clock(world: World, token: str, wrong: str | None) -> None:
+    clock = await world.create(token, frozenTime=START)
+    answer = await world.call(ADVANCE, there(clock), wrong)
+    assert (answer.status, reason_of(answer)) == (401, "UNAUTHENTICATED")
+    assert await current(world, token, clock) == START
+
+
+async def test_a_token_that_has_expired_advances_nothing(world: World) -> None:
+    signed_in_at = world.now
+    token = await world.sign_in()
+    world.now = signed_in_at + timedelta(days=30) - MICROSECOND
+    clock = await world.create(token, frozenTime=START)
+    await world.advance(token, clock["id"], "2027-01-02T00:00:00Z")
+    world.now += MICROSECOND
+    assert reason_of(await world.call(ADVANCE, there(clock), token)) == "UNAUTHENTICATED"
+
+
+async def test_someone_elses_clock_is_answered_like_one_that_is_not_there(world: World, token: str) -> None:
+    clock = await world.create(token, frozenTime=START)
+    ben = await world.sign_in(BEN)
+    absent = clock | {"id": clock["id"][:-1] + ("0" if clock["id"][-1] != "0" else "1")}
+    answers = [await world.post(call(ADVANCE, there(which)), ben) for which in (clock, absent)]
+    assert answers[0].json["error"]["data"] == {"reason": "CLOCK_NOT_FOUND"}
+    assert answers[0].body == answers[1].body
+    assert await current(world, token, clock) == START
+
+
+async def test_the_owner_may_advance_with_any_of_their_tokens(world: World, token: str) -> None:
+    clock = await world.create(token, frozenTime=START)
+    another = await world.sign_in()
+    assert another != token
+    assert (await world.advance(another, clock["id"], "2027-03-01T00:00:00Z"))["id"] == clock["id"]
+
+
+@pytest.mark.parametrize(
+    "id",
+    [
+        "", "clock", "clock_", "clock_1", "x" * 100_000, "é", "0197f0e0-0000-7000-8000-000000000000",
+        "clock_ffffffff-ffff-7fff-bfff-ffffffffffff", "clock_01a2d11f-0200-4000-8000-000000000000",
+        "clock_01a2d11f-0200-7000-0000-000000000000", "clock_01a2d11f-0200-7000-8000-000000000000\n",
+        " clock_01a2d11f-0200-7000-8000-000000000000", "CLOCK_01a2d11f-0200-7000-8000-000000000000",
+        "goal_01a2d11f-0200-7000-8000-000000000000", "clock_01a2d11f020070008000000000000000",
+        "clock_01a2d11f-0200-7000-8000-00000000000g", "clock_01A2D11F-0200-7000-8000-000000000000",
+    ],
+    ids=named,
+)  # fmt: skip
+async def test_an_id_that_no_clock_has_is_not_found(world: World, token: str, id: str) -> None:
+    answer = await world.call(ADVANCE, {"id": id, "frozenTime": START}, token)
+    assert (answer.status, answer.json["error"]["code"]) == (200, -32004)
+    assert answer.json["error"]["data"] == {"reason": "CLOCK_NOT_FOUND"}
+
+
+@pytest.mark.parametrize("id", ["\0", "clock_\ud800"], ids=["U+0000", "a lone surrogate"])
+async def test_an_id_that_is_no_text_is_refused(world: World, token: str, id: str) -> None:
+    assert await world.faults("advanceTestClock", {"id": id, "frozenTime": START}, token) == {"id": "format"}
+
+
+# Forward only.
+
+
+async def test_a_later_time_moves_the_clock_and_nothing_else_of_it(world: World, token: str) -> None:
+    clock = await world.create(token, frozenTime=START)
+    world.pass_time(hours=5)
+    result = await world.result(ADVANCE, there(clock), token)
+    assert result == {"clock": clock | {"frozenTime": "2027-03-01T00:00:00Z"}}
+
+
+@pytest.mark.parametrize("again", ["2027-03-01T00:00:00Z", "2027-03-01T01:00:00+01:00", "2027-02-28T23:59:60Z"])
+async def test_the_same_instant_is_answered_with_the_clock_unchanged(world: World, token: str, again: str) -> None:
+    params = {"transactions": [transaction()], "goals": [goal(contributions=[contribution()])]}
+    clock = await world.create(token, frozenTime=START, **params)
+    first = await world.advance(token, clock["id"], "2027-03-01T00:00:00Z")
+    assert await world.advance(token, clock["id"], again) == first
+    assert await world.advance(token, clock["id"], again) == first
+
+
+async def test_a_frozen_time_that_was_returned_and_sent_back_is_equal(world: World, token: str) -> None:
+    world.now = datetime(2027, 1, 2, 3, 4, 5, 678_901, UTC)
+    clock = await world.create(token)
+    assert await world.advance(token, clock["id"], clock["frozenTime"]) == clock
+    moved = await world.advance(token, clock["id"], "2027-02-01T00:00:00.1234567Z")
+    assert moved["frozenTime"] == "2027-02-01T00:00:00.123456Z"
+    assert await world.advance(token, clock["id"], moved["frozenTime"]) == moved
+
+
+async def test_an_earlier_time_is_refused_and_the_clock_stays(world: World, token: str) -> None:
+    clock = await world.create(token, frozenTime=START)
+    await world.advance(token, clock["id"], "2027-03-01T00:00:00Z")
+    for earlier in ("2027-02-28T23:59:59.999999Z", START, "0001-01-01T00:00:00Z"):
+        answer = await world.call(ADVANCE, there(clock, earlier), token)
+        assert (answer.status, answer.json["error"]["code"]) == (200, -32011)
+        details = {"reason": "TIME_BEFORE_CURRENT", "currentFrozenTime": "2027-03-01T00:00:00Z"}
+        assert answer.json["error"]["data"] == details
+    assert (await world.advance(token, clock["id"], "2027-03-01T00:00:00.000001Z"))["id"] == clock["id"]
+
+
+async def test_max_time_can_be_reached_and_not_passed(world: World, token: str) -> None:
+    clock = await world.create(token, frozenTime="2028-02-29T00:00:00.5Z")
+    assert clock["maxTime"] == "2038-02-28T00:00:00.500000Z"
+    beyond = written(datetime.fromisoformat(clock["maxTime"]) + MICROSECOND)
+    for after in (beyond, "9999-12-31T23:59:59.999999Z"):
+        answer = await world.call(ADVANCE, there(clock, after), token)
+        assert (answer.status, answer.json["error"]["code"]) == (200, -32012)
+        assert answer.json["error"]["data"] == {"reason": "TIME_AFTER_MAX", "maxTime": clock["maxTime"]}
+    assert await current(world, token, clock) == clock["frozenTime"]
+    last = await world.advance(token, clock["id"], clock["maxTime"])
+    assert last["frozenTime"] == last["maxTime"] == clock["maxTime"]
+    assert last["expiresAt"] == clock["expiresAt"]
+
+
+async def test_of_many_advances_at_once_the_furthest_stands(world: World, token: str) -> None:
+    clock = await world.create(token, frozenTime=START)
+    days = [7, 3, 28, 11, 2, 19, 5, 23]
+    await all_at_once(len(days), lambda n: world.call(ADVANCE, there(clock, f"2027-02-{days[n]:02}T00:00:00Z"), token))
+    assert await current(world, token, clock) == "2027-02-28T00:00:00Z"
+
+
+# What becomes visible.
+
+
+async def test_items_at_or_before_the_new_time_have_happened(world: World, token: str) -> None:
+    at = datetime(2027, 2, 1, 9, tzinfo=UTC)
+    times = [written(at), written(at + MICROSECOND)]
+    clock = await world.create(
+        token,
+        frozenTime=START,
+        transactions=[transaction(at=time, name=time) for time in times],
+        goals=[goal(initialAmount=100, contributions=[contribution(at=time, amount=200) for time in times])],
+    )
+
+    def seen(clock: Any) -> tuple[list[str], list[str], list[str], list[str], list[float]]:
+        (shown,) = clock["goals"]
+        return (
+            [item["at"] for item in clock["transactions"]],
+            [item["at"] for item in clock["pendingTransactions"]],
+            [item["at"] for item in shown["contributions"]],
+            [item["at"] for item in shown["upcomingContributions"]],
+            [shown["currentAmount"], shown["remainingAmount"], shown["progressPercent"]],
+        )
+
+    before = await world.advance(token, clock["id"], written(at - MICROSECOND))
+    assert seen(before) == ([], times, [], times, [100, 900, 10])
+    at_the_first = await world.advance(token, clock["id"], times[0])
+    assert seen(at_the_first) == (times[:1], times[1:], times[:1], times[1:], [300, 700, 30])
+    at_the_second = await world.advance(token, clock["id"], times[1])
+    assert seen(at_the_second) == (times, [], times, [], [500, 500, 50])
+
+
+async def test_one_leap_shows_what_many_steps_show(world: World, token: str) -> None:
+    times = [f"2027-{month:02}-15T00:00:00Z" for month in range(1, 13)]
+    params = {
+        "frozenTime": START,
+        "transactions": [transaction(at=time, name=time, category=time) for time in reversed(times)],
+        "goals": [goal(contributions=[contribution(at=time, amount=0.1) for time in times])] * 2,
+    }
+    leaping, stepping = await world.create(token, **params), await world.create(token, **params)
+    for time in times:
+        stepped = await world.advance(token, stepping["id"], time)
+    leapt = await world.advance(token, leaping["id"], times[-1])
+
+    def without_ids(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: without_ids(part) for name, part in value.items() if name != "id"}
+        return [without_ids(part) for part in value] if isinstance(value, list) else value
+
+    assert without_ids(leapt) == without_ids(stepped)
+    assert leapt["goals"][1]["currentAmount"] == 1.2
+
+
+# Expiry (decision 21).
+
+
+@pytest.mark.parametrize("microsecond", [0, 678_999], ids=["born on the millisecond", "born between two"])
+async def test_a_clock_expires_at_exactly_expires_at(world: World, token: str, microsecond: int) -> None:
+    world.now = datetime(2027, 1, 2, 3, 4, 5, microsecond, UTC)
+    clock = await world.create(token, frozenTime=START)
+    world.now = datetime.fromisoformat(clock["expiresAt"]) - MICROSECOND
+    assert (await world.advance(token, clock["id"], "2027-02-01T00:00:00Z"))["expiresAt"] == clock["expiresAt"]
+    world.now += MICROSECOND
+    for frozen_time in ("2027-02-01T00:00:00Z", "2027-03-01T00:00:00Z", START, "2099-01-01T00:00:00Z"):
+        answer = await world.call(ADVANCE, there(clock, frozen_time), token)
+        assert (answer.status, answer.json["error"]["code"]) == (200, -32010)
+        assert answer.json["error"]["data"] == {"reason": "CLOCK_EXPIRED"}
+
+
+async def test_an_expired_id_tells_by_itself_whoever_asks_and_whatever_is_kept(world: World, token: str) -> None:
+    clock = await world.create(token, frozenTime=START)
+    unknown = clock | {"id": clock["id"][:-12] + "0123456789ab"}
+    ben = await world.sign_in(BEN)
+    world.now = datetime.fromisoformat(clock["expiresAt"])
+    answers = [await world.post(call(ADVANCE, there(clock)), asking) for asking in (token, ben)]
+    answers += [await world.post(call(ADVANCE, there(unknown)), asking) for asking in (token, ben)]
+    assert await world.store.sweep(world.now, 100) > 0
+    answers += [await world.post(call(ADVANCE, there(clock)), asking) for asking in (token, ben)]
+    assert reason_of(answers[0]) == "CLOCK_EXPIRED"
+    assert len({answer.body for answer in answers}) == 1
+
+
+async def test_an_unknown_id_that_is_younger_is_not_found(world: World, token: str) -> None:
+    clock = await world.create(token, frozenTime=START)
+    unknown = clock | {"id": clock["id"][:-12] + "0123456789ab"}
+    world.now = datetime.fromisoformat(clock["expiresAt"]) - MICROSECOND
+    assert reason_of(await world.call(ADVANCE, there(unknown), token)) == "CLOCK_NOT_FOUND"

@@ -1,0 +1,222 @@
+"""INVALID_PARAMS names every fault at once: each with its path, its rule, a message, and what was given."""
+
+from typing import Any
+
+import pytest
+
+from tests.rpc.builders import LEFT_OUT, call, contribution, goal, login, named, raw_call, send, transaction
+from tests.world import World
+
+CREATE = "createTestClock"
+
+
+async def faults(world: World, params: Any, token: str | None = None, method: str = CREATE) -> list[dict[str, Any]]:
+    """The faults as they stand in the error, in their order."""
+    errors: list[dict[str, Any]] = (await world.error(method, params, token))["data"]["errors"]
+    return errors
+
+
+async def test_the_error_object_is_the_one_that_was_decided(world: World, token: str) -> None:
+    entries = [transaction(), transaction(), transaction(), transaction(amount=-5)]
+    params = {"transactions": entries, "goals": [goal(targetAmount=1000, initialAmount=1001)]}
+    answer = await world.post(call(CREATE, params), token)
+    amount = {"path": "transactions[3].amount", "rule": "positive", "message": "must be greater than 0", "got": -5}
+    initial = {"path": "goals[0].initialAmount", "rule": "max", "message": "must not exceed targetAmount (1000)"}
+    assert answer.json == {
+        "jsonrpc": "2.0",
+        "id": 7,
+        "error": {
+            "code": -32602,
+            "message": "2 fields of createTestClock were refused.",
+            "data": {"reason": "INVALID_PARAMS", "errors": [amount, initial | {"got": 1001}]},
+        },
+    }
+
+
+async def test_one_fault_is_told_in_the_singular(world: World) -> None:
+    error = await world.error("sendLoginCodeEmail", send("ana"))
+    assert error["message"] == "1 field of sendLoginCodeEmail was refused."
+
+
+async def test_every_fault_of_a_thoroughly_wrong_clock_is_named(world: World, token: str) -> None:
+    too_late = contribution(at="2038-01-01T00:00:00Z")
+    params = {
+        "frozenTime": "2027-01-01T00:00:00Z",
+        "transactions": [
+            transaction(at="2026-12-31T23:59:59Z", name="", currency="eur"),
+            transaction(),
+            "rent",
+            {"amount": 1_000_000_001, "type": "GIFT", "category": "x" * 81},
+        ],
+        "goals": [
+            goal(targetAmount=0, initialAmount=-1, contributions=[contribution(amount="5"), contribution(at="soon")]),
+            goal(name="x" * 121, targetAmount=10, initialAmount=10.5, contributions=[too_late]),
+            goal(contributions=[contribution()] * 101, colour="red"),
+        ],
+        "notes": [],
+    }
+    assert await world.faults(CREATE, params, token) == {
+        "notes": "unknown",
+        "transactions[0].at": "range",
+        "transactions[0].name": "minLength",
+        "transactions[0].currency": "format",
+        "transactions[2]": "type",
+        "transactions[3].at": "required",
+        "transactions[3].name": "required",
+        "transactions[3].amount": "max",
+        "transactions[3].currency": "required",
+        "transactions[3].type": "oneOf",
+        "transactions[3].category": "maxLength",
+        "goals[0].targetAmount": "positive",
+        "goals[0].initialAmount": "min",
+        "goals[0].contributions[0].amount": "type",
+        "goals[0].contributions[1].at": "format",
+        "goals[1].name": "maxLength",
+        "goals[1].initialAmount": "max",
+        "goals[1].contributions[0].at": "range",
+        "goals[2].contributions": "count",
+        "goals[2].colour": "unknown",
+    }
+
+
+async def test_as_many_faults_as_there_are_entries_are_named(world: World, token: str) -> None:
+    params = {
+        "transactions": [transaction(amount=0)] * 100,
+        "goals": [goal(contributions=[contribution(amount=0)] * 100)] * 25,
+    }
+    named_faults = await world.faults(CREATE, params, token)
+    assert len(named_faults) == 100 + 25 * 100
+    assert {"transactions[99].amount", "goals[24].contributions[99].amount"} <= named_faults.keys()
+
+
+async def test_every_fault_of_a_send_is_named(world: World) -> None:
+    params = send("ana", loginCodeType="LONG_LIVED", to="ana")
+    expected = {"email": "format", "loginCodeType": "combination", "to": "unknown"}
+    assert await world.faults("sendLoginCodeEmail", params) == expected
+
+
+async def test_every_fault_of_a_login_is_named(world: World) -> None:
+    params = login("12345", "ana", authenticationMethod="PASSWORD")
+    expected = {"email": "format", "code": "format", "authenticationMethod": "oneOf"}
+    assert await world.faults("loginByEmailVerification", params) == expected
+
+
+# Faults between fields are looked for among the fields that are good in themselves, and only there.
+
+
+@pytest.mark.parametrize(
+    ("params", "expected"),
+    [
+        pytest.param(
+            {"frozenTime": "soon", "transactions": [transaction(at="1999-01-01T00:00:00Z")]},
+            {"frozenTime": "format"},
+            id="no range without a frozenTime",
+        ),
+        pytest.param(
+            {"goals": [goal(targetAmount="much", initialAmount=2_000)]},
+            {"goals[0].targetAmount": "type"},
+            id="no initialAmount over a targetAmount that is none",
+        ),
+        pytest.param(
+            {"goals": [goal(initialAmount="much"), goal(targetAmount=1, initialAmount=2)]},
+            {"goals[0].initialAmount": "type", "goals[1].initialAmount": "max"},
+            id="the next goal is looked at all the same",
+        ),
+        pytest.param(
+            {"transactions": [5, transaction(at="2026-01-01T00:00:00Z")]},
+            {"transactions[0]": "type", "transactions[1].at": "range"},
+            id="the next transaction is looked at all the same",
+        ),
+        pytest.param(
+            {"transactions": {}, "goals": [None, goal(contributions=[contribution(at="2026-01-01T00:00:00Z")])]},
+            {"transactions": "type", "goals[0]": "type", "goals[1].contributions[0].at": "range"},
+            id="contributions are looked at beside broken arrays",
+        ),
+        pytest.param(
+            {"goals": 5, "transactions": [transaction(at="2026-01-01T00:00:00Z", amount=0)]},
+            {"goals": "type", "transactions[0].amount": "positive", "transactions[0].at": "range"},
+            id="two faults of one entry",
+        ),
+    ],
+)
+async def test_faults_between_fields_need_both_fields(
+    world: World, token: str, params: Any, expected: dict[str, str]
+) -> None:
+    assert await world.faults(CREATE, params, token) == expected
+
+
+@pytest.mark.parametrize("field", ["emailType", "loginCodeType"])
+async def test_no_combination_is_missed_in_a_field_that_is_wrong_itself(world: World, field: str) -> None:
+    assert await world.faults("sendLoginCodeEmail", send(**{field: "CARRIER_PIGEON"})) == {field: "oneOf"}
+
+
+# What was given.
+
+
+@pytest.mark.parametrize(
+    ("value", "got"),
+    [
+        (0, 0), (-1.5, -1.5), (True, True), (None, None), ("5", "5"), ("", ""), ([], LEFT_OUT), ({"a": 1}, LEFT_OUT),
+        ("x" * 200, "x" * 200), ("x" * 201, "x" * 199 + "…"), ("😀" * 201, "😀" * 199 + "…"),
+    ],
+    ids=named,
+)  # fmt: skip
+async def test_a_fault_shows_what_was_given_if_that_is_short(world: World, token: str, value: Any, got: Any) -> None:
+    (fault,) = await faults(world, {"transactions": [transaction(amount=value)]}, token)
+    assert fault.get("got", LEFT_OUT) == got
+    assert type(fault.get("got", LEFT_OUT)) is type(got)
+    assert fault["message"]
+
+
+async def test_a_number_beyond_every_double_is_not_shown(world: World, token: str) -> None:
+    answer = await world.post(raw_call(CREATE, '{"goals": [{"name": "x", "targetAmount": 1e999}]}'), token)
+    (fault,) = answer.json["error"]["data"]["errors"]
+    assert fault == {"path": "goals[0].targetAmount", "rule": "max", "message": "must be at most 1000000000"}
+
+
+async def test_too_many_entries_are_shown_as_their_count(world: World, token: str) -> None:
+    (fault,) = await faults(world, {"transactions": [transaction()] * 101}, token)
+    assert fault == {"path": "transactions", "rule": "count", "message": "must have at most 100 entries", "got": 101}
+
+
+async def test_a_time_out_of_range_is_told_with_its_bounds(world: World, token: str) -> None:
+    entry = transaction(at="2026-12-31T23:00:00-02:00")
+    (fault,) = await faults(world, {"frozenTime": "2028-02-29T00:00:00Z", "transactions": [entry]}, token)
+    assert fault["got"] == "2027-01-01T01:00:00Z"
+    assert "2028-02-29T00:00:00Z to 2038-02-28T00:00:00Z" in fault["message"]
+    (fault,) = await faults(world, {"frozenTime": "2037-01-01T12:01:00.000001Z"}, token)
+    assert "2017-01-01T12:01:00Z to 2037-01-01T12:01:00Z" in fault["message"]
+
+
+# Names that are not known (decision 29).
+
+
+@pytest.mark.parametrize(
+    ("params", "path", "nearest"),
+    [
+        ({"goals": [goal(initalAmount=5)]}, "goals[0].initalAmount", "initialAmount"),
+        ({"goals": [goal(target_amount=5)]}, "goals[0].target_amount", "targetAmount"),
+        ({"frozentime": "x"}, "frozentime", "frozenTime"),
+        ({"transaction": []}, "transaction", "transactions"),
+        ({"transactions": [transaction(curency="EUR")]}, "transactions[0].curency", "currency"),
+        ({"goals": [goal(contributions=[contribution(ammount=5)])]}, "goals[0].contributions[0].ammount", "amount"),
+    ],
+    ids=lambda part: part if isinstance(part, str) else "",
+)
+async def test_a_misspelt_name_is_refused_with_the_nearest_known(
+    world: World, token: str, params: Any, path: str, nearest: str
+) -> None:
+    (fault,) = await faults(world, params, token)
+    assert (fault["path"], fault["rule"]) == (path, "unknown")
+    assert fault["message"] == f"is not a known parameter; did you mean {nearest}?"
+
+
+async def test_a_name_like_no_other_is_refused_with_all_that_are_known(world: World) -> None:
+    (fault,) = await faults(world, send(zzz=1), method="sendLoginCodeEmail")
+    assert fault["message"] == "is not a known parameter; known are email, loginCodeType, emailType"
+
+
+async def test_a_hostile_number_of_unknown_names_is_answered_all_the_same(world: World, token: str) -> None:
+    answer = await world.call(CREATE, {f"name{number}": None for number in range(30_000)}, token)
+    assert answer.status == 200
+    assert len(answer.json["error"]["data"]["errors"]) == 10_000

@@ -1,0 +1,132 @@
+"""Batches and notifications: who is answered, in which order, and with which HTTP status."""
+
+from typing import Any
+
+import pytest
+
+from tests.rpc.builders import LEFT_OUT, call, login, reason_of, send, wrong
+from tests.world import World
+
+UNKNOWN = "no.such.method"
+
+
+async def test_a_batch_of_one_is_answered_with_an_array_of_one(world: World, token: str) -> None:
+    answer = await world.post([call("createTestClock", {}, "only")], token)
+    assert (answer.status, len(answer.json), answer.json[0]["id"]) == (200, 1, "only")
+
+
+async def test_a_batch_of_50_is_answered_in_its_order(world: World) -> None:
+    answer = await world.post([call(UNKNOWN, id=number) for number in range(50)])
+    assert answer.status == 200
+    assert [member["id"] for member in answer.json] == list(range(50))
+
+
+@pytest.mark.parametrize("id", [1, LEFT_OUT], ids=["calls", "notifications"])
+async def test_a_batch_of_51_is_refused_whole_and_nothing_of_it_is_done(world: World, id: Any) -> None:
+    answer = await world.post([call("sendLoginCodeEmail", send(f"u{number}@example.test"), id) for number in range(51)])
+    assert (answer.status, reason_of(answer), answer.json["id"]) == (400, "INVALID_REQUEST", None)
+    assert world.letters() == []
+
+
+@pytest.mark.parametrize("body", [b"[]", b" [ ] ", b"\r\n\t[]"])
+async def test_an_empty_batch_is_refused_with_one_object(world: World, body: bytes) -> None:
+    answer = await world.post(body)
+    assert (answer.status, reason_of(answer), answer.json["id"]) == (400, "INVALID_REQUEST", None)
+
+
+@pytest.mark.parametrize("body", [b"[1]", b"[null]", b"[[]]", b"[[{}]]", b'["x"]', b"[{}]", b"[true, 1.5, []]"])
+async def test_members_that_are_no_requests_are_refused_one_by_one(world: World, body: bytes) -> None:
+    answer = await world.post(body)
+    assert answer.status == 200
+    assert len(answer.json) == body.count(b",") + 1
+    for member in answer.json:
+        assert (member["error"]["data"], member["id"]) == ({"reason": "INVALID_REQUEST"}, None)
+
+
+async def test_a_mixed_batch_answers_every_call_in_order_and_no_notification(world: World, token: str) -> None:
+    batch = [
+        call("createTestClock", {}, "good"),
+        call("sendLoginCodeEmail", send(), LEFT_OUT),
+        call(UNKNOWN, {}, None),
+        {"jsonrpc": "1.0", "method": UNKNOWN, "id": 3},
+        17,
+        call(UNKNOWN, {}, LEFT_OUT),
+        call("createTestClock", {"frozenTime": 1}, 5.5),
+        call("createTestClock", [], "array"),
+    ]
+    answer = await world.post(batch, token)
+    assert answer.status == 200
+    assert [member["id"] for member in answer.json] == ["good", None, 3, None, 5.5, "array"]
+    reasons = [member.get("error", {}).get("data", {}).get("reason") for member in answer.json]
+    refused = ["METHOD_NOT_FOUND", "INVALID_REQUEST", "INVALID_REQUEST", "INVALID_PARAMS", "INVALID_PARAMS"]
+    assert reasons == [None, *refused]
+    assert len(world.letters()) == 2, "the notification was carried out"
+
+
+async def test_two_members_may_have_the_same_id(world: World) -> None:
+    answer = await world.post([call(UNKNOWN, id=1), call(UNKNOWN, id=1)])
+    assert [member["id"] for member in answer.json] == [1, 1]
+
+
+async def test_members_of_a_batch_happen_in_the_order_given(world: World, token: str) -> None:
+    clock = await world.create(token, frozenTime="2027-01-01T00:00:00Z")
+    times = ["2027-02-01T00:00:00Z", "2027-03-01T00:00:00Z", "2027-02-15T00:00:00Z"]
+    calls = [call("advanceTestClock", {"id": clock["id"], "frozenTime": time}, time) for time in times]
+    first, second, third = (await world.post(calls, token)).json
+    assert first["result"]["clock"]["frozenTime"] == times[0]
+    assert second["result"]["clock"]["frozenTime"] == times[1]
+    assert third["error"]["data"] == {"reason": "TIME_BEFORE_CURRENT", "currentFrozenTime": times[1]}
+
+
+async def test_a_batch_is_200_without_headers_whatever_its_members_say(world: World) -> None:
+    await world.send_code()
+    answer = await world.post([call("createTestClock", {}, 1), call("sendLoginCodeEmail", send(), 2)])
+    assert answer.status == 200
+    assert not {"www-authenticate", "retry-after"} & answer.headers.keys()
+    assert [member["error"]["code"] for member in answer.json] == [-32001, -32005]
+
+
+async def test_a_notification_is_carried_out_and_answered_with_nothing(world: World) -> None:
+    answer = await world.post(call("sendLoginCodeEmail", send(), LEFT_OUT))
+    assert (answer.status, answer.body) == (204, b"")
+    assert len(world.letters()) == 1
+
+
+async def test_an_advance_by_notification_moves_the_clock(world: World, token: str) -> None:
+    clock = await world.create(token, frozenTime="2027-01-01T00:00:00Z")
+    there = {"id": clock["id"], "frozenTime": "2027-05-01T00:00:00Z"}
+    assert (await world.post(call("advanceTestClock", there, LEFT_OUT), token)).status == 204
+    back = await world.error("advanceTestClock", there | {"frozenTime": "2027-04-01T00:00:00Z"}, token)
+    assert back["data"]["currentFrozenTime"] == "2027-05-01T00:00:00Z"
+
+
+REFUSED_NOTIFICATIONS = {
+    "unknown method": call(UNKNOWN, {}, LEFT_OUT),
+    "no token": call("createTestClock", {}, LEFT_OUT),
+    "bad params": call("sendLoginCodeEmail", {}, LEFT_OUT),
+    "params by position": call("sendLoginCodeEmail", [], LEFT_OUT),
+    "too soon": call("sendLoginCodeEmail", send(), LEFT_OUT),
+    "login refused": call("loginByEmailVerification", login("000000"), LEFT_OUT),
+}
+
+
+@pytest.mark.parametrize("notification", REFUSED_NOTIFICATIONS.values(), ids=REFUSED_NOTIFICATIONS)
+async def test_a_refused_notification_is_answered_with_nothing_too(world: World, notification: Any) -> None:
+    code = await world.send_code()
+    assert code != "000000"
+    answer = await world.post(notification)
+    assert (answer.status, answer.body) == (204, b"")
+    assert not {"www-authenticate", "retry-after", "content-type"} & answer.headers.keys()
+
+
+async def test_a_batch_of_notifications_alone_is_answered_with_nothing(world: World) -> None:
+    letters = [call("sendLoginCodeEmail", send(f"u{number}@example.test"), LEFT_OUT) for number in range(3)]
+    answer = await world.post([*letters, *REFUSED_NOTIFICATIONS.values()])
+    assert (answer.status, answer.body) == (204, b"")
+    assert len(world.letters()) == 4
+
+
+async def test_a_try_by_notification_counts(world: World) -> None:
+    code = await world.send_code()
+    await world.post([call("loginByEmailVerification", login(wrong(code)), LEFT_OUT)] * 5)
+    assert reason_of(await world.call("loginByEmailVerification", login(code))) == "LOGIN_REFUSED"

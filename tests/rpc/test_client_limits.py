@@ -1,0 +1,363 @@
+"""A bucket for each client address: how many calls to the public operations at once, and how fast they may go on."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.program import code_params, link_params, verify_params
+from tests.world import ANA, NOW, World, all_at_once
+from tickover.mail.compose import Composer
+from tickover.mail.outbox import Outbox
+from tickover.operations import Policy
+from tickover.storage import open_store
+
+SEND = "sendLoginCodeEmail"
+BY_CODE = "loginByEmailVerification"
+BY_LINK = "loginByEmailLink"
+BEN = "ben@example.test"
+NOT_A_LINK = {"token": "x" * 43}
+
+Open = Callable[..., AbstractAsyncContextManager[World]]
+
+
+@pytest.fixture
+def open_world(tmp_path: Path) -> Open:
+    """A world with these of the policy's client limits; as the program comes where they are left out."""
+
+    @asynccontextmanager
+    async def opened(**limits: Any) -> AsyncIterator[World]:
+        store = await open_store(f"sqlite:///{tmp_path / 'tickover.db'}")
+        outbox = Outbox(tmp_path / "outbox", Composer("tickover@example.test"))
+        try:
+            policy = Policy("https://tickover.example.test", 0, **limits)
+            yield World(store, outbox, tmp_path / "outbox", policy)
+        finally:
+            await store.close()
+
+    return opened
+
+
+async def is_admitted(world: World, method: str = BY_LINK, params: Any = None) -> bool:
+    """Whether a call, which may be refused for other reasons, passed the bucket."""
+    answer = await world.call(method, params or NOT_A_LINK)
+    reason = answer.json.get("error", {"data": {"reason": None}})["data"]["reason"]
+    assert (reason == "RATE_LIMITED") == (answer.status == 429), answer.json
+    return bool(reason != "RATE_LIMITED")
+
+
+async def admitted_of(world: World, calls: int) -> int:
+    return sum([await is_admitted(world) for _ in range(calls)])
+
+
+async def reason_of(world: World, method: str, params: Any, token: str | None = None) -> str | None:
+    answer = await world.call(method, params, token)
+    reason: str | None = answer.json.get("error", {"data": {"reason": None}})["data"]["reason"]
+    return reason
+
+
+# Three hundred, then five a second.
+
+
+async def test_a_client_has_300_calls_at_once(open_world: Open) -> None:
+    async with open_world() as world:
+        assert await admitted_of(world, 300) == 300
+        answer = await world.call(BY_LINK, NOT_A_LINK)
+        error = answer.json["error"]
+        assert (answer.status, answer.headers["retry-after"], error["code"]) == (429, "1", -32005)
+        assert error["data"] == {"reason": "RATE_LIMITED", "retryAfterSeconds": 1}
+
+
+@pytest.mark.parametrize(
+    ("passed", "calls"),
+    [
+        pytest.param(0, 0, id="at once"),
+        pytest.param(0.199999, 0, id="just before a fifth of a second"),
+        pytest.param(0.2, 1, id="after a fifth of a second"),
+        pytest.param(0.999999, 4, id="just before a second"),
+        pytest.param(1, 5, id="after a second"),
+        pytest.param(59.8, 299, id="just before a minute"),
+        pytest.param(60, 300, id="after a minute"),
+        pytest.param(86_400, 300, id="the next day, and no more than it holds"),
+    ],
+)
+async def test_five_calls_a_second_come_back(open_world: Open, passed: float, calls: int) -> None:
+    async with open_world() as world:
+        await admitted_of(world, 300)
+        world.pass_time(seconds=passed)
+        assert await admitted_of(world, calls + 2) == calls
+
+
+async def test_refused_calls_take_nothing(open_world: Open) -> None:
+    async with open_world(client_burst=2, client_refill=1) as world:
+        assert await admitted_of(world, 12) == 2
+        for _ in range(4):
+            world.pass_time(seconds=0.25)
+            admitted = await is_admitted(world)
+        assert admitted
+        assert not await is_admitted(world)
+
+
+@pytest.mark.parametrize("refill", [0.01, 0.1, 0.3, 1 / 3, 0.7, 1, 1.5, 3, 5, 7, 1_000])
+async def test_who_has_waited_as_told_is_admitted(open_world: Open, refill: float) -> None:
+    async with open_world(client_burst=1, client_refill=refill) as world:
+        for number, passed in enumerate((0, 0.000001, 0.1, 0.25, 0.999)):
+            world.client = f"198.51.100.{number}"
+            assert await is_admitted(world)
+            world.pass_time(seconds=passed / refill)
+            answer = await world.call(BY_LINK, NOT_A_LINK)
+            wait = answer.json["error"]["data"]["retryAfterSeconds"]
+            assert answer.headers["retry-after"] == str(wait)
+            world.pass_time(seconds=wait)
+            assert await is_admitted(world)
+
+
+@pytest.mark.parametrize(
+    ("refill", "passed", "wait"),
+    [
+        (0.1, 0, 10),
+        (0.1, 0.000001, 10),
+        (0.1, 1, 9),
+        (0.1, 9, 1),
+        (0.1, 9.999, 1),
+        (0.01, 0, 100),
+        (5, 0, 1),
+        (2, 0, 1),
+    ],
+)
+async def test_how_long_to_wait_is_a_whole_number(open_world: Open, refill: float, passed: float, wait: int) -> None:
+    async with open_world(client_burst=1, client_refill=refill) as world:
+        assert await is_admitted(world)
+        world.pass_time(seconds=passed)
+        error = await world.error(BY_LINK, NOT_A_LINK)
+        assert error["data"] == {"reason": "RATE_LIMITED", "retryAfterSeconds": wait}
+        assert f"{wait} s" in error["message"]
+
+
+async def test_a_wall_clock_set_back_refills_nothing_and_takes_nothing(open_world: Open) -> None:
+    async with open_world(client_burst=3, client_refill=1) as world:
+        assert await admitted_of(world, 2) == 2
+        world.pass_time(days=-1)
+        assert await admitted_of(world, 2) == 1
+        world.pass_time(seconds=2)
+        assert await admitted_of(world, 3) == 2
+
+
+# What takes from it.
+
+PUBLIC = [
+    pytest.param(SEND, code_params(ANA), id="sendLoginCodeEmail with a code"),
+    pytest.param(SEND, link_params(ANA), id="sendLoginCodeEmail with a link"),
+    pytest.param(BY_CODE, verify_params(ANA, "123456"), id="loginByEmailVerification"),
+    pytest.param(BY_LINK, {"token": ""}, id="loginByEmailLink"),
+]
+
+
+@pytest.mark.parametrize(("method", "params"), PUBLIC)
+async def test_each_public_operation_takes_one(open_world: Open, method: str, params: Any) -> None:
+    async with open_world(client_burst=3) as world:
+        assert await is_admitted(world, method, params)
+        assert await admitted_of(world, 5) == 2
+
+
+@pytest.mark.parametrize(("method", "params"), PUBLIC)
+async def test_each_public_operation_is_held(open_world: Open, method: str, params: Any) -> None:
+    async with open_world(client_burst=1) as world:
+        assert await is_admitted(world)
+        assert not await is_admitted(world, method, params)
+
+
+async def test_calls_that_succeed_and_calls_that_are_refused_take_alike(open_world: Open) -> None:
+    async with open_world(client_burst=4) as world:
+        code = await world.send_code()
+        assert await reason_of(world, SEND, code_params(ANA)) == "RESEND_TOO_SOON"
+        assert await reason_of(world, BY_CODE, verify_params(BEN, code)) == "LOGIN_REFUSED"
+        assert await reason_of(world, BY_CODE, verify_params(ANA, code)) is None
+        assert not await is_admitted(world)
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        (SEND, {}),
+        (SEND, {**code_params(ANA), "email": "nonsense"}),
+        (SEND, {**code_params(ANA), "loginCodeType": "LONG_LIVED"}),
+        (SEND, [ANA]),
+        (BY_CODE, {}),
+        (BY_CODE, verify_params(ANA, "12345")),
+        (BY_CODE, verify_params(ANA, "12345x")),
+        (BY_CODE, {**verify_params(ANA, "123456"), "authenticationMethod": "PASSWORD"}),
+        (BY_LINK, {}),
+        (BY_LINK, {"token": 5}),
+        (BY_LINK, {"token": "x", "email": ANA}),
+    ],
+    ids=str,
+)
+async def test_bad_parameters_take_nothing_and_are_told_even_when_nothing_is_left(
+    open_world: Open, method: str, params: Any
+) -> None:
+    async with open_world(client_burst=2) as world:
+        for _ in range(5):
+            assert await reason_of(world, method, params) == "INVALID_PARAMS"
+        assert await admitted_of(world, 5) == 2
+        assert await reason_of(world, method, params) == "INVALID_PARAMS"
+
+
+async def test_what_is_no_call_to_a_public_operation_takes_nothing(open_world: Open) -> None:
+    async with open_world(client_burst=2) as world:
+        for _ in range(5):
+            assert (await world.post(b"{")).status == 400
+            assert (await world.post({"jsonrpc": "1.0", "id": 1, "method": BY_LINK})).status == 400
+            assert await reason_of(world, "loginByPassword", {}) == "METHOD_NOT_FOUND"
+            assert (await world.request("GET", "/rpc")).status == 405
+            assert (await world.request("GET", "/login")).status == 200
+            assert (await world.request("GET", "/healthz")).status == 200
+        assert await admitted_of(world, 5) == 2
+
+
+async def test_private_operations_take_nothing_and_are_never_held(open_world: Open) -> None:
+    async with open_world(client_burst=4, client_refill=0.01) as world:
+        token = await world.sign_in()
+        # Two were taken by signing in, and a minute has not brought one of them back.
+        for _ in range(5):
+            clock = await world.create(token)
+            await world.advance(token, clock["id"], "2027-02-01T00:00:00Z")
+            assert await reason_of(world, "logout", {}) == "UNAUTHENTICATED"
+        assert await admitted_of(world, 5) == 2
+        await world.create(token)
+        assert await world.result("logout", {}, token) == {"message": "ok"}
+
+
+async def test_a_bearer_token_does_not_help(open_world: Open) -> None:
+    async with open_world(client_burst=2, client_refill=0.01) as world:
+        token = await world.sign_in()
+        assert (await world.call(BY_LINK, NOT_A_LINK, token)).status == 429
+
+
+# It is asked before anything is read or written.
+
+
+async def test_a_send_that_was_held_took_no_slot(open_world: Open) -> None:
+    async with open_world(client_burst=1) as world:
+        assert await is_admitted(world)
+        for _ in range(20):
+            assert not await is_admitted(world, SEND, code_params(ANA))
+        assert world.letters() == []
+        world.client = "203.0.113.8"
+        assert await world.result(SEND, code_params(ANA)) == {"message": "ok"}
+
+
+async def test_a_code_that_was_held_was_no_try_and_is_not_spent(open_world: Open) -> None:
+    async with open_world(client_burst=1) as world:
+        code = await world.send_code()
+        for given in [code, f"{(int(code) + 1) % 1_000_000:06}"] * 10:
+            assert not await is_admitted(world, BY_CODE, verify_params(ANA, given))
+        world.client = "203.0.113.8"
+        assert await reason_of(world, BY_CODE, verify_params(ANA, code)) is None
+
+
+async def test_a_link_that_was_held_is_not_spent(open_world: Open) -> None:
+    async with open_world(client_burst=1) as world:
+        url = (await world.result(SEND, link_params(ANA)))["loginUrl"]
+        link = {"token": url.partition("#token=")[2]}
+        assert not await is_admitted(world, BY_LINK, link)
+        world.client = "203.0.113.8"
+        assert await reason_of(world, BY_LINK, link) is None
+
+
+# Batches, and many at once.
+
+
+async def test_each_member_of_a_batch_takes_one(open_world: Open) -> None:
+    async with open_world(client_burst=30) as world:
+        answer = await world.post(batch_of(50))
+        assert (answer.status, "retry-after" in answer.headers) == (200, False)
+        reasons = [each["error"]["data"]["reason"] for each in answer.json]
+        assert reasons == ["LOGIN_REFUSED"] * 30 + ["RATE_LIMITED"] * 20
+        assert answer.json[-1]["error"]["data"]["retryAfterSeconds"] == 1
+
+
+def batch_of(count: int) -> list[dict[str, Any]]:
+    return [{"jsonrpc": "2.0", "id": number, "method": BY_LINK, "params": NOT_A_LINK} for number in range(count)]
+
+
+async def test_seven_batches_of_50_are_more_than_300_calls(open_world: Open) -> None:
+    async with open_world() as world:
+        reasons = [each["error"]["data"]["reason"] for _ in range(7) for each in (await world.post(batch_of(50))).json]
+        assert reasons == ["LOGIN_REFUSED"] * 300 + ["RATE_LIMITED"] * 50
+
+
+async def test_a_notification_takes_one_too(open_world: Open) -> None:
+    async with open_world(client_burst=3) as world:
+        answer = await world.post({"jsonrpc": "2.0", "method": BY_LINK, "params": NOT_A_LINK})
+        assert (answer.status, answer.body) == (204, b"")
+        assert await admitted_of(world, 5) == 2
+
+
+async def test_of_400_calls_at_once_300_are_admitted(open_world: Open) -> None:
+    async with open_world() as world:
+        assert sum(await all_at_once(400, lambda _: is_admitted(world))) == 300
+
+
+# Whose bucket it is.
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        pytest.param("203.0.113.7", "203.0.113.8", False, id="two IPv4 addresses"),
+        pytest.param("203.0.113.7", "::ffff:203.0.113.7", True, id="one IPv4 address mapped into IPv6"),
+        pytest.param("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", True, id="one IPv6 /64"),
+        pytest.param("2001:db8:1:2::1", "2001:db8:1:3::1", False, id="two IPv6 /64"),
+        pytest.param("203.0.113.7", "2001:db8:1:2::1", False, id="IPv4 and IPv6"),
+    ],
+)
+async def test_a_client_is_an_ipv4_address_or_an_ipv6_64(open_world: Open, first: str, second: str, same: bool) -> None:
+    async with open_world(client_burst=3) as world:
+        world.client = first
+        assert await admitted_of(world, 5) == 3
+        world.client = second
+        assert await admitted_of(world, 5) == (0 if same else 3)
+
+
+async def test_each_of_many_clients_has_a_bucket_of_its_own(open_world: Open) -> None:
+    async with open_world(client_burst=2) as world:
+        for _ in range(2):
+            for number in range(100):
+                world.client = f"198.51.100.{number}"
+                assert await is_admitted(world)
+        for number in range(100):
+            world.client = f"198.51.100.{number}"
+            assert not await is_admitted(world)
+
+
+async def test_a_client_cannot_choose_its_bucket_by_a_header(open_world: Open) -> None:
+    async with open_world(client_burst=3) as world:
+        statuses = [
+            (await world.post(batch_of(1)[0], **{"X-Forwarded-For": f"198.51.100.{number}"})).status
+            for number in range(5)
+        ]
+        assert statuses == [200] * 3 + [429] * 2
+
+
+# Off.
+
+
+@pytest.mark.parametrize(
+    "limits", [{"client_burst": 0}, {"client_refill": 0}, {"client_burst": 0, "client_refill": 0}], ids=str
+)
+async def test_zero_switches_it_off(open_world: Open, limits: dict[str, Any]) -> None:
+    async with open_world(**limits) as world:
+        assert await admitted_of(world, 350) == 350
+
+
+async def test_the_limits_may_be_settled_otherwise(open_world: Open) -> None:
+    async with open_world(client_burst=10, client_refill=0.5) as world:
+        assert await admitted_of(world, 12) == 10
+        world.now = NOW + timedelta(seconds=3)
+        assert await admitted_of(world, 3) == 1
+        world.now = NOW + timedelta(seconds=4)
+        assert await admitted_of(world, 3) == 1

@@ -1,0 +1,305 @@
+"""JSON-RPC 2.0 to the letter: what is a request, what is answered, in which order things are checked, and that nothing
+a caller can write is a fault of ours.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.rpc.builders import (
+    LEFT_OUT,
+    BuggyStore,
+    call,
+    goal,
+    id_bytes,
+    login,
+    open_buggy_world,
+    raw_call,
+    reason_of,
+    send,
+    transaction,
+)
+from tests.world import Answer, World
+
+UNKNOWN = "no.such.method"
+
+
+# What is not JSON (decision 1).
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(b" \r\n\t", id="white space alone"),
+        pytest.param(b"{", id="an object cut short"),
+        pytest.param(b'{"jsonrpc": "2.0", "method": "x", "id"', id="a call cut short"),
+        pytest.param(b'[{"jsonrpc": "2.0", "method": "x", "id": 1}', id="a batch cut short"),
+        pytest.param(b'{"id": 1,}', id="a trailing comma"),
+        pytest.param(b"[1,,2]", id="two commas"),
+        pytest.param(b"{} {}", id="two documents"),
+        pytest.param(b"{'id': 1}", id="single quotes"),
+        pytest.param(b"{id: 1}", id="a bare name"),
+        pytest.param(b"{} // why", id="a comment"),
+        pytest.param(b'{"id": NaN}', id="NaN"),
+        pytest.param(b'{"id": Infinity}', id="Infinity"),
+        pytest.param(b'{"id": 01}', id="a leading zero"),
+        pytest.param(b'{"id": +1}', id="a plus sign"),
+        pytest.param(b'{"id": .5}', id="a bare point"),
+        pytest.param(b'{"id": 1.}', id="a point without digits"),
+        pytest.param(b'{"id": 1e}', id="an exponent without digits"),
+        pytest.param(b'{"id": -}', id="a bare minus"),
+        pytest.param(b'{"id": tru}', id="half a literal"),
+        pytest.param(b'{"id": "a\nb"}', id="a bare line break in a string"),
+        pytest.param(b'{"id": "\x00"}', id="a bare U+0000 in a string"),
+        pytest.param(b'{"id": "\\q"}', id="an unknown escape"),
+        pytest.param(b'{"\\q": 1}', id="an unknown escape in a name"),
+        pytest.param(b'{"id": "\\u00g0"}', id="a broken unicode escape"),
+        pytest.param(b"\xef\xbb\xbf{}", id="a byte order mark"),
+        pytest.param("{}".encode("utf-16"), id="UTF-16"),
+        pytest.param(b'{"id": "\xff"}', id="a byte that is no UTF-8"),
+        pytest.param(b'{"id": "\xc0\xaf"}', id="overlong UTF-8"),
+        pytest.param(b'{"id": "\xed\xa0\x80"}', id="a surrogate in UTF-8"),
+        pytest.param(b'{"id": "\xc3', id="UTF-8 cut short"),
+        pytest.param(b"\x0c{}", id="a form feed before it"),
+        pytest.param(b"\xc2\xa0{}", id="a no-break space before it"),
+        pytest.param(b"[" * 100_000, id="nested deeply and cut short"),
+        pytest.param(b"[" * 100_000 + b"]" * 100_000, id="nested too deeply"),
+    ],
+)
+async def test_what_is_not_json_is_a_parse_error(world: World, body: bytes) -> None:
+    answer = await world.post(body)
+    assert answer.status == 400
+    assert answer.json.keys() == {"jsonrpc", "error", "id"}
+    assert (answer.json["jsonrpc"], answer.json["id"]) == ("2.0", None)
+    assert answer.json["error"]["code"] == -32700
+    assert answer.json["error"]["data"] == {"reason": "PARSE_ERROR"}
+
+
+# What is JSON but no request (decision 2).
+
+_NOT_STRINGS: list[Any] = [None, True, 0, 2.0, [], {}]
+
+
+@pytest.mark.parametrize("body", [b"null", b"true", b"1", b'"createTestClock"', b"{}"])
+async def test_what_is_no_request_is_refused_with_id_null(world: World, body: bytes) -> None:
+    answer = await world.post(body)
+    assert (answer.status, answer.json["error"]["code"], answer.json["id"]) == (400, -32600, None)
+    assert answer.json["error"]["data"] == {"reason": "INVALID_REQUEST"}
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        *[("jsonrpc", value) for value in (LEFT_OUT, *_NOT_STRINGS, "", "2", "1.0", "2.0 ", "2.00")],
+        *[("method", value) for value in (LEFT_OUT, *_NOT_STRINGS)],
+        *[("params", value) for value in (None, True, False, 0, 1.5, "", "{}")],
+    ],
+    ids=lambda part: "left out" if part is LEFT_OUT else repr(part),
+)
+async def test_a_wrong_member_is_refused_and_the_id_echoed(world: World, member: str, value: Any) -> None:
+    spoilt = {**call("createTestClock", {}, "my id"), member: value}
+    answer = await world.post({name: value for name, value in spoilt.items() if value is not LEFT_OUT})
+    assert (answer.status, reason_of(answer), answer.json["id"]) == (400, "INVALID_REQUEST", "my id")
+    assert member in answer.json["error"]["message"]
+
+
+@pytest.mark.parametrize("written", ["true", "false", "[]", "[1]", "{}", '{"a": 1}', r'"\ud800"', r'"\u0000"'])
+async def test_a_wrong_id_is_refused_with_id_null(world: World, written: str) -> None:
+    answer = await world.post(raw_call("createTestClock", "{}", written))
+    assert (answer.status, reason_of(answer), answer.json["id"]) == (400, "INVALID_REQUEST", None)
+
+
+async def test_a_wrong_call_without_an_id_is_still_refused_because_it_is_no_notification(world: World) -> None:
+    answer = await world.post({"jsonrpc": "1.0", "method": "createTestClock"})
+    assert (answer.status, reason_of(answer), answer.json["id"]) == (400, "INVALID_REQUEST", None)
+
+
+# Ids.
+
+IDS = [
+    "1", "0", "-1", "1.0", "1e3", "1E+3", "-0", "-0.0", "1.50", "12345678901234567890123456789", "1e999", "9" * 4000,
+    '""', '"a"', '"1"', '"é"', r'"\u00e9"', r'"\"\\\/\b\f\n\r\t"', r'"\ud83d\ude00"', '"😀"', r'"\\u0000"', "null",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("written", IDS, ids=lambda written: written[:30])
+async def test_an_id_comes_back_with_a_result_byte_for_byte(world: World, token: str, written: str) -> None:
+    answer = await world.post(raw_call("createTestClock", "{}", written), token)
+    assert answer.json.keys() == {"jsonrpc", "result", "id"}
+    assert answer.json["jsonrpc"] == "2.0"
+    assert id_bytes(answer) == written.encode()
+
+
+@pytest.mark.parametrize("written", IDS, ids=lambda written: written[:30])
+async def test_an_id_comes_back_with_an_error_byte_for_byte(world: World, written: str) -> None:
+    answer = await world.post(raw_call(UNKNOWN, "{}", f" {written}\n"))
+    assert answer.json.keys() == {"jsonrpc", "error", "id"}
+    assert id_bytes(answer) == written.encode()
+
+
+# Parameters as a whole.
+
+
+async def test_params_left_out_are_empty_params(world: World, token: str) -> None:
+    answer = await world.post(call("createTestClock"), token)
+    assert answer.json["result"]["clock"]["frozenTime"] == "2027-01-01T12:01:00Z"
+
+
+@pytest.mark.parametrize("params", [[], [{}], ["2027-01-01T12:00:00Z"]])
+async def test_params_by_position_are_refused_by_the_method(world: World, token: str, params: Any) -> None:
+    answer = await world.call("createTestClock", params, token)
+    assert (answer.status, answer.json["error"]["code"], reason_of(answer)) == (200, -32602, "INVALID_PARAMS")
+    assert [fault["path"] for fault in answer.json["error"]["data"]["errors"]] == ["params"]
+
+
+# Methods (decision 3).
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["", " createTestClock", "createTestClock ", "createtestclock", "CreateTestClock", "rpc.", "rpc.no-such", "rpc",
+     "__class__", "user_of", "create_test_clock", "\0", "é", "x" * 100_000],
+    ids=lambda method: repr(method[:20]),
+)  # fmt: skip
+@pytest.mark.parametrize("params", [{}, [1]], ids=["by name", "by position"])
+async def test_an_unknown_method_is_told_so_without_a_token(world: World, method: str, params: Any) -> None:
+    answer = await world.call(method, params)
+    assert (answer.status, answer.json["error"]["code"]) == (200, -32601)
+    assert answer.json["error"]["data"] == {"reason": "METHOD_NOT_FOUND"}
+
+
+async def test_escapes_in_names_and_values_are_read(world: World, token: str) -> None:
+    body = rb'{"\u006asonrpc": "2.\u0030", "metho\u0064": "create\u0054estClock", "params": {}, "id": 1}'
+    assert "clock" in (await world.post(body, token)).json["result"]
+
+
+# The order of checks.
+
+
+async def test_checks_come_in_order_and_the_first_that_fails_answers(world: World, token: str) -> None:
+    clock = await world.create(token, frozenTime="2027-01-01T12:00:00Z")
+    bad = {"id": clock["id"], "frozenTime": "yesterday"}
+    before = {"id": clock["id"], "frozenTime": "2026-01-01T00:00:00Z"}
+    elsewhere = {"id": clock["id"][:-1] + "g", "frozenTime": "2026-01-01T00:00:00Z"}
+
+    async def reason(method: str, params: Any, token: str | None) -> str:
+        return reason_of(await world.call(method, params, token))
+
+    assert await reason(UNKNOWN, bad, None) == "METHOD_NOT_FOUND"
+    assert await reason("advanceTestClock", bad, None) == "UNAUTHENTICATED"
+    assert await reason("advanceTestClock", [], None) == "UNAUTHENTICATED"
+    assert await reason("advanceTestClock", bad, token) == "INVALID_PARAMS"
+    assert await reason("advanceTestClock", elsewhere, token) == "CLOCK_NOT_FOUND"
+    assert await reason("advanceTestClock", before, token) == "TIME_BEFORE_CURRENT"
+    world.pass_time(days=7)
+    assert await reason("advanceTestClock", bad, token) == "INVALID_PARAMS"
+    assert await reason("advanceTestClock", before, token) == "CLOCK_EXPIRED"
+    assert await reason("advanceTestClock", before, None) == "UNAUTHENTICATED"
+
+
+@pytest.mark.parametrize("header", ["Bearer wrong", "Bearer tko_" + "A" * 43, "Basic YTpi", ""])
+async def test_a_wrong_token_does_not_hinder_a_public_operation(world: World, header: str) -> None:
+    answer = await world.post(call("sendLoginCodeEmail", send()), None, Authorization=header)
+    assert answer.json["result"] == {"message": "ok"}
+    code = str(world.letters()[-1]["Subject"])[:6]
+    answer = await world.post(call("loginByEmailVerification", login(code)), None, Authorization=header)
+    assert answer.json["result"].keys() == {"token", "userId"}
+
+
+# Text that is JSON but not Unicode (decision 28), and numbers and depths that no field can hold.
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "path"),
+    [
+        ("createTestClock", {"frozenTime": "X"}, "frozenTime"),
+        ("createTestClock", {"transactions": [transaction(name="aXb")]}, "transactions[0].name"),
+        ("createTestClock", {"transactions": [transaction(category="X")]}, "transactions[0].category"),
+        ("createTestClock", {"transactions": [transaction(currency="EUX")]}, "transactions[0].currency"),
+        ("createTestClock", {"transactions": [transaction(type="INCOMEX")]}, "transactions[0].type"),
+        ("createTestClock", {"goals": [goal(name="X")]}, "goals[0].name"),
+        ("sendLoginCodeEmail", send("anaX@example.test"), "email"),
+        ("loginByEmailVerification", login("12345X"), "code"),
+    ],
+    ids=lambda part: part if isinstance(part, str) else "",
+)
+@pytest.mark.parametrize("lone", [r"\ud800", r"\udfff", r"\uDE00\uD83D", r"\u0000"])
+async def test_lone_surrogates_and_nul_are_refused_in_their_own_field(
+    world: World, token: str, method: str, params: Any, path: str, lone: str
+) -> None:
+    answer = await world.post(raw_call(method, json.dumps(params).replace("X", lone)), token)
+    assert [fault["path"] for fault in answer.json["error"]["data"]["errors"]] == [path]
+
+
+async def test_a_surrogate_pair_is_text_even_beside_a_lone_one(world: World, token: str) -> None:
+    params = r'{"goals": [{"name": "\ud83d\ude00", "targetAmount": 1}], "\\\ud800": 1}'
+    faults = (await world.post(raw_call("createTestClock", params), token)).json["error"]["data"]["errors"]
+    assert [(fault["path"], fault["rule"]) for fault in faults] == [("\\\0", "unknown")]
+    clock = await world.create(token, goals=[goal(name="😀")])
+    assert clock["goals"][0]["name"] == "😀"
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "1" + "0" * 5000, "-" + "9" * 5000, "12345678901234567890"])
+@pytest.mark.parametrize(
+    "params",
+    ['{"frozenTime": %s}', '{"goals": %s}', '{"goals": [%s]}', '{"goals": [{"name": "x", "targetAmount": %s}]}',
+     '{"goals": [{"name": %s, "targetAmount": 1}]}', '{"transactions": [{"type": %s}]}', '{"x": %s}'],
+)  # fmt: skip
+async def test_a_number_that_no_field_can_hold_is_refused(world: World, token: str, params: str, number: str) -> None:
+    answer = await world.post(raw_call("createTestClock", params % number), token)
+    assert (answer.status, reason_of(answer)) == (200, "INVALID_PARAMS")
+
+
+_CREATE = '"jsonrpc": "2.0", "method": "createTestClock"'
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(f'{{{_CREATE}, "id": 1, "params": {{"goals": ', "}}", id="in a field"),
+        pytest.param(f'{{{_CREATE}, "id": 1, "params": {{"x": ', "}}", id="in an unknown field"),
+        pytest.param(f'{{{_CREATE}, "id": ', "}", id="in the id"),
+        pytest.param('{"jsonrpc": "2.0", "method": "no.such", "id": 1, "more": ', "}", id="beside the members"),
+        pytest.param(f'[{{{_CREATE}, "id": 1, "params": {{"x": ', "}}]", id="in a batch"),
+        pytest.param("", "", id="alone"),
+    ],
+)
+async def test_no_depth_of_nesting_is_a_fault_of_ours(world: World, token: str, before: str, after: str) -> None:
+    """Every depth around the one that is too deep, because where that lies is nobody's promise."""
+    for depth in range(850, 1010):
+        answer = await world.post((before + "[" * depth + "]" * depth + after).encode(), token)
+        assert answer.status in (200, 400), depth
+        assert b"INTERNAL" not in answer.body, depth
+
+
+# Our own faults (decision 15).
+
+
+def _assert_internal(error: Any, answer: Answer) -> None:
+    assert error["code"] == -32603
+    assert error["data"] == {"reason": "INTERNAL", "requestId": answer.headers["x-request-id"]}
+    assert BuggyStore.DETAIL not in error["message"]
+    assert "Runtime" not in error["message"]
+
+
+async def test_a_fault_of_ours_is_told_by_its_request_id_alone(tmp_path: Path) -> None:
+    async with open_buggy_world(tmp_path) as world:
+        token = await world.sign_in()
+        answer = await world.post(call("createTestClock", {}), token)
+        assert (answer.status, answer.json["id"]) == (500, 7)
+        _assert_internal(answer.json["error"], answer)
+        notification = await world.post(call("createTestClock", {}, LEFT_OUT), token)
+        assert (notification.status, notification.body) == (204, b"")
+
+
+async def test_a_fault_of_ours_in_a_batch_leaves_the_others_alone(tmp_path: Path) -> None:
+    async with open_buggy_world(tmp_path) as world:
+        token = await world.sign_in()
+        calls = [call("createTestClock", {}, 1), call("sendLoginCodeEmail", send(), 2)]
+        answer = await world.post(calls, token)
+        assert answer.status == 200
+        _assert_internal(answer.json[0]["error"], answer)
+        assert answer.json[1] == {"jsonrpc": "2.0", "result": {"message": "ok"}, "id": 2}

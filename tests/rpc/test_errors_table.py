@@ -1,0 +1,225 @@
+"""The table of errors: every reason has the code and the HTTP status that were decided, and every one can be met."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.rpc.builders import (
+    call,
+    login,
+    open_buggy_world,
+    open_troubled_world,
+    reason_of,
+    send,
+    wrong,
+)
+from tests.world import Answer, World, open_world
+from tickover.core.errors import Reason
+from tickover.core.limits import MAX_BODY
+from tickover.ports import MailRefused
+from tickover.wire import CODES
+
+
+class Row(NamedTuple):
+    decision: int
+    reason: str
+    code: int
+    status: int
+    details: tuple[str, ...] = ()
+    """What `data` holds beside the reason."""
+    headers: tuple[str, ...] = ()
+    """Headers that not every answer has."""
+
+
+TABLE = [
+    Row(1, "PARSE_ERROR", -32700, 400),
+    Row(2, "INVALID_REQUEST", -32600, 400),
+    Row(3, "METHOD_NOT_FOUND", -32601, 200),
+    Row(4, "INVALID_PARAMS", -32602, 200, details=("errors",)),
+    Row(5, "UNAUTHENTICATED", -32001, 401, headers=("www-authenticate",)),
+    Row(6, "CLOCK_NOT_FOUND", -32004, 200),
+    Row(7, "CLOCK_EXPIRED", -32010, 200),
+    Row(8, "TIME_BEFORE_CURRENT", -32011, 200, details=("currentFrozenTime",)),
+    Row(9, "TIME_AFTER_MAX", -32012, 200, details=("maxTime",)),
+    Row(10, "LOGIN_REFUSED", -32020, 200),
+    Row(11, "RESEND_TOO_SOON", -32005, 429, details=("retryAfterSeconds",), headers=("retry-after",)),
+    Row(12, "RATE_LIMITED", -32005, 429, details=("retryAfterSeconds",), headers=("retry-after",)),
+    Row(13, "MAIL_NOT_SENT", -32030, 200),
+    Row(14, "UNAVAILABLE", -32050, 503, details=("retryAfterSeconds",), headers=("retry-after",)),
+    Row(15, "INTERNAL", -32603, 500, details=("requestId",)),
+    Row(16, "METHOD_NOT_ALLOWED", -32600, 405, headers=("allow",)),
+    Row(16, "UNSUPPORTED_MEDIA_TYPE", -32600, 415),
+    Row(16, "BODY_TOO_LARGE", -32600, 413, headers=("connection",)),
+]
+_BEFORE_A_BATCH_IS_SEEN = (1, 16)
+_EVERY_ANSWER_HAS = {"content-type", "content-length", "x-request-id"}
+
+
+def test_the_table_holds_every_reason_and_no_other() -> None:
+    assert [row.reason for row in TABLE] == [reason.value for reason in Reason]
+    assert CODES.keys() == set(Reason)
+    assert PROVOKED.keys() == set(Reason)
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.reason)
+def test_a_reason_has_its_code_and_status(row: Row) -> None:
+    assert CODES[Reason(row.reason)] == (row.code, row.status)
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.reason)
+async def test_a_reason_that_is_provoked_answers_as_decided(tmp_path: Path, row: Row) -> None:
+    answer = await PROVOKED[Reason(row.reason)](tmp_path, False)
+    assert reason_of(answer) == row.reason
+    assert answer.status == row.status
+    assert set(answer.headers) == {*_EVERY_ANSWER_HAS, *row.headers}
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json.keys() == {"jsonrpc", "error", "id"}
+    error = answer.json["error"]
+    assert error.keys() == {"code", "message", "data"}
+    assert error["code"] == row.code
+    assert set(error["data"]) == {"reason", *row.details}
+    assert error["message"], "a person is told what to do"
+    wait = error["data"].get("retryAfterSeconds")
+    assert answer.headers.get("retry-after") == (None if wait is None else str(wait))
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in TABLE if row.decision not in _BEFORE_A_BATCH_IS_SEEN], ids=lambda row: row.reason
+)
+async def test_in_a_batch_the_same_error_is_a_member_of_a_200(tmp_path: Path, row: Row) -> None:
+    answer = await PROVOKED[Reason(row.reason)](tmp_path, True)
+    assert answer.status == 200
+    assert set(answer.headers) == _EVERY_ANSWER_HAS
+    (member,) = answer.json
+    assert member["error"]["code"] == row.code
+    assert member["error"]["data"]["reason"] == row.reason
+    assert set(member["error"]["data"]) == {"reason", *row.details}
+
+
+# How each is met: in a world of its own, by a call that stands alone or in a batch.
+
+Provoke = Callable[[Path, bool], Awaitable[Answer]]
+PROVOKED: dict[Reason, Provoke] = {}
+
+
+def provokes(reason: Reason) -> Callable[[Provoke], Provoke]:
+    def keep(provoke: Provoke) -> Provoke:
+        PROVOKED[reason] = provoke
+        return provoke
+
+    return keep
+
+
+async def post(world: World, method: str, params: object, in_a_batch: bool, token: str | None = None) -> Answer:
+    one = call(method, params)
+    return await world.post([one] if in_a_batch else one, token)
+
+
+@provokes(Reason.PARSE_ERROR)
+async def _(folder: Path, in_a_batch: bool) -> Answer:
+    async with open_world(folder) as world:
+        return await world.post(b"{")
+
+
+@provokes(Reason.INVALID_REQUEST)
+async def _(folder: Path, in_a_batch: bool) -> Answer:
+    async with open_world(folder) as world:
+        return await world.post([{"id": 1}] if in_a_batch else {"id": 1})
+
+
+@provokes(Reason.METHOD_NOT_FOUND)
+async def _(folder: Path, in_a_batch: bool) -> Answer:
+    async with open_world(folder) as world:
+        return await post(world, "no.such", {}, in_a_batch)
+
+
+@provokes(Reason.INVALID_PARAMS)
+async def _(folder: Path, in_a_batch: bool) -> Answer:
+    async with open_world(folder) as world:
+        return await post(world, "sendLoginCodeEmail", {}, in_a_batch)
+
+
+@provokes(Reason.UNAUTHENTICATED)
+async def _(folder: Path, in_a_batch: bool) -> Answer:
+    async with open_world(folder) as world:
+        return await post(world, "createTestClock", {}, in_a_batch)
+
+
+def _advance_to(reason: Reason, frozen_time: str, spoil: Callable[[str], str] = str, days: int = 0) -> None:
+    """Create a clock at noon of New Year 2027, wait, and advance it, or what `spoil` makes of its id."""
+
+    @provokes(reason)
+    async def _(folder: Path, in_a_batch: bool) -> Answer:
+        async with open_world(folder) as world:
+            token = await world.sign_in()
+            clock = await world.create(token, frozenTime="2027-01-01T12:00:00Z")
+            world.pass_time(days=days)
+            params = {"id": spoil(clock["id"]), "frozenTime": frozen_time}
+            return await post(world, "advanceTestClock", params, in_a_batch, token)
+
+
+_advance_to(Reason.CLOCK_NOT_FOUND, "2027-01-02T00:00:00Z", lambda good: good[:-4] + "0000")
+_advance_to(Reason.CLOCK_EXPIRED, "2027-01-02T00:00:00Z", days=7)
+_advance_to(Reason.TIME_BEFORE_CURRENT, "2027-01-01T11:59:59Z")
+_advance_to(Reason.TIME_AFTER_MAX, "2037-01-01T12:00:01Z")
+
+
+@provokes(Reason.LOGIN_REFUSED)
+async def _(folder: Path, in_a_batch: bool) -> Answer:
+    async with open_world(folder) as world:
+        return await post(world, "loginByEmailVerification", login(wrong(await world.send_code())), in_a_batch)
+
+
+@provokes(Reason.RESEND_TOO_SOON)
+async def _(folder: Path, in_a_batch: bool) -> Answer:
+    async with open_world(folder) as world:
+        await world.send_code()
+        return await post(world, "sendLoginCodeEmail", send(), in_a_batch)
+
+
+@provokes(Reason.RATE_LIMITED)
+async def _(folder: Path, in_a_batch: bool) -> Answer:
+    async with open_world(folder, max_clocks_per_user=1) as world:
+        token = await world.sign_in()
+        await world.create(token)
+        return await post(world, "createTestClock", {}, in_a_batch, token)
+
+
+@provokes(Reason.MAIL_NOT_SENT)
+async def _(folder: Path, in_a_batch: bool) -> Answer:
+    async with open_troubled_world(folder) as (world, mailer):
+        mailer.trouble = MailRefused
+        return await post(world, "sendLoginCodeEmail", send(), in_a_batch)
+
+
+@provokes(Reason.UNAVAILABLE)
+async def _(folder: Path, in_a_batch: bool) -> Answer:
+    async with open_world(folder) as world:
+        await world.store.close()
+        return await post(world, "sendLoginCodeEmail", send(), in_a_batch)
+
+
+@provokes(Reason.INTERNAL)
+async def _(folder: Path, in_a_batch: bool) -> Answer:
+    async with open_buggy_world(folder) as world:
+        return await post(world, "createTestClock", {}, in_a_batch, await world.sign_in())
+
+
+@provokes(Reason.METHOD_NOT_ALLOWED)
+async def _(folder: Path, in_a_batch: bool) -> Answer:
+    async with open_world(folder) as world:
+        return await world.request("GET", "/rpc")
+
+
+@provokes(Reason.UNSUPPORTED_MEDIA_TYPE)
+async def _(folder: Path, in_a_batch: bool) -> Answer:
+    async with open_world(folder) as world:
+        return await world.request("POST", "/rpc", b"{}", {"Content-Type": "text/plain"})
+
+
+@provokes(Reason.BODY_TOO_LARGE)
+async def _(folder: Path, in_a_batch: bool) -> Answer:
+    async with open_world(folder) as world:
+        return await world.post(b" " * (MAX_BODY + 1))

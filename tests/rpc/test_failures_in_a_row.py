@@ -1,0 +1,381 @@
+"""A hundred failures in a row stop codes for an address, until a login link is used (decision 32)."""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.program import code_params, link_params, verify_params
+from tests.world import ANA, World, all_at_once
+from tickover.core.logins import Limits
+from tickover.mail.compose import Composer
+from tickover.operations import Policy
+from tickover.ports import Letter, Store
+from tickover.storage import open_store
+
+SEND = "sendLoginCodeEmail"
+BY_CODE = "loginByEmailVerification"
+BY_LINK = "loginByEmailLink"
+BEN = "ben@example.test"
+SIX_DIGITS = re.compile(r"(?<![0-9])[0-9]{6}(?![0-9])")
+
+
+class Letterbox:
+    """A mailer that keeps the last letter it was handed."""
+
+    stays_here = False
+    last: Letter
+
+    async def deliver(self, letter: Letter) -> None:
+        self.last = letter
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
+class GuessedAtWorld(World):
+    """A world in which somebody guesses, each time from another network, so that the hourly caps do not help."""
+
+    def __init__(self, store: Store, letterbox: Letterbox, folder: Path, settled: Policy) -> None:
+        super().__init__(store, letterbox, folder, settled)
+        self._letterbox = letterbox
+        self._networks = count(1)
+
+    async def send(self, params: dict[str, str]) -> Letter:
+        """A letter that is sent when it may be."""
+        self.pass_time(minutes=3)
+        self.client = f"198.51.100.{next(self._networks) % 250}"
+        assert await self.result(SEND, params) == {"message": "ok"}
+        return self._letterbox.last
+
+    async def new_code(self, email: str = ANA) -> str:
+        """A new code for the address; empty when the letter says that codes are stopped."""
+        return (await self.send(code_params(email))).secret
+
+    async def new_link(self, email: str = ANA) -> str:
+        return (await self.send(link_params(email))).secret.partition("#token=")[2]
+
+    async def fail(self, times: int, email: str = ANA) -> None:
+        """So many failures in a row, five to a code, all of them against live codes."""
+        for done in range(0, times, 5):
+            code = await self.new_code(email)
+            for _ in range(min(5, times - done)):
+                assert not await self.opens(wrong(code), email)
+
+    async def opens(self, code: str, email: str = ANA) -> bool:
+        return await self._signs_in(BY_CODE, verify_params(email, code))
+
+    async def link_opens(self, link: str) -> bool:
+        return await self._signs_in(BY_LINK, {"token": link})
+
+    async def _signs_in(self, method: str, params: dict[str, str]) -> bool:
+        answer = await self.call(method, params)
+        if "result" in answer.json:
+            return True
+        assert answer.json["error"]["data"] == {"reason": "LOGIN_REFUSED"}
+        return False
+
+
+def wrong(code: str) -> str:
+    """A code of the right form that is another one."""
+    return f"{(int(code) + 1) % 1_000_000:06}"
+
+
+@asynccontextmanager
+async def open_guessed_at_world(folder: Path, **limits: Any) -> AsyncIterator[GuessedAtWorld]:
+    store = await open_store(f"sqlite:///{folder / 'tickover.db'}")
+    settled = Policy("https://tickover.example.test", 0, logins=Limits(**limits), client_burst=0)
+    try:
+        yield GuessedAtWorld(store, Letterbox(), folder, settled)
+    finally:
+        await store.close()
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[GuessedAtWorld]:
+    async with open_guessed_at_world(tmp_path) as opened:
+        yield opened
+
+
+# A hundred.
+
+
+@pytest.mark.parametrize("failures", [0, 5, 95, 98, 99])
+async def test_after_fewer_than_100_failures_the_right_code_opens(world: GuessedAtWorld, failures: int) -> None:
+    await world.fail(failures)
+    assert await world.opens(await world.new_code())
+
+
+async def test_after_100_failures_the_right_code_is_refused_with_the_same_bytes(world: GuessedAtWorld) -> None:
+    await world.fail(99)
+    code = await world.new_code()
+    refusals = [await post(world, ANA, wrong(code)), await post(world, ANA, code)]
+    refusals += [await post(world, "nobody@example.test", code)]
+    assert {refusal.status for refusal in refusals} == {200}
+    assert len({refusal.body for refusal in refusals}) == 1
+    assert refusals[0].json["error"]["data"] == {"reason": "LOGIN_REFUSED"}
+
+
+async def post(world: World, email: str, code: str) -> Any:
+    return await world.post({"jsonrpc": "2.0", "id": 7, "method": BY_CODE, "params": verify_params(email, code)})
+
+
+async def test_the_hundredth_try_is_still_compared(world: GuessedAtWorld) -> None:
+    await world.fail(98)
+    code = await world.new_code()
+    assert not await world.opens(wrong(code))
+    assert await world.opens(code)
+
+
+async def test_a_new_code_does_not_reset_the_count(world: GuessedAtWorld) -> None:
+    for _ in range(99):
+        assert not await world.opens(wrong(await world.new_code()))
+    code = await world.new_code()
+    assert not await world.opens(wrong(code))
+    assert not await world.opens(code)
+
+
+async def test_time_does_not_reset_the_count_nor_does_sweeping(world: GuessedAtWorld) -> None:
+    await world.fail(99)
+    for _ in range(3):
+        world.pass_time(days=365)
+        while await world.store.sweep(world.now, 100):
+            pass
+    code = await world.new_code()
+    assert not await world.opens(wrong(code))
+    world.pass_time(days=365)
+    while await world.store.sweep(world.now, 100):
+        pass
+    assert await world.new_code() == ""
+
+
+async def test_spellings_of_the_address_count_together(world: GuessedAtWorld) -> None:
+    await world.fail(60, "Ana@example.test")
+    await world.fail(39, "ANA@EXAMPLE.TEST")
+    code = await world.new_code()
+    assert not await world.opens(wrong(code), "aNa@example.test")
+    assert not await world.opens(code)
+
+
+async def test_another_address_is_not_stopped(world: GuessedAtWorld) -> None:
+    await world.fail(100)
+    assert await world.opens(await world.new_code(BEN), BEN)
+
+
+async def test_the_stop_survives_a_restart(tmp_path: Path) -> None:
+    async with open_guessed_at_world(tmp_path) as world:
+        await world.fail(100)
+        later = world.now
+    async with open_guessed_at_world(tmp_path) as world:
+        world.now = later
+        assert await world.new_code() == ""
+
+
+async def test_of_many_tries_at_once_no_more_than_100_meet_a_code(world: GuessedAtWorld) -> None:
+    await world.fail(97)
+    code = await world.new_code()
+    await all_at_once(50, lambda _: world.opens(wrong(code)))
+    assert not await world.opens(code)
+    assert await world.new_code() == ""
+
+
+# What does not count.
+
+
+async def test_tries_without_a_live_code_do_not_count(world: GuessedAtWorld) -> None:
+    for number in range(120):
+        assert not await world.opens(f"{number:06}")
+    expired = await world.new_code()
+    world.pass_time(minutes=10)
+    for _ in range(120):
+        assert not await world.opens(expired)
+    used_up = await world.new_code()
+    for _ in range(120):
+        assert not await world.opens(wrong(used_up))
+    # Of all these, five have met a live code.
+    await world.fail(94)
+    assert await world.opens(await world.new_code())
+
+
+async def test_tries_with_a_code_that_was_spent_do_not_count(world: GuessedAtWorld) -> None:
+    spent = await world.new_code()
+    assert await world.opens(spent)
+    for _ in range(120):
+        assert not await world.opens(spent)
+    await world.fail(99)
+    assert await world.opens(await world.new_code())
+
+
+async def test_an_older_code_counts_as_a_failure_of_the_newest(world: GuessedAtWorld) -> None:
+    await world.fail(99)
+    older = await world.new_code()
+    newest = await world.new_code()
+    assert older != newest
+    assert not await world.opens(older)
+    assert not await world.opens(newest)
+
+
+async def test_codes_of_the_wrong_form_do_not_count(world: GuessedAtWorld) -> None:
+    await world.fail(99)
+    code = await world.new_code()
+    for _ in range(20):
+        assert await world.faults(BY_CODE, verify_params(ANA, code + "0")) == {"code": "format"}
+    assert await world.opens(code)
+
+
+async def test_wrong_links_do_not_count(world: GuessedAtWorld) -> None:
+    await world.fail(99)
+    code = await world.new_code()
+    for number in range(120):
+        await world.error(BY_LINK, {"token": f"{number:043}"})
+    assert await world.opens(code)
+
+
+# While codes are stopped.
+
+
+async def test_a_send_answers_as_ever(world: GuessedAtWorld) -> None:
+    await world.fail(100)
+    world.pass_time(minutes=1)
+    answers = [
+        await world.post({"jsonrpc": "2.0", "id": 7, "method": SEND, "params": code_params(email)})
+        for email in (ANA, BEN)
+    ]
+    assert answers[0].body == answers[1].body == b'{"jsonrpc":"2.0","result":{"message":"ok"},"id":7}'
+    assert answers[0].headers.keys() == answers[1].headers.keys()
+
+
+async def test_the_letter_says_that_codes_are_off_and_a_link_works(world: GuessedAtWorld) -> None:
+    await world.fail(100)
+    letter = written(await world.send(code_params(ANA)))
+    assert (letter["To"], letter["Subject"]) == (ANA, "Codes are switched off for your address")
+    for text in texts(letter):
+        assert f"codes are switched off for {ANA}" in text
+        assert "A login link still works" in text
+        assert "switches codes on again" in text
+        assert SIX_DIGITS.search(text) is None
+        assert "#token=" not in text
+
+
+def written(letter: Letter) -> EmailMessage:
+    """The letter as it goes over the wire, read again."""
+    return message_from_bytes(Composer("tickover@example.test").compose(letter), policy=policy.default)
+
+
+def texts(letter: EmailMessage) -> list[str]:
+    """The letter as plain text and as HTML, on one line each."""
+    plain, html = letter.get_body(("plain",)), letter.get_body(("html",))
+    assert plain is not None
+    assert html is not None
+    return [" ".join(part.get_content().split()) for part in (plain, html)]
+
+
+async def test_letters_keep_to_the_slot_as_ever(world: GuessedAtWorld) -> None:
+    await world.fail(100)
+    assert await world.new_code() == ""
+    error = await world.error(SEND, code_params(ANA))
+    assert error["data"] == {"reason": "RESEND_TOO_SOON", "retryAfterSeconds": 60}
+
+
+async def test_no_code_at_all_opens(world: GuessedAtWorld) -> None:
+    await world.fail(100)
+    await world.new_code()
+    for number in range(50):
+        assert not await world.opens(f"{number:06}")
+
+
+async def test_a_letter_with_a_link_is_as_ever(world: GuessedAtWorld) -> None:
+    await world.fail(100)
+    sent = await world.send(link_params(ANA))
+    letter = written(sent)
+    assert letter["Subject"] == "Sign in to Tickover"
+    assert [sent.secret in text for text in texts(letter)] == [True, True]
+
+
+async def test_a_link_that_was_sent_before_still_opens(world: GuessedAtWorld) -> None:
+    await world.fail(75)
+    link = await world.new_link()
+    await world.fail(25)
+    assert await world.new_code() == ""
+    assert await world.link_opens(link)
+
+
+# What opens codes again.
+
+
+async def test_a_link_sign_in_opens_codes_again_and_resets_the_count(world: GuessedAtWorld) -> None:
+    await world.fail(100)
+    assert await world.link_opens(await world.new_link())
+    await world.fail(99)
+    assert await world.opens(await world.new_code())
+
+
+async def test_after_a_link_sign_in_100_more_failures_stop_codes_again(world: GuessedAtWorld) -> None:
+    await world.fail(100)
+    assert await world.link_opens(await world.new_link())
+    await world.fail(100)
+    assert await world.new_code() == ""
+
+
+async def test_a_code_that_was_stopped_stays_dead_after_a_link_sign_in(world: GuessedAtWorld) -> None:
+    await world.fail(99)
+    code = await world.new_code()
+    assert not await world.opens(wrong(code))
+    assert await world.link_opens(await world.new_link())
+    assert not await world.opens(code)
+
+
+async def test_a_link_that_was_not_used_opens_nothing(world: GuessedAtWorld) -> None:
+    await world.fail(100)
+    await world.new_link()
+    assert await world.new_code() == ""
+
+
+async def test_a_link_sign_in_of_another_address_opens_nothing(world: GuessedAtWorld) -> None:
+    await world.fail(100)
+    assert await world.link_opens(await world.new_link(BEN))
+    assert await world.new_code() == ""
+
+
+@pytest.mark.parametrize("failures", [1, 50, 99])
+async def test_a_sign_in_by_code_resets_the_count(world: GuessedAtWorld, failures: int) -> None:
+    await world.fail(failures)
+    assert await world.opens(await world.new_code())
+    await world.fail(99)
+    assert await world.opens(await world.new_code())
+
+
+async def test_a_sign_in_by_code_gives_no_more_than_100_anew(world: GuessedAtWorld) -> None:
+    await world.fail(50)
+    assert await world.opens(await world.new_code())
+    await world.fail(100)
+    assert await world.new_code() == ""
+
+
+# What the operator has settled otherwise.
+
+
+@pytest.mark.parametrize(
+    ("limits", "failures"),
+    [
+        pytest.param({"failures_in_a_row": 1}, 1, id="the first failure stops codes"),
+        pytest.param({"failures_in_a_row": 3, "code_tries": 2}, 3, id="two tries, three failures"),
+        pytest.param({"failures_in_a_row": 7, "code_tries": 10}, 7, id="more tries than failures"),
+    ],
+)
+async def test_the_number_may_be_settled_otherwise(tmp_path: Path, limits: dict[str, int], failures: int) -> None:
+    async with open_guessed_at_world(tmp_path, **limits) as world:
+        for _ in range(failures - 1):
+            assert not await world.opens(wrong(await world.new_code()))
+        assert await world.opens(await world.new_code())
+        for _ in range(failures):
+            assert not await world.opens(wrong(await world.new_code()))
+        assert await world.new_code() == ""
+        assert await world.link_opens(await world.new_link())
+        assert await world.opens(await world.new_code())

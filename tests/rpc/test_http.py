@@ -1,0 +1,244 @@
+"""The door: HTTP methods, content types, the body's limit, headers, health, and clients that go away."""
+
+from typing import Any
+
+import pytest
+
+from tests.rpc.builders import LEFT_OUT, call, exchange, raw_call, reason_of, send, transaction
+from tests.world import World, all_at_once
+from tickover.core.limits import MAX_BODY
+
+JSON = ("Content-Type", "application/json")
+
+
+# What may be sent where (decision 16).
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "post", "QUERY"])
+async def test_rpc_takes_post_alone(world: World, method: str) -> None:
+    answer = await world.request(method, "/rpc", b"{}", {"Content-Type": "application/json"})
+    assert (answer.status, answer.headers["allow"]) == (405, "POST")
+    assert (answer.json["error"]["code"], reason_of(answer)) == (-32600, "METHOD_NOT_ALLOWED")
+    assert (answer.json["jsonrpc"], answer.json["id"]) == ("2.0", None)
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "application/json",
+        "Application/JSON",
+        "APPLICATION/JSON; CHARSET=UTF-8",
+        "application/json;charset=utf-8",
+        "application/json; charset=utf-8",
+        'application/json; charset="utf-8"',
+        " application/json ",
+        "application/json;",
+    ],
+)
+async def test_json_in_utf_8_is_taken(world: World, content_type: str) -> None:
+    answer = await world.request("POST", "/rpc", raw_call("x", "{}"), {"Content-Type": content_type})
+    assert (answer.status, reason_of(answer)) == (200, "METHOD_NOT_FOUND")
+    assert answer.headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        None,
+        "",
+        "json",
+        "text/plain",
+        "text/json",
+        "text/html; application/json",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "application/json-rpc",
+        "application/jsonl",
+        "application/vnd.api+json",
+        "application/json; charset=iso-8859-1",
+        "application/json; charset=utf-16",
+        "application/json, text/plain",
+    ],
+)
+async def test_any_other_content_type_is_refused(world: World, content_type: str | None) -> None:
+    headers = {} if content_type is None else {"Content-Type": content_type}
+    answer = await world.request("POST", "/rpc", raw_call("x", "{}"), headers)
+    assert (answer.status, answer.json["error"]["code"]) == (415, -32600)
+    assert (reason_of(answer), answer.json["id"]) == ("UNSUPPORTED_MEDIA_TYPE", None)
+
+
+async def test_the_method_is_looked_at_before_the_content_type(world: World) -> None:
+    assert (await world.request("PUT", "/rpc", b"{}", {"Content-Type": "text/plain"})).status == 405
+
+
+@pytest.mark.parametrize("declared", [True, False], ids=["with Content-Length", "without"])
+@pytest.mark.parametrize("chunk", [MAX_BODY + 1, 65_536, 1_000], ids=lambda chunk: f"in chunks of {chunk}")
+@pytest.mark.parametrize(("size", "status"), [(MAX_BODY, 200), (MAX_BODY + 1, 413), (2 * MAX_BODY, 413)])
+async def test_a_body_has_at_most_one_mebibyte(
+    world: World, size: int, status: int, chunk: int, declared: bool
+) -> None:
+    assert MAX_BODY == 1_048_576
+    headers = {"Content-Type": "application/json"} | ({"Content-Length": str(size)} if declared else {})
+    answer = await world.request("POST", "/rpc", raw_call("x", "{}").ljust(size), headers, chunk)
+    assert answer.status == status
+    reason = "METHOD_NOT_FOUND" if status == 200 else "BODY_TOO_LARGE"
+    assert reason_of(answer) == reason
+    assert answer.json["error"]["code"] == (-32601 if status == 200 else -32600)
+
+
+async def test_the_largest_schedule_in_the_widest_characters_fits(world: World, token: str) -> None:
+    entries = [transaction(name="😀" * 120, category="😀" * 80)] * 100
+    clock = await world.create(token, transactions=entries)
+    assert len(clock["pendingTransactions"]) == 100
+
+
+async def test_a_body_that_says_it_is_huge_is_refused_unread(world: World) -> None:
+    answer, read = await exchange(world, [JSON, ("Content-Length", str(16 * MAX_BODY + 1))], [])
+    assert answer is not None
+    assert (answer.status, reason_of(answer), read) == (413, "BODY_TOO_LARGE", 0)
+
+
+async def test_a_body_without_end_is_refused_before_its_end(world: World) -> None:
+    piece = {"type": "http.request", "body": bytes(MAX_BODY), "more_body": True}
+    answer, read = await exchange(world, [JSON], [piece] * 40)
+    assert answer is not None
+    assert (answer.status, reason_of(answer)) == (413, "BODY_TOO_LARGE")
+    assert read < 40
+
+
+# Clients that go away.
+
+
+@pytest.mark.parametrize("parts", [0, 1, 2])
+async def test_a_client_that_goes_away_before_the_end_leaves_no_trace(world: World, parts: int) -> None:
+    whole = raw_call("sendLoginCodeEmail", '{"email": "ana@example.test", "loginCodeType": "SHORT_LIVED", '
+                     '"emailType": "LOGIN_CODE"}')  # fmt: skip
+    # All that it wanted to say is there; only the word that this was all is missing.
+    pieces = [whole[:40], whole[40:]][:parts]
+    messages: list[dict[str, Any]] = [{"type": "http.request", "body": piece, "more_body": True} for piece in pieces]
+    answer, _ = await exchange(world, [JSON], [*messages, {"type": "http.disconnect"}])
+    assert answer is None
+    assert world.letters() == []
+    assert await world.result("sendLoginCodeEmail", send()) == {"message": "ok"}
+
+
+# The Authorization header.
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "bEaReR"])
+async def test_the_scheme_is_matched_without_case(world: World, token: str, scheme: str) -> None:
+    answer = await world.post(call("createTestClock", {}), None, Authorization=f"{scheme} {token}")
+    assert "result" in answer.json
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["{}", "Bearer", "Bearer ", "Bearer{}", "Basic {}", "Token {}", "Bearer {}x", "Bearer x{}", "Bearer {} x",
+     'Bearer "{}"', "Bearer {0}, Bearer {0}", "Bearer token={}", "Bearer\t{}", "Bearer é", "Bearer tko_", ""],
+)  # fmt: skip
+async def test_a_malformed_authorization_lets_nobody_in(world: World, token: str, form: str) -> None:
+    answer = await world.post(call("createTestClock", {}), None, Authorization=form.format(token))
+    assert (answer.status, reason_of(answer)) == (401, "UNAUTHENTICATED")
+    assert answer.headers["www-authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize("second", ["{}", "tko_" + "A" * 43, ""], ids=["the same", "another", "an empty one"])
+@pytest.mark.parametrize("order", [1, -1], ids=["after", "before"])
+async def test_two_authorization_headers_let_nobody_in(world: World, token: str, second: str, order: int) -> None:
+    values = [f"Bearer {token}", f"Bearer {second.format(token)}"][::order]
+    body = {"type": "http.request", "body": raw_call("createTestClock", "{}")}
+    answer, _ = await exchange(world, [JSON, *(("Authorization", value) for value in values)], [body])
+    assert answer is not None
+    assert (answer.status, reason_of(answer)) == (401, "UNAUTHENTICATED")
+
+
+# Headers of answers.
+
+
+async def test_every_answer_has_a_request_id_of_its_own(world: World, token: str) -> None:
+    answers = [
+        await world.post(call("createTestClock", {}), token),
+        await world.post(call("createTestClock", {})),
+        await world.post([call("x")]),
+        await world.post(call("x", {}, LEFT_OUT)),
+        await world.post(b"{"),
+        await world.post(b" " * (MAX_BODY + 1)),
+        await world.request("GET", "/rpc"),
+        await world.request("POST", "/rpc"),
+        await world.request("GET", "/nothing"),
+        await world.request("GET", "/healthz"),
+        await world.request("POST", "/healthz"),
+        await world.request("GET", "/readyz"),
+        *await all_at_once(20, lambda number: world.post(call("x", {}, number))),
+    ]
+    ids = {answer.headers["x-request-id"] for answer in answers}
+    assert len(ids) == len(answers)
+    assert "" not in ids
+
+
+async def test_the_length_of_an_answer_is_said(world: World, token: str) -> None:
+    answer = await world.post(call("createTestClock", {"goals": [{"name": "😀", "targetAmount": 1}]}), token)
+    assert int(answer.headers["content-length"]) == len(answer.body)
+
+
+async def test_an_answer_without_content_says_no_length(world: World) -> None:
+    """RFC 9110, section 8.6: a 204 must not carry Content-Length."""
+    answer = await world.post(call("x", {}, LEFT_OUT))
+    assert answer.status == 204
+    assert not {"content-length", "content-type"} & answer.headers.keys()
+
+
+async def test_retry_after_says_what_the_error_says(world: World) -> None:
+    await world.send_code()
+    world.pass_time(seconds=12.5)
+    answer = await world.call("sendLoginCodeEmail", send())
+    assert (answer.status, answer.headers["retry-after"]) == (429, "48")
+    assert answer.json["error"]["data"]["retryAfterSeconds"] == 48
+
+
+# Health (decision 42).
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_a_healthy_server_says_so(world: World, path: str, method: str) -> None:
+    assert (await world.request(method, path)).status == 200
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+async def test_health_is_read_and_not_written(world: World, path: str, method: str) -> None:
+    answer = await world.request(method, path)
+    assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
+
+
+async def test_a_server_without_its_store_lives_but_is_not_ready(world: World) -> None:
+    await world.store.close()
+    assert (await world.request("GET", "/healthz")).status == 200
+    answer = await world.request("GET", "/readyz")
+    assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("sendLoginCodeEmail", send()),
+        ("loginByEmailVerification", {"email": "a@b.test", "code": "123456", "authenticationMethod": "EMAIL_CODE"}),
+        ("createTestClock", {}),
+        ("advanceTestClock", {"id": "clock_x", "frozenTime": "2027-02-01T00:00:00Z"}),
+    ],
+)
+async def test_every_operation_is_unavailable_without_the_store(
+    world: World, token: str, method: str, params: Any
+) -> None:
+    await world.store.close()
+    answer = await world.call(method, params, token)
+    assert (answer.status, answer.headers.get("retry-after")) == (503, "1")
+    assert answer.json["error"]["code"] == -32050
+    assert answer.json["error"]["data"] == {"reason": "UNAVAILABLE", "retryAfterSeconds": 1}
+
+
+@pytest.mark.parametrize("path", ["/rpc/", "/RPC", "/rpc/x", "//rpc", "/healthz/", "/nothing"])
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_elsewhere_there_is_nothing(world: World, path: str, method: str) -> None:
+    assert (await world.request(method, path, b"{}", {"Content-Type": "application/json"})).status == 404

@@ -1,0 +1,434 @@
+"""loginByEmailLink: a link opens the door once, for an hour, voids what else was sent, and says nothing otherwise."""
+
+import base64
+import hashlib
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from tests.program import link_params, verify_params
+from tests.world import ANA, NOW, Answer, World, all_at_once
+from tickover.tokens import Mint
+
+SEND = "sendLoginCodeEmail"
+BY_CODE = "loginByEmailVerification"
+BY_LINK = "loginByEmailLink"
+BEN = "ben@example.test"
+KEY = b"a key for tests alone"
+
+
+async def send_link(world: World, email: str = ANA) -> str:
+    """Have a link sent, and take its secret from the answer of a program that keeps its mail."""
+    url: str = (await world.result(SEND, link_params(email)))["loginUrl"]
+    start, mark, secret = url.partition("#token=")
+    assert (start, mark) == ("https://tickover.example.test/login", "#token=")
+    return secret
+
+
+async def opens(world: World, secret: str) -> bool:
+    answer = await world.call(BY_LINK, {"token": secret})
+    if "result" in answer.json:
+        return True
+    assert answer.json["error"]["data"] == {"reason": "LOGIN_REFUSED"}
+    return False
+
+
+async def code_opens(world: World, code: str, email: str = ANA) -> bool:
+    return "result" in (await world.call(BY_CODE, verify_params(email, code))).json
+
+
+# The secret in the link.
+
+
+async def test_a_link_carries_256_bits(world: World) -> None:
+    secrets = [await send_link(world, f"u{number}@example.test") for number in range(20)]
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]{43}", secret) for secret in secrets)
+    assert {len(base64.urlsafe_b64decode(secret + "=")) for secret in secrets} == {32}
+    assert len(set(secrets)) == 20
+
+
+def test_every_bit_of_a_link_comes_from_the_source_of_chance() -> None:
+    drawn = bytes(range(7, 39))
+    asked: list[int] = []
+
+    def entropy(count: int) -> bytes:
+        asked.append(count)
+        return drawn
+
+    secret = Mint(KEY, entropy).new_link_secret()
+    assert asked == [32]
+    assert base64.urlsafe_b64decode(secret + "=") == drawn
+
+
+# Parameters.
+
+
+@pytest.mark.parametrize(
+    "in_place_of",
+    [
+        pytest.param(lambda link: None, id="null"),
+        pytest.param(lambda link: 5, id="a whole number"),
+        pytest.param(lambda link: 5.5, id="a broken number"),
+        pytest.param(lambda link: True, id="true"),
+        pytest.param(lambda link: [], id="an empty array"),
+        pytest.param(lambda link: {}, id="an empty object"),
+        pytest.param(lambda link: [link], id="a link in an array"),
+        pytest.param(lambda link: {"token": link}, id="a link in an object"),
+        pytest.param(lambda link: {link: 1}, id="a link as a name"),
+    ],
+)
+async def test_a_token_that_is_no_string_is_refused_and_never_repeated(
+    world: World, in_place_of: Callable[[str], Any]
+) -> None:
+    link = await send_link(world)
+    answer = await world.call(BY_LINK, {"token": in_place_of(link)})
+    (fault,) = answer.json["error"]["data"]["errors"]
+    assert (answer.status, answer.json["error"]["code"]) == (200, -32602)
+    assert (fault["path"], fault["rule"]) == ("token", "type")
+    assert "got" not in fault
+    assert link.encode() not in answer.body
+    assert await opens(world, link)
+
+
+@pytest.mark.parametrize("after", ["\0", "\ud800"], ids=["U+0000", "a lone surrogate"])
+async def test_a_token_that_is_no_text_is_refused_and_never_repeated(world: World, after: str) -> None:
+    link = await send_link(world)
+    answer = await world.call(BY_LINK, {"token": link + after})
+    (fault,) = answer.json["error"]["data"]["errors"]
+    assert (fault["path"], fault["rule"]) == ("token", "format")
+    assert link.encode() not in answer.body
+    assert await opens(world, link)
+
+
+@pytest.mark.parametrize(
+    ("params", "faults"),
+    [
+        ({}, {"token": "required"}),
+        ({"Token": "x"}, {"token": "required", "Token": "unknown"}),
+        ({"token": "x", "email": ANA}, {"email": "unknown"}),
+        ({"token": "x", "authenticationMethod": "EMAIL_LINK"}, {"authenticationMethod": "unknown"}),
+        ({"token": 5, "code": "123456"}, {"token": "type", "code": "unknown"}),
+        (["x"], {"params": "type"}),
+    ],
+    ids=str,
+)
+async def test_other_parameters_are_refused_by_name(world: World, params: Any, faults: dict[str, str]) -> None:
+    assert await world.faults(BY_LINK, params) == faults
+
+
+async def test_a_link_among_unknown_parameters_is_not_spent(world: World) -> None:
+    link = await send_link(world)
+    assert await world.faults(BY_LINK, {"token": link, "email": ANA}) == {"email": "unknown"}
+    assert await opens(world, link)
+
+
+# What a sign-in gives.
+
+
+async def test_a_good_link_gives_a_token_and_a_user_id(world: World) -> None:
+    result = await world.result(BY_LINK, {"token": await send_link(world)})
+    assert result.keys() == {"token", "userId"}
+    assert re.fullmatch(r"tko_[A-Za-z0-9_-]{43}", result["token"])
+    assert re.fullmatch(r"user_[0-9a-f-]{36}", result["userId"])
+    await world.create(result["token"])
+
+
+async def test_a_user_is_the_same_by_link_and_by_code_in_any_spelling(world: World) -> None:
+    user_ids = [(await world.result(BY_LINK, {"token": await send_link(world, "Ana@Example.TEST")}))["userId"]]
+    world.pass_time(minutes=1)
+    code = await world.send_code()
+    user_ids.append((await world.result(BY_CODE, verify_params(ANA, code)))["userId"])
+    world.pass_time(days=40)
+    user_ids.append((await world.result(BY_LINK, {"token": await send_link(world)}))["userId"])
+    assert len(set(user_ids)) == 1
+    bens = await world.result(BY_LINK, {"token": await send_link(world, BEN)})
+    assert bens["userId"] not in user_ids
+
+
+async def test_the_token_of_a_link_lives_for_30_days(world: World) -> None:
+    token = (await world.result(BY_LINK, {"token": await send_link(world)}))["token"]
+    world.pass_time(days=30, microseconds=-1)
+    await world.create(token)
+    world.pass_time(microseconds=1)
+    assert (await world.error("createTestClock", {}, token))["data"]["reason"] == "UNAUTHENTICATED"
+
+
+@pytest.mark.parametrize("token", [None, "", "tko_" + "x" * 43, "nonsense"])
+async def test_a_link_needs_no_bearer_token_and_a_wrong_one_does_not_hinder(world: World, token: str | None) -> None:
+    await world.result(BY_LINK, {"token": await send_link(world)}, token)
+
+
+async def test_a_link_works_from_anywhere(world: World) -> None:
+    link = await send_link(world)
+    world.client = "2001:db8::1"
+    assert await opens(world, link)
+
+
+# What a link is good for (decision 33).
+
+
+@pytest.mark.parametrize(
+    ("seconds", "still_good"),
+    [
+        pytest.param(0, True, id="at once"),
+        pytest.param(600, True, id="when a code would be too old"),
+        pytest.param(3_599.999999, True, id="just before an hour"),
+        pytest.param(3_600, False, id="after an hour to the instant"),
+        pytest.param(86_400, False, id="the next day"),
+    ],
+)
+async def test_a_link_lives_for_an_hour(world: World, seconds: float, still_good: bool) -> None:
+    link = await send_link(world)
+    world.pass_time(seconds=seconds)
+    assert await opens(world, link) == still_good
+
+
+async def test_sweeping_takes_no_link_before_its_hour(world: World) -> None:
+    link = await send_link(world)
+    world.pass_time(seconds=3_599.999999)
+    await world.store.sweep(world.now, 1_000)
+    assert await opens(world, link)
+
+
+async def test_a_link_opens_the_door_once(world: World) -> None:
+    link = await send_link(world)
+    assert await opens(world, link)
+    assert not await opens(world, link)
+
+
+async def test_of_50_uses_at_once_one_wins(world: World) -> None:
+    link = await send_link(world)
+    assert sorted(await all_at_once(50, lambda _: opens(world, link))) == [False] * 49 + [True]
+
+
+@pytest.mark.parametrize("used", [0, 1, 2])
+async def test_links_do_not_void_each_other(world: World, used: int) -> None:
+    links = []
+    for _ in range(3):
+        links.append(await send_link(world))
+        world.pass_time(minutes=1)
+    assert await opens(world, links[used])
+
+
+async def test_a_code_that_follows_leaves_the_link_good(world: World) -> None:
+    link = await send_link(world)
+    world.pass_time(minutes=1)
+    await world.send_code()
+    assert await opens(world, link)
+
+
+@pytest.mark.parametrize("by", ["code", "oldest link", "newest link"])
+async def test_a_sign_in_voids_the_code_and_all_links_of_the_address(world: World, by: str) -> None:
+    oldest = await send_link(world)
+    world.pass_time(minutes=1)
+    code = await world.send_code()
+    world.pass_time(minutes=1)
+    newest = await send_link(world)
+    if by == "code":
+        assert await code_opens(world, code)
+    else:
+        assert await opens(world, oldest if by == "oldest link" else newest)
+    assert not await opens(world, oldest)
+    assert not await opens(world, newest)
+    assert not await code_opens(world, code)
+
+
+async def test_a_sign_in_voids_nothing_of_other_addresses(world: World) -> None:
+    bens_link = await send_link(world, BEN)
+    world.pass_time(minutes=1)
+    bens_code = await world.send_code(BEN)
+    assert await opens(world, await send_link(world, ANA))
+    assert await code_opens(world, bens_code, BEN)
+    world.pass_time(minutes=1)
+    assert not await opens(world, bens_link)
+    assert await opens(world, await send_link(world, BEN))
+
+
+async def test_what_is_sent_after_a_sign_in_is_good(world: World) -> None:
+    assert await opens(world, await send_link(world))
+    world.pass_time(minutes=1)
+    link = await send_link(world)
+    world.pass_time(minutes=1)
+    code = await world.send_code()
+    world.pass_time(minutes=1)
+    assert await opens(world, link)
+    assert not await code_opens(world, code)
+
+
+async def test_wrong_links_spend_nothing_however_many(world: World) -> None:
+    link = await send_link(world)
+    world.pass_time(minutes=1)
+    code = await world.send_code()
+    for number in range(200):
+        assert not await opens(world, f"{number:043}")
+    assert await code_opens(world, code)
+    world.pass_time(minutes=1)
+    assert not await opens(world, link)
+    assert await opens(world, await send_link(world))
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_looking_at_the_page_of_a_link_changes_nothing(world: World, method: str) -> None:
+    link = await send_link(world)
+    assert (await world.request(method, "/login")).status == 200
+    assert await opens(world, link)
+
+
+# One answer for every refusal (decisions 10 and 35).
+
+
+def base64url(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+async def unknown(world: World) -> str:
+    return base64url(bytes(32))
+
+
+async def empty(world: World) -> str:
+    return ""
+
+
+async def one_bit_wrong(world: World) -> str:
+    raw = base64.urlsafe_b64decode(await send_link(world) + "=")
+    return base64url(bytes([raw[0] ^ 1]) + raw[1:])
+
+
+async def other_bits_in_the_last_character(world: World) -> str:
+    # The last of 43 characters has two bits that mean nothing; a link is known by its text, not by its meaning.
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    link = await send_link(world)
+    return link[:-1] + alphabet[alphabet.index(link[-1]) ^ 1]
+
+
+async def expired(world: World) -> str:
+    link = await send_link(world)
+    world.pass_time(hours=1)
+    return link
+
+
+async def used(world: World) -> str:
+    link = await send_link(world)
+    assert await opens(world, link)
+    return link
+
+
+async def voided_by_a_code(world: World) -> str:
+    link = await send_link(world)
+    world.pass_time(minutes=1)
+    assert await code_opens(world, await world.send_code())
+    return link
+
+
+async def swept(world: World) -> str:
+    link = await send_link(world)
+    world.pass_time(hours=2)
+    await world.store.sweep(world.now, 1_000)
+    return link
+
+
+async def a_code(world: World) -> str:
+    return await world.send_code()
+
+
+async def the_digest_of_a_code(world: World) -> str:
+    return base64url(Mint(KEY).code_digest(ANA, NOW, await world.send_code()))
+
+
+async def the_digest_of_a_code_in_hex(world: World) -> str:
+    return Mint(KEY).code_digest(ANA, NOW, await world.send_code()).hex()
+
+
+async def the_digest_of_a_link(world: World) -> str:
+    return base64url(hashlib.sha256((await send_link(world)).encode()).digest())
+
+
+async def a_bearer_token(world: World) -> str:
+    return await world.sign_in()
+
+
+async def the_whole_url(world: World) -> str:
+    return f"https://tickover.example.test/login#token={await send_link(world)}"
+
+
+async def space_before(world: World) -> str:
+    return " " + await send_link(world)
+
+
+async def line_break_after(world: World) -> str:
+    return await send_link(world) + "\n"
+
+
+async def padded(world: World) -> str:
+    return await send_link(world) + "="
+
+
+async def cut_short(world: World) -> str:
+    return (await send_link(world))[:-1]
+
+
+async def in_another_case(world: World) -> str:
+    return (await send_link(world)).swapcase()
+
+
+async def not_ascii(world: World) -> str:
+    return "ключ"
+
+
+async def very_long(world: World) -> str:
+    return await send_link(world) * 10_000
+
+
+@pytest.mark.parametrize(
+    "a_bad_link",
+    [unknown, empty, one_bit_wrong, other_bits_in_the_last_character, expired, used, voided_by_a_code, swept, a_code,
+     the_digest_of_a_code, the_digest_of_a_code_in_hex, the_digest_of_a_link, a_bearer_token, the_whole_url,
+     space_before, line_break_after, padded, cut_short, in_another_case, not_ascii,
+     very_long],
+    ids=lambda make: make.__name__,
+)  # fmt: skip
+async def test_a_bad_link_is_answered_like_a_bad_code_byte_for_byte(
+    world: World, a_bad_link: Callable[[World], Awaitable[str]]
+) -> None:
+    link = await a_bad_link(world)
+    by_link = await world.post({"jsonrpc": "2.0", "id": 7, "method": BY_LINK, "params": {"token": link}})
+    params = verify_params("nobody@example.test", "123456")
+    by_code = await world.post({"jsonrpc": "2.0", "id": 7, "method": BY_CODE, "params": params})
+    assert reason_and_code(by_link) == ("LOGIN_REFUSED", -32020)
+    assert (by_link.status, by_link.body) == (by_code.status, by_code.body) == (200, by_code.body)
+    assert without_request_id(by_link) == without_request_id(by_code)
+
+
+def reason_and_code(answer: Answer) -> tuple[str, int]:
+    error = answer.json["error"]
+    return error["data"]["reason"], error["code"]
+
+
+def without_request_id(answer: Answer) -> dict[str, str]:
+    return {name: value for name, value in answer.headers.items() if name != "x-request-id"}
+
+
+# A link is no code.
+
+
+async def test_a_link_in_place_of_a_code_is_refused_without_being_repeated_and_is_no_try(world: World) -> None:
+    code = await world.send_code()
+    world.pass_time(minutes=1)
+    link = await send_link(world)
+    for text in (link, hashlib.sha256(link.encode()).hexdigest(), link[:6] + "x"):
+        for _ in range(6):
+            answer = await world.call(BY_CODE, verify_params(ANA, text))
+            assert answer.json["error"]["data"]["errors"] == [
+                {"path": "code", "rule": "format", "message": "must be 6 digits"}
+            ]
+            assert text.encode() not in answer.body
+    assert await code_opens(world, code)
+
+
+async def test_an_address_with_a_link_alone_has_no_code(world: World) -> None:
+    link = await send_link(world)
+    for number in range(20):
+        assert not await code_opens(world, f"{number:06}")
+    assert await opens(world, link)

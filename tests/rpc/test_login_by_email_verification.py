@@ -1,0 +1,280 @@
+"""loginByEmailVerification: a code opens the door once, for ten minutes, in five tries, and says nothing otherwise."""
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from tests.rpc.builders import BEN, LEFT_OUT, call, login, named, reason_of, rows, send, send_link, wrong
+from tests.world import ANA, Answer, World, all_at_once
+
+LOGIN = "loginByEmailVerification"
+
+
+async def refused(world: World, code: str, email: str = ANA) -> bool:
+    answer = await world.call(LOGIN, login(code, email))
+    if "result" in answer.json:
+        return False
+    assert reason_of(answer) == "LOGIN_REFUSED"
+    return True
+
+
+# Parameters.
+
+NOT_SIX_DIGITS = [
+    "", "12345", "1234567", "12345a", "12 456", " 123456", "123456 ", "123456\n", "-12345", "+12345", "1e1234",
+    "１２３４５６", "٠١٢٣٤٥", "12345½", "123\0456", "0x1234", "1" * 100_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("field", "rule", "value"),
+    [
+        *[(field, "required", LEFT_OUT) for field in ("email", "code", "authenticationMethod")],
+        *rows("email", "type", None, 5, True, [], {}),
+        *rows("email", "format", "", "ana", "ana@", "Ana <ana@example.test>", "ana@example.test ", "a" * 255),
+        *rows("code", "type", None, 123456, 123456.0, True, [], {}, ["123456"]),
+        *rows("code", "format", *NOT_SIX_DIGITS),
+        *rows("authenticationMethod", "oneOf", None, "", "email_code", "EMAIL_LINK", "EMAIL_CODE ", 5, True, [], {}),
+        *rows("token", "unknown", "x"),
+    ],
+    ids=named,
+)
+async def test_wrong_parameters_are_refused(world: World, field: str, rule: str, value: Any) -> None:
+    params = login("123456") | {field: value}
+    params = {name: value for name, value in params.items() if value is not LEFT_OUT}
+    assert await world.faults(LOGIN, params) == {field: rule}
+
+
+async def test_all_parameters_are_required(world: World) -> None:
+    required = {"email": "required", "code": "required", "authenticationMethod": "required"}
+    assert await world.faults(LOGIN, {}) == required
+
+
+@pytest.mark.parametrize("code", [12345, "12345", "1234567", "123456\n"], ids=named)
+async def test_a_code_of_the_wrong_form_is_never_repeated_to_its_sender(world: World, code: Any) -> None:
+    error = await world.error(LOGIN, login(code))
+    (fault,) = error["data"]["errors"]
+    assert fault.keys() == {"path", "rule", "message"}
+    assert str(code).strip() not in str(error)
+
+
+async def test_a_call_with_wrong_parameters_is_no_try(world: World) -> None:
+    code = await world.send_code()
+    for spoilt in (code[:5], code + "0", f" {code[:5]}", int(code)):
+        for _ in range(3):
+            assert await world.faults(LOGIN, login(spoilt))
+    for _ in range(6):
+        assert await world.faults(LOGIN, login(code, authenticationMethod="PASSWORD"))
+    for _ in range(4):
+        assert await refused(world, wrong(code))
+    assert not await refused(world, code)
+
+
+# What a sign-in gives.
+
+
+async def test_a_good_code_gives_a_token_and_a_user_id(world: World, token: str) -> None:
+    code = await world.send_code()
+    result = await world.result(LOGIN, login(code))
+    assert result.keys() == {"token", "userId"}
+    assert re.fullmatch(r"tko_[A-Za-z0-9_-]{43}", result["token"])
+    assert re.fullmatch(r"user_[0-9a-f-]{36}", result["userId"])
+    assert result["token"] != token
+    for each in (token, result["token"]):
+        await world.create(each)
+
+
+async def test_a_user_keeps_their_id_over_sign_ins_and_spellings_of_the_address(world: World) -> None:
+    user_ids = []
+    for email in (ANA, "ANA@Example.test", ANA):
+        code = await world.send_code(email)
+        user_ids.append((await world.result(LOGIN, login(code, "Ana@EXAMPLE.test")))["userId"])
+        world.pass_time(days=40)
+    assert len(set(user_ids)) == 1
+    code = await world.send_code(BEN)
+    assert (await world.result(LOGIN, login(code, BEN)))["userId"] not in user_ids
+
+
+async def test_an_address_with_an_international_domain_signs_in_by_either_spelling(world: World) -> None:
+    code = await world.send_code("ana@bücher.example")
+    assert not await refused(world, code, "ana@xn--bcher-kva.example")
+
+
+async def test_codes_are_six_digits_and_keep_leading_zeros(world: World) -> None:
+    codes = []
+    for _ in range(60):
+        codes.append(await world.send_code())
+        world.pass_time(minutes=7)  # few enough an hour for the caps
+        if codes[-1].startswith("0"):
+            break
+    assert all(re.fullmatch("[0-9]{6}", code) for code in codes)
+    assert len(set(codes)) > 1
+    assert codes[-1].startswith("0"), "sixty codes without a leading zero are a chance of one in 500"
+    assert not await refused(world, codes[-1])
+
+
+# What a code is good for (decision 31).
+
+
+@pytest.mark.parametrize("failures", range(7))
+async def test_a_code_has_five_tries(world: World, failures: int) -> None:
+    code = await world.send_code()
+    for _ in range(failures):
+        assert await refused(world, wrong(code))
+    assert await refused(world, code) == (failures >= 5)
+
+
+async def test_of_many_tries_at_once_five_count(world: World) -> None:
+    code = await world.send_code()
+    await all_at_once(5, lambda _: refused(world, wrong(code)))
+    assert await refused(world, code)
+
+
+async def test_of_five_tries_at_once_with_the_good_code_one_wins(world: World) -> None:
+    code = await world.send_code()
+    assert sorted(await all_at_once(5, lambda _: refused(world, code))) == [False, True, True, True, True]
+
+
+@pytest.mark.parametrize(("seconds", "too_late"), [(0, False), (599.999999, False), (600, True), (3_600, True)])
+async def test_a_code_lives_for_ten_minutes(world: World, seconds: float, too_late: bool) -> None:
+    code = await world.send_code()
+    world.pass_time(seconds=seconds)
+    assert await refused(world, code) == too_late
+
+
+async def test_a_code_opens_the_door_once(world: World) -> None:
+    code = await world.send_code()
+    assert not await refused(world, code)
+    assert await refused(world, code)
+
+
+async def test_only_the_newest_code_is_good(world: World) -> None:
+    older = await world.send_code()
+    world.pass_time(minutes=1)
+    newer = await world.send_code()
+    assert older != newer
+    assert await refused(world, older)
+    assert not await refused(world, newer)
+
+
+async def test_an_older_code_does_not_come_back_when_the_newest_is_spent(world: World) -> None:
+    older = await world.send_code()
+    world.pass_time(minutes=1)
+    assert not await refused(world, await world.send_code())
+    assert await refused(world, older)
+
+
+async def test_an_older_code_counts_as_a_try_of_the_newest(world: World) -> None:
+    older = await world.send_code()
+    world.pass_time(minutes=1)
+    newer = await world.send_code()
+    for _ in range(5):
+        assert await refused(world, older)
+    assert await refused(world, newer)
+
+
+async def test_a_new_code_has_tries_of_its_own(world: World) -> None:
+    exhausted = await world.send_code()
+    for _ in range(5):
+        assert await refused(world, wrong(exhausted))
+    world.pass_time(minutes=1)
+    code = await world.send_code()
+    for _ in range(4):
+        assert await refused(world, wrong(code))
+    assert not await refused(world, code)
+
+
+async def test_a_link_that_follows_leaves_the_code_good(world: World) -> None:
+    code = await world.send_code()
+    world.pass_time(minutes=1)
+    await world.result("sendLoginCodeEmail", send_link())
+    assert not await refused(world, code)
+
+
+async def test_a_code_is_good_for_its_own_address_alone(world: World) -> None:
+    anas, bens = await world.send_code(ANA), await world.send_code(BEN)
+    assert anas != bens
+    assert await refused(world, anas, BEN)
+    assert not await refused(world, anas, ANA)
+    assert not await refused(world, bens, BEN)
+
+
+# One answer for every refusal (decisions 10 and 35).
+
+
+async def unknown_address(world: World) -> str:
+    return "123456"
+
+
+async def wrong_code(world: World) -> str:
+    return wrong(await world.send_code())
+
+
+async def expired(world: World) -> str:
+    code = await world.send_code()
+    world.pass_time(minutes=10)
+    return code
+
+
+async def spent(world: World) -> str:
+    code = await world.send_code()
+    await world.result(LOGIN, login(code))
+    return code
+
+
+async def exhausted(world: World) -> str:
+    code = await world.send_code()
+    for _ in range(5):
+        await world.error(LOGIN, login(wrong(code)))
+    return code
+
+
+async def superseded(world: World) -> str:
+    code = await world.send_code()
+    world.pass_time(minutes=1)
+    await world.send_code()
+    return code
+
+
+async def only_a_link(world: World) -> str:
+    await world.result("sendLoginCodeEmail", send_link())
+    return "123456"
+
+
+async def another_address(world: World) -> str:
+    return await world.send_code(BEN)
+
+
+async def known_user_without_a_code(world: World) -> str:
+    await world.sign_in()
+    world.pass_time(days=1)
+    return "123456"
+
+
+ONE_ANSWER = (
+    b'{"jsonrpc":"2.0","error":{"code":-32020,'
+    b'"message":"This code or link is wrong, used or too old. Ask for a new one.",'
+    b'"data":{"reason":"LOGIN_REFUSED"}},"id":7}'
+)
+
+
+@pytest.mark.parametrize(
+    "a_bad_code",
+    [unknown_address, wrong_code, expired, spent, exhausted, superseded, only_a_link, another_address,
+     known_user_without_a_code],
+    ids=lambda make: make.__name__,
+)  # fmt: skip
+async def test_every_refusal_is_the_same_byte_for_byte(
+    world: World, a_bad_code: Callable[[World], Awaitable[str]]
+) -> None:
+    answer: Answer = await world.post(call(LOGIN, login(await a_bad_code(world))))
+    assert (answer.status, answer.body) == (200, ONE_ANSWER)
+    assert set(answer.headers) == {"content-type", "content-length", "x-request-id"}
+
+
+async def test_an_address_that_never_signed_in_may_be_refused_any_number_of_times(world: World) -> None:
+    bodies = {(await world.post(call(LOGIN, login(f"{number:06}")))).body for number in range(20)}
+    assert bodies == {ONE_ANSWER}
+    assert await world.result("sendLoginCodeEmail", send()) == {"message": "ok"}

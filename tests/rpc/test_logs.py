@@ -1,0 +1,49 @@
+"""What is written down of a call: one line, for the operator, with nothing in it that a caller chose."""
+
+import logging
+
+import pytest
+
+from tests.world import ANA, World
+
+_WRONG_CODE = {"email": ANA, "code": "000000", "authenticationMethod": "EMAIL_CODE"}
+
+
+def _lines(log: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in log.records if record.levelno == logging.DEBUG]
+
+
+async def test_a_call_is_one_line_with_its_outcome_and_request_id(
+    world: World, token: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.clear()
+    with world.logging_calls():
+        answer = await world.call("createTestClock", {}, token)
+    (line,) = _lines(caplog)
+    for part in ("createTestClock", "'ok'", answer.headers["x-request-id"], "user_"):
+        assert part in line
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "outcome"),
+    [
+        ("createTestClock", {"name": "a name of mine"}, "INVALID_PARAMS"),
+        ("loginByEmailVerification", _WRONG_CODE, "LOGIN_REFUSED"),
+        ("a name of mine", {}, "METHOD_NOT_FOUND"),
+    ],
+)
+async def test_a_refusal_is_told_by_its_reason_alone(
+    world: World, token: str, caplog: pytest.LogCaptureFixture, method: str, params: dict[str, str], outcome: str
+) -> None:
+    caplog.clear()
+    with world.logging_calls():
+        await world.call(method, params, token)
+    (line,) = _lines(caplog)
+    assert outcome in line
+    for secret in (token, ANA, "000000", "a name of mine"):
+        assert secret not in line
+
+
+async def test_below_debug_calls_leave_no_line(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    await world.call("nothing")
+    assert caplog.records == []

@@ -1,0 +1,313 @@
+"""sendLoginCodeEmail: its parameters, the letter, the link, once in 60 seconds, and mail servers that fail."""
+
+import re
+from datetime import UTC, datetime
+from email.message import EmailMessage
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.rpc.builders import (
+    BEN,
+    LEFT_OUT,
+    call,
+    login,
+    named,
+    open_troubled_world,
+    reason_of,
+    rows,
+    send,
+    send_link,
+    wrong,
+)
+from tests.world import ANA, World, all_at_once
+from tickover.ports import MailOutcomeUnknown, MailRefused
+
+SEND = "sendLoginCodeEmail"
+LOGIN = "loginByEmailVerification"
+LINK = re.compile(r"https://tickover\.example\.test/login#token=[A-Za-z0-9_-]{43}")
+
+
+# Parameters.
+
+
+@pytest.mark.parametrize(
+    ("field", "rule", "value"),
+    [
+        *[(field, "required", LEFT_OUT) for field in ("email", "loginCodeType", "emailType")],
+        *rows("email", "type", None, 5, True, [], {}, [ANA]),
+        *rows("loginCodeType", "oneOf", None, "", "short_lived", "SHORT", "SHORT_LIVED ", 5, True, [], {}),
+        *rows("emailType", "oneOf", None, "", "login_code", "LINK", "LOGIN_CODE\n", 5, True, [], {}),
+        *rows("loginCodeType", "combination", "LONG_LIVED"),
+        *rows("name", "unknown", "Ana"),
+    ],
+    ids=named,
+)
+async def test_wrong_parameters_are_refused(world: World, field: str, rule: str, value: Any) -> None:
+    assert await world.faults(SEND, send(**{field: value})) == {field: rule}
+    assert world.letters() == []
+
+
+async def test_a_link_that_is_short_lived_is_refused(world: World) -> None:
+    assert await world.faults(SEND, send_link(loginCodeType="SHORT_LIVED")) == {"loginCodeType": "combination"}
+
+
+async def test_all_parameters_are_required(world: World) -> None:
+    required = {"email": "required", "loginCodeType": "required", "emailType": "required"}
+    assert await world.faults(SEND, {}) == required
+
+
+def address_of(length: int) -> str:
+    """An address of this many characters whose every part is short enough."""
+    return "a@" + ".".join(["b" * 63, "c" * 63, "d" * 63, "e" * (length - 194)])
+
+
+@pytest.mark.parametrize(
+    ("given", "known_as"),
+    [
+        (ANA, ANA),
+        ("a@localhost", "a@localhost"),
+        ("a.b+c@example.test", "a.b+c@example.test"),
+        ("a" * 64 + "@example.test", "a" * 64 + "@example.test"),
+        ("ané@example.test", "ané@example.test"),
+        ("Ana@Example.TEST", ANA),
+        ("ana@bücher.example", "ana@xn--bcher-kva.example"),
+        ("ANÉ@example.test", "anÉ@example.test"),
+        ("用户@例子.广告", "用户@xn--fsqu00a.xn--4rr70v"),
+    ],
+    ids=named,
+)
+async def test_one_address_is_taken_and_written_to_in_its_known_form(world: World, given: str, known_as: str) -> None:
+    assert await world.result(SEND, send(given)) == {"message": "ok"}
+    (file,) = world.outbox.glob("*.eml")
+    headers = file.read_bytes().partition(b"\r\n\r\n")[0].replace(b"\r\n ", b" ")
+    assert b"\r\nTo: " + known_as.encode() + b"\r\n" in headers
+
+
+@pytest.mark.parametrize(
+    "email",
+    [
+        address_of(254),
+        "!#$%&'*+-/=?^_`{|}~@example.test",
+        "=?utf-8?q?x?=@example.test",
+        '"ana b"@example.test',
+        "ana@[127.0.0.1]",
+        "ana@[IPv6:::1]",
+        "ana@127.0.0.1",
+    ],
+    ids=named,
+)
+async def test_an_unusual_address_is_written_to(world: World, email: str) -> None:
+    code = await world.send_code(email)
+    assert (await world.result(LOGIN, login(code, email))).keys() == {"token", "userId"}
+
+
+@pytest.mark.parametrize(
+    "email",
+    [
+        "", "ana", "ana@", "@example.test", "ana@@example.test", "a@b@example.test", "Ana <ana@example.test>",
+        "ana@example.test, ben@example.test", "ana@example.test;ben@example.test", " ana@example.test",
+        "ana@example.test ",
+        "ana@example.test\n", "ana@example.test\r\nBcc: ben@example.test", "ana\n@example.test", "ana@exam ple.test",
+        ".ana@example.test", "ana.@example.test", "a..na@example.test", "ana@example..test", "ana@.example.test",
+        "ana@-example.test", "ana@example.test.", "an\0a@example.test", "mailto:ana@example.test", "ana@[x]",
+        "a" * 65 + "@example.test", "a@" + "b" * 64 + ".test", "a@" + "b." * 124 + "test!", "a" * 255, "a" * 1_000_000,
+        address_of(255),
+    ],
+    ids=named,
+)  # fmt: skip
+async def test_what_is_not_one_address_is_refused(world: World, email: str) -> None:
+    assert await world.faults(SEND, send(email)) == {"email": "format"}
+
+
+# The letter.
+
+
+def parts(letter: EmailMessage) -> tuple[str, str]:
+    """The letter as plain text and as HTML."""
+    plain, html = letter.get_body(("plain",)), letter.get_body(("html",))
+    assert plain is not None
+    assert html is not None
+    return plain.get_content(), html.get_content()
+
+
+async def test_the_letter_with_a_code_says_all_that_is_needed(world: World) -> None:
+    world.now = datetime(2027, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert await world.result(SEND, send()) == {"message": "ok"}
+    (letter,) = world.letters()
+    code = re.fullmatch(r"([0-9]{6}) is your Tickover code", letter["Subject"])
+    assert code is not None
+    assert (letter["To"], letter["From"]) == (ANA, "Tickover <tickover@example.test>")
+    assert parsedate_to_datetime(letter["Date"]) == world.now
+    assert re.fullmatch(r"<[^@<>\s]+@example\.test>", letter["Message-ID"])
+    assert letter.get_content_type() == "multipart/alternative"
+    for text in parts(letter):
+        assert re.findall(r"\b[0-9]{6}\b", text) == [code[1]]
+        assert ANA in text
+        assert "10 minutes" in text
+
+
+async def test_the_letter_with_a_link_says_all_that_is_needed(world: World) -> None:
+    result = await world.result(SEND, send_link())
+    assert result.keys() == {"message", "loginUrl"}
+    assert result["message"] == "ok"
+    assert LINK.fullmatch(result["loginUrl"])
+    (letter,) = world.letters()
+    assert (letter["To"], letter["Subject"]) == (ANA, "Sign in to Tickover")
+    for text in parts(letter):
+        assert set(LINK.findall(text)) == {result["loginUrl"]}
+        assert ANA in text
+        assert "60 minutes" in text
+
+
+async def test_no_two_letters_are_alike(world: World) -> None:
+    for number in range(5):
+        await world.result(SEND, send(f"u{number}@example.test"))
+        await world.result(SEND, send_link(f"v{number}@example.test"))
+    letters = world.letters()
+    assert len({letter["Message-ID"] for letter in letters}) == len(letters) == 10
+    assert len({LINK.findall(parts(letter)[0])[0] for letter in letters if "Sign in" in letter["Subject"]}) == 5
+
+
+@pytest.mark.parametrize("params", [send(), send_link()], ids=["code", "link"])
+async def test_with_real_mail_no_secret_is_in_the_answer(tmp_path: Path, params: Any) -> None:
+    async with open_troubled_world(tmp_path) as (world, mailer):
+        assert await world.result(SEND, params) == {"message": "ok"}
+        assert len(mailer.letters) == 1
+
+
+@pytest.mark.parametrize("params", [send, send_link], ids=["code", "link"])
+async def test_known_and_unknown_addresses_are_answered_alike(tmp_path: Path, params: Any) -> None:
+    async with open_troubled_world(tmp_path) as (world, mailer):
+        await world.result(SEND, send(ANA))
+        await world.result(LOGIN, login(mailer.letters[0].secret))
+        world.pass_time(minutes=1)
+        known, unknown = [await world.post(call(SEND, params(email))) for email in (ANA, BEN)]
+        assert (known.status, known.body, known.headers.keys()) == (200, unknown.body, unknown.headers.keys())
+
+
+# Once in 60 seconds (decisions 11 and 36).
+
+
+@pytest.mark.parametrize("second", [send, send_link], ids=["then a code", "then a link"])
+@pytest.mark.parametrize("first", [send, send_link], ids=["a code", "a link"])
+async def test_the_next_letter_may_follow_after_60_seconds(world: World, first: Any, second: Any) -> None:
+    await world.result(SEND, first())
+    world.pass_time(seconds=59.999999)
+    answer = await world.call(SEND, second())
+    assert (answer.status, answer.headers["retry-after"], answer.json["error"]["code"]) == (429, "1", -32005)
+    assert answer.json["error"]["data"] == {"reason": "RESEND_TOO_SOON", "retryAfterSeconds": 1}
+    world.pass_time(microseconds=1)
+    assert (await world.result(SEND, second()))["message"] == "ok"
+    assert len(world.letters()) == 2
+
+
+@pytest.mark.parametrize(
+    ("passed", "wait"),
+    [(0, 60), (0.000001, 60), (0.999999, 60), (1, 59), (1.000001, 59), (30.5, 30), (58.5, 2), (59, 1), (59.999999, 1)],
+)
+async def test_how_long_to_wait_is_a_whole_number_from_1_to_60(world: World, passed: float, wait: int) -> None:
+    await world.result(SEND, send())
+    world.pass_time(seconds=passed)
+    answer = await world.call(SEND, send())
+    assert answer.json["error"]["data"]["retryAfterSeconds"] == wait
+    assert answer.headers["retry-after"] == str(wait)
+
+
+@pytest.mark.parametrize(
+    ("one", "same"),
+    [
+        (ANA, "ANA@EXAMPLE.TEST"),
+        ("Ana@Example.Test", ANA),
+        ("ana@bücher.example", "ana@xn--bcher-kva.example"),
+        ("ana@XN--BCHER-KVA.example", "ana@BÜCHER.example"),
+        ("ana@bu\u0308cher.example", "ana@bücher.example"),
+    ],
+)
+async def test_spellings_of_one_address_share_the_slot(world: World, one: str, same: str) -> None:
+    await world.result(SEND, send(one))
+    assert (await world.error(SEND, send(same)))["data"]["reason"] == "RESEND_TOO_SOON"
+    assert (await world.error(SEND, send_link(same)))["data"]["reason"] == "RESEND_TOO_SOON"
+
+
+@pytest.mark.parametrize(
+    "other", [BEN, "a.na@example.test", "ana+1@example.test", "ana@example.com", "aná@example.test"]
+)
+async def test_other_addresses_have_slots_of_their_own(world: World, other: str) -> None:
+    await world.result(SEND, send())
+    assert await world.result(SEND, send(other)) == {"message": "ok"}
+
+
+async def test_a_refused_send_neither_takes_nor_prolongs_the_slot(world: World) -> None:
+    assert (await world.error(SEND, send(loginCodeType="LONG_LIVED")))["data"]["reason"] == "INVALID_PARAMS"
+    await world.result(SEND, send())
+    world.pass_time(seconds=59)
+    assert (await world.error(SEND, send()))["data"]["reason"] == "RESEND_TOO_SOON"
+    world.pass_time(seconds=1)
+    await world.result(SEND, send())
+
+
+async def test_a_sign_in_does_not_give_the_slot_back(world: World) -> None:
+    code = await world.send_code()
+    await world.result(LOGIN, login(code))
+    world.pass_time(seconds=59.999999)
+    assert (await world.error(SEND, send()))["data"]["reason"] == "RESEND_TOO_SOON"
+
+
+async def test_of_50_simultaneous_sends_one_wins(world: World) -> None:
+    answers = await all_at_once(50, lambda number: world.call(SEND, [send, send_link][number % 2]()))
+    assert sorted(answer.status for answer in answers) == [200] + [429] * 49
+    assert len(world.letters()) == 1
+
+
+# Mail servers that fail (decisions 13 and 37).
+
+
+@pytest.mark.parametrize("trouble", [MailRefused, MailOutcomeUnknown])
+@pytest.mark.parametrize("params", [send(), send_link()], ids=["code", "link"])
+async def test_a_letter_that_was_not_accepted_gives_the_slot_back(
+    tmp_path: Path, params: Any, trouble: type[Exception]
+) -> None:
+    async with open_troubled_world(tmp_path) as (world, mailer):
+        mailer.trouble = trouble
+        for _ in range(3):
+            answer = await world.call(SEND, params)
+            assert (answer.status, answer.json["error"]["code"]) == (200, -32030)
+            assert answer.json["error"]["data"] == {"reason": "MAIL_NOT_SENT"}
+            world.pass_time(microseconds=1)
+        mailer.trouble = None
+        assert await world.result(SEND, params) == {"message": "ok"}
+        assert (await world.error(SEND, params))["data"]["reason"] == "RESEND_TOO_SOON"
+
+
+async def test_a_refused_letter_leaves_an_earlier_code_with_its_tries_as_it_was(tmp_path: Path) -> None:
+    async with open_troubled_world(tmp_path) as (world, mailer):
+        await world.result(SEND, send())
+        earlier = mailer.letters[0].secret
+        for _ in range(4):
+            await world.error(LOGIN, login(wrong(earlier)))
+        world.pass_time(minutes=1)
+        mailer.trouble = MailRefused
+        await world.error(SEND, send())
+        assert (await world.result(LOGIN, login(earlier))).keys() == {"token", "userId"}
+
+
+async def test_the_code_of_a_refused_letter_opens_nothing(tmp_path: Path) -> None:
+    async with open_troubled_world(tmp_path) as (world, mailer):
+        mailer.trouble = MailRefused
+        await world.error(SEND, send())
+        assert reason_of(await world.call(LOGIN, login(mailer.letters[0].secret))) == "LOGIN_REFUSED"
+
+
+async def test_the_code_of_a_letter_that_may_have_arrived_is_good_and_the_newest(tmp_path: Path) -> None:
+    async with open_troubled_world(tmp_path) as (world, mailer):
+        await world.result(SEND, send())
+        world.pass_time(minutes=1)
+        mailer.trouble = MailOutcomeUnknown
+        await world.error(SEND, send())
+        earlier, newest = (letter.secret for letter in mailer.letters)
+        assert earlier != newest
+        assert reason_of(await world.call(LOGIN, login(earlier))) == "LOGIN_REFUSED"
+        assert (await world.result(LOGIN, login(newest))).keys() == {"token", "userId"}

@@ -1,0 +1,480 @@
+"""The hourly caps on letters that no sign-in has followed: per address, and per address from one network."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.program import code_params, link_params, verify_params
+from tests.world import ANA, NOW, Answer, World, all_at_once
+from tickover.core.logins import Limits
+from tickover.operations import Policy
+from tickover.ports import Letter, MailOutcomeUnknown, MailRefused
+from tickover.storage import open_store
+
+SEND = "sendLoginCodeEmail"
+BEN = "ben@example.test"
+ALONE = "203.0.113.7"
+"""The network from which a test asks, unless it says otherwise."""
+
+
+class Letterbox:
+    """A mailer that keeps every letter it was handed, and fails with `trouble` while that is set."""
+
+    stays_here = False
+
+    def __init__(self) -> None:
+        self.letters: list[Letter] = []
+        self.trouble: type[Exception] | None = None
+
+    async def deliver(self, letter: Letter) -> None:
+        self.letters.append(letter)
+        if self.trouble:
+            raise self.trouble
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
+class PostalWorld(World):
+    """A world whose letters go to a letterbox that the test can spoil."""
+
+    letterbox: Letterbox
+
+    async def send(self, params: dict[str, str] | None = None, client: str = ALONE) -> Answer:
+        self.client = client
+        return await self.call(SEND, params or code_params(ANA))
+
+    async def send_every_minute(self, times: int, email: str = ANA, clients: list[str] | None = None) -> None:
+        """Codes and links in turn, all of which must be sent; a minute passes after each, the last one included."""
+        for number in range(times):
+            params = link_params(email) if number % 2 else code_params(email)
+            answer = await self.send(params, clients[number % len(clients)] if clients else ALONE)
+            assert answer.json.get("result") == {"message": "ok"}, (number, answer.json)
+            self.pass_time(minutes=1)
+
+    async def may_send(self, params: dict[str, str] | None = None, client: str = ALONE) -> bool:
+        answer = await self.send(params, client)
+        if "result" in answer.json:
+            return True
+        assert answer.json["error"]["data"]["reason"] == "RATE_LIMITED", answer.json
+        return False
+
+    async def wait_told(self, client: str = ALONE) -> int:
+        """The seconds that a send, which must be refused by a cap, is told to wait."""
+        answer = await self.send(client=client)
+        error = answer.json["error"]
+        assert (answer.status, error["code"], error["data"]["reason"]) == (429, -32005, "RATE_LIMITED")
+        wait: int = error["data"]["retryAfterSeconds"]
+        assert answer.headers["retry-after"] == str(wait)
+        return wait
+
+
+@asynccontextmanager
+async def open_postal_world(folder: Path, **limits: Any) -> AsyncIterator[PostalWorld]:
+    store = await open_store(f"sqlite:///{folder / 'tickover.db'}")
+    letterbox = Letterbox()
+    policy = Policy("https://tickover.example.test", 0, logins=Limits(**limits), client_burst=0)
+    try:
+        world = PostalWorld(store, letterbox, folder, policy)
+        world.letterbox = letterbox
+        yield world
+    finally:
+        await store.close()
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[PostalWorld]:
+    async with open_postal_world(tmp_path) as opened:
+        yield opened
+
+
+def networks(count: int) -> list[str]:
+    return [f"198.51.100.{number}" for number in range(1, count + 1)]
+
+
+# Ten an hour from one network.
+
+
+async def test_from_one_network_ten_letters_an_hour_go_to_one_address(world: PostalWorld) -> None:
+    await world.send_every_minute(10)
+    answer = await world.send()
+    error = answer.json["error"]
+    assert (answer.status, error["code"]) == (429, -32005)
+    # The first of them left ten minutes ago.
+    assert error["data"] == {"reason": "RATE_LIMITED", "retryAfterSeconds": 3_000}
+    assert answer.headers["retry-after"] == "3000"
+    assert "3000 s" in error["message"]
+    assert len(world.letterbox.letters) == 10
+
+
+async def test_the_window_is_an_hour_to_the_instant_and_slides(world: PostalWorld) -> None:
+    for _ in range(10):
+        assert await world.may_send()
+        world.pass_time(minutes=2)
+    for number in range(3):
+        # Two minutes apart, so that it is never the last letter that holds the next one.
+        world.now = NOW + timedelta(hours=1, minutes=2 * number, microseconds=-1)
+        assert await world.wait_told() == 1
+        world.pass_time(microseconds=1)
+        assert await world.may_send()
+    assert len(world.letterbox.letters) == 13
+
+
+@pytest.mark.parametrize(
+    ("passed", "wait"),
+    [(600, 3_000), (600.000001, 3_000), (600.999999, 3_000), (601, 2_999), (3_598.5, 2), (3_599, 1), (3_599.999999, 1)],
+)
+async def test_how_long_to_wait_is_a_whole_number_of_seconds(world: PostalWorld, passed: float, wait: int) -> None:
+    await world.send_every_minute(10)
+    world.now = NOW + timedelta(seconds=passed)
+    assert await world.wait_told() == wait
+
+
+async def test_who_has_waited_as_told_may_send(world: PostalWorld) -> None:
+    await world.send_every_minute(10)
+    world.pass_time(seconds=17.3)
+    world.pass_time(seconds=await world.wait_told())
+    assert await world.may_send()
+
+
+async def test_the_longest_wait_is_an_hour_and_the_shortest_a_second(tmp_path: Path) -> None:
+    async with open_postal_world(tmp_path, resend_interval=timedelta(0), sends_an_hour_from_one_network=1) as world:
+        assert await world.may_send()
+        assert await world.wait_told() == 3_600
+        world.pass_time(seconds=3_599.999999)
+        assert await world.wait_told() == 1
+
+
+async def test_a_wall_clock_set_back_lengthens_no_wait_beyond_the_hour(world: PostalWorld) -> None:
+    # Letters of which nobody knows hold no slot, so that it is the hour that holds the next one.
+    world.letterbox.trouble = MailOutcomeUnknown
+    for _ in range(10):
+        await world.send()
+    world.pass_time(days=-1)
+    assert await world.wait_told() == 3_600
+
+
+async def test_refused_sends_neither_count_nor_lengthen_the_wait(world: PostalWorld) -> None:
+    await world.send_every_minute(10)
+    for _ in range(30):
+        assert not await world.may_send()
+        world.pass_time(minutes=1)
+    world.now = NOW + timedelta(hours=1)
+    assert await world.may_send()
+
+
+async def test_parameters_that_were_refused_do_not_count(world: PostalWorld) -> None:
+    await world.send_every_minute(9)
+    for _ in range(20):
+        answer = await world.send({**code_params(ANA), "loginCodeType": "LONG_LIVED"})
+        assert answer.json["error"]["data"]["reason"] == "INVALID_PARAMS"
+    assert await world.may_send()
+
+
+@pytest.mark.parametrize("params", [code_params, link_params], ids=["codes alone", "links alone"])
+async def test_codes_and_links_count_alike(world: PostalWorld, params: Any) -> None:
+    for _ in range(10):
+        assert await world.may_send(params(ANA))
+        world.pass_time(minutes=1)
+    assert not await world.may_send(code_params(ANA))
+    assert not await world.may_send(link_params(ANA))
+
+
+async def test_other_addresses_may_be_written_to_from_the_same_network(world: PostalWorld) -> None:
+    await world.send_every_minute(10)
+    assert not await world.may_send()
+    await world.send_every_minute(10, BEN)
+    assert not await world.may_send(code_params(BEN))
+
+
+async def test_spellings_of_one_address_count_together(world: PostalWorld) -> None:
+    for number in range(10):
+        assert await world.may_send(code_params(["ANA@example.test", "ana@EXAMPLE.TEST"][number % 2]))
+        world.pass_time(minutes=1)
+    assert not await world.may_send()
+
+
+async def test_another_network_may_still_ask_for_the_address(world: PostalWorld) -> None:
+    await world.send_every_minute(10)
+    assert not await world.may_send()
+    assert await world.may_send(client="203.0.113.8")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        pytest.param("2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff", True, id="one IPv6 /64"),
+        pytest.param("2001:db8:1:2::1", "2001:0DB8:0001:0002:0:0:0:1", True, id="one IPv6 address spelt otherwise"),
+        pytest.param("2001:db8:1:2::1", "2001:db8:1:3::1", False, id="the next IPv6 /64"),
+        pytest.param("203.0.113.7", "::ffff:203.0.113.7", True, id="IPv4 mapped into IPv6"),
+        pytest.param("::ffff:203.0.113.7", "::ffff:203.0.113.8", False, id="two IPv4 addresses mapped into IPv6"),
+        pytest.param("203.0.113.7", "203.0.113.6", False, id="two IPv4 addresses"),
+    ],
+)
+async def test_a_network_is_an_ipv4_address_or_an_ipv6_64(
+    world: PostalWorld, first: str, second: str, same: bool
+) -> None:
+    await world.send_every_minute(10, clients=[first])
+    assert await world.may_send(client=second) != same
+
+
+async def test_a_client_cannot_choose_its_network_by_a_header(world: PostalWorld) -> None:
+    for number in range(10):
+        answer = await post_send(world, f"198.51.100.{number}")
+        assert "result" in answer.json
+        world.pass_time(minutes=1)
+    answer = await post_send(world, "198.51.100.99")
+    assert answer.json["error"]["data"]["reason"] == "RATE_LIMITED"
+
+
+async def post_send(world: World, forwarded_for: str) -> Answer:
+    envelope = {"jsonrpc": "2.0", "id": 7, "method": SEND, "params": code_params(ANA)}
+    return await world.post(envelope, **{"X-Forwarded-For": forwarded_for})
+
+
+# Thirty an hour over all networks.
+
+
+async def test_thirty_letters_an_hour_go_to_one_address_over_all_networks(world: PostalWorld) -> None:
+    await world.send_every_minute(30, clients=networks(30))
+    assert await world.wait_told(client="192.0.2.1") == 1_800
+    world.now = NOW + timedelta(hours=1, microseconds=-1)
+    assert await world.wait_told(client="192.0.2.1") == 1
+    world.pass_time(microseconds=1)
+    assert await world.may_send(client="192.0.2.1")
+    world.pass_time(seconds=59)
+    assert (await world.send(client="192.0.2.2")).json["error"]["data"]["reason"] == "RESEND_TOO_SOON"
+    world.pass_time(seconds=1)
+    assert await world.may_send(client="192.0.2.2")
+    assert len(world.letterbox.letters) == 32
+
+
+async def test_three_networks_have_the_address_to_themselves(world: PostalWorld) -> None:
+    await world.send_every_minute(30, clients=networks(3))
+    assert not await world.may_send(client="192.0.2.1")
+    assert await world.may_send(code_params(BEN), client="192.0.2.1")
+
+
+async def test_where_both_caps_hold_the_wait_told_is_long_enough(world: PostalWorld) -> None:
+    # The address may be written to again at 13:00, but from this network not before 13:20.
+    await world.send_every_minute(20, clients=networks(20))
+    await world.send_every_minute(10)
+    world.pass_time(seconds=await world.wait_told())
+    assert await world.may_send()
+
+
+# What does not count, and what does (decision 37).
+
+
+@pytest.mark.parametrize("params", [code_params, link_params], ids=["codes", "links"])
+async def test_letters_that_were_not_sent_do_not_count(world: PostalWorld, params: Any) -> None:
+    world.letterbox.trouble = MailRefused
+    for _ in range(40):
+        answer = await world.send(params(ANA))
+        assert answer.json["error"]["data"]["reason"] == "MAIL_NOT_SENT"
+        world.pass_time(microseconds=1)
+    world.letterbox.trouble = None
+    world.now = NOW
+    await world.send_every_minute(10)
+    assert not await world.may_send()
+
+
+@pytest.mark.parametrize("params", [code_params, link_params], ids=["codes", "links"])
+async def test_letters_of_which_nobody_knows_do_count(world: PostalWorld, params: Any) -> None:
+    world.letterbox.trouble = MailOutcomeUnknown
+    for _ in range(10):
+        answer = await world.send(params(ANA))
+        assert answer.json["error"]["data"]["reason"] == "MAIL_NOT_SENT"
+        world.pass_time(seconds=1)
+    # Their slots were given back, so it is the hour that holds the next one.
+    assert await world.wait_told() == 3_590
+    assert len(world.letterbox.letters) == 10
+
+
+# A sign-in starts the count anew.
+
+
+async def sign_in_by_last_letter(world: PostalWorld) -> None:
+    letter = world.letterbox.letters[-1]
+    if len(letter.secret) == 6:
+        await world.result("loginByEmailVerification", verify_params(letter.to, letter.secret))
+    else:
+        await world.result("loginByEmailLink", {"token": letter.secret.partition("#token=")[2]})
+
+
+@pytest.mark.parametrize("last", [code_params, link_params], ids=["by code", "by link"])
+async def test_a_sign_in_starts_the_count_of_the_network_anew(world: PostalWorld, last: Any) -> None:
+    await world.send_every_minute(9)
+    assert await world.may_send(last(ANA))
+    await sign_in_by_last_letter(world)
+    world.pass_time(minutes=1)
+    await world.send_every_minute(10)
+    assert not await world.may_send()
+
+
+@pytest.mark.parametrize("last", [code_params, link_params], ids=["by code", "by link"])
+async def test_a_sign_in_starts_the_count_of_the_address_anew(world: PostalWorld, last: Any) -> None:
+    await world.send_every_minute(29, clients=networks(29))
+    assert await world.may_send(last(ANA))
+    await sign_in_by_last_letter(world)
+    world.pass_time(minutes=1)
+    world.client = ALONE
+    # The first letters of all leave the hour meanwhile; they must not be counted down twice.
+    await world.send_every_minute(30, clients=networks(30))
+    assert not await world.may_send(client="192.0.2.1")
+
+
+async def test_a_sign_in_at_the_cap_opens_it_at_once(world: PostalWorld) -> None:
+    await world.send_every_minute(10)
+    assert not await world.may_send()
+    await sign_in_by_last_letter(world)
+    assert await world.may_send()
+
+
+async def test_a_sign_in_does_not_give_the_slot_back(world: PostalWorld) -> None:
+    await world.send_every_minute(9)
+    assert await world.may_send()
+    await sign_in_by_last_letter(world)
+    world.pass_time(seconds=59.999999)
+    assert (await world.send()).json["error"]["data"] == {"reason": "RESEND_TOO_SOON", "retryAfterSeconds": 1}
+
+
+async def test_a_refused_sign_in_does_not_start_the_count_anew(world: PostalWorld) -> None:
+    await world.send_every_minute(10)
+    for code in ("000000", "999999"):
+        await world.error("loginByEmailVerification", verify_params(ANA, code))
+    await world.error("loginByEmailLink", {"token": "x" * 43})
+    assert not await world.may_send()
+
+
+async def test_a_sign_in_of_another_address_does_not_start_the_count_anew(world: PostalWorld) -> None:
+    await world.send_every_minute(10)
+    assert await world.may_send(code_params(BEN))
+    await sign_in_by_last_letter(world)
+    assert not await world.may_send()
+
+
+# The slot rule comes first.
+
+
+@pytest.mark.parametrize(("passed", "wait"), [(0, 60), (30.5, 30), (59.999999, 1)])
+async def test_within_a_minute_of_the_last_letter_the_slot_rule_answers(
+    world: PostalWorld, passed: float, wait: int
+) -> None:
+    await world.send_every_minute(9)
+    assert await world.may_send()
+    world.pass_time(seconds=passed)
+    answer = await world.send()
+    assert answer.json["error"]["data"] == {"reason": "RESEND_TOO_SOON", "retryAfterSeconds": wait}
+    assert answer.headers["retry-after"] == str(wait)
+    world.pass_time(seconds=60 - passed)
+    assert not await world.may_send()
+
+
+# What the operator has settled otherwise.
+
+
+@pytest.mark.parametrize(
+    ("limits", "one_network", "all_networks"),
+    [
+        pytest.param({}, 10, 30, id="as it comes"),
+        pytest.param({"sends_an_hour_from_one_network": 1}, 1, 30, id="one from a network"),
+        pytest.param({"sends_an_hour": 3}, 3, 3, id="three in all"),
+        pytest.param({"sends_an_hour": 5, "sends_an_hour_from_one_network": 2}, 2, 5, id="both changed"),
+        pytest.param({"sends_an_hour_from_one_network": 0}, 30, 30, id="no limit for a network"),
+        pytest.param({"sends_an_hour": 0}, 10, 45, id="no limit in all"),
+        pytest.param({"sends_an_hour": 0, "sends_an_hour_from_one_network": 0}, 45, 45, id="no limits"),
+    ],
+)
+async def test_the_caps_may_be_settled_otherwise(
+    tmp_path: Path, limits: dict[str, int], one_network: int, all_networks: int
+) -> None:
+    async with open_postal_world(tmp_path, resend_interval=timedelta(seconds=1), **limits) as world:
+        assert await sent_of_45(world, ANA, [ALONE]) == one_network
+        world.now = NOW
+        assert await sent_of_45(world, BEN, networks(45)) == all_networks
+
+
+async def sent_of_45(world: PostalWorld, email: str, clients: list[str]) -> int:
+    sent = 0
+    for number in range(45):
+        sent += await world.may_send(code_params(email), clients[number % len(clients)])
+        world.pass_time(seconds=1)
+    return sent
+
+
+async def test_the_slot_may_be_settled_otherwise(tmp_path: Path) -> None:
+    async with open_postal_world(tmp_path, resend_interval=timedelta(seconds=5)) as world:
+        assert await world.may_send()
+        world.pass_time(seconds=4.999999)
+        answer = await world.send()
+        assert answer.json["error"]["data"] == {"reason": "RESEND_TOO_SOON", "retryAfterSeconds": 1}
+        world.pass_time(microseconds=1)
+        assert await world.may_send()
+
+
+# At once, over restarts, and in batches.
+
+
+@pytest.mark.parametrize(
+    ("clients", "sent"),
+    [
+        pytest.param([ALONE], 10, id="from one network"),
+        pytest.param(["2001:db8::1", "2001:db8::2"], 10, id="from one IPv6 network"),
+        pytest.param(networks(2), 20, id="from two networks"),
+        pytest.param(networks(50), 30, id="from fifty networks"),
+    ],
+)
+async def test_of_50_sends_at_once_the_caps_let_through_no_more(tmp_path: Path, clients: list[str], sent: int) -> None:
+    async with open_postal_world(tmp_path, resend_interval=timedelta(0)) as world:
+        answers = await all_at_once(50, lambda number: world.send(client=clients[number % len(clients)]))
+        assert sorted(answer.status for answer in answers) == [200] * sent + [429] * (50 - sent)
+        assert len(world.letterbox.letters) == sent
+
+
+async def test_the_count_survives_a_restart(tmp_path: Path) -> None:
+    later: datetime
+    async with open_postal_world(tmp_path) as world:
+        await world.send_every_minute(10)
+        later = world.now
+    async with open_postal_world(tmp_path) as world:
+        world.now = later
+        assert await world.wait_told() == 3_000
+
+
+async def test_sweeping_does_not_shorten_the_hour(world: PostalWorld) -> None:
+    await world.send_every_minute(10)
+    world.now = NOW + timedelta(hours=1, microseconds=-1)
+    await world.store.sweep(world.now, 1_000)
+    assert await world.wait_told() == 1
+
+
+async def test_in_a_batch_the_refusal_stands_beside_the_other_answers(world: PostalWorld) -> None:
+    await world.send_every_minute(10)
+    batch = [
+        {"jsonrpc": "2.0", "id": number, "method": SEND, "params": code_params(email)}
+        for number, email in enumerate((ANA, BEN))
+    ]
+    answer = await world.post(batch)
+    assert (answer.status, "retry-after" in answer.headers) == (200, False)
+    refused, sent = answer.json
+    assert refused["error"]["data"] == {"reason": "RATE_LIMITED", "retryAfterSeconds": 3_000}
+    assert sent["result"] == {"message": "ok"}
+
+
+async def test_known_and_unknown_addresses_are_held_alike(world: PostalWorld) -> None:
+    assert await world.may_send()
+    await sign_in_by_last_letter(world)
+    world.pass_time(hours=2)
+    start = world.now
+    bodies = []
+    for email in (ANA, BEN):
+        world.now = start
+        await world.send_every_minute(10, email)
+        envelope = {"jsonrpc": "2.0", "id": 7, "method": SEND, "params": code_params(email)}
+        bodies.append((await world.post(envelope)).body)
+    assert bodies[0] == bodies[1]

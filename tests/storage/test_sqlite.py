@@ -1,0 +1,278 @@
+"""The SQLite store as a file: how safely it is written, what it refuses to open, and how it shares with others."""
+
+import asyncio
+import re
+import shutil
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+from tests.contract.values import ANA, MINUTE, NOW, START, allowing, claim, clock, code, keep, key, user
+from tickover.core.errors import Reason, Rejection
+from tickover.settings import SettingError
+from tickover.storage import open_store
+from tickover.storage.migrate import Migration, migrations, pending
+from tickover.storage.sqlite import SqliteStore
+
+_ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "tickover.db"
+
+
+# Safety
+
+
+@pytest.mark.parametrize(
+    ("pragma", "value"),
+    [("journal_mode", "wal"), ("synchronous", 2), ("fullfsync", 1), ("checkpoint_fullfsync", 1)],
+)
+async def test_every_connection_writes_safely(path: Path, pragma: str, value: object) -> None:
+    store = await SqliteStore.open(path)
+    assert store._writing.pragma(pragma) == value
+    assert store._reading.pragma(pragma) == value
+    await store.close()
+
+
+_WRITE_AND_SAY_SO = """
+import asyncio, os, sys
+from pathlib import Path
+from tests.contract.values import clock, keep, user
+from tickover.storage.sqlite import SqliteStore
+
+async def main():
+    store = await SqliteStore.open(Path(sys.argv[1]))
+    for number in range(3):
+        await keep(store, clock(number), user(1))
+        os.write(1, b"it is kept")
+    await store.close()
+
+asyncio.run(main())
+"""
+
+
+def test_what_was_answered_is_on_the_disk(path: Path, tmp_path: Path) -> None:
+    """Seen from the kernel: between the last write to the log and the answer, the log was made safe."""
+    strace = shutil.which("strace")
+    if strace is None:
+        pytest.skip("strace is not installed, so nobody sees what reaches the disk")
+    trace = tmp_path / "trace"
+    watch = [strace, "-f", "-y", "-e", "trace=write,pwrite64,fsync,fdatasync", "-o", str(trace)]
+    program = [sys.executable, "-c", _WRITE_AND_SAY_SO, str(path)]
+    watched = subprocess.run([*watch, *program], cwd=_ROOT, capture_output=True, check=False, timeout=60)
+    if b"ptrace" in watched.stderr.lower():
+        pytest.skip("this machine does not let strace watch other processes")
+    assert watched.stdout == b"it is kept" * 3, watched.stderr.decode()
+    assert _before_each_answer(trace.read_text(), "it is kept") == [["written", "safe"]] * 3
+
+
+def _before_each_answer(trace: str, answer: str) -> list[list[str]]:
+    """The last two things that had happened to the log before each of the answers, repetitions left out."""
+    found, happened = [], [""]
+    for call in trace.splitlines():
+        if answer in call:
+            found.append(happened[-2:])
+            happened = [""]
+        elif re.search(r"pwrite64\(.*tickover\.db-wal>", call):
+            happened += ["written"] if happened[-1] != "written" else []
+        elif re.search(r"sync\(.*tickover\.db-wal>\) += 0|sync resumed>", call):
+            happened += ["safe"] if happened[-1] != "safe" else []
+    return found
+
+
+# Opening
+
+
+async def test_the_file_and_its_folder_are_made(tmp_path: Path) -> None:
+    store = await open_store(f"sqlite:///{tmp_path / 'new' / 'folder' / 'tickover.db'}")
+    await store.ping()
+    await store.close()
+    assert (tmp_path / "new" / "folder" / "tickover.db").is_file()
+    assert (tmp_path / "new" / "folder").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "tickover.db", "sqlite:", "sqlite://", "sqlite:///", "sqlite:/x.db", "postgres:///x", "SQLITE:///x.db"],
+)
+async def test_a_url_of_another_kind_is_refused(url: str) -> None:
+    with pytest.raises(SettingError, match="TICKOVER_DATABASE_URL"):
+        await open_store(url)
+
+
+def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path) -> None:
+    path.write_text("Dear diary, " * 1000)
+    with pytest.raises(SettingError, match=re.escape(str(path))):
+        asyncio.run(SqliteStore.open(path))
+    assert path.read_text() == "Dear diary, " * 1000
+
+
+async def test_a_folder_in_the_place_of_the_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match=re.escape(str(tmp_path))):
+        await SqliteStore.open(tmp_path)
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(path: Path) -> None:
+    path.write_text("a file")
+    with pytest.raises(SettingError, match="cannot be opened"):
+        asyncio.run(SqliteStore.open(path / "tickover.db"))
+
+
+# Migrations
+
+
+def _version(path: Path) -> int:
+    with closing(apsw.Connection(str(path))) as connection:
+        return int(connection.pragma("user_version"))
+
+
+def _tables(path: Path) -> set[str]:
+    with closing(apsw.Connection(str(path))) as connection:
+        return {str(name) for (name,) in connection.execute("select name from sqlite_schema where type = 'table'")}
+
+
+async def test_a_new_file_is_brought_up_to_date(path: Path) -> None:
+    await (await SqliteStore.open(path)).close()
+    assert _version(path) == migrations("sqlite")[-1].number
+    before = _tables(path)
+    await (await SqliteStore.open(path)).close()
+    assert _tables(path) == before
+
+
+async def test_a_database_of_a_newer_program_is_refused_and_left_alone(path: Path) -> None:
+    await (await SqliteStore.open(path)).close()
+    newer = migrations("sqlite")[-1].number + 1
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.pragma("user_version", newer)
+    with pytest.raises(SettingError, match=f"version {newer}"):
+        await SqliteStore.open(path)
+    assert _version(path) == newer
+
+
+async def test_a_migration_that_breaks_leaves_nothing(path: Path) -> None:
+    """A database of someone else, in which a table of ours is in the way halfway through."""
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute("create table schedules (of trains)")
+    with pytest.raises(SettingError, match=re.escape(str(path))):
+        await SqliteStore.open(path)
+    assert _tables(path) == {"schedules"}
+    assert _version(path) == 0
+
+
+def test_migrations_are_numbered_without_gaps() -> None:
+    assert [migration.number for migration in migrations("sqlite")] == [
+        *range(1, len(migrations("sqlite")) + 1),
+    ]
+
+
+_THREE = [Migration(number, f"{number:04}_step", "") for number in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("version", "missing"), [pytest.param(0, [1, 2, 3], id="new"), (1, [2, 3]), (2, [3]), pytest.param(3, [], id="now")]
+)
+def test_what_a_database_lacks_comes_in_order(version: int, missing: list[int]) -> None:
+    assert [migration.number for migration in pending(_THREE, version)] == missing
+
+
+def test_a_version_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(SettingError, match="newer Tickover"):
+        pending(_THREE, 4)
+
+
+# Sharing
+
+
+_OPEN_AND_SAY_SO = """
+import asyncio, sys
+from pathlib import Path
+from tickover.storage.sqlite import SqliteStore
+
+async def main():
+    sys.stdin.read()
+    store = await SqliteStore.open(Path(sys.argv[1]))
+    await store.ping()
+    await store.close()
+    print("ready")
+
+asyncio.run(main())
+"""
+
+
+def test_programs_that_start_at_once_on_a_new_file_all_come_up(path: Path) -> None:
+    command = [sys.executable, "-c", _OPEN_AND_SAY_SO, str(path)]
+    programs = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(4)]
+    for program in programs:  # each opens the file when its input ends
+        assert program.stdin is not None
+        program.stdin.close()
+        program.stdin = None
+    assert [program.communicate(timeout=60)[0] for program in programs] == [b"ready\n"] * 4
+
+
+async def test_two_stores_on_one_file_count_as_one(path: Path) -> None:
+    stores = [await SqliteStore.open(path) for _ in range(2)]
+    await keep(stores[0], clock(1), user(1))
+    for number in range(10):
+        now = NOW + number * MINUTE
+        claims = [claim(stores[n % 2], code(number * 50 + n, now)) for n in range(50)]
+        assert (await asyncio.gather(*claims)).count(None) == 1
+        tries = await asyncio.gather(*(stores[n % 2].count_try(ANA, allowing(), now) for n in range(50)))
+        assert tries.count(None) == 45
+        targets = [START + number * MINUTE + n * (MINUTE / 60) for n in range(50)]
+        await asyncio.gather(*(stores[n % 2].advance_clock(key(1), user(1), to) for n, to in enumerate(targets)))
+        for store in stores:
+            stands = await store.advance_clock(key(1), user(1), START)
+            assert stands is not None
+            assert stands.frozen_time == targets[-1]
+    for store in stores:
+        await store.close()
+
+
+async def test_while_another_program_writes_the_store_is_unavailable_but_reads(path: Path) -> None:
+    store = await SqliteStore.open(path)
+    store._writing.set_busy_timeout(20)
+    await keep(store, clock(1), user(1))
+    with closing(apsw.Connection(str(path))) as other:
+        other.execute("begin immediate")
+        outcomes = await asyncio.gather(
+            store.ping(), keep(store, clock(2), user(1)), store.count_try(ANA, allowing(), NOW), return_exceptions=True
+        )
+        assert [outcome.reason for outcome in outcomes if isinstance(outcome, Rejection)] == [Reason.UNAVAILABLE] * 3
+        assert await store.schedule_of(key(1)) == b"schedule"
+        other.execute("rollback")
+    await store.ping()
+    await keep(store, clock(2), user(1))
+    await store.close()
+
+
+async def test_readiness_is_answered_before_the_lock_is_given_up(path: Path) -> None:
+    store = await SqliteStore.open(path)
+    with closing(apsw.Connection(str(path))) as other:
+        other.execute("begin immediate")
+        writing = asyncio.create_task(keep(store, clock(1), user(1)))
+        with pytest.raises(Rejection) as refused:
+            await store.ping()
+        assert refused.value.reason is Reason.UNAVAILABLE
+        assert not writing.done(), "a write waits longer than the question whether the store answers"
+        other.execute("rollback")
+    await writing
+    await store.ping()
+    await store.close()
+
+
+async def test_a_full_disk_keeps_no_part_of_a_clock(path: Path) -> None:
+    store = await SqliteStore.open(path)
+    store._writing.pragma("max_page_count", store._writing.pragma("page_count") + 5)
+    with pytest.raises(Rejection) as refused:
+        await keep(store, clock(1), user(1), bytes(1_000_000))
+    assert refused.value.reason is Reason.UNAVAILABLE
+    assert await store.schedule_of(key(1)) is None
+    assert await store.advance_clock(key(1), user(1), START) is None
+    await keep(store, clock(1), user(1))
+    await store.close()

@@ -1,0 +1,359 @@
+"""The writer thread: what waits together is committed together, and nobody is told what the disk has not got."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import apsw
+import pytest
+
+from tickover.core.errors import Reason, Rejection
+from tickover.storage.writer import Writer
+
+Job = Callable[[apsw.Connection], Any]
+
+_GO_ON = False
+"""What a commit hook says when the commit may go on."""
+
+
+class _OurFault(Exception):
+    """What a job raises that is wrong in itself."""
+
+
+def _insert(name: str) -> Job:
+    def job(db: apsw.Connection) -> str:
+        db.execute("insert into things (name) values (?)", (name,))
+        return name
+
+    return job
+
+
+def _insert_and_fail(name: str) -> Job:
+    def job(db: apsw.Connection) -> None:
+        db.execute("insert into things (name) values (?)", (name,))
+        raise _OurFault(name)
+
+    return job
+
+
+def _connect(path: Path) -> apsw.Connection:
+    connection = apsw.Connection(str(path))
+    connection.set_busy_timeout(20)
+    connection.pragma("journal_mode", "wal")
+    connection.pragma("foreign_keys", True)
+    return connection
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "things.db"
+
+
+@pytest.fixture
+def connection(path: Path) -> Iterator[apsw.Connection]:
+    """The connection that the writer is given; for the test itself only before and after."""
+    connection = _connect(path)
+    connection.execute("create table things (number integer primary key autoincrement, name text not null unique)")
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+def witness(connection: apsw.Connection, path: Path) -> Iterator[apsw.Connection]:
+    """A second connection, which sees only what was committed."""
+    witness = _connect(path)
+    yield witness
+    witness.close()
+
+
+@pytest.fixture
+async def writer(connection: apsw.Connection) -> AsyncIterator[Writer]:
+    writer = Writer(connection)
+    yield writer
+    await writer.close()
+
+
+def _names(witness: apsw.Connection) -> list[str]:
+    return [str(name) for (name,) in witness.execute("select name from things order by number")]
+
+
+@asynccontextmanager
+async def _held_up(writer: Writer) -> AsyncIterator[None]:
+    """While inside, the writer is busy with a job of its own, and whatever is submitted has to wait."""
+    busy, go_on = asyncio.Event(), Event()
+    loop = asyncio.get_running_loop()
+
+    def job(db: apsw.Connection) -> None:
+        loop.call_soon_threadsafe(busy.set)
+        assert go_on.wait(30)
+
+    waiting = writer.submit(job)
+    await busy.wait()
+    try:
+        yield
+    finally:
+        go_on.set()
+    await waiting
+
+
+async def _outcomes(futures: list["asyncio.Future[Any]"]) -> list[Any]:
+    async with asyncio.timeout(30):
+        return await asyncio.gather(*futures, return_exceptions=True)
+
+
+def _is_unavailable(outcome: object) -> bool:
+    return isinstance(outcome, Rejection) and outcome.reason is Reason.UNAVAILABLE
+
+
+# Together
+
+
+async def test_jobs_that_wait_together_are_committed_together(
+    writer: Writer, connection: apsw.Connection, witness: apsw.Connection
+) -> None:
+    commits: list[str] = []
+
+    def just_before_a_commit() -> bool:
+        commits.append("a commit")
+        return _GO_ON
+
+    connection.set_commit_hook(just_before_a_commit)
+    async with _held_up(writer):
+        futures = [writer.submit(_insert(f"thing {number}")) for number in range(100)]
+    assert await _outcomes(futures) == [f"thing {number}" for number in range(100)]
+    assert len(commits) == 2, "one for the job that held the writer up, and one for all that waited"
+    assert len(_names(witness)) == 100
+
+
+async def test_more_jobs_than_one_batch_takes_are_all_done(writer: Writer, witness: apsw.Connection) -> None:
+    async with _held_up(writer):
+        futures = [writer.submit(_insert(f"thing {number}")) for number in range(1000)]
+    await _outcomes(futures)
+    assert _names(witness) == [f"thing {number}" for number in range(1000)]
+
+
+async def test_jobs_are_done_in_the_order_in_which_they_came(writer: Writer, witness: apsw.Connection) -> None:
+    told: list[str] = []
+    futures = [writer.submit(_insert(f"thing {number}")) for number in range(50)]
+    async with _held_up(writer):
+        futures += [writer.submit(_insert(f"thing {number}")) for number in range(50, 100)]
+    for future in futures:
+        future.add_done_callback(lambda done: told.append(done.result()))
+    await _outcomes(futures)
+    assert told == _names(witness) == [f"thing {number}" for number in range(100)]
+
+
+async def test_a_result_comes_only_after_its_commit(
+    writer: Writer, connection: apsw.Connection, witness: apsw.Connection
+) -> None:
+    seen: list[tuple[bool, int]] = []
+
+    futures: list[asyncio.Future[Any]] = []
+
+    def just_before_a_commit() -> bool:
+        seen.append((any(future.done() for future in futures), len(_names(witness))))
+        return _GO_ON
+
+    connection.set_commit_hook(just_before_a_commit)
+    async with _held_up(writer):
+        futures += [writer.submit(_insert(f"thing {number}")) for number in range(3)]
+    for future in futures:
+        future.add_done_callback(lambda _: seen.append((True, len(_names(witness)))))
+    await _outcomes(futures)
+    empty_job, commit, *results = seen
+    assert empty_job == (False, 0)
+    assert commit == (False, 0)
+    assert results == [(True, 3)] * 3
+
+
+# Faults
+
+
+@pytest.mark.parametrize(
+    "faulty",
+    [
+        pytest.param({2}, id="in the middle"),
+        pytest.param({0}, id="first"),
+        pytest.param({4}, id="last"),
+        pytest.param({0, 1, 3}, id="most of them"),
+        pytest.param({0, 1, 2, 3, 4}, id="all"),
+    ],
+)
+async def test_a_job_that_fails_does_not_spoil_the_others(
+    writer: Writer, witness: apsw.Connection, faulty: set[int]
+) -> None:
+    async with _held_up(writer):
+        futures = [
+            writer.submit((_insert_and_fail if number in faulty else _insert)(f"thing {number}")) for number in range(5)
+        ]
+    good = [f"thing {number}" for number in range(5) if number not in faulty]
+    outcomes = await _outcomes(futures)
+    assert [isinstance(outcome, _OurFault) for outcome in outcomes] == [number in faulty for number in range(5)]
+    assert [outcome for outcome in outcomes if isinstance(outcome, str)] == good
+    # In order, each once, and nothing of those that failed.
+    assert _names(witness) == good
+
+
+async def test_a_job_that_fails_alone_is_undone(writer: Writer, witness: apsw.Connection) -> None:
+    with pytest.raises(_OurFault):
+        await writer.submit(_insert_and_fail("thing"))
+    assert _names(witness) == []
+    await writer.submit(_insert("thing"))
+    assert _names(witness) == ["thing"]
+
+
+async def test_a_statement_that_the_database_refuses_is_a_fault_of_that_job(
+    writer: Writer, witness: apsw.Connection
+) -> None:
+    async with _held_up(writer):
+        futures = [writer.submit(_insert(name)) for name in ("a", "a", "b")]
+    first, second, third = await _outcomes(futures)
+    assert (first, third) == ("a", "b")
+    assert isinstance(second, apsw.ConstraintError)
+    assert _names(witness) == ["a", "b"]
+
+
+async def test_a_fault_that_shows_only_at_the_commit_spoils_no_other(
+    connection: apsw.Connection, witness: apsw.Connection
+) -> None:
+    connection.execute(
+        "create table parts (thing text not null references things (name) deferrable initially deferred)"
+    )
+    writer = Writer(connection)
+
+    def orphan(db: apsw.Connection) -> None:
+        db.execute("insert into parts values ('of nothing')")
+
+    async with _held_up(writer):
+        futures = [writer.submit(job) for job in (_insert("a"), orphan, _insert("b"))]
+    first, second, third = await _outcomes(futures)
+    await writer.close()
+    assert (first, third) == ("a", "b")
+    assert isinstance(second, apsw.ConstraintError)
+    assert _names(witness) == ["a", "b"]
+    assert witness.execute("select count(*) from parts").fetchall() == [(0,)]
+
+
+# A database that is away
+
+
+async def test_while_another_holds_the_write_lock_all_are_unavailable(writer: Writer, witness: apsw.Connection) -> None:
+    witness.execute("begin immediate")
+    outcomes = await _outcomes([writer.submit(_insert(f"thing {number}")) for number in range(3)])
+    assert all(map(_is_unavailable, outcomes)), outcomes
+    witness.execute("rollback")
+    assert _names(witness) == []
+    # As soon as the lock is free, all is well again.
+    assert await writer.submit(_insert("another")) == "another"
+
+
+async def test_a_full_disk_is_unavailable_and_leaves_nothing_half_there(
+    connection: apsw.Connection, witness: apsw.Connection
+) -> None:
+    connection.pragma("max_page_count", connection.pragma("page_count") + 10)
+    writer = Writer(connection)
+
+    def fill(db: apsw.Connection) -> None:
+        db.execute("insert into things (name) values ('before the flood')")
+        db.execute("insert into things (name) values (hex(zeroblob(1000000)))")
+
+    async with _held_up(writer):
+        futures = [writer.submit(job) for job in (_insert("a"), fill, _insert("b"))]
+    outcomes = await _outcomes(futures)
+    assert _is_unavailable(outcomes[1])
+    assert all(isinstance(outcome, str) or _is_unavailable(outcome) for outcome in outcomes), outcomes
+    assert _names(witness) == [outcome for outcome in outcomes if isinstance(outcome, str)]
+    assert await writer.submit(_insert("small enough")) == "small enough"
+    await writer.close()
+
+
+async def test_a_database_that_can_only_be_read_is_unavailable(path: Path, connection: apsw.Connection) -> None:
+    read_only = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    writer = Writer(read_only)
+    outcomes = await _outcomes([writer.submit(_insert("thing"))])
+    await writer.close()
+    read_only.close()
+    assert _is_unavailable(outcomes[0]), outcomes
+
+
+# The queue
+
+
+def _fill_the_queue(writer: Writer) -> list["asyncio.Future[Any]"]:
+    """Submit jobs until no more are taken."""
+    futures: list[asyncio.Future[Any]] = []
+    with pytest.raises(Rejection) as refused:  # noqa: PT012 - which one is refused is the question
+        while len(futures) < 1_000_000:
+            futures.append(writer.submit(lambda db: db.execute("select 1").fetchall()))
+    assert refused.value.reason is Reason.UNAVAILABLE
+    assert refused.value.details == {"retryAfterSeconds": 1}
+    return futures
+
+
+async def test_a_full_queue_is_unavailable_until_it_has_room_again(writer: Writer) -> None:
+    async with _held_up(writer):
+        futures = _fill_the_queue(writer)
+        assert len(futures) >= 1000
+    assert await _outcomes(futures) == [[(1,)]] * len(futures)
+    assert await writer.submit(lambda _: "room") == "room"
+
+
+async def test_those_who_no_longer_wait_take_no_room(writer: Writer) -> None:
+    async with _held_up(writer):
+        futures = _fill_the_queue(writer)
+        for future in futures:
+            future.cancel()
+    await writer.submit(lambda _: None)
+    async with _held_up(writer):
+        again = _fill_the_queue(writer)
+        assert len(again) == len(futures)
+    await _outcomes(again)
+
+
+async def test_those_who_no_longer_wait_do_no_harm_to_those_who_do(writer: Writer, witness: apsw.Connection) -> None:
+    async with _held_up(writer):
+        futures = [writer.submit(_insert(f"thing {number}")) for number in range(10)]
+        failing = [writer.submit(_insert_and_fail(f"fault {number}")) for number in range(2)]
+        for future in (*futures[::2], failing[0]):
+            future.cancel()
+    outcomes = await _outcomes(futures)
+    assert outcomes[1::2] == [f"thing {number}" for number in range(1, 10, 2)]
+    assert isinstance((await _outcomes(failing))[1], _OurFault)
+    assert set(outcomes[1::2]) <= set(_names(witness))
+
+
+# Closing
+
+
+async def test_closing_finishes_what_was_accepted(writer: Writer, witness: apsw.Connection) -> None:
+    async with _held_up(writer):
+        futures = [writer.submit(_insert(f"thing {number}")) for number in range(600)]
+        closing = asyncio.create_task(writer.close())
+        await asyncio.sleep(0)
+        with pytest.raises(Rejection) as refused:
+            writer.submit(_insert("too late"))
+    await closing
+    assert all(future.done() for future in futures)
+    assert refused.value.reason is Reason.UNAVAILABLE
+    assert _names(witness) == [f"thing {number}" for number in range(600)]
+
+
+async def test_closing_twice_is_fine(writer: Writer) -> None:
+    await asyncio.gather(writer.close(), writer.close())
+    await writer.close()
+
+
+async def test_a_failure_at_the_end_does_not_keep_the_writer_from_closing(
+    writer: Writer, witness: apsw.Connection
+) -> None:
+    async with _held_up(writer):
+        futures = [writer.submit(_insert_and_fail("fault")), writer.submit(_insert("thing"))]
+        closing = asyncio.create_task(writer.close())
+    fault, thing = await _outcomes(futures)
+    await closing
+    assert isinstance(fault, _OurFault)
+    assert thing == "thing"
+    assert _names(witness) == ["thing"]

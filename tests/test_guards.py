@@ -1,0 +1,325 @@
+"""Who is turned away at the door: requests under a foreign name, and pages of a foreign origin."""
+
+import json
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.world import World
+from tickover.core.errors import Rejection
+from tickover.guards import Guard
+from tickover.settings import read_settings
+from tickover.web import Web
+
+EVERYWHERE = {"host": "0.0.0.0", "mail_url": "outbox:"}
+
+
+def guard(**settings: str) -> Guard:
+    return Guard(read_settings({}, settings))
+
+
+def answers_to(host: bytes | None, /, **settings: str) -> bool:
+    """Whether a server with these settings answers to this Host header."""
+    try:
+        guard(**settings).check_host(host)
+    except Rejection:
+        return False
+    return True
+
+
+# Host
+
+
+@pytest.mark.parametrize("listening_on", ["127.0.0.1", "127.0.0.5", "::1", "localhost"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        b"localhost",
+        b"localhost:8000",
+        b"localhost:",
+        b"LocalHost:8000",
+        b"127.0.0.1",
+        b"127.0.0.1:1",
+        b"127.255.255.254",
+        b"[::1]",
+        b"[::1]:8000",
+        b"[0:0:0:0:0:0:0:1]",
+    ],
+)
+def test_on_loopback_the_server_answers_to_loopback_names(host: bytes, listening_on: str) -> None:
+    assert answers_to(host, host=listening_on)
+
+
+FOREIGN = [
+    pytest.param(b"evil.example", id="another name"),
+    pytest.param(b"evil.example:8000", id="another name with a port"),
+    pytest.param(b"localhost.evil.example", id="ours in front of another"),
+    pytest.param(b"evil-localhost", id="ours behind another"),
+    pytest.param(b"127.0.0.1.evil.example", id="our address in front of another name"),
+    pytest.param(b"0.0.0.0", id="any address"),
+    pytest.param(b"[::]", id="any IPv6 address"),
+    pytest.param(b"128.0.0.1", id="just above loopback"),
+    pytest.param(b"126.255.255.255", id="just below loopback"),
+    pytest.param(b"192.168.0.1:8000", id="an address at home"),
+    pytest.param(b"[2001:db8::1]", id="another IPv6 address"),
+]
+MALFORMED = [
+    pytest.param(None, id="missing"),
+    pytest.param(b"", id="empty"),
+    pytest.param(b":8000", id="only a port"),
+    pytest.param(b"::1", id="IPv6 without brackets"),
+    pytest.param(b"[::1", id="a bracket left open"),
+    pytest.param(b"[localhost]", id="a name in brackets"),
+    pytest.param(b"localhost:port", id="a port that is none"),
+    pytest.param(b"localhost, evil.example", id="two names"),
+    pytest.param(b"localhost evil.example", id="a blank between two names"),
+    pytest.param(b"local\thost", id="a tab within"),
+    pytest.param(b"evil.example@localhost", id="a user before ours"),
+    pytest.param(b"localhost@evil.example", id="ours as the user"),
+    pytest.param(b"localhost/evil.example", id="a path"),
+    pytest.param(b"localhost?evil.example", id="a query"),
+    pytest.param(b"localhost#evil.example", id="a fragment"),
+    pytest.param(b"evil.example#localhost", id="ours as the fragment"),
+    pytest.param(b"http://localhost", id="a whole address"),
+    pytest.param(b"l\xf6calhost", id="not ASCII"),
+    pytest.param("lo\N{CYRILLIC SMALL LETTER ES}alhost".encode(), id="a letter that looks alike"),
+    pytest.param(b"\x00", id="a null byte"),
+]
+
+
+@pytest.mark.parametrize("host", [*FOREIGN, *MALFORMED])
+def test_on_loopback_the_server_answers_to_nothing_else(host: bytes | None) -> None:
+    assert not answers_to(host)
+
+
+@pytest.mark.parametrize("host", [*FOREIGN, *MALFORMED, pytest.param(b"localhost", id="loopback")])
+def test_elsewhere_the_server_answers_to_any_name_unless_told_otherwise(host: bytes | None) -> None:
+    assert answers_to(host, **EVERYWHERE)
+    assert answers_to(host, **EVERYWHERE, public_url="https://clocks.example.com")
+
+
+@pytest.mark.parametrize("public_url", ["https://clocks.example.com", "http://Clocks.Example.COM:8443/app/"])
+@pytest.mark.parametrize(
+    ("host", "answered"),
+    [
+        (b"clocks.example.com", True),
+        (b"clocks.example.com:443", True),
+        (b"CLOCKS.example.com", True),
+        (b"localhost:8000", True),
+        (b"example.com", False),
+        (b"www.clocks.example.com", False),
+        (None, False),
+    ],
+)
+def test_the_name_in_the_public_url_is_ours(host: bytes | None, answered: bool, public_url: str) -> None:
+    assert answers_to(host, public_url=public_url) == answered
+
+
+@pytest.mark.parametrize(
+    ("host", "on_loopback", "elsewhere"),
+    [
+        pytest.param(b"api.example.com", True, True, id="named"),
+        pytest.param(b"api.example.com:8000", True, True, id="named, with a port"),
+        pytest.param(b"API.Example.com", True, True, id="named, in capitals"),
+        pytest.param(b"second.example.com", True, True, id="named in capitals"),
+        pytest.param(b"10.1.2.3", True, True, id="named by address"),
+        pytest.param(b"clocks.example.com", True, True, id="in the public URL"),
+        pytest.param(b"localhost", True, False, id="a loopback name"),
+        pytest.param(b"[::1]:8000", True, False, id="a loopback address"),
+        pytest.param(b"evil.example", False, False, id="not named"),
+        pytest.param(b"example.com", False, False, id="the end of a name"),
+        pytest.param(b"x.api.example.com", False, False, id="below a name"),
+        pytest.param(None, False, False, id="missing"),
+        pytest.param(b"", False, False, id="empty"),
+    ],
+)
+def test_the_names_that_the_operator_allows_are_ours(host: bytes | None, on_loopback: bool, elsewhere: bool) -> None:
+    names = {
+        "allowed_hosts": "api.example.com, Second.Example.COM,10.1.2.3",
+        "public_url": "https://clocks.example.com",
+    }
+    assert answers_to(host, **names) == on_loopback
+    assert answers_to(host, **names, **EVERYWHERE) == elsewhere
+
+
+# The whole answer
+
+
+class Response(NamedTuple):
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+    def named(self, name: str) -> list[str]:
+        """Every value of a header."""
+        return [value for given, value in self.headers if given == name]
+
+    @property
+    def about_origins(self) -> dict[str, str]:
+        """The headers that a browser looks at before a page of another origin may read; each at most once."""
+        found = [(name, value) for name, value in self.headers if name == "vary" or name.startswith("access-control-")]
+        assert len(dict(found)) == len(found), f"a header is there twice: {found}"
+        return dict(found)
+
+
+class Door:
+    """The whole program behind a guard with these settings."""
+
+    def __init__(self, world: World, **settings: str) -> None:
+        self._web = Web(world.web._rpc, world.store, guard(**settings), now=lambda: world.now)
+
+    async def ask(self, method: str, path: str, body: bytes = b"", /, **headers: str) -> Response:
+        sent: list[Any] = []
+
+        async def receive() -> Any:
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        given = {"host": "localhost", "content-type": "application/json"} | {
+            name.replace("_", "-"): value for name, value in headers.items()
+        }
+        written = [(name.encode(), value.encode()) for name, value in given.items() if value]
+        client = ("203.0.113.7", 50_000)
+        scope = {"type": "http", "method": method, "path": path, "headers": written, "client": client}
+        await self._web(scope, receive, send)
+        start, end = sent
+        return Response(
+            start["status"], [(name.decode(), value.decode()) for name, value in start["headers"]], end["body"]
+        )
+
+
+LOGOUT = b'{"jsonrpc":"2.0","id":1,"method":"logout"}'
+SEND = (
+    b'{"jsonrpc":"2.0","id":1,"method":"sendLoginCodeEmail","params":'
+    b'{"email":"ana@example.test","loginCodeType":"SHORT_LIVED","emailType":"LOGIN_CODE"}}'
+)
+
+
+@pytest.mark.parametrize("path", ["/rpc", "/login", "/assets/login.js", "/healthz", "/readyz", "/nothing"])
+async def test_a_foreign_name_gets_the_same_refusal_everywhere(world: World, path: str) -> None:
+    for method in ("GET", "POST", "OPTIONS"):
+        answer = await Door(world).ask(method, path, host="evil.example")
+        assert (method, answer.status) == (method, 400)
+        assert answer.named("content-type") == ["application/json"]
+        assert answer.named("x-request-id")
+        assert json.loads(answer.body) == {
+            "jsonrpc": "2.0",
+            "id": None,
+            "error": {
+                "code": -32600,
+                "message": "This server does not answer to that Host. If it should, name it in TICKOVER_ALLOWED_HOSTS.",
+                "data": {"reason": "INVALID_REQUEST"},
+            },
+        }
+
+
+async def test_a_call_under_a_foreign_name_does_nothing(world: World) -> None:
+    door = Door(world)
+    assert (await door.ask("POST", "/rpc", SEND, host="evil.example")).status == 400
+    assert world.letters() == []
+    assert (await door.ask("POST", "/rpc", SEND, host="localhost")).status == 200
+    assert len(world.letters()) == 1
+
+
+# CORS, off
+
+APP = "https://app.example.com"
+# The first is a request without the header.
+SOME_ORIGINS = ("", APP, "null", "http://localhost:8000")
+PREFLIGHT = {"access_control_request_method": "POST", "access_control_request_headers": "authorization,content-type"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/rpc", SEND),
+        ("POST", "/rpc", LOGOUT),
+        ("POST", "/rpc", b"{"),
+        ("GET", "/login", b""),
+        ("GET", "/no", b""),
+    ],
+    ids=["a result", "an error", "not JSON", "a page", "nothing"],
+)
+async def test_unless_told_so_nothing_is_said_about_origins(world: World, method: str, path: str, body: bytes) -> None:
+    door = Door(world)
+    said = {origin: (await door.ask(method, path, body, origin=origin)).about_origins for origin in SOME_ORIGINS}
+    assert said == {origin: {} for origin in SOME_ORIGINS}
+
+
+async def test_unless_told_so_a_browser_that_asks_beforehand_is_refused(world: World) -> None:
+    for origin in SOME_ORIGINS:
+        answer = await Door(world).ask("OPTIONS", "/rpc", origin=origin, **PREFLIGHT)
+        assert (origin, answer.status, answer.named("allow"), answer.about_origins) == (origin, 405, ["POST"], {})
+        assert json.loads(answer.body)["error"]["data"]["reason"] == "METHOD_NOT_ALLOWED"
+
+
+# CORS, on
+
+ORIGINS = {"cors_origins": f"{APP}, http://localhost:3000"}
+MAY_READ = {"vary": "Origin", "access-control-expose-headers": "X-Request-Id, Retry-After"}
+OTHER_ORIGINS = (
+    "",
+    "null",
+    "https://evil.example",
+    "http://app.example.com",
+    "https://app.example.com:8443",
+    "https://app.example.com.evil.example",
+    "https://evil-app.example.com",
+    "https://x.app.example.com",
+    "https://APP.example.com",
+    "https://app.example.com/",
+    f"{APP}, http://localhost:3000",
+    "*",
+)
+
+
+@pytest.mark.parametrize("origin", [APP, "http://localhost:3000"])
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("POST", "/rpc", SEND, 200),
+        ("POST", "/rpc", LOGOUT, 401),
+        ("POST", "/rpc", b"{", 400),
+        ("GET", "/rpc", b"", 405),
+    ],
+    ids=["a result", "a refusal", "not JSON", "a wrong method"],
+)
+async def test_a_page_of_a_named_origin_may_read_every_answer(
+    world: World, origin: str, method: str, path: str, body: bytes, status: int
+) -> None:
+    answer = await Door(world, **ORIGINS).ask(method, path, body, origin=origin)
+    assert answer.status == status
+    assert answer.about_origins == {**MAY_READ, "access-control-allow-origin": origin}
+
+
+async def test_a_page_of_another_origin_may_read_nothing(world: World) -> None:
+    door = Door(world, **ORIGINS)
+    said = {origin: (await door.ask("POST", "/rpc", LOGOUT, origin=origin)).about_origins for origin in OTHER_ORIGINS}
+    # A cache must not give one origin the answer that was meant for another.
+    assert said == {origin: {"vary": "Origin"} for origin in OTHER_ORIGINS}
+
+
+@pytest.mark.parametrize("origin", [APP, "http://localhost:3000"])
+async def test_a_browser_that_asks_beforehand_for_a_named_origin_is_told_what_it_may(world: World, origin: str) -> None:
+    answer = await Door(world, **ORIGINS).ask("OPTIONS", "/rpc", origin=origin, **PREFLIGHT)
+    assert (answer.status, answer.body) == (204, b"")
+    assert answer.about_origins == {
+        **MAY_READ,
+        "access-control-allow-origin": origin,
+        "access-control-allow-methods": "POST",
+        "access-control-allow-headers": "Authorization, Content-Type",
+        "access-control-max-age": "600",
+    }
+
+
+async def test_a_browser_that_asks_beforehand_for_another_origin_is_refused(world: World) -> None:
+    for origin in OTHER_ORIGINS:
+        answer = await Door(world, **ORIGINS).ask("OPTIONS", "/rpc", origin=origin, **PREFLIGHT)
+        assert (origin, answer.status, answer.about_origins) == (origin, 405, {"vary": "Origin"})
+
+
+async def test_a_named_origin_does_not_open_the_door_to_a_foreign_name(world: World) -> None:
+    answer = await Door(world, **ORIGINS).ask("OPTIONS", "/rpc", origin=APP, host="evil.example", **PREFLIGHT)
+    assert answer.status == 400

@@ -1,0 +1,265 @@
+"""The pages: their headers to the letter (decision 43); nothing in them comes from elsewhere or runs inline."""
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import PurePosixPath
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.program import Program
+from tests.world import World
+from tickover.pages import load_pages
+
+KINDS = {
+    "/login": "text/html; charset=utf-8",
+    "/assets/login.js": "text/javascript; charset=utf-8",
+    "/assets/tickover.css": "text/css; charset=utf-8",
+}
+POLICY = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "connect-src": "'self'",
+    "img-src": "'self' data:",
+    "base-uri": "'none'",
+    "form-action": "'none'",
+    "frame-ancestors": "'none'",
+    "require-trusted-types-for": "'script'",
+    "trusted-types": "'none'",
+}
+TEXTS = {path: body.decode("utf-8") for path, (_, _, body) in load_pages().items()}
+DOCUMENTS = [path for path, kind in KINDS.items() if kind.startswith("text/html")]
+
+every_page = pytest.mark.parametrize("path", KINDS)
+every_document = pytest.mark.parametrize("path", DOCUMENTS)
+
+
+def policy_of(header: str) -> dict[str, str]:
+    """A Content-Security-Policy by its directives, each at most once."""
+    pairs = [part.strip().partition(" ")[::2] for part in header.split(";")]
+    assert len(dict(pairs)) == len(pairs)
+    return dict(pairs)
+
+
+# Headers
+
+
+def test_every_page_is_in_these_tests() -> None:
+    assert list(load_pages()) == list(KINDS)
+
+
+@every_page
+async def test_a_page_has_exactly_these_headers(world: World, path: str) -> None:
+    answer = await world.request("GET", path)
+    headers = dict(answer.headers)
+    assert answer.status == 200
+    assert re.fullmatch(r"req_[0-9a-f]+", headers.pop("x-request-id"))
+    assert policy_of(headers.pop("content-security-policy")) == POLICY
+    assert headers == {
+        "content-type": KINDS[path],
+        "content-length": str(len(answer.body)),
+        "referrer-policy": "no-referrer",
+        "x-content-type-options": "nosniff",
+        "cross-origin-opener-policy": "same-origin",
+        "cache-control": "no-cache",
+    }
+    assert answer.body.decode() == TEXTS[path]
+
+
+@every_page
+async def test_a_policy_allows_nothing_unsafe(world: World, path: str) -> None:
+    policy = (await world.request("GET", path)).headers["content-security-policy"]
+    assert "unsafe" not in policy
+    assert "*" not in policy
+    assert "http" not in policy
+
+
+@every_page
+async def test_a_page_is_read_and_not_written(world: World, path: str) -> None:
+    for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"):
+        answer = await world.request(method, path, b"{}")
+        assert (method, answer.status, answer.headers["allow"]) == (method, 405, "GET, HEAD")
+
+
+BESIDE = (
+    "/",
+    "/login/",
+    "/Login",
+    "/login.html",
+    "/assets",
+    "/assets/",
+    "/assets/login.html",
+    "/assets/../login",
+    "/assets/../settings.py",
+    "//login",
+    "/assets/tickover.css\x00",
+)
+
+
+async def test_beside_the_pages_there_is_nothing(world: World) -> None:
+    statuses = {path: (await world.request("GET", path)).status for path in BESIDE}
+    assert statuses == dict.fromkeys(BESIDE, 404)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    with Program(tmp_path_factory.mktemp("pages")) as started:
+        yield started
+
+
+@every_page
+def test_head_has_the_headers_of_get_and_no_body(program: Program, path: str) -> None:
+    got = program.request("GET", path)
+    head = program.request("HEAD", path)
+    assert (got.status, head.status) == (200, 200)
+    assert len(got.body) > 0
+    assert head.body == b""
+    changing = {"x-request-id", "date"}
+    assert {name: value for name, value in head.headers.items() if name not in changing} == {
+        name: value for name, value in got.headers.items() if name not in changing
+    }
+    assert policy_of(got.headers["content-security-policy"]) == POLICY
+
+
+# Contents
+
+
+class Element:
+    def __init__(self, tag: str, attributes: dict[str, str]) -> None:
+        self.tag = tag
+        self.attributes = attributes
+        self.text = ""
+
+
+class Document(HTMLParser):
+    """Every element of a page, with the text directly in it."""
+
+    # These have no end tag, and no text.
+    _VOID = frozenset({"meta", "link", "input", "br", "hr", "img"})
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self.elements: list[Element] = []
+        self._open: list[Element] = []
+        self.feed(TEXTS[path])
+        self.close()
+        assert self._open == [], "a tag is left open"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        element = Element(tag, {name: value or "" for name, value in attrs})
+        assert len(element.attributes) == len(attrs), "an attribute is there twice"
+        self.elements.append(element)
+        if tag not in self._VOID:
+            self._open.append(element)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop().tag == tag, f"</{tag}> closes another tag"
+
+    def handle_data(self, data: str) -> None:
+        if self._open:
+            self._open[-1].text += data
+
+    def tagged(self, tag: str) -> list[Element]:
+        return [element for element in self.elements if element.tag == tag]
+
+    @property
+    def ids(self) -> list[str]:
+        return [element.attributes["id"] for element in self.elements if "id" in element.attributes]
+
+
+@every_document
+def test_every_script_is_a_file_of_ours(path: str) -> None:
+    scripts = Document(path).tagged("script")
+    assert scripts
+    assert [script.text.strip() for script in scripts] == [""] * len(scripts)
+    assert {KINDS[script.attributes["src"]].partition(";")[0] for script in scripts} == {"text/javascript"}
+
+
+@every_document
+def test_nothing_runs_and_nothing_is_styled_inline(path: str) -> None:
+    document = Document(path)
+    assert document.tagged("style") == []
+    names = {name for element in document.elements for name in element.attributes}
+    assert {name for name in names if name == "style" or name.startswith("on") or name in ("srcdoc", "nonce")} == set()
+    values = [value for element in document.elements for value in element.attributes.values()]
+    assert [value for value in values if value.strip().lower().startswith(("javascript:", "vbscript:"))] == []
+
+
+@every_document
+def test_whatever_a_page_loads_is_ours(path: str) -> None:
+    places = [
+        (element, value)
+        for element in Document(path).elements
+        for name, value in element.attributes.items()
+        if name in ("src", "href", "action", "formaction", "data", "poster", "srcset", "ping", "background")
+    ]
+    # An empty icon keeps browsers from asking for one.
+    loaded = {value for element, value in places if (element.attributes.get("rel"), value) != ("icon", "data:,")}
+    assert loaded
+    assert loaded <= set(KINDS)
+
+
+@every_document
+def test_a_page_sends_nobody_elsewhere(path: str) -> None:
+    document = Document(path)
+    tags = {element.tag for element in document.elements}
+    assert tags & {"base", "iframe", "frame", "object", "embed", "form", "img", "svg", "template"} == set()
+    assert [meta.attributes for meta in document.tagged("meta") if "http-equiv" in meta.attributes] == []
+
+
+@every_page
+def test_no_foreign_host_is_named(path: str) -> None:
+    text = TEXTS[path]
+    assert re.findall(r"[a-z]+://[^\s\"')]+", text, re.IGNORECASE) == []
+    # An address without its scheme would take the page's own.
+    assert re.findall(r"""["'(=]\s*//[^\s"')]+""", text) == []
+
+
+@every_page
+def test_a_style_imports_nothing(path: str) -> None:
+    if PurePosixPath(path).suffix == ".css":
+        assert re.findall(r"@import|url\(|expression\(", TEXTS[path]) == []
+
+
+def test_what_the_script_fetches_is_ours() -> None:
+    fetched = re.findall(r"fetch\(([^,)]+)", TEXTS["/assets/login.js"])
+    assert fetched == ['"/rpc"']
+    assert [urlsplit(place.strip('"')).netloc for place in fetched] == [""]
+
+
+# What everyone can use
+
+
+@every_document
+def test_a_page_says_its_language_its_title_and_its_width(path: str) -> None:
+    document = Document(path)
+    assert document.tagged("html")[0].attributes["lang"] == "en"
+    assert document.tagged("title")[0].text.strip()
+    assert len(document.tagged("h1")) == 1
+    assert len(document.tagged("main")) == 1
+    named = {meta.attributes.get("name"): meta.attributes.get("content") for meta in document.tagged("meta")}
+    assert named["viewport"] == "width=device-width, initial-scale=1"
+
+
+@every_document
+def test_every_field_has_its_label(path: str) -> None:
+    document = Document(path)
+    labelled = {label.attributes["for"] for label in document.tagged("label") if label.text.strip()}
+    assert {field.attributes["id"] for field in document.tagged("input")} == labelled
+    assert len(set(document.ids)) == len(document.ids)
+
+
+@every_document
+def test_every_button_is_only_a_button(path: str) -> None:
+    buttons = Document(path).tagged("button")
+    assert [(button.attributes["type"], bool(button.text.strip())) for button in buttons] == [("button", True)] * len(
+        buttons
+    )
+
+
+def test_what_the_script_looks_for_is_on_the_page() -> None:
+    wanted = set(re.findall(r'byId\("([^"]+)"\)', TEXTS["/assets/login.js"]))
+    assert wanted
+    assert wanted <= set(Document("/login").ids)
