@@ -45,10 +45,11 @@ pins: .venv/dev
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .import_linter_cache
 
-.venv/bin/python:
+# pip comes last, so an environment that was broken off while it was made is made again.
+.venv/bin/pip:
 	@sh scripts/make-venv.sh $(PYTHON)
 
-.venv/run: requirements/run.txt pyproject.toml .venv/bin/python
+.venv/run: requirements/run.txt pyproject.toml .venv/bin/pip
 	@echo 'Installing Tickover into .venv ...'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .

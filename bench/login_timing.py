@@ -7,6 +7,7 @@ with that of an address that nobody knows. Run it with `make timing`, on a machi
 import asyncio
 import json
 import logging
+import random
 import statistics
 import tempfile
 import time
@@ -103,8 +104,10 @@ async def _measure(bench: Bench, rounds: int) -> dict[str, list[float]]:
     answers = set()
     with click.progressbar(range(rounds), label="Signing in, wrongly") as progress:
         for number in progress:
-            for kind, prepare in kinds.items():
+            for kind, prepare in random.sample(list(kinds.items()), len(kinds)):
                 email, code, now = await prepare(f"{kind.split()[0]}{number}@example.test")
+                # Each is measured just after the same thing, because what came before warms caches.
+                await bench.send(f"{kind.split()[0]}{number}@elsewhere.test", NOW)
                 started = time.perf_counter()
                 answers.add(await bench.verify(email, code, now))
                 times[kind].append(time.perf_counter() - started)

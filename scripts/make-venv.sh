@@ -20,4 +20,4 @@ command -v "$python" >/dev/null || {
         exit 1
     fi
 }
-"$python" -m venv .venv
+"$python" -m venv --clear .venv

@@ -20,7 +20,7 @@ from tickover.operations import Operations, Policy
 from tickover.ports import Store
 from tickover.protocol import DeadlineProtocol
 from tickover.rpc import Rpc
-from tickover.settings import SettingError, Settings
+from tickover.settings import SettingError, Settings, is_loopback
 from tickover.storage import open_store
 from tickover.tokens import Mint
 from tickover.web import Web, wall_clock
@@ -42,6 +42,8 @@ class Tickover:
         self._server: _Server | None = None
         self._stopped = False
         self._mailer = open_mailer(settings.mail_url, settings.mail_from, settings.data_dir / "outbox", log)
+        if not settings.public_url and not is_loopback(settings.host):
+            log.warning("TICKOVER_PUBLIC_URL is not set, so login links lead to this machine", links=self.url)
         policy = _policy(settings, self.url)
         operations = Operations(store, self._mailer, Mint(_secret_key(settings)), policy)
         self._web = Web(Rpc(operations, log), store, Guard(settings), settings.trusted_proxies)
@@ -149,7 +151,9 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _address_of(host: str, listener: socket.socket) -> str:
+    """Where this machine reaches the server; on every address at once is on loopback too."""
     port = listener.getsockname()[1]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - it is looked for, not listened on
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 

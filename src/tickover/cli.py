@@ -83,7 +83,7 @@ def _banner(settings: Settings, url: str) -> str:
     mail = f"{settings.data_dir / 'outbox'} (kept here, nothing is sent)" if to_outbox else "sent by SMTP"
     call = (
         '{"jsonrpc":"2.0","id":1,"method":"sendLoginCodeEmail","params":'
-        '{"email":"ana@example.test","loginCodeType":"SHORT_LIVED","emailType":"LOGIN_CODE"}}'
+        '{"email":"you@example.test","loginCodeType":"SHORT_LIVED","emailType":"LOGIN_CODE"}}'
     )
     return f"""
   Tickover {__version__}
@@ -92,7 +92,7 @@ def _banner(settings: Settings, url: str) -> str:
   Data   {settings.database_url}
   Mail   {mail}
 
-  Try    curl {url}/rpc -H 'Content-Type: application/json' -d '{call}'
+  Try    curl -sS {url}/rpc -H 'Content-Type: application/json' -d '{call}'
 
   Ctrl-C stops it.
 """

@@ -30,7 +30,7 @@ class Outbox:
             raise MailRefused from error
         # A terminal that went away is no reason to refuse a letter that was kept.
         with suppress(OSError, ValueError):
-            print(f"  ✉ {letter.to}  {letter.subject}  {letter.secret}", flush=True)
+            print(f"  ✉ {letter.to}  {letter.subject.replace('_', ' ')}  {letter.secret}".rstrip(), flush=True)
 
     def _keep(self, letter: Letter) -> None:
         """Write the letter whole or not at all, under a name that sorts by time."""

@@ -23,7 +23,6 @@ from tickover.storage.writer import Writer, as_told, immediate
 
 _LOCK_WAIT_SECONDS = 5.0
 _PING_SECONDS = 1.0
-_MICROS_A_DAY = 86_400 * 1_000_000
 
 
 class SqliteStore:
@@ -139,11 +138,9 @@ class SqliteStore:
                 values,
             ).fetchone()
             if counted is None:
-                _count_miss(db, now)
+                _count_miss(db)
             else:
-                db.execute(
-                    "insert into login_failures values (?, 1) on conflict do update set count = count + 1", (email,)
-                )
+                _count_failure(db, email)
             return counted
 
         row = await self._writer.submit(job)
@@ -168,7 +165,7 @@ class SqliteStore:
                 (link_digest, to_micros(session.created_at)),
             ).fetchone()
             if spent is None:
-                _count_miss(db, session.created_at)
+                _count_miss(db)
                 return None
             return _open_session(db, spent[0], session)
 
@@ -238,9 +235,14 @@ def _keep_send(db: apsw.Connection, send: Send, limits: Limits) -> Claimed:
     return Claimed(codes_stopped=bool(stopped[0]))
 
 
-def _count_miss(db: apsw.Connection, now: Moment) -> None:
-    day = to_micros(now) // _MICROS_A_DAY
-    db.execute("insert into login_misses values (?, 1) on conflict do update set count = count + 1", (day,))
+def _count_failure(db: apsw.Connection, email: str) -> None:
+    db.execute("insert into login_failures values (?, 1) on conflict do update set count = count + 1", (email,))
+
+
+def _count_miss(db: apsw.Connection) -> None:
+    """Write what a try against a live code would write, to the letter that was never sent."""
+    db.execute("update login_sends set tries = tries + 1 where digest = zeroblob(32)")
+    _count_failure(db, "")
 
 
 def _open_session(db: apsw.Connection, email: str, session: NewSession) -> bytes:

@@ -44,9 +44,3 @@ create table login_sends (
 ) strict, without rowid;
 create index login_sends_by_email on login_sends (email, sent_at);
 create index login_sends_by_age on login_sends (sent_at);
-
--- Tries that met no live code, counted by day: such a try writes too, so that it takes as long as one that met a code.
-create table login_misses (
-  day   integer not null primary key,
-  count integer not null
-) strict;
