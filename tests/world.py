@@ -58,9 +58,9 @@ class World:
         self._numbers = count(1)
         mint = Mint(b"a key for tests alone", random.Random(seed).randbytes)
         log: BoundLogger = structlog.wrap_logger(_LOGGER, processors=[_as_text], wrapper_class=BoundLogger)
-        rpc = Rpc(Operations(store, mailer, mint, policy), log)
+        self.rpc = Rpc(Operations(store, mailer, mint, policy), log)
         guard = Guard(read_settings({}, {"host": "0.0.0.0", "mail_url": "outbox:"}))
-        self.web = Web(rpc, store, guard, now=lambda: self.now)
+        self.web = Web(self.rpc, store, guard, now=lambda: self.now)
 
     def pass_time(self, **amount: float) -> None:
         self.now += timedelta(**amount)

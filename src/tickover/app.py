@@ -42,11 +42,14 @@ class Tickover:
         self._server: _Server | None = None
         self._stopped = False
         self._mailer = open_mailer(settings.mail_url, settings.mail_from, settings.data_dir / "outbox", log)
+        if settings.public_url and self._mailer.stays_here:
+            log.warning("mail goes to the outbox, so whoever reaches the public address can sign in as anyone")
         if not settings.public_url and not is_loopback(settings.host):
             log.warning("TICKOVER_PUBLIC_URL is not set, so login links lead to this machine", links=self.url)
         policy = _policy(settings, self.url)
         operations = Operations(store, self._mailer, Mint(_secret_key(settings)), policy)
-        self._web = Web(Rpc(operations, log), store, Guard(settings), settings.trusted_proxies)
+        self._rpc = Rpc(operations, log)
+        self._web = Web(self._rpc, store, Guard(settings), settings.trusted_proxies)
 
     @classmethod
     async def open(cls, settings: Settings, log: BoundLogger) -> "Tickover":
@@ -74,15 +77,20 @@ class Tickover:
             proxy_headers=False,
             timeout_graceful_shutdown=_GRACE_SECONDS,
         )
-        self._server = _Server(config, when_ready)
+        self._server = _Server(config, when_ready, self._rpc.stop)
         if self._stopped:
             return
         sweeping = asyncio.create_task(_sweep_for_ever(self._store, self._log))
+        sweeping.add_done_callback(self._tell_of_failure)
         try:
             await self._server.serve(sockets=[self._listener])
         finally:
             sweeping.cancel()
             await asyncio.gather(sweeping, return_exceptions=True)
+
+    def _tell_of_failure(self, sweeping: "asyncio.Task[None]") -> None:
+        if not sweeping.cancelled() and (error := sweeping.exception()):
+            self._log.error("sweeping has ended; start the server again", error=type(error).__name__)
 
     def stop(self) -> None:
         """Answer what was accepted, then end `run`; before it, keep it from beginning."""
@@ -113,13 +121,20 @@ def _policy(settings: Settings, url: str) -> Policy:
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, when_ready: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, when_ready: Callable[[], None], when_stopping: Callable[[], None]
+    ) -> None:
         super().__init__(config)
         self._when_ready = when_ready
+        self._when_stopping = when_stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._when_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._when_stopping()
+        await super().shutdown(sockets)
 
 
 async def _sweep_for_ever(store: Store, log: BoundLogger) -> None:
@@ -176,9 +191,11 @@ def _secret_key(settings: Settings) -> bytes:
 def _make_secret_key(path: Path) -> None:
     """Put the file there whole, and only if no other process was faster."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(secrets.token_hex(32) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
     try:
         os.link(unfinished, path)
     except FileExistsError:

@@ -1,13 +1,15 @@
 """JSON-RPC 2.0: bytes in, bytes out. The only place where an exception becomes an answer."""
 
+import asyncio
 import logging
+from collections.abc import Callable
 
 from msgspec import Raw, Struct
 from structlog.stdlib import BoundLogger
 
 from tickover import wire
 from tickover.core import ids
-from tickover.core.errors import Reason, Rejection
+from tickover.core.errors import Reason, Rejection, unavailable
 from tickover.core.limits import MAX_BATCH
 from tickover.core.moments import Moment
 from tickover.operations import OPERATIONS, Caller, Operation, Operations
@@ -17,7 +19,8 @@ from tickover.wire import NotARequest
 class Context(Struct, frozen=True):
     """What the door knows of a request beside its body."""
 
-    now: Moment
+    clock: Callable[[], Moment]
+    """Asked once for each call: the calls of a batch run one after the other, and the first may take its time."""
     token: str | None
     network: str
     request_id: str
@@ -37,6 +40,11 @@ class Rpc:
     def __init__(self, operations: Operations, log: BoundLogger) -> None:
         self._operations = operations
         self._log = log
+        self._stopping = False
+
+    def stop(self) -> None:
+        """Finish the calls that have begun; the rest of a batch is answered UNAVAILABLE."""
+        self._stopping = True
 
     async def answer(self, body: bytes, context: Context) -> Answer:
         """Answer a call, or a batch of them; an empty body when nothing asks for an answer."""
@@ -52,9 +60,14 @@ class Rpc:
         calls = wire.read_batch(text)
         if not 1 <= len(calls) <= MAX_BATCH:
             raise NotARequest(f"a batch has 1 to {MAX_BATCH} calls, and this has {len(calls)}")
+        bodies = []
         # One after the other, so that two advances of one clock happen in the order given.
-        answers = [await self._answer_call(call, context) for call in calls]
-        bodies = [answer.body for answer in answers if answer.body]
+        for call in calls:
+            answer = await self._answer_call(call, context)
+            if answer.body:
+                bodies.append(answer.body)
+            # A call may be refused without waiting for anything; others get their turn all the same.
+            await asyncio.sleep(0)
         return Answer(b"[%b]" % b",".join(bodies)) if bodies else NO_ANSWER
 
     async def _answer_call(self, written: str | Raw, context: Context) -> Answer:
@@ -64,12 +77,15 @@ class Rpc:
             return refuse(rejection, rejection.id)
         except Rejection as rejection:
             return refuse(rejection)
-        caller = Caller(context.now, context.network)
+        now = context.clock()
+        caller = Caller(now, context.network)
         try:
+            if self._stopping:
+                raise unavailable("The server is shutting down.")
             operation = _operation(request.method)
             if operation.needs_token:
                 caller = await self._operations.authenticate(context.token, caller)
-            params = wire.read_params(operation.params, request.method, request.params, context.now)
+            params = wire.read_params(operation.params, request.method, request.params, now)
             result = await operation.run(self._operations, params, caller)
             answer = Answer(wire.write_result(request.id, result))
         except Rejection as rejection:

@@ -132,7 +132,7 @@ class Web:
         forwarded_for = b",".join(headers.forwarded_for)[-_LONGEST_FORWARDED:] if self._trusted_proxies else b""
         network = self._network_of(scope.get("client"), forwarded_for)
         token = tokens.read_bearer_token(headers.authorizations)
-        return _response_of(await self._rpc.answer(body, Context(self._now(), token, network, request_id)))
+        return _response_of(await self._rpc.answer(body, Context(self._now, token, network, request_id)))
 
     async def _page(self, method: str, path: str) -> Response:
         if path not in self._pages and path not in ("/healthz", "/readyz"):

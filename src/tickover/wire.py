@@ -91,9 +91,9 @@ def read_text_of(body: bytes) -> str:
     return text
 
 
+# Escaped backslashes and whole pairs are matched only so that nothing within them is.
 _LONE_SURROGATE: Final = re.compile(
-    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
-    re.DOTALL,
+    r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
 
 

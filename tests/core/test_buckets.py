@@ -100,6 +100,19 @@ def test_time_that_was_set_back_goes_on_from_there() -> None:
     assert taken(buckets, after(-3599)) == 5
 
 
+def test_time_that_was_set_back_a_little_is_waited_for() -> None:
+    buckets = drained(10, 5)
+    assert buckets.take(ANA, after(-599)) == 1
+    assert taken(buckets, after(-598)) == 0
+    assert taken(buckets, after(1)) == 5
+
+
+def test_calls_that_come_out_of_order_refill_nothing() -> None:
+    buckets = drained(10, 5)
+    admitted = sum(buckets.take(ANA, after(second)) == 0 for second in [2.0, 0.0] * 50)
+    assert admitted == 10
+
+
 # The wait
 
 

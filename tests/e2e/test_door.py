@@ -114,12 +114,21 @@ class Door:
         self.may_answer = asyncio.Event()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["path"] == "/refused":
+            await send({"type": "http.response.start", "status": 405, "headers": [(b"content-length", b"0")]})
+            await send({"type": "http.response.body", "body": b""})
+            return
         while (message := await receive()).get("more_body"):
             pass
         if message["type"] == "http.disconnect":
             return
         if scope["path"] == "/busy":
             await self.may_answer.wait()
+        if scope["path"] == "/huge":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            for _ in range(1000):
+                await send({"type": "http.response.body", "body": bytes(100_000), "more_body": True})
+            return
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"5")]})
         await send({"type": "http.response.body", "body": b"Hello"})
 
@@ -241,6 +250,22 @@ async def test_a_deadline_is_for_each_request_and_not_for_the_connection(door: D
             assert (await client.ask(BODY_OF_10 + b"12345", b"67890")).body == b"Hello"
         await waiting
         assert (await client.ask(HELLO)).body == b"Hello"
+
+
+async def test_a_body_that_goes_on_after_its_answer_keeps_no_connection_open(door: Door) -> None:
+    async with Client.connect(door.port) as client:
+        assert (await client.ask(request("POST", "/refused", "Content-Length: 2"), b"x")).status == 405
+        await client.say(b"x")
+        await client.end()
+
+
+async def test_a_client_that_does_not_take_its_answer_is_cut(door: Door) -> None:
+    async with Client.connect(door.port) as client:
+        await client.say(request("GET", "/huge"))
+        await door.outlast_the_deadline()
+        await door.outlast_the_deadline()
+        with suppress(ConnectionError):
+            assert len(await client.end()) < 100_000_000, "the whole answer was waiting for it"
 
 
 def test_the_real_deadline_is_thirty_seconds() -> None:
@@ -487,6 +512,19 @@ async def test_behind_a_declared_proxy_each_client_has_its_own_bucket(tmp_path: 
 async def test_without_a_declared_proxy_nobody_can_say_that_they_are_someone_else(tmp_path: Path) -> None:
     with Program(tmp_path, **_ONE_CALL) as program:
         assert await _statuses(program, ["198.51.100.1"], ["198.51.100.2"], []) == [200, 429, 429]
+
+
+async def test_a_trailer_is_no_header(tmp_path: Path) -> None:
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "loginByEmailLink", "params": {"token": "none"}}).encode()
+    head = post("Transfer-Encoding: chunked", "X-Forwarded-For: 198.51.100.1")
+    statuses = []
+    with Program(tmp_path, TICKOVER_TRUSTED_PROXIES="127.0.0.0/8", **_ONE_CALL) as program:
+        for number in range(3):
+            async with Client.connect(_port_of(program)) as client:
+                trailer = b"X-Forwarded-For: 198.51.100.%d\r\n\r\n" % (number + 2)
+                answer = await client.ask(head + b"%x\r\n%b\r\n0\r\n" % (len(body), body) + trailer)
+                statuses.append(answer.status)
+    assert statuses == [200, 429, 429]
 
 
 # Stopping

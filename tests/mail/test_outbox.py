@@ -5,9 +5,11 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import redirect_stdout, suppress
 from datetime import timedelta
 from email import message_from_bytes, policy
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -166,3 +168,24 @@ def test_no_output_is_a_reason_to_refuse_a_letter(tmp_path: Path) -> None:
 def test_a_letter_that_does_not_fit_on_the_disk_is_refused(tmp_path: Path) -> None:
     assert _deliver_in_processes(tmp_path, {"full": _FULL_DISK}) == {"full": "refused"}
     assert list((tmp_path / "full").glob("*.eml")) == []
+
+
+def test_output_that_nobody_reads_holds_up_nothing(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    with suppress(BlockingIOError):
+        while os.write(writing, bytes(4096)):
+            pass
+    os.set_blocking(writing, True)
+
+    def deliver() -> None:
+        with os.fdopen(writing, "w") as full, redirect_stdout(full):
+            asyncio.run(Outbox(tmp_path, Composer(SENDER)).deliver(letter()))
+
+    delivering = Thread(target=deliver, daemon=True)
+    delivering.start()
+    delivering.join(20)
+    ended = not delivering.is_alive()
+    os.close(reading)
+    assert ended
+    assert len(list(tmp_path.glob("*.eml"))) == 1

@@ -1,11 +1,15 @@
 """Batches and notifications: who is answered, in which order, and with which HTTP status."""
 
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.rpc.builders import LEFT_OUT, call, login, reason_of, send, wrong
 from tests.world import World
+from tickover.operations import Policy
+from tickover.ports import Letter
 
 UNKNOWN = "no.such.method"
 
@@ -130,3 +134,38 @@ async def test_a_try_by_notification_counts(world: World) -> None:
     code = await world.send_code()
     await world.post([call("loginByEmailVerification", login(wrong(code)), LEFT_OUT)] * 5)
     assert reason_of(await world.call("loginByEmailVerification", login(code))) == "LOGIN_REFUSED"
+
+
+class _SlowMailer:
+    """Takes nine seconds for a letter, on the world's own clock."""
+
+    stays_here = False
+
+    def __init__(self) -> None:
+        self.world: World | None = None
+        self.sent_at: list[tuple[str, datetime]] = []
+
+    async def deliver(self, letter: Letter) -> None:
+        assert self.world is not None
+        self.world.pass_time(seconds=9)
+        self.sent_at.append((letter.to, self.world.now))
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
+async def test_each_call_of_a_batch_has_a_time_of_its_own(world: World, tmp_path: Path) -> None:
+    mailer = _SlowMailer()
+    policy = Policy("https://tickover.example.test", 0, client_burst=0)
+    slow = mailer.world = World(world.store, mailer, tmp_path, policy)
+    to = [f"slow{number}@example.test" for number in range(7)] + ["ana@example.test"]
+    answer = await slow.post([call("sendLoginCodeEmail", send(address)) for address in to])
+    assert [one["result"] for one in answer.json] == [{"message": "ok"}] * 8
+    # A minute after the batch began, but not after this letter was sent.
+    assert (await slow.call("sendLoginCodeEmail", send("ana@example.test"))).status == 429
+
+
+async def test_a_server_that_is_stopping_begins_no_further_call(world: World) -> None:
+    world.rpc.stop()
+    answer = await world.post([call("nothing", {}, 1), call("nothing", {}, 2)])
+    assert [one["error"]["data"]["reason"] for one in answer.json] == ["UNAVAILABLE"] * 2

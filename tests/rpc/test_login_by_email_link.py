@@ -432,3 +432,12 @@ async def test_an_address_with_a_link_alone_has_no_code(world: World) -> None:
     for number in range(20):
         assert not await code_opens(world, f"{number:06}")
     assert await opens(world, link)
+
+
+async def test_a_link_leads_where_the_operator_said_and_not_where_a_request_says(world: World) -> None:
+    params = {"email": ANA, "loginCodeType": "LONG_LIVED", "emailType": "WEB_LOGIN_LINK"}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "sendLoginCodeEmail", "params": params}
+    forged = {"Host": "evil.example", "X-Forwarded-Host": "evil.example", "Forwarded": "host=evil.example"}
+    answer = await world.post(call, **forged)
+    assert answer.json["result"]["loginUrl"].startswith("https://tickover.example.test/login#token=")
+    assert "evil" not in str(world.letters()[-1])

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -275,4 +276,19 @@ async def test_a_full_disk_keeps_no_part_of_a_clock(path: Path) -> None:
     assert await store.schedule_of(key(1)) is None
     assert await store.advance_clock(key(1), user(1), START) is None
     await keep(store, clock(1), user(1))
+    await store.close()
+
+
+@pytest.mark.parametrize(
+    "fate", [Path.unlink, lambda path: path.rename(path.with_name("elsewhere.db"))], ids=["deleted", "moved"]
+)
+async def test_a_file_that_is_gone_is_written_to_no_more(tmp_path: Path, fate: Callable[[Path], object]) -> None:
+    path = tmp_path / "tickover.db"
+    store = await open_store(f"sqlite:///{path}")
+    await keep(store, clock(1), user(1))
+    fate(path)
+    for act in (store.ping(), keep(store, clock(2), user(1))):
+        with pytest.raises(Rejection) as refused:
+            await act
+        assert refused.value.reason is Reason.UNAVAILABLE
     await store.close()

@@ -1,10 +1,12 @@
 """Token buckets: how much one client may do at once, and how fast it may go on."""
 
 from collections import OrderedDict
+from datetime import timedelta
 from math import ceil
 
 from tickover.core.moments import Moment
 
+_OUT_OF_ORDER = timedelta(minutes=10)
 _MOST_CLIENTS = 50_000
 """Beyond this the client that was quiet longest is forgotten; it would find its bucket full, or fuller."""
 
@@ -25,7 +27,9 @@ class Buckets:
         if not self._burst or not self._refill:
             return 0
         level, since = self._levels.pop(client, (float(self._burst), now))
-        # The wall clock may be set back; time that was lost refills nothing.
+        # Calls that run side by side may come out of order; only a wall clock that was set back goes back for good.
+        if since - _OUT_OF_ORDER < now < since:
+            now = since
         passed = max(0.0, (now - since).total_seconds())
         level = min(float(self._burst), level + passed * self._refill)
         admitted = level >= 1

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from msgspec import NODEFAULT, UNSET, UnsetType, inspect
@@ -21,6 +22,7 @@ from tickover.core.limits import MAX_FAULTS
 _LONGEST_GOT = 200
 _LONGEST_NAME_HINTED = 40
 _HINTS = 100
+_UNKNOWN_NAMES = 100
 
 
 def explain(kind: type[Entry], written: bytes) -> tuple[list[Fault], Any]:
@@ -74,7 +76,8 @@ class _Walk:
             return None
         prefix = f"{path}." if path else ""
         fields = {field.encode_name: field for field in info.fields}
-        for name in (name for name in value if name not in fields):
+        # Unlike all else that can be wrong, unknown names have no bound of their own.
+        for name in islice((name for name in value if name not in fields), _UNKNOWN_NAMES):
             self._note(prefix + _cut(name), "unknown", f"is not a known parameter{self._hint(name, fields)}")
         read = {field.name: self._visit_field(field, value, prefix) for field in info.fields}
         return info.cls(**read)

@@ -2,7 +2,10 @@
 
 import asyncio
 import os
+import select
+import sys
 from contextlib import suppress
+from io import UnsupportedOperation
 from itertools import count
 from pathlib import Path
 
@@ -28,8 +31,10 @@ class Outbox:
             await asyncio.to_thread(self._keep, letter)
         except OSError as error:
             raise MailRefused from error
-        # A terminal that went away is no reason to refuse a letter that was kept.
+        # A terminal that went away, or that nobody reads, is no reason to refuse a letter that was kept.
         with suppress(OSError, ValueError):
+            if not _can_print():
+                return
             print(f"  ✉ {letter.to}  {letter.subject.replace('_', ' ')}  {letter.secret}".rstrip(), flush=True)
 
     def _keep(self, letter: Letter) -> None:
@@ -45,3 +50,11 @@ class Outbox:
 
     async def close(self) -> None:
         """Nothing is held open."""
+
+
+def _can_print() -> bool:
+    """Whether a line goes out at once: a pipe that nobody empties would hold up the whole server."""
+    try:
+        return bool(select.select([], [sys.stdout.fileno()], [], 0)[1])
+    except (UnsupportedOperation, AttributeError):
+        return True  # it is no file, but something in this process, or nothing at all

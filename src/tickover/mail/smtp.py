@@ -1,6 +1,7 @@
 """Real mail: ten seconds at the most for each letter, over connections that are kept for the next."""
 
 import asyncio
+from collections.abc import Awaitable
 from contextlib import suppress
 from datetime import timedelta
 from urllib.parse import unquote, urlsplit
@@ -67,17 +68,20 @@ class SmtpMailer:
 
     async def _connected(self) -> SMTP:
         """A connection that was used before and is still alive, or a new one."""
-        while self._idle:
-            server = self._idle.pop()
+        if self._idle:
             with suppress(SMTPException, OSError):
-                await server.rset(timeout=_STILL_THERE_SECONDS)
-                return server
-            server.close()
+                server = self._idle.pop()
+                return await _or_close(server, server.rset(timeout=_STILL_THERE_SECONDS))
+            # Where one is dead the others will be: better to greet anew than to ask them all.
+            while self._idle:
+                self._idle.pop().close()
         server = self._server()
+        return await _or_close(server, self._greet(server))
+
+    async def _greet(self, server: SMTP) -> None:
         await server.connect()
         if server.is_ehlo_or_helo_needed:
             await server.ehlo()
-        return server
 
     def _keep(self, server: SMTP) -> None:
         """Keep the connection for the next letter, but not for long: servers count those that are open."""
@@ -116,8 +120,23 @@ class SmtpMailer:
         )
 
     async def close(self) -> None:
-        while self._idle:
-            server = self._idle.pop()
-            with suppress(SMTPException, OSError):
-                await server.quit(timeout=_STILL_THERE_SECONDS)
+        servers, self._idle = self._idle, []
+        await asyncio.gather(*(_say_goodbye(server) for server in servers))
+
+
+async def _or_close(server: SMTP, talk: Awaitable[object]) -> SMTP:
+    """The connection after this talk; closed if it does not come to its end, even for want of time."""
+    came_to_its_end = False
+    try:
+        await talk
+        came_to_its_end = True
+    finally:
+        if not came_to_its_end:
             server.close()
+    return server
+
+
+async def _say_goodbye(server: SMTP) -> None:
+    with suppress(SMTPException, OSError):
+        await server.quit(timeout=_STILL_THERE_SECONDS)
+    server.close()

@@ -22,7 +22,9 @@ from tickover.storage.migrate import migrations, pending
 from tickover.storage.writer import Writer, as_told, immediate
 
 _LOCK_WAIT_SECONDS = 5.0
+_OUT_OF_ORDER = timedelta(minutes=10)
 _PING_SECONDS = 1.0
+_READ_WAIT_MILLISECONDS = 50
 
 
 class SqliteStore:
@@ -32,6 +34,8 @@ class SqliteStore:
         self._writing = _connect(path)
         _migrate(self._writing)
         self._reading = _connect(path)
+        # Reads are on the event loop's thread, and must not wait there.
+        self._reading.set_busy_timeout(_READ_WAIT_MILLISECONDS)
         self._writer = Writer(self._writing)
 
     @classmethod
@@ -49,10 +53,10 @@ class SqliteStore:
         self._writing.close()
 
     async def ping(self) -> None:
-        """Through the writer: a store that can only be read from is not ready."""
+        """By writing: a store that can only be read from is not ready."""
         try:
             async with asyncio.timeout(_PING_SECONDS):
-                await self._writer.submit(_statement("select 1 from users limit 1"))
+                await self._writer.submit(_statement("update login_failures set count = count where email = ''"))
         except TimeoutError:
             raise unavailable("The database does not answer just now.") from None
 
@@ -212,13 +216,16 @@ def _nth_newest_send(db: apsw.Connection, send: Send, nth: int, interval: timede
         "email": send.email,
         "network": send.network,
         "since": to_micros(send.sent_at - interval),
+        # Sends that run side by side may come out of order. Later than that, the wall clock was set back since.
+        "until": to_micros(send.sent_at + _OUT_OF_ORDER),
         "skipped": nth - 1,
     }
     found: Any = (
         nth
         and db.execute(
-            f"""select sent_at from login_sends where email = :email and sent_at > :since and {condition}
-            order by sent_at desc limit 1 offset :skipped""",
+            f"""select sent_at from login_sends
+                where email = :email and sent_at > :since and sent_at < :until and {condition}
+                order by sent_at desc limit 1 offset :skipped""",
             values,
         ).fetchone()
     )

@@ -1,6 +1,7 @@
 """SQLite's one writer: a thread that takes whatever jobs are waiting and commits them together, one fsync for all."""
 
 import asyncio
+import os
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -55,6 +56,7 @@ class Writer:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
+        self._file = _identity(connection.filename)
         self._loop = asyncio.get_running_loop()
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._waiting = 0
@@ -102,6 +104,7 @@ class Writer:
     def _commit_together(self, batch: list[_Job]) -> None:
         """Run the jobs in one database transaction. If one of them is at fault, undo all and run each in its own."""
         try:
+            self._check_file()
             with immediate(self._connection):
                 for job in batch:
                     job.result = job.run(self._connection)
@@ -113,10 +116,23 @@ class Writer:
                 for job in batch:
                     self._commit_together([job])
 
+    def _check_file(self) -> None:
+        """What is written to a file that was deleted, or moved away, is lost, though SQLite would not notice."""
+        if _identity(self._connection.filename) != self._file:
+            raise apsw.CantOpenError
+
     def _tell(self, batch: list[_Job]) -> None:
         self._waiting -= len(batch)
         for job in batch:
             job.tell()
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)  # noqa: PTH116 - as light as it can be, for it stands before every commit
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 class immediate:  # noqa: N801 - it reads as a statement
