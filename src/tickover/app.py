@@ -13,6 +13,7 @@ import uvicorn
 from structlog.stdlib import BoundLogger
 
 from tickover.core.errors import Rejection
+from tickover.core.limits import MAIL_CONVERSATION
 from tickover.core.logins import Limits
 from tickover.guards import Guard
 from tickover.mail import open_mailer
@@ -77,7 +78,9 @@ class Tickover:
             proxy_headers=False,
             timeout_graceful_shutdown=_GRACE_SECONDS,
         )
-        self._server = _Server(config, when_ready, self._rpc.stop)
+        # A call may wait for the mail server for as long as that is given, and must be answered within the grace.
+        last_call = _GRACE_SECONDS - MAIL_CONVERSATION.total_seconds() - 1
+        self._server = _Server(config, when_ready, lambda: self._rpc.stop(last_call))
         if self._stopped:
             return
         sweeping = asyncio.create_task(_sweep_for_ever(self._store, self._log))

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from math import inf
 
 from msgspec import Raw, Struct
 from structlog.stdlib import BoundLogger
@@ -40,11 +41,11 @@ class Rpc:
     def __init__(self, operations: Operations, log: BoundLogger) -> None:
         self._operations = operations
         self._log = log
-        self._stopping = False
+        self._last_call_at = inf
 
-    def stop(self) -> None:
-        """Finish the calls that have begun; the rest of a batch is answered UNAVAILABLE."""
-        self._stopping = True
+    def stop(self, seconds: float) -> None:
+        """Begin no call later than so many seconds from now; the rest of a batch is answered UNAVAILABLE then."""
+        self._last_call_at = asyncio.get_running_loop().time() + seconds
 
     async def answer(self, body: bytes, context: Context) -> Answer:
         """Answer a call, or a batch of them; an empty body when nothing asks for an answer."""
@@ -80,7 +81,7 @@ class Rpc:
         now = context.clock()
         caller = Caller(now, context.network)
         try:
-            if self._stopping:
+            if asyncio.get_running_loop().time() >= self._last_call_at:
                 raise unavailable("The server is shutting down.")
             operation = _operation(request.method)
             if operation.needs_token:

@@ -50,7 +50,7 @@ def test_the_curl_line_in_the_banner_works_as_it_stands(tmp_path: Path) -> None:
         command = line.removeprefix("  Try").strip()
         ran = subprocess.run(["bash", "-c", command], capture_output=True, timeout=20, check=True)
         assert json.loads(ran.stdout) == {"jsonrpc": "2.0", "result": {"message": "ok"}, "id": 1}
-        assert [letter["To"] for letter in program.letters()] == ["ana@example.test"]
+        assert [letter["To"] for letter in program.letters()] == ["you@example.test"]
 
 
 def test_each_letter_is_one_line_on_the_terminal(tmp_path: Path) -> None:

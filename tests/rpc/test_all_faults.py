@@ -219,4 +219,4 @@ async def test_a_name_like_no_other_is_refused_with_all_that_are_known(world: Wo
 async def test_a_hostile_number_of_unknown_names_is_answered_all_the_same(world: World, token: str) -> None:
     answer = await world.call(CREATE, {f"name{number}": None for number in range(30_000)}, token)
     assert answer.status == 200
-    assert len(answer.json["error"]["data"]["errors"]) == 10_000
+    assert len(answer.json["error"]["data"]["errors"]) == 100

@@ -166,6 +166,8 @@ async def test_each_call_of_a_batch_has_a_time_of_its_own(world: World, tmp_path
 
 
 async def test_a_server_that_is_stopping_begins_no_further_call(world: World) -> None:
-    world.rpc.stop()
+    world.rpc.stop(60)
+    assert reason_of(await world.post(call("nothing"))) == "METHOD_NOT_FOUND", "there is still time"
+    world.rpc.stop(0)
     answer = await world.post([call("nothing", {}, 1), call("nothing", {}, 2)])
     assert [one["error"]["data"]["reason"] for one in answer.json] == ["UNAVAILABLE"] * 2

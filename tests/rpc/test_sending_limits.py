@@ -154,8 +154,14 @@ async def test_a_wall_clock_set_back_lengthens_no_wait_beyond_the_hour(world: Po
     world.letterbox.trouble = MailOutcomeUnknown
     for _ in range(10):
         await world.send()
-    world.pass_time(days=-1)
+    world.pass_time(minutes=-9)
     assert await world.wait_told() == 3_600
+
+
+async def test_a_wall_clock_set_back_for_good_holds_nobody(world: PostalWorld) -> None:
+    await world.send_every_minute(10)
+    world.pass_time(days=-1)
+    assert await world.may_send()
 
 
 async def test_refused_sends_neither_count_nor_lengthen_the_wait(world: PostalWorld) -> None:
