@@ -146,3 +146,19 @@ def test_a_connection_that_nobody_uses_is_let_go_after_fifteen_seconds(readable_
         assert len(scene.server.connections) == 2
 
     _play(act, readable_log)
+
+
+def test_connections_that_died_in_silence_cost_a_second_and_no_letter(readable_log: ReadableLog) -> None:
+    async def act(scene: _Scene) -> None:
+        await asyncio.gather(*(scene.deliver() for _ in range(3)))
+        assert len(scene.server.connections) == 3
+        silence = Silence()
+        scene.server.instead["RSET"] = silence
+        delivery = scene.deliver()
+        await silence.begins(delivery)
+        await scene.pass_time(1)
+        await delivery
+        assert len(scene.server.connections) == 4
+        assert len(scene.server.letters) == 4
+
+    _play(act, readable_log)

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from tests.program import code_params, link_params, verify_params
+from tests.rpc.builders import TroubledMailer
 from tests.world import ANA, NOW, Answer, World, all_at_once
 from tickover.core.logins import Limits
 from tickover.operations import Policy
-from tickover.ports import Letter, MailOutcomeUnknown, MailRefused
+from tickover.ports import MailOutcomeUnknown, MailRefused
 from tickover.storage import open_store
 
 SEND = "sendLoginCodeEmail"
@@ -21,28 +22,10 @@ ALONE = "203.0.113.7"
 """The network from which a test asks, unless it says otherwise."""
 
 
-class Letterbox:
-    """A mailer that keeps every letter it was handed, and fails with `trouble` while that is set."""
-
-    stays_here = False
-
-    def __init__(self) -> None:
-        self.letters: list[Letter] = []
-        self.trouble: type[Exception] | None = None
-
-    async def deliver(self, letter: Letter) -> None:
-        self.letters.append(letter)
-        if self.trouble:
-            raise self.trouble
-
-    async def close(self) -> None:
-        """Nothing is held open."""
-
-
 class PostalWorld(World):
     """A world whose letters go to a letterbox that the test can spoil."""
 
-    letterbox: Letterbox
+    letterbox: TroubledMailer
 
     async def send(self, params: dict[str, str] | None = None, client: str = ALONE) -> Answer:
         self.client = client
@@ -76,7 +59,7 @@ class PostalWorld(World):
 @asynccontextmanager
 async def open_postal_world(folder: Path, **limits: Any) -> AsyncIterator[PostalWorld]:
     store = await open_store(f"sqlite:///{folder / 'tickover.db'}")
-    letterbox = Letterbox()
+    letterbox = TroubledMailer()
     policy = Policy("https://tickover.example.test", 0, logins=Limits(**limits), client_burst=0)
     try:
         world = PostalWorld(store, letterbox, folder, policy)
