@@ -20,7 +20,7 @@ from tickover.wire import NotARequest
 class Context(Struct, frozen=True):
     """What the door knows of a request beside its body."""
 
-    clock: Callable[[], Moment]
+    now: Callable[[], Moment]
     """Asked once for each call: the calls of a batch run one after the other, and the first may take its time."""
     token: str | None
     network: str
@@ -78,7 +78,7 @@ class Rpc:
             return refuse(rejection, rejection.id)
         except Rejection as rejection:
             return refuse(rejection)
-        now = context.clock()
+        now = context.now()
         caller = Caller(now, context.network)
         try:
             if asyncio.get_running_loop().time() >= self._last_call_at:
