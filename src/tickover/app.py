@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import uvicorn
 from structlog.stdlib import BoundLogger
@@ -43,7 +44,8 @@ class Tickover:
         self._server: _Server | None = None
         self._stopped = False
         self._mailer = open_mailer(settings.mail_url, settings.mail_from, settings.data_dir / "outbox", log)
-        if settings.public_url and self._mailer.stays_here:
+        public_host = urlsplit(settings.public_url).hostname
+        if public_host and not is_loopback(public_host) and self._mailer.stays_here:
             log.warning("mail goes to the outbox, so whoever reaches the public address can sign in as anyone")
         if not settings.public_url and not is_loopback(settings.host):
             log.warning("TICKOVER_PUBLIC_URL is not set, so login links lead to this machine", links=self.url)

@@ -20,7 +20,7 @@ class Guard:
         self._any_host = not settings.allowed_hosts and not is_loopback(settings.host)
         self._loopback = is_loopback(settings.host)
         public = urlsplit(settings.public_url).hostname
-        self._hosts = {host.lower() for host in settings.allowed_hosts} | ({public} if public else set())
+        self._hosts = {*settings.allowed_hosts} | ({public} if public else set())
         # The same few names come with every request.
         self._is_ours = lru_cache(maxsize=1024)(self._answers_to)
         self._origins = frozenset(origin.encode() for origin in settings.cors_origins)

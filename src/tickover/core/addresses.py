@@ -12,8 +12,6 @@ from tickover.core.limits import MAX_EMAIL
 email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
 
 _ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
-
-
 _ATOM = "[a-z0-9!#$%&'*+/=?^_`{|}~\\-\u0080-\U0010ffff]+"
 _DOT_ATOM = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")
 
@@ -28,7 +26,7 @@ def parse(text: object) -> EmailAddress:
     """Read one address; ValueError when it is anything else.
 
     Nothing is looked up and special-use domains pass: deliverability is the mail server's business. Beside ASCII case
-    nothing of the local part is folded: `a.b+c@x` and `ab@x` may be two people.
+    and needless quotes nothing of the local part is folded: `a.b+c@x` and `ab@x` may be two people.
     """
     if not isinstance(text, str):
         raise ValueError("must be a string")

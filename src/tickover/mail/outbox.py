@@ -33,9 +33,8 @@ class Outbox:
             raise MailRefused from error
         # A terminal that went away, or that nobody reads, is no reason to refuse a letter that was kept.
         with suppress(OSError, ValueError):
-            if not _can_print():
-                return
-            print(f"  ✉ {letter.to}  {letter.subject.replace('_', ' ')}  {letter.secret}".rstrip(), flush=True)
+            if _can_print():
+                print(f"  ✉ {letter.to}  {letter.subject.replace('_', ' ')}  {letter.secret}".rstrip(), flush=True)
 
     def _keep(self, letter: Letter) -> None:
         """Write the letter whole or not at all, under a name that sorts by time."""

@@ -41,7 +41,7 @@ class SmtpMailer:
         self._composer = composer
         self._log = log
         self._seconds = conversation.total_seconds()
-        self._idle: list[SMTP] = []
+        self._idle: dict[SMTP, asyncio.TimerHandle] = {}
 
     async def deliver(self, letter: Letter) -> None:
         server = None
@@ -70,11 +70,11 @@ class SmtpMailer:
         """A connection that was used before and is still alive, or a new one."""
         if self._idle:
             with suppress(SMTPException, OSError):
-                server = self._idle.pop()
+                server = self._take()
                 return await _or_close(server, server.rset(timeout=_STILL_THERE_SECONDS))
             # Where one is dead the others will be: better to greet anew than to ask them all.
             while self._idle:
-                self._idle.pop().close()
+                self._take().close()
         server = self._server()
         return await _or_close(server, self._greet(server))
 
@@ -85,13 +85,17 @@ class SmtpMailer:
 
     def _keep(self, server: SMTP) -> None:
         """Keep the connection for the next letter, but not for long: servers count those that are open."""
-        self._idle.append(server)
-        asyncio.get_running_loop().call_later(_IDLE_SECONDS, self._let_go, server)
+        self._idle[server] = asyncio.get_running_loop().call_later(_IDLE_SECONDS, self._let_go, server)
 
     def _let_go(self, server: SMTP) -> None:
-        if server in self._idle:
-            self._idle.remove(server)
-            server.close()
+        del self._idle[server]
+        server.close()
+
+    def _take(self) -> SMTP:
+        """The connection that was used last."""
+        server, timer = self._idle.popitem()
+        timer.cancel()
+        return server
 
     async def _address(self, server: SMTP, letter: Letter) -> None:
         """Say from whom and to whom. The addresses were checked by us, and are said to the letter."""
@@ -120,7 +124,7 @@ class SmtpMailer:
         )
 
     async def close(self) -> None:
-        servers, self._idle = self._idle, []
+        servers = [self._take() for _ in range(len(self._idle))]
         await asyncio.gather(*(_say_goodbye(server) for server in servers))
 
 
