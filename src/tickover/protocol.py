@@ -11,6 +11,8 @@ from tickover.core.limits import MAX_HEAD, REQUEST_DEADLINE
 from tickover.rpc import refuse
 
 _TOO_LARGE: Final = "431 Request Header Fields Too Large"
+_TOO_SLOW: Final = "408 Request Timeout"
+_LINGER_SECONDS: Final = 1.0
 _ABOUT_UPGRADES: Final = frozenset({b"connection", b"upgrade", b"http2-settings"})
 
 
@@ -38,6 +40,7 @@ class DeadlineProtocol(HttpToolsProtocol):
         self._waiting_since: float | None = self.loop.time()
         self._stuck_since: float | None = None
         """When the answer began to wait for the client to take it."""
+        self._is_cut = False
         self._beside_body = 0
         """Bytes that came in since there was last a head or a piece of a body: a head, trailers, blank lines."""
 
@@ -51,6 +54,8 @@ class DeadlineProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        if self._is_cut:
+            return
         if self._waiting_since is None and not self._is_answering():
             # Whatever it is, even a blank line, it begins the wait for the next request.
             self._waiting_since = self.loop.time()
@@ -131,7 +136,7 @@ class DeadlineProtocol(HttpToolsProtocol):
         elif stuck >= self.deadline_seconds:
             self.transport.abort()
         elif not self.transport.is_closing():
-            self._cut("408 Request Timeout")
+            self._cut(_TOO_SLOW)
 
     def _set_timer(self, seconds: float) -> None:
         if self._timer is not None:
@@ -140,6 +145,8 @@ class DeadlineProtocol(HttpToolsProtocol):
 
     def _cut(self, status: str) -> None:
         """Close, with an answer of our own if the application has none under way."""
+        if self._is_cut:
+            return
         if self._is_answering():
             # The request before this one was accepted: it is answered, and then the connection closes.
             self.flow.pause_reading()
@@ -154,4 +161,10 @@ class DeadlineProtocol(HttpToolsProtocol):
                 f"x-request-id: {request_id}\r\nconnection: close\r\n\r\n".encode()
                 + body
             )
-        self.transport.close()
+        self._is_cut = True
+        if status == _TOO_SLOW:
+            # To close at once would reset a client that is still trickling, before it has read why.
+            self.transport.write_eof()
+            self.loop.call_later(_LINGER_SECONDS, self.transport.close)
+        else:
+            self.transport.close()
