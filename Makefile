@@ -41,6 +41,7 @@ PIN := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generat
 pins: .venv/dev
 	$(PIN) --upgrade pyproject.toml --group build -o requirements/run.txt
 	$(PIN) --upgrade pyproject.toml --group build --group dev -c requirements/run.txt -o requirements/dev.txt
+	$(PIN) --upgrade --no-deps --group postgres -o requirements/postgres.txt
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .import_linter_cache

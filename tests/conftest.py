@@ -7,10 +7,18 @@ import pytest
 
 from tests.world import World, open_world
 
+pytest_plugins = ["tests.databases"]
+
 
 @pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
-    async with open_world(tmp_path) as opened:
+def database_url(sqlite_url: str) -> str:
+    """A database that is new and empty. Where the kind of database matters, tests have one of each kind instead."""
+    return sqlite_url
+
+
+@pytest.fixture
+async def world(tmp_path: Path, database_url: str) -> AsyncIterator[World]:
+    async with open_world(tmp_path, database_url) as opened:
         yield opened
 
 

@@ -28,8 +28,10 @@ class Program:
         self.folder = folder
         self.data = folder / environment.get("TICKOVER_DATA_DIR", ".tickover")
         self.url = ""
+        self.hands_on: tuple[int, ...] = ()
+        """Open files that it inherits, and all processes that it starts."""
         self._flags = flags
-        self._environment = environment
+        self.environment = environment
         self._banners = 0
         self._process: subprocess.Popen[str] | None = None
 
@@ -62,11 +64,12 @@ class Program:
     def launch(self) -> None:
         """Start it, and wait for nothing."""
         self._banners = self.output.count(_LAST_LINE_OF_THE_BANNER) if self._log.exists() else 0
-        environment = _environment({"TICKOVER_PORT": "0", "TICKOVER_CLIENT_BURST": "0", **self._environment})
+        environment = _environment({"TICKOVER_PORT": "0", "TICKOVER_CLIENT_BURST": "0", **self.environment})
         with self._log.open("a") as log:
             self._process = subprocess.Popen(
                 [*_TICKOVER, "serve", *self._flags],
                 cwd=self.folder, env=environment, stdout=log, stderr=subprocess.STDOUT, text=True,
+                pass_fds=self.hands_on,
             )  # fmt: skip
 
     def wait_for_banner(self) -> None:

@@ -70,7 +70,7 @@ class _Stage:
     async def begin(self, most_clocks: int) -> None:
         folder = self._folder / str(len(list(self._folder.iterdir())))
         folder.mkdir()
-        self._world = await self._worlds.enter_async_context(open_world(folder, most_clocks))
+        self._world = await self._worlds.enter_async_context(open_world(folder, max_clocks_per_user=most_clocks))
         self._tokens.clear()
 
     async def obey(self, word: str, wish: str) -> None:

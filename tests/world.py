@@ -160,8 +160,9 @@ class World:
 
 
 @asynccontextmanager
-async def open_world(folder: Path, max_clocks_per_user: int = 10_000) -> AsyncIterator[World]:
-    store = await open_store(f"sqlite:///{folder / 'tickover.db'}")
+async def open_world(folder: Path, database_url: str = "", max_clocks_per_user: int = 10_000) -> AsyncIterator[World]:
+    """With its letters, and an SQLite file unless there is a URL, in this folder."""
+    store = await open_store(database_url or f"sqlite:///{folder / 'tickover.db'}")
     outbox = Outbox(folder / "outbox", Composer("Tickover <tickover@example.test>"))
     try:
         # Time stands still in a test, so a client's bucket would never fill again; tests of it set one.

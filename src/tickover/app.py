@@ -35,11 +35,12 @@ _GRACE_SECONDS = 15
 class Tickover:
     """A server: running, it is reachable at `url`; closed, it has answered all that it accepted."""
 
-    def __init__(self, settings: Settings, listener: socket.socket, store: Store, log: BoundLogger) -> None:
+    def __init__(self, settings: Settings, listener: socket.socket, store: Store, mint: Mint, log: BoundLogger) -> None:
         self.settings = settings
-        self.url = _address_of(settings.host, listener)
+        self.url = address_of(settings.host, listener)
         self._listener = listener
         self._store = store
+        self._mint = mint
         self._log = log
         self._server: _Server | None = None
         self._stopped = False
@@ -50,7 +51,7 @@ class Tickover:
         if not settings.public_url and not is_loopback(settings.host):
             log.warning("TICKOVER_PUBLIC_URL is not set, so login links lead to this machine", links=self.url)
         policy = _policy(settings, self.url)
-        operations = Operations(store, self._mailer, Mint(_secret_key(settings)), policy)
+        operations = Operations(store, self._mailer, mint, policy)
         self._rpc = Rpc(operations, log)
         self._web = Web(self._rpc, store, Guard(settings), settings.trusted_proxies)
 
@@ -58,11 +59,18 @@ class Tickover:
     async def open(cls, settings: Settings, log: BoundLogger) -> "Tickover":
         """Take the port, the database and the mailer; SettingError when one of them is not to be had."""
         async with AsyncExitStack() as undo:
-            listener = _listen(settings.host, settings.port)
+            listener = listen(settings.host, settings.port, shared=settings.workers > 1)
             undo.callback(listener.close)
-            store = await open_store(settings.database_url)
+            store = await open_store(settings.database_url, settings.database_connections)
             undo.push_async_callback(store.close)
-            server = cls(settings, listener, store, log)
+            mint = Mint(_secret_key(settings))
+            if not await _shares_key(store, mint):
+                raise SettingError(
+                    "Another server is at work on this database with another secret key, so codes of the one would not "
+                    "open at the other. Set TICKOVER_SECRET_KEY to the same value for all; if the other was stopped, "
+                    "wait for five minutes."
+                )
+            server = cls(settings, listener, store, mint, log)
             undo.pop_all()
         return server
 
@@ -85,7 +93,7 @@ class Tickover:
         self._server = _Server(config, when_ready, lambda: self._rpc.stop(last_call))
         if self._stopped:
             return
-        sweeping = asyncio.create_task(_sweep_for_ever(self._store, self._log))
+        sweeping = asyncio.create_task(_sweep_for_ever(self._store, self._mint, self._log))
         sweeping.add_done_callback(self._tell_of_failure)
         try:
             await self._server.serve(sockets=[self._listener])
@@ -142,10 +150,16 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-async def _sweep_for_ever(store: Store, log: BoundLogger) -> None:
+async def _shares_key(store: Store, mint: Mint) -> bool:
+    return await store.share_key(mint.key_fingerprint(), wall_clock())
+
+
+async def _sweep_for_ever(store: Store, mint: Mint, log: BoundLogger) -> None:
     """Delete what has expired, a few rows at a time, so that no request waits long behind it."""
     while True:
         try:
+            if not await _shares_key(store, mint):
+                log.error("another server is at work on this database with another secret key")
             while await store.sweep(wall_clock(), _SWEEP_ROWS):
                 pass
         except Rejection as rejection:
@@ -153,7 +167,20 @@ async def _sweep_for_ever(store: Store, log: BoundLogger) -> None:
         await asyncio.sleep(_SWEEP_SECONDS)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+async def sweep_all(database_url: str) -> int:
+    """Delete all that has expired; how much that was."""
+    store = await open_store(database_url, 1)
+    try:
+        swept = 0
+        while found := await store.sweep(wall_clock(), _SWEEP_ROWS):
+            swept += found
+        return swept
+    finally:
+        await store.close()
+
+
+def listen(host: str, port: int, *, shared: bool) -> socket.socket:
+    """Take the port. Where it is shared, others that share it may take it too, and connections are spread over all."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         listener = socket.socket(family, socket.SOCK_STREAM)
@@ -161,6 +188,8 @@ def _listen(host: str, port: int) -> socket.socket:
         raise SettingError(f"TICKOVER_HOST must be an address of this machine, not {host!r}.") from None
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if shared:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         listener.bind(address)
     except OSError as error:
         listener.close()
@@ -170,7 +199,7 @@ def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _address_of(host: str, listener: socket.socket) -> str:
+def address_of(host: str, listener: socket.socket) -> str:
     """Where this machine reaches the server; on every address at once is on loopback too."""
     port = listener.getsockname()[1]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - it is looked for, not listened on

@@ -91,10 +91,10 @@ class Operations:
         key = ids.read_clock_id(entry.id)
         if key is not None and ids.has_expired(key, caller.now):
             raise Rejection(Reason.CLOCK_EXPIRED, "This clock has expired; clocks live for seven days.")
-        clock = await self._store.advance_clock(key, caller.user, entry.frozen_time) if key else None
-        schedule = await self._store.schedule_of(clock.key) if clock else None
-        if clock is None or schedule is None:
+        kept = await self._store.advance_clock(key, caller.user, entry.frozen_time) if key else None
+        if kept is None:
             raise Rejection(Reason.CLOCK_NOT_FOUND, "You have no clock with this id.")
+        clock = kept.clock
         if entry.frozen_time < clock.frozen_time:
             current = moments.write(clock.frozen_time)
             message = f"The clock is already at {current}; time only moves forward."
@@ -103,7 +103,7 @@ class Operations:
             latest = moments.write(clock.max_time)
             message = f"The clock cannot go beyond {latest}."
             raise Rejection(Reason.TIME_AFTER_MAX, message, {"maxTime": latest})
-        return _clock_result(clock, _read_schedule(schedule))
+        return _clock_result(clock, _read_schedule(kept.schedule))
 
     async def send_login_code_email(self, entry: SendEntry, caller: Caller) -> Sent:
         self._admit(caller)

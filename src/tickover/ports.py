@@ -10,6 +10,13 @@ from tickover.core.logins import Claimed, Held, Limits, Send, Try
 from tickover.core.moments import Moment
 
 
+class Kept(Struct, frozen=True):
+    """A clock as it stands, and the schedule that was kept with it, which never changes."""
+
+    clock: Clock
+    schedule: bytes
+
+
 class NewSession(Struct, frozen=True):
     """What a successful sign-in leaves behind. `user_key` is used only if the address has no user yet."""
 
@@ -28,6 +35,12 @@ class Store(Protocol):
     async def ping(self) -> None:
         """Return if the store answers."""
 
+    async def share_key(self, fingerprint: bytes, now: Moment) -> bool:
+        """Note that a server with the secret key of this fingerprint is at work here; it has to be said every minute.
+
+        False, and nothing is noted, while servers with another key are: codes of the one would not open at the other.
+        """
+
     async def user_of_token(self, token_digest: bytes, now: Moment) -> bytes | None:
         """The key of the user whom this token, if it is alive, lets in."""
 
@@ -39,14 +52,11 @@ class Store(Protocol):
         When the owner has, nothing is kept, and the key of the oldest of them is given back.
         """
 
-    async def advance_clock(self, key: bytes, owner: bytes, to: Moment) -> Clock | None:
+    async def advance_clock(self, key: bytes, owner: bytes, to: Moment) -> Kept | None:
         """Move the clock to `to` if that is between its frozen time and its max time, both included.
 
         Gives back the clock as it stands afterwards, moved or not; None when the owner has no such clock.
         """
-
-    async def schedule_of(self, key: bytes) -> bytes | None:
-        """The schedule that was kept with the clock. It never changes."""
 
     async def claim_send(self, send: Send, limits: Limits) -> Claimed | Held:
         """Take the address's slot for this letter and make its secret good, unless earlier letters forbid it.
@@ -81,7 +91,7 @@ class Store(Protocol):
         """Once this returns, the token lets nobody in."""
 
     async def sweep(self, now: Moment, most: int) -> int:
-        """Delete at most `most` expired rows of each kind; how many were deleted."""
+        """Delete at most `most` expired rows of each kind, or a whole day's clocks at once; 0 when nothing was left."""
 
     async def close(self) -> None:
         """Finish what was accepted, then let go of the database."""

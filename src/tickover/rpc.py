@@ -90,6 +90,7 @@ class Rpc:
             result = await operation.run(self._operations, params, caller)
             answer = Answer(wire.write_result(request.id, result))
         except Rejection as rejection:
+            self._log_cause(rejection, context.request_id)
             answer = refuse(rejection, request.id)
         except Exception:
             self._log.exception("internal error", request_id=context.request_id)
@@ -98,6 +99,12 @@ class Rpc:
         if self._log.isEnabledFor(logging.DEBUG):
             self._log_call(request.method, caller.user, answer, context.request_id)
         return answer if request.id else NO_ANSWER
+
+    def _log_cause(self, rejection: Rejection, request_id: str) -> None:
+        """The caller learns that something is away, and the operator what it is."""
+        if rejection.__cause__ is not None:
+            cause = type(rejection.__cause__).__name__
+            self._log.warning("a call failed", outcome=rejection.reason, cause=cause, request_id=request_id)
 
     def _log_call(self, method: str, user: bytes, answer: Answer, request_id: str) -> None:
         """One line for each call. What a caller chose is not in it, and people are named by their user id alone."""

@@ -39,6 +39,8 @@ class Settings(Struct, frozen=True):
     port: int
     data_dir: Path
     database_url: str
+    database_connections: int
+    workers: int
     mail_url: str
     mail_from: str
     public_url: str
@@ -155,11 +157,13 @@ SETTINGS: Final = (
     Setting("data_dir", "Folder for the database, the secret key and the outbox.", ".tickover", _text),
     Setting(
         "database_url",
-        "Database, as sqlite:///PATH. Default: tickover.db in the data folder.",
+        "Database: sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME. Default: tickover.db in the data folder.",
         "",
         _text,
         may_hold_a_secret=True,
     ),
+    Setting("database_connections", "Connections to PostgreSQL that one process may hold.", "10", _between(1, 1000)),
+    Setting("workers", "Processes that serve; more than one needs PostgreSQL.", "1", _between(1, 256)),
     Setting(
         "mail_url",
         "Where mail goes: smtp://USER:PASSWORD@HOST:587, smtps://…, or outbox: (kept here, never sent).",

@@ -51,6 +51,10 @@ class Mint:
         """What is kept of a client's network: enough to count by, and nothing to read."""
         return hmac.digest(self._secret_key, f"network\n{network}".encode(), "sha256")[:16]
 
+    def key_fingerprint(self) -> bytes:
+        """Equal for equal keys, and nothing can be read from it."""
+        return hmac.digest(self._secret_key, b"fingerprint", "sha256")[:16]
+
     def _random_text(self) -> str:
         return base64.urlsafe_b64encode(self._entropy(32)).rstrip(b"=").decode()
 

@@ -1,22 +1,18 @@
-"""The stores that must keep the contract. A further store is one more line."""
+"""The stores that must keep the contract. A further store is one more word."""
 
-from collections.abc import AsyncIterator, Callable
-from pathlib import Path
+from collections.abc import AsyncIterator
 
 import pytest
 
 from tickover.ports import Store
 from tickover.storage import open_store
 
-_URLS: dict[str, Callable[[Path], str]] = {
-    "sqlite": lambda folder: f"sqlite:///{folder / 'tickover.db'}",
-}
 
-
-@pytest.fixture(params=_URLS)
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+@pytest.fixture(params=["sqlite", "postgres"])
+def database_url(request: pytest.FixtureRequest) -> str:
     """A database that is new and empty."""
-    return _URLS[request.param](tmp_path)
+    url: str = request.getfixturevalue(f"{request.param}_url")
+    return url
 
 
 @pytest.fixture

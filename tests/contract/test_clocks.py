@@ -4,7 +4,20 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.contract.values import DAY, END, INSTANT, NOW, START, WEEK, clock, keep, key, user
+from tests.contract.values import (
+    DAY,
+    END,
+    INSTANT,
+    NOW,
+    START,
+    WEEK,
+    advance,
+    clock,
+    keep,
+    key,
+    schedule_of,
+    user,
+)
 from tickover.core.clocks import Clock
 from tickover.core.ids import first_living_key
 from tickover.core.moments import Moment, years_after
@@ -18,20 +31,20 @@ _ANYTHING = bytes(range(256)) * 400
 
 async def test_a_clock_is_kept_with_its_schedule(store: Store) -> None:
     await keep(store, clock(1), user(1), _ANYTHING)
-    assert await store.schedule_of(key(1)) == _ANYTHING
-    assert await store.advance_clock(key(1), user(1), START) == clock(1)
+    assert await schedule_of(store, key(1), user(1)) == _ANYTHING
+    assert await advance(store, key(1), user(1), START) == clock(1)
 
 
 async def test_an_unknown_clock_has_no_schedule(store: Store) -> None:
     await keep(store, clock(1), user(1))
-    assert await store.schedule_of(key(2)) is None
+    assert await schedule_of(store, key(2), user(1)) is None
 
 
 async def test_a_clock_stands_apart_from_its_start(store: Store) -> None:
     """Such as a fork would be."""
     elsewhere = Clock(key(1), START, START + DAY, END)
     await keep(store, elsewhere, user(1))
-    assert await store.advance_clock(key(1), user(1), START + DAY) == elsewhere
+    assert await advance(store, key(1), user(1), START + DAY) == elsewhere
 
 
 @pytest.mark.parametrize(
@@ -46,7 +59,7 @@ async def test_a_clock_stands_apart_from_its_start(store: Store) -> None:
 async def test_every_moment_is_given_back_to_the_microsecond(store: Store, moment: Moment) -> None:
     there = Clock(key(1), moment, moment, moment)
     await keep(store, there, user(1))
-    assert await store.advance_clock(key(1), user(1), moment) == there
+    assert await advance(store, key(1), user(1), moment) == there
 
 
 @pytest.mark.parametrize(
@@ -65,15 +78,15 @@ async def test_an_owner_has_at_most_so_many_clocks(store: Store, kept: int, most
         await keep(store, clock(number, NOW + number * DAY), user(1))
     refused_for = await store.create_clock(clock(99), user(1), b"new", living_from=bytes(16), most=most)
     assert refused_for == (None if another_is_kept else key(0))
-    assert await store.schedule_of(key(99)) == (b"new" if another_is_kept else None)
+    assert await schedule_of(store, key(99), user(1)) == (b"new" if another_is_kept else None)
 
 
 async def test_a_refused_clock_leaves_nothing_behind(store: Store) -> None:
     await keep(store, clock(1), user(1))
     assert await store.create_clock(clock(2), user(1), b"new", living_from=bytes(16), most=1) == key(1)
-    assert await store.schedule_of(key(2)) is None
-    assert await store.advance_clock(key(2), user(1), START) is None
-    assert await store.schedule_of(key(1)) == b"schedule"
+    assert await schedule_of(store, key(2), user(1)) is None
+    assert await advance(store, key(2), user(1), START) is None
+    assert await schedule_of(store, key(1), user(1)) == b"schedule"
 
 
 async def test_the_oldest_is_given_back_whatever_the_order_of_keeping(store: Store) -> None:
@@ -120,46 +133,46 @@ async def test_the_clocks_of_others_do_not_count(store: Store) -> None:
 )
 async def test_a_clock_moves_from_where_it_is_up_to_its_end(store: Store, to: Moment, then: Moment) -> None:
     await keep(store, clock(1), user(1))
-    assert await store.advance_clock(key(1), user(1), to) == Clock(key(1), START, then, END)
+    assert await advance(store, key(1), user(1), to) == Clock(key(1), START, then, END)
     # And that is where it stays.
-    assert await store.advance_clock(key(1), user(1), then) == Clock(key(1), START, then, END)
+    assert await advance(store, key(1), user(1), then) == Clock(key(1), START, then, END)
 
 
 async def test_a_clock_that_has_moved_does_not_go_back(store: Store) -> None:
     await keep(store, clock(1), user(1))
-    await store.advance_clock(key(1), user(1), START + WEEK)
+    await advance(store, key(1), user(1), START + WEEK)
     for back in (START, START + DAY, START + WEEK - INSTANT):
-        assert await store.advance_clock(key(1), user(1), back) == Clock(key(1), START, START + WEEK, END)
+        assert await advance(store, key(1), user(1), back) == Clock(key(1), START, START + WEEK, END)
 
 
 async def test_a_clock_at_its_end_stays_there(store: Store) -> None:
     await keep(store, clock(1), user(1))
     at_end = Clock(key(1), START, END, END)
     for to in (END, END, END + INSTANT, END - INSTANT):
-        assert await store.advance_clock(key(1), user(1), to) == at_end
+        assert await advance(store, key(1), user(1), to) == at_end
 
 
 async def test_only_its_owner_moves_a_clock(store: Store) -> None:
     await keep(store, clock(1), user(1))
-    assert await store.advance_clock(key(1), user(2), START + DAY) is None
-    assert await store.advance_clock(key(1), user(1), START) == clock(1)
+    assert await advance(store, key(1), user(2), START + DAY) is None
+    assert await advance(store, key(1), user(1), START) == clock(1)
 
 
 async def test_an_absent_clock_is_not_moved(store: Store) -> None:
     await keep(store, clock(1), user(1))
-    assert await store.advance_clock(key(2), user(1), START + DAY) is None
-    assert await store.schedule_of(key(2)) is None
+    assert await advance(store, key(2), user(1), START + DAY) is None
+    assert await schedule_of(store, key(2), user(1)) is None
 
 
 async def test_moving_one_clock_leaves_the_others_where_they_are(store: Store) -> None:
     for number in (1, 2, 3):
         await keep(store, clock(number), user(1))
-    await store.advance_clock(key(2), user(1), START + DAY)
-    assert await store.advance_clock(key(1), user(1), START) == clock(1)
-    assert await store.advance_clock(key(3), user(1), START) == clock(3)
+    await advance(store, key(2), user(1), START + DAY)
+    assert await advance(store, key(1), user(1), START) == clock(1)
+    assert await advance(store, key(3), user(1), START) == clock(3)
 
 
 async def test_a_schedule_does_not_change_when_its_clock_moves(store: Store) -> None:
     await keep(store, clock(1), user(1), _ANYTHING)
-    await store.advance_clock(key(1), user(1), END)
-    assert await store.schedule_of(key(1)) == _ANYTHING
+    await advance(store, key(1), user(1), END)
+    assert await schedule_of(store, key(1), user(1)) == _ANYTHING

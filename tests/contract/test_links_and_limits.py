@@ -532,11 +532,14 @@ class Revocation:
 
     def __init__(self, token_digest: bytes, now: Moment) -> None:
         self.uses: set[tuple[bool, bool]] = set()
+        self._used = asyncio.Event()
         self._token_digest = token_digest
         self._now = now
         self._revoked = False
 
     async def revoke(self, store: Store) -> None:
+        """Once it was used, since it might overtake all who came before."""
+        await self._used.wait()
         await store.revoke_token(self._token_digest)
         self._revoked = True
 
@@ -547,6 +550,7 @@ class Revocation:
             was_revoked = self._revoked
             lets_in = await store.user_of_token(self._token_digest, self._now) is not None
             self.uses.add((was_revoked, lets_in))
+            self._used.set()
             await asyncio.sleep(0)
 
 

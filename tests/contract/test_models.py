@@ -22,10 +22,12 @@ from tests.contract.values import (
     SECOND,
     START,
     WEEK,
+    advance,
     allowing,
     claim,
     key,
     letter,
+    schedule_of,
     session,
     user,
 )
@@ -219,8 +221,9 @@ async def test_clocks_are_as_the_model_has_them(store: Store, acts: list[tuple[A
             case "advance", who, which, target if made:
                 named = made[which % len(made)]
                 to = target(model.clocks.get(named.key, named))
-                moved = await store.advance_clock(named.key, owners[who], to)
+                moved = await advance(store, named.key, owners[who], to)
                 assert moved == model.advance(named.key, owners[who], to)
             case "schedule", which if made:
                 named = made[which % len(made)]
-                assert await store.schedule_of(named.key) == model.schedules.get(named.key)
+                owner = model.owners.get(named.key, owners[0])
+                assert await schedule_of(store, named.key, owner) == model.schedules.get(named.key)

@@ -12,6 +12,7 @@ from tests.contract.values import (
     NOW,
     SECOND,
     START,
+    advance,
     allowing,
     claim,
     clock,
@@ -20,6 +21,7 @@ from tests.contract.values import (
     keep,
     key,
     link,
+    schedule_of,
     sent,
     session,
     tries_left,
@@ -95,11 +97,11 @@ async def test_of_many_advances_the_farthest_stands(store: Store) -> None:
     for number in range(_ROUNDS):
         targets = [START + number * DAY + racer * SECOND for racer in range(_AT_ONCE)]
         shuffle(targets)
-        answers = await asyncio.gather(*(store.advance_clock(key(1), user(1), target) for target in targets))
+        answers = await asyncio.gather(*(advance(store, key(1), user(1), target) for target in targets))
         for target, answer in zip(targets, answers, strict=True):
             assert answer is not None
             assert target <= answer.frozen_time <= max(targets)
-        stands = await store.advance_clock(key(1), user(1), START)
+        stands = await advance(store, key(1), user(1), START)
         assert stands is not None
         assert stands.frozen_time == max(targets)
 
@@ -108,14 +110,14 @@ async def test_equal_advances_at_once_all_arrive(store: Store) -> None:
     await keep(store, clock(1), user(1))
     for number in range(_ROUNDS):
         target = START + number * DAY
-        answers = await asyncio.gather(*(store.advance_clock(key(1), user(1), target) for _ in range(_AT_ONCE)))
+        answers = await asyncio.gather(*(advance(store, key(1), user(1), target) for _ in range(_AT_ONCE)))
         assert [answer and answer.frozen_time for answer in answers] == [target] * _AT_ONCE
 
 
 async def test_advances_beyond_the_end_move_nothing_however_many(store: Store) -> None:
     await keep(store, clock(1), user(1))
     beyond = END + timedelta(microseconds=1)
-    answers = await asyncio.gather(*(store.advance_clock(key(1), user(1), beyond) for _ in range(_AT_ONCE)))
+    answers = await asyncio.gather(*(advance(store, key(1), user(1), beyond) for _ in range(_AT_ONCE)))
     assert answers == [clock(1)] * _AT_ONCE
 
 
@@ -128,8 +130,19 @@ async def test_of_many_creations_the_limit_is_kept(store: Store) -> None:
         )
         kept = [n for n, answer in zip(numbers, answers, strict=True) if answer is None]
         assert len(kept) == 7
-        assert [n for n in numbers if await store.schedule_of(key(n)) is not None] == kept
+        assert [n for n in numbers if await schedule_of(store, key(n), owner) is not None] == kept
         assert {answer for answer in answers if answer is not None} <= {key(n) for n in kept}
+
+
+async def test_a_clock_whose_key_is_taken_is_refused_and_hurts_no_other(store: Store) -> None:
+    """That would be a fault of ours, for keys are drawn by lot."""
+    for number in range(5):
+        numbers = [*range(number * _AT_ONCE, (number + 1) * _AT_ONCE), number * _AT_ONCE + 7]
+        calls = (store.create_clock(clock(n), user(1), b"schedule", living_from=bytes(16), most=0) for n in numbers)
+        answers = await asyncio.gather(*calls, return_exceptions=True)
+        refused = [n for n, answer in zip(numbers, answers, strict=True) if answer is not None]
+        assert refused == [number * _AT_ONCE + 7]
+        assert [n for n in numbers if await schedule_of(store, key(n), user(1)) is None] == []
 
 
 async def test_only_tries_that_met_the_earlier_code_are_counted_against_it(store: Store) -> None:
@@ -148,5 +161,5 @@ async def test_sweeps_at_once_sweep_everything_dead_and_nothing_else(store: Stor
         await keep(store, clock(number, NOW - 8 * DAY if number % 2 else NOW), user(1))
     while sum(await asyncio.gather(*(store.sweep(NOW, 3) for _ in range(10)))):
         pass
-    assert [n for n in range(200) if await store.schedule_of(key(n)) is not None] == list(range(0, 200, 2))
-    assert [n for n in range(200) if await store.schedule_of(key(n, NOW - 8 * DAY)) is not None] == []
+    assert [n for n in range(200) if await schedule_of(store, key(n), user(1)) is not None] == list(range(0, 200, 2))
+    assert [n for n in range(200) if await schedule_of(store, key(n, NOW - 8 * DAY), user(1)) is not None] == []

@@ -9,9 +9,11 @@ import pytest
 from tests.contract.values import (
     ANA,
     INSTANT,
+    MINUTE,
     NOW,
     START,
     WEEK,
+    advance,
     allowing,
     claim,
     clock,
@@ -19,6 +21,7 @@ from tests.contract.values import (
     digest,
     keep,
     key,
+    schedule_of,
     sent,
     session,
     user,
@@ -33,7 +36,6 @@ _METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "user_of_token": lambda store: store.user_of_token(digest(1), NOW),
     "create_clock": lambda store: store.create_clock(clock(1), user(1), b"schedule", bytes(16), 0),
     "advance_clock": lambda store: store.advance_clock(key(1), user(1), START),
-    "schedule_of": lambda store: store.schedule_of(key(1)),
     "claim_send": lambda store: store.claim_send(code(1), allowing()),
     "undo_send": lambda store: store.undo_send(code(1)),
     "free_slot": lambda store: store.free_slot(code(1)),
@@ -45,8 +47,9 @@ _METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
 }
 
 
-def test_every_method_but_close_is_in_the_table_above() -> None:
-    assert {*_METHODS, "close"} == {name for name in vars(Store) if not name.startswith("_")}
+def test_every_method_but_two_is_in_the_table_above() -> None:
+    """A store that is for one machine alone has nothing to ask to know whether its servers share a key."""
+    assert {*_METHODS, "share_key", "close"} == {name for name in vars(Store) if not name.startswith("_")}
 
 
 # Tokens
@@ -82,11 +85,33 @@ async def test_an_unknown_token_lets_nobody_in(store: Store, unknown: bytes) -> 
     assert await store.user_of_token(unknown, NOW) is None
 
 
+# Keys
+
+
+async def test_servers_with_the_same_key_share_a_store(store: Store, database_url: str) -> None:
+    """And what a server with another key is told is up to the store: on one machine there is no other."""
+    other = await open_store(database_url)
+    try:
+        for minute in range(10):
+            for server in (store, other):
+                assert await server.share_key(b"a fingerprint", NOW + minute * MINUTE)
+    finally:
+        await other.close()
+
+
 # Answering and closing
 
 
 async def test_an_open_store_answers(store: Store) -> None:
     await store.ping()
+
+
+async def test_an_open_store_answers_however_many_ask(store: Store) -> None:
+    async def ask(times: int) -> None:
+        for _ in range(times):
+            await store.ping()
+
+    await asyncio.gather(*(ask(times % 7) for times in range(50)))
 
 
 @pytest.mark.parametrize("method", _METHODS)
@@ -115,21 +140,21 @@ async def test_closing_finishes_what_was_accepted(store: Store, database_url: st
     await asyncio.gather(*creations)
     reopened = await open_store(database_url)
     try:
-        assert [await reopened.schedule_of(key(number)) for number in range(300)] == [b"schedule"] * 300
+        assert [await schedule_of(reopened, key(number), user(1)) for number in range(300)] == [b"schedule"] * 300
     finally:
         await reopened.close()
 
 
 async def test_what_was_kept_is_there_after_a_restart(store: Store, database_url: str) -> None:
     await keep(store, clock(1), user(7))
-    await store.advance_clock(key(1), user(7), START + WEEK)
+    await advance(store, key(1), user(7), START + WEEK)
     await sent(store, code(1))
     await store.redeem_code(ANA, digest(1), session(7))
     await store.close()
     reopened = await open_store(database_url)
     try:
         assert await reopened.user_of_token(digest(7), NOW) == user(7)
-        moved = await reopened.advance_clock(key(1), user(7), START + WEEK)
+        moved = await advance(reopened, key(1), user(7), START + WEEK)
         assert moved is not None
         assert moved.frozen_time == START + WEEK
         assert await claim(reopened, code(2, NOW + INSTANT)) == NOW

@@ -1,5 +1,8 @@
 """The contract of every store: a sweep takes what has expired, a little at a time, and touches nothing alive.
 
+Clocks may go a whole day's at once instead, and so the dead of a day may stay until its last one has died. Nobody sees
+it: the id of a clock tells that it has expired.
+
 What a sweep has deleted shows through the port, because `now` is an argument: a token that has expired today lets its
 user in yesterday, unless it is gone.
 """
@@ -19,6 +22,7 @@ from tests.contract.values import (
     NOW,
     START,
     WEEK,
+    advance,
     allowing,
     claim,
     clock,
@@ -27,6 +31,7 @@ from tests.contract.values import (
     keep,
     key,
     link,
+    schedule_of,
     sent,
     session,
     tries_left,
@@ -49,8 +54,8 @@ async def _keep_clock(store: Store, number: int, born: Moment) -> None:
 
 
 async def _clock_is_there(store: Store, number: int, born: Moment) -> bool:
-    schedule = await store.schedule_of(key(number, born))
-    stands = await store.advance_clock(key(number, born), user(1), START)
+    schedule = await schedule_of(store, key(number, born), user(1))
+    stands = await advance(store, key(number, born), user(1), START)
     assert (schedule is None) == (stands is None), "a clock and its schedule go together"
     return schedule is not None
 
@@ -87,11 +92,13 @@ class _Thing(NamedTuple):
     lifetime: timedelta
     keep: Callable[[Store, int, Moment], Awaitable[None]]
     is_there: Callable[[Store, int, Moment], Awaitable[bool]]
+    by_the_day: bool = False
+    """Whether a whole day's may go at once, and may stay for a day."""
 
 
 # Letters, whatever they carry, are kept for as long as a link lives: the slot is read from them.
 _THINGS = {
-    "clock": _Thing(CLOCK_LIFETIME, _keep_clock, _clock_is_there),
+    "clock": _Thing(CLOCK_LIFETIME, _keep_clock, _clock_is_there, by_the_day=True),
     "token": _Thing(TOKEN_LIFETIME, _keep_token, _token_is_there),
     "code": _Thing(LINK_LIFETIME, _keep_code, _letter_is_there),
     "link": _Thing(LINK_LIFETIME, _keep_link, _letter_is_there),
@@ -130,16 +137,51 @@ async def test_a_sweep_takes_so_many_at_the_most(store: Store, thing: _Thing) ->
     left = []
     while await store.sweep(NOW + thing.lifetime, 3):
         left.append(sum([await thing.is_there(store, number, NOW) for number in range(7)]))
+    assert left == [4, 1, 0] or (thing.by_the_day and left == [0])
+
+
+async def test_dead_clocks_among_living_ones_go_so_many_at_the_most(store: Store) -> None:
+    """Ten days apart, which is the longest that stores may take two days for one."""
+    for number in range(7):
+        await _keep_clock(store, number, NOW)
+    await _keep_clock(store, 7, NOW + 10 * DAY)
+    left = []
+    while await store.sweep(NOW + 10 * DAY, 3):
+        left.append(sum([await _clock_is_there(store, number, NOW) for number in range(7)]))
     assert left == [4, 1, 0]
+    assert await _clock_is_there(store, 7, NOW + 10 * DAY)
 
 
 @_every_thing
 async def test_only_the_dead_are_swept(store: Store, thing: _Thing) -> None:
-    births = [NOW - thing.lifetime + age * MINUTE for age in (-2, -1, 0, 1, 2, 30)]
-    for number, born in enumerate(births):
+    end = NOW - thing.lifetime
+    gone = end - DAY if thing.by_the_day else end
+    dead = [gone - age * MINUTE for age in (2, 1, 0)]
+    living = [end + age * MINUTE for age in (1, 2, 30)]
+    for number, born in enumerate((*dead, *living)):
         await thing.keep(store, number, born)
     await _swept_clean(store, NOW, 2)
-    assert [await thing.is_there(store, number, born) for number, born in enumerate(births)] == [False] * 3 + [True] * 3
+    assert [await thing.is_there(store, number, born) for number, born in enumerate(dead)] == [False] * 3
+    assert [await thing.is_there(store, number, born) for number, born in enumerate(living, 3)] == [True] * 3
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        pytest.param(NOW.replace(hour=0), id="as a day begins"),
+        pytest.param(NOW, id="in the middle of a day"),
+        pytest.param(NOW.replace(hour=0) - _MILLISECOND, id="as a day ends"),
+    ],
+)
+@pytest.mark.parametrize("days", [9, 25], ids=["swept every day", "not swept for weeks"])
+async def test_what_is_dead_for_a_day_is_gone_and_what_lives_is_there(store: Store, now: Moment, days: int) -> None:
+    births = [now - age * 3 * HOUR for age in range(days * 8)]
+    for number, born in enumerate(births):
+        await _keep_clock(store, number, born)
+    await _swept_clean(store, now, 5)
+    there = {born: await _clock_is_there(store, number, born) for number, born in enumerate(births)}
+    assert [born for born in births if born > now - CLOCK_LIFETIME and not there[born]] == []
+    assert [born for born in births if born <= now - CLOCK_LIFETIME - DAY and there[born]] == []
 
 
 async def test_each_kind_is_swept_as_far_as_it_may_be(store: Store) -> None:
@@ -155,14 +197,14 @@ async def test_each_kind_is_swept_as_far_as_it_may_be(store: Store) -> None:
 
 async def test_what_lives_is_as_it_was(store: Store) -> None:
     await keep(store, clock(1, NOW - DAY), user(1), b"living")
-    await store.advance_clock(key(1, NOW - DAY), user(1), START + DAY)
+    await advance(store, key(1, NOW - DAY), user(1), START + DAY)
     await keep(store, clock(2, NOW - WEEK), user(1), b"dead")
     await sent(store, code(3, NOW - 2 * HOUR))
     await sent(store, code(4, NOW - MINUTE))
     await store.count_try(ANA, allowing(), NOW)
     await _swept_clean(store, NOW, 100)
-    assert await store.schedule_of(key(1, NOW - DAY)) == b"living"
-    moved = await store.advance_clock(key(1, NOW - DAY), user(1), START)
+    assert await schedule_of(store, key(1, NOW - DAY), user(1)) == b"living"
+    moved = await advance(store, key(1, NOW - DAY), user(1), START)
     assert moved is not None
     assert moved.frozen_time == START + DAY
     assert await store.count_try(ANA, allowing(), NOW) == Try(digest(4), NOW - MINUTE)

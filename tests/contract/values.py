@@ -66,6 +66,18 @@ async def keep(store: Store, new: Clock, owner: bytes, schedule: bytes = b"sched
     assert await store.create_clock(new, owner, schedule, living_from=bytes(16), most=0) is None
 
 
+async def advance(store: Store, clock_key: bytes, owner: bytes, to: Moment) -> Clock | None:
+    """Where the clock stands after it was told to move."""
+    kept = await store.advance_clock(clock_key, owner, to)
+    return kept.clock if kept else None
+
+
+async def schedule_of(store: Store, clock_key: bytes, owner: bytes) -> bytes | None:
+    """What was kept with the clock, seen by a move to before its start, which moves nothing."""
+    kept = await store.advance_clock(clock_key, owner, START - DAY)
+    return kept.schedule if kept else None
+
+
 async def claim(store: Store, send: Send, interval: timedelta = MINUTE) -> Moment | None:
     """Claim where only the time between two letters is limited; when the letter that holds the slot was sent."""
     limits = Limits(resend_interval=interval, sends_an_hour=0, sends_an_hour_from_one_network=0)

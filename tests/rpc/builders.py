@@ -17,6 +17,7 @@ from tickover.mail.compose import Composer
 from tickover.mail.outbox import Outbox
 from tickover.operations import Policy
 from tickover.ports import Letter
+from tickover.storage import open_store
 from tickover.storage.sqlite import SqliteStore
 
 BEN: Final = "ben@example.test"
@@ -144,9 +145,9 @@ class TroubledMailer:
 
 
 @asynccontextmanager
-async def open_troubled_world(folder: Path) -> AsyncIterator[tuple[World, TroubledMailer]]:
+async def open_troubled_world(folder: Path, database_url: str) -> AsyncIterator[tuple[World, TroubledMailer]]:
     """A world whose mail goes to a real server, which may fail."""
-    store = await SqliteStore.open(folder / "tickover.db")
+    store = await open_store(database_url)
     mailer = TroubledMailer()
     try:
         yield World(store, mailer, folder / "outbox", POLICY), mailer

@@ -10,6 +10,12 @@ from tests.world import World
 CREATE = "createTestClock"
 
 
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """Faults are found before anything is kept, so one kind of database will do."""
+    return sqlite_url
+
+
 async def faults(world: World, params: Any, token: str | None = None, method: str = CREATE) -> list[dict[str, Any]]:
     """The faults as they stand in the error, in their order."""
     errors: list[dict[str, Any]] = (await world.error(method, params, token))["data"]["errors"]

@@ -251,8 +251,8 @@ async def test_a_parameter_of_another_name_is_refused(world: World, token: str, 
 # How many clocks (decision 12).
 
 
-async def test_a_user_has_at_most_so_many_live_clocks(tmp_path: Path) -> None:
-    async with open_world(tmp_path, max_clocks_per_user=3) as world:
+async def test_a_user_has_at_most_so_many_live_clocks(tmp_path: Path, database_url: str) -> None:
+    async with open_world(tmp_path, database_url, max_clocks_per_user=3) as world:
         ana, ben = await world.sign_in(), await world.sign_in(BEN)
         for _ in range(3):
             await world.create(ana)
@@ -273,7 +273,7 @@ async def test_a_user_has_at_most_so_many_live_clocks(tmp_path: Path) -> None:
         assert answer.json["error"]["data"]["retryAfterSeconds"] == 3_600
 
 
-async def test_a_limit_of_none_is_no_limit(tmp_path: Path) -> None:
-    async with open_world(tmp_path, max_clocks_per_user=0) as world:
+async def test_a_limit_of_none_is_no_limit(tmp_path: Path, database_url: str) -> None:
+    async with open_world(tmp_path, database_url, max_clocks_per_user=0) as world:
         token = await world.sign_in()
         assert len({(await world.create(token))["id"] for _ in range(5)}) == 5

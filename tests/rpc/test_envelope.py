@@ -26,6 +26,12 @@ from tests.world import Answer, World
 UNKNOWN = "no.such.method"
 
 
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """The envelope is opened before anything is kept, so one kind of database will do."""
+    return sqlite_url
+
+
 # What is not JSON (decision 1).
 
 

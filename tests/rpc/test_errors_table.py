@@ -33,6 +33,18 @@ class Row(NamedTuple):
     """Headers that not every answer has."""
 
 
+class Place(NamedTuple):
+    """Where a world may be opened."""
+
+    folder: Path
+    database_url: str
+
+
+@pytest.fixture
+def place(tmp_path: Path, database_url: str) -> Place:
+    return Place(tmp_path, database_url)
+
+
 TABLE = [
     Row(1, "PARSE_ERROR", -32700, 400),
     Row(2, "INVALID_REQUEST", -32600, 400),
@@ -69,8 +81,8 @@ def test_a_reason_has_its_code_and_status(row: Row) -> None:
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.reason)
-async def test_a_reason_that_is_provoked_answers_as_decided(tmp_path: Path, row: Row) -> None:
-    answer = await PROVOKED[Reason(row.reason)](tmp_path, False)
+async def test_a_reason_that_is_provoked_answers_as_decided(place: Place, row: Row) -> None:
+    answer = await PROVOKED[Reason(row.reason)](place, False)
     assert reason_of(answer) == row.reason
     assert answer.status == row.status
     assert set(answer.headers) == {*_EVERY_ANSWER_HAS, *row.headers}
@@ -88,8 +100,8 @@ async def test_a_reason_that_is_provoked_answers_as_decided(tmp_path: Path, row:
 @pytest.mark.parametrize(
     "row", [row for row in TABLE if row.decision not in _BEFORE_A_BATCH_IS_SEEN], ids=lambda row: row.reason
 )
-async def test_in_a_batch_the_same_error_is_a_member_of_a_200(tmp_path: Path, row: Row) -> None:
-    answer = await PROVOKED[Reason(row.reason)](tmp_path, True)
+async def test_in_a_batch_the_same_error_is_a_member_of_a_200(place: Place, row: Row) -> None:
+    answer = await PROVOKED[Reason(row.reason)](place, True)
     assert answer.status == 200
     assert set(answer.headers) == _EVERY_ANSWER_HAS
     (member,) = answer.json
@@ -100,7 +112,7 @@ async def test_in_a_batch_the_same_error_is_a_member_of_a_200(tmp_path: Path, ro
 
 # How each is met: in a world of its own, by a call that stands alone or in a batch.
 
-Provoke = Callable[[Path, bool], Awaitable[Answer]]
+Provoke = Callable[[Place, bool], Awaitable[Answer]]
 PROVOKED: dict[Reason, Provoke] = {}
 
 
@@ -118,32 +130,32 @@ async def post(world: World, method: str, params: object, in_a_batch: bool, toke
 
 
 @provokes(Reason.PARSE_ERROR)
-async def _(folder: Path, in_a_batch: bool) -> Answer:
-    async with open_world(folder) as world:
+async def _(place: Place, in_a_batch: bool) -> Answer:
+    async with open_world(*place) as world:
         return await world.post(b"{")
 
 
 @provokes(Reason.INVALID_REQUEST)
-async def _(folder: Path, in_a_batch: bool) -> Answer:
-    async with open_world(folder) as world:
+async def _(place: Place, in_a_batch: bool) -> Answer:
+    async with open_world(*place) as world:
         return await world.post([{"id": 1}] if in_a_batch else {"id": 1})
 
 
 @provokes(Reason.METHOD_NOT_FOUND)
-async def _(folder: Path, in_a_batch: bool) -> Answer:
-    async with open_world(folder) as world:
+async def _(place: Place, in_a_batch: bool) -> Answer:
+    async with open_world(*place) as world:
         return await post(world, "no.such", {}, in_a_batch)
 
 
 @provokes(Reason.INVALID_PARAMS)
-async def _(folder: Path, in_a_batch: bool) -> Answer:
-    async with open_world(folder) as world:
+async def _(place: Place, in_a_batch: bool) -> Answer:
+    async with open_world(*place) as world:
         return await post(world, "sendLoginCodeEmail", {}, in_a_batch)
 
 
 @provokes(Reason.UNAUTHENTICATED)
-async def _(folder: Path, in_a_batch: bool) -> Answer:
-    async with open_world(folder) as world:
+async def _(place: Place, in_a_batch: bool) -> Answer:
+    async with open_world(*place) as world:
         return await post(world, "createTestClock", {}, in_a_batch)
 
 
@@ -151,8 +163,8 @@ def _advance_to(reason: Reason, frozen_time: str, spoil: Callable[[str], str] = 
     """Create a clock at noon of New Year 2027, wait, and advance it, or what `spoil` makes of its id."""
 
     @provokes(reason)
-    async def _(folder: Path, in_a_batch: bool) -> Answer:
-        async with open_world(folder) as world:
+    async def _(place: Place, in_a_batch: bool) -> Answer:
+        async with open_world(*place) as world:
             token = await world.sign_in()
             clock = await world.create(token, frozenTime="2027-01-01T12:00:00Z")
             world.pass_time(days=days)
@@ -167,59 +179,59 @@ _advance_to(Reason.TIME_AFTER_MAX, "2037-01-01T12:00:01Z")
 
 
 @provokes(Reason.LOGIN_REFUSED)
-async def _(folder: Path, in_a_batch: bool) -> Answer:
-    async with open_world(folder) as world:
+async def _(place: Place, in_a_batch: bool) -> Answer:
+    async with open_world(*place) as world:
         return await post(world, "loginByEmailVerification", login(wrong(await world.send_code())), in_a_batch)
 
 
 @provokes(Reason.RESEND_TOO_SOON)
-async def _(folder: Path, in_a_batch: bool) -> Answer:
-    async with open_world(folder) as world:
+async def _(place: Place, in_a_batch: bool) -> Answer:
+    async with open_world(*place) as world:
         await world.send_code()
         return await post(world, "sendLoginCodeEmail", send(), in_a_batch)
 
 
 @provokes(Reason.RATE_LIMITED)
-async def _(folder: Path, in_a_batch: bool) -> Answer:
-    async with open_world(folder, max_clocks_per_user=1) as world:
+async def _(place: Place, in_a_batch: bool) -> Answer:
+    async with open_world(*place, max_clocks_per_user=1) as world:
         token = await world.sign_in()
         await world.create(token)
         return await post(world, "createTestClock", {}, in_a_batch, token)
 
 
 @provokes(Reason.MAIL_NOT_SENT)
-async def _(folder: Path, in_a_batch: bool) -> Answer:
-    async with open_troubled_world(folder) as (world, mailer):
+async def _(place: Place, in_a_batch: bool) -> Answer:
+    async with open_troubled_world(*place) as (world, mailer):
         mailer.trouble = MailRefused
         return await post(world, "sendLoginCodeEmail", send(), in_a_batch)
 
 
 @provokes(Reason.UNAVAILABLE)
-async def _(folder: Path, in_a_batch: bool) -> Answer:
-    async with open_world(folder) as world:
+async def _(place: Place, in_a_batch: bool) -> Answer:
+    async with open_world(*place) as world:
         await world.store.close()
         return await post(world, "sendLoginCodeEmail", send(), in_a_batch)
 
 
 @provokes(Reason.INTERNAL)
-async def _(folder: Path, in_a_batch: bool) -> Answer:
-    async with open_buggy_world(folder) as world:
+async def _(place: Place, in_a_batch: bool) -> Answer:
+    async with open_buggy_world(place.folder) as world:
         return await post(world, "createTestClock", {}, in_a_batch, await world.sign_in())
 
 
 @provokes(Reason.METHOD_NOT_ALLOWED)
-async def _(folder: Path, in_a_batch: bool) -> Answer:
-    async with open_world(folder) as world:
+async def _(place: Place, in_a_batch: bool) -> Answer:
+    async with open_world(*place) as world:
         return await world.request("GET", "/rpc")
 
 
 @provokes(Reason.UNSUPPORTED_MEDIA_TYPE)
-async def _(folder: Path, in_a_batch: bool) -> Answer:
-    async with open_world(folder) as world:
+async def _(place: Place, in_a_batch: bool) -> Answer:
+    async with open_world(*place) as world:
         return await world.request("POST", "/rpc", b"{}", {"Content-Type": "text/plain"})
 
 
 @provokes(Reason.BODY_TOO_LARGE)
-async def _(folder: Path, in_a_batch: bool) -> Answer:
-    async with open_world(folder) as world:
+async def _(place: Place, in_a_batch: bool) -> Answer:
+    async with open_world(*place) as world:
         return await world.post(b" " * (MAX_BODY + 1))

@@ -88,8 +88,8 @@ def wrong(code: str) -> str:
 
 
 @asynccontextmanager
-async def open_guessed_at_world(folder: Path, **limits: Any) -> AsyncIterator[GuessedAtWorld]:
-    store = await open_store(f"sqlite:///{folder / 'tickover.db'}")
+async def open_guessed_at_world(folder: Path, database_url: str, **limits: Any) -> AsyncIterator[GuessedAtWorld]:
+    store = await open_store(database_url)
     settled = Policy("https://tickover.example.test", 0, logins=Limits(**limits), client_burst=0)
     try:
         yield GuessedAtWorld(store, Letterbox(), folder, settled)
@@ -98,8 +98,8 @@ async def open_guessed_at_world(folder: Path, **limits: Any) -> AsyncIterator[Gu
 
 
 @pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[GuessedAtWorld]:
-    async with open_guessed_at_world(tmp_path) as opened:
+async def world(tmp_path: Path, database_url: str) -> AsyncIterator[GuessedAtWorld]:
+    async with open_guessed_at_world(tmp_path, database_url) as opened:
         yield opened
 
 
@@ -168,11 +168,11 @@ async def test_another_address_is_not_stopped(world: GuessedAtWorld) -> None:
     assert await world.opens(await world.new_code(BEN), BEN)
 
 
-async def test_the_stop_survives_a_restart(tmp_path: Path) -> None:
-    async with open_guessed_at_world(tmp_path) as world:
+async def test_the_stop_survives_a_restart(tmp_path: Path, database_url: str) -> None:
+    async with open_guessed_at_world(tmp_path, database_url) as world:
         await world.fail(100)
         later = world.now
-    async with open_guessed_at_world(tmp_path) as world:
+    async with open_guessed_at_world(tmp_path, database_url) as world:
         world.now = later
         assert await world.new_code() == ""
 
@@ -369,8 +369,10 @@ async def test_a_sign_in_by_code_gives_no_more_than_100_anew(world: GuessedAtWor
         pytest.param({"failures_in_a_row": 7, "code_tries": 10}, 7, id="more tries than failures"),
     ],
 )
-async def test_the_number_may_be_settled_otherwise(tmp_path: Path, limits: dict[str, int], failures: int) -> None:
-    async with open_guessed_at_world(tmp_path, **limits) as world:
+async def test_the_number_may_be_settled_otherwise(
+    tmp_path: Path, database_url: str, limits: dict[str, int], failures: int
+) -> None:
+    async with open_guessed_at_world(tmp_path, database_url, **limits) as world:
         for _ in range(failures - 1):
             assert not await world.opens(wrong(await world.new_code()))
         assert await world.opens(await world.new_code())

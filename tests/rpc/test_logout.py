@@ -81,12 +81,12 @@ async def test_the_clocks_of_the_user_are_there_after_the_next_sign_in(world: Wo
     assert (moved["id"], moved["frozenTime"]) == (clock["id"], "2027-02-01T00:00:00Z")
 
 
-async def test_a_revoked_token_stays_revoked_after_a_restart(tmp_path: Path) -> None:
-    async with open_world(tmp_path) as world:
+async def test_a_revoked_token_stays_revoked_after_a_restart(tmp_path: Path, database_url: str) -> None:
+    async with open_world(tmp_path, database_url) as world:
         revoked = await world.sign_in()
         kept = await world.sign_in()
         await logout(world, revoked)
-    async with open_world(tmp_path) as world:
+    async with open_world(tmp_path, database_url) as world:
         assert not await is_good(world, revoked)
         assert await is_good(world, kept)
 

@@ -172,15 +172,15 @@ async def test_no_two_letters_are_alike(world: World) -> None:
 
 
 @pytest.mark.parametrize("params", [send(), send_link()], ids=["code", "link"])
-async def test_with_real_mail_no_secret_is_in_the_answer(tmp_path: Path, params: Any) -> None:
-    async with open_troubled_world(tmp_path) as (world, mailer):
+async def test_with_real_mail_no_secret_is_in_the_answer(tmp_path: Path, database_url: str, params: Any) -> None:
+    async with open_troubled_world(tmp_path, database_url) as (world, mailer):
         assert await world.result(SEND, params) == {"message": "ok"}
         assert len(mailer.letters) == 1
 
 
 @pytest.mark.parametrize("params", [send, send_link], ids=["code", "link"])
-async def test_known_and_unknown_addresses_are_answered_alike(tmp_path: Path, params: Any) -> None:
-    async with open_troubled_world(tmp_path) as (world, mailer):
+async def test_known_and_unknown_addresses_are_answered_alike(tmp_path: Path, database_url: str, params: Any) -> None:
+    async with open_troubled_world(tmp_path, database_url) as (world, mailer):
         await world.result(SEND, send(ANA))
         await world.result(LOGIN, login(mailer.letters[0].secret))
         world.pass_time(minutes=1)
@@ -268,9 +268,9 @@ async def test_of_50_simultaneous_sends_one_wins(world: World) -> None:
 @pytest.mark.parametrize("trouble", [MailRefused, MailOutcomeUnknown])
 @pytest.mark.parametrize("params", [send(), send_link()], ids=["code", "link"])
 async def test_a_letter_that_was_not_accepted_gives_the_slot_back(
-    tmp_path: Path, params: Any, trouble: type[Exception]
+    tmp_path: Path, database_url: str, params: Any, trouble: type[Exception]
 ) -> None:
-    async with open_troubled_world(tmp_path) as (world, mailer):
+    async with open_troubled_world(tmp_path, database_url) as (world, mailer):
         mailer.trouble = trouble
         for _ in range(3):
             answer = await world.call(SEND, params)
@@ -282,8 +282,10 @@ async def test_a_letter_that_was_not_accepted_gives_the_slot_back(
         assert (await world.error(SEND, params))["data"]["reason"] == "RESEND_TOO_SOON"
 
 
-async def test_a_refused_letter_leaves_an_earlier_code_with_its_tries_as_it_was(tmp_path: Path) -> None:
-    async with open_troubled_world(tmp_path) as (world, mailer):
+async def test_a_refused_letter_leaves_an_earlier_code_with_its_tries_as_it_was(
+    tmp_path: Path, database_url: str
+) -> None:
+    async with open_troubled_world(tmp_path, database_url) as (world, mailer):
         await world.result(SEND, send())
         earlier = mailer.letters[0].secret
         for _ in range(4):
@@ -294,15 +296,17 @@ async def test_a_refused_letter_leaves_an_earlier_code_with_its_tries_as_it_was(
         assert (await world.result(LOGIN, login(earlier))).keys() == {"token", "userId"}
 
 
-async def test_the_code_of_a_refused_letter_opens_nothing(tmp_path: Path) -> None:
-    async with open_troubled_world(tmp_path) as (world, mailer):
+async def test_the_code_of_a_refused_letter_opens_nothing(tmp_path: Path, database_url: str) -> None:
+    async with open_troubled_world(tmp_path, database_url) as (world, mailer):
         mailer.trouble = MailRefused
         await world.error(SEND, send())
         assert reason_of(await world.call(LOGIN, login(mailer.letters[0].secret))) == "LOGIN_REFUSED"
 
 
-async def test_the_code_of_a_letter_that_may_have_arrived_is_good_and_the_newest(tmp_path: Path) -> None:
-    async with open_troubled_world(tmp_path) as (world, mailer):
+async def test_the_code_of_a_letter_that_may_have_arrived_is_good_and_the_newest(
+    tmp_path: Path, database_url: str
+) -> None:
+    async with open_troubled_world(tmp_path, database_url) as (world, mailer):
         await world.result(SEND, send())
         world.pass_time(minutes=1)
         mailer.trouble = MailOutcomeUnknown

@@ -57,8 +57,8 @@ class PostalWorld(World):
 
 
 @asynccontextmanager
-async def open_postal_world(folder: Path, **limits: Any) -> AsyncIterator[PostalWorld]:
-    store = await open_store(f"sqlite:///{folder / 'tickover.db'}")
+async def open_postal_world(folder: Path, database_url: str, **limits: Any) -> AsyncIterator[PostalWorld]:
+    store = await open_store(database_url)
     letterbox = TroubledMailer()
     policy = Policy("https://tickover.example.test", 0, logins=Limits(**limits), client_burst=0)
     try:
@@ -70,8 +70,8 @@ async def open_postal_world(folder: Path, **limits: Any) -> AsyncIterator[Postal
 
 
 @pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[PostalWorld]:
-    async with open_postal_world(tmp_path) as opened:
+async def world(tmp_path: Path, database_url: str) -> AsyncIterator[PostalWorld]:
+    async with open_postal_world(tmp_path, database_url) as opened:
         yield opened
 
 
@@ -124,8 +124,10 @@ async def test_who_has_waited_as_told_may_send(world: PostalWorld) -> None:
     assert await world.may_send()
 
 
-async def test_the_longest_wait_is_an_hour_and_the_shortest_a_second(tmp_path: Path) -> None:
-    async with open_postal_world(tmp_path, resend_interval=timedelta(0), sends_an_hour_from_one_network=1) as world:
+async def test_the_longest_wait_is_an_hour_and_the_shortest_a_second(tmp_path: Path, database_url: str) -> None:
+    async with open_postal_world(
+        tmp_path, database_url, resend_interval=timedelta(0), sends_an_hour_from_one_network=1
+    ) as world:
         assert await world.may_send()
         assert await world.wait_told() == 3_600
         world.pass_time(seconds=3_599.999999)
@@ -380,9 +382,9 @@ async def test_within_a_minute_of_the_last_letter_the_slot_rule_answers(
     ],
 )
 async def test_the_caps_may_be_settled_otherwise(
-    tmp_path: Path, limits: dict[str, int], one_network: int, all_networks: int
+    tmp_path: Path, database_url: str, limits: dict[str, int], one_network: int, all_networks: int
 ) -> None:
-    async with open_postal_world(tmp_path, resend_interval=timedelta(seconds=1), **limits) as world:
+    async with open_postal_world(tmp_path, database_url, resend_interval=timedelta(seconds=1), **limits) as world:
         assert await sent_of_45(world, ANA, [ALONE]) == one_network
         world.now = NOW
         assert await sent_of_45(world, BEN, networks(45)) == all_networks
@@ -396,8 +398,8 @@ async def sent_of_45(world: PostalWorld, email: str, clients: list[str]) -> int:
     return sent
 
 
-async def test_the_slot_may_be_settled_otherwise(tmp_path: Path) -> None:
-    async with open_postal_world(tmp_path, resend_interval=timedelta(seconds=5)) as world:
+async def test_the_slot_may_be_settled_otherwise(tmp_path: Path, database_url: str) -> None:
+    async with open_postal_world(tmp_path, database_url, resend_interval=timedelta(seconds=5)) as world:
         assert await world.may_send()
         world.pass_time(seconds=4.999999)
         answer = await world.send()
@@ -418,19 +420,21 @@ async def test_the_slot_may_be_settled_otherwise(tmp_path: Path) -> None:
         pytest.param(networks(50), 30, id="from fifty networks"),
     ],
 )
-async def test_of_50_sends_at_once_the_caps_let_through_no_more(tmp_path: Path, clients: list[str], sent: int) -> None:
-    async with open_postal_world(tmp_path, resend_interval=timedelta(0)) as world:
+async def test_of_50_sends_at_once_the_caps_let_through_no_more(
+    tmp_path: Path, database_url: str, clients: list[str], sent: int
+) -> None:
+    async with open_postal_world(tmp_path, database_url, resend_interval=timedelta(0)) as world:
         answers = await all_at_once(50, lambda number: world.send(client=clients[number % len(clients)]))
         assert sorted(answer.status for answer in answers) == [200] * sent + [429] * (50 - sent)
         assert len(world.letterbox.letters) == sent
 
 
-async def test_the_count_survives_a_restart(tmp_path: Path) -> None:
+async def test_the_count_survives_a_restart(tmp_path: Path, database_url: str) -> None:
     later: datetime
-    async with open_postal_world(tmp_path) as world:
+    async with open_postal_world(tmp_path, database_url) as world:
         await world.send_every_minute(10)
         later = world.now
-    async with open_postal_world(tmp_path) as world:
+    async with open_postal_world(tmp_path, database_url) as world:
         world.now = later
         assert await world.wait_told() == 3_000
 

@@ -12,8 +12,25 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tests.contract.values import ANA, MINUTE, NOW, START, allowing, claim, clock, code, keep, key, user
+from tests.contract.values import (
+    ANA,
+    MINUTE,
+    NOW,
+    START,
+    advance,
+    allowing,
+    claim,
+    clock,
+    code,
+    keep,
+    key,
+    schedule_of,
+    sent,
+    session,
+    user,
+)
 from tickover.core.errors import Reason, Rejection
+from tickover.core.limits import CLOCK_LIFETIME
 from tickover.settings import SettingError
 from tickover.storage import open_store
 from tickover.storage.migrate import Migration, migrations, pending
@@ -100,7 +117,7 @@ async def test_the_file_and_its_folder_are_made(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["", "tickover.db", "sqlite:", "sqlite://", "sqlite:///", "sqlite:/x.db", "postgres:///x", "SQLITE:///x.db"],
+    ["", "tickover.db", "sqlite:", "sqlite://", "sqlite:///", "sqlite:/x.db", "mysql:///x", "SQLITE:///x.db"],
 )
 async def test_a_url_of_another_kind_is_refused(url: str) -> None:
     with pytest.raises(SettingError, match="TICKOVER_DATABASE_URL"):
@@ -226,9 +243,9 @@ async def test_two_stores_on_one_file_count_as_one(path: Path) -> None:
         tries = await asyncio.gather(*(stores[n % 2].count_try(ANA, allowing(), now) for n in range(50)))
         assert tries.count(None) == 45
         targets = [START + number * MINUTE + n * (MINUTE / 60) for n in range(50)]
-        await asyncio.gather(*(stores[n % 2].advance_clock(key(1), user(1), to) for n, to in enumerate(targets)))
+        await asyncio.gather(*(advance(stores[n % 2], key(1), user(1), to) for n, to in enumerate(targets)))
         for store in stores:
-            stands = await store.advance_clock(key(1), user(1), START)
+            stands = await advance(store, key(1), user(1), START)
             assert stands is not None
             assert stands.frozen_time == targets[-1]
     for store in stores:
@@ -238,14 +255,15 @@ async def test_two_stores_on_one_file_count_as_one(path: Path) -> None:
 async def test_while_another_program_writes_the_store_is_unavailable_but_reads(path: Path) -> None:
     store = await SqliteStore.open(path)
     store._writing.set_busy_timeout(20)
-    await keep(store, clock(1), user(1))
+    letter = await sent(store, code(1))
+    await store.redeem_code(ANA, letter.digest, session(1))
     with closing(apsw.Connection(str(path))) as other:
         other.execute("begin immediate")
         outcomes = await asyncio.gather(
             store.ping(), keep(store, clock(2), user(1)), store.count_try(ANA, allowing(), NOW), return_exceptions=True
         )
         assert [outcome.reason for outcome in outcomes if isinstance(outcome, Rejection)] == [Reason.UNAVAILABLE] * 3
-        assert await store.schedule_of(key(1)) == b"schedule"
+        assert await store.user_of_token(session(1).token_digest, NOW) == user(1)
         other.execute("rollback")
     await store.ping()
     await keep(store, clock(2), user(1))
@@ -273,8 +291,8 @@ async def test_a_full_disk_keeps_no_part_of_a_clock(path: Path) -> None:
     with pytest.raises(Rejection) as refused:
         await keep(store, clock(1), user(1), bytes(1_000_000))
     assert refused.value.reason is Reason.UNAVAILABLE
-    assert await store.schedule_of(key(1)) is None
-    assert await store.advance_clock(key(1), user(1), START) is None
+    assert await schedule_of(store, key(1), user(1)) is None
+    assert await advance(store, key(1), user(1), START) is None
     await keep(store, clock(1), user(1))
     await store.close()
 
@@ -291,4 +309,17 @@ async def test_a_file_that_is_gone_is_written_to_no_more(tmp_path: Path, fate: C
         with pytest.raises(Rejection) as refused:
             await act
         assert refused.value.reason is Reason.UNAVAILABLE
+    await store.close()
+
+
+async def test_a_clock_is_swept_at_its_very_end_whatever_else_lives(path: Path) -> None:
+    """Sooner than every store must."""
+    store = await SqliteStore.open(path)
+    births = [NOW - CLOCK_LIFETIME + age * MINUTE for age in (-2, -1, 0, 1, 2)]
+    for number, born in enumerate(births):
+        await keep(store, clock(number, born), user(1))
+    while await store.sweep(NOW, 2):
+        pass
+    left = [await schedule_of(store, key(number, born), user(1)) is not None for number, born in enumerate(births)]
+    assert left == [False, False, False, True, True]
     await store.close()

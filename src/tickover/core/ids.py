@@ -12,6 +12,7 @@ from tickover.core.moments import Moment, from_micros, to_micros
 
 _CLOCK_ID: Final = re.compile(r"clock_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _MILLISECOND: Final = timedelta(milliseconds=1)
+_DAY: Final = timedelta(days=1)
 
 
 def uuid7(born: Moment, random: bytes) -> bytes:
@@ -46,6 +47,11 @@ def first_living_key(now: Moment) -> bytes:
     """Every key of a clock that has expired by now sorts before this one, and no other does."""
     millis = to_micros(now - CLOCK_LIFETIME) // 1000 + 1
     return millis.to_bytes(6, "big") + bytes(10)
+
+
+def day_of_birth(key: bytes) -> int:
+    """The day on which the clock was made, counted from 1970 in UTC."""
+    return _birth_millis(key) // (_DAY // _MILLISECOND)
 
 
 def _birth_millis(key: bytes) -> int:

@@ -4,13 +4,33 @@ from pathlib import Path
 
 from tickover.ports import Store
 from tickover.settings import SettingError
+from tickover.storage import connections
+from tickover.storage.postgres import PostgresStore
 from tickover.storage.sqlite import SqliteStore
 
+_POSTGRES = ("postgresql://", "postgres://")
 
-async def open_store(url: str) -> Store:
-    """Open the database that the URL names, and bring its schema up to date."""
+
+async def open_store(url: str, most_connections: int = 10) -> Store:
+    """Open the database that the URL names, and bring its schema up to date.
+
+    `most_connections` is for PostgreSQL; SQLite has one writer, and needs no more.
+    """
+    if is_postgres(url):
+        return await PostgresStore.open(url, most_connections)
     scheme, separator, path = url.partition(":///")
     # In memory, every connection would have a database of its own.
     if scheme != "sqlite" or not separator or path in ("", ":memory:"):
-        raise SettingError("TICKOVER_DATABASE_URL must look like sqlite:///path/to/file.db.")
+        raise SettingError(
+            "TICKOVER_DATABASE_URL must look like sqlite:///path/to/file.db or postgresql://user:password@host/database."
+        )
     return await SqliteStore.open(Path(path))
+
+
+def is_postgres(url: str) -> bool:
+    return url.startswith(_POSTGRES)
+
+
+def shown(url: str) -> str:
+    """The URL as it may be printed."""
+    return connections.shown(url) if is_postgres(url) else url

@@ -16,7 +16,7 @@ from tickover.core.errors import unavailable
 from tickover.core.ids import first_living_key
 from tickover.core.logins import HOUR, Claimed, Held, Kind, Limits, Send, Try
 from tickover.core.moments import Moment, from_micros, to_micros
-from tickover.ports import NewSession
+from tickover.ports import Kept, NewSession
 from tickover.settings import SettingError
 from tickover.storage.migrate import migrations, pending
 from tickover.storage.writer import Writer, as_told, immediate
@@ -60,6 +60,10 @@ class SqliteStore:
         except TimeoutError:
             raise unavailable("The database does not answer just now.") from None
 
+    async def share_key(self, fingerprint: bytes, now: Moment) -> bool:
+        """One machine has one data folder, and the key is in it."""
+        return True
+
     async def user_of_token(self, token_digest: bytes, now: Moment) -> bytes | None:
         found = self._look_up(
             "select user_key from tokens where digest = ? and expires_at > ?", token_digest, to_micros(now)
@@ -81,7 +85,7 @@ class SqliteStore:
 
         return await self._writer.submit(job)
 
-    async def advance_clock(self, key: bytes, owner: bytes, to: Moment) -> Clock | None:
+    async def advance_clock(self, key: bytes, owner: bytes, to: Moment) -> Kept | None:
         micros = to_micros(to)
 
         def job(db: apsw.Connection) -> Any:
@@ -94,11 +98,9 @@ class SqliteStore:
             ).fetchone()
 
         row = await self._writer.submit(job)
-        return Clock(key, *map(from_micros, row)) if row else None
-
-    async def schedule_of(self, key: bytes) -> bytes | None:
-        found = self._look_up("select body from schedules where clock_key = ?", key)
-        return found[0] if found else None
+        # It may have been swept just now.
+        found = self._look_up("select body from schedules where clock_key = ?", key) if row else None
+        return Kept(Clock(key, *map(from_micros, row)), found[0]) if found else None
 
     async def claim_send(self, send: Send, limits: Limits) -> Claimed | Held:
         def job(db: apsw.Connection) -> Claimed | Held:

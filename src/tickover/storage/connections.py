@@ -1,0 +1,286 @@
+"""Connections to PostgreSQL: a bounded pool with bounded waits, and what a failure of the database means to a caller.
+
+It knows how to reach the server that takes writes, and nothing of what is written.
+"""
+
+import asyncio
+import ssl
+from contextlib import suppress
+from typing import Any, Final
+from urllib.parse import SplitResult, parse_qsl, urlsplit
+
+import asyncpg
+
+from tickover.core.errors import unavailable
+from tickover.settings import SettingError
+from tickover.storage.migrate import migrations, pending
+
+_CONNECT_SECONDS: Final = 3.0
+_WAIT_SECONDS: Final = 3.0
+# The server gives a statement up first, and then it is known that nothing has happened.
+_STATEMENT_SECONDS: Final = 4
+_LOCK_SECONDS: Final = 2
+_ANSWER_SECONDS: Final = 5.0
+_IDLE_SECONDS: Final = 300.0
+
+# How each session works, unless the URL says otherwise.
+_SESSION: Final = {
+    "application_name": "tickover",
+    "statement_timeout": f"{_STATEMENT_SECONDS}s",
+    "lock_timeout": f"{_LOCK_SECONDS}s",
+    "idle_in_transaction_session_timeout": "10s",
+    # Every statement of a function must see what was committed before it, whatever the database's default is.
+    "default_transaction_isolation": "read committed",
+    # Every statement is a look-up by key. Planned once and like this, it stays one however the tables grow: a plan made
+    # while they were empty would scan them.
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "jit": "off",
+}
+
+# What can befall any database; all else is a fault of ours.
+_AWAY: Final = (
+    OSError,  # also TimeoutError
+    ssl.SSLError,
+    asyncpg.InterfaceError,  # the connection is closed
+    asyncpg.InternalClientError,  # it is about to be: the server has said so, and the end of it is not here yet
+    asyncpg.PostgresConnectionError,
+    asyncpg.OperatorInterventionError,  # shut down, cancelled, starting up
+    asyncpg.InsufficientResourcesError,  # disk full, too many connections
+    asyncpg.LockNotAvailableError,
+    asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.TransactionRollbackError,
+    asyncpg.PostgresSystemError,
+    asyncpg.DataCorruptedError,
+    asyncpg.InvalidAuthorizationSpecificationError,
+    asyncpg.InvalidCatalogNameError,
+)
+
+# The connection ended before the statement was answered.
+_LOST: Final = (
+    ConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+)
+
+_MIGRATING: Final = 0x7469636B6F766572  # "tickover": a lock of the whole database needs a number of its own
+
+
+class _Unanswered(ConnectionError):
+    """The statement is on its way, and no answer came in time."""
+
+
+class Connections:
+    """Statements to one database, over at most so many connections."""
+
+    def __init__(self, url: str, most: int) -> None:
+        self._url = url
+        self._hosts = _one_url_a_host(url)
+        self._most = most
+        self._pool: asyncpg.Pool | None = None
+        self._giving_back: set[asyncio.Task[None]] = set()
+
+    async def open(self) -> None:
+        """Bring the schema up to date; SettingError when the database is not to be had or not to be used."""
+        try:
+            # A migration may take its time, and so may another server's that has to be waited for.
+            connection = await self.connect(command_timeout=None)
+            try:
+                encoding = await connection.fetchval("show server_encoding")
+                if encoding != "UTF8":
+                    raise SettingError(f"The database {shown(self._url)} is in {encoding}; it must be in UTF8.")
+                await _migrate(connection)
+            finally:
+                await connection.close()
+        except (*_AWAY, asyncpg.PostgresError, asyncpg.ClientConfigurationError, ValueError) as error:
+            raise SettingError(f"The database {shown(self._url)} cannot be used: {said(error)}.") from None
+        self._pool = await asyncpg.create_pool(
+            connect=self.connect,
+            min_size=0,
+            max_size=self._most,
+            max_inactive_connection_lifetime=_IDLE_SECONDS,
+            # Nothing that we do leaves a trace in a session, so there is nothing to undo between two statements.
+            reset=_leave_as_it_is,
+        )
+
+    async def close(self) -> None:
+        """Wait for statements on their way, but not for a database that is away."""
+        assert self._pool is not None
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                await asyncio.gather(*self._giving_back)
+                await self._pool.close()
+        except TimeoutError:
+            self._pool.terminate()
+
+    async def fetch(self, statement: str, *values: object, only_reads: bool = False) -> list[Any]:
+        """The rows that one statement gives; it is committed when this returns.
+
+        What only reads is repeated once on another connection if its own was lost. Whether what writes has happened is
+        not known then, so it is not repeated.
+        """
+        try:
+            return await self._run(statement, values)
+        except _AWAY as error:
+            # After a rollback it is known that nothing has happened.
+            undone = isinstance(error, asyncpg.TransactionRollbackError)
+            # One that got no answer has waited long enough.
+            lost = isinstance(error, _LOST) and not isinstance(error, _Unanswered)
+            if not (undone or (only_reads and lost)):
+                raise _as_told(error) from error
+        try:
+            return await self._run(statement, values)
+        except _AWAY as error:
+            raise _as_told(error) from error
+
+    async def fetch_row(self, statement: str, *values: object) -> Any:
+        """The one row of a statement that always gives one."""
+        return (await self.fetch(statement, *values))[0]
+
+    async def _run(self, statement: str, values: tuple[object, ...]) -> list[Any]:
+        assert self._pool is not None
+        connection = await self._pool.acquire(timeout=_WAIT_SECONDS)
+        later = False
+        try:
+            rows: list[Any] = await connection.fetch(statement, *values)
+        except (TimeoutError, asyncio.CancelledError) as error:
+            later = True
+            self._give_back_later(connection)
+            if isinstance(error, TimeoutError):
+                raise _Unanswered from error
+            raise
+        except _LOST:
+            connection.terminate()
+            raise
+        except asyncpg.ReadOnlySQLTransactionError:
+            # This server no longer takes writes: look for the one that does.
+            await self._pool.expire_connections()
+            raise
+        finally:
+            if not later:
+                await self._pool.release(connection)
+        return rows
+
+    def _give_back_later(self, connection: Any) -> None:
+        """Keep the connection's place in the pool until the server has given up what it does, or does not answer.
+
+        The driver has asked it to. If it were simply left, and another made in its place, sessions that wait for
+        something would pile up in the server.
+        """
+        task = asyncio.create_task(self._give_back(connection))
+        self._giving_back.add(task)
+        task.add_done_callback(self._giving_back.discard)
+
+    async def _give_back(self, connection: Any) -> None:
+        assert self._pool is not None
+        # If it fails, the pool has ended the connection itself.
+        with suppress(*_AWAY):
+            await self._pool.release(connection, timeout=_WAIT_SECONDS)
+
+    async def connect(self, *_: object, **options: Any) -> asyncpg.Connection:
+        """Connect to the first host that will do, beginning with the one that did last time."""
+        options.setdefault("command_timeout", _ANSWER_SECONDS)
+        failure: Exception | None = None
+        for host in tuple(self._hosts):
+            try:
+                connection: asyncpg.Connection = await asyncpg.connect(
+                    host,
+                    timeout=_CONNECT_SECONDS / len(self._hosts),
+                    server_settings=_session_settings(host),
+                    # A plan that was made while a table was nearly empty is not kept for long.
+                    max_cached_statement_lifetime=60,
+                    **options,
+                )
+            except (*_AWAY, asyncpg.PostgresError) as error:
+                # What a server says is worth more than that another did not answer.
+                failure = failure if isinstance(failure, asyncpg.PostgresError) else error
+            else:
+                self._hosts.remove(host)
+                self._hosts.insert(0, host)
+                return connection
+        assert failure is not None
+        raise failure
+
+
+def shown(url: str) -> str:
+    """The URL as it may be printed."""
+    address = _split(url)
+    if not address.password:
+        return url.partition("?")[0]
+    hosts = address.netloc.rpartition("@")[2]
+    return f"{address.scheme}://{address.username}:***@{hosts}{address.path}"
+
+
+def _one_url_a_host(url: str) -> list[str]:
+    """The driver would try one host after the other too, but give up at the first that answers and does not serve."""
+    address = _split(url)
+    user, separator, hosts = address.netloc.rpartition("@")
+    several = hosts.split(",")
+    if len(several) > 1 and "target_session_attrs" not in dict(parse_qsl(address.query)):
+        query = "&".join(filter(None, (address.query, "target_session_attrs=read-write")))
+        address = address._replace(query=query)
+    return [address._replace(netloc=f"{user}{separator}{host}").geturl() for host in several]
+
+
+def _split(url: str) -> SplitResult:
+    """The parts of the URL. Where they cannot be told from each other, none is shown: one may be the password."""
+    try:
+        address = urlsplit(url)
+        user, _, hosts = address.netloc.rpartition("@")
+        for host in hosts.split(","):
+            _ = urlsplit(f"//{host}").port  # which is refused if it is none
+        if "@" in f"{user}{address.path}{address.query}" or "#" in url:
+            raise ValueError
+    except ValueError:
+        raise SettingError(
+            "TICKOVER_DATABASE_URL must look like postgresql://user:password@host:5432/database, with characters such "
+            "as @, :, /, ?, # and [ in user and password percent-encoded."
+        ) from None
+    return address
+
+
+def _session_settings(url: str) -> dict[str, str]:
+    given = dict(parse_qsl(urlsplit(url).query))
+    return {name: value for name, value in _SESSION.items() if name not in given}
+
+
+async def _leave_as_it_is(_: asyncpg.Connection) -> None:
+    pass
+
+
+async def _migrate(connection: asyncpg.Connection) -> None:
+    """Apply what is missing, each migration in a transaction of its own; other servers may be doing the same."""
+    known = migrations("postgres")
+    while True:
+        async with connection.transaction():
+            await connection.execute("set local statement_timeout = 0; set local lock_timeout = 0")
+            await connection.execute(f"select pg_advisory_xact_lock({_MIGRATING})")
+            exists = await connection.fetchval("select to_regclass('schema_version') is not null")
+            version = await connection.fetchval("select max(number) from schema_version") if exists else 0
+            missing = pending(known, version)
+            if not missing:
+                return
+            if not exists:
+                await connection.execute("create table schema_version (number integer not null primary key)")
+            await connection.execute(missing[0].sql)
+            await connection.execute("insert into schema_version values ($1)", missing[0].number)
+
+
+def _as_told(failure: Exception) -> Exception:
+    # The driver's word for a value that it cannot send is an InterfaceError too, and that is a fault of ours.
+    if isinstance(failure, asyncpg.InterfaceError) and isinstance(failure, ValueError):
+        return failure
+    if isinstance(failure, _LOST):
+        return unavailable("The database went away just now, and it is not known whether this was done.")
+    return unavailable("The database does not answer just now.")
+
+
+def said(error: Exception) -> str:
+    """What the database said, as the end of a sentence; some errors of the network say nothing."""
+    first_line = str(error).strip().partition("\n")[0]
+    return first_line.rstrip(".") or type(error).__name__

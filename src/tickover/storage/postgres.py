@@ -1,0 +1,247 @@
+"""The store on PostgreSQL: every verb is one round trip, and verbs that wait at the same time share one.
+
+What takes more than one statement is a function in the database (schema/postgres), called in one; the driver is
+asyncpg, the connections and their troubles are in `connections`.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from asyncpg.pgproto.pgproto import UUID
+
+from tickover.core.clocks import Clock
+from tickover.core.errors import Rejection, unavailable
+from tickover.core.ids import day_of_birth, first_living_key
+from tickover.core.logins import HOUR, Claimed, Held, Limits, Send, Try
+from tickover.core.moments import Moment, from_micros, to_micros
+from tickover.ports import Kept, NewSession
+from tickover.storage.connections import Connections
+from tickover.storage.gather import Gatherer
+
+_OUT_OF_ORDER = timedelta(minutes=10)
+_DAY = timedelta(days=1)
+_KEY_NOTED_FOR = timedelta(minutes=5)
+_PING_SECONDS = 1.0
+SLOTS = 10
+
+_USERS_OF_TOKENS = """
+    select given.place, tokens.user_key
+    from unnest($1::bytea[], $2::bigint[]) with ordinality as given (digest, instant, place)
+    join tokens on tokens.digest = given.digest and tokens.expires_at > given.instant"""
+
+_KEEP_CLOCKS = "select refused, oldest from keep_clocks($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+
+# One for each slot, by its name: so only that one is looked at and locked. The keys are in order, rows are locked in
+# that order, so that no two batches wait for each other, and clocks before schedules, as by all who lock both.
+_ADVANCE_CLOCKS = [
+    f"""
+    with moved as (
+      update clocks_{slot} as clocks
+      set frozen_time = case when given.to_time between frozen_time and max_time then given.to_time else frozen_time end
+      from unnest($1::uuid[], $2::uuid[], $3::bigint[]) as given (key, owner, to_time)
+      where clocks.key = given.key and clocks.owner = given.owner
+      returning clocks.key, start_time, frozen_time, max_time
+    ), whole as materialized (
+      select moved.key, start_time, frozen_time, max_time, schedules.body
+      from moved join schedules_{slot} as schedules on schedules.key = moved.key
+    )
+    select * from whole"""
+    for slot in range(SLOTS)
+]
+
+
+class _Token(NamedTuple):
+    digest: bytes
+    now: Moment
+
+
+class _NewClock(NamedTuple):
+    clock: Clock
+    owner: bytes
+    schedule: bytes
+    living_from: bytes
+    most: int
+
+
+class _Advance(NamedTuple):
+    key: bytes
+    owner: bytes
+    to: Moment
+
+
+class PostgresStore:
+    """See `ports.Store` for what each method promises."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._pinging: asyncio.Task[Rejection | None] | None = None
+        self._tokens = Gatherer(self._users_of_tokens, alike=lambda _: None)
+        self._new_clocks = Gatherer(self._keep_clocks, alike=lambda new: (slot_of(new.clock.key), new.most))
+        self._advances = Gatherer(
+            self._advance_clocks, alike=lambda advance: slot_of(advance.key), single=lambda advance: advance.key
+        )
+
+    @classmethod
+    async def open(cls, url: str, most_connections: int) -> "PostgresStore":
+        """Connect, and bring the schema up to date; SettingError when the database cannot be used."""
+        connections = Connections(url, most_connections)
+        await connections.open()
+        return cls(connections)
+
+    async def close(self) -> None:
+        for gatherer in (self._tokens, self._new_clocks, self._advances):
+            await gatherer.close()
+        if self._pinging is not None:
+            await self._pinging
+        await self._connections.close()
+
+    async def ping(self) -> None:
+        """By writing: a store that can only be read from is not ready."""
+        # What was begun goes on when we no longer wait for it: the server that takes writes may take longer to find.
+        if self._pinging is None or self._pinging.done():
+            self._pinging = asyncio.create_task(self._touch())
+        pinging = self._pinging
+        done, _ = await asyncio.wait((pinging,), timeout=_PING_SECONDS)
+        failure = pinging.result() if done else unavailable("The database does not answer just now.")
+        if failure is not None:
+            raise failure
+
+    async def _touch(self) -> Rejection | None:
+        try:
+            await self._connections.fetch("update login_failures set count = count where email = '0'")
+        except Rejection as rejection:
+            return rejection
+        return None
+
+    async def share_key(self, fingerprint: bytes, now: Moment) -> bool:
+        row = await self._connections.fetch_row(
+            "select share_key($1, $2, $3)", fingerprint, to_micros(now), to_micros(now - _KEY_NOTED_FOR)
+        )
+        shared: bool = row[0]
+        return shared
+
+    async def user_of_token(self, token_digest: bytes, now: Moment) -> bytes | None:
+        return await self._tokens.submit(_Token(token_digest, now))
+
+    async def _users_of_tokens(self, tokens: Sequence[_Token]) -> list[bytes | None]:
+        digests = [token.digest for token in tokens]
+        instants = [to_micros(token.now) for token in tokens]
+        rows = await self._connections.fetch(_USERS_OF_TOKENS, digests, instants, only_reads=True)
+        found = {place: user_key.bytes for place, user_key in rows}
+        return [found.get(place) for place in range(1, len(tokens) + 1)]
+
+    async def create_clock(
+        self, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
+    ) -> bytes | None:
+        return await self._new_clocks.submit(_NewClock(clock, owner, schedule, living_from, most))
+
+    async def _keep_clocks(self, fresh: Sequence[_NewClock]) -> list[bytes | None]:
+        clocks = [new.clock for new in fresh]
+        rows = await self._connections.fetch(
+            _KEEP_CLOCKS,
+            slot_of(clocks[0].key),
+            [UUID(clock.key) for clock in clocks],
+            [UUID(new.owner) for new in fresh],
+            [to_micros(clock.start_time) for clock in clocks],
+            [to_micros(clock.frozen_time) for clock in clocks],
+            [to_micros(clock.max_time) for clock in clocks],
+            [new.schedule for new in fresh],
+            [UUID(new.living_from) for new in fresh],
+            fresh[0].most,
+        )
+        refused = {place: oldest.bytes for place, oldest in rows}
+        return [refused.get(place) for place in range(1, len(fresh) + 1)]
+
+    async def advance_clock(self, key: bytes, owner: bytes, to: Moment) -> Kept | None:
+        return await self._advances.submit(_Advance(key, owner, to))
+
+    async def _advance_clocks(self, advances: Sequence[_Advance]) -> list[Kept | None]:
+        in_order = sorted(advances)
+        rows = await self._connections.fetch(
+            _ADVANCE_CLOCKS[slot_of(advances[0].key)],
+            [UUID(advance.key) for advance in in_order],
+            [UUID(advance.owner) for advance in in_order],
+            [to_micros(advance.to) for advance in in_order],
+        )
+        found = {
+            key.bytes: Kept(Clock(key.bytes, *map(from_micros, instants)), schedule)
+            for key, *instants, schedule in rows
+        }
+        return [found.get(advance.key) for advance in advances]
+
+    async def claim_send(self, send: Send, limits: Limits) -> Claimed | Held:
+        row = await self._connections.fetch_row(
+            "select * from claim_send($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+            send.digest,
+            send.email,
+            send.kind,
+            to_micros(send.sent_at),
+            to_micros(send.expires_at),
+            send.network,
+            to_micros(send.sent_at - limits.resend_interval),
+            to_micros(send.sent_at - HOUR),
+            # Sends that run side by side may come out of order. Later than that, the wall clock was set back since.
+            to_micros(send.sent_at + _OUT_OF_ORDER),
+            limits.sends_an_hour,
+            limits.sends_an_hour_from_one_network,
+            limits.failures_in_a_row,
+        )
+        if row["held_since"] is None:
+            return Claimed(codes_stopped=row["codes_stopped"])
+        interval = limits.resend_interval if row["by_last_letter"] else HOUR
+        return Held(from_micros(row["held_since"]), interval, row["by_last_letter"])
+
+    async def undo_send(self, send: Send) -> None:
+        await self._connections.fetch("select undo_send($1, $2)", send.digest, send.email)
+
+    async def free_slot(self, send: Send) -> None:
+        await self._connections.fetch("update login_sends set holds_slot = false where digest = $1", send.digest)
+
+    async def count_try(self, email: str, limits: Limits, now: Moment) -> Try | None:
+        row = await self._connections.fetch_row(
+            "select * from count_try($1, $2, $3, $4)",
+            email,
+            to_micros(now),
+            limits.code_tries,
+            limits.failures_in_a_row,
+        )
+        return None if row["code"] is None else Try(row["code"], from_micros(row["code_sent_at"]))
+
+    async def redeem_code(self, email: str, code_digest: bytes, session: NewSession) -> bytes | None:
+        return await self._redeem("select redeem_code($1, $2, $3, $4, $5, $6)", code_digest, email, session=session)
+
+    async def redeem_link(self, link_digest: bytes, session: NewSession) -> bytes | None:
+        return await self._redeem("select redeem_link($1, $2, $3, $4, $5)", link_digest, session=session)
+
+    async def _redeem(self, statement: str, *secret: object, session: NewSession) -> bytes | None:
+        row = await self._connections.fetch_row(
+            statement,
+            *secret,
+            UUID(session.user_key),
+            session.token_digest,
+            to_micros(session.created_at),
+            to_micros(session.expires_at),
+        )
+        user_key: Any = row[0]
+        return user_key.bytes if user_key else None
+
+    async def revoke_token(self, token_digest: bytes) -> None:
+        await self._connections.fetch("delete from tokens where digest = $1", token_digest)
+
+    async def sweep(self, now: Moment, most: int) -> int:
+        row = await self._connections.fetch_row(
+            "select sweep($1, $2, $3, $4, $5)",
+            UUID(first_living_key(now)),
+            UUID(first_living_key(now - _DAY)),
+            to_micros(now),
+            to_micros(now - HOUR),
+            most,
+        )
+        swept: int = row[0]
+        return swept
+
+
+def slot_of(key: bytes) -> int:
+    return day_of_birth(key) % SLOTS

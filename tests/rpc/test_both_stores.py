@@ -1,0 +1,327 @@
+"""Callers cannot tell which database it is: whatever they do, in whatever order, both answer alike to the byte."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Sequence
+from datetime import datetime, timedelta
+from email import message_from_bytes, policy
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.rpc.builders import call, contribution, goal, login, send, send_link, transaction, written
+from tests.world import Answer, World
+from tickover.core import ids
+from tickover.core.errors import Reason
+from tickover.mail.compose import Composer
+from tickover.mail.outbox import Outbox
+from tickover.operations import Policy
+from tickover.ports import Store
+from tickover.storage import open_store
+
+_EXAMPLES: Final = 12
+_ACTS: Final = 100
+
+_DAY: Final = timedelta(days=1)
+_INSTANT: Final = timedelta(microseconds=1)
+_NETWORKS: Final = ("203.0.113.7", "198.51.100.1")
+
+# Of four people the last is nobody: she has an address, and a token that was never given.
+_anyone = st.integers(0, 3)
+_mostly_ana = st.sampled_from([0, 0, 0, 0, 1, 1, 2, 3])
+_WAITS: Final = {
+    timedelta(milliseconds=1): 6,
+    timedelta(seconds=1): 3,
+    timedelta(seconds=60) - _INSTANT: 2,
+    timedelta(seconds=60): 6,
+    timedelta(minutes=9): 1,
+    timedelta(minutes=10): 1,
+    timedelta(hours=1): 2,
+    _DAY: 2,
+    7 * _DAY - timedelta(milliseconds=1): 1,
+    8 * _DAY: 1,
+}
+_waits = st.sampled_from([amount for amount, weight in _WAITS.items() for _ in range(weight)])
+_starts = st.sampled_from([0 * _DAY, _INSTANT, _DAY, -400 * _DAY, 3600 * _DAY, 4000 * _DAY])
+_moves = st.sampled_from([0 * _DAY, _INSTANT, _DAY, 31 * _DAY, -_INSTANT, 3652 * _DAY, 4000 * _DAY, 4001 * _DAY])
+_items = st.tuples(
+    st.sampled_from([0 * _DAY, _DAY, _DAY, 31 * _DAY, 31 * _DAY, 31 * _DAY, -_INSTANT]),
+    st.sampled_from([1, 0.1, 0.2, 2800, 2800, 10**9, 0]),
+    st.sampled_from(["Salary", "Rent", "'; drop table clocks; --", "ß\0∂", "%s {0} $1 \\x00", "漢字", "\ud800"]),
+)
+
+_Kind = tuple[st.SearchStrategy[Any], ...]
+
+_KINDS: Final[dict[str, _Kind]] = {
+    "create": (_mostly_ana, _starts, st.lists(_items, max_size=2)),
+    "advance": (_mostly_ana, st.integers(0, 3), _moves),
+    "advance another's": (_mostly_ana, st.integers(0, 3), _moves),
+    "advance what is not there": (_mostly_ana, st.sampled_from(["new", "expired", "of the future", "none"])),
+    "send a code": (_anyone,),
+    "send a link": (_anyone,),
+    "send wrongly": (_anyone, st.sampled_from([{"email": "nobody"}, {"emailType": "WEB_LOGIN_LINK"}])),
+    "log in": (_anyone, st.sampled_from([0, 0, 1, 2])),
+    "log in by link": (_anyone, st.sampled_from([0, 0, 1, 2])),
+    "log out": (_anyone,),
+}
+_CALLS: Final = {
+    "create": 6,
+    "advance": 10,
+    "advance another's": 2,
+    "advance what is not there": 2,
+    "send a code": 3,
+    "send a link": 3,
+    "send wrongly": 1,
+    "log in": 3,
+    "log in by link": 4,
+    "log out": 1,
+}
+"""How often each is done."""
+
+
+def _act(kinds: dict[str, _Kind], weights: dict[str, int]) -> st.SearchStrategy[Any]:
+    names = [name for name, weight in weights.items() for _ in range(weight)]
+    return st.sampled_from(names).flatmap(lambda name: st.tuples(st.just(name), *kinds[name]))
+
+
+_acts = _act(
+    {
+        **_KINDS,
+        "wait": (_waits,),
+        "wait and do it again": (_waits,),
+        "sign in": (_anyone,),
+        "move": (st.sampled_from(_NETWORKS),),
+        "sweep": (st.sampled_from([1, 200]),),
+        "batch": (st.lists(_act(_KINDS, _CALLS), min_size=1, max_size=4),),
+    },
+    # What does least comes first, so that a failure is shown with little around it.
+    {"wait": 6, **_CALLS, "wait and do it again": 8, "sign in": 4, "move": 1, "sweep": 3, "batch": 2},
+)
+
+
+class _Worlds:
+    """Two worlds in which the same happens. All that one of them gives is compared with what the other does."""
+
+    def __init__(self, *worlds: World) -> None:
+        self.worlds = worlds
+
+    @property
+    def now(self) -> datetime:
+        return self.worlds[0].now
+
+    def pass_time(self, amount: timedelta) -> None:
+        for world in self.worlds:
+            world.now += amount
+
+    def move_to(self, network: str) -> None:
+        for world in self.worlds:
+            world.client = network
+
+    async def sweep(self, most: int) -> None:
+        """How much is swept at once is up to the store."""
+        for world in self.worlds:
+            await world.store.sweep(world.now, most)
+
+    async def post(self, body: Any, token: str | None) -> tuple[Answer, list[Any]]:
+        """The answer of both, and the letters that were sent."""
+        one, other = [await world.post(body, token) for world in self.worlds]
+        assert _without_request_id(one) == _without_request_id(other)
+        letters, same_letters = map(_new_letters, self.worlds)
+        assert letters == same_letters
+        return one, letters
+
+
+def _without_request_id(answer: Answer) -> tuple[int, dict[str, str], bytes]:
+    headers = {**answer.headers}
+    assert headers.pop("x-request-id").startswith("req_")
+    return answer.status, headers, answer.body
+
+
+def _new_letters(world: World) -> list[tuple[Any, ...]]:
+    """What people read in them, each once; the marks of a letter and of its parts are drawn by lot."""
+    letters = []
+    for file in sorted(world.outbox.glob("*.eml")):
+        letter = message_from_bytes(file.read_bytes(), policy=policy.default)
+        drawn = ("Message-ID", "Content-Type")
+        headers = [(name, str(value)) for name, value in letter.items() if name not in drawn]
+        letters.append((*headers, *(part.get_content() for part in letter.iter_parts())))
+        file.unlink()
+    return letters
+
+
+class _Play:
+    """What some people do who have never been there before."""
+
+    def __init__(self, worlds: _Worlds, example: int) -> None:
+        self.outcomes: Counter[str] = Counter()
+        """What was done, or why it was not done, and how often."""
+        self._worlds = worlds
+        self._emails = [f"{name}-{example}@example.test" for name in ("ana", "o'neil+x", "ölaf", "nobody")]
+        self._tokens: list[str | None] = [None, None, None, "tko_" + 43 * "x"]
+        self._codes: dict[str, list[str]] = {email: ["no code"] for email in self._emails}
+        self._links: dict[str, list[str]] = {email: ["wrong"] for email in self._emails}
+        self._clocks: list[list[tuple[str, datetime]]] = [[], [], [], []]
+        self._numbers = count(1)
+        self._last: Sequence[tuple[Any, ...]] = ()
+
+    async def begin(self) -> None:
+        """Two of them sign in."""
+        for who in range(2):
+            await self.act("sign in", who)
+
+    async def act(self, act: str, *how: Any) -> None:
+        match act, *how:
+            case "wait", amount:
+                self._worlds.pass_time(amount)
+            case "wait and do it again", amount:
+                self._worlds.pass_time(amount)
+                await self._call(self._last)
+            case "sign in", who:
+                await self._call([("send a code", who)])
+                await self._call([("log in", who, 0)])
+            case "move", network:
+                self._worlds.move_to(network)
+            case "sweep", most:
+                await self._worlds.sweep(most)
+            case "batch", calls:
+                await self._call(calls)
+            case _:
+                await self._call([(act, *how)])
+
+    async def _call(self, acts: Sequence[tuple[Any, ...]]) -> None:
+        self._last, whose = acts, acts[0][1]
+        calls = [call(*self._written(*act), id=number) for number, act in enumerate(acts)]
+        answer, letters = await self._worlds.post(calls if len(calls) > 1 else calls[0], self._tokens[whose])
+        for one in answer.json if len(calls) > 1 else [answer.json]:
+            self._learn(one, *acts[one["id"]])
+        for letter in letters:
+            headers = dict(letter[:-2])
+            code = headers["Subject"].split()[0]
+            if code.isdigit():
+                self._codes[headers["To"]].insert(0, code)
+
+    def _written(self, act: str, who: int, *how: Any) -> tuple[str, Any]:
+        """The method, and its parameters."""
+        now = self._worlds.now
+        match act, *how:
+            case "create", start, items:
+                return "createTestClock", _schedule(now + start, items)
+            case "advance" | "advance another's", which, move:
+                clocks = self._clocks[who if act == "advance" else (who + 1) % 2]
+                id, start = clocks[which % len(clocks)] if clocks else ("none", now)
+                return "advanceTestClock", {"id": id, "frozenTime": written(start + move)}
+            case "advance what is not there", kind:
+                return "advanceTestClock", {"id": self._id_of_nothing(kind), "frozenTime": written(now)}
+            case ("log out",):
+                return "logout", {}
+            case _:
+                return self._written_to_sign_in(act, self._emails[who], *how)
+
+    def _written_to_sign_in(self, act: str, email: str, *how: Any) -> tuple[str, Any]:
+        match act, *how:
+            case "log in", age:
+                return "loginByEmailVerification", login(_nth(self._codes[email], age), email)
+            case "log in by link", age:
+                return "loginByEmailLink", {"token": _nth(self._links[email], age)}
+            case "send wrongly", changes:
+                return "sendLoginCodeEmail", send(email) | changes
+            case ("send a link",):
+                return "sendLoginCodeEmail", send_link(email)
+            case _:
+                return "sendLoginCodeEmail", send(email)
+
+    def _id_of_nothing(self, kind: str) -> str:
+        now, drawn = self._worlds.now, next(self._numbers).to_bytes(10, "big")
+        keys = {
+            "new": ids.uuid7(now, drawn),
+            "expired": ids.uuid7(now - 7 * _DAY, drawn),
+            "of the future": b"\xff" * 6 + ids.uuid7(now, drawn)[6:],
+        }
+        return ids.write("clock", keys[kind]) if kind in keys else "clock_none"
+
+    def _learn(self, answer: Any, act: str, who: int, *_: Any) -> None:
+        """What callers keep for later."""
+        result = answer.get("result", {})
+        self.outcomes[answer["error"]["data"]["reason"] if "error" in answer else act] += 1
+        match act, result:
+            case "create", {"clock": clock}:
+                self._clocks[who].insert(0, (clock["id"], datetime.fromisoformat(clock["frozenTime"])))
+            case "log in" | "log in by link", {"token": token}:
+                self._tokens[who] = token
+            case "send a link", {"loginUrl": link}:
+                self._links[self._emails[who]].insert(0, link.partition("#token=")[2])
+
+
+def _nth(newest_first: list[str], nth: int) -> str:
+    return newest_first[min(nth, len(newest_first) - 1)]
+
+
+def _schedule(start: datetime, items: list[tuple[timedelta, float, str]]) -> dict[str, Any]:
+    contributions = [contribution(at=written(start + after), amount=amount) for after, amount, _ in items]
+    return {
+        "frozenTime": written(start),
+        "transactions": [
+            transaction(at=written(start + after), amount=amount, name=name) for after, amount, name in items
+        ],
+        "goals": [goal(contributions=contributions)],
+    }
+
+
+_OUTCOMES: Final = {
+    *(_CALLS.keys() - {"advance another's", "advance what is not there", "send wrongly"}),
+    Reason.INVALID_PARAMS,
+    Reason.UNAUTHENTICATED,
+    Reason.CLOCK_NOT_FOUND,
+    Reason.CLOCK_EXPIRED,
+    Reason.TIME_BEFORE_CURRENT,
+    Reason.TIME_AFTER_MAX,
+    Reason.LOGIN_REFUSED,
+    Reason.RESEND_TOO_SOON,
+    Reason.RATE_LIMITED,
+}
+_POLICY: Final = Policy("https://tickover.example.test", max_clocks_per_user=2, client_burst=0)
+_examples = count(1)
+
+
+@pytest.fixture
+async def stores(sqlite_url: str, postgres_url: str) -> AsyncIterator[list[Store]]:
+    opened = [await open_store(url) for url in (sqlite_url, postgres_url)]
+    yield opened
+    for store in opened:
+        await store.close()
+
+
+@pytest.fixture
+def outcomes() -> Iterator[Counter[str]]:
+    """Counted over all examples; whatever can come of a call must have come of one."""
+    counted: Counter[str] = Counter()
+    yield counted
+    if counted.total() > _ACTS:
+        assert set(counted) == _OUTCOMES
+
+
+@settings(
+    deadline=None,
+    derandomize=True,
+    max_examples=_EXAMPLES,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(acts=st.lists(_acts, min_size=_ACTS, max_size=_ACTS))
+async def test_whatever_callers_do_both_stores_answer_alike(
+    stores: list[Store], outcomes: Counter[str], tmp_path: Path, acts: list[tuple[Any, ...]]
+) -> None:
+    """Each example has two worlds of its own, whose people, ids and secrets no other has seen."""
+    example = next(_examples)
+    worlds = []
+    for number, store in enumerate(stores):
+        outbox = tmp_path / f"{example}-{number}"
+        mailer = Outbox(outbox, Composer("Tickover <tickover@example.test>"))
+        worlds.append(World(store, mailer, outbox, _POLICY, seed=example))
+    play = _Play(_Worlds(*worlds), example)
+    await play.begin()
+    for act in acts:
+        await play.act(*act)
+    outcomes += play.outcomes

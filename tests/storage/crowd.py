@@ -1,0 +1,127 @@
+"""A database as it is after eight busy days, filled by a few statements with what `tests.contract.values` names."""
+
+from datetime import timedelta
+from typing import Final, NamedTuple
+
+import asyncpg
+
+from tests.contract.values import DAY, END, MINUTE, NOW, START, key
+from tickover.core.moments import Moment, to_micros
+
+BUSY: Final = "busy@example.test"
+"""An address to which a letter was sent in each of the last thirty minutes."""
+DAYS: Final = 8
+_MILLISECOND: Final = timedelta(milliseconds=1)
+
+# As values.key and values.digest make them.
+_FUNCTIONS = """
+    create or replace function pg_temp.key_of(millis bigint, number bigint) returns uuid language sql immutable as $$
+      select (lpad(to_hex(millis), 12, '0') || '700080' || lpad(to_hex(number), 14, '0'))::uuid $$;
+    create or replace function pg_temp.digest_of(number bigint) returns bytea language sql immutable as $$
+      select sha256(int8send(number)) $$;
+    create or replace function pg_temp.address_of(number bigint) returns text language sql immutable as $$
+      select 'user-' || number || '@example.test' $$"""
+
+_CLOCKS = """
+    insert into clocks
+    select born / {day} % 10, pg_temp.key_of(born, number), pg_temp.key_of({users_born}, number % {users}),
+      {start}, {start}, {end}
+    from (select number, {now} - ({clocks} - number) * {step} as born
+      from generate_series(1::bigint, {clocks}) as number) as given"""
+# Ten days have ten slots, so these share theirs with those of today.
+_FORGOTTEN_CLOCKS = """
+    insert into clocks
+    select {now} / {day} % 10, pg_temp.key_of({now} - 10 * {day}, number), pg_temp.key_of({users_born}, 0),
+      {start}, {start}, {end}
+    from generate_series(1::bigint, {forgotten}) as number"""
+_SCHEDULES = "insert into schedules select slot, key, '\\x00' from clocks"
+_USERS = """
+    insert into users select pg_temp.key_of({users_born}, number), pg_temp.address_of(number), 0
+    from generate_series(0::bigint, {users} - 1) as number"""
+# Those of a month, of which the first have expired.
+_TOKENS = """
+    insert into tokens select pg_temp.digest_of(number), pg_temp.key_of({users_born}, number),
+      ({now} + (number - {users} / 4) * 30 * {day} / {users}) * 1000
+    from generate_series(0::bigint, {users} - 1) as number"""
+# In turn a code and a link; the last of them are fresh.
+_LETTERS = """
+    insert into login_sends (digest, email, kind, sent_at, expires_at, network)
+    select pg_temp.digest_of(number), pg_temp.address_of(number), (array['CODE', 'LINK'])[1 + number % 2],
+      sent_at, sent_at + {an_hour}, 'a network'
+    from (select number, ({now} - ({users} - number) * {days} * {day} / {users}) * 1000 as sent_at
+      from generate_series(0::bigint, {users} - 1) as number) as given"""
+_BUSY_LETTERS = """
+    insert into login_sends (digest, email, kind, sent_at, expires_at, network)
+    select pg_temp.digest_of(-number), '{busy}', 'CODE', ({now} - number * {minute}) * 1000, 0, 'a network'
+    from generate_series(1::bigint, 30) as number"""
+_FAILURES = """
+    insert into login_failures select pg_temp.address_of(number), number % 100
+    from generate_series(0::bigint, {users} - 1) as number"""
+
+
+class Crowd(NamedTuple):
+    """So many clocks, numbered from 1, each born a moment after the one before, and the last one now.
+
+    For ten of them there is one user, numbered from 0, with an address, a token, a letter and failures.
+    """
+
+    clocks: int
+    forgotten: int = 0
+    """Clocks that should have been swept days ago."""
+
+    @property
+    def users(self) -> int:
+        return self.clocks // 10
+
+    @property
+    def _step(self) -> timedelta:
+        return DAYS * DAY // self.clocks // _MILLISECOND * _MILLISECOND
+
+    def key(self, number: int) -> bytes:
+        return key(number, NOW - (self.clocks - number) * self._step)
+
+    async def fill(self, connection: asyncpg.Connection) -> None:
+        """Write the rows. What the server believes to know of them stays as it was."""
+        numbers = {
+            "clocks": self.clocks,
+            "forgotten": self.forgotten,
+            "users": self.users,
+            "users_born": _millis(NOW - DAY),
+            "now": _millis(NOW),
+            "an_hour": 3_600_000_000,
+            "minute": MINUTE // _MILLISECOND,
+            "day": DAY // _MILLISECOND,
+            "days": DAYS,
+            "step": self._step // _MILLISECOND,
+            "start": to_micros(START),
+            "end": to_micros(END),
+            "busy": BUSY,
+        }
+        await connection.execute(_FUNCTIONS)
+        for rows in (_CLOCKS, _FORGOTTEN_CLOCKS, _SCHEDULES, _USERS, _TOKENS, _LETTERS, _BUSY_LETTERS, _FAILURES):
+            await connection.execute(rows.format(**numbers))
+
+
+async def keep_many(connection: asyncpg.Connection, born: Moment, count: int) -> None:
+    """Clocks of user 1, numbered from 1, all born at the same moment."""
+    millis, owners_millis, day = _millis(born), _millis(NOW - DAY), DAY // _MILLISECOND
+    await connection.execute(
+        f"""{_FUNCTIONS};
+        with kept as (
+          insert into clocks
+          select {millis // day % 10}, pg_temp.key_of({millis}, number), pg_temp.key_of({owners_millis}, 1),
+            {to_micros(START)}, {to_micros(START)}, {to_micros(END)}
+          from generate_series(1::bigint, {count}) as number
+          returning slot, key
+        )
+        insert into schedules select slot, key, 'schedule' from kept"""
+    )
+
+
+def address(number: int) -> str:
+    """Of a user of the crowd."""
+    return f"user-{number}@example.test"
+
+
+def _millis(moment: Moment) -> int:
+    return to_micros(moment) // 1000

@@ -1,0 +1,103 @@
+"""A store with something of everything in it, and the questions whose answers tell whether a copy behaves the same."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from random import Random
+from typing import NamedTuple
+
+from tests.contract.values import (
+    DAY,
+    HOUR,
+    MINUTE,
+    NOW,
+    START,
+    WEEK,
+    advance,
+    allowing,
+    clock,
+    code,
+    digest,
+    keep,
+    key,
+    link,
+    sent,
+    session,
+    user,
+)
+from tickover.core.logins import Limits
+from tickover.ports import Store
+from tickover.storage import open_store
+
+LARGE_SCHEDULE = 300_000
+
+
+class Filled(NamedTuple):
+    """What was put in, by its keys."""
+
+    tokens: list[bytes]
+    clocks: list[tuple[bytes, bytes]]
+    """With their owners."""
+    letters: list[tuple[str, bytes]]
+    """Addresses, each with the digest of its last code or link."""
+
+
+@asynccontextmanager
+async def open_at(url: str) -> AsyncIterator[Store]:
+    store = await open_store(url)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+async def fill(url: str, seed: int = 1, people: int = 12) -> Filled:
+    """Random data of every kind: clocks born on many days, codes with and without failures, letters nobody used."""
+    random = Random(seed)
+    filled = Filled([], [], [])
+    async with open_at(url) as store:
+        for person in range(seed * 1000, seed * 1000 + people):
+            email = f"{random.choice('aAzZéß_.')}{person}@example.test"
+            await sent(store, code(person, NOW, email))
+            if random.random() < 0.8:
+                assert await store.redeem_code(email, digest(person), session(person)) == user(person)
+                filled.tokens.append(digest(person))
+            for number in range(person * 10, person * 10 + random.randrange(4)):
+                born = NOW - random.random() * 15 * DAY
+                size = random.choice((1, 50, 3000))
+                await keep(store, clock(number, born), user(person), random.randbytes(size))
+                await advance(store, key(number, born), user(person), START + random.random() * DAY)
+                filled.clocks.append((key(number, born), user(person)))
+            number = 500_000 + person
+            letter = random.choice((code, link))(number, NOW + 2 * MINUTE, email)
+            await sent(store, letter)
+            if random.random() < 0.3:
+                await store.free_slot(letter)
+            for _ in range(random.randrange(5)):
+                await store.count_try(email, allowing(5), NOW + 3 * MINUTE)
+            filled.letters.append((email, letter.digest))
+        await keep(store, clock(seed), user(seed), random.randbytes(LARGE_SCHEDULE))
+        filled.clocks.append((key(seed), user(seed)))
+        await store.count_try("nobody@example.test", allowing(), NOW)  # which meets no code
+    return filled
+
+
+async def answers(url: str, filled: Filled) -> list[object]:
+    """What the store says when all that was put in is used, and with that used up."""
+    then = NOW + 4 * MINUTE
+    said: list[object] = []
+    async with open_at(url) as store:
+        said.extend([await store.user_of_token(token, then) for token in filled.tokens])
+        for clock_key, owner in filled.clocks:
+            said.append(await store.advance_clock(clock_key, owner, START - DAY))
+            said.append(await store.advance_clock(clock_key, owner, START + WEEK))
+        for number, (email, secret) in enumerate(filled.letters, 900_000):
+            for interval, most_failures in ((HOUR, 100), (timedelta(0), 2)):
+                next_one = link(number * 2 + most_failures, then, email)
+                said.append(await store.claim_send(next_one, Limits(interval, failures_in_a_row=most_failures)))
+            said.extend([await store.count_try(email, Limits(), then) for _ in range(6)])
+            said.append(await store.redeem_code(email, secret, session(number, then)))
+            said.append(await store.redeem_link(secret, session(number, then)))
+            # Whoever is known keeps the key of the first sign-in.
+            said.append(await store.user_of_token(digest(number), then))
+    return said

@@ -1,0 +1,556 @@
+"""Copies between databases: all of it arrives, whatever breaks it off, and whatever goes wrong is noticed."""
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+from urllib.parse import urlsplit
+
+import apsw
+import pytest
+
+from tests.contract.values import NOW, START, advance, key, session, user
+from tests.postgres import PostgresServer
+from tests.storage.filled import answers, fill, open_at
+from tickover.core.logins import Claimed, Held, Try
+from tickover.ports import Kept
+from tickover.settings import SettingError
+from tickover.storage.copying import Copied, copy
+from tickover.storage.ends import TABLES
+from tickover.storage.migrate import migrations
+
+NAMES = [table.name for table in TABLES]
+Execute = Callable[[str, str], list[tuple[Any, ...]]]
+
+
+@pytest.fixture
+def urls(request: pytest.FixtureRequest, tmp_path: Path, postgres: PostgresServer) -> tuple[str, str]:
+    """Source and target, which are new: files are not even there. From SQLite to PostgreSQL if nothing is said."""
+    source, target = getattr(request, "param", "sqlite postgres").split()
+    if source == target == "postgres":
+        return postgres.create_database(), request.getfixturevalue("postgres_url")
+    return (
+        request.getfixturevalue("postgres_url") if source == "postgres" else f"sqlite:///{tmp_path / 'source.db'}",
+        request.getfixturevalue("postgres_url") if target == "postgres" else f"sqlite:///{tmp_path / 'target.db'}",
+    )
+
+
+@pytest.fixture
+def execute(postgres: PostgresServer) -> Execute:
+    """Run SQL on a database behind the program's back; the rows, from PostgreSQL as text."""
+
+    def run(url: str, sql: str) -> list[tuple[Any, ...]]:
+        if url.startswith("sqlite"):
+            with closing(apsw.Connection(url.removeprefix("sqlite:///"))) as connection:
+                return connection.execute(sql).fetchall()
+        lines = postgres.execute(sql, urlsplit(url).path[1:]).splitlines()
+        return [tuple(line.split("|")) for line in lines]
+
+    return run
+
+
+every_way = pytest.mark.parametrize(
+    "urls", ["sqlite postgres", "postgres sqlite", "sqlite sqlite", "postgres postgres"], indirect=True
+)
+both_ways = pytest.mark.parametrize("urls", ["sqlite postgres", "postgres sqlite"], indirect=True)
+
+
+def silent(doing: str, done: int, steps: int) -> None:
+    pass
+
+
+def written(copied: list[Copied]) -> dict[str, int]:
+    return {table.table: table.written for table in copied}
+
+
+def rows(copied: list[Copied]) -> dict[str, int]:
+    return {table.table: table.rows for table in copied}
+
+
+def checksums(copied: list[Copied]) -> dict[str, str]:
+    return {table.table: table.checksum for table in copied}
+
+
+async def make_empty(url: str) -> None:
+    async with open_at(url):
+        pass
+
+
+# What arrives
+
+
+@every_way
+async def test_a_copy_answers_as_its_source(urls: tuple[str, str]) -> None:
+    source, target = urls
+    filled = await fill(source)
+    copied = await copy(source, target, silent)
+    assert [table.table for table in copied] == NAMES
+    assert written(copied) == rows(copied)
+    assert min(rows(copied).values()) > 0, "a table without rows shows nothing"
+
+    found = await answers(target, filled)
+    assert found == await answers(source, filled)
+    assert {type(answer) for answer in found} == {bytes, type(None), Kept, Held, Claimed, Try}
+
+
+async def test_there_and_back_again_is_the_same(urls: tuple[str, str], tmp_path: Path) -> None:
+    source, target = urls
+    await fill(source)
+    there = await copy(source, target, silent)
+    back = await copy(target, f"sqlite:///{tmp_path / 'back.db'}", silent)
+    assert checksums(back) == checksums(there)
+    assert len(set(checksums(there).values())) == len(NAMES)
+
+
+@every_way
+async def test_an_empty_store_is_copied_too(urls: tuple[str, str]) -> None:
+    source, target = urls
+    await make_empty(source)
+    copied = await copy(source, target, silent)
+    nothing = hashlib.sha256().hexdigest()
+    assert copied == [Copied(name, rows=0, written=0, checksum=nothing) for name in NAMES]
+    await fill(target)
+
+
+async def test_a_source_as_a_crash_has_left_it_is_copied_whole_and_not_touched(
+    urls: tuple[str, str], tmp_path: Path
+) -> None:
+    source, target = urls
+    used = f"sqlite:///{tmp_path / 'used.db'}"
+    async with open_at(used):  # what is written now stays in the log while the store is open
+        filled = await fill(used)
+        before = {name: (tmp_path / f"used.db{name}").read_bytes() for name in ("", "-wal")}
+    for name, content in before.items():
+        (tmp_path / f"source.db{name}").write_bytes(content)
+    await copy(source, target, silent)
+    assert {name: (tmp_path / f"source.db{name}").read_bytes() for name in before} == before
+    assert await answers(target, filled) == await answers(used, filled)
+
+
+async def test_what_is_a_database_s_own_stays_as_it_is(urls: tuple[str, str], execute: Execute) -> None:
+    source, target = urls
+    await fill(source)
+    await make_empty(target)
+    own = "select count(*), sum(tries) from login_sends where email = ''"
+    assert execute(source, own)[0][1] > 0, "a try that met no code was counted here"
+    execute(target, "update login_sends set tries = 7 where email = ''")
+    await copy(source, target, silent)
+    assert execute(target, own) == [("1024", str(7 * 1024))]
+    assert execute(target, "select count(*) from login_failures where email not like '%@%'") == [("1024",)]
+
+
+@every_way
+async def test_every_table_and_column_is_copied(urls: tuple[str, str], execute: Execute) -> None:
+    for url in urls:
+        await make_empty(url)
+        found: dict[str, set[str]] = {}
+        for table, column in execute(
+            url,
+            "select m.name, c.name from sqlite_schema m, pragma_table_info(m.name) c where m.type = 'table'"
+            if url.startswith("sqlite")
+            else "select table_name, column_name from information_schema.columns where table_schema = 'public'",
+        ):
+            if not re.search(r"_\d$", table):  # a part of a table
+                found.setdefault(table, set()).add("key" if column == "clock_key" else column)
+        for own in ("schema_version", "server_keys"):
+            found.pop(own, None)
+        for table in ("clocks", "schedules"):
+            found[table].discard("slot")
+        assert found == {table.name: set(table.columns) for table in TABLES}
+
+
+# Many rows, and large ones
+
+
+def tokens_in_bulk(url: str, execute: Execute, count: int) -> None:
+    """So many that they are several chunks. In SQLite, where this is quick."""
+    numbers = f"with recursive n (n) as (select 1 union all select n + 1 from n where n < {count})"
+    execute(url, f"insert into tokens {numbers} select randomblob(32), randomblob(16), n from n")
+
+
+def schedules_in_bulk(url: str, count: int, size: int) -> None:
+    random = Random(count)
+    with closing(apsw.Connection(url.removeprefix("sqlite:///"))) as connection, connection:
+        for number in range(10**6, 10**6 + count):
+            values = (key(number), random.randbytes(size))
+            connection.execute("insert into schedules values (?, ?)", values)
+            connection.execute("insert into clocks values (?, ?, 1, 2, 3)", (key(number), user(1)))
+
+
+@pytest.mark.parametrize("count", [4999, 5000, 5001, 10_000, 12_345])
+async def test_tables_of_many_chunks_are_copied_whole(urls: tuple[str, str], execute: Execute, count: int) -> None:
+    source, target = urls
+    await make_empty(source)
+    tokens_in_bulk(source, execute, count)
+    assert rows(await copy(source, target, silent))["tokens"] == count
+    assert execute(target, "select count(*), sum(expires_at) from tokens") == [
+        (str(count), str(count * (count + 1) // 2))
+    ]
+    assert written(await copy(source, target, silent))["tokens"] == 0
+
+
+async def test_a_chunk_of_large_rows_has_few_of_them(urls: tuple[str, str]) -> None:
+    source, target = urls
+    await make_empty(source)
+    schedules_in_bulk(source, count=60, size=300_000)
+    steps: list[int] = []
+
+    def report(doing: str, done: int, of: int) -> None:
+        if doing == "copying schedules":
+            steps.append(done)
+
+    await copy(source, target, report)
+    sizes = [after - before for before, after in pairwise(steps)]
+    assert sum(sizes) == 60
+    assert max(sizes) * 300_000 < 5_000_000
+
+
+async def test_addresses_are_compared_byte_by_byte_whatever_the_language(
+    urls: tuple[str, str], execute: Execute, postgres: PostgresServer
+) -> None:
+    source, target = urls[0], postgres.create_database()
+    await make_empty(source)
+    await make_empty(target)
+    if not execute(target, "select 1 from pg_collation where collname = 'und-x-icu'"):
+        pytest.skip("this PostgreSQL was built without other orders than that of bytes")
+    execute(target, 'alter table login_failures alter email type text collate "und-x-icu"')
+    random = Random(1)
+    names = {"".join(random.choices("aAbBzZ_-.+éÉß中0", k=4)) for _ in range(9000)}
+    values = ", ".join(f"('{name}@example.test', {number})" for number, name in enumerate(names, 1))
+    execute(source, f"insert into login_failures values {values}")
+    assert len(names) > 5000
+    assert written(await copy(source, target, silent))["login_failures"] == len(names)
+    assert written(await copy(source, target, silent))["login_failures"] == 0
+
+
+# Broken off, and run again
+
+
+class BrokenOff(Exception):
+    pass
+
+
+def break_off_at(stage: str, chunks: int) -> Callable[[str, int, int], None]:
+    """After so many chunks of the stage."""
+    seen = 0
+
+    def report(doing: str, done: int, of: int) -> None:
+        nonlocal seen
+        seen += doing == stage
+        if seen > chunks:
+            raise BrokenOff
+
+    return report
+
+
+async def test_a_copy_that_was_broken_off_goes_on_where_it_was(urls: tuple[str, str], execute: Execute) -> None:
+    source, target = urls
+    await fill(source)
+    tokens_in_bulk(source, execute, 12_000)
+    with pytest.raises(BrokenOff):
+        await copy(source, target, break_off_at("copying tokens", chunks=2))
+    assert execute(target, "select count(*) from tokens") == [("10000",)]
+    assert execute(target, "select count(*) from clocks") == [("0",)]
+
+    copied = await copy(source, target, silent)
+    assert written(copied) == rows(copied) | {"users": 0, "tokens": rows(copied)["tokens"] - 10_000}
+    assert set(written(await copy(source, target, silent)).values()) == {0}
+
+
+@both_ways
+async def test_ctrl_c_at_any_moment_leaves_both_in_order(urls: tuple[str, str], tmp_path: Path) -> None:
+    source, target = urls
+    made_in = f"sqlite:///{tmp_path / 'made.db'}"
+    filled = await fill(made_in)
+    schedules_in_bulk(made_in, count=30, size=300_000)
+    await copy(made_in, source, silent)
+    random = Random(1)
+    broken_off = 0
+    for _ in range(12):
+        copying = asyncio.create_task(copy(source, target, silent))
+        asyncio.get_running_loop().call_later(random.uniform(0, 0.3), copying.cancel)
+        try:
+            await copying
+        except asyncio.CancelledError:
+            broken_off += 1
+        for url in urls:
+            async with open_at(url) as store:
+                await store.ping()
+    assert broken_off > 0
+    await copy(source, target, silent)
+    assert await answers(target, filled) == await answers(source, filled)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+async def test_a_chunk_is_written_whole_or_not_at_all(
+    tmp_path: Path, postgres: PostgresServer, execute: Execute, kind: str
+) -> None:
+    source = f"sqlite:///{tmp_path / 'source.db'}"
+    target = postgres.create_database() if kind == "postgres" else f"sqlite:///{tmp_path / 'target.db'}"
+    await make_empty(source)
+    tokens_in_bulk(source, execute, 100)
+    await copy(source, target, silent)
+    execute(source, "update tokens set expires_at = expires_at + 100")
+    execute(
+        target,
+        "alter table tokens add check (expires_at <> 150)"
+        if kind == "postgres"
+        else """create trigger refuse before insert on tokens when new.expires_at = 150
+                begin select raise(abort, 'no'); end""",
+    )
+    with pytest.raises(SettingError, match="was broken off"):
+        await copy(source, target, silent)
+    [(count, last)] = execute(target, "select count(*), max(expires_at) from tokens")
+    assert (int(count), int(last)) == (100, 100)
+
+
+async def test_it_tells_how_far_it_is(urls: tuple[str, str]) -> None:
+    source, target = urls
+    await fill(source)
+    told: list[tuple[str, int, int]] = []
+    copied = await copy(source, target, lambda *progress: told.append(progress))
+    stages = list(dict.fromkeys(doing for doing, _, _ in told))
+    assert stages == [f"{doing} {name}" for doing in ("copying", "checking") for name in NAMES]
+    done = [done for _, done, _ in told]
+    assert done == sorted(done)
+    assert (done[0], done[-1]) == (0, 2 * sum(rows(copied).values()))
+    assert {steps for _, _, steps in told} == {done[-1]}
+
+
+# Differences
+
+
+CHANGES = {
+    "users": "created_at = created_at + 1",
+    "tokens": "expires_at = expires_at + 1",
+    "schedules": "body = cast('another' as {bytes})",
+    "clocks": "frozen_time = frozen_time + 1",
+    "login_failures": "count = count + 1",
+    "login_sends": "holds_slot = not holds_slot",
+}
+
+
+def change_sql(name: str, url: str) -> str:
+    """Change every row that is not the database's own."""
+    changed = CHANGES[name].format(bytes="blob" if url.startswith("sqlite") else "bytea")
+    copied = next(table.copied for table in TABLES if table.name == name)
+    return f"update {name} set {changed} where {copied}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+@both_ways
+async def test_what_has_changed_since_is_healed(urls: tuple[str, str], execute: Execute, name: str) -> None:
+    source, target = urls
+    filled = await fill(source)
+    first = await copy(source, target, silent)
+    execute(source, change_sql(name, source))
+    second = await copy(source, target, silent)
+    assert written(second) == dict.fromkeys(NAMES, 0) | {name: rows(first)[name]}
+    assert [table for table in NAMES if checksums(first)[table] != checksums(second)[table]] == [name]
+    assert await answers(target, filled) == await answers(source, filled)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@both_ways
+async def test_a_target_that_holds_other_data_is_refused_and_not_touched(
+    urls: tuple[str, str], execute: Execute, name: str
+) -> None:
+    source, target = urls
+    await fill(source)
+    await copy(source, target, silent)
+    copied = next(table.copied for table in TABLES if table.name == name)
+    execute(source, f"delete from {name} where {copied}")
+    execute(source, change_sql("users", source))  # which would be the first to be written
+    sum_of_users = "select sum(created_at) from users"
+    before = execute(target, sum_of_users)
+    with pytest.raises(SettingError, match=f"holds other data: .*{name if name != 'users' else ''}.*Nothing was"):
+        await copy(source, target, silent)
+    assert execute(target, sum_of_users) == before
+
+
+async def test_a_target_in_use_by_others_is_refused(urls: tuple[str, str]) -> None:
+    source, target = urls
+    await fill(source, seed=1)
+    filled = await fill(target, seed=2)
+    with pytest.raises(SettingError, match="holds other data"):
+        await copy(source, target, silent)
+    async with open_at(target) as store:
+        assert await store.user_of_token(filled.tokens[0], NOW) is not None
+        assert await store.user_of_token(session(1000).token_digest, NOW) is None
+
+
+@pytest.mark.parametrize("harm", ["changed", "lost"])
+@pytest.mark.parametrize("name", NAMES)
+@both_ways
+async def test_harm_done_to_the_copy_is_noticed(urls: tuple[str, str], execute: Execute, name: str, harm: str) -> None:
+    source, target = urls
+    await fill(source)
+    copied = next(table.copied for table in TABLES if table.name == name)
+
+    def report(doing: str, done: int, of: int) -> None:
+        if doing == "checking users" and done == of / 2:
+            execute(target, change_sql(name, target) if harm == "changed" else f"delete from {name} where {copied}")
+
+    with pytest.raises(SettingError, match=f"differs in the table {name}: .* stop every server"):
+        await copy(source, target, report)
+    healed = await copy(source, target, silent)
+    assert written(healed) == dict.fromkeys(NAMES, 0) | {name: rows(healed)[name]}
+
+
+async def test_a_source_in_use_is_noticed(urls: tuple[str, str], execute: Execute) -> None:
+    source, target = urls
+    await fill(source)
+
+    def report(doing: str, done: int, of: int) -> None:
+        if doing == "checking users":
+            execute(source, change_sql("clocks", source))
+
+    with pytest.raises(SettingError, match="differs in the table clocks"):
+        await copy(source, target, report)
+    await copy(source, target, silent)
+
+
+async def test_a_target_that_goes_away_is_told_in_one_sentence(tmp_path: Path) -> None:
+    source = f"sqlite:///{tmp_path / 'source.db'}"
+    await fill(source)
+    with PostgresServer() as server:
+        target = server.create_database()
+
+        def report(doing: str, done: int, of: int) -> None:
+            if doing == "copying clocks" and server.is_running:
+                server.stop("immediate")
+
+        with pytest.raises(SettingError, match=r"was broken off: .+[^.]\. What was copied stays; run it again"):
+            await copy(source, target, report)
+        server.start()
+        assert written(await copy(source, target, silent))["users"] == 0
+
+
+# What is refused
+
+
+RELATIONS = "select relname from pg_class where relnamespace = 'public'::regnamespace"
+
+
+def names_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+@pytest.mark.parametrize("target_kind", ["sqlite", "postgres"])
+async def test_a_source_that_is_not_there_is_refused_and_nothing_is_made(
+    tmp_path: Path, target_kind: str, postgres: PostgresServer, execute: Execute
+) -> None:
+    target = postgres.create_database() if target_kind == "postgres" else f"sqlite:///{tmp_path / 'target.db'}"
+    with pytest.raises(SettingError, match=r"There is no database .*source\.db"):
+        await copy(f"sqlite:///{tmp_path / 'source.db'}", target, silent)
+    assert names_in(tmp_path) == []
+    if target_kind == "postgres":
+        assert execute(target, RELATIONS) == []
+
+
+async def test_a_postgres_source_that_is_not_there_is_refused_without_its_password(
+    tmp_path: Path, postgres: PostgresServer
+) -> None:
+    with pytest.raises(SettingError, match="nowhere") as refused:
+        await copy(postgres.url("nowhere"), f"sqlite:///{tmp_path / 'target.db'}", silent)
+    assert postgres.password not in str(refused.value)
+    assert names_in(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        pytest.param(b"", "not at the newest schema: start this Tickover on it once", id="empty"),
+        pytest.param(b"Dear diary, " * 100, "cannot be used: file is not a database", id="no database"),
+    ],
+)
+async def test_a_file_that_is_something_else_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
+    (tmp_path / "source.db").write_bytes(content)
+    with pytest.raises(SettingError, match=reason):
+        await copy(f"sqlite:///{tmp_path / 'source.db'}", f"sqlite:///{tmp_path / 'target.db'}", silent)
+    assert not (tmp_path / "target.db").exists()
+    assert (tmp_path / "source.db").read_bytes() == content
+
+
+async def test_an_old_source_is_refused_and_stays_old(urls: tuple[str, str], execute: Execute) -> None:
+    source, target = urls
+    execute(source, f"{migrations('sqlite')[0].sql}; pragma user_version = 1")
+    with pytest.raises(SettingError, match="start this Tickover on it once"):
+        await copy(source, target, silent)
+    assert execute(source, "pragma user_version") == [(1,)]
+
+
+async def test_a_postgres_source_without_a_schema_is_refused_and_gets_none(
+    tmp_path: Path, postgres: PostgresServer, execute: Execute
+) -> None:
+    source = postgres.create_database()
+    with pytest.raises(SettingError, match="start this Tickover on it once"):
+        await copy(source, f"sqlite:///{tmp_path / 'target.db'}", silent)
+    assert execute(source, RELATIONS) == []
+    assert names_in(tmp_path) == []
+
+
+async def test_a_source_of_a_newer_program_is_refused(urls: tuple[str, str], execute: Execute) -> None:
+    source, target = urls
+    await make_empty(source)
+    execute(source, "pragma user_version = 99")
+    with pytest.raises(SettingError, match="newer Tickover"):
+        await copy(source, target, silent)
+
+
+@pytest.mark.parametrize("wrong", ["", "tickover.db", "sqlite:tickover.db", "mysql://root:secret@host/db"])
+async def test_urls_of_nothing_that_is_known_are_refused(tmp_path: Path, wrong: str) -> None:
+    good = f"sqlite:///{tmp_path / 'good.db'}"
+    await make_empty(good)
+    for urls in ((wrong, good), (good, wrong)):
+        with pytest.raises(SettingError, match="must look like") as refused:
+            await copy(*urls, silent)
+        assert "secret" not in str(refused.value)
+
+
+async def test_a_file_is_not_copied_onto_itself(tmp_path: Path) -> None:
+    source = f"sqlite:///{tmp_path / 'source.db'}"
+    await fill(source)
+    (tmp_path / "link.db").symlink_to(tmp_path / "source.db")
+    for target in (source, f"sqlite:///{tmp_path}/./source.db", f"sqlite:///{tmp_path / 'link.db'}"):
+        with pytest.raises(SettingError, match="is the source itself"):
+            await copy(source, target, silent)
+
+
+async def test_a_postgres_database_is_not_copied_onto_itself(postgres_url: str) -> None:
+    await fill(postgres_url)
+    for target in (postgres_url, f"{postgres_url}?application_name=another"):
+        with pytest.raises(SettingError, match="is the source itself"):
+            await copy(postgres_url, target, silent)
+
+
+async def test_a_second_copy_to_the_same_database_is_refused(urls: tuple[str, str]) -> None:
+    source, target = urls
+    await fill(source)
+    refused: list[BaseException | None] = []
+
+    def report(doing: str, done: int, of: int) -> None:
+        with ThreadPoolExecutor(1) as thread:
+            refused.append(thread.submit(asyncio.run, copy(source, target, silent)).exception())
+
+    await copy(source, target, report)
+    assert {str(error) for error in refused} == {
+        "The target is the source itself, or another copy from or to it is at work."
+    }
+
+
+async def test_a_server_that_uses_the_target_at_once_finds_all(urls: tuple[str, str]) -> None:
+    source, target = urls
+    filled = await fill(source)
+    async with open_at(target) as store:
+        await copy(source, target, silent)
+        for token in filled.tokens:
+            assert await store.user_of_token(token, NOW) is not None
+        for clock_key, owner in filled.clocks:
+            assert await advance(store, clock_key, owner, START) is not None

@@ -1,0 +1,290 @@
+"""What is PostgreSQL's own: how its sessions work, what its database may be set to, its schema, and shared keys."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import asyncpg
+import pytest
+
+from tests.contract.values import (
+    ANA,
+    DAY,
+    HOUR,
+    INSTANT,
+    MINUTE,
+    NOW,
+    START,
+    advance,
+    allowing,
+    claim,
+    clock,
+    code,
+    digest,
+    keep,
+    key,
+    schedule_of,
+    sent,
+    session,
+    user,
+)
+from tests.postgres import PostgresServer
+from tickover.core.errors import Reason, Rejection
+from tickover.core.logins import Try
+from tickover.ports import Store
+from tickover.settings import SettingError
+from tickover.storage import open_store
+from tickover.storage.migrate import migrations
+from tickover.storage.postgres import PostgresStore
+
+
+async def _opened(url: str, most_connections: int = 8) -> PostgresStore:
+    store = await open_store(url, most_connections)
+    assert isinstance(store, PostgresStore)
+    return store
+
+
+@pytest.fixture
+async def store(postgres_url: str) -> AsyncIterator[PostgresStore]:
+    opened = await _opened(postgres_url)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def witness(postgres_url: str) -> AsyncIterator[asyncpg.Connection]:
+    connection = await asyncpg.connect(postgres_url)
+    yield connection
+    await connection.close()
+
+
+# Sessions
+
+
+@pytest.mark.parametrize(
+    ("query", "setting", "value"),
+    [
+        ("", "application_name", "tickover"),
+        ("", "statement_timeout", "4s"),
+        ("", "lock_timeout", "2s"),
+        ("", "idle_in_transaction_session_timeout", "10s"),
+        ("", "default_transaction_isolation", "read committed"),
+        ("?application_name=clocks", "application_name", "clocks"),
+        ("?application_name=clocks", "lock_timeout", "2s"),
+        ("?statement_timeout=7s&lock_timeout=6s", "statement_timeout", "7s"),
+        ("?statement_timeout=7s&lock_timeout=6s", "lock_timeout", "6s"),
+        ("?work_mem=1MB", "work_mem", "1MB"),
+        ("?options=-c%20work_mem%3D1MB", "work_mem", "1MB"),
+    ],
+)
+async def test_a_session_works_as_it_should_unless_the_url_says_otherwise(
+    postgres_url: str, query: str, setting: str, value: str
+) -> None:
+    store = await _opened(postgres_url + query)
+    assert (await store._connections.fetch_row("select current_setting($1)", setting))[0] == value
+    await store.close()
+
+
+@pytest.mark.parametrize("limit", ["statement_timeout=100ms", "lock_timeout=100ms"])
+async def test_whoever_waits_for_another_too_long_is_turned_away_and_nothing_is_done(
+    postgres_url: str, witness: asyncpg.Connection, limit: str
+) -> None:
+    store = await _opened(f"{postgres_url}?{limit}")
+    letter = await sent(store, code(1))
+    async with witness.transaction():
+        await witness.execute("select from login_sends where digest = $1 for update", letter.digest)
+        for call in (store.free_slot(letter), store.undo_send(letter), store.count_try(ANA, allowing(), NOW)):
+            with pytest.raises(Rejection) as refused:
+                await call
+            assert refused.value.reason is Reason.UNAVAILABLE
+            assert "does not answer" in refused.value.message
+    assert await claim(store, code(2, NOW + INSTANT)) == NOW
+    assert await store.count_try(ANA, allowing(tries=1), NOW) == Try(letter.digest, NOW)
+    await store.close()
+
+
+async def test_there_are_never_more_sessions_than_were_allowed(postgres_url: str, witness: asyncpg.Connection) -> None:
+    store = await _opened(f"{postgres_url}?application_name=counted", most_connections=3)
+    sessions: set[int] = set()
+
+    async def count() -> None:
+        asked = "select pid from pg_stat_activity where application_name = 'counted'"
+        while not all(task.done() for task in busy):
+            found = await witness.fetch(asked)
+            assert len(found) <= 3
+            sessions.update(pid for (pid,) in found)
+
+    busy = [
+        asyncio.create_task(call)
+        for number in range(200)
+        for call in (
+            store.count_try(f"user-{number}@example.test", allowing(), NOW),
+            store.revoke_token(digest(number)),
+            keep(store, clock(number), user(number)),
+            store.user_of_token(digest(number), NOW),
+        )
+    ]
+    await asyncio.gather(count(), *busy)
+    assert len(sessions) == 3
+    await store.close()
+
+
+async def test_no_session_is_left_when_the_store_is_closed(postgres_url: str, witness: asyncpg.Connection) -> None:
+    store = await _opened(f"{postgres_url}?application_name=left")
+    await asyncio.gather(*(store.revoke_token(digest(number)) for number in range(50)))
+    await store.close()
+    async with asyncio.timeout(30):
+        while await witness.fetchval("select count(*) from pg_stat_activity where application_name = 'left'"):
+            pass
+
+
+# What the database may be set to
+
+
+@pytest.fixture
+async def fresh_url(postgres: PostgresServer) -> AsyncIterator[str]:
+    """A database without anything in it."""
+    url = postgres.create_database()
+    yield url
+    postgres.execute(f"drop database {url.rpartition('/')[2]} with (force)")
+
+
+async def _use(store: Store) -> None:
+    """Many at once, and all of it must come out right."""
+    claims = await asyncio.gather(*(claim(store, code(number)) for number in range(30)))
+    assert claims.count(None) == 1
+    tries = await asyncio.gather(*(store.count_try(ANA, allowing(), NOW) for _ in range(30)))
+    assert tries.count(None) == 25
+    letter = digest(claims.index(None))
+    users = await asyncio.gather(*(store.redeem_code(ANA, letter, session(number)) for number in range(30)))
+    assert len([each for each in users if each]) == 1
+    made = [store.create_clock(clock(number), user(1), b"", bytes(16), most=7) for number in range(30)]
+    answers = await asyncio.gather(*made)
+    assert answers.count(None) == 7
+    number = answers.index(None)
+    moved = await asyncio.gather(*(advance(store, key(number), user(1), START + day * DAY) for day in range(30)))
+    assert max(each.frozen_time for each in moved if each) == START + 29 * DAY
+    assert await store.sweep(NOW + 8 * DAY, 100) > 0
+    assert await schedule_of(store, key(number), user(1)) is None
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "default_transaction_isolation = 'serializable'",
+        "default_transaction_isolation = 'repeatable read'",
+        "default_transaction_deferrable = on",
+        "bytea_output = 'escape'",
+        "intervalstyle = 'iso_8601'",
+        "datestyle = 'German, DMY'",
+        "timezone = 'Pacific/Chatham'",
+        "standard_conforming_strings = off",
+        "client_encoding = 'latin1'",
+        "search_path = 'nowhere', 'public'",
+        "plan_cache_mode = 'force_custom_plan'",
+        "enable_indexscan = off",
+        "synchronous_commit = local",
+        "row_security = off",
+        "session_replication_role = 'replica'",
+    ],
+)
+async def test_whatever_the_database_is_set_to_all_is_well(
+    postgres: PostgresServer, fresh_url: str, setting: str
+) -> None:
+    postgres.execute(f"alter database {fresh_url.rpartition('/')[2]} set {setting}")
+    store = await open_store(fresh_url)
+    await _use(store)
+    await store.close()
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+async def test_a_database_that_cannot_hold_every_address_is_refused(postgres: PostgresServer, encoding: str) -> None:
+    name = f"in_{encoding.lower()}"
+    postgres.execute(f"create database {name} owner tickover encoding '{encoding}' template template0")
+    with pytest.raises(SettingError, match=rf"is in {encoding}; it must be in UTF8\.$"):
+        await open_store(postgres.url(name))
+    postgres.execute(f"drop database {name} with (force)")
+
+
+async def test_a_schema_that_the_url_names_is_a_store_of_its_own(postgres: PostgresServer, fresh_url: str) -> None:
+    for schema in ("one", "other"):
+        postgres.execute(f"create schema {schema} authorization tickover", fresh_url.rpartition("/")[2])
+    urls = [f"{fresh_url}?search_path=one", f"{fresh_url}?search_path=other", fresh_url]
+    stores = [await open_store(url) for url in urls]
+    for number, store in enumerate(stores):
+        assert await store.share_key(b"key %d" % number, NOW)
+        await keep(store, clock(99), user(99), b"schedule %d" % number)
+    await asyncio.gather(*(store.sweep(NOW, 100) for store in stores))
+    found = [await schedule_of(store, key(99), user(99)) for store in stores]
+    assert found == [b"schedule 0", b"schedule 1", b"schedule 2"]
+    await _use(stores[0])
+    assert await schedule_of(stores[1], key(99), user(99)) == b"schedule 1"
+    for store in stores:
+        await store.close()
+
+
+# The schema
+
+
+async def test_many_who_start_at_once_on_an_empty_database_migrate_it_once(fresh_url: str) -> None:
+    stores = await asyncio.gather(*(open_store(fresh_url) for _ in range(10)))
+    await asyncio.gather(*(store.ping() for store in stores))
+    connection = await asyncpg.connect(fresh_url)
+    applied = await connection.fetch("select number from schema_version order by number")
+    assert [number for (number,) in applied] == [migration.number for migration in migrations("postgres")]
+    assert await connection.fetchval("select count(*) from login_sends") == 1024
+    await connection.close()
+    for store in stores:
+        await store.close()
+
+
+async def test_a_database_of_a_newer_program_is_refused_and_left_as_it_is(
+    store: Store, postgres_url: str, witness: asyncpg.Connection
+) -> None:
+    await witness.execute("insert into schema_version values (1000)")
+    with pytest.raises(SettingError, match="schema version 1000") as refused:
+        await open_store(postgres_url)
+    assert "newer Tickover" in str(refused.value)
+    assert await witness.fetchval("select max(number) from schema_version") == 1000
+
+
+async def test_a_migration_that_fails_leaves_nothing(fresh_url: str) -> None:
+    """Something else has a table of the same name there."""
+    connection = await asyncpg.connect(fresh_url)
+    await connection.execute("create table tokens (mine text)")
+    with pytest.raises(SettingError, match='relation "tokens" already exists'):
+        await open_store(fresh_url)
+    tables = await connection.fetch("select tablename from pg_tables where schemaname = 'public'")
+    assert [name for (name,) in tables] == ["tokens"]
+    await connection.execute("drop table tokens")
+    await connection.close()
+    await (await open_store(fresh_url)).close()
+
+
+# Shared keys
+
+
+async def test_a_server_with_another_key_is_told_so_for_five_minutes(store: Store) -> None:
+    assert await store.share_key(b"mine", NOW)
+    for after in (0 * MINUTE, MINUTE, 5 * MINUTE):
+        assert not await store.share_key(b"yours", NOW + after)
+    assert await store.share_key(b"yours", NOW + 5 * MINUTE + INSTANT)
+    assert not await store.share_key(b"mine", NOW + 5 * MINUTE + INSTANT)
+
+
+async def test_to_have_asked_in_vain_notes_nothing(store: Store) -> None:
+    assert await store.share_key(b"mine", NOW)
+    for minute in range(10):
+        assert not await store.share_key(b"yours", NOW + minute * MINUTE)
+        assert await store.share_key(b"mine", NOW + minute * MINUTE)
+
+
+async def test_of_many_with_two_keys_at_once_those_of_one_key_are_let_in(store: Store, postgres_url: str) -> None:
+    other = await open_store(postgres_url)
+    for hour in range(10):
+        now = NOW + hour * HOUR
+        calls = [(store, other)[n % 2].share_key(b"key %d" % (n % 3 % 2), now) for n in range(30)]
+        answers = await asyncio.gather(*calls)
+        let_in = {n % 3 % 2 for n, answer in enumerate(answers) if answer}
+        assert len(let_in) == 1
+        assert answers == [n % 3 % 2 in let_in for n in range(30)]
+    await other.close()

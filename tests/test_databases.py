@@ -1,0 +1,64 @@
+"""What the tests build on: each finds its database empty, and no server outlives the tests."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.databases import EmptiedDatabase
+from tests.postgres import PostgresServer
+from tests.program import wait_until
+
+_START_AND_DIE = """
+import os
+from tests.postgres import PostgresServer
+server = PostgresServer()
+server.start()
+print(server.folder, flush=True)
+os.kill(os.getpid(), 9)
+"""
+_CUT_EVERYBODY_OFF = """
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()"""
+
+
+def _contents(server: PostgresServer, url: str) -> list[str]:
+    """All that is in the database, in an order that does not depend on where rows lie."""
+    dump = server.run("pg_dump", "--exclude-schema=kept", "-d", url)
+    return sorted(line for line in dump.splitlines() if not line.startswith("\\"))
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "insert into users values (gen_random_uuid(), 'ana@example.test', 0)",
+        "update login_sends set tries = tries + 1",
+        "delete from login_failures where email like '1%'",
+        "truncate login_sends",
+        "insert into schema_version values (9999)",
+        "drop table tokens",
+        "alter table users add column name text",
+        "create table more (than int)",
+        pytest.param(_CUT_EVERYBODY_OFF, id="cut everybody off"),
+    ],
+)
+def test_whatever_a_test_has_done_the_next_finds_the_database_empty(postgres: PostgresServer, sql: str) -> None:
+    name = f"emptied_{os.getpid()}"
+    database = EmptiedDatabase(postgres, name)
+    try:
+        before = _contents(postgres, database.url())
+        postgres.execute(sql, name)
+        after = _contents(postgres, database.url())
+        assert after == before
+    finally:
+        database.close()
+        postgres.execute(f"drop database {name} with (force)")
+
+
+def test_a_server_ends_with_the_process_that_started_it_and_leaves_nothing() -> None:
+    ran = subprocess.run([sys.executable, "-c", _START_AND_DIE], capture_output=True, text=True, check=False)
+    assert ran.returncode == -9, ran.stderr
+    folder = Path(ran.stdout.strip())
+    wait_until(lambda: not folder.exists())
