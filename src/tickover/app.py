@@ -161,7 +161,8 @@ async def _sweep_for_ever(store: Store, mint: Mint, log: BoundLogger) -> None:
             if not await _shares_key(store, mint):
                 log.error("another server is at work on this database with another secret key")
             while await store.sweep(wall_clock(), _SWEEP_ROWS):
-                pass
+                # There may be much to sweep, and the key has to be noted every minute.
+                await _shares_key(store, mint)
         except Rejection as rejection:
             log.warning("sweeping failed", reason=rejection.reason)
         await asyncio.sleep(_SWEEP_SECONDS)

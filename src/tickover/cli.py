@@ -61,8 +61,7 @@ _database_url = click.option(
 def migrate(**flags: Any) -> None:
     """Bring the database's schema up to date.
 
-    `tickover serve` does this at every start, and any number of servers may. This is for those who want it done before,
-    or by a user of the database who may do more.
+    `tickover serve` does this at every start, and any number of servers may. This is for those who want it done before.
     """
 
     async def bring_up_to_date(url: str) -> None:
@@ -88,7 +87,7 @@ def sweep(**flags: Any) -> None:
         from tickover.app import sweep_all
 
         swept = asyncio.run(sweep_all(_settings(flags).database_url))
-        click.echo(f"{swept} rows, or days of clocks, had expired." if swept else "Nothing had expired.")
+        click.echo("What had expired is deleted." if swept else "Nothing had expired.")
 
 
 @main.command()
@@ -109,7 +108,11 @@ def copy(source_url: str, target_url: str) -> None:
                 bar.length, bar.label = steps, f"{doing:24}"
                 bar.update(done - bar.pos)
 
-            copied = asyncio.run(copy_all(source_url, target_url, report))
+            try:
+                copied = asyncio.run(copy_all(source_url, target_url, report))
+            except KeyboardInterrupt:
+                click.echo("\nBroken off. What was copied stays; run it again, and it goes on.", err=True)
+                raise
     for table in copied:
         click.echo(
             f"{table.table:16} {table.rows:>10} rows, {table.written:>10} written   sha256 {table.checksum[:16]}"
@@ -171,7 +174,7 @@ def _serve_until_stopped(settings: Settings, when_ready: Callable[[str], None], 
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: server.stop())
         if until is not None:
-            asyncio.get_running_loop().add_reader(until, server.stop)
+            _call_when_ended(until, server.stop)
         try:
             await server.run(when_ready=lambda: when_ready(server.url))
         finally:
@@ -180,6 +183,17 @@ def _serve_until_stopped(settings: Settings, when_ready: Callable[[str], None], 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(serve_until_stopped())
     return 0
+
+
+def _call_when_ended(pipe: int, stop: Callable[[], None]) -> None:
+    loop = asyncio.get_running_loop()
+
+    def end() -> None:
+        # An end can be read again and again.
+        loop.remove_reader(pipe)
+        stop()
+
+    loop.add_reader(pipe, end)
 
 
 def _banner(settings: Settings, url: str) -> str:

@@ -21,7 +21,7 @@ from tickover.settings import SettingError, Settings
 from tickover.storage import is_postgres
 
 _AGAIN_AFTER_SECONDS: Final = 1.0
-_STOP: Final = (signal.SIGINT, signal.SIGTERM)
+_STOP: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 Serve = Callable[[Settings, Callable[[], None], int], int]
 """Serve with these settings until told to stop or until this pipe ends, telling when it is ready; the exit code."""
@@ -103,9 +103,12 @@ class _Crew:
 
     def _wait_for_one(self) -> int:
         """Wait until a worker has ended; its exit code, or minus the signal that ended it."""
-        worker, status = os.wait()
-        self._workers.discard(worker)
-        return os.waitstatus_to_exitcode(status)
+        while True:
+            # Children that are none of ours, such as those of a script that has become us, end too.
+            worker, status = os.wait()
+            if worker in self._workers:
+                self._workers.discard(worker)
+                return os.waitstatus_to_exitcode(status)
 
     def _replace(self, code: int) -> None:
         if self._stopping:

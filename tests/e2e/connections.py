@@ -9,6 +9,9 @@ from urllib.parse import urlsplit
 
 from tests.world import Answer
 
+# Nobody waits so long for anything.
+_WAIT_SECONDS = 60.0
+
 
 class Gone(Exception):
     """The program went away, and not a byte of an answer came."""
@@ -24,19 +27,23 @@ class Connection:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, token: str | None) -> None:
         self._reader = reader
         self._writer = writer
-        self._authorization = f"Authorization: Bearer {token}\r\n" if token else ""
+        self._authorization = _authorization(token)
 
-    def send(self, method: str, params: Any) -> None:
-        """Put a call on its way, and wait for nothing."""
+    def send(self, method: str, params: Any, token: str | None = None) -> None:
+        """Put a call on its way, and wait for nothing. A token given here takes the place of the connection's own."""
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
         head = (
             "POST /rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-            f"{self._authorization}Content-Length: {len(body)}\r\n\r\n"
+            f"{_authorization(token) or self._authorization}Content-Length: {len(body)}\r\n\r\n"
         )
         self._writer.write(head.encode() + body)
 
     async def receive(self) -> Answer:
         """The next answer, whole; Gone or CutShort when there is none."""
+        async with asyncio.timeout(_WAIT_SECONDS):
+            return await self._receive()
+
+    async def _receive(self) -> Answer:
         try:
             head = await self._reader.readuntil(b"\r\n\r\n")
         except asyncio.IncompleteReadError as end:
@@ -68,12 +75,20 @@ class Connection:
             return
 
 
+def _authorization(token: str | None) -> str:
+    return f"Authorization: Bearer {token}\r\n" if token else ""
+
+
+async def connect(url: str, token: str | None = None) -> Connection:
+    """One connection, established; ConnectionError when nobody listens there."""
+    parts = urlsplit(url)
+    return Connection(*await asyncio.open_connection(parts.hostname, parts.port), token)
+
+
 @asynccontextmanager
 async def open_connections(url: str, count: int, token: str | None = None) -> AsyncIterator[list[Connection]]:
     """So many connections, all established; closed at the end."""
-    parts = urlsplit(url)
-    pairs = await asyncio.gather(*(asyncio.open_connection(parts.hostname, parts.port) for _ in range(count)))
-    opened = [Connection(reader, writer, token) for reader, writer in pairs]
+    opened = await asyncio.gather(*(connect(url, token) for _ in range(count)))
     try:
         yield opened
     finally:

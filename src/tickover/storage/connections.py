@@ -7,7 +7,7 @@ import asyncio
 import ssl
 from contextlib import suppress
 from typing import Any, Final
-from urllib.parse import SplitResult, parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 import asyncpg
 
@@ -56,6 +56,7 @@ _AWAY: Final = (
     asyncpg.DataCorruptedError,
     asyncpg.InvalidAuthorizationSpecificationError,
     asyncpg.InvalidCatalogNameError,
+    asyncpg.InsufficientPrivilegeError,
 )
 
 # The connection ended before the statement was answered.
@@ -73,6 +74,10 @@ _MIGRATING: Final = 0x7469636B6F766572  # "tickover": a lock of the whole databa
 
 class _Unanswered(ConnectionError):
     """The statement is on its way, and no answer came in time."""
+
+
+class _NotReached(OSError):
+    """There was no connection to be had, so nothing has happened."""
 
 
 class Connections:
@@ -128,15 +133,17 @@ class Connections:
             return await self._run(statement, values)
         except _AWAY as error:
             # After a rollback it is known that nothing has happened.
-            undone = isinstance(error, asyncpg.TransactionRollbackError)
+            undone = isinstance(error, asyncpg.TransactionRollbackError) and not isinstance(
+                error, asyncpg.StatementCompletionUnknownError
+            )
             # One that got no answer has waited long enough.
             lost = isinstance(error, _LOST) and not isinstance(error, _Unanswered)
             if not (undone or (only_reads and lost)):
-                raise _as_told(error) from error
+                raise _as_told(error) from error.__cause__ or error
         try:
             return await self._run(statement, values)
         except _AWAY as error:
-            raise _as_told(error) from error
+            raise _as_told(error) from error.__cause__ or error
 
     async def fetch_row(self, statement: str, *values: object) -> Any:
         """The one row of a statement that always gives one."""
@@ -144,7 +151,10 @@ class Connections:
 
     async def _run(self, statement: str, values: tuple[object, ...]) -> list[Any]:
         assert self._pool is not None
-        connection = await self._pool.acquire(timeout=_WAIT_SECONDS)
+        try:
+            connection = await self._pool.acquire(timeout=_WAIT_SECONDS)
+        except _AWAY as error:
+            raise _NotReached from error
         later = False
         try:
             rows: list[Any] = await connection.fetch(statement, *values)
@@ -221,9 +231,12 @@ def _one_url_a_host(url: str) -> list[str]:
     address = _split(url)
     user, separator, hosts = address.netloc.rpartition("@")
     several = hosts.split(",")
-    if len(several) > 1 and "target_session_attrs" not in dict(parse_qsl(address.query)):
-        query = "&".join(filter(None, (address.query, "target_session_attrs=read-write")))
-        address = address._replace(query=query)
+    query = dict(parse_qsl(address.query))
+    # Others know it, but the driver would take it for a setting of the server; and our waits are bounded already.
+    query.pop("connect_timeout", None)
+    if len(several) > 1:
+        query.setdefault("target_session_attrs", "read-write")
+    address = address._replace(query=urlencode(query))
     return [address._replace(netloc=f"{user}{separator}{host}").geturl() for host in several]
 
 
@@ -260,7 +273,10 @@ async def _migrate(connection: asyncpg.Connection) -> None:
         async with connection.transaction():
             await connection.execute("set local statement_timeout = 0; set local lock_timeout = 0")
             await connection.execute(f"select pg_advisory_xact_lock({_MIGRATING})")
-            exists = await connection.fetchval("select to_regclass('schema_version') is not null")
+            # In our own schema, not in one that only comes after it in the search path.
+            exists = await connection.fetchval(
+                "select to_regclass(format('%I.schema_version', current_schema())) is not null"
+            )
             version = await connection.fetchval("select max(number) from schema_version") if exists else 0
             missing = pending(known, version)
             if not missing:
@@ -283,4 +299,5 @@ def _as_told(failure: Exception) -> Exception:
 def said(error: Exception) -> str:
     """What the database said, as the end of a sentence; some errors of the network say nothing."""
     first_line = str(error).strip().partition("\n")[0]
-    return first_line.rstrip(".") or type(error).__name__
+    otherwise = "it does not answer" if isinstance(error, TimeoutError) else type(error).__name__
+    return first_line.rstrip(".") or otherwise

@@ -208,7 +208,9 @@ class PostgresEnd(End):
     async def _lock(self) -> None:
         """Any number may copy from a database at a time, and only one to it; then it is not the source either."""
         shared = "_shared" if self._only_reads else ""
-        if not await self._connection.fetchval(f"select pg_try_advisory_lock{shared}(6, hashtext(current_schema()))"):
+        if not await self._connection.fetchval(
+            f"select pg_try_advisory_lock{shared}(6, pg_catalog.hashtext(current_schema()::text))"
+        ):
             raise SettingError("The target is the source itself, or another copy from or to it is at work.")
 
     async def replace(self, table: Table, stale: Sequence[Key], rows: Sequence[Row]) -> None:

@@ -10,7 +10,9 @@ from tickover.core.errors import Rejection, unavailable
 _Call = TypeVar("_Call")
 _Result = TypeVar("_Result")
 _MOST_WAITING = 4096
+_MOST_BYTES_WAITING = 64 * 2**20
 _LARGEST_BATCH = 256
+_MOST_BYTES = 4 * 2**20
 _WAIT_SECONDS = 3.0
 
 
@@ -35,8 +37,8 @@ class Gatherer(Generic[_Call, _Result]):
     """While one batch is on its way the next one gathers, so the busier it is, the less each call costs.
 
     `run` is given calls that agree in what `alike` says of them, and no two of which agree in what `single` says: a
-    statement changes a row only once. It gives back as many results, in the same order, and may raise. At most
-    `at_once` batches are on their way.
+    statement changes a row only once. It gives back as many results, in the same order, and may raise; what is `undone`
+    proves that nothing of the batch has happened. `size` is in bytes, for calls that may be large.
     """
 
     def __init__(
@@ -44,22 +46,28 @@ class Gatherer(Generic[_Call, _Result]):
         run: Callable[[Sequence[_Call]], Awaitable[Sequence[_Result]]],
         alike: Callable[[_Call], Hashable],
         single: Callable[[_Call], Hashable] = id,
+        size: Callable[[_Call], int] = lambda _: 0,
+        undone: type[Exception] = Exception,
         at_once: int = 4,
     ) -> None:
         self._run = run
         self._alike = alike
         self._single = single
+        self._size = size
+        self._undone = undone
         self._at_once = at_once
         self._waiting: deque[_Entry[_Call, _Result]] = deque()
+        self._bytes_waiting = 0
         self._working = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def submit(self, call: _Call) -> _Result:
         """The call's own result; UNAVAILABLE when too many are waiting, or it has waited for too long."""
-        if len(self._waiting) >= _MOST_WAITING:
+        if len(self._waiting) >= _MOST_WAITING or self._bytes_waiting > _MOST_BYTES_WAITING:
             raise _too_busy()
         entry: _Entry[_Call, _Result] = _Entry(call, asyncio.get_running_loop())
         self._waiting.append(entry)
+        self._bytes_waiting += self._size(call)
         self._start()
         return await entry.future
 
@@ -83,7 +91,7 @@ class Gatherer(Generic[_Call, _Result]):
         too_long_ago = asyncio.get_running_loop().time() - _WAIT_SECONDS
         taken: dict[Hashable, _Entry[_Call, _Result]] = {}
         left: deque[_Entry[_Call, _Result]] = deque()
-        kind = None
+        kind, bytes_taken, bytes_left = None, 0, 0
         for entry in self._waiting:
             if entry.future.done():
                 continue
@@ -92,11 +100,15 @@ class Gatherer(Generic[_Call, _Result]):
                 continue
             name, alike = self._single(entry.call), self._alike(entry.call)
             kind = alike if not taken else kind
-            if len(taken) < _LARGEST_BATCH and name not in taken and alike == kind:
+            size = self._size(entry.call)
+            fits = len(taken) < _LARGEST_BATCH and bytes_taken + size <= _MOST_BYTES
+            if not taken or (fits and name not in taken and alike == kind):
                 taken[name] = entry
+                bytes_taken += size
             else:
                 left.append(entry)
-        self._waiting = left
+                bytes_left += size
+        self._waiting, self._bytes_waiting = left, bytes_left
         return list(taken.values())
 
     async def _run_together(self, batch: list[_Entry[_Call, _Result]]) -> None:
@@ -104,7 +116,7 @@ class Gatherer(Generic[_Call, _Result]):
         try:
             results = await self._run([entry.call for entry in batch])
         except Exception as failure:
-            if len(batch) == 1 or isinstance(failure, Rejection):
+            if len(batch) == 1 or isinstance(failure, Rejection) or not isinstance(failure, self._undone):
                 for entry in batch:
                     entry.refuse(failure)
             else:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple
 
+from asyncpg import PostgresError
 from asyncpg.pgproto.pgproto import UUID
 
 from tickover.core.clocks import Clock
@@ -24,6 +25,7 @@ _OUT_OF_ORDER = timedelta(minutes=10)
 _DAY = timedelta(days=1)
 _KEY_NOTED_FOR = timedelta(minutes=5)
 _PING_SECONDS = 1.0
+_TURN_SECONDS = 3.0
 SLOTS = 10
 
 _USERS_OF_TOKENS = """
@@ -74,13 +76,22 @@ class _Advance(NamedTuple):
 class PostgresStore:
     """See `ports.Store` for what each method promises."""
 
-    def __init__(self, connections: Connections) -> None:
+    def __init__(self, connections: Connections, address_turns: int = 4) -> None:
         self._connections = connections
         self._pinging: asyncio.Task[Rejection | None] | None = None
-        self._tokens = Gatherer(self._users_of_tokens, alike=lambda _: None)
-        self._new_clocks = Gatherer(self._keep_clocks, alike=lambda new: (slot_of(new.clock.key), new.most))
+        self._address_turns = asyncio.Semaphore(address_turns)
+        self._tokens = Gatherer(self._users_of_tokens, alike=lambda _: None, undone=PostgresError)
+        self._new_clocks = Gatherer(
+            self._keep_clocks,
+            alike=lambda new: (slot_of(new.clock.key), new.most),
+            size=lambda new: len(new.schedule),
+            undone=PostgresError,
+        )
         self._advances = Gatherer(
-            self._advance_clocks, alike=lambda advance: slot_of(advance.key), single=lambda advance: advance.key
+            self._advance_clocks,
+            alike=lambda advance: slot_of(advance.key),
+            single=lambda advance: advance.key,
+            undone=PostgresError,
         )
 
     @classmethod
@@ -88,7 +99,8 @@ class PostgresStore:
         """Connect, and bring the schema up to date; SettingError when the database cannot be used."""
         connections = Connections(url, most_connections)
         await connections.open()
-        return cls(connections)
+        # Whoever waits for the turn of an address holds a connection; the others are for those who do not.
+        return cls(connections, max(1, most_connections // 2))
 
     async def close(self) -> None:
         for gatherer in (self._tokens, self._new_clocks, self._advances):
@@ -172,7 +184,7 @@ class PostgresStore:
         return [found.get(advance.key) for advance in advances]
 
     async def claim_send(self, send: Send, limits: Limits) -> Claimed | Held:
-        row = await self._connections.fetch_row(
+        row = await self._fetch_in_turn(
             "select * from claim_send($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
             send.digest,
             send.email,
@@ -194,13 +206,13 @@ class PostgresStore:
         return Held(from_micros(row["held_since"]), interval, row["by_last_letter"])
 
     async def undo_send(self, send: Send) -> None:
-        await self._connections.fetch("select undo_send($1, $2)", send.digest, send.email)
+        await self._fetch_in_turn("select undo_send($1, $2)", send.digest, send.email)
 
     async def free_slot(self, send: Send) -> None:
         await self._connections.fetch("update login_sends set holds_slot = false where digest = $1", send.digest)
 
     async def count_try(self, email: str, limits: Limits, now: Moment) -> Try | None:
-        row = await self._connections.fetch_row(
+        row = await self._fetch_in_turn(
             "select * from count_try($1, $2, $3, $4)",
             email,
             to_micros(now),
@@ -216,7 +228,7 @@ class PostgresStore:
         return await self._redeem("select redeem_link($1, $2, $3, $4, $5)", link_digest, session=session)
 
     async def _redeem(self, statement: str, *secret: object, session: NewSession) -> bytes | None:
-        row = await self._connections.fetch_row(
+        row = await self._fetch_in_turn(
             statement,
             *secret,
             UUID(session.user_key),
@@ -226,6 +238,18 @@ class PostgresStore:
         )
         user_key: Any = row[0]
         return user_key.bytes if user_key else None
+
+    async def _fetch_in_turn(self, statement: str, *values: object) -> Any:
+        """The row of a statement that may have to wait for the turn of its address."""
+        try:
+            async with asyncio.timeout(_TURN_SECONDS):
+                await self._address_turns.acquire()
+        except TimeoutError:
+            raise unavailable("The server has more to do than it can; try again in a moment.") from None
+        try:
+            return await self._connections.fetch_row(statement, *values)
+        finally:
+            self._address_turns.release()
 
     async def revoke_token(self, token_digest: bytes) -> None:
         await self._connections.fetch("delete from tokens where digest = $1", token_digest)

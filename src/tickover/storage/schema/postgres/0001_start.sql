@@ -74,9 +74,9 @@ create table login_failures (
 ) with (fillfactor = 70);
 
 -- Letters that were never sent, to nobody: a try that meets no live code is counted on one of these, by the same
--- statements on the same tables as one that does, so that both take the same time. There are many, and an address always
--- meets the same one, so that tries against different addresses do not wait for each other, as those against real codes do
--- not. They are spent, and of an age that is never swept.
+-- statements on the same tables as one that does, so that both take the same time. There are many, and each try meets any
+-- of them, so that tries against different addresses do not wait for each other, as those against real codes do not. They are
+-- spent, and of an age that is never swept.
 insert into login_sends (digest, email, kind, sent_at, expires_at, network, spent, holds_slot)
   select decode(lpad(to_hex(number), 64, '0'), 'hex'), '', 'CODE', 9223372036854775807, 0, '', true, false
   from generate_series(0, 1023) as number;
@@ -89,17 +89,19 @@ create table server_keys (
 ) with (fillfactor = 70);
 
 -- Each function is one verb of the store that takes more than one statement. It waits for its turn first, and every
--- statement after that sees all that was done in the turns before.
+-- statement after that sees all that was done in the turns before. Where an argument is not of the exact type, somebody who
+-- may create functions could have theirs called instead of the database's own; so types are exact, or the schema is named.
 
 create function take_turn_for_address(the_email text) returns void language sql as $$
-  select pg_advisory_xact_lock(hashtextextended(the_email, 1));
+  select pg_advisory_xact_lock(pg_catalog.hashtextextended(the_email, 1::bigint));
 $$;
 
 create function share_key(the_fingerprint bytea, the_instant bigint, not_before bigint) returns boolean
 language plpgsql as $$
 begin
-  perform pg_advisory_xact_lock(4, hashtext(current_schema()));
-  delete from server_keys where seen_at < not_before;
+  perform pg_advisory_xact_lock(4, pg_catalog.hashtext(current_schema()::text));
+  -- Also what a server noted whose wall clock was far ahead.
+  delete from server_keys where seen_at < not_before or seen_at > the_instant + (the_instant - not_before);
   if exists (select from server_keys where fingerprint <> the_fingerprint) then
     return false;
   end if;
@@ -119,29 +121,34 @@ begin
   if most > 0 then
     -- In the order of the locks, so that no two batches wait for each other.
     perform pg_advisory_xact_lock(turn)
-      from (select distinct uuid_hash_extended(owner, 2) as turn from unnest(owners) as owner order by turn) as turns;
+      from (
+        select distinct pg_catalog.uuid_hash_extended(owner, 2::bigint) as turn from unnest(owners) as owner order by turn
+      ) as turns;
   end if;
   return query
     with fresh as (
-      select * from unnest(keys, owners, start_times, frozen_times, max_times, bodies, living_from)
-        with ordinality as given (key, owner, start_time, frozen_time, max_time, body, living_from, place)
+      select * from unnest(keys, owners, start_times, frozen_times, max_times, living_from)
+        with ordinality as given (key, owner, start_time, frozen_time, max_time, living_from, place)
     ), room as materialized (
-      select o.owner, most - (
+      select o.owner, o.living_from, most - (
         select count(*) from (
           select from clocks c where c.owner = o.owner and c.key >= o.living_from limit most
         ) as living
       ) as places
       from (
-        select f.owner, (array_agg(f.living_from order by f.living_from))[1] as living_from
+        -- The greatest, for all of an owner: who is refused then has clocks that live.
+        select f.owner, (array_agg(f.living_from order by f.living_from desc))[1] as living_from
         from fresh f where most > 0 group by f.owner
       ) as o
     ), placed as (
-      select f.*, most = 0 or row_number() over (partition by f.owner order by f.place) <= room.places as fits
+      select f.key, f.owner, f.start_time, f.frozen_time, f.max_time, f.place, room.living_from,
+        most = 0 or row_number() over (partition by f.owner order by f.place) <= room.places as fits
       from fresh f left join room on room.owner = f.owner
     ), kept_clocks as (
       insert into clocks select the_slot, p.key, p.owner, p.start_time, p.frozen_time, p.max_time from placed p where fits
     ), kept_schedules as (
-      insert into schedules select the_slot, p.key, p.body from placed p where fits
+      -- Bodies are large, so they do not travel through what is above.
+      insert into schedules select the_slot, p.key, bodies[p.place] from placed p where fits
     )
     select r.place, coalesce(
       (select c.key from clocks c where c.owner = r.owner and c.key >= r.living_from order by c.key limit 1),
@@ -206,9 +213,9 @@ create function count_failure(the_email text) returns void language sql as $$
 $$;
 
 -- Write what a try against a live code would write, to a letter that was never sent.
-create function count_miss(the_secret text) returns void language plpgsql as $$
+create function count_miss() returns void language plpgsql as $$
 declare
-  decoy bigint := hashtextextended(the_secret, 3) & 1023;
+  decoy bigint := floor(random() * 1024::float8);
 begin
   update login_sends set tries = tries + 1 where digest = decode(lpad(to_hex(decoy), 64, '0'), 'hex');
   perform count_failure(decoy::text);
@@ -227,7 +234,7 @@ begin
   if found then
     perform count_failure(the_email);
   else
-    perform count_miss(the_email);
+    perform count_miss();
   end if;
 end
 $$;
@@ -271,7 +278,7 @@ begin
   update login_sends set spent = true
     where digest = the_digest and kind = 'LINK' and not spent and expires_at > opened_at;
   if not found then
-    perform count_miss(encode(the_digest, 'hex'));
+    perform count_miss();
     return null;
   end if;
   return open_session(the_email, new_user, token_digest, opened_at, token_expires_at);
@@ -325,7 +332,7 @@ declare
   swept bigint := 0;
   counted bigint;
 begin
-  if not pg_try_advisory_xact_lock(5, hashtext(current_schema())) then
+  if not pg_try_advisory_xact_lock(5, pg_catalog.hashtext(current_schema()::text)) then
     return 0;
   end if;
   delete from tokens

@@ -1,0 +1,56 @@
+"""Fifty callers at the same instant: what they send, and what they are told."""
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from tests.e2e.connections import Connection
+from tests.program import verify_params
+from tests.world import Answer
+
+CROWD = 50
+
+
+def outcomes(answers: Iterable[Answer]) -> Counter[str]:
+    """How often each reason was given; "ok" counts the results."""
+    return Counter(answer.json["error"]["data"]["reason"] if "error" in answer.json else "ok" for answer in answers)
+
+
+def wrong_guesses(email: str, code: str, amount: int) -> list[dict[str, str]]:
+    """So many, and all different."""
+    return [verify_params(email, f"{(int(code) + distance) % 1_000_000:06}") for distance in range(1, amount + 1)]
+
+
+def written(moment: datetime) -> str:
+    """In UTC and whole seconds, so that the texts sort as the instants do."""
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+
+
+class Watch:
+    """What callers were told of one clock: whoever asks after an answer came in is not told an earlier time."""
+
+    def __init__(self, clock: Any) -> None:
+        self._id = clock["id"]
+        self.latest_told = clock["frozenTime"]
+
+    async def advance(self, connection: Connection, instants: list[str]) -> None:
+        for asked in instants:
+            told_before = self.latest_told
+            answer = await connection.call("advanceTestClock", {"id": self._id, "frozenTime": asked})
+            told = _frozen_time_told(answer, asked)
+            assert told >= told_before
+            self.latest_told = max(self.latest_told, told)
+
+
+def _frozen_time_told(answer: Any, asked: str) -> str:
+    """Where the clock was asked to go, or beyond."""
+    if "result" in answer:
+        frozen_time: str = answer["result"]["clock"]["frozenTime"]
+        assert frozen_time == asked
+        return frozen_time
+    data = answer["error"]["data"]
+    assert data["reason"] == "TIME_BEFORE_CURRENT"
+    current: str = data["currentFrozenTime"]
+    assert current > asked
+    return current

@@ -1,0 +1,79 @@
+"""Several programs on one PostgreSQL database."""
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self
+
+from tests.postgres import PostgresServer
+from tests.program import Program, wait_until
+
+_WAIT_SECONDS = 30.0
+_SESSIONS = "select pid from pg_stat_activity where datname = current_database() and application_name = 'tickover'"
+
+
+class Replicas:
+    """So many programs that share a new database, a secret key and an outbox. They run once entered, and end when left.
+
+    `lead` makes the URL that the programs are given from the database's own. `server` may be set to another one that
+    has the database too.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        server: PostgresServer,
+        amount: int,
+        lead: Callable[[str], str] = lambda url: url,
+        **environment: str,
+    ) -> None:
+        self.server = server
+        url = server.create_database()
+        self.database = url.rpartition("/")[2]
+        self.environment = {
+            "TICKOVER_DATABASE_URL": lead(url),
+            "TICKOVER_SECRET_KEY": "one key for all replicas",
+            "TICKOVER_DATA_DIR": str(folder / "shared"),
+            "TICKOVER_MAX_CLOCKS_PER_USER": "0",
+            **environment,
+        }
+        self.programs = []
+        for number in range(amount):
+            own = folder / f"replica{number}"
+            own.mkdir(parents=True)
+            self.programs.append(Program(own, **self.environment))
+
+    def __enter__(self) -> Self:
+        try:
+            self.start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for program in self.programs:
+            program.kill()
+
+    def start(self) -> None:
+        """All at once."""
+        for program in self.programs:
+            program.launch()
+        for program in self.programs:
+            program.wait_for_banner()
+
+    def stop(self) -> None:
+        """In good order, all at once, and leaving nothing behind."""
+        for program in self.programs:
+            program.process.send_signal(signal.SIGTERM)
+        assert [program.process.wait(_WAIT_SECONDS) for program in self.programs] == [0] * len(self.programs)
+        assert ["Traceback" in program.output for program in self.programs] == [False] * len(self.programs)
+        wait_until(lambda: not self.sessions())
+
+    def sessions(self, condition: str = "true") -> list[str]:
+        """Those that the programs have in the server, whether or not they still know of them."""
+        return self.ask(f"{_SESSIONS} and {condition}")
+
+    def ask(self, sql: str) -> list[str]:
+        """Rows of the database, as lines; their columns are parted by |."""
+        return self.server.execute(sql, self.database).splitlines()

@@ -1,0 +1,96 @@
+"""`tickover copy`: a server's data moves to another database, and the server goes on there as if nothing had been."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import asyncpg
+import pytest
+
+from tests.postgres import PostgresServer
+from tests.program import Program, run_tickover, verify_params, wait_until
+
+SOURCE = "sqlite:///.tickover/tickover.db"
+ANA = "ana@example.test"
+BEN = "ben@example.test"
+
+
+@pytest.fixture
+def target(postgres: PostgresServer) -> str:
+    return postgres.create_database()
+
+
+def test_a_server_goes_on_where_it_was_on_another_database(tmp_path: Path, target: str) -> None:
+    with Program(tmp_path) as program:
+        token = program.sign_in(ANA)
+        created = program.result("createTestClock", {}, token)
+        clock_id = created["clock"]["id"]
+        code = program.send_code(BEN)
+        assert program.stop() == 0
+
+    ran = run_tickover(tmp_path, "copy", SOURCE, target)
+    assert ran.returncode == 0, ran.stderr
+    assert "Both sides are equal" in ran.stdout
+    assert ran.stdout.count(" 1 rows") >= 4  # a user, a token, a clock and its schedule
+
+    with Program(tmp_path, TICKOVER_DATABASE_URL=target) as program:
+        to = created["clock"]["frozenTime"]
+        moved = program.result("advanceTestClock", {"id": clock_id, "frozenTime": to}, token)
+        assert moved["clock"]["id"] == clock_id
+        assert program.result("loginByEmailVerification", verify_params(BEN, code))["token"]
+        assert program.stop() == 0
+
+
+def test_what_is_wrong_is_one_sentence(tmp_path: Path, target: str, postgres: PostgresServer) -> None:
+    ran = run_tickover(tmp_path, "copy", SOURCE, target)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "tickover: There is no database .tickover/tickover.db.\n" in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert postgres.password not in ran.stderr
+    assert not (tmp_path / ".tickover").exists()
+
+
+def copy_until_it_waits(folder: Path, target: str, postgres: PostgresServer, number: int) -> tuple[int, str]:
+    """Send the signal as soon as the copy waits for a lock; its exit code, and all that it printed."""
+    waits = f"""select 1 from pg_locks join pg_database as d on d.oid = database
+                where not granted and datname = '{urlsplit(target).path[1:]}'"""
+    command = [sys.executable, "-m", "tickover", "copy", SOURCE, target]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as copying:
+        wait_until(lambda: postgres.execute(waits))
+        copying.send_signal(number)
+        output, _ = copying.communicate(timeout=30)
+    return copying.returncode, output
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)], ids=["Ctrl-C", "SIGKILL"]
+)
+async def test_a_copy_that_was_stopped_goes_on_when_it_is_run_again(
+    tmp_path: Path, target: str, postgres: PostgresServer, number: int, code: int
+) -> None:
+    with Program(tmp_path) as program:
+        token = program.sign_in(ANA)
+        program.result("createTestClock", {}, token)
+        program.stop()
+    assert run_tickover(tmp_path, "migrate", "--database-url", target).returncode == 0
+
+    somebody = await asyncpg.connect(target)
+    async with somebody.transaction():
+        # Clocks can be read now, but not written, so the copy waits in the middle.
+        await somebody.execute("lock table clocks in share mode")
+        returned, output = copy_until_it_waits(tmp_path, target, postgres, number)
+    await somebody.close()
+    assert returned == code
+    assert "Traceback" not in output
+
+    ran = run_tickover(tmp_path, "copy", SOURCE, target)
+    assert ran.returncode == 0, ran.stderr
+    written = {line.split()[0]: int(line.split()[3]) for line in ran.stdout.splitlines() if "written" in line}
+    assert {name: written[name] for name in ("users", "tokens", "schedules", "clocks")} == {
+        "users": 0,
+        "tokens": 0,
+        "schedules": 0,
+        "clocks": 1,
+    }

@@ -1,0 +1,175 @@
+"""A connection to PostgreSQL that is cut just before or just after a statement was done.
+
+The program cannot tell which it was: it says so and does nothing a second time. Who calls again is answered rightly.
+"""
+
+import random
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.books import is_refused
+from tests.e2e.load import Load, until
+from tests.e2e.proxy import Cut, Proxy
+from tests.e2e.replicas import Replicas
+from tests.postgres import PostgresServer
+from tests.program import Program, code_params, link_params, verify_params
+
+_BOTH_WAYS = pytest.mark.parametrize("how", ["before", "after"])
+_NUMBERS = count()
+
+
+@pytest.fixture(scope="module")
+def proxy(postgres: PostgresServer) -> Iterator[Proxy]:
+    with Proxy(postgres.port) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def replicas(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresServer, proxy: Proxy) -> Iterator[Replicas]:
+    """For all tests of this module: each uses an address of its own."""
+    with Replicas(tmp_path_factory.mktemp("cut"), postgres, 1, proxy.lead) as started:
+        yield started
+
+
+@pytest.fixture
+def program(replicas: Replicas) -> Program:
+    return replicas.programs[0]
+
+
+@pytest.fixture
+def email() -> str:
+    return f"person{next(_NUMBERS)}@example.test"
+
+
+def _refuse(program: Program, method: str, params: Any, token: str | None = None) -> None:
+    """Make a call that is cut, and be told that nobody knows what became of it."""
+    answer = program.post({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, token)
+    assert is_refused(answer)
+    assert "not known whether" in answer.json["error"]["message"]
+
+
+def _reason(answer: Any) -> str:
+    return str(answer["error"]["data"]["reason"]) if "error" in answer else "ok"
+
+
+async def test_connections_that_are_cut_at_any_statement_under_load(tmp_path: Path, postgres: PostgresServer) -> None:
+    chances = random.Random(5)
+    with Proxy(postgres.port) as proxy, Replicas(tmp_path, postgres, 1, proxy.lead) as replicas:
+        load = Load(replicas)
+        async with load.of(16, 4):
+            for number in range(40):
+                proxy.cut("", chances.choice(("before", "after")))
+                await until(lambda number=number: proxy.cuts > number)  # type: ignore[misc]
+                await load.succeed(chances.randint(1, 10))
+            await load.until_readiness_is(200)
+        assert load.books.refusals > 0
+
+
+@_BOTH_WAYS
+def test_a_clock_is_created_at_most_once(
+    replicas: Replicas, program: Program, proxy: Proxy, email: str, how: Cut
+) -> None:
+    token = program.sign_in(email)
+    proxy.cut("keep_clocks", how)
+    _refuse(program, "createTestClock", {}, token)
+    assert _rows(replicas, "clocks join users on users.key = owner", email) == (how == "after")
+    assert _rows(replicas, "schedules join clocks using (key) join users on users.key = owner", email) == (
+        how == "after"
+    )
+    assert "result" in program.call("createTestClock", {}, token)
+
+
+def test_an_answer_that_never_comes_is_not_waited_for_for_ever(
+    replicas: Replicas, program: Program, proxy: Proxy, email: str
+) -> None:
+    token = program.sign_in(email)
+    proxy.cut("keep_clocks", "silent")
+    _refuse(program, "createTestClock", {}, token)
+    assert _rows(replicas, "clocks join users on users.key = owner", email) == 1
+
+
+@_BOTH_WAYS
+def test_an_advance_that_is_repeated_is_answered_rightly(program: Program, proxy: Proxy, email: str, how: Cut) -> None:
+    token = program.sign_in(email)
+    schedule = [
+        {"at": "2027-01-03T08:00:00Z", "name": "Rent", "amount": 1150, "currency": "EUR", "type": "EXPENSE"},
+        {"at": "2027-01-25T08:00:00Z", "name": "Salary", "amount": 2800, "currency": "EUR", "type": "INCOME"},
+    ]
+    params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": schedule}
+    clock = program.result("createTestClock", params, token)["clock"]
+    asked = {"id": clock["id"], "frozenTime": "2027-01-10T00:00:00Z"}
+    proxy.cut("update clocks", how)
+    _refuse(program, "advanceTestClock", asked, token)
+    told = program.result("advanceTestClock", asked, token)["clock"]
+    assert (told["frozenTime"], [item["name"] for item in told["transactions"]]) == (asked["frozenTime"], ["Rent"])
+
+
+@_BOTH_WAYS
+def test_a_letter_is_sent_at_most_once(
+    replicas: Replicas, program: Program, proxy: Proxy, email: str, how: Cut
+) -> None:
+    proxy.cut("claim_send", how)
+    _refuse(program, "sendLoginCodeEmail", code_params(email))
+    assert _rows(replicas, "login_sends", email) == (how == "after")
+    again = program.call("sendLoginCodeEmail", code_params(email))
+    assert _reason(again) == ("RESEND_TOO_SOON" if how == "after" else "ok")
+    assert [letter["To"] for letter in program.letters()].count(email) == (how == "before")
+
+
+@_BOTH_WAYS
+def test_a_try_is_counted_at_most_once(
+    replicas: Replicas, program: Program, proxy: Proxy, email: str, how: Cut
+) -> None:
+    params = verify_params(email, program.send_code(email))
+    proxy.cut("count_try", how)
+    _refuse(program, "loginByEmailVerification", params)
+    assert replicas.ask(f"select tries from login_sends where email = '{email}'") == ["1" if how == "after" else "0"]
+    assert _rows(replicas, "login_failures", email) == (how == "after")
+    assert "token" in program.result("loginByEmailVerification", params)
+
+
+@_BOTH_WAYS
+@pytest.mark.parametrize("kind", ["code", "link"])
+def test_a_code_or_link_is_redeemed_at_most_once(
+    replicas: Replicas, program: Program, proxy: Proxy, email: str, kind: str, how: Cut
+) -> None:
+    if kind == "code":
+        method, params = "loginByEmailVerification", verify_params(email, program.send_code(email))
+    else:
+        link = program.result("sendLoginCodeEmail", link_params(email))["loginUrl"]
+        method, params = "loginByEmailLink", {"token": link.partition("#token=")[2]}
+    proxy.cut(f"redeem_{kind}", how)
+    _refuse(program, method, params)
+    sessions = "tokens join users on users.key = user_key"
+    assert _rows(replicas, sessions, email) == (how == "after")
+    assert _reason(program.call(method, params)) == ("LOGIN_REFUSED" if how == "after" else "ok")
+    assert _rows(replicas, sessions, email) == 1
+
+
+@_BOTH_WAYS
+def test_a_logout_that_is_repeated_ends_the_session(program: Program, proxy: Proxy, email: str, how: Cut) -> None:
+    token = program.sign_in(email)
+    proxy.cut("delete from tokens", how)
+    _refuse(program, "logout", {}, token)
+    assert _reason(program.call("logout", {}, token)) == ("UNAUTHENTICATED" if how == "after" else "ok")
+    assert _reason(program.call("createTestClock", {}, token)) == "UNAUTHENTICATED"
+
+
+@_BOTH_WAYS
+def test_what_only_reads_is_read_again_and_nobody_notices(
+    replicas: Replicas, program: Program, proxy: Proxy, email: str, how: Cut
+) -> None:
+    token = program.sign_in(email)
+    cuts = proxy.cuts
+    proxy.cut("join tokens on", how)
+    assert "result" in program.call("createTestClock", {}, token)
+    assert proxy.cuts == cuts + 1
+    assert _rows(replicas, "clocks join users on users.key = owner", email) == 1
+
+
+def _rows(replicas: Replicas, tables: str, email: str) -> int:
+    return int(replicas.ask(f"select count(*) from {tables} where email = '{email}'")[0])

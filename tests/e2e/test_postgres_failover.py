@@ -1,0 +1,107 @@
+"""A primary with a synchronous standby that takes over when it dies, while callers write: nothing told is lost."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.load import Load
+from tests.e2e.proxy import Proxy
+from tests.e2e.replicas import Replicas
+from tests.postgres import PostgresServer
+from tests.program import wait_until
+
+_NUMBERS = count()
+_IN_SYNC = "select pid from pg_stat_replication where sync_state = 'sync'"
+
+
+@pytest.fixture(scope="module")
+def primary() -> Iterator[PostgresServer]:
+    with PostgresServer() as started:
+        yield started
+
+
+@pytest.fixture
+def standby(primary: PostgresServer) -> Iterator[PostgresServer]:
+    """It has all that the primary has acknowledged. Whatever becomes of the two, the next test finds a primary."""
+    name = f"standby{next(_NUMBERS)}"
+    started = primary.standby(name)
+    try:
+        primary.configure(synchronous_standby_names=name)
+        wait_until(lambda: primary.execute(_IN_SYNC))
+        yield started
+    finally:
+        started.remove()
+        primary.configure(synchronous_standby_names="")
+        if not primary.is_running:
+            primary.start()
+
+
+def _leading_to(*ports: int) -> Callable[[str], str]:
+    """A URL that names several hosts, of which one takes writes."""
+    hosts = ",".join(f"127.0.0.1:{port}" for port in ports)
+
+    def lead(url: str) -> str:
+        user, _, place = url.partition("@")
+        return f"{user}@{hosts}/{place.partition('/')[2]}?target_session_attrs=read-write&sslmode=disable"
+
+    return lead
+
+
+@pytest.mark.parametrize("first", ["primary", "standby"])
+async def test_replicas_follow_when_the_primary_dies(
+    tmp_path: Path, primary: PostgresServer, standby: PostgresServer, first: str
+) -> None:
+    """Whichever is named first: a standby that is asked first takes no writes."""
+    ports = [primary.port, standby.port] if first == "primary" else [standby.port, primary.port]
+    with Replicas(tmp_path, primary, 2, _leading_to(*ports)) as replicas:
+        load = Load(replicas)
+        async with load.of(16, 4):
+            await load.succeed(100)
+            primary.stop("immediate")
+            await load.be_refused(20)
+            await load.until_readiness_is(503)
+            standby.promote()
+            await load.until_readiness_is(200)
+            await load.succeed(100)
+            replicas.server = standby
+
+
+async def test_replicas_follow_when_nobody_hears_from_the_primary(
+    tmp_path: Path, primary: PostgresServer, standby: PostgresServer
+) -> None:
+    with (
+        Proxy(primary.port) as proxy,
+        Replicas(tmp_path, primary, 2, _leading_to(proxy.port, standby.port)) as replicas,
+    ):
+        load = Load(replicas)
+        # One of them is not called, because it is not ready, and has to find the way all the same.
+        idle = load.running.pop()
+        async with load.of(16, 4):
+            await load.succeed(100)
+            proxy.hold()
+            standby.promote()
+            await load.until_readiness_is(200)
+            await load.succeed(100)
+            async with load.at_rest():
+                await asyncio.to_thread(wait_until, lambda: idle.request("GET", "/readyz").status == 200)
+            replicas.server = standby
+
+
+async def test_a_standby_that_is_away_for_a_while(
+    tmp_path: Path, primary: PostgresServer, standby: PostgresServer
+) -> None:
+    """What is committed at the primary alone is not done, and those who wait for it do not pile up there."""
+    with Replicas(tmp_path, primary, 1, TICKOVER_DATABASE_CONNECTIONS="2") as replicas:
+        load = Load(replicas)
+        async with load.of(16, 4):
+            await load.succeed(50)
+            standby.stop()
+            await load.until_readiness_is(503)
+            await load.be_refused(20)
+            await asyncio.to_thread(wait_until, lambda: len(replicas.sessions()) <= 4)
+            await asyncio.to_thread(standby.start)
+            await load.until_readiness_is(200)
+            await load.succeed(50)

@@ -1,0 +1,137 @@
+"""What can befall PostgreSQL while callers write: they are told, nothing is lost, and the program needs no restart."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from tests.e2e.books import is_refused
+from tests.e2e.connections import open_connections
+from tests.e2e.load import Load, until
+from tests.e2e.proxy import Proxy
+from tests.e2e.replicas import Replicas
+from tests.postgres import PostgresServer
+
+_WRITERS = 16
+_VISITORS = 4
+# Of the partitions the parent alone: to lock one after the other could end in a deadlock with the callers.
+_LOCK = "lock table only clocks in access exclusive mode"
+_WAITING = "select pid from pg_locks where not granted"
+_END_SESSIONS = """
+    select pg_stat_clear_snapshot();
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and application_name = 'tickover'"""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    """One for this module alone, because it is stopped and set otherwise."""
+    with PostgresServer() as started:
+        yield started
+
+
+async def test_a_server_that_crashes_and_is_started_again(tmp_path: Path, server: PostgresServer) -> None:
+    with Replicas(tmp_path, server, 2) as replicas:
+        load = Load(replicas)
+        async with load.of(_WRITERS, _VISITORS):
+            for _ in range(3):
+                await load.succeed(50)
+                server.stop("immediate")
+                await load.be_refused(20)
+                await load.until_readiness_is(503)
+                await asyncio.to_thread(server.start)
+                await load.until_readiness_is(200)
+            await load.succeed(50)
+
+
+@asynccontextmanager
+async def _somebody(replicas: Replicas) -> AsyncIterator[asyncpg.Connection]:
+    """A session of one who may do everything."""
+    session = await asyncpg.connect(replicas.server.url(replicas.database, "postgres"))
+    try:
+        yield session
+    finally:
+        await session.close()
+
+
+async def test_connections_that_the_server_ends_in_the_midst_of_statements(
+    tmp_path: Path, server: PostgresServer
+) -> None:
+    with Replicas(tmp_path, server, 2) as replicas:
+        load = Load(replicas)
+        async with _somebody(replicas) as somebody, load.of(_WRITERS, _VISITORS):
+            for _ in range(15):
+                await load.succeed(5)
+                await somebody.execute(_END_SESSIONS)
+                await load.succeed(5)
+                async with somebody.transaction():
+                    await somebody.execute(_LOCK)
+                    await until(lambda: somebody.fetch(_WAITING))
+                    await somebody.execute(_END_SESSIONS)
+            await load.until_readiness_is(200)
+            await load.succeed(50)
+        assert load.books.refusals > 15
+
+
+async def test_connections_that_are_all_taken_by_statements_that_wait(tmp_path: Path, server: PostgresServer) -> None:
+    with Replicas(tmp_path, server, 1, TICKOVER_DATABASE_CONNECTIONS="2") as replicas:
+        load = Load(replicas)
+        async with _somebody(replicas) as somebody, load.of(_WRITERS, _VISITORS):
+            await load.succeed(50)
+            async with somebody.transaction():
+                await somebody.execute(_LOCK)
+                await load.until_readiness_is(503)
+                await load.be_refused(_WRITERS)
+            await load.until_readiness_is(200)
+            await load.succeed(50)
+
+
+async def test_a_network_that_swallows_everything(tmp_path: Path, server: PostgresServer) -> None:
+    with Proxy(server.port) as proxy, Replicas(tmp_path, server, 1, proxy.lead) as replicas:
+        load = Load(replicas)
+        async with load.of(_WRITERS, _VISITORS):
+            await load.succeed(50)
+            proxy.hold()
+            await load.until_readiness_is(503)
+            await load.be_refused(_WRITERS)
+            proxy.let_go()
+            await load.until_readiness_is(200)
+            await load.succeed(50)
+
+
+async def test_a_server_that_takes_no_writes_for_a_while(tmp_path: Path, server: PostgresServer) -> None:
+    with Replicas(tmp_path, server, 1) as replicas:
+        load = Load(replicas)
+        async with load.of(_WRITERS, _VISITORS):
+            await load.succeed(50)
+            server.configure(default_transaction_read_only="on")
+            await load.be_refused(20)
+            await load.until_readiness_is(503)
+            server.configure(default_transaction_read_only="off")
+            await load.until_readiness_is(200)
+            await load.succeed(50)
+
+
+async def test_who_is_under_way_when_it_stops_is_answered_even_if_the_database_never_answers(
+    tmp_path: Path, server: PostgresServer
+) -> None:
+    with Proxy(server.port) as proxy, Replicas(tmp_path, server, 1, proxy.lead) as replicas:
+        program = replicas.programs[0]
+        token = program.sign_in()
+        clock = program.result("createTestClock", {}, token)["clock"]
+        async with open_connections(program.url, _WRITERS, token) as connections:
+            proxy.hold()
+            # All of them about one clock, so that each has to wait for the one before.
+            for connection in connections:
+                connection.send("advanceTestClock", {"id": clock["id"], "frozenTime": clock["frozenTime"]})
+            # What came before this was read before it.
+            assert program.request("GET", "/healthz").status == 200
+            program.process.send_signal(signal.SIGTERM)
+            answers = await asyncio.gather(*(connection.receive() for connection in connections))
+        assert [is_refused(answer) for answer in answers] == [True] * _WRITERS
+        assert program.process.wait(30) == 0
+        assert "Traceback" not in program.output

@@ -1,0 +1,135 @@
+"""Several processes that serve one address: all serve, one that dies is replaced, and none is left behind."""
+
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.program import Program, run_tickover, verify_params, wait_until
+
+
+class Crew(Program):
+    """A program with several processes. When it is left, all of them have to end."""
+
+    def __init__(self, folder: Path, **environment: str) -> None:
+        super().__init__(folder, **environment)
+        # Whoever inherits the writing end keeps it open, so the reading end ends with the last of the processes.
+        self._ended, writing = os.pipe()
+        self.hands_on = (writing,)
+
+    def __exit__(self, *_: object) -> None:
+        super().__exit__()
+        wait_until(self.has_ended_wholly)
+        os.close(self._ended)
+
+    def launch(self) -> None:
+        super().launch()
+        os.close(self.hands_on[0])
+
+    def workers(self) -> set[int]:
+        """The processes that its first one has started, by their numbers."""
+        known = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        if known.exists():
+            return set(map(int, known.read_text().split()))
+        listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+        pairs = [tuple(map(int, line.split())) for line in listed.splitlines()]
+        return {worker for worker, parent in pairs if parent == self.process.pid}
+
+    def has_ended_wholly(self) -> bool:
+        return bool(select.select([self._ended], [], [], 0)[0])
+
+    def servers(self) -> set[str]:
+        """Which processes answered a few calls, each on a connection of its own: ids of requests begin differently."""
+        return {self.request("GET", "/healthz").headers["x-request-id"][:16] for _ in range(16)}
+
+
+@pytest.fixture
+def crew(tmp_path: Path, postgres_url: str) -> Iterator[Crew]:
+    with Crew(tmp_path, TICKOVER_DATABASE_URL=postgres_url, TICKOVER_WORKERS="2") as started:
+        yield started
+
+
+def _listens(program: Program) -> bool:
+    place = urlsplit(program.url)
+    with socket.socket() as caller:
+        return caller.connect_ex((place.hostname, place.port)) == 0
+
+
+def test_all_of_them_serve_and_know_the_same(crew: Crew) -> None:
+    assert len(crew.workers()) == 2
+    wait_until(lambda: len(crew.servers()) == 2)
+    for number in range(10):
+        email = f"person{number}@example.test"
+        params = verify_params(email, crew.send_code(email))
+        token = crew.result("loginByEmailVerification", params)["token"]
+        clock = crew.result("createTestClock", {}, token)["clock"]
+        asked = {"id": clock["id"], "frozenTime": clock["frozenTime"]}
+        assert crew.result("advanceTestClock", asked, token) == {"clock": clock}
+    assert len(re.findall("Ctrl-C stops it", crew.output)) == 1
+
+
+def test_one_that_is_killed_is_replaced(crew: Crew) -> None:
+    token = crew.sign_in()
+    before = crew.workers()
+    for victim in before:
+        os.kill(victim, signal.SIGKILL)
+        wait_until(lambda victim=victim: victim not in crew.workers() and len(crew.workers()) == 2)  # type: ignore[misc]
+        wait_until(lambda: len(crew.servers()) == 2)
+    assert not before & crew.workers()
+    assert "result" in crew.call("createTestClock", {}, token)
+    assert crew.output.count("a worker has ended") == 2
+    assert crew.stop() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_a_signal_stops_all_of_them(crew: Crew, number: int) -> None:
+    assert crew.stop(number) == 0
+    wait_until(crew.has_ended_wholly)
+    assert not _listens(crew)
+    assert crew.output.count("Tickover has stopped.") == 1
+    assert "Traceback" not in crew.output
+
+
+def test_they_end_by_themselves_when_the_first_is_killed(crew: Crew) -> None:
+    assert _listens(crew)
+    crew.kill()
+    wait_until(crew.has_ended_wholly)
+    assert not _listens(crew)
+
+
+def test_a_signal_while_they_are_being_started_stops_all_of_them(tmp_path: Path, postgres_url: str) -> None:
+    for started in (2, 4):
+        crew = Crew(tmp_path, TICKOVER_DATABASE_URL=postgres_url, TICKOVER_WORKERS="8")
+        crew.launch()
+        # Without the rest that wait_until takes, because it does not last long.
+        while len(crew.workers()) < started:
+            assert crew.process.poll() is None, crew.output
+        assert crew.stop() == 0
+        wait_until(crew.has_ended_wholly)
+        crew.__exit__()
+
+
+def test_with_sqlite_there_can_be_only_one(tmp_path: Path) -> None:
+    refused = run_tickover(tmp_path, "serve", "--port", "0", "--workers", "2")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.startswith("tickover: TICKOVER_WORKERS must be 1 with SQLite, not 2: ")
+    assert refused.stderr.count("\n") == 1
+
+
+def test_a_port_that_is_taken_is_told_in_one_sentence(tmp_path: Path, crew: Crew) -> None:
+    """Even if it is taken by somebody who would share it."""
+    port = urlsplit(crew.url).port
+    for workers in ("1", "2"):
+        flags = ("--port", str(port), "--workers", workers, "--database-url", crew.environment["TICKOVER_DATABASE_URL"])
+        refused = run_tickover(tmp_path, "serve", *flags)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert refused.stderr.startswith(f"tickover: Cannot listen on 127.0.0.1:{port}: Address already in use.")
+        assert refused.stderr.count("\n") == 1
+    assert crew.workers()

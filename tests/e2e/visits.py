@@ -1,0 +1,146 @@
+"""People who sign in: what they were told, held against what is in the database afterwards.
+
+Every address gets one letter. Its secret opens the door once at most; a failure that was told is counted; a token that
+was given works, and one that was given back does not.
+"""
+
+import random
+import re
+from collections import Counter
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.e2e.books import is_refused
+from tests.e2e.connections import Connection
+from tests.program import code_params, link_params, verify_params
+from tests.world import Answer
+from tickover import tokens
+
+# A code allows five tries. Two are for the right code, which a caller who was not answered sends again.
+_MOST_WRONG_TRIES = 3
+_RECIPIENT = re.compile(rb"^To: (\S+)", re.MULTILINE)
+_CODE = re.compile(rb"^Subject: (\d+) ", re.MULTILINE)
+
+
+class Rows(NamedTuple):
+    """What the database has of the addresses."""
+
+    sends: Counter[str]
+    failures: Counter[str]
+    sessions: dict[str, list[bytes]]
+    """The digests of the tokens."""
+
+
+class Visit:
+    """One address, and what happened to it as far as its owner knows."""
+
+    def __init__(self, email: str) -> None:
+        self.email = email
+        self.letter_told = False
+        self.failures_told = 0
+        self.tries_untold = 0
+        self.redemptions = 0
+        self.token = ""
+        self.logout_begun = False
+        self.logout_told = False
+
+    def check(self, rows: Rows) -> None:
+        assert rows.sends[self.email] == 1 or not (self.letter_told or rows.sends[self.email]), self.email
+        sessions = rows.sessions.get(self.email, [])
+        if self.token:
+            expected = [[tokens.digest(self.token)]]
+            if self.logout_begun:
+                expected = [[]] if self.logout_told else [[], *expected]
+            assert sessions in expected, self.email
+        else:
+            assert len(sessions) <= min(1, self.redemptions), self.email
+        failures = rows.failures[self.email]
+        if self.token or sessions:
+            assert failures == 0, self.email
+        else:
+            assert self.failures_told <= failures, self.email
+            assert failures <= self.failures_told + self.tries_untold + self.redemptions, self.email
+
+
+class Visits:
+    """`outbox` is the folder of the letters, whichever server wrote them."""
+
+    def __init__(self, outbox: Path) -> None:
+        self._outbox = outbox
+        self._chances = random.Random(7)
+        self._numbers = count()
+        self._codes: dict[str, str] = {}
+        self.every: list[Visit] = []
+
+    async def visit(self, connection: Connection) -> None:
+        """Ask for a letter, guess a few times, and mostly sign in; give up when the letter is not told of."""
+        number = next(self._numbers)
+        visit = Visit(f"visitor{number}@example.test")
+        self.every.append(visit)
+        by_link = number % 3 == 0
+        secret = await self._ask_for_letter(connection, visit, by_link)
+        if secret is None:
+            return
+        if not by_link:
+            await self._guess(connection, visit, secret)
+        if self._chances.random() < 0.7:
+            await self._redeem(connection, visit, secret, by_link)
+        if visit.token and self._chances.random() < 0.5:
+            await self._log_out(connection, visit)
+
+    async def _ask_for_letter(self, connection: Connection, visit: Visit, by_link: bool) -> str | None:
+        params = link_params(visit.email) if by_link else code_params(visit.email)
+        answer = await _call(connection, "sendLoginCodeEmail", params)
+        if answer is None:
+            return None
+        assert answer["result"]["message"] == "ok", answer
+        visit.letter_told = True
+        return str(answer["result"]["loginUrl"].partition("#token=")[2]) if by_link else self._code_for(visit.email)
+
+    async def _guess(self, connection: Connection, visit: Visit, code: str) -> None:
+        for distance in range(1, self._chances.randint(0, _MOST_WRONG_TRIES) + 1):
+            wrong = verify_params(visit.email, f"{(int(code) + distance) % 1_000_000:06}")
+            visit.tries_untold += 1
+            answer = await _call(connection, "loginByEmailVerification", wrong)
+            if answer is not None:
+                assert answer["error"]["data"]["reason"] == "LOGIN_REFUSED", answer
+                visit.tries_untold -= 1
+                visit.failures_told += 1
+
+    async def _redeem(self, connection: Connection, visit: Visit, secret: str, by_link: bool) -> None:
+        """Twice: who was not answered tries again, and who was let in finds that it works only once."""
+        method = "loginByEmailLink" if by_link else "loginByEmailVerification"
+        params = {"token": secret} if by_link else verify_params(visit.email, secret)
+        for _ in range(2):
+            visit.redemptions += 1
+            answer = await _call(connection, method, params)
+            if answer is not None and "result" in answer:
+                assert not visit.token, "it opened the door twice"
+                visit.token = answer["result"]["token"]
+            elif answer is not None:
+                assert visit.redemptions > 1, answer
+                assert answer["error"]["data"]["reason"] == "LOGIN_REFUSED", answer
+
+    async def _log_out(self, connection: Connection, visit: Visit) -> None:
+        visit.logout_begun = True
+        answer = await _call(connection, "logout", {}, visit.token)
+        if answer is not None:
+            assert "result" in answer, answer
+            visit.logout_told = True
+
+    def _code_for(self, email: str) -> str:
+        """Letters are thrown away once they were opened, because to look through thousands takes its time."""
+        for file in self._outbox.glob("*.eml"):
+            letter = file.read_bytes()
+            if found := _CODE.search(letter):
+                self._codes[_RECIPIENT.findall(letter)[0].decode()] = found[1].decode()
+            file.unlink()
+        return self._codes.pop(email)
+
+
+async def _call(connection: Connection, method: str, params: Any, token: str | None = None) -> Any:
+    """The whole answer; None when the store was not to be had."""
+    connection.send(method, params, token)
+    answer: Answer = await connection.receive()
+    return None if is_refused(answer) else answer.json
