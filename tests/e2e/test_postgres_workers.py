@@ -6,6 +6,7 @@ import select
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -133,3 +134,20 @@ def test_a_port_that_is_taken_is_told_in_one_sentence(tmp_path: Path, crew: Crew
         assert refused.stderr.startswith(f"tickover: Cannot listen on 127.0.0.1:{port}: Address already in use.")
         assert refused.stderr.count("\n") == 1
     assert crew.workers()
+
+
+def test_children_of_others_are_not_taken_for_workers(tmp_path: Path, postgres_url: str) -> None:
+    """As where a script with jobs in the background has become the server, or in a container."""
+    with Crew(tmp_path, TICKOVER_DATABASE_URL=postgres_url, TICKOVER_WORKERS="2"):
+        pass  # It has noted its key.
+    script = 'sleep 0 & exec "$0" -m tickover serve'
+    environment = {
+        **os.environ, "TICKOVER_DATABASE_URL": postgres_url, "TICKOVER_WORKERS": "2", "TICKOVER_PORT": "0",
+        "TICKOVER_SECRET_KEY": "another key than that of the data folder",
+    }  # fmt: skip
+    ended = subprocess.run(
+        ["sh", "-c", script, sys.executable], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    # It is refused, because its key is another; the child that ended well must not be taken for it.
+    assert ended.returncode == 2, ended.stderr
+    assert "another secret key" in ended.stderr

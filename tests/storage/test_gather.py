@@ -357,3 +357,41 @@ async def test_everyone_gets_an_answer_of_their_own_whatever_comes(
         else:
             assert isinstance(outcome, _OurFault) if call.fate == "fault" else outcome == _result(call)
             assert runs[call] == (2 if "fault" in fates and len(together) > 1 else 1)
+
+
+async def test_large_calls_travel_in_small_batches(database: _Database) -> None:
+    """One that is larger than a batch may be goes alone."""
+    million = 2**20
+    calls: _Calls = Gatherer(
+        database.run, alike=lambda call: call.kind, size=lambda call: call.name * million, at_once=1
+    )
+    async with _held_up_by_one(calls, database):
+        tasks = await _submit(calls, [_Call(number, name=size) for number, size in enumerate([1, 2, 1, 1, 5, 4])])
+    assert await _outcomes(tasks) == [f"{number} is done" for number in range(6)]
+    assert [[call.number for call in batch] for batch in database.batches] == [[0, 1, 2], [3], [4], [5]]
+
+
+async def test_too_many_bytes_are_refused(database: _Database) -> None:
+    calls: _Calls = Gatherer(database.run, alike=lambda call: call.kind, size=lambda _: 2**25, at_once=1)
+    async with _held_up_by_one(calls, database):
+        tasks = await _submit(calls, [_Call(number) for number in range(4)])
+    outcomes = await _outcomes(tasks)
+    assert [isinstance(outcome, Rejection) for outcome in outcomes] == [False, False, False, True]
+
+
+async def test_what_may_have_happened_is_not_run_again(database: _Database) -> None:
+    calls: _Calls = Gatherer(database.run, alike=lambda call: call.kind, undone=LookupError, at_once=1)
+    async with _held_up_by_one(calls, database):
+        tasks = await _submit(calls, [_Call(0), _Call(1, fate="fault"), _Call(2)])
+    assert all(isinstance(outcome, _OurFault) for outcome in await _outcomes(tasks))
+    assert len(database.batches) == 1
+
+
+@asynccontextmanager
+async def _held_up_by_one(calls: _Calls, database: _Database) -> AsyncIterator[None]:
+    database.answers.clear()
+    busy = await _submit(calls, [_Call(-1)])
+    database.batches.clear()
+    yield
+    database.answers.set()
+    await _outcomes(busy)

@@ -288,3 +288,61 @@ async def test_of_many_with_two_keys_at_once_those_of_one_key_are_let_in(store: 
         assert len(let_in) == 1
         assert answers == [n % 3 % 2 in let_in for n in range(30)]
     await other.close()
+
+
+# What a caller is told
+
+
+async def test_who_cannot_be_reached_has_done_nothing(postgres: PostgresServer, postgres_url: str) -> None:
+    """Only of a statement that was on its way is it not known whether it was done."""
+    store = await _opened(postgres_url)
+    store._connections._hosts = ["postgresql://tickover@127.0.0.1:1/nowhere"]
+    with pytest.raises(Rejection) as refused:
+        await keep(store, clock(1), user(1))
+    assert refused.value.message == "The database does not answer just now."
+    assert isinstance(refused.value.__cause__, ConnectionRefusedError)
+    await store.close()
+
+
+async def test_who_is_refused_a_clock_is_told_of_one_that_lives_and_nothing_is_done_twice(store: PostgresStore) -> None:
+    """Also if the owner's clocks expire between two calls that travel together."""
+    await keep(store, clock(1, NOW - 7 * DAY), user(1))
+    before, after = key(0, NOW - 7 * DAY), key(0, NOW - 7 * DAY + MINUTE)
+    answers = await asyncio.gather(
+        store.create_clock(clock(2), user(1), b"", before, 1),
+        store.create_clock(clock(3), user(1), b"", after, 1),
+        store.create_clock(clock(4), user(2), b"", after, 1),
+    )
+    assert [*answers] == [None, key(2), None]
+    assert await schedule_of(store, key(4), user(2)) == b""
+
+
+async def test_tries_at_one_address_leave_connections_for_others(
+    postgres_url: str, witness: asyncpg.Connection
+) -> None:
+    store = await _opened(postgres_url, 4)
+    await keep(store, clock(1), user(1))
+    async with witness.transaction():
+        await witness.execute("select take_turn_for_address($1)", ANA)
+        tries = [asyncio.create_task(store.count_try(ANA, allowing(), NOW)) for _ in range(20)]
+        assert await advance(store, key(1), user(1), START + DAY) is not None
+        assert not any(attempt.done() for attempt in tries)
+    assert await asyncio.gather(*tries) == [None] * 20
+    await store.close()
+
+
+async def test_a_schema_further_down_the_path_is_not_ours(postgres: PostgresServer) -> None:
+    url = postgres.create_database()
+    await (await _opened(url)).close()
+    connection = await asyncpg.connect(url)
+    await connection.execute("create schema staging")
+    await (await _opened(f"{url}?search_path=staging,public")).close()
+    assert await connection.fetchval("select to_regclass('staging.clocks') is not null")
+    await connection.close()
+
+
+async def test_a_time_limit_for_connecting_is_taken_from_nobody(postgres_url: str) -> None:
+    """Others take it in a URL, and many URLs have it."""
+    store = await _opened(f"{postgres_url}?connect_timeout=10")
+    await store.ping()
+    await store.close()
