@@ -21,7 +21,8 @@ run: .venv/run
 setup: .venv/dev
 
 test: .venv/dev
-	$(BIN)/pytest --cov --cov-report=term-missing:skip-covered --cov-fail-under=100
+	$(BIN)/pytest tests/core tests/rpc --cov --cov-report=term-missing:skip-covered --cov-fail-under=100
+	$(BIN)/pytest --ignore tests/core --ignore tests/rpc
 
 check: .venv/dev
 	$(BIN)/ruff check

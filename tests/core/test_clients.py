@@ -4,7 +4,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from tickover.core.clients import Network, network_of, read_networks
+from tickover.core.clients import Network, host_name, network_of, read_networks
 
 PROXY = "10.0.0.1"
 CLIENT = "198.51.100.9"
@@ -123,3 +123,23 @@ def test_proxies_are_addresses_or_networks(text: str, networks: tuple[str, ...])
 def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         read_networks(text)
+
+
+# The name in a Host header
+
+
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [
+        pytest.param(b"clocks.example.test", "clocks.example.test", id="a name"),
+        pytest.param(b"Clocks.Example.Test:8000", "clocks.example.test", id="in capitals, with a port"),
+        pytest.param(b"127.0.0.1:8000", "127.0.0.1", id="an address"),
+        pytest.param(b"[::1]:8000", "::1", id="an IPv6 address"),
+        pytest.param(b"", "", id="nothing"),
+        pytest.param(b"clocks.example.test/", "", id="more than a name"),
+        pytest.param(b"clocks.example.test\n", "", id="a line break after it"),
+        pytest.param(b"[clocks]", "", id="a name in brackets"),
+    ],
+)
+def test_the_name_in_a_host_header(host: bytes, name: str) -> None:
+    assert host_name(host) == name

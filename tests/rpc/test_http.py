@@ -11,6 +11,12 @@ from tickover.core.limits import MAX_BODY
 JSON = ("Content-Type", "application/json")
 
 
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """The door is passed before anything is kept, so one kind of database will do."""
+    return sqlite_url
+
+
 # What may be sent where (decision 16).
 
 

@@ -12,6 +12,12 @@ CREATE = "createTestClock"
 MICROSECOND = timedelta(microseconds=1)
 
 
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """Times are looked at before anything is kept, so one kind of database will do."""
+    return sqlite_url
+
+
 # frozenTime (decisions 17, 18 and 19).
 
 

@@ -96,9 +96,7 @@ class Connections:
             # A migration may take its time, and so may another server's that has to be waited for.
             connection = await self.connect(command_timeout=None)
             try:
-                encoding = await connection.fetchval("show server_encoding")
-                if encoding != "UTF8":
-                    raise SettingError(f"The database {shown(self._url)} is in {encoding}; it must be in UTF8.")
+                await self._check(connection)
                 await _migrate(connection)
             finally:
                 await connection.close()
@@ -112,6 +110,14 @@ class Connections:
             # Nothing that we do leaves a trace in a session, so there is nothing to undo between two statements.
             reset=_leave_as_it_is,
         )
+
+    async def _check(self, connection: asyncpg.Connection) -> None:
+        encoding = await connection.fetchval("show server_encoding")
+        if encoding != "UTF8":
+            raise SettingError(f"The database {shown(self._url)} is in {encoding}; it must be in UTF8.") from None
+        if await connection.fetchval("select current_schema() is null"):
+            sentence = f"The database {shown(self._url)} has no schema of the name that search_path gives."
+            raise SettingError(sentence) from None
 
     async def close(self) -> None:
         """Wait for statements on their way, but not for a database that is away."""
