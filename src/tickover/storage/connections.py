@@ -272,6 +272,14 @@ async def _leave_as_it_is(_: asyncpg.Connection) -> None:
     pass
 
 
+async def version_of(connection: asyncpg.Connection) -> int:
+    """The number of the last migration that was applied; 0 when there was none."""
+    # In our own schema, not in one that only comes after it in the search path.
+    exists = await connection.fetchval("select to_regclass(format('%I.schema_version', current_schema())) is not null")
+    version: int = await connection.fetchval("select max(number) from schema_version") if exists else 0
+    return version
+
+
 async def _migrate(connection: asyncpg.Connection) -> None:
     """Apply what is missing, each migration in a transaction of its own; other servers may be doing the same."""
     known = migrations("postgres")
@@ -279,15 +287,11 @@ async def _migrate(connection: asyncpg.Connection) -> None:
         async with connection.transaction():
             await connection.execute("set local statement_timeout = 0; set local lock_timeout = 0")
             await connection.execute(f"select pg_advisory_xact_lock({_MIGRATING})")
-            # In our own schema, not in one that only comes after it in the search path.
-            exists = await connection.fetchval(
-                "select to_regclass(format('%I.schema_version', current_schema())) is not null"
-            )
-            version = await connection.fetchval("select max(number) from schema_version") if exists else 0
+            version = await version_of(connection)
             missing = pending(known, version)
             if not missing:
                 return
-            if not exists:
+            if version == 0:
                 await connection.execute("create table schema_version (number integer not null primary key)")
             await connection.execute(missing[0].sql)
             await connection.execute("insert into schema_version values ($1)", missing[0].number)

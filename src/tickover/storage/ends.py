@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from tickover.settings import SettingError
 from tickover.storage import is_postgres, shown
-from tickover.storage.connections import Connections, said
+from tickover.storage.connections import Connections, said, version_of
 from tickover.storage.migrate import migrations, pending
 from tickover.storage.postgres import slot_of
 from tickover.storage.writer import immediate
@@ -202,8 +202,7 @@ class PostgresEnd(End):
             "bool", schema="pg_catalog", encoder=lambda yes: bytes((yes,)), decoder=ord, format="binary"
         )
         await self._lock()
-        exists = await connection.fetchval("select to_regclass('schema_version') is not null")
-        return await connection.fetchval("select max(number) from schema_version") or 0 if exists else 0
+        return await version_of(connection)
 
     async def _lock(self) -> None:
         """Any number may copy from a database at a time, and only one to it; then it is not the source either."""

@@ -38,7 +38,8 @@ class Gatherer(Generic[_Call, _Result]):
 
     `run` is given calls that agree in what `alike` says of them, and no two of which agree in what `single` says: a
     statement changes a row only once. It gives back as many results, in the same order, and may raise; what is `undone`
-    proves that nothing of the batch has happened. `size` is in bytes, for calls that may be large.
+    proves that nothing of the batch has happened. `size` is in bytes, for calls that may be large. At most `at_once`
+    batches are on their way.
     """
 
     def __init__(
