@@ -39,7 +39,8 @@ class Accepted(NamedTuple):
 class MailServer:
     """What it was told is in `said`, what it accepted in `letters`.
 
-    `instead` holds what it does instead of answering a command; END_OF_DATA is the dot after a letter.
+    `instead` holds what it does instead of answering a command; END_OF_DATA is the dot after a letter, and `MAIL again`
+    a MAIL on a connection that has had one.
     """
 
     END_OF_DATA = "."
@@ -84,6 +85,7 @@ class _Conversation(SMTP):
             **options,
         )
         self._server = server
+        self._had_mail = False
         server.connections.append(self)
 
     async def _handle_client(self) -> None:
@@ -98,16 +100,17 @@ class _Conversation(SMTP):
         await self._hear("AUTH", arg, super().smtp_AUTH)
 
     async def smtp_MAIL(self, arg: str | None) -> None:
-        await self._hear("MAIL", arg, super().smtp_MAIL)
+        again, self._had_mail = self._had_mail, True
+        if again and (misbehave := self._server.instead.get("MAIL again")):
+            await misbehave(self)
+        else:
+            await self._hear("MAIL", arg, super().smtp_MAIL)
 
     async def smtp_RCPT(self, arg: str | None) -> None:
         await self._hear("RCPT", arg, super().smtp_RCPT)
 
     async def smtp_DATA(self, arg: str | None) -> None:
         await self._hear("DATA", arg, super().smtp_DATA)
-
-    async def smtp_RSET(self, arg: str | None) -> None:
-        await self._hear("RSET", arg, super().smtp_RSET)
 
     async def smtp_QUIT(self, arg: str | None) -> None:
         await self._hear("QUIT", arg, super().smtp_QUIT)

@@ -51,7 +51,7 @@ async def test_a_connection_is_kept_for_the_next_letter(server: MailServer, mail
         await mailer.deliver(letter(secret=f"{number:06}"))
     assert [arrived.code for arrived in server.letters] == ["000000", "000001", "000002"]
     assert len(server.connections) == 1
-    assert server.said.count("RSET") == 2
+    assert [said.split()[0] for said in server.said] == ["EHLO", *(["MAIL", "RCPT", "DATA"] * 3)]
 
 
 async def test_closing_says_goodbye(server: MailServer, mailer: SmtpMailer) -> None:
@@ -60,11 +60,19 @@ async def test_closing_says_goodbye(server: MailServer, mailer: SmtpMailer) -> N
     assert server.said[-1] == "QUIT"
 
 
-async def test_a_connection_that_the_server_closed_meanwhile_is_replaced(
-    server: MailServer, mailer: SmtpMailer
+@pytest.mark.parametrize(
+    "misbehaviour",
+    [
+        pytest.param(hang_up, id="closed"),
+        pytest.param(answer("421 closing"), id="about to be closed"),
+        pytest.param(answer("451 too many letters on this connection"), id="used up"),
+    ],
+)
+async def test_a_connection_that_the_server_is_done_with_is_replaced(
+    server: MailServer, mailer: SmtpMailer, misbehaviour: Misbehaviour
 ) -> None:
     await mailer.deliver(letter(secret="000001"))
-    server.instead["RSET"] = hang_up
+    server.instead["MAIL again"] = misbehaviour
     await mailer.deliver(letter(secret="000002"))
     assert [arrived.code for arrived in server.letters] == ["000001", "000002"]
     assert len(server.connections) == 2

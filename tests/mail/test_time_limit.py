@@ -154,7 +154,7 @@ def test_connections_that_died_in_silence_cost_a_second_and_no_letter(readable_l
         await asyncio.gather(*(scene.deliver() for _ in range(3)))
         assert len(scene.server.connections) == 3
         silence = Silence()
-        scene.server.instead["RSET"] = silence
+        scene.server.instead["MAIL again"] = silence
         delivery = scene.deliver()
         await silence.begins(delivery)
         await scene.pass_time(1)

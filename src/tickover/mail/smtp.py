@@ -49,8 +49,7 @@ class SmtpMailer:
         if_broken_off: type[Exception] = MailRefused
         try:
             async with asyncio.timeout(self._seconds):
-                server = await self._connected()
-                await self._address(server, letter)
+                server = await self._addressed(letter)
                 if_broken_off = MailOutcomeUnknown
                 await server.data(self._composer.compose(letter))
             self._keep(server)
@@ -66,22 +65,28 @@ class SmtpMailer:
             if server is not None:
                 server.close()
 
-    async def _connected(self) -> SMTP:
-        """A connection that was used before and is still alive, or a new one."""
+    async def _addressed(self, letter: Letter) -> SMTP:
+        """A connection, kept or new, on which the letter's sender and recipient were accepted."""
         if self._idle:
-            with suppress(SMTPException, OSError):
-                server = self._take()
-                return await _or_close(server, server.rset(timeout=_STILL_THERE_SECONDS))
-            # Where one is dead the others will be: better to greet anew than to ask them all.
-            while self._idle:
-                self._take().close()
+            server = self._take()
+            try:
+                async with asyncio.timeout(_STILL_THERE_SECONDS):
+                    await _or_close(server, self._say_sender(server, letter))
+            except (SMTPException, OSError):
+                # Where one is dead the others will be: better to greet anew than to ask them all.
+                while self._idle:
+                    self._take().close()
+            else:
+                return await _or_close(server, self._say_recipient(server, letter))
         server = self._server()
-        return await _or_close(server, self._greet(server))
+        return await _or_close(server, self._greet_and_address(server, letter))
 
-    async def _greet(self, server: SMTP) -> None:
+    async def _greet_and_address(self, server: SMTP, letter: Letter) -> None:
         await server.connect()
         if server.is_ehlo_or_helo_needed:
             await server.ehlo()
+        await self._say_sender(server, letter)
+        await self._say_recipient(server, letter)
 
     def _keep(self, server: SMTP) -> None:
         """Keep the connection for the next letter, but not for long: servers count those that are open."""
@@ -97,19 +102,14 @@ class SmtpMailer:
         timer.cancel()
         return server
 
-    async def _address(self, server: SMTP, letter: Letter) -> None:
-        """Say from whom and to whom. The addresses were checked by us, and are said to the letter."""
+    async def _say_sender(self, server: SMTP, letter: Letter) -> None:
         parameters = [] if letter.to.isascii() else [b"SMTPUTF8"]
         if parameters and not server.supports_extension("smtputf8"):
             raise SMTPNotSupported("the server takes ASCII addresses only")
-        for command, address in (
-            (b"MAIL FROM:<%b>", self._composer.sender_address),
-            (b"RCPT TO:<%b>", letter.to),
-        ):
-            response = await server.execute_command(command % address.encode(), *parameters)
-            if response.code not in (250, 251):
-                raise SMTPResponseException(response.code, response.message)
-            parameters = []
+        await _say(server, b"MAIL FROM:<%b>" % self._composer.sender_address.encode(), *parameters)
+
+    async def _say_recipient(self, server: SMTP, letter: Letter) -> None:
+        await _say(server, b"RCPT TO:<%b>" % letter.to.encode())
 
     def _server(self) -> SMTP:
         return SMTP(
@@ -126,6 +126,13 @@ class SmtpMailer:
     async def close(self) -> None:
         servers = [self._take() for _ in range(len(self._idle))]
         await asyncio.gather(*(_say_goodbye(server) for server in servers))
+
+
+async def _say(server: SMTP, *command: bytes) -> None:
+    """Say who it is from or to. The addresses were checked by us, and are said to the letter."""
+    response = await server.execute_command(*command)
+    if response.code not in (250, 251):
+        raise SMTPResponseException(response.code, response.message)
 
 
 async def _or_close(server: SMTP, talk: Awaitable[object]) -> SMTP:
