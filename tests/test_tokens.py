@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -122,47 +122,44 @@ def test_a_code_for_an_address_beyond_ascii_is_kept_too() -> None:
     ],
 )
 def test_a_bearer_token_is_read_from_its_header(header: bytes) -> None:
-    assert read_bearer_token([header % TOKEN.encode()]) == TOKEN
+    assert read_bearer_token(header % TOKEN.encode()) == TOKEN
 
 
 @pytest.mark.parametrize(
-    "headers",
+    "header",
     [
-        pytest.param([], id="no header"),
-        pytest.param([b"Bearer " + TOKEN.encode()] * 2, id="the same header twice"),
-        pytest.param([b"Bearer " + TOKEN.encode(), b"Basic YTpi"], id="another header beside it"),
-        pytest.param([b""], id="empty header"),
-        pytest.param([b"Bearer"], id="scheme alone"),
-        pytest.param([b"Bearer "], id="scheme and a space"),
-        pytest.param([TOKEN.encode()], id="token alone"),
-        pytest.param([b" " + TOKEN.encode()], id="token behind a space"),
-        pytest.param([b" Bearer " + TOKEN.encode()], id="space at the start"),
-        pytest.param([b"Bearer" + TOKEN.encode()], id="no space"),
-        pytest.param([b"Bearer\t" + TOKEN.encode()], id="tab for the space"),
-        pytest.param([b"Bearer \t" + TOKEN.encode()], id="tab behind the space"),
-        pytest.param([b"Bearer: " + TOKEN.encode()], id="colon behind the scheme"),
-        pytest.param([b"Basic " + TOKEN.encode()], id="another scheme"),
-        pytest.param([b"Token " + TOKEN.encode()], id="no scheme at all"),
-        pytest.param([b"Be\xe0rer " + TOKEN.encode()], id="scheme of other letters"),
-        pytest.param([b"Bearer " + TOKEN.encode() + b"," + TOKEN.encode()], id="two tokens with a comma"),
-        pytest.param([b"Bearer " + TOKEN.encode() + b" " + TOKEN.encode()], id="two tokens with a space"),
-        pytest.param([b"Bearer " + TOKEN.encode()[:-1]], id="a letter short"),
-        pytest.param([b"Bearer " + TOKEN.encode() + b"z"], id="a letter long"),
-        pytest.param([b"Bearer " + TOKEN.encode() + b"="], id="with padding"),
-        pytest.param([b"Bearer " + TOKEN.encode() + b"\n"], id="line break at the end"),
-        pytest.param([b'Bearer "' + TOKEN.encode() + b'"'], id="in quotes"),
-        pytest.param([b"Bearer " + TOKEN.encode().replace(b"tko_", b"TKO_")], id="prefix in upper case"),
-        pytest.param([b"Bearer " + TOKEN.encode().removeprefix(b"tko_")], id="no prefix"),
-        pytest.param([b"Bearer " + TOKEN.encode()[:-1] + b"+"], id="letter of another alphabet"),
-        pytest.param([b"Bearer " + TOKEN.encode()[:-1] + b"\xe9"], id="letter beyond ASCII"),
-        pytest.param([b"Bearer " + b"\xff" * 47], id="no text at all"),
-        pytest.param([b"Bearer " + b"a" * 1_000_000], id="a megabyte"),
+        pytest.param(b"", id="empty header"),
+        pytest.param(b"Bearer", id="scheme alone"),
+        pytest.param(b"Bearer ", id="scheme and a space"),
+        pytest.param(TOKEN.encode(), id="token alone"),
+        pytest.param(b" " + TOKEN.encode(), id="token behind a space"),
+        pytest.param(b" Bearer " + TOKEN.encode(), id="space at the start"),
+        pytest.param(b"Bearer" + TOKEN.encode(), id="no space"),
+        pytest.param(b"Bearer\t" + TOKEN.encode(), id="tab for the space"),
+        pytest.param(b"Bearer \t" + TOKEN.encode(), id="tab behind the space"),
+        pytest.param(b"Bearer: " + TOKEN.encode(), id="colon behind the scheme"),
+        pytest.param(b"Basic " + TOKEN.encode(), id="another scheme"),
+        pytest.param(b"Token " + TOKEN.encode(), id="no scheme at all"),
+        pytest.param(b"Be\xe0rer " + TOKEN.encode(), id="scheme of other letters"),
+        pytest.param(b"Bearer " + TOKEN.encode() + b"," + TOKEN.encode(), id="two tokens with a comma"),
+        pytest.param(b"Bearer " + TOKEN.encode() + b" " + TOKEN.encode(), id="two tokens with a space"),
+        pytest.param(b"Bearer " + TOKEN.encode()[:-1], id="a letter short"),
+        pytest.param(b"Bearer " + TOKEN.encode() + b"z", id="a letter long"),
+        pytest.param(b"Bearer " + TOKEN.encode() + b"=", id="with padding"),
+        pytest.param(b"Bearer " + TOKEN.encode() + b"\n", id="line break at the end"),
+        pytest.param(b'Bearer "' + TOKEN.encode() + b'"', id="in quotes"),
+        pytest.param(b"Bearer " + TOKEN.encode().replace(b"tko_", b"TKO_"), id="prefix in upper case"),
+        pytest.param(b"Bearer " + TOKEN.encode().removeprefix(b"tko_"), id="no prefix"),
+        pytest.param(b"Bearer " + TOKEN.encode()[:-1] + b"+", id="letter of another alphabet"),
+        pytest.param(b"Bearer " + TOKEN.encode()[:-1] + b"\xe9", id="letter beyond ASCII"),
+        pytest.param(b"Bearer " + b"\xff" * 47, id="no text at all"),
+        pytest.param(b"Bearer " + b"a" * 1_000_000, id="a megabyte"),
     ],
 )
-def test_any_other_headers_carry_no_token(headers: Sequence[bytes]) -> None:
-    assert read_bearer_token(headers) is None
+def test_any_other_header_carries_no_token(header: bytes) -> None:
+    assert read_bearer_token(header) is None
 
 
 def test_a_token_that_was_made_can_be_read() -> None:
     token = Mint(KEY).new_bearer_token()
-    assert read_bearer_token([f"Bearer {token}".encode()]) == token
+    assert read_bearer_token(f"Bearer {token}".encode()) == token

@@ -9,7 +9,7 @@ import hashlib
 import hmac
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
 from tickover.core.ids import uuid7
@@ -18,7 +18,7 @@ from tickover.core.moments import Moment, to_micros
 
 Entropy = Callable[[int], bytes]
 
-_BEARER: Final = re.compile(r"tko_[A-Za-z0-9_-]{43}")
+_BEARER: Final = re.compile(rb"(?i:bearer) +(tko_[A-Za-z0-9_-]{43}) *")
 
 
 class Mint:
@@ -64,10 +64,7 @@ def digest(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-def read_bearer_token(authorizations: Sequence[bytes]) -> str | None:
-    """The token in the request's Authorization headers, or None when they are not exactly one with one of ours."""
-    if len(authorizations) != 1:
-        return None
-    scheme, _, token = authorizations[0].decode("latin-1").partition(" ")
-    token = token.strip(" ")
-    return token if scheme.lower() == "bearer" and _BEARER.fullmatch(token) else None
+def read_bearer_token(authorization: bytes) -> str | None:
+    """The token in an Authorization header, or None when it holds none of ours."""
+    match = _BEARER.fullmatch(authorization)
+    return match[1].decode() if match else None

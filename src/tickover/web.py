@@ -1,13 +1,11 @@
 """The door: an ASGI callable for `POST /rpc`, the pages and the health checks. The only reader of the wall clock."""
 
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from itertools import count
 from secrets import token_hex
 from typing import Any, Final
-
-from msgspec import Struct
 
 from tickover import tokens
 from tickover.core.clients import Network, network_of
@@ -20,6 +18,8 @@ from tickover.ports import Store
 from tickover.rpc import Answer, Context, Rpc, refuse
 from tickover.wire import CODES
 
+Fields = Mapping[bytes, bytes]
+Client = tuple[str, int] | None
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -41,38 +41,17 @@ class Disconnected(Exception):
     """The client went away before it had said what it wants."""
 
 
-class _Headers(Struct):
-    """What the door looks at."""
-
-    host: bytes | None = None
-    origin: bytes | None = None
-    content_type: bytes = b""
-    content_length: bytes = b""
-    authorizations: list[bytes] = []
-    forwarded_for: list[bytes] = []
-
-    @classmethod
-    def read(cls, scope: Scope) -> "_Headers":
-        headers = cls()
-        for name, value in scope["headers"]:
-            if name == b"authorization":
-                headers.authorizations.append(value)
-            elif name == b"x-forwarded-for":
-                headers.forwarded_for.append(value)
-            elif name == b"host" and headers.host is not None:
-                # Two of them: whichever we took, somebody on the way may have taken the other.
-                headers.host = b""
-            elif name in _SINGLE_HEADERS:
-                setattr(headers, _SINGLE_HEADERS[name], value)
-        return headers
-
-
-_SINGLE_HEADERS: Final = {
-    b"host": "host",
-    b"origin": "origin",
-    b"content-type": "content_type",
-    b"content-length": "content_length",
-}
+def _fields_of(headers: Iterable[Header]) -> dict[bytes, bytes]:
+    """The headers by name. One that stands there twice counts as empty, since others may have taken the other."""
+    fields: dict[bytes, bytes] = {}
+    for name, value in headers:
+        if name not in fields:
+            fields[name] = value
+        elif name == b"x-forwarded-for":
+            fields[name] += b"," + value
+        else:
+            fields[name] = b""
+    return fields
 
 
 class Web:
@@ -100,38 +79,52 @@ class Web:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         assert scope["type"] == "http", "the server is told to speak nothing else"
+        fields = _fields_of(scope["headers"])
         request_id = next(self._request_ids)
-        headers = _Headers.read(scope)
         try:
-            status, more, body = await self._respond(scope, headers, receive, request_id)
+            response = await self._respond(scope, fields, receive, request_id)
         except Disconnected:
             return
-        every = [*more, *self._guard.headers_for(headers.origin), (b"x-request-id", request_id.encode())]
-        if status != 204:
-            every.append((b"content-length", b"%d" % len(body)))
-        await send({"type": "http.response.start", "status": status, "headers": every})
+        except Rejection as rejection:
+            response = _response_of(refuse(rejection))
+        status, headers, body = self._finish(response, fields, request_id)
+        await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
-    async def _respond(self, scope: Scope, headers: _Headers, receive: Receive, request_id: str) -> Response:
+    async def answer(self, fields: Fields, client: Client, body: bytes) -> Response:
+        """The answer to a `POST /rpc` whose body is there, without ASGI's detours."""
+        request_id = next(self._request_ids)
         try:
-            self._guard.check_host(headers.host)
+            self._guard.check_host(fields.get(b"host"))
+            _check_kind("POST", fields.get(b"content-type", b""))
+            response = await self._call(fields, client, body, request_id)
         except Rejection as rejection:
-            return _response_of(refuse(rejection))
-        if scope["path"] == "/rpc":
-            return await self._call(scope, headers, receive, request_id)
-        return await self._page(scope["method"], scope["path"])
+            response = _response_of(refuse(rejection))
+        return self._finish(response, fields, request_id)
 
-    async def _call(self, scope: Scope, headers: _Headers, receive: Receive, request_id: str) -> Response:
-        if scope["method"] == "OPTIONS" and (preflight := self._guard.preflight_for(headers.origin)):
+    def _finish(self, response: Response, fields: Fields, request_id: str) -> Response:
+        """The response with the headers that every one has."""
+        status, headers, body = response
+        every = [*headers, *self._guard.headers_for(fields.get(b"origin")), (b"x-request-id", request_id.encode())]
+        if status != 204:
+            every.append((b"content-length", b"%d" % len(body)))
+        return status, every, body
+
+    async def _respond(self, scope: Scope, fields: Fields, receive: Receive, request_id: str) -> Response:
+        self._guard.check_host(fields.get(b"host"))
+        method, path = scope["method"], scope["path"]
+        if path != "/rpc":
+            return await self._page(method, path)
+        if method == "OPTIONS" and (preflight := self._guard.preflight_for(fields.get(b"origin"))):
             return 204, preflight, b""
-        try:
-            _check_kind(scope["method"], headers.content_type)
-            body = await _read_body(receive, headers.content_length)
-        except Rejection as rejection:
-            return _response_of(refuse(rejection))
-        forwarded_for = b",".join(headers.forwarded_for)[-_LONGEST_FORWARDED:] if self._trusted_proxies else b""
-        network = self._network_of(scope.get("client"), forwarded_for)
-        token = tokens.read_bearer_token(headers.authorizations)
+        _check_kind(method, fields.get(b"content-type", b""))
+        body = await _read_body(receive, fields.get(b"content-length", b""))
+        return await self._call(fields, scope.get("client"), body, request_id)
+
+    async def _call(self, fields: Fields, client: Client, body: bytes, request_id: str) -> Response:
+        forwarded_for = fields.get(b"x-forwarded-for", b"")[-_LONGEST_FORWARDED:] if self._trusted_proxies else b""
+        network = self._network_of(client, forwarded_for)
+        token = tokens.read_bearer_token(fields.get(b"authorization", b""))
         return _response_of(await self._rpc.answer(body, Context(self._now, token, network, request_id)))
 
     async def _page(self, method: str, path: str) -> Response:
@@ -154,6 +147,8 @@ class Web:
 def _check_kind(method: str, content_type: bytes) -> None:
     if method != "POST":
         raise Rejection(Reason.METHOD_NOT_ALLOWED, f"Use POST here, not {method}.")
+    if content_type == b"application/json":
+        return
     kind, *parameters = (part.strip() for part in content_type.lower().replace(b'"', b"").split(b";"))
     charsets = {parameter for parameter in parameters if parameter.startswith(b"charset")}
     if kind != b"application/json" or charsets - {b"charset=utf-8"}:
