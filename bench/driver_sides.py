@@ -50,8 +50,8 @@ class Ungathered(PostgresStore):
     ) -> bytes | None:
         return (await self._keep_clocks([_NewClock(clock, owner, schedule, living_from, most)]))[0]
 
-    async def advance_clock(self, key: bytes, owner: bytes, to: Moment) -> Kept | None:
-        return (await self._advance_clocks([_Advance(key, owner, to)]))[0]
+    async def advance_clock(self, key: bytes, owner: bytes, to: Moment, *, with_schedule: bool = True) -> Kept | None:
+        return (await self._advance_clocks([_Advance(key, owner, to, with_schedule)]))[0]
 
 
 # psycopg is no part of the program, so it is not pinned, and may be missing.

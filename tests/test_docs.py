@@ -18,7 +18,7 @@ from tests.program import Program
 from tests.transcripts import PAGES, ROOT, rewrite
 from tickover import __version__
 from tickover.core import limits
-from tickover.core.clocks import Contribution, GoalHead, Transaction
+from tickover.core.clocks import ContributionEntry, GoalHead, TransactionEntry
 from tickover.core.entries import Entry
 from tickover.core.errors import Reason
 from tickover.core.logins import Sent, SignedIn
@@ -203,8 +203,8 @@ def test_every_parameter_is_documented_with_its_operation(method: str) -> None:
 
 def test_every_field_of_an_answer_is_documented() -> None:
     told = read("docs/api.md")
-    answers = (Sent, SignedIn, Transaction, Contribution, GoalHead, Progress)
-    missing = {name for kind in answers for name in fields_of(kind) if f"`{name}`" not in told}
+    answers = (Sent, SignedIn, TransactionEntry, ContributionEntry, GoalHead, Progress)
+    missing = {name for kind in answers for name in [*fields_of(kind), "source"] if f"`{name}`" not in told}
     assert missing == set()
 
 

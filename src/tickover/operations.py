@@ -31,11 +31,16 @@ from tickover.core.logins import (
     VerificationEntry,
 )
 from tickover.core.moments import Moment
+from tickover.core.recent import Recent
 from tickover.ports import Letter, Mailer, MailOutcomeUnknown, MailRefused, NewSession, Store, Subject
 from tickover.tokens import Mint
 
-_read_schedule: Final = msgpack.Decoder(Schedule).decode
-_write_schedule: Final = msgpack.Encoder().encode
+_read_entry: Final = msgpack.Decoder(ScheduleEntry).decode
+_write_entry: Final = msgpack.Encoder().encode
+
+
+_SCHEDULES_AT_HAND: Final = 4_000_000
+"""Bytes of schedules, as they are stored, that are held written out: whoever moves a clock moves it again soon."""
 
 
 class Caller(Struct, frozen=True):
@@ -63,6 +68,7 @@ class Operations:
         self._mailer = mailer
         self._mint = mint
         self._policy = policy
+        self._schedules: Recent[bytes, Schedule] = Recent(_SCHEDULES_AT_HAND)
         self._buckets = Buckets(policy.client_burst, policy.client_refill)
 
     async def authenticate(self, token: str | None, anyone: Caller) -> Caller:
@@ -77,24 +83,34 @@ class Operations:
     async def create_test_clock(self, entry: ScheduleEntry, caller: Caller) -> bytes:
         key = self._mint.new_key(caller.now)
         clock = clocks.start(key, entry, caller.now)
-        schedule = clocks.write_schedule(key, entry)
+        schedule = clocks.write_schedule(clock, entry)
         living_from = ids.first_living_key(caller.now)
         most = self._policy.max_clocks_per_user
-        oldest = await self._store.create_clock(clock, caller.user, _write_schedule(schedule), living_from, most)
+        body = _write_entry(entry)
+        oldest = await self._store.create_clock(clock, caller.user, body, living_from, most)
         if oldest is not None:
             wait = ceil((ids.expires_at(oldest) - caller.now).total_seconds())
             message = f"You have as many live clocks as you may ({most}); the oldest expires in {wait} s."
             raise Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
-        return _clock_result(clock, schedule)
+        self._schedules.put(key, schedule, len(body))
+        return _clock_result(clock.frozen_time, schedule)
 
     async def advance_test_clock(self, entry: AdvanceEntry, caller: Caller) -> bytes:
         key = ids.read_clock_id(entry.id)
         if key is not None and ids.has_expired(key, caller.now):
             raise Rejection(Reason.CLOCK_EXPIRED, "This clock has expired; clocks live for seven days.")
-        kept = await self._store.advance_clock(key, caller.user, entry.frozen_time) if key else None
+        schedule = self._schedules.get(key) if key else None
+        kept = (
+            await self._store.advance_clock(key, caller.user, entry.frozen_time, with_schedule=schedule is None)
+            if key
+            else None
+        )
         if kept is None:
             raise Rejection(Reason.CLOCK_NOT_FOUND, "You have no clock with this id.")
         clock = kept.clock
+        if schedule is None:
+            schedule = clocks.write_schedule(clock, _read_entry(kept.schedule))
+            self._schedules.put(clock.key, schedule, len(kept.schedule))
         if entry.frozen_time < clock.frozen_time:
             current = moments.write(clock.frozen_time)
             message = f"The clock is already at {current}; time only moves forward."
@@ -103,7 +119,7 @@ class Operations:
             latest = moments.write(clock.max_time)
             message = f"The clock cannot go beyond {latest}."
             raise Rejection(Reason.TIME_AFTER_MAX, message, {"maxTime": latest})
-        return _clock_result(clock, _read_schedule(kept.schedule))
+        return _clock_result(clock.frozen_time, schedule)
 
     async def send_login_code_email(self, entry: SendEntry, caller: Caller) -> Sent:
         self._admit(caller)
@@ -194,8 +210,8 @@ def _signed_in(token: str, user: bytes | None) -> SignedIn:
     return SignedIn(token, ids.write("user", user))
 
 
-def _clock_result(clock: clocks.Clock, schedule: Schedule) -> bytes:
-    return b'{"clock":%b}' % clocks.view(clock, schedule)
+def _clock_result(frozen_time: Moment, schedule: Schedule) -> bytes:
+    return b'{"clock":%b}' % clocks.view(frozen_time, schedule)
 
 
 class Operation(Struct, frozen=True):

@@ -11,7 +11,7 @@ from tickover.core.moments import Moment
 
 
 class Kept(Struct, frozen=True):
-    """A clock as it stands, and the schedule that was kept with it, which never changes."""
+    """A clock as it stands, and the schedule that was kept with it, which never changes; empty if not asked for."""
 
     clock: Clock
     schedule: bytes
@@ -52,7 +52,7 @@ class Store(Protocol):
         When the owner has, nothing is kept, and the key of the oldest of them is given back.
         """
 
-    async def advance_clock(self, key: bytes, owner: bytes, to: Moment) -> Kept | None:
+    async def advance_clock(self, key: bytes, owner: bytes, to: Moment, *, with_schedule: bool = True) -> Kept | None:
         """Move the clock to `to` if that is between its frozen time and its max time, both included.
 
         Gives back the clock as it stands afterwards, moved or not; None when the owner has no such clock.

@@ -14,7 +14,7 @@ from tickover.core.errors import Reason, Rejection, unavailable
 from tickover.core.limits import MAX_BATCH
 from tickover.core.moments import Moment
 from tickover.operations import OPERATIONS, Caller, Operation, Operations
-from tickover.wire import NotARequest
+from tickover.wire import NotARequest, Request
 
 
 class Context(Struct, frozen=True):
@@ -49,6 +49,9 @@ class Rpc:
 
     async def answer(self, body: bytes, context: Context) -> Answer:
         """Answer a call, or a batch of them; an empty body when nothing asks for an answer."""
+        request = wire.read_at_once(body)
+        if request is not None:
+            return await self._run(request, context)
         try:
             text = wire.read_text_of(body)
             if text.lstrip(" \t\r\n").startswith("["):
@@ -78,6 +81,9 @@ class Rpc:
             return refuse(rejection, rejection.id)
         except Rejection as rejection:
             return refuse(rejection)
+        return await self._run(request, context)
+
+    async def _run(self, request: Request, context: Context) -> Answer:
         now = context.now()
         caller = Caller(now, context.network)
         try:

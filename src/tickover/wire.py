@@ -1,16 +1,15 @@
 """What travels: the JSON-RPC 2.0 envelope, parameters as types, and errors with their codes and HTTP statuses."""
 
 import re
-from functools import cache
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from msgspec import DecodeError, Raw, Struct, ValidationError, json
 
-from tickover.core.entries import Entry, read_text
-from tickover.core.errors import Fault, Reason, Rejection, invalid_params
-from tickover.core.explain import explain
+from tickover.core.entries import Entry
+from tickover.core.errors import Reason, Rejection, invalid_params
 from tickover.core.limits import MAX_FAULTS
 from tickover.core.moments import Moment
+from tickover.core.reading import read
 
 CODES: Final[dict[Reason, tuple[int, int]]] = {
     # Reason: (JSON-RPC code, HTTP status of a single call). Dispatched calls are answered 200, because generic clients
@@ -39,6 +38,15 @@ NULL: Final = b"null"
 _ABSENT: Final = Raw(b"")
 
 
+class _Ordinary(Struct):
+    """A call as nearly all are; whatever the decoder finds unlike it is looked at more closely."""
+
+    jsonrpc: Literal["2.0"]
+    method: str
+    params: Raw = Raw(b"{}")
+    id: Raw = _ABSENT
+
+
 class Request(Struct, frozen=True):
     """A call. `params` stay unread until the method is known; `id` is echoed byte for byte."""
 
@@ -64,6 +72,7 @@ class ErrorObject(Struct, frozen=True):
 
 
 _read_list: Final = json.Decoder(list[Raw]).decode
+_read_ordinary: Final = json.Decoder(_Ordinary).decode
 _read_envelope: Final = json.Decoder(_Envelope).decode
 _read_string: Final = json.Decoder(str).decode
 _write: Final = json.Encoder().encode
@@ -103,6 +112,18 @@ def _parse_error(why: str) -> Rejection:
 
 def _too_deep() -> Rejection:
     return _parse_error("it is nested too deeply")
+
+
+def read_at_once(body: bytes) -> Request | None:
+    """The call that is the whole body, in one pass over it; None when it is a batch, or unusual in any way."""
+    try:
+        call = _read_ordinary(body.decode())
+    except (UnicodeDecodeError, DecodeError, RecursionError):
+        return None
+    id, params = bytes(call.id), bytes(call.params)
+    if not id or id[:1] not in _ID_STARTS or b"u0000" in id or not params.startswith(b"{"):
+        return None
+    return Request(call.method, params, id)
 
 
 def read_batch(text: str) -> list[Raw]:
@@ -154,21 +175,9 @@ def _string(written: Raw) -> str | None:
 _Params = TypeVar("_Params", bound=Entry)
 
 
-@cache
-def _decoder(kind: type[_Params]) -> json.Decoder[_Params]:
-    return json.Decoder(kind, dec_hook=read_text)
-
-
 def read_params(kind: type[_Params], method: str, written: bytes, now: Moment) -> _Params:
     """Read a method's parameters; a Rejection that names every fault when there are any."""
-    faults: list[Fault] = []
-    params: _Params | None
-    try:
-        params = _decoder(kind).decode(written)
-    except (DecodeError, RecursionError):
-        faults, params = explain(kind, written)
-    if params is not None:
-        faults.extend(params.faults(now))
+    faults, params = read(kind, written, now)
     if params is None or faults:
         raise invalid_params(method, faults[:MAX_FAULTS])
     return params

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from tickover.core import clocks, ids, moments
-from tickover.core.clocks import AdvanceEntry, Clock, Pieces, Schedule, ScheduleEntry
-from tickover.core.entries import read_text
+from tickover.core.clocks import AdvanceEntry, Clock, Lane, Schedule, ScheduleEntry
 from tickover.core.errors import Fault
+from tickover.core.explain import explain
 from tickover.core.moments import Moment
 
 NOW = datetime(2027, 1, 1, 12, 0, 0, 123_456, tzinfo=UTC)
@@ -21,7 +21,9 @@ HEX = KEY.hex()
 
 
 def schedule_entry(**params: Any) -> ScheduleEntry:
-    return msgspec.json.decode(msgspec.json.encode(params), type=ScheduleEntry, dec_hook=read_text)
+    faults, entry = explain(ScheduleEntry, msgspec.json.encode(params))
+    assert isinstance(entry, ScheduleEntry), faults
+    return entry
 
 
 def transaction(**fields: Any) -> dict[str, Any]:
@@ -33,16 +35,17 @@ def goal(**fields: Any) -> dict[str, Any]:
 
 
 def started(**params: Any) -> tuple[Clock, Schedule]:
-    """A clock and its schedule, the schedule as a database gives it back."""
+    """A clock and its schedule, of parameters as a database gives them back."""
     entry = schedule_entry(**params)
-    kept = msgspec.msgpack.encode(clocks.write_schedule(KEY, entry))
-    return clocks.start(KEY, entry, NOW), msgspec.msgpack.decode(kept, type=Schedule)
+    clock = clocks.start(KEY, entry, NOW)
+    kept = msgspec.msgpack.decode(msgspec.msgpack.encode(entry), type=ScheduleEntry)
+    return clock, clocks.write_schedule(clock, kept)
 
 
 def seen(at: Moment | None = None, **params: Any) -> Any:
     """What a caller sees of a clock of these parameters, at its start or at another instant."""
     clock, schedule = started(**params)
-    return json.loads(clocks.view(clock if at is None else msgspec.structs.replace(clock, frozen_time=at), schedule))
+    return json.loads(clocks.view(at or clock.frozen_time, schedule))
 
 
 def faults(now: Moment = NOW, **params: Any) -> list[Fault]:
@@ -71,11 +74,11 @@ def test_a_clock_starts_at_the_frozen_time_given() -> None:
     assert clock == Clock(KEY, start, start, datetime(2038, 2, 28, tzinfo=UTC))
 
 
-def test_the_fields_come_in_the_order_of_the_interface() -> None:
+def test_the_fields_come_in_the_order_of_the_interface_and_the_source_last() -> None:
     view = seen(transactions=[transaction(category="Home")], goals=[goal()])
     (pending,), (saving,) = view["pendingTransactions"], view["goals"]
     assert " ".join(view) == "id status frozenTime maxTime expiresAt transactions pendingTransactions goals"
-    assert " ".join(pending) == "id at name amount currency type source category"
+    assert " ".join(pending) == "id at name amount currency type category source"
     assert " ".join(saving) == (
         "id name targetAmount currentAmount remainingAmount progressPercent contributions upcomingContributions"
     )
@@ -130,7 +133,14 @@ def test_whole_amounts_are_written_without_a_fraction() -> None:
         "transactions": [transaction(amount=2.0)],
         "goals": [goal(targetAmount=3.0, contributions=[contribution])],
     }
-    assert b".0" not in clocks.view(*started(**params))
+    clock, schedule = started(**params)
+    assert b".0" not in clocks.view(clock.frozen_time, schedule)
+
+
+@pytest.mark.parametrize("text", ["1.0", 'Version 1.0,"currency":"x', "1.0}\n", "2.0}", "a 3.0, b"])
+def test_a_text_that_looks_like_a_whole_amount_stays_as_it_is(text: str) -> None:
+    (shown,) = seen(transactions=[transaction(name=text, category=text, amount=5.0)])["pendingTransactions"]
+    assert (shown["name"], shown["category"], shown["amount"]) == (text, text, 5)
 
 
 @pytest.mark.parametrize(
@@ -256,10 +266,9 @@ def test_the_largest_schedule_is_seen_whole_at_every_step() -> None:
         "transactions": [transaction(at=at) for at in reversed(ats)],
         "goals": [goal(contributions=[{"at": at, "amount": 0.1} for at in reversed(ats)])] * 25,
     }
-    clock, schedule = started(**params)
+    _, schedule = started(**params)
     for day in (0, 1, 50, 98, 99):
-        standing = msgspec.structs.replace(clock, frozen_time=START + timedelta(days=day))
-        view = json.loads(clocks.view(standing, schedule))
+        view = json.loads(clocks.view(START + timedelta(days=day), schedule))
         assert [item["at"] for item in view["transactions"]] == ats[: day + 1]
         assert [item["at"] for item in view["pendingTransactions"]] == ats[day + 1 :]
         assert [item["currentAmount"] for item in view["goals"]] == [(day + 1) / 10] * 25
@@ -269,10 +278,8 @@ def test_the_largest_schedule_is_seen_whole_at_every_step() -> None:
     ("count", "first", "rest"),
     [(0, b"", b"1,22,333"), (1, b"1", b"22,333"), (2, b"1,22", b"333"), (3, b"1,22,333", b"")],
 )
-def test_pieces_are_cut_between_any_two(count: int, first: bytes, rest: bytes) -> None:
-    pieces = Pieces(b"1,22,333", [1, 4, 8])
-    assert pieces.cut(count) == (first, rest)
-    assert [pieces[index] for index in range(3)] == [b"1", b"22", b"333"]
+def test_a_lane_is_cut_between_any_two(count: int, first: bytes, rest: bytes) -> None:
+    assert Lane([START] * 3, [b"1", b"22", b"333"]).cut(count) == (first, rest)
 
 
 # Refusing

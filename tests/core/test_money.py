@@ -1,12 +1,20 @@
 """Money: sums exact in decimal, whole numbers without `.0`, and the percentage of a goal (decisions 24 to 26)."""
 
+from collections.abc import Sequence
+
 import pytest
 from msgspec import json
 
-from tickover.core.money import Amount, Progress, staircase, whole_if_whole
+from tickover.core.money import Amount, Progress, add_up, whole_if_whole
 
 SMALLEST = 5e-324
 """The smallest positive number that a double holds."""
+
+
+def staircase(target: Amount, initial: Amount, contributions: Sequence[Amount]) -> list[Progress]:
+    """A goal's progress before its first contribution, after it, and so on."""
+    savings = add_up(target, initial, contributions)
+    return [savings.progress(count) for count in range(len(contributions) + 1)]
 
 
 def progress(target: Amount, initial: Amount, *contributions: Amount) -> Progress:

@@ -71,7 +71,7 @@ def witness(connection: apsw.Connection, path: Path) -> Iterator[apsw.Connection
 
 @pytest.fixture
 async def writer(connection: apsw.Connection) -> AsyncIterator[Writer]:
-    writer = Writer(connection)
+    writer = Writer(connection, 0.02)
     yield writer
     await writer.close()
 
@@ -90,7 +90,7 @@ async def _held_up(writer: Writer) -> AsyncIterator[None]:
         loop.call_soon_threadsafe(busy.set)
         assert go_on.wait(30)
 
-    waiting = writer.submit(job)
+    waiting = writer.submit(job, is_long=True)
     await busy.wait()
     try:
         yield
@@ -222,7 +222,7 @@ async def test_a_fault_that_shows_only_at_the_commit_spoils_no_other(
     connection.execute(
         "create table parts (thing text not null references things (name) deferrable initially deferred)"
     )
-    writer = Writer(connection)
+    writer = Writer(connection, 0.02)
 
     def orphan(db: apsw.Connection) -> None:
         db.execute("insert into parts values ('of nothing')")
@@ -254,7 +254,7 @@ async def test_a_full_disk_is_unavailable_and_leaves_nothing_half_there(
     connection: apsw.Connection, witness: apsw.Connection
 ) -> None:
     connection.pragma("max_page_count", connection.pragma("page_count") + 10)
-    writer = Writer(connection)
+    writer = Writer(connection, 0.02)
 
     def fill(db: apsw.Connection) -> None:
         db.execute("insert into things (name) values ('before the flood')")
@@ -272,7 +272,7 @@ async def test_a_full_disk_is_unavailable_and_leaves_nothing_half_there(
 
 async def test_a_database_that_can_only_be_read_is_unavailable(path: Path, connection: apsw.Connection) -> None:
     read_only = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-    writer = Writer(read_only)
+    writer = Writer(read_only, 0.02)
     outcomes = await _outcomes([writer.submit(_insert("thing"))])
     await writer.close()
     read_only.close()

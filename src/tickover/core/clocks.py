@@ -1,14 +1,14 @@
 """Test clocks: a schedule, fixed at creation, and an instant that only moves forward.
 
-Everything a caller sees is a view of the two. A schedule is therefore written once, as the very JSON that views show,
-with the places where it can be cut; a view at any instant cuts the text there and reads none of it.
+Everything a caller sees is a view of the two. What is kept of a schedule is what was asked for. To be seen, it is
+written out once, as the very JSON that views show; a view at any instant joins the pieces and reads none of them.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
-from operator import attrgetter
-from typing import Annotated, Final, Literal
+from functools import lru_cache
+from typing import Annotated, Final, Literal, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType, json
 
@@ -25,15 +25,24 @@ from tickover.core.limits import (
     SPAN_YEARS,
 )
 from tickover.core.moments import Moment
-from tickover.core.money import Amount, staircase, whole_if_whole
+from tickover.core.money import Amount, Savings, add_up, whole_if_whole
 
+_T = TypeVar("_T")
 _POSITIVE: Final = Meta(gt=0, le=MAX_AMOUNT)
 _NOT_NEGATIVE: Final = Meta(ge=0, le=MAX_AMOUNT)
 
 Name = Annotated[Text, Meta(min_length=1, max_length=MAX_NAME)]
 Category = Annotated[Text, Meta(max_length=MAX_CATEGORY)]
-# The lengths are there beside the pattern because `$` also matches before a final line break.
-Currency = Annotated[str, Meta(min_length=3, max_length=3, pattern="^[A-Z]{3}$", description="three uppercase letters")]
+# A pattern for people and for `explain`. The decoder is not told of it: `is_plain` looks at all currencies at once.
+Currency = Annotated[
+    str,
+    Meta(
+        min_length=3,
+        max_length=3,
+        description="three uppercase letters",
+        extra_json_schema={"pattern": "^[A-Z]{3}$"},
+    ),
+]
 PositiveAmount = Annotated[int, _POSITIVE] | Annotated[float, _POSITIVE]
 InitialAmount = Annotated[int, _NOT_NEGATIVE] | Annotated[float, _NOT_NEGATIVE]
 TransactionType = Literal["INCOME", "EXPENSE"]
@@ -56,6 +65,9 @@ class ContributionEntry(Entry, frozen=True):
     amount: PositiveAmount
 
 
+_Items = Sequence[TransactionEntry | ContributionEntry]
+
+
 class GoalEntry(Entry, frozen=True):
     name: Name
     target_amount: PositiveAmount
@@ -70,6 +82,20 @@ class ScheduleEntry(Entry, frozen=True):
     transactions: Annotated[list[TransactionEntry], Meta(max_length=MAX_TRANSACTIONS)] = []
     goals: Annotated[list[GoalEntry], Meta(max_length=MAX_GOALS)] = []
 
+    def is_plain(self, now: Moment) -> bool:
+        start = now if self.frozen_time is UNSET else self.frozen_time
+        ats = [item.at for item in self.transactions]
+        for goal in self.goals:
+            if goal.initial_amount > goal.target_amount:
+                return False
+            ats += [item.at for item in goal.contributions]
+        letters = "".join([item.currency for item in self.transactions])
+        return (
+            abs(start.year - now.year) < SPAN_YEARS
+            and (not ats or (start <= min(ats) and max(ats) <= moments.years_after(start)))
+            and (not letters or (letters.isascii() and letters.isalpha() and letters.isupper()))
+        )
+
     def faults(self, now: Moment) -> Iterator[Fault]:
         start = now if self.frozen_time is UNSET else self.frozen_time
         yield from _initial_amounts_over_target(self.goals)
@@ -81,10 +107,11 @@ class ScheduleEntry(Entry, frozen=True):
             message = f"must lie within {SPAN_YEARS} years of now ({limits})"
             yield Fault("frozenTime", "range", message, moments.write(start))
             return
-        yield from _outside("transactions", self.transactions, start)
+        end = moments.years_after(start)
+        yield from _outside("transactions", self.transactions, start, end)
         for index, goal in enumerate(self.goals or ()):
             if goal is not None:
-                yield from _outside(f"goals[{index}].contributions", goal.contributions, start)
+                yield from _outside(f"goals[{index}].contributions", goal.contributions, start, end)
 
 
 def _initial_amounts_over_target(goals: Sequence[GoalEntry]) -> Iterator[Fault]:
@@ -96,8 +123,7 @@ def _initial_amounts_over_target(goals: Sequence[GoalEntry]) -> Iterator[Fault]:
             yield Fault(f"goals[{index}].initialAmount", "max", message, goal.initial_amount)
 
 
-def _outside(path: str, entries: Sequence[TransactionEntry | ContributionEntry], start: Moment) -> Iterator[Fault]:
-    end = moments.years_after(start)
+def _outside(path: str, entries: _Items, start: Moment, end: Moment) -> Iterator[Fault]:
     for index, entry in enumerate(entries or ()):
         if entry is None or entry.at is None or start <= entry.at <= end:
             continue
@@ -112,24 +138,8 @@ class AdvanceEntry(Entry, frozen=True):
     frozen_time: Moment
 
 
-# What a caller sees.
-
-
-class Transaction(Struct, frozen=True, omit_defaults=True):
-    id: str
-    at: Moment
-    name: str
-    amount: Amount
-    currency: str
-    type: TransactionType
-    source: str
-    category: str | UnsetType = UNSET
-
-
-class Contribution(Struct, frozen=True):
-    id: str
-    at: Moment
-    amount: Amount
+# What a caller sees, in pieces of JSON: items are what was asked for, each with an id; of a goal, only how far it has
+# come depends on the instant.
 
 
 class GoalHead(Struct, frozen=True, rename="camel"):
@@ -140,48 +150,35 @@ class GoalHead(Struct, frozen=True, rename="camel"):
     target_amount: Amount
 
 
-# What is kept.
+class Lane(Struct, frozen=True, gc=False):
+    """Scheduled things in order of time, and then in the order given: their instants, and each as JSON."""
 
+    ats: list[Moment]
+    pieces: list[bytes]
 
-class Pieces(Struct, frozen=True, array_like=True):
-    """Pieces of JSON joined by commas, and where each ends."""
-
-    text: bytes
-    ends: list[int]
-
-    def __getitem__(self, index: int) -> bytes:
-        return self.text[self.ends[index - 1] + 1 if index else 0 : self.ends[index]]
-
-    def cut(self, count: int) -> tuple[bytes, bytes]:
-        """The first `count` pieces, and the rest."""
-        if count == 0:
-            return b"", self.text
-        end = self.ends[count - 1]
-        return self.text[:end], self.text[end + 1 :]
-
-
-class Lane(Struct, frozen=True, array_like=True):
-    """Scheduled things in order of time, and then in the order given."""
-
-    ats: list[int]
-    pieces: Pieces
-
-    def passed(self, frozen_time: int) -> int:
+    def passed(self, frozen_time: Moment) -> int:
+        """How many lie at this instant or before it."""
         return bisect_right(self.ats, frozen_time)
 
+    def cut(self, count: int) -> tuple[bytes, bytes]:
+        """The first `count` of them as JSON, and the rest."""
+        return b",".join(self.pieces[:count]), b",".join(self.pieces[count:])
 
-class GoalLane(Struct, frozen=True, array_like=True):
+
+class GoalLane(Struct, frozen=True, gc=False):
     head: bytes
-    progress: Pieces
+    savings: Savings
     contributions: Lane
 
 
-class Schedule(Struct, frozen=True, array_like=True):
+class Schedule(Struct, frozen=True, gc=False):
+    beginning: bytes
+    bounds: bytes
     transactions: Lane
     goals: list[GoalLane]
 
 
-class Clock(Struct, frozen=True):
+class Clock(Struct, frozen=True, gc=False):
     """Where a clock stands. Its expiry is in its key: seven days after the birth that the key carries."""
 
     key: bytes
@@ -195,50 +192,57 @@ def start(key: bytes, entry: ScheduleEntry, now: Moment) -> Clock:
     return Clock(key, start_time, start_time, moments.years_after(start_time))
 
 
-def write_schedule(key: bytes, entry: ScheduleEntry) -> Schedule:
-    """Fix the schedule: give every item its id, put it in order, and write it down."""
-    clock = key.hex()
-    transactions = (
-        Transaction(
-            f"txn_{clock}_{index}",
-            item.at,
-            item.name,
-            whole_if_whole(item.amount),
-            item.currency,
-            item.type,
-            "SIMULATED_TEST_CLOCK",
-            item.category,
-        )
-        for index, item in enumerate(entry.transactions)
-    )
-    goals = [_write_goal(f"{clock}_{index}", goal) for index, goal in enumerate(entry.goals)]
-    return Schedule(_write_lane(sorted(transactions, key=_AT)), goals)
+def write_schedule(clock: Clock, entry: ScheduleEntry) -> Schedule:
+    """Give every item its id, put it in order, and write it down, so that a view has only to join the pieces."""
+    beginning = b'"id":"%b","status":"READY"' % ids.write("clock", clock.key).encode()
+    expires_at = _ENCODER.encode(ids.expires_at(clock.key))
+    bounds = b'"maxTime":%b,"expiresAt":%b' % (_ENCODER.encode(clock.max_time), expires_at)
+    key = clock.key.hex()
+    transactions = _write_lane("txn", key, entry.transactions, ',"source":"SIMULATED_TEST_CLOCK"')
+    goals = [_write_goal(f"{key}_{index}", goal) for index, goal in enumerate(entry.goals)]
+    return Schedule(beginning, bounds, transactions, goals)
 
 
 def _write_goal(suffix: str, goal: GoalEntry) -> GoalLane:
-    items = (
-        Contribution(f"ctb_{suffix}_{index}", item.at, whole_if_whole(item.amount))
-        for index, item in enumerate(goal.contributions)
-    )
-    contributions = sorted(items, key=_AT)
-    steps = staircase(goal.target_amount, goal.initial_amount, [item.amount for item in contributions])
     head = GoalHead(f"goal_{suffix}", goal.name, whole_if_whole(goal.target_amount))
-    return GoalLane(_members(_ENCODER.encode(head)), _write_pieces(steps), _write_lane(contributions))
+    amounts = [item.amount for item in _in_order(goal.contributions, [item.at for item in goal.contributions])]
+    savings = add_up(goal.target_amount, goal.initial_amount, amounts)
+    return GoalLane(_members(_ENCODER.encode(head)), savings, _write_lane("ctb", suffix, goal.contributions))
 
 
-_AT: Final = attrgetter("at")
 _ENCODER: Final = json.Encoder()
+# What follows an amount, in a transaction and in a contribution. No text can hold either, because JSON escapes quotes
+# and line breaks.
+_NO_FRACTION: Final = re.compile(rb'\.0(?=,"currency":|}\n)')
 
 
-def _write_lane(items: Sequence[Transaction | Contribution]) -> Lane:
-    return Lane([moments.to_micros(item.at) for item in items], _write_pieces(items))
+def _write_lane(kind: str, suffix: str, items: _Items, more: str = "") -> Lane:
+    """The items as they were sent, in their order in time, each with its id before and what else it has behind."""
+    if not items:
+        return Lane([], [])
+    lines = _ENCODER.encode_lines(items)
+    if b".0" in lines:
+        # Amounts that are whole are shown so.
+        lines = _NO_FRACTION.sub(b"", lines)
+    # JSON escapes line breaks and U+0000, so those that are put between things are the only ones.
+    members = lines[1:-2].split(b"}\n{")
+    written = _form(kind, more, len(members)) % tuple(members)
+    pieces = written.replace(b"\0", suffix.encode()).split(b"\n")
+    ats = [item.at for item in items]
+    return Lane(sorted(ats), _in_order(pieces, ats))
 
 
-def _write_pieces(items: Sequence[Struct]) -> Pieces:
-    # JSON escapes line breaks inside strings, so those that `encode_lines` adds are the only ones.
-    lines = _ENCODER.encode_lines(items)[:-1]
-    lengths = [len(line) + 1 for line in lines.split(b"\n")] if items else []
-    return Pieces(lines.replace(b"\n", b","), [end - 1 for end in accumulate(lengths)])
+@lru_cache(maxsize=256)
+def _form(kind: str, more: str, count: int) -> bytes:
+    """So many items, a line each, to be filled in; U+0000 stands for what all their ids have in common."""
+    return "\n".join([f'{{"id":"{kind}_\0_{place}",%b{more}}}' for place in range(count)]).encode()
+
+
+def _in_order(items: list[_T], ats: list[Moment]) -> list[_T]:
+    """The items by their instants; those of one instant stay as they are."""
+    if sorted(ats) == ats:
+        return items
+    return [items[place] for place in sorted(range(len(ats)), key=ats.__getitem__)]
 
 
 def _members(written: bytes) -> bytes:
@@ -246,30 +250,25 @@ def _members(written: bytes) -> bytes:
     return written[1:-1]
 
 
-def view(clock: Clock, schedule: Schedule) -> bytes:
-    """The clock as a caller sees it at its frozen time, as JSON."""
-    frozen_time = moments.to_micros(clock.frozen_time)
-    visible, pending = schedule.transactions.pieces.cut(schedule.transactions.passed(frozen_time))
-    return (
-        b'{"id":"%b","status":"READY","frozenTime":"%b","maxTime":"%b","expiresAt":"%b",'
-        b'"transactions":[%b],"pendingTransactions":[%b],"goals":[%b]}'
-    ) % (
-        ids.write("clock", clock.key).encode(),
-        moments.write(clock.frozen_time).encode(),
-        moments.write(clock.max_time).encode(),
-        moments.write(ids.expires_at(clock.key)).encode(),
+def view(frozen_time: Moment, schedule: Schedule) -> bytes:
+    """The clock as a caller sees it at this instant, as JSON."""
+    visible, pending = schedule.transactions.cut(schedule.transactions.passed(frozen_time))
+    return b'{%b,"frozenTime":%b,%b,"transactions":[%b],"pendingTransactions":[%b],"goals":[%b]}' % (
+        schedule.beginning,
+        _ENCODER.encode(frozen_time),
+        schedule.bounds,
         visible,
         pending,
         b",".join([_view_goal(goal, frozen_time) for goal in schedule.goals]),
     )
 
 
-def _view_goal(goal: GoalLane, frozen_time: int) -> bytes:
+def _view_goal(goal: GoalLane, frozen_time: Moment) -> bytes:
     passed = goal.contributions.passed(frozen_time)
-    posted, upcoming = goal.contributions.pieces.cut(passed)
+    posted, upcoming = goal.contributions.cut(passed)
     return b'{%b,%b,"contributions":[%b],"upcomingContributions":[%b]}' % (
         goal.head,
-        _members(goal.progress[passed]),
+        _members(_ENCODER.encode(goal.savings.progress(passed))),
         posted,
         upcoming,
     )

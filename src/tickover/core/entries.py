@@ -10,11 +10,12 @@ from tickover.core.addresses import EmailAddress
 from tickover.core.errors import Fault
 from tickover.core.moments import Moment
 
-# U+0000 is refused because databases and terminals disagree about it; lone surrogates arrive here as U+0000.
-Text = Annotated[str, Meta(pattern=r"^[^\x00]*$", description="text without U+0000 and lone surrogates")]
+# U+0000 is refused because databases and terminals disagree about it; lone surrogates arrive here as U+0000. The
+# decoder is not asked to look for it in every text: `reading` looks once, in all of them.
+Text = Annotated[str, Meta(description="text without U+0000 and lone surrogates")]
 
 
-class Entry(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+class Entry(Struct, frozen=True, forbid_unknown_fields=True, rename="camel", gc=False):
     """Parameters, or a part of them. A misspelt name that was ignored would ruin a simulation, so it is refused."""
 
     def faults(self, now: Moment) -> Iterable[Fault]:
@@ -23,6 +24,13 @@ class Entry(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
         It is also asked when some fields were refused already: those are None, whatever their type says.
         """
         return ()
+
+    def is_plain(self, now: Moment) -> bool:
+        """Whether a quick look finds nothing that the decoder could have let through, and nothing for `faults`.
+
+        It is asked only when all fields could be read, and may say no where all is well.
+        """
+        return not list(self.faults(now))
 
 
 _READERS = {Moment: moments.parse, EmailAddress: addresses.parse}

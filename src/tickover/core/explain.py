@@ -18,6 +18,7 @@ from msgspec import NODEFAULT, UNSET, UnsetType, inspect
 from tickover.core.entries import Entry, read_text
 from tickover.core.errors import Fault
 from tickover.core.limits import MAX_FAULTS
+from tickover.core.moments import Moment
 
 _LONGEST_GOT = 200
 _LONGEST_NAME_HINTED = 40
@@ -50,9 +51,10 @@ class _Walk:
 
     def visit(self, info: inspect.Type, value: Any, path: str) -> Any:
         """Note what is wrong with the value; give it back as read, or None."""
-        expected, secret = "", False
+        expected, pattern, secret = "", "", False
         if isinstance(info, inspect.Metadata):
-            expected = (info.extra_json_schema or {}).get("description", "")
+            schema = info.extra_json_schema or {}
+            expected, pattern = schema.get("description", ""), schema.get("pattern", "")
             secret = (info.extra or {}).get("secret", False)
             info = info.type
         match info:
@@ -60,9 +62,11 @@ class _Walk:
                 return self._visit_struct(info, value, path)
             case inspect.ListType():
                 return self._visit_list(info, value, path)
+            case inspect.DateTimeType():
+                return self._visit_text_of_ours(Moment, value, path)
             case inspect.CustomType():
-                return self._visit_text_of_ours(info, value, path)
-        wrong = _wrong_with(info, value, expected)
+                return self._visit_text_of_ours(info.cls, value, path)
+        wrong = _wrong_with(info, value, expected, pattern)
         if wrong is None:
             return value
         rule, message = wrong
@@ -107,9 +111,9 @@ class _Walk:
             self.visit(info.item_type, item, f"{path}[{index}]") for index, item in enumerate(value[: info.max_length])
         ]
 
-    def _visit_text_of_ours(self, info: inspect.CustomType, value: Any, path: str) -> Any:
+    def _visit_text_of_ours(self, kind: type, value: Any, path: str) -> Any:
         try:
-            return read_text(info.cls, value)
+            return read_text(kind, value)
         except ValueError as error:
             rule = "format" if isinstance(value, str) else "type"
             self._note(path, rule, str(error), _shown(value))
@@ -131,11 +135,11 @@ class _Walk:
             self.faults.append(Fault(path, rule, message, got))
 
 
-def _wrong_with(info: inspect.Type, value: Any, expected: str) -> tuple[str, str] | None:
+def _wrong_with(info: inspect.Type, value: Any, expected: str, pattern: str) -> tuple[str, str] | None:
     """The rule that a plain value breaks, and a message; None when it breaks none."""
     match info:
         case inspect.StrType():
-            return _wrong_with_text(info, value, expected)
+            return _wrong_with_text(info, value, expected, pattern or info.pattern or "")
         case inspect.LiteralType():
             one_of = " or ".join(str(allowed) for allowed in info.values)
             return None if value in info.values and isinstance(value, str) else ("oneOf", f"must be {one_of}")
@@ -144,12 +148,11 @@ def _wrong_with(info: inspect.Type, value: Any, expected: str) -> tuple[str, str
     return _wrong_with_number(next(half for half in info.types if isinstance(half, inspect.FloatType)), value)
 
 
-def _wrong_with_text(info: inspect.StrType, value: Any, expected: str) -> tuple[str, str] | None:
+def _wrong_with_text(info: inspect.StrType, value: Any, expected: str, pattern: str) -> tuple[str, str] | None:
     of_one_length = info.min_length is not None and info.min_length == info.max_length
     if not isinstance(value, str):
         return "type", f"must be a string{f' of {expected}' if of_one_length else ''}"
-    misshapen = info.pattern is not None and not re.search(info.pattern, value)
-    if misshapen or (of_one_length and len(value) != info.min_length):
+    if "\0" in value or not re.search(pattern, value) or (of_one_length and len(value) != info.min_length):
         return "format", f"must be {expected}"
     if info.min_length is not None and len(value) < info.min_length:
         return "minLength", f"must have at least {_characters(info.min_length)}"

@@ -5,6 +5,7 @@ The sixteen bytes are a UUIDv7, so a clock's id carries the millisecond of its b
 
 import re
 from datetime import timedelta
+from functools import lru_cache
 from typing import Final
 
 from tickover.core.limits import CLOCK_LIFETIME
@@ -13,6 +14,7 @@ from tickover.core.moments import Moment, from_micros, to_micros
 _CLOCK_ID: Final = re.compile(r"clock_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _MILLISECOND: Final = timedelta(milliseconds=1)
 _DAY: Final = timedelta(days=1)
+_LIFETIME_MILLIS: Final = CLOCK_LIFETIME // _MILLISECOND
 
 
 def uuid7(born: Moment, random: bytes) -> bytes:
@@ -28,6 +30,7 @@ def write(prefix: str, key: bytes) -> str:
     return f"{prefix}_{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
+@lru_cache(maxsize=4096)
 def read_clock_id(text: str) -> bytes | None:
     """The key inside a clock's id, or None when no clock can have this id."""
     return bytes.fromhex(text[6:].replace("-", "")) if _CLOCK_ID.fullmatch(text) else None
@@ -36,7 +39,7 @@ def read_clock_id(text: str) -> bytes | None:
 def has_expired(key: bytes, now: Moment) -> bool:
     """Whether a clock of this id has lived its seven days; the id alone tells."""
     # In whole milliseconds, because an id that was made up may name a birth beyond the year 9999.
-    return to_micros(now) // 1000 - _birth_millis(key) >= CLOCK_LIFETIME // _MILLISECOND
+    return to_micros(now) // 1000 - _birth_millis(key) >= _LIFETIME_MILLIS
 
 
 def expires_at(key: bytes) -> Moment:
@@ -45,7 +48,7 @@ def expires_at(key: bytes) -> Moment:
 
 def first_living_key(now: Moment) -> bytes:
     """Every key of a clock that has expired by now sorts before this one, and no other does."""
-    millis = to_micros(now - CLOCK_LIFETIME) // 1000 + 1
+    millis = to_micros(now) // 1000 - _LIFETIME_MILLIS + 1
     return millis.to_bytes(6, "big") + bytes(10)
 
 

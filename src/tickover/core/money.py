@@ -14,8 +14,10 @@ from tickover.core.limits import MAX_PROGRESS_PERCENT
 
 Amount = int | float
 
+_CENTS = 100
 
-class Progress(Struct, frozen=True, rename="camel"):
+
+class Progress(Struct, frozen=True, rename="camel", gc=False):
     """How far a goal has come."""
 
     current_amount: Amount
@@ -23,22 +25,37 @@ class Progress(Struct, frozen=True, rename="camel"):
     progress_percent: Amount
 
 
+class Savings(Struct, frozen=True, gc=False):
+    """What a goal needs, and has before its first contribution, after it, and so on; in whole numbers of 1/unit."""
+
+    unit: int
+    target: int
+    sums: list[int]
+
+    def progress(self, contributions: int) -> Progress:
+        """How far the goal has come after so many contributions."""
+        unit, target, current = self.unit, self.target, self.sums[contributions]
+        return Progress(_number(current, unit), _number(target - current, unit), _percent(current, target))
+
+
 def whole_if_whole(amount: Amount) -> Amount:
     """The same number, written without `.0` when it is whole."""
     return int(amount) if isinstance(amount, float) and amount.is_integer() else amount
 
 
-def staircase(target: Amount, initial: Amount, contributions: Sequence[Amount]) -> list[Progress]:
-    """A goal's progress before its first contribution, after it, after the second, and so on."""
-    (goal, start, *steps), unit = _in_common_unit([target, initial, *contributions])
-    return [
-        Progress(_number(current, unit), _number(goal - current, unit), _percent(current, goal))
-        for current in accumulate(steps, initial=start)
-    ]
+def add_up(target: Amount, initial: Amount, contributions: Sequence[Amount]) -> Savings:
+    """A goal's savings, exact whatever the amounts."""
+    (goal, *steps), unit = _in_common_unit([target, initial, *contributions])
+    return Savings(unit, goal, list(accumulate(steps)))
 
 
-def _in_common_unit(amounts: Sequence[Amount]) -> tuple[list[int], int]:
+def _in_common_unit(amounts: list[Amount]) -> tuple[list[int], int]:
     """The amounts as whole numbers of 1/unit, where unit is a power of ten."""
+    # Nearly all are. An amount that equals a number of cents as a double is that number, because no other of as few
+    # digits is nearest to the same double.
+    cents = [round(amount * _CENTS) for amount in amounts]
+    if [count / _CENTS for count in cents] == amounts:
+        return cents, _CENTS
     parts = [_plain_text(amount).partition(".")[::2] for amount in amounts]
     places = max(len(fraction) for _, fraction in parts)
     return [int(whole + fraction.ljust(places, "0")) for whole, fraction in parts], 10**places

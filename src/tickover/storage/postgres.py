@@ -37,14 +37,18 @@ _KEEP_CLOCKS = "select refused, oldest from keep_clocks($1, $2, $3, $4, $5, $6, 
 
 # One for each slot, by its name: so only that one is looked at and locked. The keys are in order, rows are locked in
 # that order, so that no two batches wait for each other, and clocks before schedules, as by all who lock both.
-_ADVANCE_CLOCKS = [
+_MOVE_CLOCKS = [
     f"""
-    with moved as (
       update clocks_{slot} as clocks
       set frozen_time = case when given.to_time between frozen_time and max_time then given.to_time else frozen_time end
       from unnest($1::uuid[], $2::uuid[], $3::bigint[]) as given (key, owner, to_time)
       where clocks.key = given.key and clocks.owner = given.owner
-      returning clocks.key, start_time, frozen_time, max_time
+      returning clocks.key, start_time, frozen_time, max_time"""
+    for slot in range(SLOTS)
+]
+_ADVANCE_CLOCKS = [
+    f"""
+    with moved as ({_MOVE_CLOCKS[slot]}
     ), whole as materialized (
       select moved.key, start_time, frozen_time, max_time, schedules.body
       from moved join schedules_{slot} as schedules on schedules.key = moved.key
@@ -71,6 +75,7 @@ class _Advance(NamedTuple):
     key: bytes
     owner: bytes
     to: Moment
+    with_schedule: bool = True
 
 
 class PostgresStore:
@@ -89,7 +94,7 @@ class PostgresStore:
         )
         self._advances = Gatherer(
             self._advance_clocks,
-            alike=lambda advance: slot_of(advance.key),
+            alike=lambda advance: (slot_of(advance.key), advance.with_schedule),
             single=lambda advance: advance.key,
             undone=PostgresError,
         )
@@ -166,20 +171,23 @@ class PostgresStore:
         refused = {place: oldest.bytes for place, oldest in rows}
         return [refused.get(place) for place in range(1, len(fresh) + 1)]
 
-    async def advance_clock(self, key: bytes, owner: bytes, to: Moment) -> Kept | None:
-        return await self._advances.submit(_Advance(key, owner, to))
+    async def advance_clock(self, key: bytes, owner: bytes, to: Moment, *, with_schedule: bool = True) -> Kept | None:
+        return await self._advances.submit(_Advance(key, owner, to, with_schedule))
 
     async def _advance_clocks(self, advances: Sequence[_Advance]) -> list[Kept | None]:
         in_order = sorted(advances)
+        statements = _ADVANCE_CLOCKS if advances[0].with_schedule else _MOVE_CLOCKS
         rows = await self._connections.fetch(
-            _ADVANCE_CLOCKS[slot_of(advances[0].key)],
+            statements[slot_of(advances[0].key)],
             [UUID(advance.key) for advance in in_order],
             [UUID(advance.owner) for advance in in_order],
             [to_micros(advance.to) for advance in in_order],
         )
         found = {
-            key.bytes: Kept(Clock(key.bytes, *map(from_micros, instants)), schedule)
-            for key, *instants, schedule in rows
+            key.bytes: Kept(
+                Clock(key.bytes, from_micros(start), from_micros(standing), from_micros(latest)), *schedule or (b"",)
+            )
+            for key, start, standing, latest, *schedule in rows
         }
         return [found.get(advance.key) for advance in advances]
 
