@@ -3,17 +3,18 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup run test check fmt timing pins clean
+.PHONY: help setup run test check fmt bench timing pins clean
 
 help:
 	@echo 'make run     serve on 127.0.0.1:8000 with an SQLite file (installs what is missing)'
 	@echo 'make test    run every test (installs what is missing)'
 	@echo 'make check   lint, types and the direction of imports'
 	@echo 'make fmt     format the code'
+	@echo 'make bench   measure speed, growth and memory against the targets in ten minutes, or QUICK=1 in two'
 	@echo 'make timing  measure whether the time of a refused sign-in tells why it was refused'
 	@echo 'make setup   make .venv with the program and the development tools'
 	@echo 'make pins    bring requirements/*.txt up to date with pyproject.toml'
-	@echo 'make clean   delete .venv and caches (never your data)'
+	@echo 'make clean   delete .venv, what bench has installed, and caches (never your data)'
 
 run: .venv/run
 	@$(BIN)/tickover serve
@@ -34,6 +35,9 @@ fmt: .venv/dev
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
+bench: .venv/dev .venv-bench/ready .venv-bench/allauth .node-bench/ready
+	@$(BIN)/python -m bench $(if $(QUICK),--quick)
+
 timing: .venv/dev
 	$(BIN)/python -m bench.login_timing
 
@@ -43,9 +47,11 @@ pins: .venv/dev
 	$(PIN) --upgrade pyproject.toml --group build -o requirements/run.txt
 	$(PIN) --upgrade pyproject.toml --group build --group dev -c requirements/run.txt -o requirements/dev.txt
 	$(PIN) --upgrade --no-deps --group postgres -o requirements/postgres.txt
+	$(PIN) --upgrade --group bench -c requirements/run.txt -o requirements/bench.txt
+	$(PIN) --upgrade --group bench-allauth -c requirements/bench.txt -o requirements/bench-allauth.txt
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .import_linter_cache
+	rm -rf .venv .venv-bench .node-bench .bench .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .import_linter_cache
 
 # pip comes last, so an environment that was broken off while it was made is made again.
 .venv/bin/pip:
@@ -61,3 +67,23 @@ clean:
 	@echo 'Installing the development tools into .venv ...'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	@touch $@
+
+# Beside .venv, because what the program is compared with is no part of it. The mark comes last, as pip does above.
+.venv-bench/ready: requirements/bench.txt | .venv/bin/pip
+	@echo 'Installing what Tickover is compared with into .venv-bench ...'
+	@$(BIN)/python -m venv --clear .venv-bench
+	@.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
+	@touch $@
+
+.venv-bench/allauth: requirements/bench-allauth.txt .venv-bench/ready
+	@echo 'Installing django-allauth into .venv-bench ...'
+	@.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench-allauth.txt
+	@touch $@
+
+# Needs Node.js with npm and, where there is no binary of better-sqlite3 to be had, a C++ compiler.
+.node-bench/ready: bench/baselines/better_auth/package.json bench/baselines/better_auth/.npmrc
+	@echo 'Installing better-auth into .node-bench ...'
+	@mkdir -p .node-bench
+	@cp $^ .node-bench
+	@if command -v npm > /dev/null; then npm install --prefix .node-bench --silent --no-audit --no-fund && touch $@; \
+	else echo 'There is no npm, so better-auth will not be measured.'; fi

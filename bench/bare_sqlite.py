@@ -1,0 +1,101 @@
+"""What SQLite alone can do: the statements of an advance and of a create, in a loop, durably, without a server.
+
+The schema, the journal and the durability are the store's own; each batch is one commit, and so one sync of the disk.
+Run it with `python -m bench.bare_sqlite`.
+"""
+
+import os
+import tempfile
+import time
+from pathlib import Path
+
+import apsw
+import click
+
+from bench.results import Slot
+from tickover.core.ids import uuid7
+from tickover.core.moments import from_micros
+from tickover.storage.migrate import migrations
+from tickover.storage.sqlite import _CLOCK, _SCHEDULE
+
+BATCHES = (1, 16, 64)
+_CLOCKS = 1000
+_YEAR = 365 * 86_400 * 1_000_000
+_START = 1_798_761_600_000_000
+
+_MOVE = "update clocks set frozen_time = ? where key = ?"
+_NEW_CLOCK = "insert into clocks (key, owner, start_time, frozen_time, max_time) values (?, ?, ?, ?, ?)"
+_NEW_SCHEDULE = "insert into schedules (clock_key, body) values (?, ?)"
+
+
+class BareSqlite:
+    """A database file with some clocks whose schedules have this many bytes."""
+
+    def __init__(self, file: Path, schedule_bytes: int) -> None:
+        self._db = apsw.Connection(str(file))
+        self._db.execute("pragma journal_mode = wal")
+        self._db.execute("pragma synchronous = full; pragma fullfsync = 1; pragma checkpoint_fullfsync = 1")
+        for migration in migrations("sqlite"):
+            self._db.execute(migration.sql)
+        # Compressible as schedules are, but that is nothing to SQLite.
+        self._schedule = b"." * schedule_bytes
+        self._owners = [self._new_key() for _ in range(200)]
+        self._created = 0
+        self._keys: list[bytes] = []
+        with self._db:
+            self._keys = [self._create() for _ in range(_CLOCKS)]
+        self._advanced = 0
+
+    def close(self) -> None:
+        self._db.close()
+
+    def measure(self, operation: str, batch: int, seconds: float) -> Slot:
+        """Batches of so many, one commit each, for so long."""
+        once = self._advance if operation == "advance" else self._create
+        done, started = 0, time.perf_counter()
+        while (elapsed := time.perf_counter() - started) < seconds:
+            self._db.execute("begin immediate")
+            for _ in range(batch):
+                once()
+            self._db.execute("commit")
+            done += batch
+        return Slot(elapsed, done, 0, 0)
+
+    def _advance(self) -> None:
+        self._advanced += 1
+        place = self._advanced % _CLOCKS
+        key, owner, to = self._keys[place], self._owner(place), _START + self._advanced * 1_000_000
+        assert self._db.execute(_CLOCK, (key, owner)).fetchone()
+        self._db.execute(_MOVE, (to, key))
+        assert self._db.execute(_SCHEDULE, (key,)).fetchone()
+
+    def _create(self) -> bytes:
+        key, owner = self._new_key(), self._owner(self._created)
+        self._created += 1
+        self._db.execute(_NEW_CLOCK, (key, owner, _START, _START, _START + 10 * _YEAR))
+        self._db.execute(_NEW_SCHEDULE, (key, self._schedule))
+        return key
+
+    def _owner(self, number: int) -> bytes:
+        return self._owners[number % len(self._owners)]
+
+    @staticmethod
+    def _new_key() -> bytes:
+        return uuid7(from_micros(time.time_ns() // 1000), os.urandom(10))
+
+
+@click.command()
+@click.option("--seconds", default=0.5, show_default=True)
+@click.option("--schedule", default=2048, show_default=True, help="Bytes of a clock's schedule.")
+def main(seconds: float, schedule: int) -> None:
+    """Advances and creates a second, in batches of different sizes."""
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        bare = BareSqlite(Path(folder) / "bare.db", schedule)
+        for operation in ("advance", "create"):
+            for batch in BATCHES:
+                click.echo(f"{operation}, {batch} in a commit: {bare.measure(operation, batch, seconds).rate:,.0f}/s")
+        bare.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,7 @@
+"""The one address of the project: allauth's API for programs."""
+# mypy: disable-error-code="import-not-found"
+# Django is installed into an environment of its own.
+
+from django.urls import include, path
+
+urlpatterns = [path("_allauth/", include("allauth.headless.urls"))]

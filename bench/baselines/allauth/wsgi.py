@@ -1,0 +1,7 @@
+"""The project as the WSGI application that gunicorn serves."""
+# mypy: disable-error-code="import-not-found"
+# Django is installed into an environment of its own.
+
+from django.core.wsgi import get_wsgi_application
+
+application = get_wsgi_application()

@@ -1,0 +1,37 @@
+"""The engine: its driver, its pool and how its transactions begin."""
+
+# mypy: disable-error-code=import-not-found
+
+from typing import Any
+
+from sqlalchemy import Connection, event, make_url
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+_DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg"}
+
+
+def make_engine(database_url: str) -> AsyncEngine:
+    url = make_url(database_url)
+    kind = url.get_backend_name()
+    # SQLite has one writer, and every request writes. In the pool they take turns; in SQLite itself they would sleep
+    # ever longer between tries, and some would starve for seconds.
+    pool = {"pool_size": 1, "max_overflow": 0} if kind == "sqlite" else {"pool_size": 16}
+    engine = create_async_engine(url.set(drivername=_DRIVERS[kind]), **pool)
+    if kind == "sqlite":
+        event.listen(engine.sync_engine, "connect", _set_up_sqlite)
+        event.listen(engine.sync_engine, "begin", _begin_immediate)
+    return engine
+
+
+def _set_up_sqlite(connection: Any, _record: object) -> None:
+    # Otherwise the driver begins transactions by itself, and only at the first write.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=30000", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_immediate(connection: Connection) -> None:
+    # Every request writes. A transaction that reads first and writes later may find that another was faster, and fail.
+    connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -1,0 +1,126 @@
+"""Signing in by a code that is mailed, and the tokens that come of it."""
+
+# mypy: disable-error-code=import-not-found, no-warn-return-any
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from email.message import EmailMessage
+from math import ceil
+from uuid import UUID
+
+import aiosmtplib
+from sqlalchemy import delete, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+
+from bench.baselines.default.errors import Reason, RpcError
+from bench.baselines.default.models import LoginCode, Token, User
+from bench.baselines.default.schemas import Login, SendLoginCode, VerifyLogin
+
+_RESEND = timedelta(seconds=60)
+_CODE_LIFE = timedelta(minutes=10)
+_CODE_TRIES = 5
+_TOKEN_LIFE = timedelta(days=30)
+
+
+@dataclass(frozen=True)
+class Mailer:
+    host: str
+    port: int
+    sender: str = "Clocks <clocks@localhost>"
+
+    async def send_code(self, email: str, code: str) -> None:
+        message = EmailMessage()
+        message["From"] = self.sender
+        message["To"] = email
+        message["Subject"] = f"{code} is your code"
+        message.set_content(f"Your code is {code}. It is good for ten minutes.\n")
+        await aiosmtplib.send(message, hostname=self.host, port=self.port, timeout=10)
+
+
+@dataclass(frozen=True)
+class Logins:
+    sessions: async_sessionmaker[AsyncSession]
+    mailer: Mailer
+    # Six digits are soon tried out by whoever reads the table, unless the key is elsewhere.
+    key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
+
+    async def send(self, params: SendLoginCode) -> None:
+        code = f"{secrets.randbelow(1_000_000):06}"
+        try:
+            async with self.sessions.begin() as session:
+                await self._keep_code(session, params.email, code)
+        except IntegrityError:
+            # Another call has sent this address its first code at the same instant.
+            raise _too_soon(_RESEND) from None
+        try:
+            await self.mailer.send_code(params.email, code)
+        except (aiosmtplib.SMTPException, OSError):
+            async with self.sessions.begin() as session:
+                await session.execute(delete(LoginCode).where(LoginCode.email == params.email))
+            raise RpcError(Reason.MAIL_NOT_SENT, "The mail server did not take the message.") from None
+
+    async def _keep_code(self, session: AsyncSession, email: str, code: str) -> None:
+        now = datetime.now(UTC)
+        kept = await session.get(LoginCode, email, with_for_update=True)
+        if kept is None:
+            kept = LoginCode(email=email)
+            session.add(kept)
+        elif now < kept.sent_at + _RESEND:
+            raise _too_soon(kept.sent_at + _RESEND - now)
+        kept.digest = self._digest(email, code)
+        kept.sent_at = now
+        kept.expires_at = now + _CODE_LIFE
+        kept.tries = 0
+
+    async def verify(self, params: VerifyLogin) -> Login:
+        now = datetime.now(UTC)
+        login: Login | None = None
+        async with self.sessions.begin() as session:
+            kept = await session.get(LoginCode, params.email, with_for_update=True)
+            if kept is not None and kept.digest and kept.tries < _CODE_TRIES and now < kept.expires_at:
+                kept.tries += 1
+                if hmac.compare_digest(kept.digest, self._digest(params.email, params.code)):
+                    kept.digest = None
+                    login = await _issue_token(session, params.email, now)
+        # Only here, because an exception above would take the try back.
+        if login is None:
+            raise RpcError(Reason.LOGIN_REFUSED, "The code is wrong or has expired.")
+        return login
+
+    def _digest(self, email: str, code: str) -> bytes:
+        return hmac.digest(self.key, f"{email} {code}".encode(), "sha256")
+
+
+async def authenticate(session: AsyncSession, token: str) -> UUID:
+    """Whom the token stands for."""
+    user_id = await session.scalar(
+        select(Token.user_id).where(Token.digest == _token_digest(token), Token.expires_at > datetime.now(UTC))
+    )
+    if user_id is None:
+        raise RpcError(Reason.UNAUTHENTICATED, "A valid bearer token is needed.")
+    return user_id
+
+
+async def _issue_token(session: AsyncSession, email: str, now: datetime) -> Login:
+    user = await session.scalar(select(User).where(User.email == email))
+    if user is None:
+        user = User(email=email, created_at=now)
+        session.add(user)
+        await session.flush()
+    token = secrets.token_urlsafe(32)
+    session.add(Token(digest=_token_digest(token), user_id=user.id, expires_at=now + _TOKEN_LIFE))
+    return Login(token=token, user_id=f"user_{user.id}")
+
+
+def _token_digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()
+
+
+def _too_soon(wait: timedelta) -> RpcError:
+    seconds = ceil(wait.total_seconds())
+    message = f"A message was sent to this address just now; try again in {seconds} seconds."
+    return RpcError(Reason.RESEND_TOO_SOON, message, retryAfterSeconds=seconds)

@@ -1,0 +1,151 @@
+"""The requests to measure with, as plain JSON: a typical clock, the largest one, and those in between.
+
+Nothing of the program is imported here, so that every server is measured with the same bytes. All clocks stand at
+START, and what is scheduled on them lies in the year after it.
+"""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+Json = dict[str, Any]
+
+START = "2027-01-01T00:00:00Z"
+MAX_TRANSACTIONS = 100
+MAX_GOALS = 25
+MAX_CONTRIBUTIONS = 100
+
+_START = datetime(2027, 1, 1, tzinfo=UTC)
+_DAY = timedelta(days=1)
+
+# Name, amount, type and category; the last is left out where a person would not have given one.
+_TRANSACTIONS: tuple[tuple[str, float, str, str], ...] = (
+    ("Salary Northwind Ltd", 3184.27, "INCOME", "Salary"),
+    ("Rent Lindenstrasse 14", 1150, "EXPENSE", "Housing"),
+    ("Stadtwerke electricity", 86.4, "EXPENSE", "Utilities"),
+    ("Groceries Saturday market", 64.85, "EXPENSE", "Food & drink"),
+    ("Monthly train pass", 63, "EXPENSE", "Transport"),
+    ("Café Zentral", 7.9, "EXPENSE", ""),
+    ("Health insurance", 241.13, "EXPENSE", "Insurance"),
+    ("Refund winter coat", 119.95, "INCOME", "Clothing"),
+    ("Mobile phone plan", 14.99, "EXPENSE", "Utilities"),
+    ("Freelance invoice 2027-031", 420.5, "INCOME", "Side income"),
+)
+_GOALS: tuple[tuple[str, float, float], ...] = (
+    ("Summer in Lisbon", 2400, 310.25),
+    ("Emergency fund", 9000, 0),
+    ("New bicycle", 1349.9, 200),
+    ("Laptop", 1899, 49.99),
+    ("Kitchen table", 640.75, 0),
+)
+
+
+def typical() -> Json:
+    """Ten transactions and two goals with six contributions each: a request of 2 KB, an answer of 4 KB."""
+    return {"frozenTime": START, "transactions": _transactions(10), "goals": [_goal(number, 6) for number in range(2)]}
+
+
+def largest() -> Json:
+    """As many items as a clock may have."""
+    goals = [_goal(number, MAX_CONTRIBUTIONS) for number in range(MAX_GOALS)]
+    return {"frozenTime": START, "transactions": _transactions(MAX_TRANSACTIONS), "goals": goals}
+
+
+def with_transactions(count: int) -> Json:
+    """So many transactions, from none to a hundred, and no goals."""
+    assert 0 <= count <= MAX_TRANSACTIONS
+    return {"frozenTime": START, "transactions": _transactions(count)}
+
+
+def awkward() -> Json:
+    """What an ordinary schedule does not show, to check with.
+
+    Offsets, fractions of a second, items of one instant and at the very start, sums that doubles miss, a goal that is
+    only nearly reached, and one that is over-funded.
+    """
+    return {
+        "frozenTime": "2027-01-01T01:00:00.25+01:00",
+        "transactions": [
+            {"at": "2027-03-01T00:00:00Z", "name": "Later", "amount": 1e9, "currency": "USD", "type": "INCOME"},
+            {"at": "2027-02-01T00:00:00Z", "name": "b", "amount": 0.01, "currency": "EUR", "type": "EXPENSE"},
+            {"at": "2027-02-01T02:00:00+02:00", "name": "a", "amount": 5, "currency": "EUR", "type": "EXPENSE"},
+            {
+                "at": "2027-01-01T00:00:00.25Z",
+                "name": "Ünï 💶",
+                "amount": 1,
+                "currency": "JPY",
+                "type": "INCOME",
+                "category": "",
+            },
+        ],
+        "goals": [
+            {
+                "name": "Exact",
+                "targetAmount": 0.3,
+                "initialAmount": 0.1,
+                "contributions": [{"at": "2027-02-01T00:00:00Z", "amount": 0.2}],
+            },
+            {"name": "Not quite", "targetAmount": 1_000_000, "initialAmount": 999_999.99},
+            {
+                "name": "Too much",
+                "targetAmount": 100,
+                "contributions": [
+                    {"at": "2027-03-01T00:00:00Z", "amount": 50},
+                    {"at": "2027-02-01T00:00:00Z", "amount": 83.335},
+                ],
+            },
+            {"name": "Empty", "targetAmount": 3, "initialAmount": 1},
+        ],
+    }
+
+
+def advance(id: str, frozen_time: str) -> Json:
+    """The parameters that move this clock there."""
+    return {"id": id, "frozenTime": frozen_time}
+
+
+def request(method: str, params: Json, id: int = 1) -> bytes:
+    """The whole body of a call."""
+    call = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
+    return json.dumps(call, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def timestamp(moment: datetime) -> str:
+    """As answers show it: in UTC, with Z, and with six digits of a second or none."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _transactions(count: int) -> list[Json]:
+    return [_transaction(number, _spread(number, count)) for number in range(count)]
+
+
+def _transaction(number: int, at: str) -> Json:
+    name, amount, type, category = _TRANSACTIONS[number % len(_TRANSACTIONS)]
+    varied = _cents(amount + number // len(_TRANSACTIONS) * 1.37)
+    entry: Json = {"at": at, "name": name, "amount": varied, "currency": "EUR", "type": type}
+    return {**entry, "category": category} if category else entry
+
+
+def _goal(number: int, contributions: int) -> Json:
+    name, target, initial = _GOALS[number % len(_GOALS)]
+    return {
+        "name": name if number < len(_GOALS) else f"{name} {number // len(_GOALS) + 1}",
+        "targetAmount": target,
+        "initialAmount": initial,
+        "contributions": [
+            {"at": _spread(item, contributions), "amount": _cents(target / 12 + item % 7 * 0.33)}
+            for item in range(contributions)
+        ],
+    }
+
+
+def _spread(number: int, count: int) -> str:
+    """The instants of so many items, evenly over the year, each at a full hour."""
+    at = _START + (number + 1) * 364 * _DAY / count
+    return timestamp(at.replace(minute=0, second=0, microsecond=0))
+
+
+def _cents(amount: float) -> float:
+    """Without more decimals than money has, and as most clients write it: without any where it is whole."""
+    rounded = round(amount, 2)
+    return int(rounded) if rounded.is_integer() else rounded

@@ -1,0 +1,117 @@
+"""Single calls to a side of the comparison, for all that is not load: signing in, and a look at an answer."""
+
+import http.client
+import json
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+from urllib.parse import urlsplit
+
+from bench.load import Clocks
+
+_WAIT_SECONDS = 60.0
+_GOLDEN_RATIO = (5**0.5 - 1) / 2
+
+ReadCode = Callable[[str], str]
+"""The code in the newest letter to an address."""
+
+
+class User(NamedTuple):
+    token: str
+    id: str
+
+
+def post(url: str, method: str, params: Any, token: str = "") -> bytes:
+    """The body of the answer to a call."""
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=_WAIT_SECONDS)
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1000, "method": method, "params": params})
+    try:
+        connection.request("POST", "/rpc", body.encode(), headers)
+        return connection.getresponse().read()
+    finally:
+        connection.close()
+
+
+def result(url: str, method: str, params: Any, token: str = "") -> Any:
+    answer = json.loads(post(url, method, params, token))
+    assert "result" in answer, f"{method} was answered with {answer}"
+    return answer["result"]
+
+
+def is_ready(url: str) -> bool:
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=5)
+    try:
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == 200
+    except OSError:
+        return False
+    finally:
+        connection.close()
+
+
+def sign_in(url: str, read_code: ReadCode, email: str) -> User:
+    """As everybody does: ask for a letter, read the code in it, exchange it for a token."""
+    sending = {"email": email, "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
+    result(url, "sendLoginCodeEmail", sending)
+    code = {"email": email, "code": read_code(email), "authenticationMethod": "EMAIL_CODE"}
+    told = result(url, "loginByEmailVerification", code)
+    return User(told["token"], told["userId"])
+
+
+def sign_in_many(url: str, read_code: ReadCode, count: int) -> list[User]:
+    return [sign_in(url, read_code, f"user{number}@example.test") for number in range(count)]
+
+
+def read_outbox(data: Path) -> ReadCode:
+    """Codes from the letters that are kept as files; the names of the files sort by time."""
+
+    def read(email: str) -> str:
+        letter = max((data / "outbox").glob("*.eml")).read_text("utf-8", "replace")
+        assert email in letter, f"the newest letter is not to {email}"
+        found = re.search(r"^Subject: ([0-9]{6})", letter, re.MULTILINE)
+        assert found, letter
+        return found[1]
+
+    return read
+
+
+class Sink:
+    """A mail server in a process of its own, which tells the codes that came."""
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "bench.sink"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
+        )  # fmt: skip
+        assert self._process.stdout is not None
+        letters, questions = map(int, self._process.stdout.readline().split())
+        self.address = f"127.0.0.1:{letters}"
+        self._questions = socket.create_connection(("127.0.0.1", questions), timeout=_WAIT_SECONDS)
+        self._answers = self._questions.makefile("r")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._questions.close()
+        self._answers.close()
+        self._process.kill()
+        self._process.communicate()
+
+    def read_code(self, email: str) -> str:
+        self._questions.sendall(f"{email}\n".encode())
+        return self._answers.readline().strip()
+
+
+def clocks_of(kept: list[tuple[str, int]], tokens: list[str], params: Any) -> Clocks:
+    """Clocks whose ids were kept while they were created with these parameters.
+
+    Not in the order of their age, but so that any of them that follow each other are spread over all.
+    """
+    spread = sorted(range(len(kept)), key=lambda place: place * _GOLDEN_RATIO % 1)
+    ids, owners = zip(*(kept[place] for place in spread), strict=True)
+    return Clocks(ids, owners, tokens, int(datetime.fromisoformat(params["frozenTime"]).timestamp()))

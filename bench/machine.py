@@ -1,0 +1,47 @@
+"""What a run was made on: without it, nobody can tell what its numbers mean."""
+
+import os
+import platform
+import subprocess
+from importlib.metadata import version
+
+import apsw
+
+from bench.sides import DEFAULT_PYTHON
+
+
+def facts() -> dict[str, str]:
+    programs = ("uvicorn", "uvloop", "httptools", "msgspec", "asyncpg")
+    return {
+        "cores": str(os.cpu_count()),
+        "processor": _processor(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "Python": platform.python_version(),
+        "SQLite": apsw.sqlite_lib_version(),
+        **{name: version(name) for name in programs},
+        "wrk": _wrk_version(),
+        "default": _of_default(),
+    }
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:  # noqa: PTH123 - it is no file that has a path elsewhere
+            names = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
+    except OSError:
+        names = []
+    return names[0] if names else platform.processor()
+
+
+def _wrk_version() -> str:
+    # Asked for its version it prints it, and fails.
+    said = subprocess.run(["wrk", "-v"], capture_output=True, text=True, check=False).stdout  # noqa: S607
+    return said.split("[")[0].removeprefix("wrk").strip()
+
+
+def _of_default() -> str:
+    """What the side that Tickover is compared with is made of."""
+    names = ("fastapi", "pydantic", "sqlalchemy", "uvicorn")
+    asks = f"from importlib.metadata import version as v; print(*(f'{{n}} {{v(n)}}' for n in {names}), sep=', ')"
+    said = subprocess.run([DEFAULT_PYTHON, "-c", asks], capture_output=True, text=True, check=False)  # noqa: S603
+    return said.stdout.strip()

@@ -1,0 +1,95 @@
+"""The blocks on PostgreSQL: one worker and two, the FastAPI default and pgbench, on one server that writes durably."""
+
+import secrets
+
+from bench import bodies
+from bench.calls import Sink, User
+from bench.load import Load
+from bench.pgbench import PgbenchLoad
+from bench.plan import MOST_CONNECTIONS, POSTGRES, SHARES
+from bench.processes import children_of
+from bench.rounds import Contender, Run, alternate
+from bench.shares import NoShares, held_to
+from bench.sides import (
+    DEFAULT,
+    PGBENCH,
+    TICKOVER,
+    TICKOVER_TWO,
+    Side,
+    Work,
+    default,
+    durable_postgres,
+    tickover,
+)
+from bench.speed import check_side, prepare
+
+SHARE = 0.25
+_DEFAULT_USERS = 10
+
+
+class PostgresBlocks:
+    """Tickover with one worker and with two on one database, and the default on another, of one and the same server."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._folder = folder = run.folder / "postgres"
+        run.progress.doing("starting and checking the sides on PostgreSQL")
+        self._server = run.stack.enter_context(durable_postgres())
+        run.results.facts["PostgreSQL"] = self._server.execute("show server_version")
+        self._url = self._server.create_database("tickover")
+        settings = {"TICKOVER_DATABASE_URL": self._url, "TICKOVER_SECRET_KEY": secrets.token_hex(32)}
+        enter = run.stack.enter_context
+        self._one = enter(tickover(folder / "one", TICKOVER, TICKOVER_WORKERS="1", **settings))
+        self._two = enter(tickover(folder / "two", TICKOVER_TWO, TICKOVER_WORKERS="2", **settings))
+        for side in (self._one, self._two):
+            check_side(side)
+        self._users = self._one.sign_in(run.plan.users)
+        # Each has clocks of its own, so that none is asked to go back because another was faster.
+        self._loads = {
+            side.name: side.loads(self._work(side, self._users, run.plan.clocks)) for side in (self._one, self._two)
+        }
+
+    def typical(self) -> None:
+        plan = self._run.plan
+        contenders = [
+            Contender(TICKOVER, self._loads[TICKOVER], plan.postgres_connections),
+            Contender(TICKOVER_TWO, self._loads[TICKOVER_TWO], plan.postgres_connections),
+        ]
+        if plan.has_default_everywhere:
+            contenders.append(self._default())
+        if self._server.bin("pgbench").exists():
+            contenders.append(Contender(PGBENCH, self._pgbench(), plan.postgres_connections))
+        else:
+            self._run.results.notes[PGBENCH] = "this PostgreSQL has no pgbench; Debian's postgresql package has"
+        alternate(self._run, POSTGRES, contenders)
+
+    def with_equal_shares(self) -> None:
+        """Each worker gets the same small share of a core, so that the machine has room for all else."""
+        contenders = [
+            Contender(name, {"advance": loads["advance"]}, (MOST_CONNECTIONS,)) for name, loads in self._loads.items()
+        ]
+        workers = [self._one.process.pid, *children_of(self._two.process.pid)]
+        assert len(workers) == 3, f"one worker and two should be three: {workers}"
+        try:
+            with held_to(SHARE, workers):
+                alternate(self._run, SHARES, contenders, shortest=self._run.plan.share_seconds)
+        except NoShares as why:
+            self._run.results.notes[SHARES] = str(why)
+            self._run.progress.end_of(SHARES)
+
+    def _work(self, side: Side, users: list[User], clocks: int) -> Work:
+        self._run.progress.doing(f"{POSTGRES}: creating {clocks:,} clocks on {side.name}")
+        return prepare(POSTGRES, side, [user.token for user in users], bodies.typical(), clocks)
+
+    def _default(self) -> Contender:
+        sink = self._run.stack.enter_context(Sink())
+        url = self._server.create_database("default")
+        side = self._run.stack.enter_context(default(self._folder / "default", sink, url))
+        check_side(side)
+        work = self._work(side, side.sign_in(_DEFAULT_USERS), self._run.plan.default_clocks)
+        return Contender(DEFAULT, side.loads(work), self._run.plan.default_connections)
+
+    def _pgbench(self) -> dict[str, Load]:
+        work = self._work(self._one, self._users, self._run.plan.clocks)
+        owners = [self._users[owner].id for owner in work.clocks.owners]
+        return {"advance": PgbenchLoad(self._server, self._url, work.clocks, owners)}

@@ -1,0 +1,137 @@
+"""PostgreSQL's own measuring program, running an advance as one plain statement: what the database alone can do.
+
+The statement is the store's own for a single clock whose schedule is at hand: the conditional update of its row.
+"""
+
+import re
+import signal
+import statistics
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench.load import STEP_SECONDS, Clocks, Void
+from bench.results import Slot
+from tests.postgres import PostgresServer
+from tickover.storage.connections import _SESSION
+
+_END_SECONDS = 60.0
+_FIRST_CALLS = 5
+_FEWEST_SECONDS = 0.3
+_MOVES_BEFORE_LONG = 1000
+"""More than any client makes before it is measured."""
+_CLOCKS_OF_ITS_DAY = "select 'clocks_' || slot from clocks where key = '{}'"
+
+# pgbench has no text to compute with, so that keys and owners are in arrays of the statement, which is planned once.
+_SCRIPT = """\
+\\set moves :moves + 1
+\\set number random(1, {count})
+\\set to_time {first} + :moves * {step}
+update {clocks} as clocks
+set frozen_time = case when :to_time between frozen_time and max_time then :to_time else frozen_time end
+where clocks.key = ({keys})[:number] and clocks.owner = ({owners})[:number]
+returning clocks.key, start_time, frozen_time, max_time;
+"""
+
+
+class PgbenchLoad:
+    """Advances of these clocks, as fast as clients of the database can ask for them."""
+
+    def __init__(self, server: PostgresServer, url: str, clocks: Clocks, owners: Sequence[str]) -> None:
+        """`owners` are the ids of the users to whom the clocks belong, one for each clock."""
+        self.troubles: list[str] = []
+        self._server = server
+        self._url = url
+        self._folder = server.folder
+        keys = [id.removeprefix("clock_") for id in clocks.ids]
+        table = server.execute(_CLOCKS_OF_ITS_DAY.format(keys[0]), url.rpartition("/")[2])
+        self._values = {
+            "count": len(keys),
+            "step": STEP_SECONDS * 1_000_000,
+            "clocks": table,
+            "keys": _array(keys),
+            "owners": _array([owner.removeprefix("user_") for owner in owners]),
+        }
+        self._instant = clocks.instant
+
+    def run(self, connections: int, seconds: float) -> Slot:
+        try:
+            return self._once(connections, max(seconds, _FEWEST_SECONDS))
+        except Void as why:
+            self.troubles.append(f"{connections} clients: {why}")
+            return self._once(connections, 3 * max(seconds, _FEWEST_SECONDS))
+
+    def _once(self, connections: int, seconds: float) -> Slot:
+        script = self._folder / "advance.sql"
+        script.write_text(_in_one_line(_SCRIPT.format(**self._values, first=self._instant * 1_000_000)))
+        output = self._told_to_end_after(seconds, connections, script)
+        logs = list(self._folder.glob(f"{script.name}.log.*"))
+        if not logs or re.search(r"^number of failed transactions: [1-9]", output, re.MULTILINE):
+            raise Void(f"pgbench has failed: {output[-2000:]}")
+        told = "".join(log.read_text() for log in logs)
+        for log in logs:
+            log.unlink()
+        slot = read_log(told, connections)
+        # Each client counts its own moves, and none is much faster than the others.
+        self._instant += STEP_SECONDS * (2 * slot.requests // connections + _MOVES_BEFORE_LONG)
+        return slot
+
+    def _told_to_end_after(self, seconds: float, clients: int, script: Path) -> str:
+        session = {name: value.replace(" ", "\\ ") for name, value in _SESSION.items()}
+        options = " ".join(f"-c {name}={value}" for name, value in session.items())
+        usual = self._server._as_usual()
+        usual["env"] = {**usual["env"], "PGOPTIONS": options}
+        command = [
+            str(self._server.bin("pgbench")), "--no-vacuum", "--protocol=prepared", f"--client={clients}", "--jobs=1",
+            "--time=600", "--define=moves=0", f"--file={script}", "--log", f"--log-prefix={script}.log", self._url,
+        ]  # fmt: skip
+        with subprocess.Popen(  # noqa: S603 - all of it is ours
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True, **usual
+        ) as pgbench:
+            try:
+                self._wait_until_busy(pgbench, script)
+                time.sleep(seconds)
+                # It takes whole seconds only, but this is what ends its time.
+                pgbench.send_signal(signal.SIGALRM)
+                output: str = pgbench.communicate(timeout=_END_SECONDS)[0]
+                return output
+            finally:
+                pgbench.kill()
+
+    def _wait_until_busy(self, pgbench: "subprocess.Popen[str]", script: Path) -> None:
+        """Until it has connected and logged something; to connect many clients takes longer than a slot."""
+        deadline = time.monotonic() + _END_SECONDS
+        while not any(log.stat().st_size for log in self._folder.glob(f"{script.name}.log.*")):
+            if pgbench.poll() is not None or time.monotonic() > deadline:
+                return
+            time.sleep(0.01)
+
+
+def read_log(log: str, clients: int) -> Slot:
+    """What was done since all clients were past their first calls, which are planned, until the first has ended."""
+    ends: dict[str, list[float]] = {}
+    latencies: list[tuple[float, int]] = []
+    for line in log.splitlines():
+        client, _, micros, _, second, fraction = line.split()[:6]
+        end = int(second) + int(fraction) / 1e6
+        ends.setdefault(client, []).append(end)
+        latencies.append((end, int(micros)))
+    if len(ends) < clients or min(map(len, ends.values())) <= _FIRST_CALLS:
+        raise Void("pgbench had too little time to measure anything")
+    first = max(times[_FIRST_CALLS - 1] for times in ends.values())
+    last = min(times[-1] for times in ends.values())
+    counted = [micros for end, micros in latencies if first < end <= last]
+    percentiles = statistics.quantiles(counted, n=100)
+    return Slot(last - first, len(counted), percentiles[49], percentiles[98])
+
+
+def _array(uuids: Sequence[str]) -> str:
+    return f"'{{{','.join(uuids)}}}'::uuid[]"
+
+
+def _in_one_line(script: str) -> str:
+    """A statement may have many lines, but a line that begins with a backslash must stand by itself."""
+    commands = [line for line in script.splitlines() if line.startswith("\\")]
+    statement = " ".join(line.strip() for line in script.splitlines() if not line.startswith("\\"))
+    return "\n".join([*commands, statement, ""])

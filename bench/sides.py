@@ -1,0 +1,127 @@
+"""The servers that are compared, each started as its own documentation says, with its data on the real disk.
+
+Each is measured with its defaults; what differs is said here. Tickover does not limit how often one address signs in
+(TICKOVER_CLIENT_BURST=0), because all load comes from one.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from bench.calls import ReadCode, Sink, User, is_ready, read_outbox, sign_in_many
+from bench.load import Clocks, Filler, HttpLoad, advancing, creating
+from bench.processes import Process, says_ready
+from tests.postgres import PostgresServer, _free_port
+
+ROOT = Path(__file__).parent.parent
+_PORT = "{port}"
+"""Stands in commands and environments for the port that a side was given."""
+DEFAULT_PYTHON = ROOT / ".venv-bench" / "bin" / "python"
+
+LIMIT = "limit"
+TICKOVER = "Tickover"
+TICKOVER_TWO = "Tickover, 2 workers"
+DEFAULT = "FastAPI default"
+PGBENCH = "pgbench"
+BARE = "bare SQLite"
+
+DURABILITY = {
+    LIMIT: "keeps nothing",
+    f"{TICKOVER} on SQLite": "WAL, synchronous=FULL: answered after the sync",
+    f"{DEFAULT} on SQLite": "WAL, synchronous=FULL: answered after the sync",
+    BARE: "WAL, synchronous=FULL: one commit for each batch",
+    "all on PostgreSQL": "fsync=on, synchronous_commit=on: answered after the sync",
+}
+
+
+class Work(NamedTuple):
+    """What a side is asked to do: advance these clocks, and create more with these parameters, for the same users."""
+
+    name: str
+    clocks: Clocks
+    params: Any
+
+
+class Side:
+    """A server of the comparison: running once entered, ended when left."""
+
+    def __init__(self, name: str, folder: Path, read_code: ReadCode | None, *command: str, **environment: str) -> None:
+        self.name = name
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self.port = _free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.read_code = read_code
+        self._has_health = False
+        others = {key: value for key, value in os.environ.items() if not key.startswith("TICKOVER_")}
+        ours = {key: self._with_port(value) for key, value in environment.items()}
+        self.process = Process(list(map(self._with_port, command)), folder / "output.txt", {**others, **ours}, ROOT)
+
+    def _with_port(self, text: str) -> str:
+        return str(self.port) if text == _PORT else text
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        self.process.start(self._is_up, 0.005)
+
+    def stop(self) -> None:
+        self.process.stop()
+
+    def _is_up(self, process: Process) -> bool:
+        return is_ready(self.url) if self._has_health else says_ready(process)
+
+    def sign_in(self, count: int) -> list[User]:
+        assert self.read_code is not None, f"nobody signs in to {self.name}"
+        return sign_in_many(self.url, self.read_code, count)
+
+    def filler(self, tokens: list[str], params: Any) -> Filler:
+        return Filler(self.folder / "fill.lua", self.url, tokens, params)
+
+    def loads(self, work: Work) -> dict[str, HttpLoad]:
+        """What each operation is measured with."""
+        file = f"{self.name} {work.name}".replace(" ", "-")
+        return {
+            "advance": advancing(self.folder / f"{file}-advance.lua", self.url, work.clocks),
+            "create": creating(self.folder / f"{file}-create.lua", self.url, work.clocks.tokens, work.params),
+        }
+
+
+def limit(folder: Path, size: int) -> Side:
+    command = [sys.executable, "-m", "bench.limit", "--port", _PORT, "--size", str(size)]
+    return Side(LIMIT, folder, None, *command)
+
+
+def tickover(folder: Path, name: str = TICKOVER, **settings: str) -> Side:
+    """With SQLite in the folder, or with the database that the settings name."""
+    data = folder / "data"
+    fixed = {"TICKOVER_PORT": _PORT, "TICKOVER_DATA_DIR": str(data), "TICKOVER_CLIENT_BURST": "0"}
+    command = [sys.executable, "-m", "tickover", "serve"]
+    side = Side(name, folder, read_outbox(data), *command, **fixed, **settings)
+    side._has_health = True
+    return side
+
+
+def default(folder: Path, sink: Sink, database_url: str = "") -> Side:
+    """The FastAPI program, with SQLite in the folder or with this database."""
+    url = database_url or f"sqlite:///{folder / 'default.db'}"
+    command = [str(DEFAULT_PYTHON), "-m", "bench.baselines.default", "--port", _PORT]
+    return Side(DEFAULT, folder, sink.read_code, *command, "--database-url", url, "--smtp", sink.address)
+
+
+def durable_postgres() -> PostgresServer:
+    """A PostgreSQL server that loses nothing that it has answered, with memory and log for a database of this size."""
+    return PostgresServer(
+        fsync="on",
+        full_page_writes="on",
+        synchronous_commit="on",
+        shared_buffers="512MB",
+        max_wal_size="16GB",
+        checkpoint_timeout="1h",
+    )

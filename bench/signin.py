@@ -1,0 +1,242 @@
+"""What does a sign-in by e-mailed code cost the server?
+
+A sign-in is: ask for a code, the letter arrives, hand in the code, get a session. Tickover is compared with two
+products that many use for it, better-auth and django-allauth, and with the FastAPI program in `bench.baselines`. What
+counts is the CPU time, user and system, of the whole process tree of each server; mail goes to `bench.sink`, a process
+of its own. Eight clients with kept connections, every sign-in with an address that has not signed in before, all sides
+in turn within each round. Run it with `python -m bench.signin` on a machine that is otherwise idle; it needs Linux, and
+`make .venv-bench/allauth .node-bench/ready` before it.
+
+What is given to each side:
+
+- SQLite in WAL mode for all. Tickover and Python's driver, which Django and FastAPI use, sync at every commit;
+  better-sqlite3 does not in this mode (`synchronous=NORMAL`), which is cheaper and may lose the last sign-ins.
+- Tickover and better-auth (by nodemailer's pool) keep their SMTP connections; Django opens one for each letter, which
+  is its default, and so does the FastAPI program.
+- A first sign-in creates the user; allauth lets only existing accounts sign in by code, so that it is spared this.
+- Limits by client address are off, because all load comes from one. Passwords are nowhere involved.
+- allauth speaks its API for apps, on gunicorn with one process and a thread, which was cheaper than more threads and
+  than uvicorn; its database connection is kept between requests.
+"""
+
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager, suppress
+from http.client import HTTPException
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from bench.signin_sides import (
+    ADDRESS,
+    ANSWER_SECONDS,
+    ROOT,
+    Allauth,
+    BetterAuth,
+    FastApi,
+    Http,
+    NotMeasured,
+    Place,
+    Side,
+    Tickover,
+)
+from bench.sink import HOST
+
+SIDES = (Tickover, FastApi, BetterAuth, Allauth)
+TARGETS = {BetterAuth.name: 1 / 5, Allauth.name: 1 / 10}
+"""What a sign-in may cost Tickover, as a part of what it costs the other."""
+CLIENTS = 8
+WARM_UP = 800
+"""Sign-ins before the first count: interpreters run code faster once they know it, V8 above all."""
+WARM_UP_AGAIN = 16
+"""The same before each later count, after the other sides had their turns."""
+
+
+class Result(NamedTuple):
+    side: str
+    cpu_ms: list[float]
+    """CPU milliseconds for each sign-in, one figure a round."""
+    per_second: list[float]
+    """Sign-ins a second, one figure a round. The clients and the sink share the machine, so this is no capacity."""
+    not_measured: str = ""
+    """Why there are no figures, or fewer than rounds."""
+
+
+class Sink(NamedTuple):
+    smtp_port: int
+    code_port: int
+
+
+class Visitor:
+    """A client, with its connections to the server and to the sink."""
+
+    def __init__(self, side: Side, sink: Sink) -> None:
+        self._side = side
+        self._http = Http(side.port)
+        self._questions = socket.create_connection((HOST, sink.code_port), ANSWER_SECONDS)
+        self._codes = self._questions.makefile("r", encoding="ascii")
+
+    def sign_in(self, numbers: Sequence[int]) -> list[str]:
+        """The sessions of these many addresses, one after the other."""
+        return [self._sign_in(ADDRESS.format(number)) for number in numbers]
+
+    def _sign_in(self, email: str) -> str:
+        pending = self._side.send(self._http, email)
+        self._questions.sendall(f"{email}\n".encode())
+        code = self._codes.readline().strip()
+        return self._side.verify(self._http, email, code, pending)
+
+    def check(self, sessions: Sequence[str]) -> None:
+        """Whether the last session lets in, and a made-up one does not."""
+        if not self._side.lets_in(self._http, sessions[-1]):
+            raise NotMeasured("a session does not let in")
+        if self._side.lets_in(self._http, sessions[-1][::-1]):
+            raise NotMeasured("whatever is called a session lets in")
+
+    def close(self) -> None:
+        self._http.close()
+        self._codes.close()
+        self._questions.close()
+
+
+class Measurement:
+    """One side, in all its rounds."""
+
+    def __init__(self, side: Side, sink: Sink) -> None:
+        self.result = Result(side.name, [], [])
+        self._side = side
+        self._sink = sink
+        self._numbers = count()
+
+    def start(self, folder: Path, visitors: int) -> None:
+        folder.mkdir()
+        try:
+            self._side.start(Place(folder, _free_port(), self._sink.smtp_port, visitors))
+        except NotMeasured as reason:
+            self.give_up(str(reason))
+
+    def stop(self) -> None:
+        self._side.stop()
+
+    def give_up(self, reason: str) -> None:
+        self.result = self.result._replace(not_measured=reason)
+
+    def turn(self, sign_ins: int) -> None:
+        """Count so many sign-ins, after some that are not counted."""
+        warm_up = WARM_UP_AGAIN if self.result.cpu_ms else WARM_UP
+        with ExitStack() as stack:
+            visitors = [stack.enter_context(closing(Visitor(self._side, self._sink))) for _ in range(CLIENTS)]
+            pool = stack.enter_context(ThreadPoolExecutor(CLIENTS))
+            self._let_in(pool, visitors, warm_up)
+            cpu, clock = self._side.cpu_seconds(), time.perf_counter()
+            sessions = self._let_in(pool, visitors, sign_ins)
+            seconds, cpu = time.perf_counter() - clock, self._side.cpu_seconds() - cpu
+            for visitor, his in zip(visitors, sessions, strict=True):
+                visitor.check(his)
+        everyone = [session for his in sessions for session in his]
+        if len(set(everyone)) != sign_ins:
+            raise NotMeasured("two sign-ins got the same session")
+        self.result.cpu_ms.append(cpu / sign_ins * 1000)
+        self.result.per_second.append(sign_ins / seconds)
+
+    def _let_in(self, pool: ThreadPoolExecutor, visitors: list[Visitor], sign_ins: int) -> list[list[str]]:
+        numbers = [next(self._numbers) for _ in range(sign_ins)]
+        shares = [numbers[first::CLIENTS] for first in range(CLIENTS)]
+        return list(pool.map(Visitor.sign_in, visitors, shares))
+
+
+def _tell_nobody(_: str) -> None:
+    """Whoever calls may want to know how far it is, or not."""
+
+
+def measure(
+    rounds: int, sign_ins: int, sides: Sequence[type[Side]] = SIDES, tell: Callable[[str], None] = _tell_nobody
+) -> list[Result]:
+    """What a sign-in costs each side in each round; a side that cannot be measured says why."""
+    if sign_ins < CLIENTS:
+        raise ValueError(f"at least {CLIENTS} sign-ins, one for each client")
+    visitors = WARM_UP + rounds * (sign_ins + WARM_UP_AGAIN)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        sink = stack.enter_context(_sink())
+        measurements = [Measurement(side(), sink) for side in sides]
+        for number, measurement in enumerate(measurements):
+            tell(f"starting {measurement.result.side}")
+            measurement.start(folder / str(number), visitors)
+            if not measurement.result.not_measured:
+                stack.callback(measurement.stop)
+        for round in range(rounds):
+            first = round % len(measurements)
+            for measurement in measurements[first:] + measurements[:first]:
+                if not measurement.result.not_measured:
+                    tell(f"round {round + 1} of {rounds}: {measurement.result.side}")
+                    _take_turn(measurement, sign_ins)
+        return [measurement.result for measurement in measurements]
+
+
+def _take_turn(measurement: Measurement, sign_ins: int) -> None:
+    try:
+        measurement.turn(sign_ins)
+    except (NotMeasured, OSError, HTTPException) as error:
+        measurement.give_up(f"{error}" or type(error).__name__)
+
+
+@contextmanager
+def _sink() -> Iterator[Sink]:
+    command = [sys.executable, "-m", "bench.sink"]
+    with subprocess.Popen(  # noqa: S603 - all of it is ours
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            smtp_port, code_port = map(int, process.stdout.readline().split())
+            yield Sink(smtp_port, code_port)
+        finally:
+            with suppress(OSError):
+                process.stdin.close()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def report(results: Sequence[Result]) -> None:
+    click.echo(f"{'':16} {'CPU a sign-in':>14} {'lowest to highest':>22} {'sign-ins/s':>11}")
+    for result in results:
+        if result.cpu_ms:
+            low, middle, high = min(result.cpu_ms), statistics.median(result.cpu_ms), max(result.cpu_ms)
+            rate = statistics.median(result.per_second)
+            click.echo(f"{result.side:16} {middle:>11.2f} ms {low:>11.2f} to {high:>5.2f} ms {rate:>11.0f}")
+        if result.not_measured:
+            click.echo(f"{result.side:16} not measured: {result.not_measured}")
+    ours, *others = results
+    for other in others:
+        ratios = [one / its for one, its in zip(ours.cpu_ms, other.cpu_ms, strict=False)]
+        if ratios:
+            target = f", may be {TARGETS[other.side]:.2f}" if other.side in TARGETS else ""
+            spread = f"{min(ratios):.3f} to {max(ratios):.3f}"
+            click.echo(f"{ours.side} / {other.side}: {statistics.median(ratios):.3f} ({spread}{target})")
+
+
+@click.command()
+@click.option("--rounds", default=5, show_default=True, help="How often each side has its turn.")
+@click.option("--sign-ins", default=400, show_default=True, help="Sign-ins of one side in one round.")
+def main(rounds: int, sign_ins: int) -> None:
+    """Compare what a sign-in by e-mailed code costs the server."""
+    report(measure(rounds, sign_ins, tell=lambda step: click.echo(step, err=True)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,306 @@
+"""The servers that `bench.signin` compares: how each is started, and how one signs in to it by e-mailed code."""
+
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import time
+from abc import ABC, abstractmethod
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bench.sink import HOST
+
+ROOT = Path(__file__).parent.parent
+ADDRESS = "visitor{}@example.test"
+READY_SECONDS = 30.0
+ANSWER_SECONDS = 30.0
+
+
+class NotMeasured(Exception):
+    """Why a side could not be started, or did not do what was asked of it."""
+
+
+class Place(NamedTuple):
+    """What a server is given: where to keep its data, where to listen, where mail goes, how many will come."""
+
+    folder: Path
+    port: int
+    smtp_port: int
+    visitors: int
+
+
+class Answer(NamedTuple):
+    status: int
+    body: Any
+    cookie: str
+
+
+class Http:
+    """One kept connection. A request goes out in one piece, as most clients send it."""
+
+    def __init__(self, port: int) -> None:
+        self._host = f"{HOST}:{port}"
+        self._socket = socket.create_connection((HOST, port), ANSWER_SECONDS)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def get(self, path: str, **headers: str) -> Answer:
+        return self._ask("GET", path, headers, b"")
+
+    def post(self, path: str, body: object, **headers: str) -> Answer:
+        return self._ask("POST", path, headers, json.dumps(body).encode())
+
+    def _ask(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Answer:
+        lines = [f"{method} {path} HTTP/1.1", f"Host: {self._host}"]
+        lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+        if body:
+            lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
+        self._socket.sendall("\r\n".join([*lines, "", ""]).encode() + body)
+        response = HTTPResponse(self._socket, method=method)
+        response.begin()
+        content = response.read()
+        is_json = "json" in response.headers.get_content_type()
+        cookies = (cookie.partition(";")[0] for cookie in response.headers.get_all("Set-Cookie", []))
+        return Answer(response.status, json.loads(content) if is_json else content, "; ".join(cookies))
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+class Side(ABC):
+    """A server, and how one signs in to it."""
+
+    name: str
+    ready_path: str
+    needs: tuple[str, ...]
+    """Files without which it cannot be started; `make` makes them."""
+
+    @abstractmethod
+    def command(self, place: Place) -> list[str]: ...
+
+    def environment(self, place: Place) -> dict[str, str]:
+        return {}
+
+    def prepare(self, place: Place) -> None:  # noqa: B027 - most sides need nothing
+        """Make what must be there before it starts."""
+
+    @abstractmethod
+    def send(self, http: Http, email: str) -> str:
+        """Ask for a code. What has to be handed in with it, if anything."""
+
+    @abstractmethod
+    def verify(self, http: Http, email: str, code: str, pending: str) -> str:
+        """Hand in the code. The session."""
+
+    @abstractmethod
+    def lets_in(self, http: Http, session: str) -> bool:
+        """Whether the session is one."""
+
+    def start(self, place: Place) -> None:
+        for name in self.needs:
+            if not (ROOT / name).exists():
+                raise NotMeasured(f"there is no {name}: make {name}")
+        self.port = place.port
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("TICKOVER_")}
+        self._environment = {**inherited, **self.environment(place)}
+        self._log = place.folder / "log"
+        self.prepare(place)
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(  # noqa: S603 - all of it is ours
+                self.command(place), cwd=ROOT, env=self._environment,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
+        self._wait_until_ready()
+
+    def _wait_until_ready(self) -> None:
+        deadline = time.monotonic() + READY_SECONDS
+        while not self._is_ready():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.stop()
+                said = self._log.read_text("utf-8", "replace").strip().splitlines()
+                raise NotMeasured(f"it did not start: {said[-1] if said else 'it said nothing'}")
+            time.sleep(0.05)
+
+    def _is_ready(self) -> bool:
+        try:
+            http = Http(self.port)
+        except OSError:
+            return False
+        try:
+            return http.get(self.ready_path).status == 200
+        except (OSError, HTTPException):
+            return False
+        finally:
+            http.close()
+
+    def stop(self) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def cpu_seconds(self) -> float:
+        return cpu_seconds_of_tree(self._process.pid)
+
+
+class JsonRpc(Side):
+    """Tickover, and whatever else speaks its interface."""
+
+    def send(self, http: Http, email: str) -> str:
+        result = self._call(
+            http, "sendLoginCodeEmail", email=email, loginCodeType="SHORT_LIVED", emailType="LOGIN_CODE"
+        )
+        return str(result["message"])
+
+    def verify(self, http: Http, email: str, code: str, pending: str) -> str:
+        result = self._call(http, "loginByEmailVerification", email=email, code=code, authenticationMethod="EMAIL_CODE")
+        return str(result["token"])
+
+    def lets_in(self, http: Http, session: str) -> bool:
+        call = {"jsonrpc": "2.0", "id": 1, "method": "createTestClock", "params": {}}
+        answer = http.post("/rpc", call, Authorization=f"Bearer {session}")
+        return "clock" in answer.body.get("result", {})
+
+    def _call(self, http: Http, method: str, **params: str) -> dict[str, Any]:
+        answer = http.post("/rpc", {"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        if answer.status != 200 or "result" not in answer.body:
+            raise NotMeasured(f"{method} was answered {answer.status} {answer.body}")
+        result: dict[str, Any] = answer.body["result"]
+        return result
+
+
+class Tickover(JsonRpc):
+    name = "Tickover"
+    ready_path = "/readyz"
+    needs = (".venv/run",)
+
+    def command(self, place: Place) -> list[str]:
+        return [str(ROOT / ".venv/bin/tickover"), "serve"]
+
+    def environment(self, place: Place) -> dict[str, str]:
+        return {
+            "TICKOVER_DATA_DIR": str(place.folder),
+            "TICKOVER_PORT": str(place.port),
+            "TICKOVER_MAIL_URL": f"smtp://{HOST}:{place.smtp_port}",
+            "TICKOVER_CLIENT_BURST": "0",
+        }
+
+
+class FastApi(JsonRpc):
+    name = "FastAPI default"
+    ready_path = "/openapi.json"
+    needs = (".venv-bench/ready",)
+
+    def command(self, place: Place) -> list[str]:
+        python = str(ROOT / ".venv-bench/bin/python")
+        options = ["--port", str(place.port), "--database-url", f"sqlite:///{place.folder / 'default.db'}"]
+        return [python, "-m", "bench.baselines.default", *options, "--smtp", f"{HOST}:{place.smtp_port}"]
+
+
+class BetterAuth(Side):
+    name = "better-auth"
+    ready_path = "/api/auth/ok"
+    needs = (".node-bench/ready",)
+
+    def prepare(self, place: Place) -> None:
+        if shutil.which("node") is None:
+            raise NotMeasured("Node.js is not installed")
+        # Beside its packages, because there Node looks for them.
+        shutil.copy(ROOT / "bench/baselines/better_auth/server.mjs", ROOT / ".node-bench")
+
+    def command(self, place: Place) -> list[str]:
+        return ["node", ".node-bench/server.mjs", str(place.port), str(place.folder / "auth.db"), HOST,
+                str(place.smtp_port)]  # fmt: skip
+
+    def environment(self, place: Place) -> dict[str, str]:
+        return {"NODE_ENV": "production"}
+
+    def send(self, http: Http, email: str) -> str:
+        answer = http.post("/api/auth/email-otp/send-verification-otp", {"email": email, "type": "sign-in"})
+        _expect(answer, answer.status == 200 and answer.body["success"] is True)
+        return ""
+
+    def verify(self, http: Http, email: str, code: str, pending: str) -> str:
+        answer = http.post("/api/auth/sign-in/email-otp", {"email": email, "otp": code})
+        _expect(answer, answer.status == 200 and bool(answer.body["token"]))
+        return answer.cookie
+
+    def lets_in(self, http: Http, session: str) -> bool:
+        answer = http.get("/api/auth/get-session", Cookie=session)
+        return answer.status == 200 and bool(answer.body and answer.body["session"])
+
+
+class Allauth(Side):
+    name = "django-allauth"
+    ready_path = "/_allauth/app/v1/config"
+    needs = (".venv-bench/allauth",)
+    _api = "/_allauth/app/v1/auth"
+
+    def prepare(self, place: Place) -> None:
+        seed = [str(ROOT / ".venv-bench/bin/python"), "-m", "bench.baselines.allauth.seed"]
+        made = subprocess.run(  # noqa: S603 - all of it is ours
+            [*seed, ADDRESS, str(place.visitors)],
+            cwd=ROOT, env=self._environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if made.returncode != 0:
+            raise NotMeasured(f"its accounts could not be made: {made.stderr.strip().splitlines()[-1]}")
+
+    def command(self, place: Place) -> list[str]:
+        options = ["--workers=1", "--worker-class=gthread", "--threads=1", f"--bind={HOST}:{place.port}"]
+        return [str(ROOT / ".venv-bench/bin/gunicorn"), *options, "bench.baselines.allauth.wsgi"]
+
+    def environment(self, place: Place) -> dict[str, str]:
+        return {
+            "DJANGO_SETTINGS_MODULE": "bench.baselines.allauth.settings",
+            "BENCH_SECRET_KEY": secrets.token_hex(32),
+            "BENCH_DATABASE": str(place.folder / "allauth.db"),
+            "BENCH_SMTP_HOST": HOST,
+            "BENCH_SMTP_PORT": str(place.smtp_port),
+        }
+
+    def send(self, http: Http, email: str) -> str:
+        answer = http.post(f"{self._api}/code/request", {"email": email})
+        # It says that one is not signed in yet, and what to go on with.
+        _expect(answer, answer.status == 401 and bool(answer.body["meta"]["session_token"]))
+        return str(answer.body["meta"]["session_token"])
+
+    def verify(self, http: Http, email: str, code: str, pending: str) -> str:
+        answer = http.post(f"{self._api}/code/confirm", {"code": code}, X_Session_Token=pending)
+        _expect(answer, answer.status == 200 and answer.body["data"]["user"]["email"] == email)
+        # The token changes when it begins to let in, and is only told then.
+        return str(answer.body["meta"].get("session_token", pending))
+
+    def lets_in(self, http: Http, session: str) -> bool:
+        answer = http.get(f"{self._api}/session", X_Session_Token=session)
+        return answer.status == 200 and answer.body["meta"]["is_authenticated"] is True
+
+
+def _expect(answer: Answer, good: bool) -> None:
+    if not good:
+        raise NotMeasured(f"it answered {answer.status} {answer.body!r}")
+
+
+def cpu_seconds_of_tree(root: int) -> float:
+    """User and system time of a process and all that descend from it, those that have ended included."""
+    ticks: dict[int, int] = {}
+    children: dict[int, list[int]] = {}
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            # The name in parentheses may hold anything, blanks and parentheses too.
+            fields = file.read_text("utf-8", "replace").rpartition(")")[2].split()
+        except OSError:
+            continue  # it has just ended
+        pid = int(file.parent.name)
+        children.setdefault(int(fields[1]), []).append(pid)
+        ticks[pid] = sum(map(int, fields[11:15]))
+    tree, total = [root], 0
+    while tree:
+        pid = tree.pop()
+        total += ticks.get(pid, 0)
+        tree += children.get(pid, [])
+    return total / os.sysconf("SC_CLK_TCK")

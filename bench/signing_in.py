@@ -1,0 +1,48 @@
+"""The block of sign-ins: what one costs the server in CPU time, beside two products that many use for it."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+from bench import signin
+from bench.plan import ROUNDS, SIGN_INS
+from bench.rounds import Run
+from bench.signin_sides import FastApi
+
+
+def name_of(side: str) -> str:
+    return f"CPU ms of a sign-in, {side}"
+
+
+def of_sign_ins(run: Run) -> None:
+    # The FastAPI default is no target here.
+    sides = [side for side in signin.SIDES if run.plan.has_default_everywhere or side is not FastApi]
+    with _told_by_the_clock(run), patch.object(signin, "WARM_UP", run.plan.sign_ins_to_warm_up):
+        results = signin.measure(ROUNDS, run.plan.sign_ins, sides)
+    for result in results:
+        run.results.figures[name_of(result.side)] = list(result.cpu_ms)
+        if result.not_measured:
+            run.results.notes[name_of(result.side)] = result.not_measured
+    run.progress.end_of(SIGN_INS)
+
+
+@contextmanager
+def _told_by_the_clock(run: Run) -> Iterator[None]:
+    """It is one long step that does not say how far it is; the time that it should take tells."""
+    ended = threading.Event()
+    started = time.monotonic()
+
+    def tell() -> None:
+        while not ended.wait(0.5):
+            share = min(0.95, (time.monotonic() - started) / max(run.progress.planned(SIGN_INS), 1))
+            run.progress.doing("sign-ins: server CPU of Tickover, better-auth and django-allauth", SIGN_INS, share)
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()

@@ -1,0 +1,162 @@
+"""The targets: what Tickover has to reach, and whether the run has shown it.
+
+Each is a ratio or a difference within one run, except for memory and the time of a start. The limit is a bare ASGI
+callable on the same HTTP server. The default is what a good team would write first, in FastAPI, pydantic and
+SQLAlchemy. A typical clock has 10 transactions and 2 goals with 6 contributions each, the largest 100 and 25 with 100.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from bench import bodies, growth
+from bench.growth import MEMORY_AFTER_CREATES, MEMORY_IDLE, SECONDS_TO_READY
+from bench.on_postgres import SHARE
+from bench.plan import ALL_OVER, CLOCKS, FULL, LARGEST, POSTGRES, SHARES, TYPICAL, Plan
+from bench.results import Case, Results, Slot, Spread, quotients
+from bench.sides import DEFAULT, LIMIT, PGBENCH, TICKOVER, TICKOVER_TWO
+from bench.signing_in import name_of as sign_in_of
+from bench.speed import MEMORY_UNDER_LOAD, TYPICAL_BESIDE
+
+PASS, SHORT, INFORMATION = "pass", "short", "information"
+NOT_MEASURED, NOT_MEASURABLE = "not measured", "not measurable here"
+Unit = Literal["ratio", "times", "µs", "MiB", "s"]
+
+
+class Goal(NamedTuple):
+    """On which side of which value a figure has to be."""
+
+    sign: Literal["≥", "≤", "<"]
+    value: float
+
+    def is_reached(self, figure: float) -> bool:
+        if self.sign == "≥":
+            return figure >= self.value
+        return figure <= self.value if self.sign == "≤" else figure < self.value
+
+
+class Row(NamedTuple):
+    """One target, and what was measured of it."""
+
+    number: str
+    what: str
+    unit: Unit
+    goal: Goal | None
+    """None: it is told, and held against nothing."""
+    spread: Spread | None
+    why_not: str = ""
+    """Why it cannot be measured on this machine."""
+    made_smaller: str = ""
+    """What a quick run has less of."""
+
+    @property
+    def verdict(self) -> str:
+        if self.spread is None:
+            return NOT_MEASURABLE if self.why_not else NOT_MEASURED
+        if self.goal is None:
+            return INFORMATION
+        return PASS if self.goal.is_reached(self.spread.median) else SHORT
+
+
+class Judge:
+    """Reads the rows from what was measured, be it all or only a part."""
+
+    def __init__(self, results: Results, plan: Plan) -> None:
+        self._results = results
+        self._plan = plan
+
+    def rows(self) -> list[Row]:
+        return [*self._against_limit_and_default(), *self._latency_and_size(), *self._postgres(), *self._sign_ins(),
+                *self._growth(), *self._memory_and_start()]  # fmt: skip
+
+    def _against_limit_and_default(self) -> Iterator[Row]:
+        for number, operation, other, goal in (
+            ("S1", "advance", LIMIT, 1 / 2),
+            ("S2", "create", LIMIT, 1 / 3),
+            ("S3", "advance", DEFAULT, 40),
+            ("S4", "create", DEFAULT, 20),
+        ):
+            spread = self._ratio(Case(TYPICAL, operation, 64), TICKOVER, other)
+            what = f"{operation} on SQLite, against the {other}"
+            yield Row(number, what, "ratio" if other == LIMIT else "times", Goal("≥", goal), spread)
+
+    def _latency_and_size(self) -> Iterator[Row]:
+        typical, largest = items_of(bodies.typical()), items_of(bodies.largest())
+
+        def time_an_item(large: Slot, small: Slot) -> float:
+            return (small.rate * typical) / (large.rate * largest)
+
+        for operation in ("advance", "create"):
+            case = Case(LARGEST, operation, 1)
+            compared = self._results.compared((case, TICKOVER), (case, TYPICAL_BESIDE), time_an_item)
+            what = f"{operation} at one connection, time for one of {largest:,} items, against one of {typical}"
+            yield Row("S5", what, "times", Goal("<", 2), Spread.of(compared))
+        case = Case(TYPICAL, "advance", 1)
+        added = self._results.compared(
+            (case, TICKOVER), (case, LIMIT), lambda ours, limit: ours.median_micros - limit.median_micros
+        )
+        yield Row(
+            "S6",
+            "advance at one connection, median latency added to the limit's",
+            "µs",
+            Goal("<", 250),
+            Spread.of(added),
+        )
+
+    def _postgres(self) -> Iterator[Row]:
+        case = Case(POSTGRES, "advance", 64)
+        what = "advance on PostgreSQL, one worker, against pgbench"
+        why_not = self._results.notes.get(PGBENCH, "")
+        yield Row("S7", what, "ratio", Goal("≥", 0.7), self._ratio(case, TICKOVER, PGBENCH), why_not)
+        shared = Case(SHARES, "advance", 64)
+        what = f"PostgreSQL, two workers against one, each held to {SHARE:.0%} of a core"
+        why_not = self._results.notes.get(SHARES, "")
+        yield Row("S8", what, "times", Goal("≥", 1.6), self._ratio(shared, TICKOVER_TWO, TICKOVER), why_not)
+        what = "the same plainly, where all want the same cores"
+        yield Row("S8", what, "times", None, self._ratio(case, TICKOVER_TWO, TICKOVER))
+
+    def _sign_ins(self) -> Iterator[Row]:
+        ours = self._results.figures.get(sign_in_of("Tickover"), [])
+        for other, goal in (("better-auth", 1 / 5), ("django-allauth", 1 / 10)):
+            theirs = self._results.figures.get(sign_in_of(other), [])
+            why_not = self._results.notes.get(sign_in_of(other), "")
+            what = f"sign-in, CPU of the server, against {other}"
+            spread, warm = Spread.of(quotients(ours, theirs)), self._plan.sign_ins_to_warm_up
+            smaller = f"{warm} instead of {FULL.sign_ins_to_warm_up} sign-ins to warm up" if self._plan.is_quick else ""
+            yield Row("S9", what, "ratio", Goal("≤", goal), spread, why_not, smaller)
+
+    def _growth(self) -> Iterator[Row]:
+        case = Case(CLOCKS, "advance", 64)
+        few, middle, many = (growth.name_of(count) for count in (1000, self._plan.creates // 10, self._plan.creates))
+        smaller = self._fewer_creates()
+        for number_of_clocks, goal in ((many, Goal("≥", 0.9)), (middle, None)):
+            what = f"advance with {number_of_clocks} against {few}"
+            yield Row("S10", what, "ratio", goal, self._ratio(case, number_of_clocks, few), made_smaller=smaller)
+        all_over = growth.name_all_over(self._plan)
+        what = f"advance of {all_over}, more than it holds in memory, likewise"
+        spread = self._ratio(Case(ALL_OVER, "advance", 64), all_over, few)
+        yield Row("S10", what, "ratio", None, spread, made_smaller=smaller)
+
+    def _memory_and_start(self) -> Iterator[Row]:
+        def row(what: str, name: str, goal: float, smaller: str = "") -> Row:
+            return Row("S11", what, "MiB", Goal("<", goal), self._figure(name), made_smaller=smaller)
+
+        yield row("memory, idle", MEMORY_IDLE, 60)
+        yield row("memory, under load", MEMORY_UNDER_LOAD, 120)
+        created = f"memory, after {self._plan.creates:,} creates"
+        yield row(created, MEMORY_AFTER_CREATES, 150, self._fewer_creates())
+        yield Row("S12", "start to ready, warm", "s", Goal("<", 1), self._figure(SECONDS_TO_READY))
+
+    def _ratio(self, case: Case, one: str, other: str) -> Spread | None:
+        return Spread.of(self._results.ratios((case, one), (case, other)))
+
+    def _figure(self, name: str) -> Spread | None:
+        return Spread.of(self._results.figures.get(name, []))
+
+    def _fewer_creates(self) -> str:
+        return f"{self._plan.creates:,} instead of {FULL.creates:,} clocks" if self._plan.is_quick else ""
+
+
+def items_of(params: bodies.Json) -> int:
+    """Transactions and contributions."""
+    goals: Sequence[bodies.Json] = params.get("goals", [])
+    return len(params["transactions"]) + sum(len(goal["contributions"]) for goal in goals)

@@ -1,0 +1,266 @@
+"""The measurements' own arithmetic, what they read from the generators, and that they can start what they measure."""
+
+import io
+import json
+import shutil
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from bench import bodies, load, pgbench
+from bench.bare_sqlite import BareSqlite
+from bench.calls import clocks_of, is_ready, post
+from bench.chart import attainment, draw
+from bench.growth import name_of
+from bench.limit import constant
+from bench.load import Filler, Void
+from bench.plan import CLOCKS, FULL, QUICK, SHARES, TYPICAL, fitted, parts_of
+from bench.progress import Progress
+from bench.report import measured, save_json, table_of_targets, tables_of_rates, target
+from bench.results import Case, Results, Slot, Spread, quotients
+from bench.sides import DEFAULT, LIMIT, TICKOVER, Work, limit, tickover
+from bench.targets import INFORMATION, NOT_MEASURABLE, NOT_MEASURED, PASS, SHORT, Goal, Judge, Row, items_of
+
+ADVANCE = Case(TYPICAL, "advance", 64)
+
+
+def slot(rate: float, median: float = 100) -> Slot:
+    return Slot(2, int(rate * 2), median, median * 2)
+
+
+def results_with(*rates: tuple[str, list[float]], case: Case = ADVANCE) -> Results:
+    results = Results()
+    for side, values in rates:
+        for round, rate in enumerate(values):
+            results.add(case, side, round, slot(rate))
+    return results
+
+
+def row_of(results: Results, number: str, place: int = 0) -> Row:
+    return [row for row in Judge(results, FULL).rows() if row.number == number][place]
+
+
+# Statistics
+
+
+def test_a_spread_is_the_median_with_the_lowest_and_the_highest() -> None:
+    assert Spread.of([3, 1, 2, 9, 4]) == (3, 1, 9, (3, 1, 2, 9, 4))
+    assert Spread.of([]) is None
+
+
+def test_ratios_are_made_within_rounds_and_only_of_rounds_that_both_have() -> None:
+    results = results_with((TICKOVER, [50, 10, 30]), (LIMIT, [100, 100]))
+    assert results.ratios((ADVANCE, TICKOVER), (ADVANCE, LIMIT)) == [0.5, 0.1]
+    assert quotients([1, 4, 9], [2, 2]) == [0.5, 2]
+
+
+def test_the_median_of_ratios_is_not_the_ratio_of_medians() -> None:
+    results = results_with((TICKOVER, [10, 100, 1000]), (LIMIT, [100, 200, 1000]))
+    assert row_of(results, "S1").spread == Spread.of([0.1, 0.5, 1])
+
+
+# Verdicts
+
+
+@pytest.mark.parametrize(
+    ("ours", "verdict"), [([60, 50, 10], PASS), ([60, 49, 10], SHORT), ([], NOT_MEASURED)], ids=str
+)
+def test_a_target_is_held_against_the_median(ours: list[float], verdict: str) -> None:
+    assert row_of(results_with((TICKOVER, ours), (LIMIT, [100, 100, 100])), "S1").verdict == verdict
+
+
+def test_signs_mean_what_they_say() -> None:
+    assert Goal("≥", 2).is_reached(2)
+    assert Goal("≤", 2).is_reached(2)
+    assert not Goal("<", 2).is_reached(2)
+
+
+def test_latency_is_a_difference() -> None:
+    results = Results()
+    case = Case(TYPICAL, "advance", 1)
+    for side, median in ((TICKOVER, 300), (LIMIT, 60)):
+        results.add(case, side, 0, slot(1000, median))
+    assert row_of(results, "S6").spread == Spread.of([240])
+    assert row_of(results, "S6").verdict == PASS
+
+
+def test_what_cannot_be_measured_here_says_why() -> None:
+    results = Results()
+    results.notes[SHARES] = "there are no control groups here"
+    assert row_of(results, "S8").verdict == NOT_MEASURABLE
+    assert "control groups" in measured(row_of(results, "S8"))
+
+
+def test_some_rows_are_for_information_only() -> None:
+    case = Case(CLOCKS, "advance", 64)
+    results = results_with((name_of(1000), [100]), (name_of(100_000), [1]), case=case)
+    assert row_of(results, "S10", 1).verdict == INFORMATION
+
+
+def test_a_quick_run_tells_what_it_has_made_smaller() -> None:
+    smaller = {row.number for row in Judge(Results(), QUICK).rows() if row.made_smaller}
+    assert smaller == {"S9", "S10", "S11"}
+    assert not any(row.made_smaller for row in Judge(Results(), FULL).rows())
+
+
+def test_every_target_has_its_row() -> None:
+    numbers = [row.number for row in Judge(Results(), FULL).rows()]
+    assert list(dict.fromkeys(numbers)) == [f"S{number}" for number in range(1, 13)]
+
+
+def test_clocks_have_as_many_items_as_is_said() -> None:
+    assert items_of(bodies.typical()) == 22
+    assert items_of(bodies.largest()) == 2600
+
+
+# What generators report
+
+
+def wrk_says(**changes: object) -> str:
+    told = {"micros": 500_000, "requests": 1000, "wrong": 0, "broken": 0, "median": 70, "p99": 900, "rounds": 3}
+    return f"Running 600s test\n  1 threads\nSLOT {json.dumps({**told, 'answer': '', **changes})}\n"
+
+
+def test_wrk_is_read() -> None:
+    outcome = load.read_report(wrk_says())
+    assert outcome == (Slot(0.5, 1000, 70, 900), 3, "")
+    assert outcome.slot.rate == 2000
+
+
+@pytest.mark.parametrize(
+    ("output", "trouble"),
+    [
+        (wrk_says(wrong=2, answer='200 {"error"'), '2 answers without a result, such as 200 {"error"'),
+        (wrk_says(broken=1), "1 requests were broken off"),
+        (wrk_says(requests=0), "no answer at all"),
+        ("unable to connect", "unable to connect"),
+    ],
+    ids=["an error", "a lost connection", "silence", "no report"],
+)
+def test_a_slot_is_void_unless_all_answers_were_results(output: str, trouble: str) -> None:
+    assert trouble in load.read_report(output).trouble
+
+
+def test_pgbench_is_read_without_its_first_calls() -> None:
+    # Two clients, a call each millisecond; the first five of each take long.
+    calls = [(client, number, 1000 * number + 10 * client) for number in range(1, 51) for client in (0, 1)]
+    log = "".join(f"{client} {number} {100 + number} 0 1000 {micros:06}\n" for client, number, micros in calls)
+    read = pgbench.read_log(log, 2)
+    # From the fifth end of the later client to the last of the earlier one.
+    assert read.requests == 89
+    assert read.seconds == pytest.approx(0.04499)
+    assert 105 < read.median_micros < read.p99_micros <= 151
+
+
+def test_pgbench_that_had_no_time_is_void() -> None:
+    with pytest.raises(Void):
+        pgbench.read_log("0 1 100 0 1000 000100\n", 2)
+
+
+# Plan and progress
+
+
+def test_slots_are_shortened_when_many_creates_take_long_but_never_without_end() -> None:
+    def seconds(creates_a_second: float) -> float:
+        return fitted(FULL, parts_of(FULL, creates_a_second), 10).slot_seconds
+
+    assert seconds(100_000) >= seconds(4000) >= seconds(2000) >= 0.25
+    assert seconds(1) == 0.25
+
+
+def test_progress_is_plain_lines_where_there_is_no_terminal() -> None:
+    out = io.StringIO()
+    progress = Progress(out)
+    progress.plan("first", 2, 60)
+    progress.plan("second", 1, 60)
+    progress.did("first")
+    progress.doing("first: advance")
+    assert out.getvalue() == "1 of 3, 1.5 min left: first: advance\n"
+    progress.end_of("first")
+    assert progress.minutes_left == 1
+
+
+# Report and chart
+
+
+def some_rows() -> tuple[list[Row], Results]:
+    results = results_with((TICKOVER, [40, 60]), (LIMIT, [100, 100]), (DEFAULT, [1, 0.5]))
+    results.figure("MiB idle", 48.4)
+    results.facts["Python"] = '3 & "more" <of it>'
+    return Judge(results, QUICK).rows(), results
+
+
+def test_the_tables_say_what_was_measured() -> None:
+    rows, results = some_rows()
+    lines = table_of_targets(rows, QUICK).splitlines()
+    assert next(line for line in lines if line.startswith("S1 ")).split()[-7:] == [
+        "≥", "0.5", "0.50", "[0.40", "..", "0.60]", "pass",
+    ]  # fmt: skip
+    assert any(line.startswith("* made smaller by QUICK") for line in lines)
+    assert "50.0 [40.0 .. 60.0]" in tables_of_rates(results)
+    assert target(rows[0]) == "≥ 0.5"
+
+
+def test_the_report_for_machines_has_every_round(tmp_path: Path) -> None:
+    rows, results = some_rows()
+    save_json(tmp_path / "report.json", rows, results, QUICK, {"typical": 1.23})
+    told = json.loads((tmp_path / "report.json").read_text("utf-8"))
+    assert [one["rate"] for one in told["slots"] if one["side"] == TICKOVER] == [40, 60]
+    assert told["targets"][0]["measured"]["rounds"] == [0.4, 0.6]
+    assert told["targets"][0]["verdict"] == PASS
+
+
+@pytest.mark.parametrize("is_empty", [False, True], ids=["some rows", "nothing measured"])
+def test_the_chart_is_well_formed(is_empty: bool) -> None:
+    rows, results = some_rows()
+    shown = Judge(Results(), FULL).rows() if is_empty else rows
+    root = ElementTree.fromstring(draw(shown, results.facts, QUICK))
+    texts = "".join(root.itertext())
+    assert root.tag.endswith("svg")
+    assert all(row.what in texts for row in rows if row.goal and not is_empty)
+
+
+def test_better_is_to_the_right_whichever_way_better_is() -> None:
+    at_least, below = Row("", "", "times", Goal("≥", 40), None), Row("", "", "µs", Goal("<", 250), None)
+    assert attainment(at_least, 80) == 2
+    assert attainment(below, 125) == 2
+    # Faster than the limit itself: as good as can be.
+    assert attainment(below, -3) > 100
+
+
+# Sides
+
+
+def test_the_limit_answers_with_as_many_bytes_as_it_was_told(tmp_path: Path) -> None:
+    with limit(tmp_path, 4096) as side:
+        answer = post(side.url, "createTestClock", bodies.typical())
+        assert side.process.mebibytes() > 1
+    assert answer == constant(4096)
+    assert len(answer) == 4096
+    assert "result" in json.loads(answer)
+
+
+def test_sqlite_alone_knows_the_schema_of_the_store(tmp_path: Path) -> None:
+    bare = BareSqlite(tmp_path / "bare.db", 100)
+    try:
+        assert all(bare.measure(operation, 2, 0.01).requests >= 2 for operation in ("advance", "create"))
+    finally:
+        bare.close()
+
+
+@pytest.mark.skipif(shutil.which("wrk") is None, reason="wrk is not installed; `make bench` installs it or says how")
+def test_load_creates_and_advances_clocks_on_the_real_program(tmp_path: Path) -> None:
+    params = bodies.with_transactions(1)
+    with tickover(tmp_path) as side:
+        assert is_ready(side.url)
+        tokens = [user.token for user in side.sign_in(3)]
+        kept = side.filler(tokens, params).fill(40, every=2)
+        loads = side.loads(Work("test", clocks_of(kept, tokens, params), params))
+        slots = [loads[operation].run(2, 0.2) for operation in ("create", "advance", "advance")]
+        with pytest.raises(Void, match="UNAUTHENTICATED"):
+            Filler(tmp_path / "wrong.lua", side.url, ["nobody"], params).fill(10)
+    assert len(set(kept)) == 20
+    assert {owner for _, owner in kept} == {0, 1, 2}
+    assert all(one.requests for one in slots)
+    assert not any(one.troubles for one in loads.values())
