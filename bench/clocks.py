@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from msgspec import msgpack
 
 from tests.postgres import PostgresServer
-from tickover.core.clocks import Clock, ContributionEntry, GoalEntry, ScheduleEntry, TransactionEntry
+from tickover.core.clocks import Clock, ContributionEntry, GoalEntry, ScheduleEntry, TransactionEntry, write_schedule
 from tickover.core.ids import uuid7
 from tickover.core.limits import (
     MAX_AMOUNT,
@@ -91,7 +91,7 @@ def largest_schedule() -> bytes:
 
 
 def _written(entry: ScheduleEntry) -> bytes:
-    return msgpack.encode(entry)
+    return msgpack.encode(write_schedule(clock_of(key_of(0)), entry))
 
 
 def fill(server: PostgresServer, database: str, count: int, days: int = 1) -> None:

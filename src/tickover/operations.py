@@ -35,12 +35,12 @@ from tickover.core.recent import Recent
 from tickover.ports import Letter, Mailer, MailOutcomeUnknown, MailRefused, NewSession, Store, Subject
 from tickover.tokens import Mint
 
-_read_entry: Final = msgpack.Decoder(ScheduleEntry).decode
-_write_entry: Final = msgpack.Encoder().encode
+_read_schedule: Final = msgpack.Decoder(Schedule).decode
+_write_schedule: Final = msgpack.Encoder().encode
 
 
-_SCHEDULES_AT_HAND: Final = 4_000_000
-"""Bytes of schedules, as they are stored, that are held written out: whoever moves a clock moves it again soon."""
+_SCHEDULES_AT_HAND: Final = 8_000_000
+"""Bytes of schedules that are not read again: they never change, and whoever moves a clock moves it again soon."""
 
 
 class Caller(Struct, frozen=True):
@@ -86,7 +86,7 @@ class Operations:
         schedule = clocks.write_schedule(clock, entry)
         living_from = ids.first_living_key(caller.now)
         most = self._policy.max_clocks_per_user
-        body = _write_entry(entry)
+        body = _write_schedule(schedule)
         oldest = await self._store.create_clock(clock, caller.user, body, living_from, most)
         if oldest is not None:
             wait = ceil((ids.expires_at(oldest) - caller.now).total_seconds())
@@ -109,7 +109,7 @@ class Operations:
             raise Rejection(Reason.CLOCK_NOT_FOUND, "You have no clock with this id.")
         clock = kept.clock
         if schedule is None:
-            schedule = clocks.write_schedule(clock, _read_entry(kept.schedule))
+            schedule = _read_schedule(kept.schedule)
             self._schedules.put(clock.key, schedule, len(kept.schedule))
         if entry.frozen_time < clock.frozen_time:
             current = moments.write(clock.frozen_time)

@@ -234,6 +234,8 @@ class DeadlineProtocol(HttpToolsProtocol):
             self.transport.abort()
         elif idle_left <= 0:
             self.transport.close()
+            # What is left of the last answer has to be taken by then.
+            self._timer = self.loop.call_later(self.deadline_seconds, self.transport.abort)
         elif request_left <= 0:
             self._cut(_TOO_SLOW)
         else:

@@ -1,5 +1,6 @@
 """The contract of every store: clocks are kept, counted, and moved forward by their owner alone."""
 
+import asyncio
 from datetime import UTC, datetime
 
 import pytest
@@ -136,6 +137,44 @@ async def test_a_clock_moves_from_where_it_is_up_to_its_end(store: Store, to: Mo
     assert await advance(store, key(1), user(1), to) == Clock(key(1), START, then, END)
     # And that is where it stays.
     assert await advance(store, key(1), user(1), then) == Clock(key(1), START, then, END)
+
+
+@pytest.mark.parametrize("to", [START + DAY, START - DAY, END + INSTANT], ids=["on", "back", "beyond the end"])
+async def test_a_schedule_that_is_not_asked_for_is_not_given(store: Store, to: Moment) -> None:
+    for number in (1, 2):
+        await keep(store, clock(number), user(1), _ANYTHING)
+    bare = await store.advance_clock(key(1), user(1), to, with_schedule=False)
+    whole = await store.advance_clock(key(2), user(1), to)
+    assert bare is not None
+    assert whole is not None
+    assert (bare.schedule, whole.schedule) == (b"", _ANYTHING)
+    stands = START + DAY if to == START + DAY else START
+    assert bare.clock == Clock(key(1), START, stands, END)
+    assert whole.clock == Clock(key(2), START, stands, END)
+
+
+async def test_a_clock_of_nobody_is_none_with_its_schedule_or_without(store: Store) -> None:
+    await keep(store, clock(1), user(1))
+    for who, which in ((user(2), key(1)), (user(1), key(2))):
+        for with_schedule in (True, False):
+            assert await store.advance_clock(which, who, START, with_schedule=with_schedule) is None
+
+
+async def test_each_of_many_at_once_is_given_what_it_asked_for(store: Store) -> None:
+    for number in range(6):
+        await keep(store, clock(number), user(1), b"schedule %d" % (number % 3))
+    # Neighbours ask for different things, and so do the two that ask for one clock.
+    asked = [(number, (number + turn) % 2 == 0) for turn in range(2) for number in range(6)]
+    kept = await asyncio.gather(
+        *(
+            store.advance_clock(key(number), user(1), START, with_schedule=with_schedule)
+            for number, with_schedule in asked
+        )
+    )
+    given = [(one.clock.key, one.schedule) for one in kept if one]
+    assert given == [
+        (key(number), b"schedule %d" % (number % 3) if with_schedule else b"") for number, with_schedule in asked
+    ]
 
 
 async def test_a_clock_that_has_moved_does_not_go_back(store: Store) -> None:

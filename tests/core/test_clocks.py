@@ -35,11 +35,11 @@ def goal(**fields: Any) -> dict[str, Any]:
 
 
 def started(**params: Any) -> tuple[Clock, Schedule]:
-    """A clock and its schedule, of parameters as a database gives them back."""
+    """A clock and its schedule, the schedule as a database gives it back."""
     entry = schedule_entry(**params)
     clock = clocks.start(KEY, entry, NOW)
-    kept = msgspec.msgpack.decode(msgspec.msgpack.encode(entry), type=ScheduleEntry)
-    return clock, clocks.write_schedule(clock, kept)
+    kept = msgspec.msgpack.encode(clocks.write_schedule(clock, entry))
+    return clock, msgspec.msgpack.decode(kept, type=Schedule)
 
 
 def seen(at: Moment | None = None, **params: Any) -> Any:

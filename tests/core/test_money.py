@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 
 import pytest
-from msgspec import json
+from msgspec import json, msgpack
 
-from tickover.core.money import Amount, Progress, add_up, whole_if_whole
+from tickover.core.money import Amount, Progress, Savings, add_up, whole_if_whole
 
 SMALLEST = 5e-324
 """The smallest positive number that a double holds."""
 
 
 def staircase(target: Amount, initial: Amount, contributions: Sequence[Amount]) -> list[Progress]:
-    """A goal's progress before its first contribution, after it, and so on."""
-    savings = add_up(target, initial, contributions)
+    """A goal's progress before its first contribution, after it, and so on; read from what was kept."""
+    savings = msgpack.decode(msgpack.encode(add_up(target, initial, contributions)), type=Savings)
     return [savings.progress(count) for count in range(len(contributions) + 1)]
 
 

@@ -70,9 +70,8 @@ def stories(draw: DrawFn, stops: int = 1, amounts: Amounts = written_amounts) ->
     assert entry is not None, faults
     key = ids.uuid7(now, bytes(range(10)))
     clock = clocks.start(key, entry, now)
-    # The parameters are those that a database gives back.
-    kept = msgspec.msgpack.decode(msgspec.msgpack.encode(entry), type=ScheduleEntry)
-    schedule = clocks.write_schedule(clock, kept)
+    # The schedule is seen as a database gives it back.
+    schedule = msgspec.msgpack.decode(msgspec.msgpack.encode(clocks.write_schedule(clock, entry)), type=Schedule)
     around = {at + step for at in ats_in(read_sent(written)) for step in (-MICROSECOND, timedelta(0), MICROSECOND)}
     close = [moment for moment in sorted(around) if clock.start_time <= moment <= clock.max_time]
     stop = st.one_of(

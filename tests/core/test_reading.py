@@ -92,3 +92,92 @@ def test_a_name_like_any_other_is_read_at_once(name: str) -> None:
 
 def test_nothing_at_all_is_read_at_once() -> None:
     assert read_at_once(ScheduleEntry, b"{}", NOW) == ScheduleEntry()
+
+
+# Between fields, to the microsecond
+
+_FOR_SURE, _IN_DOUBT, _REFUSED = "at once", "slowly", "not at all"
+
+
+def _how_it_is_read(params: object, now: datetime = NOW) -> str:
+    written = json.encode(params)
+    at_once = read_at_once(ScheduleEntry, written, now)
+    faults, _ = read(ScheduleEntry, written, now)
+    if at_once is not None:
+        assert faults == []
+        return _FOR_SURE
+    return _REFUSED if faults else _IN_DOUBT
+
+
+@pytest.mark.parametrize(
+    ("start", "how"),
+    [
+        pytest.param("2027-01-01T12:00:00Z", _FOR_SURE, id="now"),
+        pytest.param("2036-12-31T23:59:59.999999Z", _FOR_SURE, id="the last instant of the ninth year"),
+        pytest.param("2037-01-01T00:00:00Z", _IN_DOUBT, id="in the tenth year"),
+        pytest.param("2037-01-01T12:00:00Z", _IN_DOUBT, id="ten years on"),
+        pytest.param("2037-01-01T12:00:00.000001Z", _REFUSED, id="an instant more"),
+        pytest.param("2018-01-01T00:00:00Z", _FOR_SURE, id="the first instant nine years back"),
+        pytest.param("2017-12-31T23:59:59.999999Z", _IN_DOUBT, id="ten years back in the calendar"),
+        pytest.param("2017-01-01T12:00:00Z", _IN_DOUBT, id="ten years back"),
+        pytest.param("2017-01-01T11:59:59.999999Z", _REFUSED, id="an instant more back"),
+    ],
+)
+@pytest.mark.parametrize("more", [{}, {"transactions": [], "goals": []}], ids=["alone", "with empty lists"])
+def test_how_far_away_a_start_may_be(start: str, how: str, more: dict[str, object]) -> None:
+    assert _how_it_is_read({"frozenTime": start, **more}) == how
+
+
+@pytest.mark.parametrize(
+    ("start", "at", "how"),
+    [
+        pytest.param("2027-03-01T00:00:00Z", "2027-03-01T00:00:00Z", _FOR_SURE, id="at the start"),
+        pytest.param("2027-03-01T00:00:00Z", "2027-02-28T23:59:59.999999Z", _REFUSED, id="an instant before the start"),
+        pytest.param("2027-03-01T00:00:00Z", "2037-03-01T00:00:00Z", _FOR_SURE, id="at the end"),
+        pytest.param("2027-03-01T00:00:00Z", "2037-03-01T00:00:00.000001Z", _REFUSED, id="an instant after the end"),
+        pytest.param("2028-02-29T09:00:00Z", "2038-02-28T09:00:00Z", _FOR_SURE, id="at the end after 29 February"),
+        pytest.param("2028-02-29T09:00:00Z", "2038-02-28T09:00:00.000001Z", _REFUSED, id="an instant after that"),
+        pytest.param("2028-02-28T09:00:00Z", "2028-02-29T09:00:00Z", _FOR_SURE, id="on 29 February"),
+        pytest.param(None, "2027-01-01T12:00:00Z", _FOR_SURE, id="now, which is the start"),
+        pytest.param(None, "2027-01-01T11:59:59.999999Z", _REFUSED, id="an instant before now"),
+        pytest.param(None, "2037-01-01T12:00:00Z", _FOR_SURE, id="at the end of what starts now"),
+        pytest.param(None, "2037-01-01T12:00:00.000001Z", _REFUSED, id="an instant after what starts now"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["transaction", "contribution"])
+def test_an_item_lies_between_start_and_end(kind: str, start: str | None, at: str, how: str) -> None:
+    params: dict[str, object] = {} if start is None else {"frozenTime": start}
+    # Among others that are in order, at whatever place.
+    within = "2029-01-01T00:00:00Z"
+    for ats in ([at], [within, at], [at, within], [within, at, within]):
+        if kind == "transaction":
+            params["transactions"] = [TRANSACTION | {"at": each} for each in ats]
+        else:
+            contributions = [{"at": each, "amount": 1} for each in ats]
+            params["goals"] = [
+                {"name": "Empty", "targetAmount": 1, "contributions": []},
+                {"name": "Bicycle", "targetAmount": 1, "contributions": contributions},
+            ]
+        assert _how_it_is_read(params) == how
+
+
+def test_a_start_on_29_february_ends_on_28_february_for_now_too() -> None:
+    now = datetime(2028, 2, 29, 12, tzinfo=UTC)
+    for at, how in (("2038-02-28T12:00:00Z", _FOR_SURE), ("2038-02-28T12:00:00.000001Z", _REFUSED)):
+        assert _how_it_is_read({"transactions": [TRANSACTION | {"at": at}]}, now) == how
+
+
+@pytest.mark.parametrize(
+    ("initial", "how"),
+    [
+        (0, _FOR_SURE),
+        (9.99, _FOR_SURE),
+        pytest.param(10, _FOR_SURE, id="the target itself"),
+        pytest.param(10.0, _FOR_SURE, id="the target itself, written otherwise"),
+        pytest.param(10.01, _REFUSED, id="more than the target"),
+    ],
+)
+def test_a_goal_begins_with_its_target_at_most(initial: float, how: str) -> None:
+    goals = [{"name": name, "targetAmount": 10, "initialAmount": initial} for name in ("one", "other")]
+    for some in (goals, [{"name": "good", "targetAmount": 1}, *goals], [*goals, {"name": "good", "targetAmount": 1}]):
+        assert _how_it_is_read({"goals": some}) == how

@@ -8,159 +8,33 @@ import json
 import signal
 import socket
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from email import message_from_bytes
 from pathlib import Path
-from typing import Any, Self
-from urllib.parse import urlsplit
+from typing import Any
 
 import apsw
 import pytest
 from aiosmtpd.smtp import SMTP, Envelope, Session
-from uvicorn import Config
-from uvicorn.server import ServerState
 
+from tests.e2e.raw import HELLO, WAIT_SECONDS, Client, Door, call, open_door, port_of, post, request, until_cut
 from tests.program import Program, code_params, verify_params, wait_until
-from tests.world import Answer
 from tickover.core.limits import MAX_BODY, MAX_HEAD
 from tickover.protocol import DeadlineProtocol
-
-_WAIT_SECONDS = 20.0
-
-
-class Client:
-    """One connection, on which a test says what it likes, byte for byte."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
-
-    @classmethod
-    @asynccontextmanager
-    async def connect(cls, port: int) -> AsyncIterator[Self]:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        try:
-            yield cls(reader, writer)
-        finally:
-            writer.close()
-            with suppress(ConnectionError):
-                await writer.wait_closed()
-
-    async def say(self, *pieces: bytes) -> None:
-        for piece in pieces:
-            self._writer.write(piece)
-            await self._writer.drain()
-
-    async def answer(self) -> Answer:
-        """The next answer, whole."""
-        async with asyncio.timeout(_WAIT_SECONDS):
-            head = await self._reader.readuntil(b"\r\n\r\n")
-            first, *lines = head.decode("latin-1").rstrip().split("\r\n")
-            headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-            body = await self._reader.readexactly(int(headers.get("content-length", 0)))
-        return Answer(int(first.split()[1]), headers, body)
-
-    async def ask(self, *pieces: bytes) -> Answer:
-        await self.say(*pieces)
-        return await self.answer()
-
-    async def end(self) -> bytes:
-        """All that comes until the server closes the connection."""
-        async with asyncio.timeout(_WAIT_SECONDS):
-            return await self._reader.read()
-
-    async def say_until_cut(self, piece: bytes, most: int) -> int:
-        """Say the same again and again, at most so many bytes: how many it took until the server closed."""
-        said = 0
-        async with asyncio.timeout(_WAIT_SECONDS):
-            with suppress(ConnectionError):
-                while said < most and not self._reader.at_eof():
-                    await self.say(piece)
-                    said += len(piece)
-                    # The end is seen only when the loop goes round.
-                    await asyncio.sleep(0)
-        return said
-
-
-def request(method: str, path: str, *headers: str, host: str | None = "localhost") -> bytes:
-    """The head of a request."""
-    named = [] if host is None else [f"Host: {host}"]
-    return "\r\n".join([f"{method} {path} HTTP/1.1", *named, *headers, "", ""]).encode()
-
-
-def post(*headers: str, host: str = "localhost") -> bytes:
-    """The head of a call."""
-    return request("POST", "/rpc", "Content-Type: application/json", *headers, host=host)
-
-
-def call(method: str, params: Any, *headers: str, host: str = "localhost") -> bytes:
-    """A whole call."""
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
-    return post(f"Content-Length: {len(body)}", *headers, host=host) + body
-
 
 # Slow clients
 
 
-class Impatient(DeadlineProtocol):
-    deadline_seconds = 0.4
-
-
-class Door:
-    """The program's protocol with a short deadline, before an application that does nothing but answer."""
-
-    def __init__(self) -> None:
-        self.port = 0
-        self.may_answer = asyncio.Event()
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["path"] == "/refused":
-            await send({"type": "http.response.start", "status": 405, "headers": [(b"content-length", b"0")]})
-            await send({"type": "http.response.body", "body": b""})
-            return
-        while (message := await receive()).get("more_body"):
-            pass
-        if message["type"] == "http.disconnect":
-            return
-        if scope["path"] == "/busy":
-            await self.may_answer.wait()
-        if scope["path"] == "/huge":
-            await send({"type": "http.response.start", "status": 200, "headers": []})
-            for _ in range(1000):
-                await send({"type": "http.response.body", "body": bytes(100_000), "more_body": True})
-            return
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"5")]})
-        await send({"type": "http.response.body", "body": b"Hello"})
-
-    async def outlast_the_deadline(self) -> None:
-        """Wait until someone who came later, and said nothing, has been cut."""
-        async with Client.connect(self.port) as silent:
-            assert (await silent.answer()).status == 408
-
-
 @pytest.fixture
 async def door() -> AsyncIterator[Door]:
-    door = Door()
-    config = Config(
-        door, http=Impatient, ws="none", loop="none", lifespan="off", log_config=None, access_log=False,
-        timeout_keep_alive=3,
-    )  # fmt: skip
-    state = ServerState()
-    server = await asyncio.get_running_loop().create_server(
-        lambda: Impatient(config=config, server_state=state, app_state={}), "127.0.0.1", 0
-    )
-    door.port = server.sockets[0].getsockname()[1]
-    async with server:
-        yield door
-        door.may_answer.set()
-        for connection in list(state.connections):
-            connection.transport.close()
-        await asyncio.gather(*state.tasks)
+    async with open_door(keep_alive_seconds=3) as opened:
+        yield opened
 
 
-HELLO = request("GET", "/")
 BODY_OF_10 = request("POST", "/", "Content-Length: 10")
 LONG_BODY = request("POST", "/", "Content-Length: 1000000")
+CALL_OF_10 = post("Content-Length: 10")
+LONG_CALL = post("Content-Length: 1000000")
 CHUNKED = request("POST", "/", "Transfer-Encoding: chunked")
 
 TOO_SLOW = [
@@ -174,6 +48,9 @@ TOO_SLOW = [
     pytest.param(BODY_OF_10, b"", id="the body is never begun"),
     pytest.param(BODY_OF_10 + b"123456789", b"", id="the body is never finished"),
     pytest.param(LONG_BODY, b"x", id="the body is trickled"),
+    pytest.param(CALL_OF_10, b"", id="the body of a call is never begun"),
+    pytest.param(CALL_OF_10 + b"123456789", b"", id="the body of a call is never finished"),
+    pytest.param(LONG_CALL, b"x", id="the body of a call is trickled"),
     pytest.param(CHUNKED + b"5\r\nHel", b"", id="a chunk is never finished"),
     pytest.param(CHUNKED, b"1\r\nx\r\n", id="chunks are trickled"),
     pytest.param(CHUNKED + b"5\r\nHello\r\n", b"", id="the last chunk never comes"),
@@ -181,25 +58,16 @@ TOO_SLOW = [
 ]
 
 
-async def _until_cut(slow: Client, trickle: bytes, fast: Client) -> bytes:
-    """Trickle until the server closes, and be served on another connection all the while."""
-    cut = asyncio.create_task(slow.end())
-    while not cut.done():
-        assert (await fast.ask(HELLO)).status == 200
-        if trickle:
-            with suppress(ConnectionError):
-                await slow.say(trickle)
-        await asyncio.wait([cut], timeout=0.02)
-    return await cut
+FIRST = [pytest.param(HELLO, id="after a page"), pytest.param(CALL_OF_10 + b"1234567890", id="after a call")]
 
 
 @pytest.mark.parametrize(("begun", "trickle"), TOO_SLOW)
 async def test_a_client_that_is_too_slow_is_cut_and_the_others_are_served(
     door: Door, begun: bytes, trickle: bytes
 ) -> None:
-    async with Client.connect(door.port) as slow, Client.connect(door.port) as fast, asyncio.timeout(_WAIT_SECONDS):
+    async with Client.connect(door.port) as slow, Client.connect(door.port) as fast, asyncio.timeout(WAIT_SECONDS):
         await slow.say(begun)
-        assert (await _until_cut(slow, trickle, fast)).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+        assert (await until_cut(slow, trickle, fast)).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
 
 
 @pytest.mark.parametrize(
@@ -209,30 +77,37 @@ async def test_a_client_that_is_too_slow_is_cut_and_the_others_are_served(
         pytest.param(b"GET / HTTP/1.1\r\nHost: ", b"a", id="its head is trickled"),
         pytest.param(BODY_OF_10 + b"12345", b"", id="its body is never finished"),
         pytest.param(LONG_BODY, b"x", id="its body is trickled"),
+        pytest.param(CALL_OF_10 + b"12345", b"", id="its body is that of a call, and never finished"),
+        pytest.param(LONG_CALL, b"x", id="its body is that of a call, and trickled"),
     ],
 )
+@pytest.mark.parametrize("first", FIRST)
 async def test_a_second_request_that_is_too_slow_is_cut_like_the_first(
-    door: Door, begun: bytes, trickle: bytes
+    door: Door, begun: bytes, trickle: bytes, first: bytes
 ) -> None:
-    async with Client.connect(door.port) as slow, Client.connect(door.port) as fast, asyncio.timeout(_WAIT_SECONDS):
-        assert (await slow.ask(HELLO)).status == 200
+    async with Client.connect(door.port) as slow, Client.connect(door.port) as fast, asyncio.timeout(WAIT_SECONDS):
+        assert (await slow.ask(first)).status == 200
         await slow.say(begun)
-        assert (await _until_cut(slow, trickle, fast)).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+        assert (await until_cut(slow, trickle, fast)).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
 
 
 @pytest.mark.parametrize("trickle", [pytest.param(b"", id="once"), pytest.param(b"\r\n", id="for ever")])
-async def test_blank_lines_between_two_requests_keep_no_connection_open(door: Door, trickle: bytes) -> None:
+@pytest.mark.parametrize("first", FIRST)
+async def test_blank_lines_between_two_requests_keep_no_connection_open(
+    door: Door, trickle: bytes, first: bytes
+) -> None:
     async with Client.connect(door.port) as slow, Client.connect(door.port) as fast, asyncio.timeout(6):
-        assert (await slow.ask(HELLO)).status == 200
+        assert (await slow.ask(first)).status == 200
         await slow.say(b"\r\n")
-        await _until_cut(slow, trickle, fast)
+        await until_cut(slow, trickle, fast)
 
 
-async def test_a_connection_that_rests_between_two_requests_is_not_cut(door: Door) -> None:
+@pytest.mark.parametrize("first", FIRST)
+async def test_a_connection_that_rests_between_two_requests_is_not_cut(door: Door, first: bytes) -> None:
     async with Client.connect(door.port) as client:
-        assert (await client.ask(HELLO)).status == 200
+        once = await client.ask(first)
         await door.outlast_the_deadline()
-        assert (await client.ask(HELLO)).body == b"Hello"
+        assert await client.ask(first) == once
 
 
 async def test_a_request_that_the_application_is_busy_with_is_not_cut(door: Door) -> None:
@@ -283,15 +158,9 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
 
 @pytest.fixture
 async def client(program: Program) -> AsyncIterator[Client]:
-    async with Client.connect(_port_of(program)) as opened:
+    async with Client.connect(port_of(program)) as opened:
         yield opened
     assert program.request("GET", "/healthz").status == 200, "it no longer lives"
-
-
-def _port_of(program: Program) -> int:
-    port = urlsplit(program.url).port
-    assert port is not None
-    return port
 
 
 def _pieces(text: bytes, size: int) -> list[bytes]:
@@ -486,7 +355,7 @@ async def _statuses(program: Program, *forwarded: list[str]) -> list[int]:
     """What a try is answered with, from each of these places."""
     statuses = []
     for headers in forwarded:
-        async with Client.connect(_port_of(program)) as client:
+        async with Client.connect(port_of(program)) as client:
             written = call("loginByEmailLink", {"token": "none"}, *(f"X-Forwarded-For: {value}" for value in headers))
             statuses.append((await client.ask(written)).status)
     return statuses
@@ -520,7 +389,7 @@ async def test_a_trailer_is_no_header(tmp_path: Path) -> None:
     statuses = []
     with Program(tmp_path, TICKOVER_TRUSTED_PROXIES="127.0.0.0/8", **_ONE_CALL) as program:
         for number in range(3):
-            async with Client.connect(_port_of(program)) as client:
+            async with Client.connect(port_of(program)) as client:
                 trailer = b"X-Forwarded-For: 198.51.100.%d\r\n\r\n" % (number + 2)
                 answer = await client.ask(head + b"%x\r\n%b\r\n0\r\n" % (len(body), body) + trailer)
                 statuses.append(answer.status)
@@ -588,7 +457,7 @@ def _count_clocks(program: Program) -> int:
 
 async def test_whoever_was_let_in_before_the_signal_is_answered(tmp_path: Path, mail: SlowMail) -> None:
     with Program(tmp_path, TICKOVER_MAIL_URL=f"smtp://127.0.0.1:{mail.port}") as program:
-        port = _port_of(program)
+        port = port_of(program)
         assert (await _call(port, "sendLoginCodeEmail", code_params("ana@example.test")))["result"] == {"message": "ok"}
         verify = verify_params("ana@example.test", mail.codes["ana@example.test"])
         token = (await _call(port, "loginByEmailVerification", verify))["result"]["token"]
@@ -607,7 +476,7 @@ async def test_whoever_was_let_in_before_the_signal_is_answered(tmp_path: Path, 
             mail.may_answer.set()
 
         assert [send.result()["result"] for send in sends] == [{"message": "ok"}] * len(guests)
-        assert await asyncio.to_thread(program.process.wait, _WAIT_SECONDS) == 0
+        assert await asyncio.to_thread(program.process.wait, WAIT_SECONDS) == 0
         assert "Traceback" not in program.output
         assert all("result" in answer for answer in created)
         assert _count_clocks(program) == len(created)

@@ -202,6 +202,92 @@ def test_every_line_ends_as_mail_wants_it_and_is_short(composer: Composer, sent:
     assert max(map(len, content.split(b"\r\n"))) <= 998
 
 
+_LONG_LINK = "https://tickover.example.test/" + "long/" * 150 + "login#token=" + "aB3-_=" * 18
+_ODD_TEXTS = [
+    pytest.param(_LONG_LINK[:900], id="900 characters"),
+    pytest.param("a" * 75, id="a line that just fits"),
+    pytest.param("a" * 76, id="a line of 76"),
+    pytest.param("a" * 77, id="a line of 77"),
+    pytest.param("=" * 300, id="signs that are all escaped"),
+    pytest.param("a" * 74 + "=", id="an escape at the end of a line"),
+    pytest.param("ü" * 75 + "€" * 40 + "😀" * 30, id="characters of many bytes"),
+    pytest.param("\n.\n..\n.hidden\n. \n", id="lines that begin with a dot"),
+    pytest.param("trailing \n\t\n  \n \t", id="blanks at the end of lines"),
+    pytest.param("\n" * 10, id="blank lines"),
+    pytest.param("a\x0bb\x0cc\x1cd\x85e\u2028f\x00", id="what some take for a line break"),
+]
+
+
+def _decoded(content: bytes) -> list[tuple[str, str | None, str]]:
+    """The kind, the charset and the text of both parts, byte for byte."""
+    parts = [part for part in _read(content).walk() if not part.is_multipart()]
+    return [
+        (part.get_content_type(), part.get_content_charset(), bytes(part.get_payload(decode=True) or b"").decode())
+        for part in parts
+    ]
+
+
+def _rendered(composer: Composer, sent: Letter) -> list[tuple[str, str | None, str]]:
+    texts = [composer._render(sent, form).replace("\n", "\r\n") for form in ("txt", "html")]
+    return [("text/plain", "utf-8", texts[0]), ("text/html", "utf-8", texts[1])]
+
+
+def _check_form(content: bytes) -> None:
+    """Seven bits, short lines, and one kind of line break, whatever is in it; the address alone stays as it is."""
+    assert content.count(b"\n") == content.count(b"\r") == content.count(b"\r\n")
+    lines = [line for line in content.split(b"\r\n") if not line.startswith(b"To: ")]
+    assert len(lines) == content.count(b"\r\n"), "there is one address"
+    assert all(line.isascii() and b"\0" not in line for line in lines)
+    assert max(map(len, lines)) <= 76
+
+
+@pytest.mark.parametrize("to", [ANA, "änä@bücher.example"], ids=["ASCII", "beyond ASCII"])
+@pytest.mark.parametrize("secret", _ODD_TEXTS)
+def test_whatever_a_letter_says_it_says_so_to_the_letter(composer: Composer, secret: str, to: str) -> None:
+    sent = link_letter(to, secret)
+    content = composer.compose(sent)
+    assert _decoded(content) == _rendered(composer, sent)
+    assert secret.replace("\n", "\r\n") in _decoded(content)[0][2]
+    _check_form(content)
+
+
+def test_no_line_of_a_letter_ends_a_part_of_it(composer: Composer) -> None:
+    boundary = _read(composer.compose(letter())).get_boundary()
+    sent = link_letter(secret=f"\n--{boundary}\n\nIn between.\n--{boundary}--\nAfter the end.\n")
+    assert _decoded(composer.compose(sent)) == _rendered(composer, sent)
+
+
+def test_whoever_reads_mail_as_it_comes_can_read_ours(composer: Composer) -> None:
+    assert b"\r\n\r\nYour Tickover code is\r\n\r\n    012345\r\n\r\nIt signs in" in composer.compose(letter())
+
+
+@settings(deadline=None, max_examples=60)
+@given(secret=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"), max_size=300))
+def test_any_text_at_all_reads_back(composer: Composer, secret: str) -> None:
+    sent = link_letter(secret=secret)
+    content = composer.compose(sent)
+    assert _decoded(content) == _rendered(composer, sent)
+    _check_form(content)
+
+
+@pytest.mark.parametrize("kind", Subject)
+@pytest.mark.parametrize(
+    "to",
+    [
+        ANA,
+        pytest.param("用户@例え.test", id="beyond ASCII"),
+        pytest.param(f"{'ä' * 30}@{'b' * 60}.test", id="long, and beyond ASCII"),
+        pytest.param(f"{'a' * 64}@{'b' * 63}.{'c' * 63}.{'d' * 58}.x", id="as long as may be"),
+    ],
+)
+def test_a_letter_of_any_kind_to_any_address_reads_back(composer: Composer, kind: Subject, to: str) -> None:
+    sent = letter(to, kind)
+    content = composer.compose(sent)
+    assert _decoded(content) == _rendered(composer, sent)
+    assert f"\r\nTo: {sent.to}\r\n".encode() in content
+    _check_form(content)
+
+
 # Addresses, all that are accepted
 
 _ATEXT = "abcxyz0189!#$%&'*+-/=?^_`{|}~"

@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -31,6 +31,7 @@ from tests.contract.values import (
 )
 from tickover.core.errors import Reason, Rejection
 from tickover.core.limits import CLOCK_LIFETIME
+from tickover.core.moments import to_micros
 from tickover.settings import SettingError
 from tickover.storage import open_store
 from tickover.storage.migrate import Migration, migrations, pending
@@ -283,6 +284,121 @@ async def test_readiness_is_answered_before_the_lock_is_given_up(path: Path) -> 
     await writing
     await store.ping()
     await store.close()
+
+
+# Looking up
+
+
+@pytest.fixture
+async def store(path: Path) -> AsyncIterator[SqliteStore]:
+    """One that lets Ana in."""
+    opened = await SqliteStore.open(path)
+    letter = await sent(opened, code(1))
+    assert await opened.redeem_code(ANA, letter.digest, session(1)) == user(1)
+    yield opened
+    await opened.close()
+
+
+async def _is_let_in(store: SqliteStore, number: int = 1) -> bool:
+    """Asked without a turn of the event loop."""
+    return await store.user_of_token(session(number).token_digest, NOW) is not None
+
+
+async def test_one_turn_of_the_loop_sees_one_state_and_the_next_what_was_written_meanwhile(
+    store: SqliteStore, path: Path
+) -> None:
+    with closing(apsw.Connection(str(path))) as other:
+        assert await _is_let_in(store)
+        other.execute("delete from tokens")
+        assert await _is_let_in(store), "the same turn"
+        await asyncio.sleep(0)
+        assert not await _is_let_in(store)
+        other.execute(
+            "insert into tokens values (?, ?, ?)", (session(1).token_digest, user(1), to_micros(session(1).expires_at))
+        )
+        assert not await _is_let_in(store), "the same turn"
+        await asyncio.sleep(0)
+        assert await _is_let_in(store)
+
+
+async def test_whoever_is_told_of_a_revoked_token_finds_it_revoked_in_every_store(
+    store: SqliteStore, path: Path
+) -> None:
+    other = await SqliteStore.open(path)
+    assert await _is_let_in(store)
+    assert await _is_let_in(other)
+    await other.revoke_token(session(1).token_digest)
+    assert not await _is_let_in(other)
+    assert not await _is_let_in(store)
+    await other.close()
+
+
+async def test_what_was_written_here_is_found_here_whatever_was_looked_up_before(store: SqliteStore) -> None:
+    letter = await sent(store, code(2, NOW + 2 * MINUTE))
+
+    async def look_up_all_the_while() -> None:
+        while True:
+            await _is_let_in(store)
+            await asyncio.sleep(0)
+
+    looking = asyncio.create_task(look_up_all_the_while())
+    for _ in range(20):
+        assert await _is_let_in(store)
+        await store.revoke_token(session(1).token_digest)
+        assert not await _is_let_in(store)
+        await store._writer.submit(
+            lambda db: db.execute("insert into tokens values (?, ?, 9e18)", (session(1).token_digest, user(1))).close()
+        )
+        assert await _is_let_in(store)
+    assert await store.redeem_code(ANA, letter.digest, session(2, NOW + 2 * MINUTE)) == user(1)
+    assert await _is_let_in(store, 2)
+    looking.cancel()
+
+
+async def test_a_look_up_keeps_no_writer_from_tidying_up(store: SqliteStore, path: Path) -> None:
+    """What was read from is not held on to: the whole log can be put into the file and emptied."""
+    assert await _is_let_in(store)
+    await asyncio.sleep(0)
+    with closing(apsw.Connection(str(path))) as other:
+        assert other.execute("pragma wal_checkpoint(truncate)").fetchall() == [(0, 0, 0)]
+
+
+async def test_a_store_closes_right_after_a_look_up(path: Path) -> None:
+    store = await SqliteStore.open(path)
+    assert not await _is_let_in(store)
+    await store.close()
+    with pytest.raises(Rejection) as refused:
+        await _is_let_in(store)
+    assert refused.value.reason is Reason.UNAVAILABLE
+
+
+async def test_a_store_closes_cleanly_in_the_midst_of_look_ups(path: Path) -> None:
+    troubles: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: troubles.append(context))
+
+    async def look_up_until_closed(store: SqliteStore) -> None:
+        with pytest.raises(Rejection):  # noqa: PT012 - which one is refused is the question
+            while True:
+                assert not await _is_let_in(store)
+                await asyncio.sleep(0)
+
+    for _ in range(20):
+        store = await SqliteStore.open(path)
+        await asyncio.gather(*(look_up_until_closed(store) for _ in range(3)), store.close())
+    assert troubles == []
+
+
+async def test_a_look_up_that_fails_is_unavailable_and_the_next_is_answered(store: SqliteStore, path: Path) -> None:
+    with closing(apsw.Connection(str(path))) as other:
+        other.execute("alter table tokens rename to hidden")
+        with pytest.raises(apsw.SQLError):
+            await _is_let_in(store)
+        other.execute("alter table hidden rename to tokens")
+    await asyncio.sleep(0)
+    assert await _is_let_in(store)
+
+
+# A disk or a file that fails
 
 
 async def test_a_full_disk_keeps_no_part_of_a_clock(path: Path) -> None:

@@ -1,16 +1,21 @@
-"""The writer thread: what waits together is committed together, and nobody is told what the disk has not got."""
+"""The writer: what waits together is committed together, and nobody is told what the disk has not got.
+
+Jobs and commits are on the event loop's thread only as long as they are short; whatever may take long is not.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from threading import Event
+from threading import Event, current_thread, main_thread
+from time import monotonic
 from typing import Any
 
 import apsw
 import pytest
 
 from tickover.core.errors import Reason, Rejection
+from tickover.storage import writer as module
 from tickover.storage.writer import Writer
 
 Job = Callable[[apsw.Connection], Any]
@@ -277,6 +282,231 @@ async def test_a_database_that_can_only_be_read_is_unavailable(path: Path, conne
     await writer.close()
     read_only.close()
     assert _is_unavailable(outcomes[0]), outcomes
+
+
+@pytest.mark.parametrize("used", [False, True], ids=["at first", "after the thread has been at work"])
+async def test_the_loop_goes_round_while_another_holds_the_write_lock(
+    connection: apsw.Connection, witness: apsw.Connection, used: bool
+) -> None:
+    writer = Writer(connection, 5)
+    if used:
+        await writer.submit(lambda _: None, is_long=True)
+    tried = _watch_statements(connection)
+    witness.execute("begin immediate")
+    futures = [writer.submit(_insert(f"thing {number}")) for number in range(3)]
+    # This very loop gives the lock up; if it waited for the lock, nobody would.
+    async with asyncio.timeout(3):
+        await tried.in_the_thread.wait()
+    witness.execute("rollback")
+    assert await _outcomes(futures) == ["thing 0", "thing 1", "thing 2"]
+    assert _names(witness) == ["thing 0", "thing 1", "thing 2"]
+    await writer.close()
+
+
+async def test_all_wait_together_for_another_to_give_up_the_write_lock(
+    connection: apsw.Connection, witness: apsw.Connection
+) -> None:
+    tried = _watch_statements(connection)
+    witness.execute("begin immediate")
+    writer = Writer(connection, 0.02)
+    outcomes = await _outcomes([writer.submit(_insert(f"thing {number}")) for number in range(100)])
+    assert all(map(_is_unavailable, outcomes)), outcomes
+    assert tried.statements.count("begin immediate") == 2, "once on the loop, and once in the thread, which waits"
+    witness.execute("rollback")
+    await writer.close()
+
+
+# Where jobs and commits run
+
+
+class _Watched:
+    """The statements of a connection, and when the first of them was begun in the writer's own thread."""
+
+    def __init__(self) -> None:
+        self.statements: list[str] = []
+        self.in_the_thread = asyncio.Event()
+
+
+def _watch_statements(connection: apsw.Connection) -> _Watched:
+    watched, loop = _Watched(), asyncio.get_running_loop()
+
+    def just_before_a_statement(_: object, statement: str, __: object) -> bool:
+        watched.statements.append(statement)
+        if not _on_the_loop():
+            loop.call_soon_threadsafe(watched.in_the_thread.set)
+        return True
+
+    connection.set_exec_trace(just_before_a_statement)
+    return watched
+
+
+def _on_the_loop() -> bool:
+    return current_thread() is main_thread()
+
+
+def _where(name: str) -> Job:
+    def job(db: apsw.Connection) -> tuple[str, bool]:
+        return name, _on_the_loop()
+
+    return job
+
+
+class _Disk:
+    """Takes the time it is told to for each commit, and keeps where each was waited for."""
+
+    def __init__(self, connection: apsw.Connection, seconds: list[float]) -> None:
+        self.on_the_loop: list[bool] = []
+        self._seconds = seconds
+        connection.set_commit_hook(self._just_before_a_commit)
+
+    def _just_before_a_commit(self) -> bool:
+        self.on_the_loop.append(_on_the_loop())
+        Event().wait(self._seconds.pop(0))
+        return _GO_ON
+
+
+async def test_after_a_long_commit_the_thread_does_the_next_and_after_a_short_one_the_loop(
+    writer: Writer, connection: apsw.Connection, witness: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_SHORT_COMMIT", 0.1)
+    disk = _Disk(connection, [0, 0.15, 0.15, 0, 0])
+    for number in range(5):
+        assert await writer.submit(_insert(f"thing {number}")) == f"thing {number}"
+        assert len(_names(witness)) == number + 1
+    assert disk.on_the_loop == [True, True, False, False, True]
+
+
+async def test_while_the_thread_commits_the_loop_goes_round_and_jobs_gather(
+    writer: Writer, connection: apsw.Connection, witness: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_SHORT_COMMIT", -1)
+    loop = asyncio.get_running_loop()
+    committing, go_on = asyncio.Event(), Event()
+    on_the_loop: list[bool] = []
+
+    def just_before_a_commit() -> bool:
+        on_the_loop.append(_on_the_loop())
+        loop.call_soon_threadsafe(committing.set)
+        # If this were the loop, nobody could let it go on.
+        assert _on_the_loop() or go_on.wait(30)
+        return _GO_ON
+
+    connection.set_commit_hook(just_before_a_commit)
+    first = writer.submit(_insert("first"))
+    await committing.wait()
+    futures = []
+    for number in range(10):
+        futures.append(writer.submit(_insert(f"thing {number}")))
+        await asyncio.sleep(0)
+    assert not first.done()
+    go_on.set()
+    assert await _outcomes([first, *futures]) == ["first", *(f"thing {number}" for number in range(10))]
+    assert on_the_loop == [False, False], "one for the first, and one for all that gathered"
+    assert len(_names(witness)) == 11
+
+
+async def test_a_long_job_runs_by_itself_and_not_on_the_loop(writer: Writer, connection: apsw.Connection) -> None:
+    statements = _watch_statements(connection).statements
+    futures = [writer.submit(_where(name), is_long=name.startswith("long")) for name in ("a", "b", "long", "c", "d")]
+    assert await _outcomes(futures) == [("a", True), ("b", True), ("long", False), ("c", True), ("d", True)]
+    assert statements == ["begin immediate", "commit"] * 3
+
+
+async def test_while_a_long_job_runs_the_loop_goes_round(writer: Writer) -> None:
+    async with _held_up(writer):
+        # The job waits for us.
+        waiting = writer.submit(_where("next"))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+    assert await waiting == ("next", True)
+
+
+async def test_a_job_that_fails_on_the_loop_is_found_out_in_the_thread(
+    writer: Writer, witness: apsw.Connection
+) -> None:
+    runs: list[tuple[int, bool]] = []
+
+    def job(number: int) -> Job:
+        def run(db: apsw.Connection) -> int:
+            runs.append((number, _on_the_loop()))
+            (_insert_and_fail if number == 2 else _insert)(f"thing {number}")(db)
+            return number
+
+        return run
+
+    outcomes = await _outcomes([writer.submit(job(number)) for number in range(5)])
+    assert isinstance(outcomes[2], _OurFault)
+    assert [*outcomes[:2], *outcomes[3:]] == [0, 1, 3, 4]
+    assert _names(witness) == ["thing 0", "thing 1", "thing 3", "thing 4"]
+    assert runs[:3] == [(0, True), (1, True), (2, True)]
+    assert (2, False) in runs
+    assert runs.count((2, True)) == 1, "whoever failed there is not tried there again"
+
+
+# Gathering
+
+
+def _count_commits(connection: apsw.Connection) -> list[str]:
+    commits: list[str] = []
+
+    def just_before_a_commit() -> bool:
+        commits.append("a commit")
+        return _GO_ON
+
+    connection.set_commit_hook(just_before_a_commit)
+    return commits
+
+
+@pytest.mark.parametrize(
+    ("longest", "commits"), [pytest.param(60, 1, id="as long as it takes"), pytest.param(0, 20, id="not at all")]
+)
+async def test_jobs_of_several_turns_gather_as_long_as_the_first_may_wait(
+    writer: Writer, connection: apsw.Connection, monkeypatch: pytest.MonkeyPatch, longest: float, commits: int
+) -> None:
+    monkeypatch.setattr(module, "_LONGEST_GATHERING", longest)
+    monkeypatch.setattr(module, "_SHORT_COMMIT", 60)
+    counted = _count_commits(connection)
+    futures = []
+    for number in range(20):
+        futures.append(writer.submit(_insert(f"thing {number}")))
+        await asyncio.sleep(0)
+    assert await _outcomes(futures) == [f"thing {number}" for number in range(20)]
+    assert len(counted) == commits
+
+
+async def test_whoever_came_first_does_not_wait_while_others_keep_coming(
+    writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_LARGEST_BATCH", 1_000_000)
+    monkeypatch.setattr(module, "_MOST_WAITING", 1_000_000)
+    first = writer.submit(_where("first"))
+    turns = 0
+    while not first.done():
+        turns += 1
+        assert turns < 100_000, "it waited as long as others came"
+        writer.submit(_where("another"))
+        await asyncio.sleep(0)
+
+
+async def test_a_batch_takes_no_job_after_its_time_and_the_rest_follow_in_order(
+    writer: Writer, connection: apsw.Connection, witness: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_LONGEST_RUN", 0.004)
+    commits = _count_commits(connection)
+
+    def slowly(number: int) -> Job:
+        def job(db: apsw.Connection) -> int:
+            until = monotonic() + 0.003
+            while monotonic() < until:
+                pass
+            _insert(f"thing {number}")(db)
+            return number
+
+        return job
+
+    assert await _outcomes([writer.submit(slowly(number)) for number in range(10)]) == list(range(10))
+    assert _names(witness) == [f"thing {number}" for number in range(10)]
+    assert 5 <= len(commits) <= 10, "no batch has time for a third"
 
 
 # The queue

@@ -1,7 +1,7 @@
 """Test clocks: a schedule, fixed at creation, and an instant that only moves forward.
 
-Everything a caller sees is a view of the two. What is kept of a schedule is what was asked for. To be seen, it is
-written out once, as the very JSON that views show; a view at any instant joins the pieces and reads none of them.
+Everything a caller sees is a view of the two. A schedule is therefore written out once, as the very JSON that views
+show; a view at any instant joins the pieces and reads none of them.
 """
 
 import re
@@ -138,7 +138,7 @@ class AdvanceEntry(Entry, frozen=True):
     frozen_time: Moment
 
 
-# What a caller sees, in pieces of JSON: items are what was asked for, each with an id; of a goal, only how far it has
+# What is kept, and seen: pieces of JSON. Items are what was asked for, each with an id; of a goal, only how far it has
 # come depends on the instant.
 
 
@@ -150,7 +150,7 @@ class GoalHead(Struct, frozen=True, rename="camel"):
     target_amount: Amount
 
 
-class Lane(Struct, frozen=True, gc=False):
+class Lane(Struct, frozen=True, array_like=True, gc=False):
     """Scheduled things in order of time, and then in the order given: their instants, and each as JSON."""
 
     ats: list[Moment]
@@ -165,13 +165,13 @@ class Lane(Struct, frozen=True, gc=False):
         return b",".join(self.pieces[:count]), b",".join(self.pieces[count:])
 
 
-class GoalLane(Struct, frozen=True, gc=False):
+class GoalLane(Struct, frozen=True, array_like=True, gc=False):
     head: bytes
     savings: Savings
     contributions: Lane
 
 
-class Schedule(Struct, frozen=True, gc=False):
+class Schedule(Struct, frozen=True, array_like=True, gc=False):
     beginning: bytes
     bounds: bytes
     transactions: Lane

@@ -15,6 +15,8 @@ from tickover.core.limits import MAX_PROGRESS_PERCENT
 Amount = int | float
 
 _CENTS = 100
+_LARGEST_KEPT = 2**63 - 1
+"""Of whole numbers; larger ones are kept as text."""
 
 
 class Progress(Struct, frozen=True, rename="camel", gc=False):
@@ -25,16 +27,16 @@ class Progress(Struct, frozen=True, rename="camel", gc=False):
     progress_percent: Amount
 
 
-class Savings(Struct, frozen=True, gc=False):
+class Savings(Struct, frozen=True, array_like=True, gc=False):
     """What a goal needs, and has before its first contribution, after it, and so on; in whole numbers of 1/unit."""
 
-    unit: int
-    target: int
-    sums: list[int]
+    unit: int | str
+    target: int | str
+    sums: list[int | str]
 
     def progress(self, contributions: int) -> Progress:
         """How far the goal has come after so many contributions."""
-        unit, target, current = self.unit, self.target, self.sums[contributions]
+        unit, target, current = int(self.unit), int(self.target), int(self.sums[contributions])
         return Progress(_number(current, unit), _number(target - current, unit), _percent(current, target))
 
 
@@ -46,7 +48,10 @@ def whole_if_whole(amount: Amount) -> Amount:
 def add_up(target: Amount, initial: Amount, contributions: Sequence[Amount]) -> Savings:
     """A goal's savings, exact whatever the amounts."""
     (goal, *steps), unit = _in_common_unit([target, initial, *contributions])
-    return Savings(unit, goal, list(accumulate(steps)))
+    sums = list(accumulate(steps))
+    if max(unit, goal, sums[-1]) > _LARGEST_KEPT:
+        return Savings(str(unit), str(goal), [str(sum) for sum in sums])
+    return Savings(unit, goal, [*sums])
 
 
 def _in_common_unit(amounts: list[Amount]) -> tuple[list[int], int]:

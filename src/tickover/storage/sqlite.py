@@ -90,7 +90,10 @@ class SqliteStore:
             db.execute("insert into schedules values (?, ?)", (clock.key, schedule))
             return None
 
-        return await self._writer.submit(job)
+        oldest = await self._writer.submit(job)
+        if oldest is not None:
+            self._tally.note_full(owner, most, oldest)
+        return oldest
 
     async def advance_clock(self, key: bytes, owner: bytes, to: Moment, *, with_schedule: bool = True) -> Kept | None:
         micros = to_micros(to)

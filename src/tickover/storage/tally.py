@@ -30,10 +30,13 @@ class Tally:
                 return oldest
             at_most, oldest = _count(db, owner, living_from)
             if at_most >= most:
-                _remember(self._full, (owner, most), oldest)
                 return oldest
         _remember(self._at_most, owner, at_most + 1)
         return None
+
+    def note_full(self, owner: bytes, most: int, oldest: bytes) -> None:
+        """Remember that there was no place; not before what was counted is on the disk, or it may be undone."""
+        _remember(self._full, (owner, most), oldest)
 
     def forget(self, owner: bytes) -> None:
         """Count anew when it is asked for next, because places were taken unseen."""

@@ -132,9 +132,11 @@ class Writer:
             try:
                 self._run_waiting(batch)
                 way = self._commit
-            except Exception:
+            except Exception as failure:
                 # Whatever it was, the other way finds out whose fault it is.
                 way = self._commit_together
+                if isinstance(failure, _AWAY):
+                    self._take_the_rest(batch)
         self._under_way = len(batch)
         if way == self._commit and self._last_commit_took <= _SHORT_COMMIT:
             self._commit(batch)
@@ -159,6 +161,11 @@ class Writer:
         except BaseException:
             _roll_back(self._connection)
             raise
+
+    def _take_the_rest(self, batch: list[_Job]) -> None:
+        """So that all wait for another process together, and not one after the other."""
+        while self._waiting and len(batch) < _LARGEST_BATCH and not self._waiting[0].is_long:
+            batch.append(self._waiting.popleft())
 
     def _tell(self, batch: list[_Job]) -> None:
         for job in batch:

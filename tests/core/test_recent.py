@@ -1,0 +1,90 @@
+"""A little memory: it keeps what was used last, never more than there is room for, and forgets the rest whole."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tickover.core.recent import Recent
+
+
+def test_what_was_put_is_there() -> None:
+    recent: Recent[str, str] = Recent(10)
+    recent.put("a", "first", 4)
+    assert (recent.get("a"), recent.get("b")) == ("first", None)
+
+
+def test_it_is_full_exactly_at_its_size() -> None:
+    recent: Recent[str, str] = Recent(10)
+    for key, size in (("a", 4), ("b", 6)):
+        recent.put(key, key, size)
+    assert [recent.get(key) for key in "ab"] == ["a", "b"]
+    recent.put("c", "c", 1)
+    assert [recent.get(key) for key in "abc"] == [None, "b", "c"]
+
+
+def test_what_was_used_longest_ago_makes_room() -> None:
+    recent: Recent[str, str] = Recent(3)
+    for key in "abc":
+        recent.put(key, key, 1)
+    assert recent.get("a") == "a"
+    recent.put("d", "d", 1)
+    assert [recent.get(key) for key in "abcd"] == ["a", None, "c", "d"]
+
+
+def test_a_large_value_takes_the_place_of_many() -> None:
+    recent: Recent[str, str] = Recent(10)
+    for key in "abcde":
+        recent.put(key, key, 2)
+    recent.put("f", "f", 7)
+    assert [recent.get(key) for key in "abcdef"] == [None, None, None, None, "e", "f"]
+
+
+def test_a_value_that_is_too_large_is_not_kept() -> None:
+    recent: Recent[str, str] = Recent(10)
+    recent.put("a", "a", 11)
+    assert recent.get("a") is None
+    recent.put("a", "a", 10)
+    assert recent.get("a") == "a"
+
+
+def test_a_new_value_takes_the_place_of_the_old_one_and_its_size() -> None:
+    recent: Recent[str, str] = Recent(10)
+    recent.put("a", "old", 6)
+    recent.put("b", "b", 4)
+    recent.put("a", "new", 5)
+    recent.put("c", "c", 1)
+    assert [recent.get(key) for key in "abc"] == ["new", "b", "c"]
+    recent.put("a", "newest", 6)
+    assert [recent.get(key) for key in "abc"] == ["newest", None, "c"]
+
+
+def test_where_there_is_no_room_nothing_is_kept() -> None:
+    recent: Recent[str, str] = Recent(0)
+    recent.put("a", "a", 1)
+    assert recent.get("a") is None
+
+
+_acts = st.lists(
+    st.one_of(
+        st.tuples(st.just("get"), st.integers(0, 5), st.just(0)),
+        st.tuples(st.just("put"), st.integers(0, 5), st.integers(0, 12)),
+    ),
+    max_size=60,
+)
+
+
+@given(acts=_acts, most=st.integers(0, 20))
+def test_whatever_is_done_it_keeps_what_plain_lists_would(acts: list[tuple[str, int, int]], most: int) -> None:
+    recent: Recent[int, int] = Recent(most)
+    newest_last: list[tuple[int, int, int]] = []
+    for number, (act, key, size) in enumerate(acts):
+        [*found] = [kept for kept in newest_last if kept[0] == key]
+        if act == "get":
+            assert recent.get(key) == (found[0][1] if found else None)
+            newest_last = [kept for kept in newest_last if kept[0] != key] + found
+        else:
+            recent.put(key, number, size)
+            newest_last = [kept for kept in newest_last if kept[0] != key] + [(key, number, size)]
+            while sum(size for _, _, size in newest_last) > most:
+                del newest_last[0]
+    for key in range(6):
+        assert recent.get(key) == next((value for kept, value, _ in newest_last if kept == key), None)

@@ -1,0 +1,459 @@
+"""The short way of ordinary calls: who goes it, that answers come whole and in order, and that none tells of it."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from tests.e2e.raw import HELLO, WAIT_SECONDS, Client, Door, call, open_door, port_of, post, request
+from tests.program import Program
+from tickover.core.limits import MAX_BODY
+
+_KEEP_ALIVE_SECONDS = 0.2
+TWICE = ("X-A: 1", "X-A: 1")
+"""Harmless, and enough to go the usual way."""
+
+
+def say(body: bytes, *headers: str) -> bytes:
+    """A call that the door of these tests takes at its word."""
+    return post(f"Content-Length: {len(body)}", *headers) + body
+
+
+BOTH_WAYS = pytest.mark.parametrize(
+    "headers", [pytest.param((), id="the short way"), pytest.param(TWICE, id="the usual way")]
+)
+
+
+@pytest.fixture
+async def door() -> AsyncIterator[Door]:
+    """One that closes nothing for being idle, so that whatever it closes has another cause."""
+    async with open_door(keep_alive_seconds=60) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def client(door: Door) -> AsyncIterator[Client]:
+    async with Client.connect(door.port) as opened:
+        yield opened
+
+
+# Who goes which way
+
+
+@pytest.mark.parametrize(
+    ("written", "answer"),
+    [
+        pytest.param(say(b"x"), b"short: x", id="an ordinary call"),
+        pytest.param(say(b"x", "X-A: 1", "X-B: 1"), b"short: x", id="with other headers"),
+        pytest.param(say(b"x", "Connection: close"), b"short: x", id="the last on its connection"),
+        pytest.param(say(b""), b"short: ", id="nothing said"),
+        pytest.param(say(bytes(MAX_BODY)), b"short: " + bytes(MAX_BODY), id="as much as may be said"),
+        pytest.param(say(bytes(MAX_BODY + 1)), b"usual: " + bytes(MAX_BODY + 1), id="a byte more"),
+        pytest.param(say(b"x", *TWICE), b"usual: x", id="a header twice"),
+        pytest.param(say(b"x", "X-A: 1", "x-a: 2"), b"usual: x", id="a header twice, in another case"),
+        pytest.param(post("Transfer-Encoding: chunked") + b"1\r\nx\r\n0\r\n\r\n", b"usual: x", id="in chunks"),
+        pytest.param(post(), b"usual: ", id="without a length"),
+        pytest.param(say(b"x").replace(b"/rpc", b"/rpc?x=1"), b"usual: x", id="with a query"),
+        pytest.param(say(b"x").replace(b"/rpc", b"http://localhost/rpc"), b"usual: x", id="to a whole URL"),
+        pytest.param(say(b"x").replace(b"/rpc", b"/%72pc"), b"usual: x", id="to an escaped path"),
+        pytest.param(say(b"x").replace(b"/rpc", b"/rpc/"), b"Hello", id="to another path"),
+        pytest.param(say(b"x").replace(b"POST", b"PUT"), b"usual: x", id="by another method"),
+        pytest.param(say(b"x").replace(b"HTTP/1.1", b"HTTP/1.0"), b"usual: x", id="in HTTP/1.0"),
+        pytest.param(
+            say(b"x", "Connection: Upgrade", "Upgrade: h2c"), b"short: x", id="with an offer that is not taken up"
+        ),
+    ],
+)
+async def test_only_what_is_ordinary_goes_the_short_way(client: Client, written: bytes, answer: bytes) -> None:
+    assert await client.ask(written) == (200, {"content-length": str(len(answer))} | _last(written), answer)
+
+
+def _last(written: bytes) -> dict[str, str]:
+    return {"connection": "close"} if b"Connection: close" in written or b"HTTP/1.0" in written else {}
+
+
+async def test_whoever_waits_to_be_told_to_go_on_is_told(client: Client) -> None:
+    assert (await client.ask(post("Content-Length: 1", "Expect: 100-continue"))).status == 100
+    assert (await client.ask(b"x")).body == b"usual: x"
+
+
+# Bodies in pieces
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000], ids=["byte by byte", "a few bytes at a time", "in one piece"])
+async def test_a_body_may_come_in_many_packets(door: Door, client: Client, size: int) -> None:
+    body = b'{"a": "body of many words"}'
+    await client.say(post(f"Content-Length: {len(body)}"))
+    async with Client.connect(door.port) as other:
+        for start in range(0, len(body), size):
+            # Whatever was said before this is answered has been read.
+            assert (await other.ask(HELLO)).status == 200
+            await client.say(body[start : start + size])
+    assert (await client.answer()).body == b"short: " + body
+
+
+async def test_a_head_may_come_byte_by_byte(door: Door, client: Client) -> None:
+    async with Client.connect(door.port) as other:
+        for place in range(0, len(say(b"x")), 3):
+            assert (await other.ask(HELLO)).status == 200
+            await client.say(say(b"x")[place : place + 3])
+    assert (await client.answer()).body == b"short: x"
+
+
+async def test_what_is_left_of_a_large_request_after_its_answer_is_thrown_away(client: Client) -> None:
+    refused = request("POST", "/refused", f"Content-Length: {MAX_BODY}") + bytes(MAX_BODY)
+    for _ in range(2):
+        assert (await client.ask(refused)).status == 405
+        assert (await client.ask(say(b"x"))).body == b"short: x"
+
+
+# Many on one connection
+
+
+async def test_a_connection_serves_call_after_call(client: Client) -> None:
+    for number in range(20):
+        body = b"%d" % number
+        assert (await client.ask(say(body, *TWICE[number % 3 :]))).body.endswith(b": " + body)
+
+
+@pytest.mark.parametrize(
+    ("requests", "answers"),
+    [
+        pytest.param([say(b"1"), say(b"2")], [b"short: 1", b"usual: 2"], id="two calls"),
+        pytest.param([say(b"1"), say(b"2"), say(b"3")], [b"short: 1", b"usual: 2", b"usual: 3"], id="three calls"),
+        pytest.param([say(b"1"), HELLO], [b"short: 1", b"Hello"], id="a call and a page"),
+        pytest.param([HELLO, say(b"1")], [b"Hello", b"usual: 1"], id="a page and a call"),
+        pytest.param([say(b"1"), HELLO, say(b"2")], [b"short: 1", b"Hello", b"usual: 2"], id="a page between calls"),
+        pytest.param([say(b""), say(b"")], [b"short: ", b"usual: "], id="calls without a body"),
+        pytest.param([say(b"1"), say(b"2", *TWICE)], [b"short: 1", b"usual: 2"], id="a call and an odd one"),
+    ],
+)
+async def test_requests_in_one_packet_are_answered_in_order(
+    client: Client, requests: list[bytes], answers: list[bytes]
+) -> None:
+    for _ in range(2):
+        await client.say(b"".join(requests))
+        assert [(await client.answer()).body for _ in requests] == answers
+    assert (await client.ask(say(b"at last"))).body == b"short: at last"
+
+
+async def test_what_waits_behind_a_busy_call_comes_after_it(door: Door, client: Client) -> None:
+    await client.say(say(b"busy") + say(b"2") + HELLO)
+    await door.is_busy.wait()
+    async with Client.connect(door.port) as other:
+        assert (await other.ask(say(b"x"))).body == b"short: x"
+    door.may_answer.set()
+    assert [(await client.answer()).body for _ in range(3)] == [b"short: busy", b"usual: 2", b"Hello"]
+
+
+async def test_nothing_is_answered_after_the_last_of_a_connection(client: Client) -> None:
+    await client.say(say(b"1") + say(b"2", "Connection: close") + say(b"3"))
+    assert (await client.answer()).body == b"short: 1"
+    last = await client.answer()
+    assert (last.body, last.headers["connection"]) == (b"usual: 2", "close")
+    assert await client.end() == b""
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param(say(b"x", "Connection: close"), id="the client says so"),
+        pytest.param(say(b"x").replace(b"HTTP/1.1", b"HTTP/1.0"), id="in HTTP/1.0"),
+    ],
+)
+async def test_a_connection_ends_where_its_client_says(client: Client, written: bytes) -> None:
+    answer = await client.ask(written)
+    assert (answer.headers["connection"], answer.body[-3:]) == ("close", b": x")
+    assert await client.end() == b""
+
+
+# Idle and busy connections
+
+
+@pytest.fixture
+async def closing_door() -> AsyncIterator[Door]:
+    """One that closes idle connections before the time for a request is over."""
+    async with open_door(_KEEP_ALIVE_SECONDS) as opened:
+        yield opened
+
+
+@BOTH_WAYS
+async def test_an_idle_connection_is_closed_at_its_time_and_not_before(
+    closing_door: Door, headers: tuple[str, ...]
+) -> None:
+    loop = asyncio.get_running_loop()
+    async with Client.connect(closing_door.port) as client:
+        for number in range(3):
+            asked = loop.time()
+            assert (await client.ask(say(b"x", *headers))).status == 200, f"closed after {number} answers"
+        assert await client.end() == b""
+        assert loop.time() - asked >= _KEEP_ALIVE_SECONDS
+
+
+@BOTH_WAYS
+async def test_a_connection_in_use_outlives_an_idle_one(closing_door: Door, headers: tuple[str, ...]) -> None:
+    async with Client.connect(closing_door.port) as idle, Client.connect(closing_door.port) as used:
+        assert (await idle.ask(say(b"x", *headers))).status == 200
+        closed = asyncio.create_task(idle.end())
+        while not closed.done():
+            assert (await used.ask(say(b"x", *headers))).status == 200
+            await asyncio.wait([closed], timeout=_KEEP_ALIVE_SECONDS / 10)
+        assert await closed == b""
+        assert (await used.ask(say(b"x", *headers))).status == 200
+
+
+@BOTH_WAYS
+async def test_a_call_that_takes_long_is_not_idle(closing_door: Door, headers: tuple[str, ...]) -> None:
+    async with Client.connect(closing_door.port) as client:
+        assert (await client.ask(say(b"x", *headers))).status == 200
+        await client.say(say(b"busy", *headers))
+        await closing_door.outlast_the_deadline()
+        closing_door.may_answer.set()
+        assert (await client.answer()).body.endswith(b": busy")
+        assert await client.end() == b""
+
+
+async def test_while_a_call_is_answered_the_next_has_its_own_time(door: Door, client: Client) -> None:
+    await client.say(say(b"busy") + post("Content-Length: 2") + b"{")
+    await door.is_busy.wait()
+    await door.outlast_the_deadline()
+    door.may_answer.set()
+    assert (await client.answer()).body == b"short: busy"
+    assert (await client.answer()).status == 408
+    assert await client.end() == b""
+
+
+# Clients that do not take their answers
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("keep_alive_seconds", [_KEEP_ALIVE_SECONDS, 60], ids=["idle sooner", "idle later"])
+async def test_a_client_that_does_not_take_its_answer_is_cut(
+    headers: tuple[str, ...], keep_alive_seconds: float
+) -> None:
+    async with open_door(keep_alive_seconds) as door, Client.connect(door.port) as client:
+        assert (await client.ask(say(b"x"))).status == 200
+        [connection] = door.state.connections
+        await client.say(say(b"huge", *headers))
+        async with asyncio.timeout(5):
+            while connection in door.state.connections:
+                await door.outlast_the_deadline()
+        with suppress(ConnectionError):
+            assert len(await client.end()) < door.HUGE, "the whole answer was waiting for it"
+
+
+async def _ask_twice_and_take_nothing(door: Door, client: Client) -> None:
+    await client.say(say(b"huge"))
+    async with Client.connect(door.port) as other:
+        while not door.state.total_requests:
+            assert (await other.ask(b"\r\n" + HELLO)).status == 200
+        await client.say(say(b"next"))
+        assert (await other.ask(HELLO)).status == 200
+
+
+async def test_an_answer_waits_until_the_one_before_it_was_taken(door: Door, client: Client) -> None:
+    await _ask_twice_and_take_nothing(door, client)
+    assert len((await client.answer()).body) == door.HUGE
+    assert (await client.answer()).body == b"short: next"
+
+
+# Clients that go away, and calls that fail
+
+
+@pytest.mark.parametrize("way", ["short", "usual"])
+async def test_a_client_that_goes_away_is_answered_no_more(door: Door, way: str) -> None:
+    headers = TWICE if way == "usual" else ()
+    async with Client.connect(door.port) as gone, asyncio.timeout(WAIT_SECONDS):
+        await gone.say(say(b"busy", *headers))
+        await door.is_busy.wait()
+        [task] = door.state.tasks
+    async with asyncio.timeout(WAIT_SECONDS):
+        await door.has_lost_one.wait()
+        door.may_answer.set()
+        await task
+    assert door.state.total_requests == 0
+    assert (door.state.tasks, door.state.connections) == (set(), set())
+    async with Client.connect(door.port) as other:
+        assert (await other.ask(say(b"x", *headers))).body.endswith(b": x")
+
+
+async def test_a_client_that_goes_away_while_its_answer_waits_leaves_nothing(door: Door) -> None:
+    async with Client.connect(door.port) as gone:
+        await _ask_twice_and_take_nothing(door, gone)
+        [task] = door.state.tasks
+        before = door.state.total_requests
+        gone.abort()
+        async with asyncio.timeout(WAIT_SECONDS):
+            await task
+    assert door.state.total_requests == before
+    assert door.state.tasks == set()
+
+
+async def test_a_client_that_goes_away_before_the_end_of_its_call_is_not_answered(door: Door) -> None:
+    async with Client.connect(door.port) as gone:
+        await gone.say(post("Content-Length: 10") + b"12345")
+    async with asyncio.timeout(WAIT_SECONDS):
+        await door.has_lost_one.wait()
+    assert door.state.tasks == set()
+    async with Client.connect(door.port) as other:
+        assert (await other.ask(say(b"x"))).body == b"short: x"
+
+
+async def test_a_call_that_fails_beyond_all_care_closes_its_connection_alone(door: Door, client: Client) -> None:
+    async with Client.connect(door.port) as other:
+        assert (await other.ask(say(b"before"))).body == b"short: before"
+        await client.say(say(b"fault"))
+        assert await client.end() == b""
+        assert (await other.ask(say(b"after"))).body == b"short: after"
+    assert door.state.tasks == set()
+
+
+# Stopping
+
+
+@BOTH_WAYS
+async def test_a_call_under_way_is_answered_when_the_server_stops(
+    door: Door, client: Client, headers: tuple[str, ...]
+) -> None:
+    async with Client.connect(door.port) as idle:
+        assert (await idle.ask(say(b"x"))).status == 200
+        await client.say(say(b"busy", *headers))
+        await door.is_busy.wait()
+        for connection in list(door.state.connections):
+            connection.shutdown()
+        assert await idle.end() == b""
+        door.may_answer.set()
+        answer = await client.answer()
+    assert (answer.headers["connection"], answer.body[-6:]) == ("close", b": busy")
+    assert await client.end() == b""
+
+
+# The real program's answers, either way
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    folder = tmp_path_factory.mktemp("short")
+    with Program(folder, TICKOVER_CORS_ORIGINS="https://app.example.test") as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def token(program: Program) -> str:
+    return program.sign_in()
+
+
+@pytest.fixture(scope="module")
+def clock(program: Program, token: str) -> Any:
+    return program.result("createTestClock", {}, token)["clock"]
+
+
+Written = Callable[[str, Any], bytes]
+
+
+def _advance(token: str, clock: Any, *headers: str, host: str = "localhost") -> bytes:
+    params = {"id": clock["id"], "frozenTime": clock["frozenTime"]}
+    return call("advanceTestClock", params, f"Authorization: Bearer {token}", *headers, host=host)
+
+
+def _post(body: bytes, *headers: str) -> Written:
+    return lambda *_: say(body, *headers)
+
+
+def _changed(*changes: tuple[bytes, bytes]) -> Written:
+    """A good call, but for this."""
+
+    def written(token: str, clock: Any) -> bytes:
+        text = _advance(token, clock)
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        return text
+
+    return written
+
+
+def _in_chunks(token: str, clock: Any) -> bytes:
+    head, _, body = _advance(token, clock).partition(b"\r\n\r\n")
+    length = b"Content-Length: %d" % len(body)
+    return head.replace(length, b"Transfer-Encoding: chunked") + b"\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+
+
+REQUESTS = [
+    pytest.param(_changed(), 200, id="a good call"),
+    pytest.param(_changed((b"localhost", b"evil.example")), 400, id="a foreign host"),
+    pytest.param(_changed((b"Host: localhost\r\n", b"")), 400, id="no host"),
+    pytest.param(_changed((b"application/json", b"text/plain")), 415, id="another content type"),
+    pytest.param(_changed((b"localhost", b"evil.example"), (b"/json", b"/x")), 400, id="a foreign host with another"),
+    pytest.param(_changed((b"application/json", b"Application/JSON; charset=utf-8")), 200, id="a long content type"),
+    pytest.param(_changed((b"Content-Type: application/json\r\n", b"")), 415, id="no content type"),
+    pytest.param(_changed((b"Bearer ", b"Bearer x")), 401, id="a wrong token"),
+    pytest.param(_changed((b"Authorization: ", b"X-Authorization: ")), 401, id="no token"),
+    pytest.param(
+        lambda token, clock: _advance(token, clock, f"Authorization: Bearer {token}"), 401, id="two authorizations"
+    ),
+    pytest.param(
+        lambda token, clock: _advance(token, clock, "Origin: https://app.example.test"), 200, id="from a page of ours"
+    ),
+    pytest.param(
+        lambda token, clock: _advance(token, clock, "Origin: https://evil.example"), 200, id="from a foreign page"
+    ),
+    pytest.param(lambda token, clock: _advance(token, clock, "Connection: close"), 200, id="the last call"),
+    pytest.param(_in_chunks, 200, id="in chunks"),
+    pytest.param(_changed((b"POST", b"GET")), 405, id="GET"),
+    pytest.param(_changed((b"POST", b"OPTIONS")), 405, id="OPTIONS"),
+    pytest.param(_changed((b"/rpc ", b"/rpc?x=1 ")), 200, id="with a query"),
+    pytest.param(_changed((b"/rpc ", b"/rpc/ ")), 404, id="with a slash"),
+    pytest.param(_changed((b"HTTP/1.1", b"HTTP/1.0")), 200, id="in HTTP/1.0"),
+    pytest.param(_changed((b"advanceTestClock", b"advanceTestCLock")), 200, id="an unknown method"),
+    pytest.param(_post(b'{"jsonrpc":"2.0","method":"nothing"}'), 204, id="a notification"),
+    pytest.param(_post(b'{"jsonrpc":"2.0","id":1,'), 400, id="malformed JSON"),
+    pytest.param(_post(b'{"jsonrpc":"2.0","id":1,"method":"nothing","params":"\xff"}'), 400, id="not UTF-8"),
+    pytest.param(_post(b""), 400, id="an empty body"),
+    pytest.param(_post(b'[{"jsonrpc":"2.0","id":1,"method":"nothing"},1]'), 200, id="a batch"),
+    pytest.param(_post(b"[]"), 400, id="an empty batch"),
+    pytest.param(_post(b'[{"jsonrpc":"2.0","method":"nothing"}]'), 204, id="a batch of notifications"),
+    pytest.param(_post(b" " * (MAX_BODY + 1)), 413, id="too large"),
+]
+
+
+def _made_odd(written: bytes) -> bytes:
+    return written.replace(b"\r\n\r\n", "\r\n{}\r\n{}\r\n\r\n".format(*TWICE).encode(), 1)
+
+
+async def _whole_answer(program: Program, written: bytes) -> tuple[bytes, list[bytes], bytes]:
+    """First line, headers in their order, and body, as they came, but for what is never twice the same."""
+    async with Client.connect(port_of(program)) as client:
+        await client.say(written)
+        head, body = await client.raw_answer()
+        if b"\r\nconnection: close\r\n" not in head:
+            # Nothing is left over of the answer, and the connection is good for another.
+            assert (await client.ask(request("GET", "/healthz"))).body == b"alive\n"
+    first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
+    headers = [re.sub(rb"^(x-request-id|date): .+", rb"\1", line) for line in lines]
+    assert {b"x-request-id", b"date"} <= {*headers}
+    return first, headers, body
+
+
+@pytest.mark.parametrize(("written", "status"), REQUESTS)
+async def test_the_answer_does_not_tell_which_way_it_came(
+    program: Program, token: str, clock: Any, written: Written, status: int
+) -> None:
+    plain = written(token, clock)
+    answer = await _whole_answer(program, plain)
+    assert int(answer[0].split()[1]) == status
+    assert answer == await _whole_answer(program, _made_odd(plain))
+
+
+@pytest.mark.parametrize("headers", [(), TWICE], ids=["the short way", "the usual way"])
+async def test_whoever_asks_before_it_says_its_call_gets_the_same_answer(
+    program: Program, token: str, clock: Any, headers: tuple[str, ...]
+) -> None:
+    head, _, body = _advance(token, clock, "Expect: 100-continue", *headers).partition(b"\r\n\r\n")
+    async with Client.connect(port_of(program)) as client:
+        assert (await client.ask(head + b"\r\n\r\n")).status == 100
+        assert (await client.ask(body)).json == json.loads(program.post(json.loads(body), token).body)

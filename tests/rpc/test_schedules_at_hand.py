@@ -1,0 +1,193 @@
+"""Clocks are answered alike by a server that has their schedule at hand and by one that has not."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.rpc.builders import BEN, POLICY, contribution, goal, transaction, written
+from tests.world import World
+from tickover import operations
+from tickover.core.moments import Moment, parse
+from tickover.mail.compose import Composer
+from tickover.mail.outbox import Outbox
+from tickover.ports import Kept, Store
+from tickover.storage import open_store
+from tickover.storage.sqlite import SqliteStore
+
+SCHEDULE = {
+    "frozenTime": "2027-01-31T09:00:00Z",
+    # Out of order, and in forms that are not shown as they were sent.
+    "transactions": [
+        transaction(at="2027-03-01T00:00:00.5Z", amount=12.0, name='Tea "for two"\n', category="Zürich"),
+        transaction(at="2027-02-01T10:00:00+01:00", amount=0.1),
+        transaction(at="2027-02-01T09:00:00Z", amount=1e9, type="EXPENSE"),
+    ],
+    "goals": [
+        goal(
+            targetAmount=0.3,
+            initialAmount=0.1,
+            contributions=[
+                contribution(at="2027-03-01T00:00:00Z", amount=0.2),
+                contribution(at="2027-02-01T00:00:00Z", amount=1e-7),
+            ],
+        ),
+        goal(name="Nothing yet"),
+        # Its exact sums are beyond 64 bits.
+        goal(targetAmount=1e9, contributions=[contribution(at="2027-03-01T00:00:00Z", amount=1e-15)]),
+    ],
+}
+INSTANTS = [
+    "2027-01-31T09:00:00Z",
+    "2027-02-01T08:59:59.999999Z",
+    "2027-02-01T09:00:00Z",
+    "2027-03-01T00:00:00Z",
+    "2037-01-31T09:00:00Z",
+]
+
+
+class Servers:
+    """Worlds on one database, each with a memory of its own."""
+
+    def __init__(self, folder: Path, database_url: str, opened: AsyncExitStack) -> None:
+        self._folder = folder
+        self._database_url = database_url
+        self._opened = opened
+        self._count = 0
+
+    async def start(self, store: Store | None = None) -> World:
+        """One that has nothing at hand."""
+        self._count += 1
+        store = store or await open_store(self._database_url)
+        self._opened.push_async_callback(store.close)
+        outbox = self._folder / f"outbox-{self._count}"
+        return World(store, Outbox(outbox, Composer("tickover@example.test")), outbox, POLICY, seed=self._count)
+
+
+@pytest.fixture
+async def servers(tmp_path: Path, database_url: str) -> AsyncIterator[Servers]:
+    async with AsyncExitStack() as opened:
+        yield Servers(tmp_path, database_url, opened)
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        pytest.param([0, 0, 0, 0, 0], id="where it was made"),
+        pytest.param([1, 1, 1, 1, 1], id="elsewhere"),
+        pytest.param([0, 1, 0, 1, 0], id="here and there"),
+        pytest.param([1, 0, 0, 1, 1], id="elsewhere first"),
+    ],
+)
+async def test_a_clock_is_seen_alike_whether_its_schedule_is_at_hand_or_not(servers: Servers, turns: list[int]) -> None:
+    worlds = [await servers.start() for _ in range(2)]
+    token = await worlds[0].sign_in()
+    created = await worlds[0].create(token, **SCHEDULE)
+    for instant, turn in zip(INSTANTS, turns, strict=True):
+        moved = await worlds[turn].advance(token, created["id"], instant)
+        assert moved["frozenTime"] == instant
+        assert moved == await (await servers.start()).advance(token, created["id"], instant)
+        assert [await world.advance(token, created["id"], instant) for world in worlds] == [moved, moved]
+        if instant == created["frozenTime"]:
+            assert moved == created
+
+
+async def test_a_clock_that_was_moved_elsewhere_stands_there_for_all(servers: Servers) -> None:
+    here, elsewhere = await servers.start(), await servers.start()
+    token = await here.sign_in()
+    clock = await here.create(token, **SCHEDULE)
+    await elsewhere.advance(token, clock["id"], "2027-03-01T00:00:00Z")
+    back = {"id": clock["id"], "frozenTime": "2027-02-28T00:00:00Z"}
+    for world in (here, elsewhere, await servers.start()):
+        error = await world.error("advanceTestClock", back, token)
+        assert error["data"] == {"reason": "TIME_BEFORE_CURRENT", "currentFrozenTime": "2027-03-01T00:00:00Z"}
+
+
+async def _clock_of_ana(servers: Servers) -> tuple[list[World], str, Any]:
+    """Three servers, of which one made the clock, one has moved it, and one knows nothing of it."""
+    worlds = [await servers.start() for _ in range(3)]
+    token = await worlds[0].sign_in()
+    clock = await worlds[0].create(token, **SCHEDULE)
+    await worlds[1].advance(token, clock["id"], clock["frozenTime"])
+    return worlds, token, clock
+
+
+async def _reasons(worlds: list[World], token: str, clock_id: str, instant: str) -> set[str]:
+    params = {"id": clock_id, "frozenTime": instant}
+    return {(await world.error("advanceTestClock", params, token))["data"]["reason"] for world in worlds}
+
+
+async def test_a_schedule_at_hand_is_shown_to_nobody_else(servers: Servers) -> None:
+    worlds, _, clock = await _clock_of_ana(servers)
+    stranger = await worlds[0].sign_in(BEN)
+    assert await _reasons(worlds, stranger, clock["id"], clock["frozenTime"]) == {"CLOCK_NOT_FOUND"}
+
+
+async def test_the_end_of_a_clock_is_the_same_everywhere(servers: Servers) -> None:
+    worlds, token, clock = await _clock_of_ana(servers)
+    beyond = written(parse(clock["maxTime"]) + timedelta(microseconds=1))
+    assert await _reasons(worlds, token, clock["id"], beyond) == {"TIME_AFTER_MAX"}
+    for world in worlds:
+        world.now = parse(clock["expiresAt"])
+    assert await _reasons(worlds, token, clock["id"], clock["frozenTime"]) == {"CLOCK_EXPIRED"}
+
+
+@pytest.mark.parametrize("room", [0, 1, 1000], ids=["for none", "hardly any", "for a few"])
+async def test_clocks_for_which_there_is_no_room_are_seen_all_the_same(
+    servers: Servers, monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    monkeypatch.setattr(operations, "_SCHEDULES_AT_HAND", room)
+    world = await servers.start()
+    token = await world.sign_in()
+    clocks = [await world.create(token, **SCHEDULE) for _ in range(5)]
+    monkeypatch.undo()
+    other = await servers.start()
+    for instant in INSTANTS:
+        for clock in clocks:
+            moved = await world.advance(token, clock["id"], instant)
+            assert moved["id"] == clock["id"]
+            assert moved == await other.advance(token, clock["id"], instant)
+
+
+class WatchedStore(SqliteStore):
+    """The real store; it notes how long the schedule was that it gave with each clock."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.given: list[int] = []
+
+    async def advance_clock(self, key: bytes, owner: bytes, to: Moment, *, with_schedule: bool = True) -> Kept | None:
+        kept = await super().advance_clock(key, owner, to, with_schedule=with_schedule)
+        self.given.append(len(kept.schedule) if kept else 0)
+        return kept
+
+
+async def _advances(servers: Servers, path: Path, room: int | None, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How much the store gave with each of some advances: thrice of two clocks by turns, thrice of one alone."""
+    with monkeypatch.context() as settings:
+        if room is not None:
+            settings.setattr(operations, "_SCHEDULES_AT_HAND", room)
+        store = WatchedStore(path)
+        world = await servers.start(store)
+    token = await world.sign_in()
+    one, other = [(await world.create(token, **SCHEDULE))["id"] for _ in range(2)]
+    for clock_id in (one, other, one, other, one, other, one, one, one):
+        await world.advance(token, clock_id, INSTANTS[0])
+    return store.given
+
+
+async def test_a_schedule_is_asked_for_only_while_it_is_not_at_hand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with AsyncExitStack() as opened:
+        servers = Servers(tmp_path, "", opened)
+        given = await _advances(servers, tmp_path / "none.db", 0, monkeypatch)
+        size = given[0]
+        assert given == [size] * 9 != [0] * 9
+        given = await _advances(servers, tmp_path / "one.db", 2 * size - 1, monkeypatch)
+        assert given == [size] * 7 + [0] * 2, "there is room for one"
+        assert await _advances(servers, tmp_path / "two.db", 2 * size, monkeypatch) == [0] * 9
+        assert await _advances(servers, tmp_path / "real.db", None, monkeypatch) == [0] * 9
