@@ -86,13 +86,11 @@ class Operations:
         schedule = clocks.write_schedule(clock, entry)
         living_from = ids.first_living_key(caller.now)
         most = self._policy.max_clocks_per_user
-        body = _write_schedule(schedule)
-        oldest = await self._store.create_clock(clock, caller.user, body, living_from, most)
+        oldest = await self._store.create_clock(clock, caller.user, _write_schedule(schedule), living_from, most)
         if oldest is not None:
             wait = ceil((ids.expires_at(oldest) - caller.now).total_seconds())
             message = f"You have as many live clocks as you may ({most}); the oldest expires in {wait} s."
             raise Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
-        self._schedules.put(key, schedule, len(body))
         return _clock_result(clock.frozen_time, schedule)
 
     async def advance_test_clock(self, entry: AdvanceEntry, caller: Caller) -> bytes:

@@ -189,5 +189,5 @@ async def test_a_schedule_is_asked_for_only_while_it_is_not_at_hand(
         assert given == [size] * 9 != [0] * 9
         given = await _advances(servers, tmp_path / "one.db", 2 * size - 1, monkeypatch)
         assert given == [size] * 7 + [0] * 2, "there is room for one"
-        assert await _advances(servers, tmp_path / "two.db", 2 * size, monkeypatch) == [0] * 9
-        assert await _advances(servers, tmp_path / "real.db", None, monkeypatch) == [0] * 9
+        assert await _advances(servers, tmp_path / "two.db", 2 * size, monkeypatch) == [size] * 2 + [0] * 7
+        assert await _advances(servers, tmp_path / "real.db", None, monkeypatch) == [size] * 2 + [0] * 7
