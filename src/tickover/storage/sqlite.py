@@ -27,8 +27,6 @@ _LOCK_WAIT_SECONDS = 5.0
 _OUT_OF_ORDER = timedelta(minutes=10)
 _PING_SECONDS = 1.0
 _READ_WAIT_MILLISECONDS = 50
-_CHECKPOINT_PAGES = 4_000
-"""That the log may hold before it is brought into the file: a page that changes often is then written there once."""
 _CACHE_KIBIBYTES = 8_000
 """Of each connection; SQLite's own choice is 2,000, less than the rows of a thousand clocks."""
 
@@ -314,7 +312,7 @@ def _connect(path: Path) -> apsw.Connection:
     _enter_wal_mode(connection)
     # Otherwise statements are planned anew for each value that they are given.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-    connection.execute(f"pragma cache_size = -{_CACHE_KIBIBYTES}; pragma wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+    connection.execute(f"pragma cache_size = -{_CACHE_KIBIBYTES}")
     # FULL: an answered write survives the loss of power. On macOS only fullfsync reaches the disk itself.
     connection.execute("pragma synchronous = full; pragma fullfsync = 1; pragma checkpoint_fullfsync = 1")
     return connection
