@@ -1,7 +1,8 @@
 """`make bench`: measure Tickover against its targets, in one run that says what it does and how long it will take.
 
-It prints a table of the targets with "pass" or "short", and one of the raw rates. A whole run leaves them, with every
-round's own numbers, in bench/report.json, and a chart in bench/report.svg; a quick one leaves the same in .bench.
+It prints a table of the targets with "pass" or "short", and one of the raw rates. A whole run leaves them in
+bench/report.txt, with every round's own numbers in bench/report.json, and a chart in bench/report.svg; a quick one
+leaves the same in .bench.
 """
 
 import os
@@ -165,12 +166,14 @@ def _tell(bench: Bench, why_incomplete: str) -> None:
         *repeated,
         ending,
     ]
-    click.echo("\n" + "\n\n".join(filter(None, parts)))
+    told = "\n\n".join(filter(None, parts))
+    click.echo(f"\n{told}")
     if not why_incomplete:
         folder = BENCH if bench.plan.is_quick else ROOT / "bench"
         save_json(folder / "report.json", rows, bench.results, bench.plan, bench.progress.took)
         (folder / "report.svg").write_text(draw(rows, bench.results.facts, bench.plan), "utf-8")
-        click.echo(f"\n{folder.relative_to(ROOT)}/report.json and report.svg were written.")
+        (folder / "report.txt").write_text(f"{told}\n", "utf-8")
+        click.echo(f"\n{folder.relative_to(ROOT)}/report.txt, report.json and report.svg were written.")
 
 
 @click.command()

@@ -153,5 +153,5 @@ def _machine(facts: Mapping[str, Any]) -> str:
         name: str(facts[name]).split()[0] for name in ("Python", "uvicorn", "SQLite", "PostgreSQL") if name in facts
     }
     told += [f"{name} {version}" for name, version in known.items()]
-    where = "On " + ", ".join(told) + "; load generator and databases included."
+    where = "On " + ", ".join(told) + ", with the load generator."
     return f"Typical clocks at 64 connections, where nothing else is said. {where}"
