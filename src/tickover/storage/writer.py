@@ -125,24 +125,24 @@ class Writer:
     def _begin(self) -> None:
         """Run what is waiting and commit it, here or in the thread."""
         batch: list[_Job] = []
+        way = self._run_and_commit
         if self._waiting[0].is_long:
             batch.append(self._waiting.popleft())
-            way = self._commit_together
         else:
             try:
                 self._run_waiting(batch)
-                way = self._commit
+                way = self._only_commit
             except Exception as failure:
                 # Whatever it was, the other way finds out whose fault it is.
-                way = self._commit_together
                 if isinstance(failure, _AWAY):
                     self._take_the_rest(batch)
         self._under_way = len(batch)
-        if way == self._commit and self._last_commit_took <= _SHORT_COMMIT:
-            self._commit(batch)
-            self._tell(batch)
-        else:
-            self._handed_over.put((way, batch))
+        if way == self._only_commit and self._last_commit_took <= _SHORT_COMMIT:
+            if self._commit(batch):
+                self._tell(batch)
+                return
+            way = self._run_and_commit
+        self._handed_over.put((way, batch))
 
     def _run_waiting(self, batch: list[_Job]) -> None:
         """Run what is waiting in one database transaction and leave it open; none is left open after a failure."""
@@ -177,7 +177,7 @@ class Writer:
         else:
             self._is_idle.set()
 
-    # On the writer's own thread, beside `_commit`. Only one of the two is at work on the connection at any time.
+    # On the writer's own thread, but for `_commit`. Only one of the two is at work on the connection at any time.
 
     def _work(self) -> None:
         while (handed_over := self._handed_over.get()) is not None:
@@ -185,16 +185,23 @@ class Writer:
             way(batch)
             self._loop.call_soon_threadsafe(self._tell, batch)
 
-    def _commit(self, batch: list[_Job]) -> None:
+    def _commit(self, batch: list[_Job]) -> bool:
+        """Commit what was run; False when all was undone because one of several is at fault."""
         began = monotonic()
         try:
             self._connection.execute("commit")
         except Exception as failure:
             _roll_back(self._connection)
-            self._settle(batch, failure)
+            if not _fails_all(batch, failure):
+                return False
         self._last_commit_took = monotonic() - began
+        return True
 
-    def _commit_together(self, batch: list[_Job]) -> None:
+    def _only_commit(self, batch: list[_Job]) -> None:
+        if not self._commit(batch):
+            self._run_and_commit(batch)
+
+    def _run_and_commit(self, batch: list[_Job]) -> None:
         """Run the jobs, again if need be, and commit them; wait if another process is writing."""
         self._connection.set_busy_timeout(self._lock_wait_milliseconds)
         try:
@@ -203,23 +210,26 @@ class Writer:
                 for job in batch:
                     job.result = job.run(self._connection)
         except Exception as failure:
-            self._settle(batch, failure)
+            if not _fails_all(batch, failure):
+                # One of the jobs is at fault, and the others are not to suffer.
+                for job in batch:
+                    self._run_and_commit([job])
         finally:
             self._connection.set_busy_timeout(0)
-
-    def _settle(self, batch: list[_Job], failure: Exception) -> None:
-        """After all was undone: if one of the jobs is at fault, run each by itself; the others are not to suffer."""
-        if len(batch) == 1 or isinstance(failure, _AWAY):
-            for job in batch:
-                job.failure = as_told(failure)
-        else:
-            for job in batch:
-                self._commit_together([job])
 
     def _check_file(self) -> None:
         """What is written to a file that was deleted, or moved away, is lost, though SQLite would not notice."""
         if _identity(self._connection.filename) != self._file:
             raise apsw.CantOpenError
+
+
+def _fails_all(batch: list[_Job], failure: Exception) -> bool:
+    """Note the failure if it is that of every job: there is only one, or the database is away."""
+    if len(batch) > 1 and not isinstance(failure, _AWAY):
+        return False
+    for job in batch:
+        job.failure = as_told(failure)
+    return True
 
 
 def _identity(path: str) -> tuple[int, int] | None:
