@@ -82,7 +82,7 @@ clean:
 
 # Needs Node.js with npm and, where there is no binary of better-sqlite3 to be had, a C++ compiler.
 .node-bench/ready: bench/baselines/better_auth/package.json bench/baselines/better_auth/.npmrc
-	@echo 'Installing better-auth into .node-bench ...'
+	@echo 'Installing better-auth into .node-bench ... (where it has to be compiled, some minutes)'
 	@mkdir -p .node-bench
 	@cp $^ .node-bench
 	@if command -v npm > /dev/null; then npm install --prefix .node-bench --silent --no-audit --no-fund && touch $@; \

@@ -64,6 +64,10 @@ BLOCKS = {
 """What can be measured by itself, and the parts of the plan that it is."""
 
 
+_BUSY = 0.7
+"""Processes that want a core, before anything of ours does."""
+
+
 class Bench:
     """One run over some blocks, each with servers of its own."""
 
@@ -76,6 +80,10 @@ class Bench:
 
     def run(self) -> None:
         self.results.facts.update(machine.facts())
+        if (load := os.getloadavg()[0]) > _BUSY:
+            self.progress.say(
+                f"The machine is busy with other things (load {load:.1f}); the rounds will differ widely."
+            )
         self._plan(_CREATES_A_SECOND)
         measuring: dict[str, Callable[[Run], None]] = {
             "sqlite": self._sqlite,

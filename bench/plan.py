@@ -97,7 +97,7 @@ FULL = Plan(
 
 QUICK = Plan(
     is_quick=True,
-    slot_seconds=0.2,
+    slot_seconds=0.15,
     longest_slot_seconds=0.5,
     warm_up_seconds=0.15,
     share_seconds=0.6,
@@ -113,9 +113,9 @@ QUICK = Plan(
     users=47,
     sizes=("1 transaction", "2,600 items"),
     advanced_all_over=10_000,
-    creates=30_000,
+    creates=20_000,
     sign_ins=32,
-    sign_ins_to_warm_up=120,
+    sign_ins_to_warm_up=64,
 )
 
 

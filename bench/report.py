@@ -11,7 +11,7 @@ from bench.plan import ALL_OVER, CLOCKS, FULL, LARGEST, POSTGRES, SHARES, SIZES,
 from bench.results import Case, Results, Slot, Spread
 from bench.sides import DURABILITY
 from bench.signing_in import name_of as sign_in_of
-from bench.targets import Row, Unit
+from bench.targets import PASS, SHORT, Row, Unit
 
 _DECIMALS: dict[Unit, int] = {"ratio": 2, "times": 1, "µs": 0, "MiB": 0, "s": 2}
 _UNITS: dict[Unit, str] = {"ratio": "", "times": " times", "µs": " µs", "MiB": " MiB", "s": " s"}
@@ -25,6 +25,13 @@ _BLOCKS = {
     SIZES: "size of a clock, SQLite",
 }
 _GAP = "  "
+_LEGEND = (
+    "limit            a bare server that reads a request and answers a constant of the same size; it keeps nothing",
+    "bare SQLite      a loop of the same statements, without any server",
+    "FastAPI default  what a good team would write first: FastAPI, pydantic, SQLAlchemy",
+    "typical clock    10 transactions and 2 goals of 6 contributions; the largest has 2,600 items",
+    "docs/performance.md says how all this is measured, and why some targets are not reached.",
+)
 
 
 def written(value: float, unit: Unit) -> str:
@@ -54,14 +61,18 @@ def table_of_targets(rows: Sequence[Row], plan: Plan) -> str:
         for row in rows
     ]
     smaller = sorted({row.made_smaller for row in rows if row.made_smaller})
-    caption = "Typical clocks at 64 connections, where nothing else is said. Ratios are of calls a second."
+    verdicts = [row.verdict for row in rows if row.goal]
+    caption = (
+        f"{len(verdicts)} targets: {verdicts.count(PASS)} pass, {verdicts.count(SHORT)} fall short, by the median of "
+        "the rounds.\nTypical clocks at 64 connections, and ratios of calls a second, where nothing else is said."
+    )
     notes = [f"* made smaller by QUICK: {what}" for what in smaller]
     if plan.is_quick:
         notes.append(
             f"QUICK has slots of {plan.slot_seconds} s instead of {FULL.slot_seconds} s, advances {plan.clocks:,} "
             f"clocks, not {FULL.clocks:,}, and leaves out what no target is about."
         )
-    return "\n".join([caption, "", *_aligned([head, *cells]), *notes])
+    return "\n".join([caption, "", *_aligned([head, *cells]), *notes, "", *_LEGEND])
 
 
 def tables_of_rates(results: Results) -> str:
