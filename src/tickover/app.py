@@ -31,8 +31,6 @@ from tickover.web import Web, wall_clock
 _SWEEP_SECONDS = 60.0
 _SWEEP_ROWS = 200
 _GRACE_SECONDS = 15
-_COLLECT_AFTER = 20_000
-"""New objects between two looks for garbage in cycles; Python's 700 are the objects of a few requests."""
 
 
 class Tickover:
@@ -96,10 +94,9 @@ class Tickover:
         self._server = _Server(config, when_ready, lambda: self._rpc.stop(last_call))
         if self._stopped:
             return
-        # What the program is made of stays; a request leaves little behind that only the collector finds.
+        # What the program is made of stays, so the collector need not look at it again and again.
         gc.collect()
         gc.freeze()
-        gc.set_threshold(_COLLECT_AFTER)
         sweeping = asyncio.create_task(_sweep_for_ever(self._store, self._mint, self._log))
         sweeping.add_done_callback(self._tell_of_failure)
         try:

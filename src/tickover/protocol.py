@@ -5,10 +5,12 @@ it directly, and it is written in one piece. All else goes the way of every ASGI
 """
 
 from asyncio import Event, TimerHandle, current_task
+from collections.abc import Sized
 from http import HTTPStatus
 from typing import Any, Final
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from tickover.core.errors import Reason, Rejection
@@ -49,6 +51,18 @@ class _Call:
         self.disconnected = False
 
 
+class _Flow(FlowControl):
+    """Reads no further while requests that came in already are waiting for their turn."""
+
+    def __init__(self, transport: Any, pipeline: Sized) -> None:
+        super().__init__(transport)
+        self._pipeline = pipeline
+
+    def resume_reading(self) -> None:
+        if not self._pipeline:
+            super().resume_reading()
+
+
 class DeadlineProtocol(HttpToolsProtocol):
     """A client that is too slow to send is answered 408, one with too large a head 431; both are cut.
 
@@ -73,6 +87,7 @@ class DeadlineProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        self.flow = _Flow(transport, self.pipeline)
         self._check_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -131,4 +131,6 @@ def _operation(method: str) -> Operation:
 
 
 def refuse(rejection: Rejection, id: bytes = wire.NULL) -> Answer:
-    return Answer(wire.write_error(id, rejection), rejection)
+    # Without its traceback, which leads to the frame that will hold the answer: nobody but the collector would find
+    # such a ring, and the whole request with it.
+    return Answer(wire.write_error(id, rejection), rejection.with_traceback(None))

@@ -13,6 +13,8 @@ import json
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
+from email import message_from_bytes, policy
+from email.message import EmailMessage
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -45,14 +47,18 @@ class Post:
         assert isinstance(envelope.content, bytes)
         (to,) = envelope.rcpt_tos
         subject = re.search(rb"^Subject: (.+?)\r$", envelope.content, re.MULTILINE)
-        link = re.search(rb"#token=([A-Za-z0-9_-]{43})\r", envelope.content)
+        letter = message_from_bytes(envelope.content, policy=policy.SMTP)
+        assert isinstance(letter, EmailMessage)
+        text = letter.get_body(("plain",))
+        assert text is not None
+        link = re.search(r"#token=([A-Za-z0-9_-]{43})\s", text.get_content())
         assert subject is not None
         if link:
-            self.links[to] = link[1].decode()
+            self.links[to] = link[1]
         else:
             self.codes[to] = subject[1].decode().split()[0]
         # Some servers repeat what they refuse.
-        return f"554 no {(link or subject)[1].decode()}" if to.startswith("refused") else "250 taken"
+        return f"554 no {link[1] if link else subject[1].decode()}" if to.startswith("refused") else "250 taken"
 
 
 @asynccontextmanager

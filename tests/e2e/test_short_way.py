@@ -3,8 +3,10 @@
 import asyncio
 import json
 import re
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 from tests.e2e.raw import HELLO, WAIT_SECONDS, Client, Door, call, open_door, port_of, post, request
 from tests.program import Program
 from tickover.core.limits import MAX_BODY
+from tickover.protocol import _Flow
 
 _KEEP_ALIVE_SECONDS = 0.2
 TWICE = ("X-A: 1", "X-A: 1")
@@ -457,3 +460,67 @@ async def test_whoever_asks_before_it_says_its_call_gets_the_same_answer(
     async with Client.connect(port_of(program)) as client:
         assert (await client.ask(head + b"\r\n\r\n")).status == 100
         assert (await client.ask(body)).json == json.loads(program.post(json.loads(body), token).body)
+
+
+# What was sent ahead
+
+
+class _Reading:
+    """A transport that is read from, or not."""
+
+    def __init__(self) -> None:
+        self.is_paused = False
+
+    def pause_reading(self) -> None:
+        self.is_paused = True
+
+    def resume_reading(self) -> None:
+        self.is_paused = False
+
+
+async def test_nothing_more_is_read_while_requests_sent_ahead_are_waiting() -> None:
+    transport = _Reading()
+    ahead = deque(["a request", "another"])
+    flow = _Flow(transport, ahead)
+    flow.pause_reading()
+    while ahead:
+        flow.resume_reading()
+        assert transport.is_paused
+        ahead.pop()
+    flow.resume_reading()
+    assert not transport.is_paused
+
+
+async def test_a_client_that_sends_ahead_without_end_fills_no_memory(program: Program) -> None:
+    """It takes its answers one by one, and asks much faster: what it sends has to wait in its own buffers."""
+    most = 0
+    async with Client.connect(port_of(program)) as client, asyncio.timeout(WAIT_SECONDS):
+        sending = asyncio.create_task(client.say(*[call("none", {}) * 200] * 1000))
+        for _ in range(3000):
+            assert (await client.answer()).status == 200
+            most = max(most, _resident(program))
+        sending.cancel()
+        with suppress(asyncio.CancelledError):
+            await sending
+    assert most < 100 * 2**20
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param(call("createTestClock", {"x": "y" * 900_000}), id="nobody knows who asks"),
+        pytest.param(call("none", {"x": "y" * 900_000}), id="no such method"),
+        pytest.param(call("loginByEmailLink", {"token": "y" * 900_000}), id="no such link"),
+        pytest.param(call("logout", {"x": "y" * 900_000}, "Authorization: Bearer tko_" + "y" * 43), id="no such token"),
+    ],
+)
+async def test_calls_that_are_refused_leave_nothing_behind(program: Program, written: bytes) -> None:
+    async with Client.connect(port_of(program)) as client:
+        for _ in range(100):
+            await client.ask(written)
+    assert _resident(program) < 100 * 2**20
+
+
+def _resident(program: Program) -> int:
+    """Bytes of memory that the server has."""
+    return int(Path(f"/proc/{program.process.pid}/statm").read_text().split()[1]) * 4096

@@ -5,7 +5,6 @@ The sixteen bytes are a UUIDv7, so a clock's id carries the millisecond of its b
 
 import re
 from datetime import timedelta
-from functools import lru_cache
 from typing import Final
 
 from tickover.core.limits import CLOCK_LIFETIME
@@ -30,7 +29,6 @@ def write(prefix: str, key: bytes) -> str:
     return f"{prefix}_{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
-@lru_cache(maxsize=4096)
 def read_clock_id(text: str) -> bytes | None:
     """The key inside a clock's id, or None when no clock can have this id."""
     return bytes.fromhex(text[6:].replace("-", "")) if _CLOCK_ID.fullmatch(text) else None
