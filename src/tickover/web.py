@@ -1,4 +1,4 @@
-"""The door: an ASGI callable for `POST /rpc`, the pages and the health checks. The only reader of the wall clock."""
+"""The door: `POST /rpc`, by ASGI or by the short way, the pages, the health checks. It alone reads the wall clock."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
 from datetime import UTC, datetime

@@ -16,7 +16,7 @@ EXPECTED: Final = "must be an RFC 3339 timestamp with an offset, such as 2027-01
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _HOUR_AND_MINUTE: Final = "(?:[01][0-9]|2[0-3]):[0-5][0-9]"
-USUAL_AFTER_YEAR: Final = "[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]" + r"(?:\.[0-9]{1,6})?(?:Z|\+00:00)"
+USUAL_AFTER_YEAR: Final = r"[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9](?:\.[0-9]{1,6})?(?:Z|\+00:00)"
 """What follows the year and its dash in the forms that nearly all programs write, and all readers take for the same."""
 _RFC_3339: Final = re.compile(
     rf"([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})[Tt]({_HOUR_AND_MINUTE}):([0-5][0-9]|60)(\.[0-9]+)?([Zz]|[+-]{_HOUR_AND_MINUTE})"

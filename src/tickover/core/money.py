@@ -56,8 +56,8 @@ def add_up(target: Amount, initial: Amount, contributions: Sequence[Amount]) -> 
 
 def _in_common_unit(amounts: list[Amount]) -> tuple[list[int], int]:
     """The amounts as whole numbers of 1/unit, where unit is a power of ten."""
-    # Nearly all are. An amount that equals a number of cents as a double is that number, because no other of as few
-    # digits is nearest to the same double.
+    # Nearly all are whole cents. An amount that equals a number of cents as a double is that number, because no other
+    # of as few digits is nearest to the same double.
     cents = [round(amount * _CENTS) for amount in amounts]
     if [count / _CENTS for count in cents] == amounts:
         return cents, _CENTS
