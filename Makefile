@@ -44,14 +44,14 @@ timing: .venv/dev
 # Universal and hashed: the same pins on every platform, and no place where they came from.
 PIN := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 pins: .venv/dev
-	$(PIN) --upgrade pyproject.toml --group build -o requirements/run.txt
-	$(PIN) --upgrade pyproject.toml --group build --group dev -c requirements/run.txt -o requirements/dev.txt
+	$(PIN) --upgrade pyproject.toml --extra server --group build -o requirements/run.txt
+	$(PIN) --upgrade pyproject.toml --extra server --group build --group dev -c requirements/run.txt -o requirements/dev.txt
 	$(PIN) --upgrade --no-deps --group postgres -o requirements/postgres.txt
 	$(PIN) --upgrade --group bench -c requirements/run.txt -o requirements/bench.txt
 	$(PIN) --upgrade --group bench-allauth -c requirements/bench.txt -o requirements/bench-allauth.txt
 
 clean:
-	rm -rf .venv .venv-bench .node-bench .bench .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .import_linter_cache
+	rm -rf .venv .venv-bench .node-bench .node-test .bench .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .import_linter_cache
 
 # pip comes last, so an environment that was broken off while it was made is made again.
 .venv/bin/pip:

@@ -16,7 +16,8 @@ from tickover.core.moments import Moment, to_micros
 from tickover.ports import Kept, Store
 from tickover.storage import open_store
 from tickover.storage.connections import Connections
-from tickover.storage.postgres import _ADVANCE_CLOCKS, PostgresStore, _Advance, _NewClock
+from tickover.storage.postgres import PostgresStore, _Advance, _NewClock
+from tickover.storage.statements import ADVANCE_CLOCKS
 
 MOST_CONNECTIONS = 16
 _FIRST_CALLS = 5
@@ -199,7 +200,7 @@ def _pgbench_script(clocks: int) -> str:
         "$2": f"array[{owner_in_sql(':number::bigint')}]",
         "$3": "array[:to_time::bigint]",
     }
-    statement = re.sub(r"\$[1-3]", lambda found: values[found[0]], _ADVANCE_CLOCKS[slot_born(NOW)])
+    statement = re.sub(r"\$[1-3]", lambda found: values[found[0]], ADVANCE_CLOCKS[slot_born(NOW)])
     return (
         f"\\set number random(0, {clocks - 1})\n"
         f"\\set to_time random({to_micros(START)}, {to_micros(END)})\n"

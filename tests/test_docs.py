@@ -1,31 +1,27 @@
-"""The docs say what is: their commands are run, their examples are the program's answers, their tables are complete."""
+"""The docs say what is: their examples are the program's answers, and their tables are complete."""
 
 import json
-import os
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import msgspec
 import pytest
 import structlog
 
-from tests.program import Program
 from tests.transcripts import PAGES, ROOT, rewrite
 from tickover import __version__
 from tickover.core import limits
 from tickover.core.clocks import ContributionEntry, GoalHead, TransactionEntry
 from tickover.core.entries import Entry
 from tickover.core.errors import Reason
-from tickover.core.logins import Sent, SignedIn
 from tickover.core.money import Progress
+from tickover.core.results import ClockPage, Done, KeptLetter, Sent, SignedIn, Summary
 from tickover.mail import open_mailer
 from tickover.operations import OPERATIONS
-from tickover.settings import PREFIX, SETTINGS, read_settings
+from tickover.settings import CLIENT_VARIABLES, PREFIX, SETTINGS, read_settings
 from tickover.wire import CODES
 
 DOCS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -57,67 +53,7 @@ def quoted(cell: str) -> list[str]:
     return re.findall(r"`([^`]+)`", cell)
 
 
-# README.md
-
-
-class Step(NamedTuple):
-    commands: str
-    shown: str
-    """What the README says that they answer, line by line; empty when it says nothing."""
-
-
-def steps() -> list[Step]:
-    found = re.finditer(r"^```sh\n(.*?)^```$(?:\n\n> ```\n(.*?)^> ```$)?", read("README.md"), re.DOTALL | re.MULTILINE)
-    return [Step(step[1], re.sub("^> ?", "", step[2] or "", flags=re.MULTILINE)) for step in found]
-
-
-def run_as_pasted(shell: str, commands: list[str], program: Program) -> list[str]:
-    """What each block prints, when all are run in one shell, in the folder in which the program was started.
-
-    The README's server listens on port 8000. Here that port may be taken, so the program listens on another one, and
-    the commands are told so; nothing else about them is changed.
-    """
-    end = "-- end of block --"
-    blocks = [block.replace("http://127.0.0.1:8000", program.url) for block in commands]
-    script = program.folder / "pasted.sh"
-    script.write_text("set -e\n" + "".join(f"{block}printf '\\n%s\\n' '{end}'\n" for block in blocks))
-    ran = subprocess.run(
-        [shell, str(script)], cwd=program.folder, env={**os.environ, "no_proxy": "*"},
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stdout + ran.stderr + program.output
-    return ran.stdout.split(end)[:-1]
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_the_readme_leads_from_nothing_to_an_advanced_clock(shell: str, tmp_path: Path) -> None:
-    for tool in (shell, "curl"):
-        if shutil.which(tool) is None:
-            pytest.skip(f"{tool} is not installed")
-    start, tests, *pasted = steps()
-    # These two are not pasted: the first is what Program does, and the second is this very run.
-    assert [start.commands, tests.commands] == ["make run\n", "make test\n"]
-    with Program(tmp_path) as program:
-        outputs = run_as_pasted(shell, [step.commands for step in pasted], program)
-    for step, output in zip(pasted, outputs, strict=True):
-        assert_shows(output, step.shown)
-    clock = json.loads(outputs[-1])["result"]["clock"]
-    assert clock["frozenTime"] == "2027-02-01T00:00:00Z"
-    assert [item["name"] for item in clock["transactions"]] == ["Rent", "Salary"]
-    assert [goal["currentAmount"] for goal in clock["goals"]] == [810]
-
-
-def assert_shows(output: str, shown: str) -> None:
-    """Every line that is shown is in the output, in that order; … stands for anything."""
-    lines = iter(line.strip() for line in output.splitlines())
-    for wanted in shown.splitlines():
-        pattern = ".*".join(map(re.escape, wanted.strip().split("…")))
-        assert any(re.fullmatch(pattern, line) for line in lines), f"{wanted!r} is not there, or not in this order"
-
-
-def test_the_readme_can_be_pasted_into_a_shell_at_its_prompt() -> None:
-    """At its prompt zsh takes # for a command, and both shells take ! for history."""
-    assert not [step.commands for step in steps() if re.search(r"(^|\s)#|!", step.commands)]
+# Commands
 
 
 def test_commands_in_the_docs_exist() -> None:
@@ -148,9 +84,10 @@ def test_the_table_of_settings_is_the_settings() -> None:
     ]
 
 
-def test_every_variable_in_the_docs_is_a_setting() -> None:
+def test_every_variable_in_the_docs_is_a_setting_or_the_clients() -> None:
     named = {name for page in DOCS for name in re.findall(rf"{PREFIX}[A-Z_]*[A-Z]", page.read_text("utf-8"))}
-    assert named <= {setting.variable for setting in SETTINGS}
+    assert frozenset({"TICKOVER_URL", "TICKOVER_TOKEN"}) == CLIENT_VARIABLES
+    assert named <= {setting.variable for setting in SETTINGS} | CLIENT_VARIABLES
 
 
 def test_every_value_set_in_the_docs_is_accepted(tmp_path: Path) -> None:
@@ -203,7 +140,8 @@ def test_every_parameter_is_documented_with_its_operation(method: str) -> None:
 
 def test_every_field_of_an_answer_is_documented() -> None:
     told = read("docs/api.md")
-    answers = (Sent, SignedIn, TransactionEntry, ContributionEntry, GoalHead, Progress)
+    items = (TransactionEntry, ContributionEntry, GoalHead, Progress)
+    answers = (Sent, SignedIn, Done, Summary, ClockPage, KeptLetter, *items)
     missing = {name for kind in answers for name in [*fields_of(kind), "source"] if f"`{name}`" not in told}
     assert missing == set()
 
@@ -243,8 +181,8 @@ def test_every_reason_that_can_be_provoked_is_shown_under_its_name_with_its_data
 def test_every_rule_of_faults_is_in_the_table_and_shown() -> None:
     told = {quoted(rule)[0] for rule, _ in rows(read("docs/api.md"), "Rule | Broken by")}
     shown = {fault["rule"] for error in errors_shown() for fault in error["data"].get("errors", ())}
-    # To break these two takes more than a page holds.
-    assert told == shown | {"count", "depth"}
+    # To break these three takes more than a page holds.
+    assert told == shown | {"count", "depth", "length"}
 
 
 def test_the_table_of_limits_is_the_limits() -> None:

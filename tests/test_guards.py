@@ -8,6 +8,7 @@ import pytest
 from tests.world import World
 from tickover.core.errors import Rejection
 from tickover.guards import Guard
+from tickover.pages import Site
 from tickover.settings import read_settings
 from tickover.web import Web
 
@@ -166,7 +167,8 @@ class Door:
     """The whole program behind a guard with these settings."""
 
     def __init__(self, world: World, **settings: str) -> None:
-        self._web = Web(world.web._rpc, world.store, guard(**settings), now=lambda: world.now)
+        site = Site(world.web._pages)
+        self._web = Web(world.web._rpc, world.store, guard(**settings), site, now=lambda: world.now)
 
     async def ask(self, method: str, path: str, body: bytes = b"", /, **headers: str) -> Response:
         sent: list[Any] = []
@@ -309,7 +311,7 @@ async def test_a_browser_that_asks_beforehand_for_a_named_origin_is_told_what_it
         **MAY_READ,
         "access-control-allow-origin": origin,
         "access-control-allow-methods": "POST",
-        "access-control-allow-headers": "Authorization, Content-Type",
+        "access-control-allow-headers": "Authorization, Content-Type, Idempotency-Key",
         "access-control-max-age": "600",
     }
 

@@ -8,15 +8,20 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.openrpc_document import PUBLIC_URL
 from tests.program import Program
 from tests.world import World
+from tickover.openrpc import describe
 from tickover.pages import load_pages
 
 KINDS = {
     "/login": "text/html; charset=utf-8",
     "/assets/login.js": "text/javascript; charset=utf-8",
     "/assets/tickover.css": "text/css; charset=utf-8",
+    "/docs": "text/html; charset=utf-8",
+    "/openrpc.json": "application/json",
 }
+SCRIPTS = {"/login": ["/assets/login.js"], "/docs": []}
 POLICY = {
     "default-src": "'none'",
     "script-src": "'self'",
@@ -29,7 +34,8 @@ POLICY = {
     "require-trusted-types-for": "'script'",
     "trusted-types": "'none'",
 }
-TEXTS = {path: body.decode("utf-8") for path, (_, _, body) in load_pages().items()}
+PAGES = load_pages(describe(PUBLIC_URL))
+TEXTS = {path: body.decode("utf-8") for path, (_, _, body) in PAGES.items()}
 DOCUMENTS = [path for path, kind in KINDS.items() if kind.startswith("text/html")]
 
 every_page = pytest.mark.parametrize("path", KINDS)
@@ -47,7 +53,8 @@ def policy_of(header: str) -> dict[str, str]:
 
 
 def test_every_page_is_in_these_tests() -> None:
-    assert list(load_pages()) == list(KINDS)
+    assert list(PAGES) == list(KINDS)
+    assert list(SCRIPTS) == DOCUMENTS
 
 
 @every_page
@@ -88,9 +95,13 @@ BESIDE = (
     "/login/",
     "/Login",
     "/login.html",
+    "/docs/",
+    "/docs.html",
+    "/openrpc",
     "/assets",
     "/assets/",
     "/assets/login.html",
+    "/assets/docs.html",
     "/assets/../login",
     "/assets/../settings.py",
     "//login",
@@ -137,7 +148,7 @@ class Document(HTMLParser):
     """Every element of a page, with the text directly in it."""
 
     # These have no end tag, and no text.
-    _VOID = frozenset({"meta", "link", "input", "br", "hr", "img"})
+    _VOID = frozenset({"meta", "link", "input", "br", "hr", "img", "wbr"})
 
     def __init__(self, path: str) -> None:
         super().__init__()
@@ -172,9 +183,9 @@ class Document(HTMLParser):
 @every_document
 def test_every_script_is_a_file_of_ours(path: str) -> None:
     scripts = Document(path).tagged("script")
-    assert scripts
     assert [script.text.strip() for script in scripts] == [""] * len(scripts)
-    assert {KINDS[script.attributes["src"]].partition(";")[0] for script in scripts} == {"text/javascript"}
+    assert [script.attributes["src"] for script in scripts] == SCRIPTS[path]
+    assert {KINDS[source].partition(";")[0] for source in SCRIPTS[path]} <= {"text/javascript"}
 
 
 @every_document
@@ -196,9 +207,17 @@ def test_whatever_a_page_loads_is_ours(path: str) -> None:
         if name in ("src", "href", "action", "formaction", "data", "poster", "srcset", "ping", "background")
     ]
     # An empty icon keeps browsers from asking for one.
-    loaded = {value for element, value in places if (element.attributes.get("rel"), value) != ("icon", "data:,")}
-    assert loaded
+    named = {value for element, value in places if (element.attributes.get("rel"), value) != ("icon", "data:,")}
+    loaded = {value for value in named if not value.startswith("#")}
+    assert "/assets/tickover.css" in loaded
     assert loaded <= set(KINDS)
+
+
+@every_document
+def test_a_link_within_a_page_leads_somewhere(path: str) -> None:
+    document = Document(path)
+    wanted = {link.attributes["href"] for link in document.tagged("a")}
+    assert {f"#{id}" for id in document.ids} >= {link for link in wanted if link.startswith("#")}
 
 
 @every_document
@@ -211,7 +230,7 @@ def test_a_page_sends_nobody_elsewhere(path: str) -> None:
 
 @every_page
 def test_no_foreign_host_is_named(path: str) -> None:
-    text = TEXTS[path]
+    text = TEXTS[path].replace(PUBLIC_URL, "")
     assert re.findall(r"[a-z]+://[^\s\"')]+", text, re.IGNORECASE) == []
     # An address without its scheme would take the page's own.
     assert re.findall(r"""["'(=]\s*//[^\s"')]+""", text) == []

@@ -10,7 +10,8 @@ On such a page the fences `json` and `http` come in pairs: a request, sent to /r
     <!-- store: closed -->         the store stops, as it does when the server shuts down
 
 A page begins at 2027-01-01T12:00:00Z with nobody known, and ids come from a seed, so answers are the same at every run.
-An id, token or code that changes in an answer is carried into the requests below it.
+An id, token, code or cursor that changes in an answer is carried into the requests below it. An answer whose last line
+is … stays as long as it is on the page.
 """
 
 import asyncio
@@ -33,7 +34,9 @@ _PART: Final = re.compile(
     r"^<!-- (?P<word>as|pass|begin|mail|store): (?P<wish>[^\n]+) -->$|^```(?P<kind>json|http|text)\n(?P<text>.*?)^```$",
     re.DOTALL | re.MULTILINE,
 )
-_NAME: Final = re.compile(r"clock_[0-9a-f-]{36}|tko_[\w-]{43}|\b[0-9]{6}\b")
+_NAME: Final = re.compile(r"clock_[0-9a-f-]{36}|cursor_[0-9a-f]{32}|tko_[\w-]{43}|\b[0-9]{6}\b")
+_ID_OF_LETTER: Final = re.compile(r"(?<=[0-9]Z-)[0-9]+-[0-9]{6}")
+"""What is of a process in it, and so at every run another."""
 _DEFAULT_MOST_CLOCKS: Final = 10_000
 
 
@@ -101,7 +104,10 @@ class _Stage:
             self._remember(request)
             return request
         answer, self._answer = self._answer, None
-        return self._carry(text, _shown_answer(answer, text if kind == "http" else ""))
+        shown = _shown_answer(answer, text if kind == "http" else "")
+        if text.endswith("\n…\n"):
+            shown = "".join(shown.splitlines(keepends=True)[: text.count("\n") - 1]) + "…\n"
+        return self._carry(text, shown)
 
     async def _send(self, kind: str, request: str) -> Answer:
         caller, self._caller = self._caller, ""
@@ -115,7 +121,7 @@ class _Stage:
 
     def _remember(self, request: str) -> None:
         """Keep the token of whoever has just signed in."""
-        if self._answer and b'"token":' in self._answer.body:
+        if self._answer and b'"result":{"token":' in self._answer.body:
             # A link does not say whose it is; on our pages links are Bo's.
             name = json.loads(request)["params"].get("email", "bo").partition("@")[0]
             self._tokens[name] = self._answer.json["result"]["token"]
@@ -141,7 +147,7 @@ def _shown_letter(world: World) -> str:
 def _shown_answer(answer: Answer, shown_before: str) -> str:
     """The body; below the status and the headers where the page shows them. Which headers is the page's choice."""
     is_json = answer.headers.get("content-type") == "application/json"
-    body = f"{pretty(answer.json)}\n" if is_json else answer.body.decode()
+    body = _ID_OF_LETTER.sub("…", f"{pretty(answer.json)}\n") if is_json else answer.body.decode()
     if not shown_before:
         return body
     names = re.findall(r"^([\w-]+): ", shown_before.partition("\n\n")[0], re.MULTILINE)

@@ -18,8 +18,11 @@ from structlog.stdlib import BoundLogger
 
 from tickover.guards import Guard
 from tickover.mail.compose import Composer
+from tickover.mail.mailbox import Mailbox
 from tickover.mail.outbox import Outbox
+from tickover.openrpc import describe
 from tickover.operations import Operations, Policy
+from tickover.pages import Site, load_pages
 from tickover.ports import Mailer, Store
 from tickover.rpc import Rpc
 from tickover.settings import read_settings
@@ -58,9 +61,11 @@ class World:
         self._numbers = count(1)
         mint = Mint(b"a key for tests alone", random.Random(seed).randbytes)
         log: BoundLogger = structlog.wrap_logger(_LOGGER, processors=[_as_text], wrapper_class=BoundLogger)
-        self.rpc = Rpc(Operations(store, mailer, mint, policy), log)
+        description = describe(policy.public_url)
+        self.rpc = Rpc(Operations(store, mailer, mint, policy, description), log)
         guard = Guard(read_settings({}, {"host": "0.0.0.0", "mail_url": "outbox:"}))
-        self.web = Web(self.rpc, store, guard, now=lambda: self.now)
+        site = Site(load_pages(description), Mailbox(outbox))
+        self.web = Web(self.rpc, store, guard, site, now=lambda: self.now)
 
     def pass_time(self, **amount: float) -> None:
         self.now += timedelta(**amount)
@@ -86,7 +91,11 @@ class World:
 
         written = [(name.lower().encode(), value.encode("latin-1")) for name, value in (headers or {}).items()]
         client = (self.client, 50_000)
-        scope = {"type": "http", "method": method, "path": path, "headers": written, "client": client}
+        path, _, query = path.partition("?")
+        scope = {
+            "type": "http", "method": method, "path": path, "query_string": query.encode(),
+            "headers": written, "client": client,
+        }  # fmt: skip
         await self.web(scope, receive, send)
         start, *rest = sent
         return Answer(

@@ -19,7 +19,10 @@ from tickover.core.limits import MAIL_CONVERSATION
 from tickover.core.logins import Limits
 from tickover.guards import Guard
 from tickover.mail import open_mailer
+from tickover.mail.mailbox import Mailbox
+from tickover.openrpc import describe
 from tickover.operations import Operations, Policy
+from tickover.pages import Site, load_pages
 from tickover.ports import Store
 from tickover.protocol import DeadlineProtocol
 from tickover.rpc import Rpc
@@ -52,9 +55,11 @@ class Tickover:
         if not settings.public_url and not is_loopback(settings.host):
             log.warning("TICKOVER_PUBLIC_URL is not set, so login links lead to this machine", links=self.url)
         policy = _policy(settings, self.url)
-        operations = Operations(store, self._mailer, mint, policy)
-        self._rpc = Rpc(operations, log)
-        self._web = Web(self._rpc, store, Guard(settings), settings.trusted_proxies)
+        description = describe(policy.public_url)
+        self._rpc = Rpc(Operations(store, self._mailer, mint, policy, description), log)
+        mailbox = Mailbox(settings.data_dir / "outbox") if self._mailer.stays_here else None
+        site = Site(load_pages(description), mailbox)
+        self._web = Web(self._rpc, store, Guard(settings), site, settings.trusted_proxies)
 
     @classmethod
     async def open(cls, settings: Settings, log: BoundLogger) -> "Tickover":

@@ -54,6 +54,6 @@ class Guard:
 _EXPOSED: Final = [(b"access-control-expose-headers", b"X-Request-Id, Retry-After")]
 _PREFLIGHT: Final = [
     (b"access-control-allow-methods", b"POST"),
-    (b"access-control-allow-headers", b"Authorization, Content-Type"),
+    (b"access-control-allow-headers", b"Authorization, Content-Type, Idempotency-Key"),
     (b"access-control-max-age", b"600"),
 ]

@@ -17,6 +17,20 @@ class Kept(Struct, frozen=True):
     schedule: bytes
 
 
+class Once(Struct, frozen=True):
+    """What makes a repeated creation known: a digest of its owner and key, and one of its parameters."""
+
+    digest: bytes
+    params: bytes
+
+
+class Earlier(Struct, frozen=True):
+    """The clock that a key was used for before, and the digest of its parameters."""
+
+    params: bytes
+    kept: Kept
+
+
 class NewSession(Struct, frozen=True):
     """What a successful sign-in leaves behind. `user_key` is used only if the address has no user yet."""
 
@@ -51,6 +65,26 @@ class Store(Protocol):
 
         When the owner has, nothing is kept, and the key of the oldest of them is given back.
         """
+
+    async def create_clock_once(
+        self, once: Once, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
+    ) -> Earlier | bytes | None:
+        """The same, unless a clock lives for which `once` was used before: then that is given back.
+
+        Of several at once with the same digest one creates, and the others are given its clock.
+        """
+
+    async def find_creation(self, digest: bytes, owner: bytes, living_from: bytes) -> Earlier | None:
+        """The clock for which the digest was used before, if it is the owner's and its key is from `living_from` on."""
+
+    async def find_clock(self, key: bytes, owner: bytes, *, with_schedule: bool = True) -> Kept | None:
+        """The clock as it stands; None when the owner has no such clock."""
+
+    async def list_clocks(self, owner: bytes, living_from: bytes, before: bytes | None, most: int) -> list[Clock]:
+        """The owner's clocks with keys from `living_from` on and below `before`, if it is given; newest first."""
+
+    async def delete_clock(self, key: bytes, owner: bytes) -> bool:
+        """Delete the clock, and free the key that it was created with; False when the owner has no such clock."""
 
     async def advance_clock(self, key: bytes, owner: bytes, to: Moment, *, with_schedule: bool = True) -> Kept | None:
         """Move the clock to `to` if that is between its frozen time and its max time, both included.

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import inf
 
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 from structlog.stdlib import BoundLogger
 
 from tickover import wire
@@ -13,7 +14,7 @@ from tickover.core import ids
 from tickover.core.errors import Reason, Rejection, unavailable
 from tickover.core.limits import MAX_BATCH
 from tickover.core.moments import Moment
-from tickover.operations import OPERATIONS, Caller, Operation, Operations
+from tickover.operations import OPERATIONS, Caller, Given, Operation, Operations
 from tickover.wire import NotARequest, Request
 
 
@@ -25,6 +26,7 @@ class Context(Struct, frozen=True):
     token: str | None
     network: str
     request_id: str
+    idempotency_key: bytes | None = None
 
 
 class Answer(Struct, frozen=True):
@@ -64,6 +66,8 @@ class Rpc:
         calls = wire.read_batch(text)
         if not 1 <= len(calls) <= MAX_BATCH:
             raise NotARequest(f"a batch has 1 to {MAX_BATCH} calls, and this has {len(calls)}")
+        if context.idempotency_key is not None:
+            raise NotARequest("an Idempotency-Key goes with a single call, and this is a batch")
         bodies = []
         # One after the other, so that two advances of one clock happen in the order given.
         for call in calls:
@@ -92,8 +96,11 @@ class Rpc:
             operation = _operation(request.method)
             if operation.needs_token:
                 caller = await self._operations.authenticate(context.token, caller)
-            params = wire.read_params(operation.params, request.method, request.params, now)
-            result = await operation.run(self._operations, params, caller)
+            if context.idempotency_key is not None and operation.takes_idempotency_key:
+                result = await self._run_once(operation, request, context.idempotency_key, caller)
+            else:
+                params = wire.read_params(operation.params, request.method, request.params, now)
+                result = await operation.run(self._operations, params, caller)
             answer = Answer(wire.write_result(request.id, result))
         except Rejection as rejection:
             self._log_cause(rejection, context.request_id)
@@ -105,6 +112,20 @@ class Rpc:
         if self._log.isEnabledFor(logging.DEBUG):
             self._log_call(request.method, caller.user, answer, context.request_id)
         return answer if request.id else NO_ANSWER
+
+    async def _run_once(self, operation: Operation, request: Request, key: bytes, caller: Caller) -> bytes | Struct:
+        faults = wire.faults_of_key(key)
+        try:
+            params = wire.read_params(operation.params, request.method, request.params, caller.now, faults)
+        except Rejection as rejection:
+            # Instants that were in their range when the clock was created may lie outside of it by now.
+            if any(fault.rule != "range" for fault in rejection.faults):
+                raise
+            created = await self._operations.find_created(_given(key, request), caller)
+            if created is None:
+                raise
+            return created
+        return await operation.run(self._operations, params, replace(caller, given=_given(key, request)))
 
     def _log_cause(self, rejection: Rejection, request_id: str) -> None:
         """The caller learns that something is away, and the operator what it is."""
@@ -121,6 +142,10 @@ class Rpc:
             outcome=answer.rejection.reason if answer.rejection else "ok",
             request_id=request_id,
         )
+
+
+def _given(key: bytes, request: Request) -> Given:
+    return Given(key.decode("latin-1"), wire.digest_of_params(request.params))
 
 
 def _operation(method: str) -> Operation:

@@ -13,6 +13,8 @@ from tickover.core.clients import Network, host_name, read_networks
 
 PREFIX: Final = "TICKOVER_"
 OUTBOX: Final = "outbox:"
+CLIENT_VARIABLES: Final = frozenset({"TICKOVER_URL", "TICKOVER_TOKEN"})
+"""What the client reads. A server that is started beside it has no use for them, and no quarrel with them."""
 
 
 class SettingError(Exception):
@@ -221,7 +223,7 @@ def read_settings(environment: Mapping[str, str], flags: Mapping[str, str]) -> S
 def _refuse_unknown(environment: Mapping[str, str]) -> None:
     known = [setting.variable for setting in SETTINGS]
     for variable in environment:
-        if variable.startswith(PREFIX) and variable not in known:
+        if variable.startswith(PREFIX) and variable not in known and variable not in CLIENT_VARIABLES:
             # Without the prefix, which makes everything look alike.
             names = [name.removeprefix(PREFIX) for name in known]
             nearest = get_close_matches(variable.removeprefix(PREFIX).upper(), names, n=1)

@@ -1,13 +1,16 @@
 """What travels: the JSON-RPC 2.0 envelope, parameters as types, and errors with their codes and HTTP statuses."""
 
+import hashlib
+import json as python_json
 import re
+from collections.abc import Sequence
 from typing import Any, Final, Literal, TypeVar
 
 from msgspec import DecodeError, Raw, Struct, ValidationError, json
 
 from tickover.core.entries import Entry
-from tickover.core.errors import Reason, Rejection, invalid_params
-from tickover.core.limits import MAX_FAULTS
+from tickover.core.errors import Fault, Reason, Rejection, invalid_params
+from tickover.core.limits import MAX_FAULTS, MAX_IDEMPOTENCY_KEY
 from tickover.core.moments import Moment
 from tickover.core.reading import read
 
@@ -175,12 +178,31 @@ def _string(written: Raw) -> str | None:
 _Params = TypeVar("_Params", bound=Entry)
 
 
-def read_params(kind: type[_Params], method: str, written: bytes, now: Moment) -> _Params:
-    """Read a method's parameters; a Rejection that names every fault when there are any."""
+def read_params(kind: type[_Params], method: str, written: bytes, now: Moment, beside: Sequence[Fault] = ()) -> _Params:
+    """Read a method's parameters; a Rejection that names every fault, also those beside them, when there are any."""
     faults, params = read(kind, written, now)
-    if params is None or faults:
-        raise invalid_params(method, faults[:MAX_FAULTS])
+    if params is None or faults or beside:
+        raise invalid_params(method, [*faults, *beside][:MAX_FAULTS])
     return params
+
+
+def faults_of_key(header: bytes) -> list[Fault]:
+    """What is wrong with an Idempotency-Key. One that was sent twice arrives here empty."""
+    if 1 <= len(header) <= MAX_IDEMPOTENCY_KEY:
+        return []
+    return [Fault("Idempotency-Key", "length", f"must be one header of 1 to {MAX_IDEMPOTENCY_KEY} characters")]
+
+
+def digest_of_params(written: bytes) -> bytes:
+    """Equal for parameters that are equal as JSON, however they are laid out. They must have been read before."""
+    parsed = python_json.loads(written, parse_int=_number, parse_float=_number)
+    return hashlib.sha256(python_json.dumps(parsed, sort_keys=True).encode()).digest()
+
+
+def _number(digits: str) -> int | float:
+    """As a double, whole where it is; one of a name that stands there twice may be any number at all."""
+    number = float(digits)
+    return int(number) if number.is_integer() else number
 
 
 def write_result(id: bytes, result: bytes | Struct) -> bytes:

@@ -1,7 +1,10 @@
 """The stores that must keep the contract. A further store is one more word."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import closing
 
+import apsw
+import asyncpg
 import pytest
 
 from tickover.ports import Store
@@ -20,3 +23,20 @@ async def store(database_url: str) -> AsyncIterator[Store]:
     opened = await open_store(database_url)
     yield opened
     await opened.close()
+
+
+@pytest.fixture
+def rows_of(database_url: str) -> Callable[[str], Awaitable[int]]:
+    """How many rows a table has, asked behind the store's back; none may stay that nobody can find any more."""
+
+    async def count(table: str) -> int:
+        asked = f"select 1 from {table}"
+        if database_url.startswith("sqlite"):
+            with closing(apsw.Connection(database_url.removeprefix("sqlite:///"))) as connection:
+                return len(connection.execute(asked).fetchall())
+        witness = await asyncpg.connect(database_url)
+        found = await witness.fetch(asked)
+        await witness.close()
+        return len(found)
+
+    return count

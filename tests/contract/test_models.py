@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.contract.values import (
+    DAY,
     END,
     HOUR,
     INSTANT,
@@ -25,17 +26,18 @@ from tests.contract.values import (
     advance,
     allowing,
     claim,
+    digest,
     key,
     letter,
-    schedule_of,
     session,
     user,
 )
 from tickover.core.clocks import Clock
+from tickover.core.ids import first_living_key
 from tickover.core.limits import CODE_LIFETIME, RESEND_INTERVAL
 from tickover.core.logins import Kind, Send, Try
 from tickover.core.moments import Moment
-from tickover.ports import Store
+from tickover.ports import Earlier, Kept, Once, Store
 
 _fresh = count(1_000)
 _steps = st.sampled_from([INSTANT, SECOND, RESEND_INTERVAL - INSTANT, RESEND_INTERVAL, 5 * MINUTE, CODE_LIFETIME, HOUR])
@@ -168,11 +170,17 @@ _targets: list[Callable[[Clock], Moment]] = [
     lambda clock: clock.max_time + INSTANT,
 ]
 
+_pauses = st.sampled_from([timedelta(milliseconds=1), HOUR, DAY, 3 * DAY, WEEK - timedelta(milliseconds=1), WEEK])
 _clock_acts = st.lists(
     st.one_of(
         st.tuples(st.just("create"), _of_two, st.integers(0, 3), st.binary(max_size=20)),
+        st.tuples(st.just("create once"), _of_two, st.integers(0, 3), _of_two, st.binary(max_size=1)),
+        st.tuples(st.just("find creation"), _of_two, _of_two),
         st.tuples(st.just("advance"), _of_two, _which, st.sampled_from(_targets)),
-        st.tuples(st.just("schedule"), _which),
+        st.tuples(st.just("find"), _of_two, _which, st.booleans()),
+        st.tuples(st.just("delete"), _of_two, _which),
+        st.tuples(st.just("list"), _of_two, st.none() | _which, st.integers(1, 4)),
+        st.tuples(st.just("wait"), _pauses),
         st.tuples(st.just("sweep"), st.integers(1, 3)),
     ),
     max_size=40,
@@ -181,49 +189,127 @@ _clock_acts = st.lists(
 
 @dataclass
 class _Clocks:
-    """What the port promises of clocks; in the order in which they were made, which is that of their keys."""
+    """What the port promises of clocks. Of those that have expired it promises nothing, and nobody asks for them."""
 
-    clocks: dict[bytes, Clock] = field(default_factory=dict)
+    kept: dict[bytes, Kept] = field(default_factory=dict)
     owners: dict[bytes, bytes] = field(default_factory=dict)
-    schedules: dict[bytes, bytes] = field(default_factory=dict)
+    creations: dict[bytes, tuple[bytes, bytes]] = field(default_factory=dict)
+    """The parameters and the clock for which a digest was used last."""
 
-    def create(self, clock: Clock, owner: bytes, schedule: bytes, most: int) -> bytes | None:
-        owned = [key for key in self.clocks if self.owners[key] == owner]
-        if most and len(owned) >= most:
-            return owned[0]
-        self.clocks[clock.key], self.owners[clock.key], self.schedules[clock.key] = clock, owner, schedule
+    def create(self, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int) -> bytes | None:
+        living = self.listed(owner, living_from)
+        if most and len(living) >= most:
+            return living[-1].key
+        self.kept[clock.key], self.owners[clock.key] = Kept(clock, schedule), owner
         return None
 
+    def create_once(
+        self, once: Once, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
+    ) -> Earlier | bytes | None:
+        earlier = self.find_creation(once.digest, owner, living_from)
+        if earlier is not None:
+            return earlier
+        oldest = self.create(clock, owner, schedule, living_from, most)
+        if oldest is None:
+            self.creations[once.digest] = once.params, clock.key
+        return oldest
+
+    def find_creation(self, digest: bytes, owner: bytes, living_from: bytes) -> Earlier | None:
+        params, key = self.creations.get(digest, (b"", b""))
+        kept = self.find(key, owner)
+        return Earlier(params, kept) if kept and key >= living_from else None
+
+    def find(self, key: bytes, owner: bytes) -> Kept | None:
+        return self.kept.get(key) if self.owners.get(key) == owner else None
+
     def advance(self, key: bytes, owner: bytes, to: Moment) -> Clock | None:
-        clock = self.clocks.get(key)
-        if clock is None or self.owners[key] != owner:
+        found = self.find(key, owner)
+        if found is None:
             return None
+        clock = found.clock
         if clock.frozen_time <= to <= clock.max_time:
-            clock = self.clocks[key] = Clock(key, clock.start_time, to, clock.max_time)
+            clock = Clock(key, clock.start_time, to, clock.max_time)
+            self.kept[key] = Kept(clock, found.schedule)
         return clock
+
+    def delete(self, key: bytes, owner: bytes) -> bool:
+        if self.find(key, owner) is None:
+            return False
+        del self.kept[key], self.owners[key]
+        return True
+
+    def listed(self, owner: bytes, living_from: bytes, before: bytes = b"\xff" * 16) -> list[Clock]:
+        keys = [key for key, whose in self.owners.items() if whose == owner and living_from <= key < before]
+        return [self.kept[key].clock for key in sorted(keys, reverse=True)]
+
+
+class _Play:
+    """An example: two owners with two keys each, a store, and the model of it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._model = _Clocks()
+        self._now = NOW
+        self._made: list[Clock] = []
+        self._owners = [user(next(_fresh)) for _ in range(2)]
+        self._digests = [[digest(next(_fresh)) for _ in range(2)] for _ in self._owners]
+
+    async def act(self, act: str, *how: Any) -> None:
+        match act, *how:
+            case "wait", pause:
+                self._now += pause
+            case "sweep", most:
+                await self._store.sweep(self._now, most)
+            case "create", who, most, schedule:
+                told = self._new(), self._owners[who], schedule, self._living_from, most
+                assert await self._store.create_clock(*told) == self._model.create(*told)
+            case "create once", who, most, which, params:
+                once = Once(self._digests[who][which], params)
+                asked = once, self._new(), self._owners[who], b"schedule of " + params, self._living_from, most
+                assert await self._store.create_clock_once(*asked) == self._model.create_once(*asked)
+            case "find creation", who, which:
+                sought = self._digests[which][0], self._owners[who], self._living_from
+                assert await self._store.find_creation(*sought) == self._model.find_creation(*sought)
+            case "list", who, which, most:
+                cursor = None if which is None or not self._made else self._made[which % len(self._made)].key
+                found = await self._store.list_clocks(self._owners[who], self._living_from, cursor, most)
+                assert found == self._model.listed(self._owners[who], self._living_from, cursor or b"\xff" * 16)[:most]
+            case _, who, which, *more if self._living():
+                living = self._living()
+                await self._act_on_clock(act, self._owners[who], living[which % len(living)], *more)
+
+    async def _act_on_clock(self, act: str, owner: bytes, named: Clock, *how: Any) -> None:
+        match act, *how:
+            case "advance", target:
+                stands = self._model.kept.get(named.key)
+                to = target(stands.clock if stands else named)
+                moved = await advance(self._store, named.key, owner, to)
+                assert moved == self._model.advance(named.key, owner, to)
+            case "find", with_schedule:
+                found = await self._store.find_clock(named.key, owner, with_schedule=with_schedule)
+                expected = self._model.find(named.key, owner)
+                bare = None if expected is None else Kept(expected.clock, b"")
+                assert found == (expected if with_schedule else bare)
+            case _:
+                deleted = await self._store.delete_clock(named.key, owner)
+                assert deleted == self._model.delete(named.key, owner)
+
+    @property
+    def _living_from(self) -> bytes:
+        return first_living_key(self._now)
+
+    def _living(self) -> list[Clock]:
+        """Those that have not expired, whether they were kept, refused or deleted."""
+        return [clock for clock in self._made if clock.key >= self._living_from]
+
+    def _new(self) -> Clock:
+        self._made.append(Clock(key(next(_fresh), self._now), START, START, END))
+        return self._made[-1]
 
 
 @_one_store_for_all
 @given(acts=_clock_acts)
 async def test_clocks_are_as_the_model_has_them(store: Store, acts: list[tuple[Any, ...]]) -> None:
-    model, example = _Clocks(), next(_fresh)
-    owners = [user(2 * example), user(2 * example + 1)]
-    made: list[Clock] = []
-    for act, *how in acts:
-        match act, *how:
-            case "create", who, most, schedule:
-                clock = Clock(key(next(_fresh)), START, START, END)
-                kept = await store.create_clock(clock, owners[who], schedule, bytes(16), most)
-                assert kept == model.create(clock, owners[who], schedule, most)
-                made.append(clock)
-            case "sweep", most:
-                await store.sweep(NOW + timedelta(days=6), most)
-            case "advance", who, which, target if made:
-                named = made[which % len(made)]
-                to = target(model.clocks.get(named.key, named))
-                moved = await advance(store, named.key, owners[who], to)
-                assert moved == model.advance(named.key, owners[who], to)
-            case "schedule", which if made:
-                named = made[which % len(made)]
-                owner = model.owners.get(named.key, owners[0])
-                assert await schedule_of(store, named.key, owner) == model.schedules.get(named.key)
+    play = _Play(store)
+    for act in acts:
+        await play.act(*act)

@@ -20,7 +20,10 @@ from tests.contract.values import (
     code,
     digest,
     keep,
+    keep_once,
     key,
+    listed,
+    once,
     schedule_of,
     sent,
     session,
@@ -28,13 +31,18 @@ from tests.contract.values import (
 )
 from tickover.core.errors import Reason, Rejection
 from tickover.core.limits import TOKEN_LIFETIME
-from tickover.ports import Store
+from tickover.ports import Earlier, Store
 from tickover.storage import open_store
 
-_METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
+METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "ping": lambda store: store.ping(),
     "user_of_token": lambda store: store.user_of_token(digest(1), NOW),
     "create_clock": lambda store: store.create_clock(clock(1), user(1), b"schedule", bytes(16), 0),
+    "create_clock_once": lambda store: store.create_clock_once(once(1), clock(1), user(1), b"schedule", bytes(16), 0),
+    "find_creation": lambda store: store.find_creation(digest(1), user(1), bytes(16)),
+    "find_clock": lambda store: store.find_clock(key(1), user(1)),
+    "list_clocks": lambda store: store.list_clocks(user(1), bytes(16), None, 100),
+    "delete_clock": lambda store: store.delete_clock(key(1), user(1)),
     "advance_clock": lambda store: store.advance_clock(key(1), user(1), START),
     "claim_send": lambda store: store.claim_send(code(1), allowing()),
     "undo_send": lambda store: store.undo_send(code(1)),
@@ -49,7 +57,7 @@ _METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
 
 def test_every_method_but_two_is_in_the_table_above() -> None:
     """A store that is for one machine alone has nothing to ask to know whether its servers share a key."""
-    assert {*_METHODS, "share_key", "close"} == {name for name in vars(Store) if not name.startswith("_")}
+    assert {*METHODS, "share_key", "close"} == {name for name in vars(Store) if not name.startswith("_")}
 
 
 # Tokens
@@ -114,11 +122,11 @@ async def test_an_open_store_answers_however_many_ask(store: Store) -> None:
     await asyncio.gather(*(ask(times % 7) for times in range(50)))
 
 
-@pytest.mark.parametrize("method", _METHODS)
+@pytest.mark.parametrize("method", METHODS)
 async def test_a_closed_store_is_unavailable(store: Store, method: str) -> None:
     await store.close()
     with pytest.raises(Rejection) as refused:
-        await _METHODS[method](store)
+        await METHODS[method](store)
     assert refused.value.reason is Reason.UNAVAILABLE
     assert refused.value.details["retryAfterSeconds"] >= 1
 
@@ -148,6 +156,9 @@ async def test_closing_finishes_what_was_accepted(store: Store, database_url: st
 async def test_what_was_kept_is_there_after_a_restart(store: Store, database_url: str) -> None:
     await keep(store, clock(1), user(7))
     await advance(store, key(1), user(7), START + WEEK)
+    assert await keep_once(store, once(2), clock(2), user(7)) is None
+    await keep(store, clock(3), user(7))
+    assert await store.delete_clock(key(3), user(7))
     await sent(store, code(1))
     await store.redeem_code(ANA, digest(1), session(7))
     await store.close()
@@ -157,6 +168,8 @@ async def test_what_was_kept_is_there_after_a_restart(store: Store, database_url
         moved = await advance(reopened, key(1), user(7), START + WEEK)
         assert moved is not None
         assert moved.frozen_time == START + WEEK
+        assert await listed(reopened, user(7)) == [key(2), key(1)]
+        assert isinstance(await keep_once(reopened, once(2), clock(4), user(7)), Earlier)
         assert await claim(reopened, code(2, NOW + INSTANT)) == NOW
     finally:
         await reopened.close()

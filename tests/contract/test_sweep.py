@@ -29,8 +29,10 @@ from tests.contract.values import (
     code,
     digest,
     keep,
+    keep_once,
     key,
     link,
+    once,
     schedule_of,
     sent,
     session,
@@ -40,7 +42,7 @@ from tests.contract.values import (
 from tickover.core.limits import CLOCK_LIFETIME, LINK_LIFETIME, TOKEN_LIFETIME
 from tickover.core.logins import Try
 from tickover.core.moments import Moment
-from tickover.ports import Store
+from tickover.ports import Earlier, Store
 
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -58,6 +60,20 @@ async def _clock_is_there(store: Store, number: int, born: Moment) -> bool:
     stands = await advance(store, key(number, born), user(1), START)
     assert (schedule is None) == (stands is None), "a clock and its schedule go together"
     return schedule is not None
+
+
+async def _keep_creation(store: Store, number: int, born: Moment) -> None:
+    """With its clock; how it goes by itself is in `test_sweeping_creations`."""
+    assert await keep_once(store, once(number), clock(number, born), user(1)) is None
+
+
+async def _creation_is_there(store: Store, number: int, born: Moment) -> bool:
+    """Whether the clock is found by the key that it was made with, by one who asks as soon as it is made."""
+    probe = clock(number + 1_000_000, born)
+    if isinstance(await keep_once(store, once(number), probe, user(1)), Earlier):
+        return True
+    assert await store.delete_clock(probe.key, user(1))
+    return False
 
 
 async def _keep_token(store: Store, number: int, born: Moment) -> None:
@@ -99,6 +115,7 @@ class _Thing(NamedTuple):
 # Letters, whatever they carry, are kept for as long as a link lives: the slot is read from them.
 _THINGS = {
     "clock": _Thing(CLOCK_LIFETIME, _keep_clock, _clock_is_there, by_the_day=True),
+    "creation": _Thing(CLOCK_LIFETIME, _keep_creation, _creation_is_there, by_the_day=True),
     "token": _Thing(TOKEN_LIFETIME, _keep_token, _token_is_there),
     "code": _Thing(LINK_LIFETIME, _keep_code, _letter_is_there),
     "link": _Thing(LINK_LIFETIME, _keep_link, _letter_is_there),
@@ -189,7 +206,7 @@ async def test_each_kind_is_swept_as_far_as_it_may_be(store: Store) -> None:
     for name, thing in _THINGS.items():
         for number in range(4):
             await thing.keep(store, 10 * [*_THINGS].index(name) + number, dead)
-    assert await _swept_clean(store, NOW, 4) == 2, "four clocks, four tokens, and twice four letters"
+    assert await _swept_clean(store, NOW, 4) == 2, "at most eight of a kind"
     for name, thing in _THINGS.items():
         for number in range(4):
             assert not await thing.is_there(store, 10 * [*_THINGS].index(name) + number, dead)

@@ -8,7 +8,7 @@ from tickover.core.ids import uuid7
 from tickover.core.limits import TOKEN_LIFETIME
 from tickover.core.logins import Held, Kind, Limits, Send
 from tickover.core.moments import Moment, years_after
-from tickover.ports import NewSession, Store
+from tickover.ports import Earlier, NewSession, Once, Store
 
 NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
 INSTANT = timedelta(microseconds=1)
@@ -66,6 +66,18 @@ async def keep(store: Store, new: Clock, owner: bytes, schedule: bytes = b"sched
     assert await store.create_clock(new, owner, schedule, living_from=bytes(16), most=0) is None
 
 
+def once(number: int, params: bytes = b"parameters") -> Once:
+    """What makes a creation known again, as its digest."""
+    return Once(digest(number), params)
+
+
+async def keep_once(
+    store: Store, known: Once, new: Clock, owner: bytes, living_from: bytes = bytes(16)
+) -> Earlier | bytes | None:
+    """Keep a clock unless the same was asked for before, where nothing limits how many there are."""
+    return await store.create_clock_once(known, new, owner, b"schedule", living_from, most=0)
+
+
 async def advance(store: Store, clock_key: bytes, owner: bytes, to: Moment) -> Clock | None:
     """Where the clock stands after it was told to move."""
     kept = await store.advance_clock(clock_key, owner, to)
@@ -76,6 +88,13 @@ async def schedule_of(store: Store, clock_key: bytes, owner: bytes) -> bytes | N
     """What was kept with the clock, seen by a move to before its start, which moves nothing."""
     kept = await store.advance_clock(clock_key, owner, START - DAY)
     return kept.schedule if kept else None
+
+
+async def listed(
+    store: Store, owner: bytes, living_from: bytes = bytes(16), before: bytes | None = None, most: int = 1000
+) -> list[bytes]:
+    """The keys of the owner's clocks, in the order in which they are given."""
+    return [found.key for found in await store.list_clocks(owner, living_from, before, most)]
 
 
 async def claim(store: Store, send: Send, interval: timedelta = MINUTE) -> Moment | None:

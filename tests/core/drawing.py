@@ -10,7 +10,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from msgspec import Raw
 
 from tickover.core import moments
-from tickover.core.clocks import AdvanceEntry, ScheduleEntry
+from tickover.core.clocks import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry, ListEntry, ScheduleEntry
 from tickover.core.entries import Entry
 from tickover.core.logins import SendEntry, VerificationEntry
 
@@ -106,12 +106,20 @@ TYPES = st.sampled_from([("SHORT_LIVED", "LOGIN_CODE"), ("LONG_LIVED", "WEB_LOGI
 CODES = st.from_regex("[0-9]{6}", fullmatch=True)
 TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=50)
 
+INSTANTS = written_instants(st.sampled_from(NOWS))
+LIMITS = st.integers(1, 100).flatmap(lambda limit: st.sampled_from([limit, float(limit), Raw(b"%de0" % limit)]))
+CURSORS = st.binary(min_size=16, max_size=16).map(lambda key: f"cursor_{key.hex()}")
+
 REQUESTS: dict[type[Entry], SearchStrategy[Json]] = {
     ScheduleEntry: schedules(NOWS[0]),
-    AdvanceEntry: objects({"id": TEXTS, "frozenTime": written_instants(st.sampled_from(NOWS))}),
+    AdvanceEntry: objects({"id": TEXTS, "frozenTime": INSTANTS}),
+    GetEntry: objects({"id": TEXTS}, at=INSTANTS),
+    ListEntry: objects({}, limit=LIMITS, cursor=CURSORS),
+    DeleteEntry: objects({"id": TEXTS}),
+    ForkEntry: objects({"id": TEXTS}, at=INSTANTS),
     SendEntry: st.builds(
         lambda email, types: {"email": email, "loginCodeType": types[0], "emailType": types[1]}, ADDRESSES, TYPES
     ),
     VerificationEntry: objects({"email": ADDRESSES, "code": CODES, "authenticationMethod": st.just("EMAIL_CODE")}),
 }
-"""Good parameters of every operation at the first of the NOWS."""
+"""Good parameters of the operations at the first of the NOWS."""

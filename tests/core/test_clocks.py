@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from tickover.core import clocks, ids, moments
-from tickover.core.clocks import AdvanceEntry, Clock, Lane, Schedule, ScheduleEntry
+from tickover.core.clocks import AdvanceEntry, Clock, DeleteEntry, ForkEntry, GetEntry, Lane, Schedule, ScheduleEntry
 from tickover.core.errors import Fault
 from tickover.core.explain import explain
 from tickover.core.moments import Moment
@@ -377,5 +377,9 @@ def test_a_target_is_named_without_a_fraction_when_it_is_whole() -> None:
     assert fault.message == "must not exceed targetAmount (1000)"
 
 
-def test_both_parameters_of_advancing_are_taken_as_they_are() -> None:
-    assert list(AdvanceEntry("clock_x", datetime(1, 1, 1, tzinfo=UTC)).faults(NOW)) == []
+@pytest.mark.parametrize("at", [datetime(1, 1, 1, tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
+def test_ids_and_instants_are_taken_as_they_are(at: Moment) -> None:
+    """Only the clock can tell whether they are good."""
+    for entry in (AdvanceEntry("clock_x", at), GetEntry("", at), ForkEntry("clock_x", at), DeleteEntry("\U0001f6b2")):
+        assert list(entry.faults(NOW)) == []
+        assert entry.is_plain(NOW)

@@ -23,6 +23,15 @@ def test_invalid_params_counts_the_fields_and_carries_every_fault(count: int, me
     assert rejection.details == {"errors": [FAULT] * count}
 
 
+def test_a_rejection_gives_its_faults_in_order() -> None:
+    other = Fault("goals[1].name", "max_length", "must have at most 120 characters", "x")
+    assert invalid_params("createTestClock", [FAULT, other]).faults == (FAULT, other)
+
+
+def test_a_rejection_of_another_kind_has_no_faults() -> None:
+    assert unavailable("The queue is full.").faults == ()
+
+
 def test_unavailable_asks_for_another_try_in_a_second() -> None:
     rejection = unavailable("The queue is full.")
     assert rejection.reason is Reason.UNAVAILABLE

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET, Raw, json
 
-from tickover.core.clocks import AdvanceEntry, ScheduleEntry
+from tickover.core.clocks import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry, ScheduleEntry
 from tickover.core.entries import Entry
 from tickover.core.errors import Fault, Rejection
 from tickover.core.explain import explain
@@ -22,10 +22,18 @@ NO_TEXT = "must be a string"
 
 SEND = {"email": "ana@example.test", "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
 VERIFICATION = {"email": "ana@example.test", "code": "012345", "authenticationMethod": "EMAIL_CODE"}
+GET = {"id": "clock_x", "at": "2027-01-31T09:00:00Z"}
+DELETE: dict[str, Any] = {"id": "clock_x"}
 ADVANCE = {"id": "clock_x", "frozenTime": "2027-01-31T09:00:00Z"}
 TRANSACTION = {"at": "2027-01-31T09:00:00Z", "name": "Rent", "amount": 900, "currency": "EUR", "type": "EXPENSE"}
 CONTRIBUTION = {"at": "2027-01-31T09:00:00Z", "amount": 50}
 GOAL = {"name": "Bike", "targetAmount": 1000, "initialAmount": 100, "contributions": [CONTRIBUTION]}
+OF_ONE_CLOCK: list[tuple[type[Entry], dict[str, Any]]] = [
+    (AdvanceEntry, ADVANCE),
+    (GetEntry, GET),
+    (ForkEntry, GET),
+    (DeleteEntry, DELETE),
+]
 SCHEDULE = {"frozenTime": "2027-01-01T12:00:00Z", "transactions": [TRANSACTION], "goals": [GOAL]}
 
 
@@ -53,6 +61,11 @@ def without(fields: dict[str, Any], name: str) -> dict[str, Any]:
         pytest.param(ScheduleEntry, {}, id="nothing"),
         pytest.param(ScheduleEntry, SCHEDULE, id="createTestClock"),
         pytest.param(AdvanceEntry, ADVANCE, id="advanceTestClock"),
+        pytest.param(GetEntry, GET, id="getTestClock"),
+        pytest.param(GetEntry, {"id": ""}, id="getTestClock without an instant"),
+        pytest.param(ForkEntry, GET, id="forkTestClock"),
+        pytest.param(ForkEntry, {"id": ""}, id="forkTestClock without an instant"),
+        pytest.param(DeleteEntry, DELETE, id="deleteTestClock"),
         pytest.param(SendEntry, SEND, id="sendLoginCodeEmail"),
         pytest.param(VerificationEntry, VERIFICATION, id="loginByEmailVerification"),
     ],
@@ -66,7 +79,9 @@ def test_good_parameters_have_no_fault_and_are_read(kind: type[Entry], params: A
 # Objects and arrays
 
 
-@pytest.mark.parametrize("kind", [ScheduleEntry, AdvanceEntry, SendEntry, VerificationEntry])
+@pytest.mark.parametrize(
+    "kind", [ScheduleEntry, AdvanceEntry, GetEntry, DeleteEntry, ForkEntry, SendEntry, VerificationEntry]
+)
 def test_parameters_by_position_are_told_to_go_by_name(kind: type[Entry]) -> None:
     message = "must be an object; parameters go by name, not by position"
     assert faults_of(kind, ["a", "b"]) == [Fault("params", "type", message)]
@@ -135,6 +150,9 @@ def test_faults_of_the_entries_that_count_are_named_beside_the_count() -> None:
     ("kind", "params", "names"),
     [
         pytest.param(AdvanceEntry, ADVANCE, ["id", "frozenTime"], id="advanceTestClock"),
+        pytest.param(GetEntry, GET, ["id"], id="getTestClock"),
+        pytest.param(ForkEntry, GET, ["id"], id="forkTestClock"),
+        pytest.param(DeleteEntry, DELETE, ["id"], id="deleteTestClock"),
         pytest.param(SendEntry, SEND, ["email", "loginCodeType", "emailType"], id="sendLoginCodeEmail"),
         pytest.param(
             VerificationEntry, VERIFICATION, ["email", "code", "authenticationMethod"], id="loginByEmailVerification"
@@ -183,6 +201,11 @@ def test_a_field_of_a_goal_that_is_optional_may_be_left_out(name: str) -> None:
 )
 def test_null_for_what_is_optional_is_told_to_be_left_out(params: Any, path: str) -> None:
     assert faults_of(ScheduleEntry, params) == [Fault(path, "null", "must not be null; leave it out", None)]
+
+
+@pytest.mark.parametrize("kind", [GetEntry, ForkEntry])
+def test_null_for_an_instant_that_is_optional_is_told_to_be_left_out(kind: type[Entry]) -> None:
+    assert faults_of(kind, GET | {"at": None}) == [Fault("at", "null", "must not be null; leave it out", None)]
 
 
 @pytest.mark.parametrize(
@@ -382,6 +405,8 @@ def test_an_instant_is_a_timestamp_wherever_it_stands(value: Any, rule: str, got
     for path, found in [
         ("frozenTime", faults_of(ScheduleEntry, SCHEDULE | {"frozenTime": value})),
         ("frozenTime", faults_of(AdvanceEntry, ADVANCE | {"frozenTime": value})),
+        ("at", faults_of(GetEntry, GET | {"at": value})),
+        ("at", faults_of(ForkEntry, GET | {"at": value})),
         ("transactions[0].at", of_transaction(at=value)),
         ("goals[0].contributions[1].at", of_goal(contributions=[CONTRIBUTION, late])),
     ]:
@@ -390,7 +415,20 @@ def test_an_instant_is_a_timestamp_wherever_it_stands(value: Any, rule: str, got
 
 @pytest.mark.parametrize(("value", "got"), [(7, 7), (None, None), ([], UNSET)], ids=["number", "null", "array"])
 def test_the_id_of_a_clock_is_a_string(value: Any, got: Any) -> None:
-    assert faults_of(AdvanceEntry, ADVANCE | {"id": value}) == [Fault("id", "type", "must be a string", got)]
+    for kind, params in OF_ONE_CLOCK:
+        assert faults_of(kind, params | {"id": value}) == [Fault("id", "type", "must be a string", got)]
+
+
+@pytest.mark.parametrize("value", ["\0", "clock_x\0", "\0clock_x"])
+def test_the_id_of_a_clock_is_text_without_u_0000(value: str) -> None:
+    for kind, params in OF_ONE_CLOCK:
+        assert faults_of(kind, params | {"id": value}) == [Fault("id", "format", EXPECTED_TEXT, value)]
+
+
+@pytest.mark.parametrize(("kind", "known"), [(GetEntry, "id, at"), (ForkEntry, "id, at"), (DeleteEntry, "id")])
+def test_a_parameter_of_another_operation_is_unknown(kind: type[Entry], known: str) -> None:
+    message = f"is not a known parameter; known are {known}"
+    assert faults_of(kind, DELETE | {"frozenTime": ""}) == [Fault("frozenTime", "unknown", message)]
 
 
 # Numbers

@@ -146,3 +146,71 @@ def test_an_id_that_was_made_up_is_judged_by_the_birth_it_names(made_up: str, ex
     key = ids.read_clock_id(made_up)
     assert key is not None
     assert ids.has_expired(key, BORN) is expired
+
+
+@pytest.mark.parametrize(
+    ("born", "day"),
+    [
+        pytest.param(datetime(1970, 1, 1, tzinfo=UTC), 0, id="the first instant of the first day"),
+        pytest.param(datetime(1970, 1, 2, tzinfo=UTC) - MICROSECOND, 0, id="its last instant"),
+        pytest.param(datetime(1970, 1, 2, tzinfo=UTC), 1, id="the next day"),
+        pytest.param(BORN, 20_819, id="a day of ours"),
+    ],
+)
+@pytest.mark.parametrize("random", [pytest.param(ZEROS, id="zeros"), pytest.param(ONES, id="ones")])
+def test_the_day_of_birth_is_counted_from_1970_in_utc(born: datetime, day: int, random: bytes) -> None:
+    assert ids.day_of_birth(ids.uuid7(born, random)) == day
+
+
+# Cursors
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        pytest.param(ids.uuid7(BORN, ZEROS), id="zeros"),
+        pytest.param(ids.uuid7(BORN, ONES), id="ones"),
+        pytest.param(bytes(16), id="the lowest"),
+        pytest.param(b"\xff" * 16, id="the highest"),
+    ],
+)
+def test_a_cursor_reads_back_as_the_key_that_it_was_written_from(key: bytes) -> None:
+    cursor = ids.write_cursor(key)
+    assert cursor == f"cursor_{key.hex()}"
+    assert ids.read_cursor(cursor) == key
+
+
+_HEX = "01a2d11f02007129903ac1d45597fdf1"
+
+
+def test_the_cursor_from_which_the_wrong_ones_are_made_is_right() -> None:
+    assert ids.read_cursor(f"cursor_{_HEX}") == bytes.fromhex(_HEX)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="nothing"),
+        pytest.param("cursor_", id="prefix alone"),
+        pytest.param(_HEX, id="no prefix"),
+        pytest.param(f"clock_{_HEX}", id="another prefix"),
+        pytest.param(f"cursor{_HEX}", id="no underscore"),
+        pytest.param(f"Cursor_{_HEX}", id="an upper-case letter in the prefix"),
+        pytest.param(f"cursor_{_HEX.upper()}", id="upper-case digits"),
+        pytest.param(f"cursor_{_HEX[:-1]}F", id="one upper-case digit"),
+        pytest.param(f"cursor_{_HEX[:-1]}", id="a digit short"),
+        pytest.param(f"cursor_{_HEX}0", id="a digit long"),
+        pytest.param(f"cursor_{_HEX[:-2]}", id="a byte short"),
+        pytest.param(f"cursor_{_HEX}00", id="a byte long"),
+        pytest.param(f"cursor_{_HEX[:-1]}g", id="no digit of sixteen"),
+        pytest.param(f"cursor_{_HEX[:-1]}০", id="a Bengali digit"),
+        pytest.param(f"cursor_{_HEX[:-2]} 1", id="a space within"),
+        pytest.param(ids.write("cursor", bytes.fromhex(_HEX)), id="with hyphens"),
+        pytest.param(f" cursor_{_HEX}", id="space at the start"),
+        pytest.param(f"cursor_{_HEX}\n", id="line break at the end"),
+        pytest.param(f"cursor_{_HEX}\0", id="U+0000 at the end"),
+        pytest.param("cursor_" + "0" * 1_000_000, id="a million digits"),
+    ],
+)
+def test_a_text_that_is_no_cursor_has_no_key(text: str) -> None:
+    assert ids.read_cursor(text) is None

@@ -7,7 +7,8 @@ from msgspec import json
 
 from tickover.core.addresses import EmailAddress
 from tickover.core.errors import Fault
-from tickover.core.logins import Held, Kind, Send, SendEntry, Sent, SignedIn
+from tickover.core.logins import Held, Kind, Send, SendEntry
+from tickover.core.results import Sent, SignedIn
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 ANA = EmailAddress("ana@example.test")

@@ -7,6 +7,7 @@ the one takes, the other must read alike and find no fault with.
 from collections.abc import Iterator
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import msgspec
@@ -37,6 +38,7 @@ from tickover.core.explain import explain
 from tickover.core.limits import MAX_EMAIL
 from tickover.core.moments import Moment
 from tickover.core.reading import read, read_at_once
+from tickover.core.results import Snapshot
 
 many = settings(max_examples=200, deadline=None, derandomize=True)
 fewer = settings(max_examples=100, deadline=None, derandomize=True)
@@ -124,12 +126,44 @@ def test_advancing_in_one_step_or_in_many_gives_the_same_view(story: Story) -> N
     assert happened == at_once
 
 
+@fewer
+@given(stories(stops=2))
+def test_a_client_that_reads_a_view_by_its_type_loses_nothing(story: Story) -> None:
+    for frozen_time in story.stops:
+        view = clocks.view(frozen_time, story.schedule)
+        read = msgspec.json.decode(view, type=Snapshot)
+        assert msgspec.to_builtins(read, builtin_types=(Decimal,)) == read_seen(view)
+
+
 @many
 @given(stories(amounts=written_decimals))
 def test_current_and_remaining_make_up_the_target_exactly(story: Story) -> None:
     for goal in story.seen_at(story.stops[0])["goals"]:
         assert goal["currentAmount"] + goal["remainingAmount"] == goal["targetAmount"]
         assert (goal["progressPercent"] >= 100) is (goal["remainingAmount"] <= 0)
+
+
+@fewer
+@given(stories(stops=3), st.binary(min_size=10, max_size=10))
+def test_a_fork_is_seen_as_its_original_but_for_ids_and_expiry(story: Story, random: bytes) -> None:
+    """Wherever it stands, and whatever the texts are."""
+    forked_at = story.stops[0]
+    later = story.now + timedelta(days=3)
+    original = story.clock
+    fork = Clock(ids.uuid7(later, random), original.start_time, forked_at, original.max_time)
+    schedule = clocks.fork_schedule(story.schedule, original.key, fork)
+    # As if it had been made with the same parameters on the later day.
+    params = read_sent(story.written) | {"frozenTime": model.write_instant(original.start_time)}
+    for frozen_time in (original.start_time, *story.stops, original.max_time):
+        seen = read_seen(clocks.view(frozen_time, schedule))
+        assert seen == model.view(params, fork.key, later, frozen_time)
+        assert without_ids(seen) == without_ids(story.seen_at(frozen_time))
+
+
+def without_ids(seen: Json) -> Json:
+    if isinstance(seen, dict):
+        return {name: without_ids(part) for name, part in seen.items() if name not in ("id", "expiresAt")}
+    return [without_ids(part) for part in seen] if isinstance(seen, list) else seen
 
 
 # Instants and addresses

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from msgspec import json
 
-from tickover.core.clocks import AdvanceEntry, ScheduleEntry
+from tickover.core.clocks import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry, ScheduleEntry
+from tickover.core.entries import Entry
 from tickover.core.reading import read, read_at_once
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
@@ -90,8 +91,42 @@ def test_a_name_like_any_other_is_read_at_once(name: str) -> None:
     assert params.transactions[0].name == name
 
 
+@pytest.mark.parametrize(
+    ("written", "read_as"),
+    [
+        pytest.param(b'{"id":"clock_1"}', GetEntry("clock_1"), id="getTestClock"),
+        pytest.param(b'{"id":"clock_1","at":"2027-01-01T12:00:00Z"}', GetEntry("clock_1", NOW), id="with an instant"),
+        pytest.param(b'{"id":"clock_1"}', ForkEntry("clock_1"), id="forkTestClock"),
+        pytest.param(b'{"id":"clock_1","at":"2027-01-01T12:00:00Z"}', ForkEntry("clock_1", NOW), id="at an instant"),
+        pytest.param(b'{"id":"clock_1"}', DeleteEntry("clock_1"), id="deleteTestClock"),
+    ],
+)
+def test_what_is_asked_of_one_clock_is_read_at_once(written: bytes, read_as: Entry) -> None:
+    assert read_at_once(type(read_as), written, NOW) == read_as
+    assert read(type(read_as), written, NOW) == ([], read_as)
+
+
+@pytest.mark.parametrize(
+    ("kind", "written"),
+    [
+        pytest.param(GetEntry, b'{"id":"1","at":"2027-01-01"}', id="an instant that is none"),
+        pytest.param(ForkEntry, b'{"id":"1","at":"2027-01-01T12:00:00+01:00"}', id="an instant with an offset"),
+        pytest.param(DeleteEntry, b'{"id":"1","at":"2027-01-01T12:00:00Z"}', id="an instant where there is none"),
+        pytest.param(DeleteEntry, b"{}", id="nothing where something is needed"),
+    ],
+)
+def test_anything_else_that_is_asked_is_left_to_the_slow_reading(kind: type[Entry], written: bytes) -> None:
+    assert read_at_once(kind, written, NOW) is None
+
+
 def test_nothing_at_all_is_read_at_once() -> None:
     assert read_at_once(ScheduleEntry, b"{}", NOW) == ScheduleEntry()
+
+
+def test_what_is_no_object_at_all_is_explained_and_nothing_is_read() -> None:
+    faults, params = read(ScheduleEntry, b"[" * 100_000 + b"]" * 100_000, NOW)
+    assert params is None
+    assert [fault.rule for fault in faults] == ["depth"]
 
 
 # Between fields, to the microsecond

@@ -11,6 +11,7 @@ from tests.world import Answer
 
 # Nobody waits so long for anything.
 _WAIT_SECONDS = 60.0
+_END = "\r\n"
 
 
 class Gone(Exception):
@@ -29,12 +30,13 @@ class Connection:
         self._writer = writer
         self._authorization = _authorization(token)
 
-    def send(self, method: str, params: Any, token: str | None = None) -> None:
+    def send(self, method: str, params: Any, token: str | None = None, key: str = "") -> None:
         """Put a call on its way, and wait for nothing. A token given here takes the place of the connection's own."""
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
         head = (
             "POST /rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-            f"{_authorization(token) or self._authorization}Content-Length: {len(body)}\r\n\r\n"
+            f"{_authorization(token) or self._authorization}{f'Idempotency-Key: {key}{_END}' if key else ''}"
+            f"Content-Length: {len(body)}\r\n\r\n"
         )
         self._writer.write(head.encode() + body)
 

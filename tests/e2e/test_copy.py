@@ -1,5 +1,6 @@
 """`tickover copy`: a server's data moves to another database, and the server goes on there as if nothing had been."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -22,23 +23,36 @@ def target(postgres: PostgresServer) -> str:
     return postgres.create_database()
 
 
+def create_once(program: Program, token: str, key: str) -> str:
+    """The id of the clock that was created with this key, now or before."""
+    call = {"jsonrpc": "2.0", "id": 1, "method": "createTestClock", "params": {}}
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}", "Idempotency-Key": key}
+    answer = program.request("POST", "/rpc", json.dumps(call).encode(), headers)
+    clock_id: str = answer.json["result"]["clock"]["id"]
+    return clock_id
+
+
 def test_a_server_goes_on_where_it_was_on_another_database(tmp_path: Path, target: str) -> None:
     with Program(tmp_path) as program:
         token = program.sign_in(ANA)
         created = program.result("createTestClock", {}, token)
         clock_id = created["clock"]["id"]
+        once_id = create_once(program, token, "mine")
         code = program.send_code(BEN)
         assert program.stop() == 0
 
     ran = run_tickover(tmp_path, "copy", SOURCE, target)
     assert ran.returncode == 0, ran.stderr
     assert "Both sides are equal" in ran.stdout
-    assert ran.stdout.count(" 1 rows") >= 4  # a user, a token, a clock and its schedule
+    assert ran.stdout.count(" 1 rows") >= 3  # a user, a token, and what one of the clocks was created with
+    assert ran.stdout.count(" 2 rows") >= 2  # clocks and their schedules
 
     with Program(tmp_path, TICKOVER_DATABASE_URL=target) as program:
         to = created["clock"]["frozenTime"]
         moved = program.result("advanceTestClock", {"id": clock_id, "frozenTime": to}, token)
         assert moved["clock"]["id"] == clock_id
+        assert create_once(program, token, "mine") == once_id
+        assert create_once(program, token, "another") not in (clock_id, once_id)
         assert program.result("loginByEmailVerification", verify_params(BEN, code))["token"]
         assert program.stop() == 0
 
@@ -72,7 +86,7 @@ async def test_a_copy_that_was_stopped_goes_on_when_it_is_run_again(
 ) -> None:
     with Program(tmp_path) as program:
         token = program.sign_in(ANA)
-        program.result("createTestClock", {}, token)
+        create_once(program, token, "mine")
         program.stop()
     assert run_tickover(tmp_path, "migrate", "--database-url", target).returncode == 0
 
@@ -88,9 +102,10 @@ async def test_a_copy_that_was_stopped_goes_on_when_it_is_run_again(
     ran = run_tickover(tmp_path, "copy", SOURCE, target)
     assert ran.returncode == 0, ran.stderr
     written = {line.split()[0]: int(line.split()[3]) for line in ran.stdout.splitlines() if "written" in line}
-    assert {name: written[name] for name in ("users", "tokens", "schedules", "clocks")} == {
+    assert {name: written[name] for name in ("users", "tokens", "schedules", "clocks", "creations")} == {
         "users": 0,
         "tokens": 0,
         "schedules": 0,
         "clocks": 1,
+        "creations": 1,
     }

@@ -1,14 +1,22 @@
-"""Several processes that start at once on one fresh data folder: all come up, with one schema and one secret key."""
+"""Several processes that start at once on one data folder, fresh or old: all come up, with one schema and one key."""
 
 import asyncio
-from contextlib import ExitStack
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import apsw
 import pytest
+from msgspec import msgpack
 
 from tests.program import Program, verify_params
+from tests.storage import before
+from tickover.core import clocks, ids
+from tickover.core.clocks import GoalEntry, ScheduleEntry
+from tickover.core.moments import to_micros
 from tickover.storage import open_store
+from tickover.tokens import Mint, digest
 
 
 @pytest.mark.parametrize(("processes", "rounds"), [(2, 3), (8, 1)], ids=["two processes", "eight processes"])
@@ -19,7 +27,43 @@ def test_processes_that_start_at_once_on_a_fresh_folder_all_come_up_and_agree(
         _start_at_once(tmp_path / str(number), processes)
 
 
-def _start_at_once(folder: Path, processes: int) -> None:
+def test_processes_that_start_at_once_on_an_older_folder_all_come_up_and_find_what_was_there(tmp_path: Path) -> None:
+    """Of the version before, with a clock that lives."""
+    (tmp_path / "data").mkdir()
+    before.make_sqlite(f"sqlite:///{tmp_path / 'data' / 'tickover.db'}")
+    token, clock_id = _keep_living_clock(tmp_path / "data" / "tickover.db")
+
+    def everybody_finds_it(programs: list[Program]) -> None:
+        for program in programs:
+            assert program.result("getTestClock", {"id": clock_id}, token)["clock"]["goals"][0]["name"] == "Trip"
+            (listed,) = program.result("listTestClocks", {}, token)["clocks"]
+            assert listed["id"] == clock_id
+
+    _start_at_once(tmp_path, 4, everybody_finds_it)
+
+
+def _keep_living_clock(database: Path) -> tuple[str, str]:
+    """A user's token, and the id of a clock that was made a minute ago."""
+    now = datetime.now(UTC) - timedelta(minutes=1)
+    mint = Mint(b"a key for tests alone")
+    user, key, token = mint.new_key(now), mint.new_key(now), mint.new_bearer_token()
+    entry = ScheduleEntry(goals=[GoalEntry("Trip", 100)])
+    clock = clocks.start(key, entry, now)
+    schedule = msgpack.encode(clocks.write_schedule(clock, entry))
+    instants = [to_micros(moment) for moment in (clock.start_time, clock.frozen_time, clock.max_time)]
+    with closing(apsw.Connection(str(database))) as connection:
+        later = to_micros(now + timedelta(days=1))
+        connection.execute("insert into tokens values (?, ?, ?)", (digest(token), user, later))
+        connection.execute("insert into clocks values (?, ?, ?, ?, ?)", (key, user, *instants))
+        connection.execute("insert into schedules values (?, ?)", (key, schedule))
+    return token, ids.write("clock", key)
+
+
+def _nothing_more(_: list[Program]) -> None:
+    pass
+
+
+def _start_at_once(folder: Path, processes: int, and_then: Callable[[list[Program]], None] = _nothing_more) -> None:
     data = folder / "data"
     with ExitStack() as running:
         programs = []
@@ -34,6 +78,7 @@ def _start_at_once(folder: Path, processes: int) -> None:
         for program in programs:
             program.wait_for_banner()
         assert len({program.url for program in programs}) == processes
+        and_then(programs)
 
         # A code is kept under the secret key, and is sent by one process and redeemed by the next.
         for number, sender in enumerate(programs):

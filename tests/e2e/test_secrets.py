@@ -258,6 +258,8 @@ def misplaced_in_http(code: str, link: str, token: str) -> Iterator[bytes]:
             body, f"Authorization: Bearer {secret}\r\nX-{secret}: {secret}\r\n", host=f"{secret}.example.test"
         )
         yield request(body, f"Origin: https://{secret}\r\nX-Forwarded-For: {secret}\r\nCookie: token={secret}\r\n")
+        yield request(body, f"Authorization: Bearer {token}x\r\nIdempotency-Key: {secret}\r\n")
+        yield request(b"", first=f"GET /mailbox/latest?to={secret}@example.test HTTP/1.1")
         yield request(b"", first=f"GET /login?token={secret} HTTP/1.1")
         yield request(b"", first=f"GET /{secret} HTTP/1.1")
         yield request(b"", first=f"GET /rpc?token={secret} HTTP/1.1")

@@ -16,7 +16,7 @@ import pytest
 from tests.mail.letters import ANA, LINK, NOW, SENDER, letter, link_letter
 from tickover.mail.compose import Composer
 from tickover.mail.outbox import Outbox
-from tickover.ports import MailRefused
+from tickover.ports import Letter, MailRefused, Subject
 from tickover.settings import SettingError
 
 
@@ -44,6 +44,26 @@ def test_a_letter_is_kept_whole_and_nothing_else_is(outbox: Outbox, folder: Path
     assert message["To"] == ANA
     assert [part.get_content_type() for part in message.iter_parts()] == ["text/plain", "text/html"]
     assert not message.defects
+
+
+@pytest.mark.parametrize(
+    ("kept", "headers"),
+    [
+        pytest.param(letter(), {"X-Tickover-Code": "012345"}, id="a code"),
+        pytest.param(link_letter(), {"X-Tickover-Link": LINK}, id="a link"),
+        pytest.param(letter(kind=Subject.CODES_STOPPED, secret=""), {}, id="neither"),
+    ],
+)
+def test_a_program_finds_the_secret_in_a_header(
+    outbox: Outbox, folder: Path, kept: Letter, headers: dict[str, str]
+) -> None:
+    asyncio.run(outbox.deliver(kept))
+    [file] = folder.iterdir()
+    message = message_from_bytes(file.read_bytes(), policy=policy.default)
+    assert {name: value for name, value in message.items() if name.startswith("X-")} == headers
+    assert message["To"] == ANA
+    # What is mailed has them not.
+    assert b"X-Tickover" not in Composer(SENDER).compose(kept)
 
 
 async def test_letters_stay_on_this_machine(outbox: Outbox) -> None:
@@ -127,7 +147,7 @@ from pathlib import Path
 from tests.mail.letters import SENDER, letter
 from tickover.mail.compose import Composer
 from tickover.mail.outbox import Outbox
-from tickover.ports import MailRefused
+from tickover.ports import Letter, MailRefused, Subject
 
 def deliver(folder, preparation):
     outbox = Outbox(folder, Composer(SENDER))

@@ -5,11 +5,12 @@ part that fails.
 import json
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+import pytest
 
 from tests.world import ANA, Answer, World
 from tickover.core.clocks import Clock
@@ -24,6 +25,19 @@ BEN: Final = "ben@example.test"
 LEFT_OUT: Final = object()
 """A value that takes its field away."""
 POLICY: Final = Policy("https://tickover.example.test", 10_000)
+START: Final = "2027-01-01T00:00:00Z"
+MICROSECOND: Final = timedelta(microseconds=1)
+NO_CLOCKS: Final = (
+    "", "clock", "clock_", "clock_1", "x" * 100_000, "é", "0197f0e0-0000-7000-8000-000000000000",
+    "clock_ffffffff-ffff-7fff-bfff-ffffffffffff", "clock_01a2d11f-0200-4000-8000-000000000000",
+    "clock_01a2d11f-0200-7000-0000-000000000000", "clock_01a2d11f-0200-7000-8000-000000000000\n",
+    " clock_01a2d11f-0200-7000-8000-000000000000", "CLOCK_01a2d11f-0200-7000-8000-000000000000",
+    "goal_01a2d11f-0200-7000-8000-000000000000", "clock_01a2d11f020070008000000000000000",
+    "clock_01a2d11f-0200-7000-8000-00000000000g", "clock_01A2D11F-0200-7000-8000-000000000000",
+)  # fmt: skip
+"""Ids that no clock has."""
+ON_ONE_STORE: Final = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+"""For what ends before the store is asked, or asks it for nothing special."""
 
 
 def _changed(good: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
@@ -69,6 +83,23 @@ def written(moment: datetime) -> str:
 def call(method: str, params: Any = LEFT_OUT, id: Any = 7) -> dict[str, Any]:
     """An envelope; `id=LEFT_OUT` makes it a notification."""
     return _changed({"jsonrpc": "2.0", "method": method, "params": params, "id": id}, {})
+
+
+def keyed(key: str) -> dict[str, str]:
+    """The header that makes a creation happen once."""
+    return {"Idempotency-Key": key}
+
+
+def moved(moment: str, by: timedelta) -> str:
+    """A timestamp of ours, so much later."""
+    return written(datetime.fromisoformat(moment) + by)
+
+
+def without_ids(value: Any) -> Any:
+    """What a clock says beside which one it is."""
+    if isinstance(value, dict):
+        return {name: without_ids(part) for name, part in value.items() if name not in ("id", "expiresAt")}
+    return [without_ids(part) for part in value] if isinstance(value, list) else value
 
 
 def raw_call(method: str, params: str, id: str = "7") -> bytes:

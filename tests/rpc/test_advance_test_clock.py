@@ -5,12 +5,25 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import BEN, LEFT_OUT, call, contribution, goal, named, reason_of, rows, transaction, written
+from tests.rpc.builders import (
+    BEN,
+    LEFT_OUT,
+    MICROSECOND,
+    NO_CLOCKS,
+    START,
+    call,
+    contribution,
+    goal,
+    named,
+    reason_of,
+    rows,
+    transaction,
+    without_ids,
+    written,
+)
 from tests.world import World, all_at_once
 
 ADVANCE = "advanceTestClock"
-START = "2027-01-01T00:00:00Z"
-MICROSECOND = timedelta(microseconds=1)
 
 
 def there(clock: Any, frozen_time: str = "2027-03-01T00:00:00Z") -> dict[str, str]:
@@ -89,18 +102,7 @@ async def test_the_owner_may_advance_with_any_of_their_tokens(world: World, toke
     assert (await world.advance(another, clock["id"], "2027-03-01T00:00:00Z"))["id"] == clock["id"]
 
 
-@pytest.mark.parametrize(
-    "id",
-    [
-        "", "clock", "clock_", "clock_1", "x" * 100_000, "é", "0197f0e0-0000-7000-8000-000000000000",
-        "clock_ffffffff-ffff-7fff-bfff-ffffffffffff", "clock_01a2d11f-0200-4000-8000-000000000000",
-        "clock_01a2d11f-0200-7000-0000-000000000000", "clock_01a2d11f-0200-7000-8000-000000000000\n",
-        " clock_01a2d11f-0200-7000-8000-000000000000", "CLOCK_01a2d11f-0200-7000-8000-000000000000",
-        "goal_01a2d11f-0200-7000-8000-000000000000", "clock_01a2d11f020070008000000000000000",
-        "clock_01a2d11f-0200-7000-8000-00000000000g", "clock_01A2D11F-0200-7000-8000-000000000000",
-    ],
-    ids=named,
-)  # fmt: skip
+@pytest.mark.parametrize("id", NO_CLOCKS, ids=named)
 async def test_an_id_that_no_clock_has_is_not_found(world: World, token: str, id: str) -> None:
     answer = await world.call(ADVANCE, {"id": id, "frozenTime": START}, token)
     assert (answer.status, answer.json["error"]["code"]) == (200, -32004)
@@ -214,12 +216,6 @@ async def test_one_leap_shows_what_many_steps_show(world: World, token: str) -> 
     for time in times:
         stepped = await world.advance(token, stepping["id"], time)
     leapt = await world.advance(token, leaping["id"], times[-1])
-
-    def without_ids(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {name: without_ids(part) for name, part in value.items() if name != "id"}
-        return [without_ids(part) for part in value] if isinstance(value, list) else value
-
     assert without_ids(leapt) == without_ids(stepped)
     assert leapt["goals"][1]["currentAmount"] == 1.2
 

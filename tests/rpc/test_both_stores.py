@@ -47,6 +47,7 @@ _WAITS: Final = {
 _waits = st.sampled_from([amount for amount, weight in _WAITS.items() for _ in range(weight)])
 _starts = st.sampled_from([0 * _DAY, _INSTANT, _DAY, -400 * _DAY, 3600 * _DAY, 4000 * _DAY])
 _moves = st.sampled_from([0 * _DAY, _INSTANT, _DAY, 31 * _DAY, -_INSTANT, 3652 * _DAY, 4000 * _DAY, 4001 * _DAY])
+_previews = st.none() | _moves
 _items = st.tuples(
     st.sampled_from([0 * _DAY, _DAY, _DAY, 31 * _DAY, 31 * _DAY, 31 * _DAY, -_INSTANT]),
     st.sampled_from([1, 0.1, 0.2, 2800, 2800, 10**9, 0]),
@@ -60,6 +61,13 @@ _KINDS: Final[dict[str, _Kind]] = {
     "advance": (_mostly_ana, st.integers(0, 3), _moves),
     "advance another's": (_mostly_ana, st.integers(0, 3), _moves),
     "advance what is not there": (_mostly_ana, st.sampled_from(["new", "expired", "of the future", "none"])),
+    "create once": (_mostly_ana, st.integers(0, 1), st.booleans()),
+    "get": (_mostly_ana, st.integers(0, 3), _previews),
+    "get another's": (_mostly_ana, st.integers(0, 3), _previews),
+    "fork": (_mostly_ana, st.integers(0, 3), _previews),
+    "delete": (_mostly_ana, st.integers(0, 3)),
+    "delete another's": (_mostly_ana, st.integers(0, 3)),
+    "list": (_mostly_ana, st.sampled_from([1, 1, 2, 20, 100, 101]), st.sampled_from(["", "next", "next", "wrong"])),
     "send a code": (_anyone,),
     "send a link": (_anyone,),
     "send wrongly": (_anyone, st.sampled_from([{"email": "nobody"}, {"emailType": "WEB_LOGIN_LINK"}])),
@@ -72,6 +80,13 @@ _CALLS: Final = {
     "advance": 10,
     "advance another's": 2,
     "advance what is not there": 2,
+    "create once": 4,
+    "get": 4,
+    "get another's": 1,
+    "fork": 3,
+    "delete": 4,
+    "delete another's": 1,
+    "list": 4,
     "send a code": 3,
     "send a link": 3,
     "send wrongly": 1,
@@ -80,6 +95,22 @@ _CALLS: Final = {
     "log out": 1,
 }
 """How often each is done."""
+_OF_ONE_CLOCK: Final = {
+    "advance": "advanceTestClock",
+    "advance another's": "advanceTestClock",
+    "get": "getTestClock",
+    "get another's": "getTestClock",
+    "fork": "forkTestClock",
+    "delete": "deleteTestClock",
+    "delete another's": "deleteTestClock",
+}
+_IN_VAIN: Final = {
+    "advance another's",
+    "advance what is not there",
+    "get another's",
+    "delete another's",
+    "send wrongly",
+}
 
 
 def _act(kinds: dict[str, _Kind], weights: dict[str, int]) -> st.SearchStrategy[Any]:
@@ -125,9 +156,9 @@ class _Worlds:
         for world in self.worlds:
             await world.store.sweep(world.now, most)
 
-    async def post(self, body: Any, token: str | None) -> tuple[Answer, list[Any]]:
+    async def post(self, body: Any, token: str | None, **headers: str) -> tuple[Answer, list[Any]]:
         """The answer of both, and the letters that were sent."""
-        one, other = [await world.post(body, token) for world in self.worlds]
+        one, other = [await world.post(body, token, **headers) for world in self.worlds]
         assert _without_request_id(one) == _without_request_id(other)
         letters, same_letters = map(_new_letters, self.worlds)
         assert letters == same_letters
@@ -164,6 +195,7 @@ class _Play:
         self._codes: dict[str, list[str]] = {email: ["no code"] for email in self._emails}
         self._links: dict[str, list[str]] = {email: ["wrong"] for email in self._emails}
         self._clocks: list[list[tuple[str, datetime]]] = [[], [], [], []]
+        self._cursors = ["cursor_none"] * 4
         self._numbers = count(1)
         self._last: Sequence[tuple[Any, ...]] = ()
 
@@ -194,7 +226,11 @@ class _Play:
     async def _call(self, acts: Sequence[tuple[Any, ...]]) -> None:
         self._last, whose = acts, acts[0][1]
         calls = [call(*self._written(*act), id=number) for number, act in enumerate(acts)]
-        answer, letters = await self._worlds.post(calls if len(calls) > 1 else calls[0], self._tokens[whose])
+        single = acts[0] if len(acts) == 1 else ("several",)
+        # A key goes with a single call.
+        headers = {"Idempotency-Key": f"key {single[2]}"} if single[0] == "create once" else {}
+        body = calls if len(calls) > 1 else calls[0]
+        answer, letters = await self._worlds.post(body, self._tokens[whose], **headers)
         for one in answer.json if len(calls) > 1 else [answer.json]:
             self._learn(one, *acts[one["id"]])
         for letter in letters:
@@ -205,20 +241,29 @@ class _Play:
 
     def _written(self, act: str, who: int, *how: Any) -> tuple[str, Any]:
         """The method, and its parameters."""
+        if act in _OF_ONE_CLOCK:
+            whose = (who + 1) % 2 if act in _IN_VAIN else who
+            return _OF_ONE_CLOCK[act], self._named(whose, *how, time="frozenTime" if "advance" in act else "at")
         now = self._worlds.now
         match act, *how:
             case "create", start, items:
                 return "createTestClock", _schedule(now + start, items)
-            case "advance" | "advance another's", which, move:
-                clocks = self._clocks[who if act == "advance" else (who + 1) % 2]
-                id, start = clocks[which % len(clocks)] if clocks else ("none", now)
-                return "advanceTestClock", {"id": id, "frozenTime": written(start + move)}
+            case "create once", _, is_large:
+                # The same at any time, so that what is asked for again is the same.
+                return "createTestClock", {"goals": [goal()] if is_large else []}
+            case "list", limit, page:
+                cursor = {"": {}, "next": {"cursor": self._cursors[who]}, "wrong": {"cursor": "1"}}[page]
+                return "listTestClocks", {"limit": limit} | cursor
             case "advance what is not there", kind:
                 return "advanceTestClock", {"id": self._id_of_nothing(kind), "frozenTime": written(now)}
-            case ("log out",):
-                return "logout", {}
             case _:
                 return self._written_to_sign_in(act, self._emails[who], *how)
+
+    def _named(self, whose: int, which: int, after: timedelta | None = None, *, time: str) -> dict[str, str]:
+        """One of somebody's clocks, and an instant if there is one."""
+        clocks = self._clocks[whose]
+        id, start = clocks[which % len(clocks)] if clocks else ("none", self._worlds.now)
+        return {"id": id} if after is None else {"id": id, time: written(start + after)}
 
     def _written_to_sign_in(self, act: str, email: str, *how: Any) -> tuple[str, Any]:
         match act, *how:
@@ -228,6 +273,8 @@ class _Play:
                 return "loginByEmailLink", {"token": _nth(self._links[email], age)}
             case "send wrongly", changes:
                 return "sendLoginCodeEmail", send(email) | changes
+            case ("log out",):
+                return "logout", {}
             case ("send a link",):
                 return "sendLoginCodeEmail", send_link(email)
             case _:
@@ -247,8 +294,10 @@ class _Play:
         result = answer.get("result", {})
         self.outcomes[answer["error"]["data"]["reason"] if "error" in answer else act] += 1
         match act, result:
-            case "create", {"clock": clock}:
+            case "create" | "create once" | "fork", {"clock": clock}:
                 self._clocks[who].insert(0, (clock["id"], datetime.fromisoformat(clock["frozenTime"])))
+            case "list", {"nextCursor": cursor}:
+                self._cursors[who] = cursor
             case "log in" | "log in by link", {"token": token}:
                 self._tokens[who] = token
             case "send a link", {"loginUrl": link}:
@@ -271,7 +320,7 @@ def _schedule(start: datetime, items: list[tuple[timedelta, float, str]]) -> dic
 
 
 _OUTCOMES: Final = {
-    *(_CALLS.keys() - {"advance another's", "advance what is not there", "send wrongly"}),
+    *(_CALLS.keys() - _IN_VAIN),
     Reason.INVALID_PARAMS,
     Reason.UNAUTHENTICATED,
     Reason.CLOCK_NOT_FOUND,

@@ -232,6 +232,12 @@ async def test_a_server_without_its_store_lives_but_is_not_ready(world: World) -
         ("loginByEmailVerification", {"email": "a@b.test", "code": "123456", "authenticationMethod": "EMAIL_CODE"}),
         ("createTestClock", {}),
         ("advanceTestClock", {"id": "clock_x", "frozenTime": "2027-02-01T00:00:00Z"}),
+        ("loginByEmailLink", {"token": "x"}),
+        ("logout", {}),
+        ("getTestClock", {"id": "clock_x"}),
+        ("listTestClocks", {}),
+        ("deleteTestClock", {"id": "clock_x"}),
+        ("forkTestClock", {"id": "clock_x"}),
     ],
 )
 async def test_every_operation_is_unavailable_without_the_store(

@@ -1,5 +1,6 @@
 """Clocks are answered alike by a server that has their schedule at hand and by one that has not."""
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from datetime import timedelta
@@ -10,10 +11,10 @@ import pytest
 
 from tests.rpc.builders import BEN, POLICY, contribution, goal, transaction, written
 from tests.world import World
-from tickover import operations
 from tickover.core.moments import Moment, parse
 from tickover.mail.compose import Composer
 from tickover.mail.outbox import Outbox
+from tickover.operations import clocks as operations
 from tickover.ports import Kept, Store
 from tickover.storage import open_store
 from tickover.storage.sqlite import SqliteStore
@@ -106,6 +107,36 @@ async def test_a_clock_that_was_moved_elsewhere_stands_there_for_all(servers: Se
         assert error["data"] == {"reason": "TIME_BEFORE_CURRENT", "currentFrozenTime": "2027-03-01T00:00:00Z"}
 
 
+async def test_a_clock_is_got_and_forked_alike_wherever_it_is_asked_for(servers: Servers) -> None:
+    here, elsewhere = await servers.start(), await servers.start()
+    token = await here.sign_in()
+    created = await here.create(token, **SCHEDULE)
+    for instant in INSTANTS:
+        moved = await elsewhere.advance(token, created["id"], instant)
+        for world in (here, elsewhere, await servers.start()):
+            for _ in range(2):  # the second time it is at hand
+                assert (await world.result("getTestClock", {"id": created["id"]}, token))["clock"] == moved
+                forking = {"id": created["id"], "at": instant}
+                fork = (await world.result("forkTestClock", forking, token))["clock"]
+                assert fork["pendingTransactions"] == _renamed(moved["pendingTransactions"], moved["id"], fork["id"])
+                assert fork["goals"] == _renamed(moved["goals"], moved["id"], fork["id"])
+                assert (await world.result("getTestClock", {"id": fork["id"]}, token))["clock"] == fork
+
+
+def _renamed(shown: Any, old_id: str, new_id: str) -> Any:
+    old, new = (id.removeprefix("clock_").replace("-", "") for id in (old_id, new_id))
+    return json.loads(json.dumps(shown).replace(old, new))
+
+
+async def test_a_clock_that_was_deleted_elsewhere_is_gone_wherever_its_schedule_is_at_hand(servers: Servers) -> None:
+    worlds, token, clock = await _clock_of_ana(servers)
+    await worlds[2].result("deleteTestClock", {"id": clock["id"]}, token)
+    assert await _reasons(worlds, token, clock["id"], clock["frozenTime"]) == {"CLOCK_NOT_FOUND"}
+    for world in worlds:
+        for method in ("getTestClock", "forkTestClock", "deleteTestClock"):
+            assert (await world.error(method, {"id": clock["id"]}, token))["data"]["reason"] == "CLOCK_NOT_FOUND"
+
+
 async def _clock_of_ana(servers: Servers) -> tuple[list[World], str, Any]:
     """Three servers, of which one made the clock, one has moved it, and one knows nothing of it."""
     worlds = [await servers.start() for _ in range(3)]
@@ -124,6 +155,9 @@ async def test_a_schedule_at_hand_is_shown_to_nobody_else(servers: Servers) -> N
     worlds, _, clock = await _clock_of_ana(servers)
     stranger = await worlds[0].sign_in(BEN)
     assert await _reasons(worlds, stranger, clock["id"], clock["frozenTime"]) == {"CLOCK_NOT_FOUND"}
+    for world in worlds:
+        for method in ("getTestClock", "forkTestClock"):
+            assert (await world.error(method, {"id": clock["id"]}, stranger))["data"]["reason"] == "CLOCK_NOT_FOUND"
 
 
 async def test_the_end_of_a_clock_is_the_same_everywhere(servers: Servers) -> None:
@@ -164,6 +198,11 @@ class WatchedStore(SqliteStore):
         self.given.append(len(kept.schedule) if kept else 0)
         return kept
 
+    async def find_clock(self, key: bytes, owner: bytes, *, with_schedule: bool = True) -> Kept | None:
+        kept = await super().find_clock(key, owner, with_schedule=with_schedule)
+        self.given.append(len(kept.schedule) if kept else 0)
+        return kept
+
 
 async def _advances(servers: Servers, path: Path, room: int | None, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How much the store gave with each of some advances: thrice of two clocks by turns, thrice of one alone."""
@@ -191,3 +230,19 @@ async def test_a_schedule_is_asked_for_only_while_it_is_not_at_hand(
         assert given == [size] * 7 + [0] * 2, "there is room for one"
         assert await _advances(servers, tmp_path / "two.db", 2 * size, monkeypatch) == [size] * 2 + [0] * 7
         assert await _advances(servers, tmp_path / "real.db", None, monkeypatch) == [size] * 2 + [0] * 7
+
+
+async def test_who_gets_forks_or_advances_a_clock_has_its_schedule_at_hand_for_all_three(tmp_path: Path) -> None:
+    async with AsyncExitStack() as opened:
+        store = WatchedStore(tmp_path / "tickover.db")
+        world = await Servers(tmp_path, "", opened).start(store)
+        token = await world.sign_in()
+        ways = ("getTestClock", "forkTestClock", "advanceTestClock")
+        for first in ways:
+            id = (await world.create(token, **SCHEDULE))["id"]
+            store.given.clear()
+            for method in (first, *ways):
+                more = {"frozenTime": INSTANTS[0]} if method == "advanceTestClock" else {}
+                await world.result(method, {"id": id} | more, token)
+            assert store.given[0] > 0
+            assert store.given[1:] == [0, 0, 0]

@@ -11,6 +11,9 @@ from tickover.core.moments import Moment, to_micros
 BUSY: Final = "busy@example.test"
 """An address to which a letter was sent in each of the last thirty minutes."""
 DAYS: Final = 8
+COLLECTOR: Final = 900_000_000
+"""A user with more clocks of each of the last days than there are on any page."""
+COLLECTED_A_DAY: Final = 400
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
 # As values.key and values.digest make them.
@@ -34,6 +37,18 @@ _FORGOTTEN_CLOCKS = """
     select {now} / {day} % 10, pg_temp.key_of({now} - 10 * {day}, number), pg_temp.key_of({users_born}, 0),
       {start}, {start}, {end}
     from generate_series(1::bigint, {forgotten}) as number"""
+_COLLECTED_CLOCKS = """
+    insert into clocks
+    select ({now} / {day} - age) % 10, pg_temp.key_of({now} - age * {day}, number),
+      pg_temp.key_of({users_born}, {collector}), {start}, {start}, {end}
+    from generate_series(0, 7) as age, generate_series({collector}, {collector} + {collected} - 1) as number"""
+# For one in ten clocks, and for all that the collector has of today; those of the first days have expired.
+_CREATIONS = """
+    insert into creations
+    select pg_temp.digest_of(number), pg_temp.digest_of(0), pg_temp.key_of({now} - ({clocks} - number) * {step}, number)
+    from generate_series(10::bigint, {clocks}, 10) as number
+    union all select pg_temp.digest_of(number), pg_temp.digest_of(0), pg_temp.key_of({now}, number)
+    from generate_series({collector}::bigint, {collector} + {collected} - 1) as number"""
 _SCHEDULES = "insert into schedules select slot, key, '\\x00' from clocks"
 _USERS = """
     insert into users select pg_temp.key_of({users_born}, number), pg_temp.address_of(number), 0
@@ -62,7 +77,8 @@ _FAILURES = """
 class Crowd(NamedTuple):
     """So many clocks, numbered from 1, each born a moment after the one before, and the last one now.
 
-    For ten of them there is one user, numbered from 0, with an address, a token, a letter and failures.
+    One in ten was created with a key of its own number. For ten of them there is one user, numbered from 0, with an
+    address, a token, a letter and failures; and there is the collector.
     """
 
     clocks: int
@@ -96,20 +112,23 @@ class Crowd(NamedTuple):
             "start": to_micros(START),
             "end": to_micros(END),
             "busy": BUSY,
+            "collector": COLLECTOR,
+            "collected": COLLECTED_A_DAY,
         }
         await connection.execute(_FUNCTIONS)
-        for rows in (_CLOCKS, _FORGOTTEN_CLOCKS, _SCHEDULES, _USERS, _TOKENS, _LETTERS, _BUSY_LETTERS, _FAILURES):
+        clocks = (_CLOCKS, _FORGOTTEN_CLOCKS, _COLLECTED_CLOCKS, _SCHEDULES, _CREATIONS)
+        for rows in (*clocks, _USERS, _TOKENS, _LETTERS, _BUSY_LETTERS, _FAILURES):
             await connection.execute(rows.format(**numbers))
 
 
-async def keep_many(connection: asyncpg.Connection, born: Moment, count: int) -> None:
-    """Clocks of user 1, numbered from 1, all born at the same moment."""
+async def keep_many(connection: asyncpg.Connection, born: Moment, count: int, owner: int = 1) -> None:
+    """Clocks of one user, numbered from 1, all born at the same moment."""
     millis, owners_millis, day = _millis(born), _millis(NOW - DAY), DAY // _MILLISECOND
     await connection.execute(
         f"""{_FUNCTIONS};
         with kept as (
           insert into clocks
-          select {millis // day % 10}, pg_temp.key_of({millis}, number), pg_temp.key_of({owners_millis}, 1),
+          select {millis // day % 10}, pg_temp.key_of({millis}, number), pg_temp.key_of({owners_millis}, {owner}),
             {to_micros(START)}, {to_micros(START)}, {to_micros(END)}
           from generate_series(1::bigint, {count}) as number
           returning slot, key

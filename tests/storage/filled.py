@@ -21,10 +21,12 @@ from tests.contract.values import (
     keep,
     key,
     link,
+    once,
     sent,
     session,
     user,
 )
+from tickover.core.ids import first_living_key
 from tickover.core.logins import Limits
 from tickover.ports import Store
 from tickover.storage import open_store
@@ -38,6 +40,8 @@ class Filled(NamedTuple):
     tokens: list[bytes]
     clocks: list[tuple[bytes, bytes]]
     """With their owners."""
+    creations: list[tuple[int, bytes]]
+    """The numbers of what some of them were created with, each with the owner."""
     letters: list[tuple[str, bytes]]
     """Addresses, each with the digest of its last code or link."""
 
@@ -54,7 +58,7 @@ async def open_at(url: str) -> AsyncIterator[Store]:
 async def fill(url: str, seed: int = 1, people: int = 12) -> Filled:
     """Random data of every kind: clocks born on many days, codes with and without failures, letters nobody used."""
     random = Random(seed)
-    filled = Filled([], [], [])
+    filled = Filled([], [], [], [])
     async with open_at(url) as store:
         for person in range(seed * 1000, seed * 1000 + people):
             email = f"{random.choice('aAzZéß_.')}{person}@example.test"
@@ -65,7 +69,14 @@ async def fill(url: str, seed: int = 1, people: int = 12) -> Filled:
             for number in range(person * 10, person * 10 + random.randrange(4)):
                 born = NOW - random.random() * 15 * DAY
                 size = random.choice((1, 50, 3000))
-                await keep(store, clock(number, born), user(person), random.randbytes(size))
+                schedule = random.randbytes(size)
+                if random.random() < 0.5:
+                    await keep(store, clock(number, born), user(person), schedule)
+                else:
+                    known = once(number, random.randbytes(32))
+                    new = clock(number, born)
+                    assert await store.create_clock_once(known, new, user(person), schedule, bytes(16), 0) is None
+                    filled.creations.append((number, user(person)))
                 await advance(store, key(number, born), user(person), START + random.random() * DAY)
                 filled.clocks.append((key(number, born), user(person)))
             number = 500_000 + person
@@ -91,6 +102,12 @@ async def answers(url: str, filled: Filled) -> list[object]:
         for clock_key, owner in filled.clocks:
             said.append(await store.advance_clock(clock_key, owner, START - DAY))
             said.append(await store.advance_clock(clock_key, owner, START + WEEK))
+            said.append(await store.find_clock(clock_key, owner))
+            said.append(await store.list_clocks(owner, first_living_key(then), None, 2))
+        for number, owner in filled.creations:
+            # Those that were made by a clock that has expired since make another now.
+            new, living_from = clock(7_000_000 + number, then), first_living_key(then)
+            said.append(await store.create_clock_once(once(number), new, owner, b"", living_from, 0))
         for number, (email, secret) in enumerate(filled.letters, 900_000):
             for interval, most_failures in ((HOUR, 100), (timedelta(0), 2)):
                 next_one = link(number * 2 + most_failures, then, email)

@@ -10,9 +10,9 @@ from typing import Any
 import asyncpg
 import pytest
 
-from tests.contract.values import ANA, DAY, MINUTE, NOW, START, clock, code, digest, session, user
+from tests.contract.values import ANA, DAY, MINUTE, NOW, START, clock, code, digest, key, once, session, user
 from tests.postgres import PostgresServer
-from tests.storage.crowd import BUSY, Crowd, address
+from tests.storage.crowd import BUSY, COLLECTOR, Crowd, address, keep_many
 from tests.storage.explained import Explained, open_explained
 from tickover.core.ids import first_living_key
 from tickover.core.logins import Limits
@@ -35,6 +35,7 @@ class _Visitor:
         self._store = store
         self._crowd = crowd
         self._fresh = count(1_000_000_000)
+        self._doomed = count(500, 10)
 
     @staticmethod
     def methods() -> list[str]:
@@ -58,6 +59,54 @@ class _Visitor:
 
         one_by_one = [await create(1, most) for most in (1, 10_000, 0)]
         return one_by_one + await asyncio.gather(*(create(owner, 10_000) for owner in range(_AT_ONCE)))
+
+    def _known(self) -> list[tuple[int, int]]:
+        """Keys that were used, with their owners: one who has a few clocks, and one who has many."""
+        last = self._crowd.clocks - 10
+        return [(last, last % self._crowd.users), (COLLECTOR + 7, COLLECTOR)]
+
+    async def create_clock_once(self) -> list[Any]:
+        """For keys that are known, one that is new, one whose clock has expired, and for one who has no room."""
+
+        async def create(number: int, owner: int, most: int) -> object:
+            told = once(number), clock(next(self._fresh)), user(owner), b"schedule", first_living_key(NOW), most
+            return await self._store.create_clock_once(*told)
+
+        known = [await create(*each, most) for each in self._known() for most in (0, 10_000)]
+        others = [await create(number, 1, most) for number in (next(self._fresh), 10) for most in (10_000, 0, 1)]
+        return known + others + [await create(next(self._fresh), COLLECTOR, 100)]
+
+    async def find_creation(self) -> list[Any]:
+        asked = [*self._known(), (next(self._fresh), 1), (10, 1)]
+        living_from = first_living_key(NOW)
+        return [await self._store.find_creation(digest(number), user(owner), living_from) for number, owner in asked]
+
+    async def find_clock(self) -> list[Any]:
+        last = self._crowd.clocks
+        asked = [(last, with_schedule) for with_schedule in (True, False)] + [(last + 1, True)]
+        return [
+            await self._store.find_clock(self._crowd.key(number), user(number % self._crowd.users), with_schedule=whole)
+            for number, whole in asked
+        ]
+
+    async def list_clocks(self) -> list[Any]:
+        """Of one who has more than fit on a page in every slot, one who has a few, and one who has none."""
+        living_from, middle = first_living_key(NOW), key(COLLECTOR + 7, NOW - 3 * DAY)
+        asked = [(COLLECTOR, None), (COLLECTOR, middle), (1, None), (1, middle), (next(self._fresh), None)]
+        return [
+            await self._store.list_clocks(user(owner), living_from, before, most)
+            for owner, before in asked
+            for most in (101, 2)
+        ]
+
+    async def delete_clock(self) -> list[Any]:
+        """One that was made with a key, one that was not, and one that is not there; each time others."""
+        with_key = (self._crowd.clocks - next(self._doomed)) // 10 * 10
+        numbers = (with_key, with_key + 1, self._crowd.clocks + 1)
+        return [
+            await self._store.delete_clock(self._crowd.key(number), user(number % self._crowd.users))
+            for number in numbers
+        ]
 
     async def advance_clock(self) -> list[Any]:
         async def advance(number: int) -> object:
@@ -156,10 +205,29 @@ async def test_what_was_planned_while_there_was_nothing_is_good_for_a_crowd(serv
         for _ in range(10):
             for method in _Visitor.methods():
                 await getattr(visitor, method)()
-        for table in ("clocks", "schedules", "users", "tokens", "login_sends", "login_failures"):
+        for table in ("clocks", "schedules", "users", "tokens", "login_sends", "login_failures", "creations"):
             await connection.execute(f"delete from {table}")
         await crowd.fill(connection)
         troubles = {method: await _visit(visitor, explained, method) for method in _Visitor.methods()}
+    assert {method: found for method, found in troubles.items() if found} == {}
+
+
+_OF_CLOCKS = [name for name in _Visitor.methods() if "clock" in name or "creation" in name]
+
+
+async def test_a_slot_that_was_known_to_be_empty_may_fill(server: PostgresServer) -> None:
+    """As the next day's does. What was planned is planned anew only when the server looks at the slot again."""
+    crowd = Crowd(20_000)
+    async with _filled(server, "tomorrow") as (store, explained, connection):
+        await crowd.fill(connection)
+        await connection.execute("analyze")
+        visitor = _Visitor(store, crowd)
+        for method in _OF_CLOCKS:
+            await getattr(visitor, method)()
+        assert await connection.fetchval("select count(*) from clocks_0") == 0
+        await keep_many(connection, NOW + DAY, 5000, owner=7)
+        assert await connection.fetchval("select count(*) from clocks_0") == 5000
+        troubles = {method: await _visit(visitor, explained, method) for method in _OF_CLOCKS}
     assert {method: found for method, found in troubles.items() if found} == {}
 
 
@@ -168,14 +236,16 @@ async def test_what_was_planned_while_there_was_nothing_is_good_for_a_crowd(serv
 
 # In this order none of them hides that another is missing.
 _NEEDED = [
-    ("tokens_by_expiry", "sweep", "tokens"),
-    ("tokens_pkey", "user_of_token", "tokens"),
-    ("login_sends_by_age", "sweep", "login_sends"),
-    ("login_sends_by_email", "count_try", "login_sends"),
-    ("login_sends_pkey", "free_slot", "login_sends"),
-    ("clocks_#_pkey", "sweep", "clocks_"),
-    ("clocks_#_by_owner", "create_clock", "clocks_"),
-    ("schedules_#_pkey", "advance_clock", "schedules_"),
+    ("tokens_by_expiry", ["sweep"], "tokens"),
+    ("tokens_pkey", ["user_of_token"], "tokens"),
+    ("login_sends_by_age", ["sweep"], "login_sends"),
+    ("login_sends_by_email", ["count_try"], "login_sends"),
+    ("login_sends_pkey", ["free_slot"], "login_sends"),
+    ("creations_pkey", ["sweep"], "creations"),
+    ("creations_by_clock", ["delete_clock"], "creations"),
+    ("clocks_#_by_owner", ["create_clock", "list_clocks"], "clocks_"),
+    ("clocks_#_pkey", ["sweep", "find_clock", "delete_clock"], "clocks_"),
+    ("schedules_#_pkey", ["advance_clock", "find_clock", "delete_clock"], "schedules_"),
 ]
 
 
@@ -192,10 +262,13 @@ async def test_it_would_be_noticed_if_an_index_were_missing(server: PostgresServ
     async with _filled(server, "a_small_crowd") as (store, explained, connection):
         await crowd.fill(connection)
         visitor = _Visitor(store, crowd)
-        for indexes, method, table in _NEEDED:
-            assert f"of {table}" not in str(await _visit(visitor, explained, method))
+        for indexes, methods, table in _NEEDED:
+            for method in methods:
+                assert f"of {table}" not in str(await _visit(visitor, explained, method))
             await _drop(connection, indexes)
-            assert f"of {table}" in str(await _visit(visitor, explained, method)), f"nobody misses {indexes}"
+            for method in methods:
+                found = str(await _visit(visitor, explained, method))
+                assert f"of {table}" in found, f"{method} does not miss {indexes}"
 
 
 _BAD = {

@@ -1,7 +1,7 @@
 """How many clocks an owner may have: exact whatever happens in which order, and seldom counted."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from itertools import count
@@ -13,10 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.contract.values import DAY, NOW, WEEK, clock, keep, key, user
+from tests.contract.values import DAY, NOW, WEEK, clock, keep, key, once, user
 from tickover.core.errors import Reason, Rejection
 from tickover.core.ids import first_living_key
 from tickover.core.moments import Moment
+from tickover.ports import Earlier
 from tickover.storage import tally as module
 from tickover.storage.sqlite import SqliteStore
 
@@ -27,6 +28,13 @@ async def _create(store: SqliteStore, owner: int, most: int, now: Moment = NOW) 
     """The key of a new clock, and what the store says to it."""
     new = clock(next(_numbers), now)
     return new.key, await store.create_clock(new, user(owner), b"", first_living_key(now), most)
+
+
+async def _create_once(store: SqliteStore, owner: int, most: int, now: Moment) -> tuple[bytes, Earlier | bytes | None]:
+    """The same, with a key that is used for the first time."""
+    number = next(_numbers)
+    new = clock(number, now)
+    return new.key, await store.create_clock_once(once(number), new, user(owner), b"", first_living_key(now), most)
 
 
 @contextmanager
@@ -65,15 +73,51 @@ class _Plain:
         self._kept.append((owner, new))
         return None
 
+    def forget(self, living_from: bytes) -> None:
+        self._kept = [(whose, kept) for whose, kept in self._kept if kept >= living_from]
+
+    def delete(self, owner: int, which: int) -> bytes | None:
+        """The key of one that the owner had, if there was any."""
+        owned = [kept for whose, kept in self._kept if whose == owner]
+        if not owned:
+            return None
+        gone = owned[which % len(owned)]
+        self._kept.remove((owner, gone))
+        return gone
+
 
 _acts = st.one_of(
     # Mostly one limit, as it is in life; others, because it may be changed, and 0, because it may be none.
     st.tuples(st.just("create"), st.integers(1, 4), st.sampled_from([2, 2, 2, 3, 1, 0])),
     st.tuples(st.just("create at once"), st.integers(1, 4), st.integers(2, 4)),
+    st.tuples(st.just("create once"), st.integers(1, 4), st.sampled_from([2, 2, 3])),
+    st.tuples(st.just("delete"), st.integers(1, 4), st.integers(0, 9)),
+    st.tuples(st.just("delete nothing"), st.integers(1, 4)),
     st.tuples(st.just("wait"), st.sampled_from([DAY, 2 * DAY, WEEK - DAY, WEEK, timedelta(milliseconds=1)])),
     st.tuples(st.just("sweep")),
     st.tuples(st.just("restart")),
 )
+
+
+async def _do(store: SqliteStore, plain: _Plain, now: Moment, act: str, *how: Any) -> None:
+    """The same to both; what they say must be the same."""
+    living_from = first_living_key(now)
+    match act, *how:
+        case "create", owner, most:
+            new, oldest = await _create(store, owner, most, now)
+            assert oldest == plain.create(owner, new, living_from, most)
+        case "create once", owner, most:
+            new, known = await _create_once(store, owner, most, now)
+            assert known == plain.create(owner, new, living_from, most)
+        case "create at once", owner, many:
+            created = await asyncio.gather(*(_create(store, owner, 2, now) for _ in range(many)))
+            expected = [plain.create(owner, new, living_from, 2) for new, _ in created]
+            assert [oldest for _, oldest in created] == expected
+        case "delete", owner, which:
+            gone = plain.delete(owner, which)
+            assert gone is None or await store.delete_clock(gone, user(owner))
+        case "delete nothing", owner:
+            assert not await store.delete_clock(key(0), user(owner))
 
 
 @settings(
@@ -88,20 +132,16 @@ async def test_the_limit_is_exact_whatever_happens(
     store, plain, now = await SqliteStore.open(path), _Plain(), NOW
     for act, *how in acts:
         match act, *how:
-            case "create", owner, most:
-                new, oldest = await _create(store, owner, most, now)
-                assert oldest == plain.create(owner, new, first_living_key(now), most)
-            case "create at once", owner, many:
-                created = await asyncio.gather(*(_create(store, owner, 2, now) for _ in range(many)))
-                expected = [plain.create(owner, new, first_living_key(now), 2) for new, _ in created]
-                assert [oldest for _, oldest in created] == expected
             case "wait", time:
                 now += time
-            case "sweep", *_:
+            case ("sweep",):
                 await store.sweep(now, 1000)
-            case _:
+                plain.forget(first_living_key(now))
+            case ("restart",):
                 await store.close()
                 store = await SqliteStore.open(path)
+            case _:
+                await _do(store, plain, now, act, *how)
     await store.close()
 
 
@@ -150,7 +190,122 @@ async def test_a_commit_that_fails_leaves_all_places_free(path: Path) -> None:
     await store.close()
 
 
+# Places that become free
+
+
+@pytest.fixture
+async def full(path: Path) -> AsyncIterator[SqliteStore]:
+    """User 1 has two clocks, which are as many as may be, and that is remembered."""
+    store = await SqliteStore.open(path)
+    for number in (1_000_001, 1_000_002):
+        await keep(store, clock(number), user(1))
+    assert (await _create(store, 1, 2))[1] == key(1_000_001)
+    with _counting(store) as counted:
+        assert (await _create(store, 1, 2))[1] == key(1_000_001)
+    assert counted == []
+    yield store
+    await store.close()
+
+
+async def test_who_is_remembered_to_be_full_has_a_place_once_a_clock_is_deleted(full: SqliteStore) -> None:
+    for number in (1_000_002, 1_000_001):
+        assert await full.delete_clock(key(number), user(1))
+        assert (await _create(full, 1, 2))[1] is None
+        assert (await _create(full, 1, 2))[1] is not None
+        assert (await _create_once(full, 1, 2, NOW))[1] is not None
+
+
+async def test_as_many_places_as_clocks_were_deleted(full: SqliteStore) -> None:
+    for number in (1_000_001, 1_000_002):
+        assert await full.delete_clock(key(number), user(1))
+    assert [(await _create(full, 1, 2))[1] is None for _ in range(4)] == [True, True, False, False]
+
+
+@pytest.mark.parametrize("before", range(3))
+@pytest.mark.parametrize("after", range(3))
+@pytest.mark.parametrize("once_only", [False, True], ids=["plainly", "once"])
+async def test_who_is_refused_beside_a_deletion_is_refused_no_longer(
+    full: SqliteStore, before: int, after: int, once_only: bool
+) -> None:
+    """They are refused for what is remembered, before the deletion is on the disk, and told of it after that."""
+
+    async def create(number: int) -> bool:
+        return (await (_create_once(full, 1, 2, NOW) if once_only else _create(full, 1, 2)))[1] is None
+
+    answers = await asyncio.gather(
+        *map(create, range(before)), full.delete_clock(key(1_000_001), user(1)), *map(create, range(after))
+    )
+    assert answers[before]
+    created = answers[:before].count(True) + answers[before + 1 :].count(True)
+    assert [await create(number) for number in range(2)] == [created == 0, False]
+
+
+@pytest.mark.parametrize("failing", [True, False], ids=["beside a fault", "alone"])
+async def test_who_is_found_full_beside_a_deletion_is_refused_no_longer(path: Path, failing: bool) -> None:
+    """They are counted here, and not remembered; what was counted is then noted before the deletion is."""
+    store = await SqliteStore.open(path)
+    for number in (1_000_001, 1_000_002):
+        await keep(store, clock(number), user(1))
+    faults = [store._writer.submit(_fail)] if failing else []
+    refused, deleted, created, *_ = await asyncio.gather(
+        _create(store, 1, 2),
+        store.delete_clock(key(1_000_002), user(1)),
+        _create(store, 1, 2),
+        *faults,
+        return_exceptions=True,
+    )
+    assert isinstance(refused, tuple)
+    assert isinstance(created, tuple)
+    assert (refused[1], deleted, created[1]) == (key(1_000_001), True, None)
+    assert (await _create(store, 1, 2))[1] == created[0], "whose number is lower"
+    await store.delete_clock(created[0], user(1))
+    assert (await _create(store, 1, 2))[1] is None
+    await store.close()
+
+
+async def test_a_deletion_that_fails_leaves_no_place(full: SqliteStore) -> None:
+    def the_disk_is_broken() -> bool:
+        raise apsw.IOError("the disk is broken")
+
+    full._writing.set_commit_hook(the_disk_is_broken)
+    with pytest.raises(Rejection):
+        await full.delete_clock(key(1_000_001), user(1))
+    full._writing.set_commit_hook(None)
+    assert (await _create(full, 1, 2))[1] == key(1_000_001)
+    assert await full.delete_clock(key(1_000_001), user(1))
+    assert (await _create(full, 1, 2))[1] is None
+
+
+async def test_a_creation_that_is_known_takes_no_place_and_counts_nothing(full: SqliteStore) -> None:
+    assert await full.create_clock_once(once(1), clock(9), user(2), b"", bytes(16), 1) is None
+    with _counting(full) as counted:
+        for number in range(5):
+            given = await full.create_clock_once(once(1), clock(number), user(2), b"", bytes(16), 1)
+            assert isinstance(given, Earlier)
+    assert counted == []
+    assert (await _create(full, 2, 2))[1] is None
+
+
 # Seldom counted
+
+
+async def test_a_deletion_in_vain_has_nothing_counted(full: SqliteStore) -> None:
+    await keep(full, clock(1_000_003), user(2))
+    with _counting(full) as counted:
+        for nothing_of_theirs in (key(5), key(1_000_003)):
+            assert not await full.delete_clock(nothing_of_theirs, user(1))
+            assert (await _create(full, 1, 2))[1] == key(1_000_001)
+    assert counted == []
+
+
+async def test_after_a_deletion_clocks_are_counted_once_and_not_again(full: SqliteStore) -> None:
+    await full.delete_clock(key(1_000_001), user(1))
+    with _counting(full) as counted:
+        assert (await _create(full, 1, 2))[1] is None
+        assert len(counted) == 1
+        for _ in range(5):
+            assert (await _create(full, 1, 2))[1] is not None
+    assert len(counted) == 2
 
 
 async def test_clocks_are_counted_once_while_there_is_room(path: Path) -> None:

@@ -14,15 +14,17 @@ from msgspec import UNSET, Meta, Struct, UnsetType, json
 
 from tickover.core import ids, moments
 from tickover.core.entries import Entry, Text
-from tickover.core.errors import Fault
+from tickover.core.errors import Fault, shown
 from tickover.core.limits import (
     MAX_AMOUNT,
     MAX_CATEGORY,
     MAX_CONTRIBUTIONS,
     MAX_GOALS,
     MAX_NAME,
+    MAX_PAGE,
     MAX_TRANSACTIONS,
     SPAN_YEARS,
+    USUAL_PAGE,
 )
 from tickover.core.moments import Moment
 from tickover.core.money import Amount, Savings, add_up, whole_if_whole
@@ -138,6 +140,37 @@ class AdvanceEntry(Entry, frozen=True):
     frozen_time: Moment
 
 
+class GetEntry(Entry, frozen=True):
+    """The parameters of getTestClock; with `at`, of a preview."""
+
+    id: Text
+    at: Moment | UnsetType = UNSET
+
+
+class ListEntry(Entry, frozen=True):
+    """The parameters of listTestClocks."""
+
+    limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = USUAL_PAGE
+    cursor: Text | UnsetType = UNSET
+
+    def faults(self, now: Moment) -> Iterator[Fault]:
+        if isinstance(self.cursor, str) and ids.read_cursor(self.cursor) is None:
+            yield Fault("cursor", "format", "must be a nextCursor that listTestClocks has given", shown(self.cursor))
+
+
+class DeleteEntry(Entry, frozen=True):
+    """The parameters of deleteTestClock."""
+
+    id: Text
+
+
+class ForkEntry(Entry, frozen=True):
+    """The parameters of forkTestClock."""
+
+    id: Text
+    at: Moment | UnsetType = UNSET
+
+
 # What is kept, and seen: pieces of JSON. Items are what was asked for, each with an id; of a goal, only how far it has
 # come depends on the instant.
 
@@ -194,13 +227,39 @@ def start(key: bytes, entry: ScheduleEntry, now: Moment) -> Clock:
 
 def write_schedule(clock: Clock, entry: ScheduleEntry) -> Schedule:
     """Give every item its id, put it in order, and write it down, so that a view has only to join the pieces."""
-    beginning = b'"id":"%b","status":"READY"' % ids.write("clock", clock.key).encode()
-    expires_at = _ENCODER.encode(ids.expires_at(clock.key))
-    bounds = b'"maxTime":%b,"expiresAt":%b' % (_ENCODER.encode(clock.max_time), expires_at)
     key = clock.key.hex()
     transactions = _write_lane("txn", key, entry.transactions, ',"source":"SIMULATED_TEST_CLOCK"')
     goals = [_write_goal(f"{key}_{index}", goal) for index, goal in enumerate(entry.goals)]
-    return Schedule(beginning, bounds, transactions, goals)
+    return Schedule(_write_beginning(clock.key), _write_bounds(clock), transactions, goals)
+
+
+def _write_beginning(key: bytes) -> bytes:
+    return b'"id":"%b","status":"READY"' % ids.write("clock", key).encode()
+
+
+def _write_bounds(clock: Clock) -> bytes:
+    expires_at = _ENCODER.encode(ids.expires_at(clock.key))
+    return b'"maxTime":%b,"expiresAt":%b' % (_ENCODER.encode(clock.max_time), expires_at)
+
+
+def fork_schedule(schedule: Schedule, original: bytes, fork: Clock) -> Schedule:
+    """The same schedule for a fork of the clock with the key `original`: every id tells of the fork."""
+    old, new = original.hex().encode(), fork.key.hex().encode()
+
+    # Only the first: that is in the id, with which every piece begins, and any other is in a text of the caller's.
+    def renamed(pieces: list[bytes]) -> list[bytes]:
+        return [piece.replace(old, new, 1) for piece in pieces]
+
+    transactions = Lane(schedule.transactions.ats, renamed(schedule.transactions.pieces))
+    goals = [
+        GoalLane(
+            goal.head.replace(old, new, 1),
+            goal.savings,
+            Lane(goal.contributions.ats, renamed(goal.contributions.pieces)),
+        )
+        for goal in schedule.goals
+    ]
+    return Schedule(_write_beginning(fork.key), _write_bounds(fork), transactions, goals)
 
 
 def _write_goal(suffix: str, goal: GoalEntry) -> GoalLane:

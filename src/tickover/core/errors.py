@@ -9,6 +9,8 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
+_LONGEST_SHOWN = 200
+
 
 class Reason(StrEnum):
     """The stable names that programs match on."""
@@ -42,6 +44,11 @@ class Fault(Struct, frozen=True, omit_defaults=True):
     got: str | int | float | bool | None | UnsetType = UNSET
 
 
+def shown(text: str) -> str:
+    """A caller's own text as an error may show it."""
+    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
+
+
 class Rejection(Exception):
     """A call was refused for a reason that its caller can understand and act on.
 
@@ -53,6 +60,11 @@ class Rejection(Exception):
         self.reason = reason
         self.message = message
         self.details = dict(details or {})
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """What is wrong with which field, when that is what the call was refused for."""
+        return tuple(self.details.get("errors", ()))
 
 
 def invalid_params(method: str, faults: Sequence[Fault]) -> Rejection:

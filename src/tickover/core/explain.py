@@ -16,11 +16,10 @@ from typing import Any
 from msgspec import NODEFAULT, UNSET, UnsetType, inspect
 
 from tickover.core.entries import Entry, read_text
-from tickover.core.errors import Fault
+from tickover.core.errors import Fault, shown
 from tickover.core.limits import MAX_FAULTS
 from tickover.core.moments import Moment
 
-_LONGEST_GOT = 200
 _LONGEST_NAME_HINTED = 40
 _HINTS = 100
 _UNKNOWN_NAMES = 100
@@ -82,7 +81,7 @@ class _Walk:
         fields = {field.encode_name: field for field in info.fields}
         # Unlike all else that can be wrong, unknown names have no bound of their own.
         for name in islice((name for name in value if name not in fields), _UNKNOWN_NAMES):
-            self._note(prefix + _cut(name), "unknown", f"is not a known parameter{self._hint(name, fields)}")
+            self._note(prefix + shown(name), "unknown", f"is not a known parameter{self._hint(name, fields)}")
         read = {field.name: self._visit_field(field, value, prefix) for field in info.fields}
         return info.cls(**read)
 
@@ -143,9 +142,18 @@ def _wrong_with(info: inspect.Type, value: Any, expected: str, pattern: str) -> 
         case inspect.LiteralType():
             one_of = " or ".join(str(allowed) for allowed in info.values)
             return None if value in info.values and isinstance(value, str) else ("oneOf", f"must be {one_of}")
+        case inspect.IntType():
+            return _wrong_with_number(info, value) if _is_whole(value) else ("type", "must be a whole number")
     assert isinstance(info, inspect.UnionType), f"no rule is written for {info}"
     # A number: its two halves, whole and broken, carry the same bounds.
     return _wrong_with_number(next(half for half in info.types if isinstance(half, inspect.FloatType)), value)
+
+
+def _is_whole(value: Any) -> bool:
+    """As in JSON itself, where 20 and 20.0 are one number; one beyond all doubles, read as infinity, is whole too."""
+    if isinstance(value, float):
+        return math.isinf(value) or value.is_integer()
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _wrong_with_text(info: inspect.StrType, value: Any, expected: str, pattern: str) -> tuple[str, str] | None:
@@ -161,7 +169,7 @@ def _wrong_with_text(info: inspect.StrType, value: Any, expected: str, pattern: 
     return None
 
 
-def _wrong_with_number(info: inspect.FloatType, value: Any) -> tuple[str, str] | None:
+def _wrong_with_number(info: inspect.IntType | inspect.FloatType, value: Any) -> tuple[str, str] | None:
     if not isinstance(value, int | float) or isinstance(value, bool):
         return "type", "must be a number"
     if info.gt is not None and not value > info.gt:
@@ -180,11 +188,7 @@ def _characters(count: int) -> str:
 def _shown(value: Any) -> str | int | float | bool | None | UnsetType:
     """The value as an error may show it: short, and nothing for what has no short form."""
     if isinstance(value, str):
-        return _cut(value)
+        return shown(value)
     if isinstance(value, dict | list) or (isinstance(value, float) and not math.isfinite(value)):
         return UNSET
     return value  # type: ignore[no-any-return]
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_GOT else text[: _LONGEST_GOT - 1] + "…"

@@ -11,6 +11,7 @@ from tickover.core.limits import CLOCK_LIFETIME
 from tickover.core.moments import Moment, from_micros, to_micros
 
 _CLOCK_ID: Final = re.compile(r"clock_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+_CURSOR: Final = re.compile(r"cursor_[0-9a-f]{32}")
 _MILLISECOND: Final = timedelta(milliseconds=1)
 _DAY: Final = timedelta(days=1)
 _LIFETIME_MILLIS: Final = CLOCK_LIFETIME // _MILLISECOND
@@ -32,6 +33,16 @@ def write(prefix: str, key: bytes) -> str:
 def read_clock_id(text: str) -> bytes | None:
     """The key inside a clock's id, or None when no clock can have this id."""
     return bytes.fromhex(text[6:].replace("-", "")) if _CLOCK_ID.fullmatch(text) else None
+
+
+def write_cursor(key: bytes) -> str:
+    """Where the next page of a list begins: after the clock with this key."""
+    return f"cursor_{key.hex()}"
+
+
+def read_cursor(text: str) -> bytes | None:
+    """The key inside a cursor, or None when it is none."""
+    return bytes.fromhex(text[7:]) if _CURSOR.fullmatch(text) else None
 
 
 def has_expired(key: bytes, now: Moment) -> bool:

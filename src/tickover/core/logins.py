@@ -6,7 +6,7 @@ from enum import StrEnum
 from math import ceil
 from typing import Annotated, Final, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import Meta, Struct
 
 from tickover.core.addresses import EmailAddress
 from tickover.core.entries import Entry, Text
@@ -74,26 +74,6 @@ class LinkEntry(Entry, frozen=True):
 
 class LogoutEntry(Entry, frozen=True):
     """logout takes no parameters."""
-
-
-class Done(Struct, frozen=True):
-    """The result of an operation that has nothing else to say."""
-
-    message: str = "ok"
-
-
-class Sent(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """The result of sendLoginCodeEmail."""
-
-    message: str
-    login_url: str | UnsetType = UNSET
-
-
-class SignedIn(Struct, frozen=True, rename="camel"):
-    """The result of signing in."""
-
-    token: str
-    user_id: str
 
 
 class Kind(StrEnum):

@@ -10,8 +10,14 @@ from itertools import count
 from pathlib import Path
 
 from tickover.mail.compose import Composer
-from tickover.ports import Letter, MailRefused
+from tickover.ports import Letter, MailRefused, Subject
 from tickover.settings import SettingError
+
+STAMP = "%Y%m%dT%H%M%S.%fZ"
+CODE_HEADER = "X-Tickover-Code"
+LINK_HEADER = "X-Tickover-Link"
+_HEADERS = {Subject.CODE: CODE_HEADER, Subject.LINK: LINK_HEADER}
+"""In letters that stay here, for programs that read them."""
 
 
 class Outbox:
@@ -38,11 +44,12 @@ class Outbox:
 
     def _keep(self, letter: Letter) -> None:
         """Write the letter whole or not at all, under a name that sorts by time."""
-        name = f"{letter.sent_at:%Y%m%dT%H%M%S.%fZ}-{os.getpid()}-{next(self._numbers):06}"
+        name = f"{letter.sent_at:{STAMP}}-{os.getpid()}-{next(self._numbers):06}"
+        header = f"{_HEADERS[letter.subject]}: {letter.secret}\r\n" if letter.subject in _HEADERS else ""
         unfinished = self._folder / f".{name}"
         try:
             with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(self._composer.compose(letter))
+                file.write(header.encode() + self._composer.compose(letter))
             unfinished.rename(self._folder / f"{name}.eml")
         finally:
             unfinished.unlink(missing_ok=True)

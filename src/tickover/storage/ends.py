@@ -58,6 +58,7 @@ TABLES: Final = (
     Table("tokens", ("digest", "user_key", "expires_at"), b""),
     Table("schedules", ("key", "body"), bytes(16), size="length(body)", has_slots=True),
     Table("clocks", ("key", "owner", "start_time", "frozen_time", "max_time"), bytes(16), has_slots=True),
+    Table("creations", ("digest", "params", "clock_key"), b""),
     Table("login_failures", ("email", "count"), "", copied="email like '%@%'"),
     Table(
         "login_sends",

@@ -17,7 +17,8 @@ from tickover.core.errors import Rejection, unavailable
 from tickover.core.ids import day_of_birth, first_living_key
 from tickover.core.logins import HOUR, Claimed, Held, Limits, Send, Try
 from tickover.core.moments import Moment, from_micros, to_micros
-from tickover.ports import Kept, NewSession
+from tickover.ports import Earlier, Kept, NewSession, Once
+from tickover.storage import statements
 from tickover.storage.connections import Connections
 from tickover.storage.gather import Gatherer
 
@@ -26,36 +27,7 @@ _DAY = timedelta(days=1)
 _KEY_NOTED_FOR = timedelta(minutes=5)
 _PING_SECONDS = 1.0
 _TURN_SECONDS = 3.0
-SLOTS = 10
-
-_USERS_OF_TOKENS = """
-    select given.place, tokens.user_key
-    from unnest($1::bytea[], $2::bigint[]) with ordinality as given (digest, instant, place)
-    join tokens on tokens.digest = given.digest and tokens.expires_at > given.instant"""
-
-_KEEP_CLOCKS = "select refused, oldest from keep_clocks($1, $2, $3, $4, $5, $6, $7, $8, $9)"
-
-# One for each slot, by its name: so only that one is looked at and locked. The keys are in order, rows are locked in
-# that order, so that no two batches wait for each other, and clocks before schedules, as by all who lock both.
-_MOVE_CLOCKS = [
-    f"""
-      update clocks_{slot} as clocks
-      set frozen_time = case when given.to_time between frozen_time and max_time then given.to_time else frozen_time end
-      from unnest($1::uuid[], $2::uuid[], $3::bigint[]) as given (key, owner, to_time)
-      where clocks.key = given.key and clocks.owner = given.owner
-      returning clocks.key, start_time, frozen_time, max_time"""
-    for slot in range(SLOTS)
-]
-_ADVANCE_CLOCKS = [
-    f"""
-    with moved as ({_MOVE_CLOCKS[slot]}
-    ), whole as materialized (
-      select moved.key, start_time, frozen_time, max_time, schedules.body
-      from moved join schedules_{slot} as schedules on schedules.key = moved.key
-    )
-    select * from whole"""
-    for slot in range(SLOTS)
-]
+_AFTER_ALL = b"\xff" * 16
 
 
 class _Token(NamedTuple):
@@ -145,7 +117,7 @@ class PostgresStore:
     async def _users_of_tokens(self, tokens: Sequence[_Token]) -> list[bytes | None]:
         digests = [token.digest for token in tokens]
         instants = [to_micros(token.now) for token in tokens]
-        rows = await self._connections.fetch(_USERS_OF_TOKENS, digests, instants, only_reads=True)
+        rows = await self._connections.fetch(statements.USERS_OF_TOKENS, digests, instants, only_reads=True)
         found = {place: user_key.bytes for place, user_key in rows}
         return [found.get(place) for place in range(1, len(tokens) + 1)]
 
@@ -157,7 +129,7 @@ class PostgresStore:
     async def _keep_clocks(self, fresh: Sequence[_NewClock]) -> list[bytes | None]:
         clocks = [new.clock for new in fresh]
         rows = await self._connections.fetch(
-            _KEEP_CLOCKS,
+            statements.KEEP_CLOCKS,
             slot_of(clocks[0].key),
             [UUID(clock.key) for clock in clocks],
             [UUID(new.owner) for new in fresh],
@@ -171,24 +143,61 @@ class PostgresStore:
         refused = {place: oldest.bytes for place, oldest in rows}
         return [refused.get(place) for place in range(1, len(fresh) + 1)]
 
+    async def create_clock_once(
+        self, once: Once, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
+    ) -> Earlier | bytes | None:
+        row = await self._fetch_in_turn(
+            statements.CREATE_ONCE,
+            once.digest,
+            once.params,
+            slot_of(clock.key),
+            UUID(clock.key),
+            UUID(owner),
+            to_micros(clock.start_time),
+            to_micros(clock.frozen_time),
+            to_micros(clock.max_time),
+            schedule,
+            UUID(living_from),
+            most,
+        )
+        refused, *earlier = row
+        if earlier[0] is not None:
+            return _earlier(*earlier)
+        oldest: bytes | None = refused.bytes if refused else None
+        return oldest
+
+    async def find_creation(self, digest: bytes, owner: bytes, living_from: bytes) -> Earlier | None:
+        values = (digest, UUID(owner), UUID(living_from))
+        rows = await self._connections.fetch("select * from find_creation($1, $2, $3)", *values, only_reads=True)
+        return _earlier(*rows[0]) if rows else None
+
+    async def find_clock(self, key: bytes, owner: bytes, *, with_schedule: bool = True) -> Kept | None:
+        by_slot = statements.FIND_WHOLE_CLOCK if with_schedule else statements.FIND_CLOCK
+        rows = await self._connections.fetch(by_slot[slot_of(key)], UUID(key), UUID(owner), only_reads=True)
+        return _kept(key, *rows[0]) if rows else None
+
+    async def list_clocks(self, owner: bytes, living_from: bytes, before: bytes | None, most: int) -> list[Clock]:
+        rows = await self._connections.fetch(
+            statements.LIST_CLOCKS, UUID(owner), UUID(living_from), UUID(before or _AFTER_ALL), most, only_reads=True
+        )
+        return [_kept(key.bytes, *instants).clock for key, *instants in rows]
+
+    async def delete_clock(self, key: bytes, owner: bytes) -> bool:
+        return bool(await self._connections.fetch(statements.DELETE_CLOCK[slot_of(key)], UUID(key), UUID(owner)))
+
     async def advance_clock(self, key: bytes, owner: bytes, to: Moment, *, with_schedule: bool = True) -> Kept | None:
         return await self._advances.submit(_Advance(key, owner, to, with_schedule))
 
     async def _advance_clocks(self, advances: Sequence[_Advance]) -> list[Kept | None]:
         in_order = sorted(advances)
-        statements = _ADVANCE_CLOCKS if advances[0].with_schedule else _MOVE_CLOCKS
+        by_slot = statements.ADVANCE_CLOCKS if advances[0].with_schedule else statements.MOVE_CLOCKS
         rows = await self._connections.fetch(
-            statements[slot_of(advances[0].key)],
+            by_slot[slot_of(advances[0].key)],
             [UUID(advance.key) for advance in in_order],
             [UUID(advance.owner) for advance in in_order],
             [to_micros(advance.to) for advance in in_order],
         )
-        found = {
-            key.bytes: Kept(
-                Clock(key.bytes, from_micros(start), from_micros(standing), from_micros(latest)), *schedule or (b"",)
-            )
-            for key, start, standing, latest, *schedule in rows
-        }
+        found = {key.bytes: _kept(key.bytes, *kept) for key, *kept in rows}
         return [found.get(advance.key) for advance in advances]
 
     async def claim_send(self, send: Send, limits: Limits) -> Claimed | Held:
@@ -264,7 +273,7 @@ class PostgresStore:
 
     async def sweep(self, now: Moment, most: int) -> int:
         row = await self._connections.fetch_row(
-            "select sweep($1, $2, $3, $4, $5)",
+            "select sweep($1, $2, $3, $4, $5) + sweep_creations($1, $5)",
             UUID(first_living_key(now)),
             UUID(first_living_key(now - _DAY)),
             to_micros(now),
@@ -275,5 +284,13 @@ class PostgresStore:
         return swept
 
 
+def _earlier(params: bytes, key: UUID, *kept: Any) -> Earlier:
+    return Earlier(params, _kept(key.bytes, *kept))
+
+
+def _kept(key: bytes, start: int, standing: int, latest: int, schedule: bytes = b"") -> Kept:
+    return Kept(Clock(key, from_micros(start), from_micros(standing), from_micros(latest)), schedule)
+
+
 def slot_of(key: bytes) -> int:
-    return day_of_birth(key) % SLOTS
+    return day_of_birth(key) % statements.SLOTS

@@ -6,7 +6,6 @@ A read here is a look-up by key, mostly in pages that are in memory; to hand it 
 import asyncio
 import time
 from contextlib import suppress
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +14,16 @@ import apsw
 from tickover.core.clocks import Clock
 from tickover.core.errors import unavailable
 from tickover.core.ids import first_living_key
-from tickover.core.logins import HOUR, Claimed, Held, Kind, Limits, Send, Try
+from tickover.core.logins import HOUR, Claimed, Held, Limits, Send, Try
 from tickover.core.moments import Moment, from_micros, to_micros
-from tickover.ports import Kept, NewSession
+from tickover.ports import Earlier, Kept, NewSession, Once
 from tickover.settings import SettingError
+from tickover.storage import sqlite_logins
 from tickover.storage.migrate import migrations, pending
-from tickover.storage.tally import Tally
+from tickover.storage.tally import Full, Tally
 from tickover.storage.writer import Writer, as_told, immediate
 
 _LOCK_WAIT_SECONDS = 5.0
-_OUT_OF_ORDER = timedelta(minutes=10)
 _PING_SECONDS = 1.0
 _READ_WAIT_MILLISECONDS = 50
 _CACHE_KIBIBYTES = 8_000
@@ -79,21 +78,70 @@ class SqliteStore:
     async def create_clock(
         self, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
     ) -> bytes | None:
+        full = await self._writer.submit(lambda db: self._create(db, clock, owner, schedule, living_from, most))
+        return self._oldest(owner, full)
+
+    async def create_clock_once(
+        self, once: Once, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
+    ) -> Earlier | bytes | None:
+        def job(db: apsw.Connection) -> Earlier | Full | None:
+            found: Any = db.execute(_EARLIER, (once.digest, owner, living_from)).fetchone()
+            if found is not None:
+                return _earlier(*found)
+            full = self._create(db, clock, owner, schedule, living_from, most)
+            if full is None:
+                db.execute("insert or replace into creations values (?, ?, ?)", (once.digest, once.params, clock.key))
+            return full
+
+        known = await self._writer.submit(job)
+        return known if isinstance(known, Earlier) else self._oldest(owner, known)
+
+    def _create(
+        self, db: apsw.Connection, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
+    ) -> Full | None:
+        if most == 0:
+            self._tally.forget(owner)
+        elif (full := self._tally.take_place(db, owner, living_from, most)) is not None:
+            return full
         instants = (to_micros(clock.start_time), to_micros(clock.frozen_time), to_micros(clock.max_time))
+        db.execute("insert into clocks values (?, ?, ?, ?, ?)", (clock.key, owner, *instants))
+        db.execute("insert into schedules values (?, ?)", (clock.key, schedule))
+        return None
 
-        def job(db: apsw.Connection) -> bytes | None:
-            if most == 0:
-                self._tally.forget(owner)
-            elif (oldest := self._tally.take_place(db, owner, living_from, most)) is not None:
-                return oldest
-            db.execute("insert into clocks values (?, ?, ?, ?, ?)", (clock.key, owner, *instants))
-            db.execute("insert into schedules values (?, ?)", (clock.key, schedule))
+    def _oldest(self, owner: bytes, full: Full | None) -> bytes | None:
+        if full is None:
             return None
+        self._tally.note_full(owner, full)
+        return full.oldest
 
-        oldest = await self._writer.submit(job)
-        if oldest is not None:
-            self._tally.note_full(owner, most, oldest)
-        return oldest
+    async def find_creation(self, digest: bytes, owner: bytes, living_from: bytes) -> Earlier | None:
+        found = self._look_up(_EARLIER, digest, owner, living_from)
+        return _earlier(*found) if found else None
+
+    async def find_clock(self, key: bytes, owner: bytes, *, with_schedule: bool = True) -> Kept | None:
+        instants = self._look_up(_CLOCK, key, owner)
+        if instants is None:
+            return None
+        start, standing, latest = instants
+        return _kept(key, start, standing, latest, self._look_up(_SCHEDULE, key)[0] if with_schedule else b"")
+
+    async def list_clocks(self, owner: bytes, living_from: bytes, before: bytes | None, most: int) -> list[Clock]:
+        rows = self._look_up_all(_CLOCKS, owner, living_from, before or _AFTER_ALL, most)
+        return [_kept(*row).clock for row in rows]
+
+    async def delete_clock(self, key: bytes, owner: bytes) -> bool:
+        def job(db: apsw.Connection) -> bool:
+            if db.execute(_CLOCK, (key, owner)).fetchone() is None:
+                return False
+            db.execute("delete from clocks where key = ?", (key,))
+            db.execute("delete from schedules where clock_key = ?", (key,))
+            db.execute("delete from creations where clock_key = ?", (key,))
+            return True
+
+        deleted = await self._writer.submit(job)
+        if deleted:
+            self._tally.note_deleted(owner)
+        return deleted
 
     async def advance_clock(self, key: bytes, owner: bytes, to: Moment, *, with_schedule: bool = True) -> Kept | None:
         micros = to_micros(to)
@@ -113,27 +161,10 @@ class SqliteStore:
         kept = await self._writer.submit(job)
         if kept is None:
             return None
-        start, standing, latest, schedule = kept
-        return Kept(Clock(key, from_micros(start), from_micros(standing), from_micros(latest)), schedule)
+        return _kept(key, *kept)
 
     async def claim_send(self, send: Send, limits: Limits) -> Claimed | Held:
-        def job(db: apsw.Connection) -> Claimed | Held:
-            last = _nth_newest_send(db, send, 1, limits.resend_interval, "holds_slot")
-            if last:
-                return Held(last, limits.resend_interval, by_last_letter=True)
-            counted = [
-                _nth_newest_send(db, send, limits.sends_an_hour, HOUR, "not spent"),
-                _nth_newest_send(
-                    db, send, limits.sends_an_hour_from_one_network, HOUR, "not spent and network = :network"
-                ),
-            ]
-            # Where both caps hold, the wait is until neither does.
-            latest = max((since for since in counted if since), default=None)
-            if latest:
-                return Held(latest, HOUR, by_last_letter=False)
-            return _keep_send(db, send, limits)
-
-        return await self._writer.submit(job)
+        return await self._writer.submit(lambda db: sqlite_logins.claim_send(db, send, limits))
 
     async def undo_send(self, send: Send) -> None:
         await self._writer.submit(_statement("delete from login_sends where digest = ?", send.digest))
@@ -142,54 +173,14 @@ class SqliteStore:
         await self._writer.submit(_statement("update login_sends set holds_slot = 0 where digest = ?", send.digest))
 
     async def count_try(self, email: str, limits: Limits, now: Moment) -> Try | None:
-        values = {
-            "email": email,
-            "now": to_micros(now),
-            "tries": limits.code_tries,
-            "failures": limits.failures_in_a_row,
-        }
-
-        def job(db: apsw.Connection) -> Any:
-            counted = db.execute(
-                f"""update login_sends set tries = tries + 1
-                    where digest = {_NEWEST_CODE} and not spent and tries < :tries and expires_at > :now
-                      and not {_CODES_STOPPED}
-                    returning digest, sent_at""",
-                values,
-            ).fetchone()
-            if counted is None:
-                _count_miss(db)
-            else:
-                _count_failure(db, email)
-            return counted
-
-        row = await self._writer.submit(job)
+        row = await self._writer.submit(lambda db: sqlite_logins.count_try(db, email, limits, now))
         return Try(row[0], from_micros(row[1])) if row else None
 
     async def redeem_code(self, email: str, code_digest: bytes, session: NewSession) -> bytes | None:
-        def job(db: apsw.Connection) -> bytes | None:
-            spent = db.execute(
-                f"""update login_sends set spent = 1
-                    where digest = :digest and not spent and digest = {_NEWEST_CODE} returning 1""",
-                {"email": email, "digest": code_digest},
-            ).fetchone()
-            return _open_session(db, email, session) if spent else None
-
-        return await self._writer.submit(job)
+        return await self._writer.submit(lambda db: sqlite_logins.redeem_code(db, email, code_digest, session))
 
     async def redeem_link(self, link_digest: bytes, session: NewSession) -> bytes | None:
-        def job(db: apsw.Connection) -> bytes | None:
-            spent: Any = db.execute(
-                """update login_sends set spent = 1
-                   where digest = ? and kind = 'LINK' and not spent and expires_at > ? returning email""",
-                (link_digest, to_micros(session.created_at)),
-            ).fetchone()
-            if spent is None:
-                _count_miss(db)
-                return None
-            return _open_session(db, spent[0], session)
-
-        return await self._writer.submit(job)
+        return await self._writer.submit(lambda db: sqlite_logins.redeem_link(db, link_digest, session))
 
     async def revoke_token(self, token_digest: bytes) -> None:
         await self._writer.submit(_statement("delete from tokens where digest = ?", token_digest))
@@ -200,6 +191,11 @@ class SqliteStore:
             dead = db.execute("select key from clocks where key < ? limit ?", (first_living_key(now), most)).fetchall()
             db.executemany("delete from schedules where clock_key = ?", dead)
             db.executemany("delete from clocks where key = ?", dead)
+            db.execute(
+                """delete from creations
+                   where digest in (select digest from creations where clock_key < ? limit ?)""",
+                (first_living_key(now), most),
+            )
             db.execute(
                 "delete from tokens where digest in (select digest from tokens where expires_at <= ? limit ?)",
                 (to_micros(now), most),
@@ -214,13 +210,18 @@ class SqliteStore:
         return await self._writer.submit(job, is_long=True)
 
     def _look_up(self, statement: str, *bindings: object) -> Any:
+        """The first row that is found, if there is one."""
+        found = self._look_up_all(statement, *bindings)
+        return found[0] if found else None
+
+    def _look_up_all(self, statement: str, *bindings: object) -> list[Any]:
         """Look up in the database as it is in this turn of the event loop: locking it again each time took longer."""
         try:
             if not self._reading.in_transaction:
                 self._reading.execute("begin")
                 # Whoever is asked in a later turn, and may know of something newer, finds that there too.
                 self._loop.call_soon(self._end_looking)
-            return self._reading.execute(statement, bindings).fetchone()
+            return self._reading.execute(statement, bindings).fetchall()
         except apsw.Error as error:
             raise as_told(error) from error
 
@@ -231,65 +232,22 @@ class SqliteStore:
 
 _SCHEDULE = "select body from schedules where clock_key = ?"
 _CLOCK = "select start_time, frozen_time, max_time from clocks where key = ? and owner = ?"
-_NEWEST_CODE = f"""
-    (select digest from login_sends where email = :email and kind = '{Kind.CODE}' order by sent_at desc limit 1)"""
-
-_CODES_STOPPED = "exists (select 1 from login_failures where email = :email and count >= :failures)"
-
-
-def _nth_newest_send(db: apsw.Connection, send: Send, nth: int, interval: timedelta, condition: str) -> Moment | None:
-    """When the nth letter, counted back from this one, was sent to its address; None if not within the interval."""
-    values = {
-        "email": send.email,
-        "network": send.network,
-        "since": to_micros(send.sent_at - interval),
-        # Sends that run side by side may come out of order. Later than that, the wall clock was set back since.
-        "until": to_micros(send.sent_at + _OUT_OF_ORDER),
-        "skipped": nth - 1,
-    }
-    found: Any = (
-        nth
-        and db.execute(
-            f"""select sent_at from login_sends
-                where email = :email and sent_at > :since and sent_at < :until and {condition}
-                order by sent_at desc limit 1 offset :skipped""",
-            values,
-        ).fetchone()
-    )
-    return from_micros(found[0]) if found else None
+_CLOCKS = """
+    select key, start_time, frozen_time, max_time from clocks
+    where owner = ? and key >= ? and key < ? order by key desc limit ?"""
+_AFTER_ALL = b"\xff" * 16
+_EARLIER = """
+    select params, key, start_time, frozen_time, max_time, body
+    from creations join clocks on key = creations.clock_key join schedules on schedules.clock_key = key
+    where digest = ? and owner = ? and key >= ?"""
 
 
-def _keep_send(db: apsw.Connection, send: Send, limits: Limits) -> Claimed:
-    db.execute(
-        "insert into login_sends (digest, email, kind, sent_at, expires_at, network) values (?, ?, ?, ?, ?, ?)",
-        (send.digest, send.email, send.kind, to_micros(send.sent_at), to_micros(send.expires_at), send.network),
-    )
-    values = {"email": send.email, "failures": limits.failures_in_a_row}
-    stopped: Any = db.execute(f"select {_CODES_STOPPED}", values).fetchone()
-    return Claimed(codes_stopped=bool(stopped[0]))
+def _earlier(params: bytes, *kept: Any) -> Earlier:
+    return Earlier(params, _kept(*kept))
 
 
-def _count_failure(db: apsw.Connection, email: str) -> None:
-    db.execute("insert into login_failures values (?, 1) on conflict do update set count = count + 1", (email,))
-
-
-def _count_miss(db: apsw.Connection) -> None:
-    """Write what a try against a live code would write, to the letter that was never sent."""
-    db.execute("update login_sends set tries = tries + 1 where digest = zeroblob(32)")
-    _count_failure(db, "")
-
-
-def _open_session(db: apsw.Connection, email: str, session: NewSession) -> bytes:
-    """Void all that was sent to the address, forget its failures, and let its user, new or known, in."""
-    db.execute("update login_sends set spent = 1 where email = ? and not spent", (email,))
-    db.execute("delete from login_failures where email = ?", (email,))
-    db.execute(
-        "insert into users values (?, ?, ?) on conflict (email) do nothing",
-        (session.user_key, email, to_micros(session.created_at)),
-    )
-    user_key = _one(db.execute("select key from users where email = ?", (email,)))
-    db.execute("insert into tokens values (?, ?, ?)", (session.token_digest, user_key, to_micros(session.expires_at)))
-    return user_key
+def _kept(key: bytes, start: int, standing: int, latest: int, schedule: bytes = b"") -> Kept:
+    return Kept(Clock(key, from_micros(start), from_micros(standing), from_micros(latest)), schedule)
 
 
 def _one(cursor: apsw.Cursor) -> bytes:

@@ -3,10 +3,20 @@
 from typing import Any, TypeVar
 
 import apsw
+from msgspec import Struct
 
 _MOST_OWNERS = 10_000
 _K = TypeVar("_K")
 _V = TypeVar("_V")
+
+
+class Full(Struct, frozen=True):
+    """An owner had `most` clocks that lived, and this was the oldest."""
+
+    most: int
+    oldest: bytes
+    counted: bool
+    """In the database just now; otherwise it was remembered."""
 
 
 class Tally:
@@ -18,25 +28,33 @@ class Tally:
 
     def __init__(self) -> None:
         self._at_most: dict[bytes, int] = {}
-        self._full: dict[tuple[bytes, int], bytes] = {}
-        """Of owners that had no room for as many, the oldest clock: until it has expired, they have none."""
+        self._full: dict[bytes, Full] = {}
+        """Owners that had no room. Until their oldest clock has expired, or they delete one, they have none."""
 
-    def take_place(self, db: apsw.Connection, owner: bytes, living_from: bytes, most: int) -> bytes | None:
-        """Take a place for one more clock; if there is none, the key of the oldest living one."""
+    def take_place(self, db: apsw.Connection, owner: bytes, living_from: bytes, most: int) -> Full | None:
+        """Take a place for one more clock; if there is none, what is known of that."""
         at_most = self._at_most.get(owner, most)
         if at_most >= most:
-            oldest = self._full.get((owner, most))
-            if oldest is not None and oldest >= living_from:
-                return oldest
+            full = self._full.get(owner)
+            if full is not None and full.most == most and full.oldest >= living_from:
+                return Full(most, full.oldest, counted=False)
             at_most, oldest = _count(db, owner, living_from)
             if at_most >= most:
-                return oldest
+                return Full(most, oldest, counted=True)
         _remember(self._at_most, owner, at_most + 1)
         return None
 
-    def note_full(self, owner: bytes, most: int, oldest: bytes) -> None:
-        """Remember that there was no place; not before what was counted is on the disk, or it may be undone."""
-        _remember(self._full, (owner, most), oldest)
+    def note_full(self, owner: bytes, full: Full) -> None:
+        """Remember that there was no place; not before what was counted is on the disk, or it may be undone.
+
+        What was only remembered is not noted anew: a clock may have been deleted since.
+        """
+        if full.counted:
+            _remember(self._full, owner, full)
+
+    def note_deleted(self, owner: bytes) -> None:
+        """There may be a place again. To be told once the deletion is on the disk, after all that was before it."""
+        self._full.pop(owner, None)
 
     def forget(self, owner: bytes) -> None:
         """Count anew when it is asked for next, because places were taken unseen."""

@@ -1,74 +1,37 @@
-"""The operations, each from start to finish: what is asked of the store and the mailer, and what is answered."""
+"""Signing in: letters are sent, and what is in them is exchanged for tokens."""
 
 import hmac
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from math import ceil
-from typing import Any, Final
-
-from msgspec import Struct, msgpack
 
 from tickover import tokens
-from tickover.core import clocks, ids, moments
+from tickover.core import ids
 from tickover.core.buckets import Buckets
-from tickover.core.clocks import AdvanceEntry, Schedule, ScheduleEntry
-from tickover.core.entries import Entry
 from tickover.core.errors import Reason, Rejection
-from tickover.core.limits import CLIENT_BURST, CLIENT_REFILL, TOKEN_LIFETIME
+from tickover.core.limits import TOKEN_LIFETIME
 from tickover.core.logins import (
     LIFETIMES,
     Claimed,
-    Done,
     Held,
     Kind,
-    Limits,
     LinkEntry,
     LogoutEntry,
     Send,
     SendEntry,
-    Sent,
-    SignedIn,
     VerificationEntry,
 )
 from tickover.core.moments import Moment
-from tickover.core.recent import Recent
+from tickover.core.results import Done, Sent, SignedIn
+from tickover.operations.callers import Caller, Policy
 from tickover.ports import Letter, Mailer, MailOutcomeUnknown, MailRefused, NewSession, Store, Subject
 from tickover.tokens import Mint
 
-_read_schedule: Final = msgpack.Decoder(Schedule).decode
-_write_schedule: Final = msgpack.Encoder().encode
 
-
-_SCHEDULES_AT_HAND: Final = 8_000_000
-"""Bytes of schedules that are not read again: they never change, and whoever moves a clock moves it again soon."""
-
-
-class Caller(Struct, frozen=True):
-    """Who asks, from where, and when. Only operations that need a token are given the user's key, and its digest."""
-
-    now: Moment
-    network: str
-    user: bytes = b""
-    token_digest: bytes = b""
-
-
-class Policy(Struct, frozen=True):
-    """What the operator has settled."""
-
-    public_url: str
-    max_clocks_per_user: int
-    logins: Limits = Limits()
-    client_burst: int = CLIENT_BURST
-    client_refill: float = CLIENT_REFILL
-
-
-class Operations:
+class LoginOperations:
     def __init__(self, store: Store, mailer: Mailer, mint: Mint, policy: Policy) -> None:
         self._store = store
         self._mailer = mailer
         self._mint = mint
         self._policy = policy
-        self._schedules: Recent[bytes, Schedule] = Recent(_SCHEDULES_AT_HAND)
         self._buckets = Buckets(policy.client_burst, policy.client_refill)
 
     async def authenticate(self, token: str | None, anyone: Caller) -> Caller:
@@ -79,45 +42,6 @@ class Operations:
             message = "A valid bearer token is required. Sign in, and send it as: Authorization: Bearer <token>"
             raise Rejection(Reason.UNAUTHENTICATED, message)
         return Caller(anyone.now, anyone.network, user, digest)
-
-    async def create_test_clock(self, entry: ScheduleEntry, caller: Caller) -> bytes:
-        key = self._mint.new_key(caller.now)
-        clock = clocks.start(key, entry, caller.now)
-        schedule = clocks.write_schedule(clock, entry)
-        living_from = ids.first_living_key(caller.now)
-        most = self._policy.max_clocks_per_user
-        oldest = await self._store.create_clock(clock, caller.user, _write_schedule(schedule), living_from, most)
-        if oldest is not None:
-            wait = ceil((ids.expires_at(oldest) - caller.now).total_seconds())
-            message = f"You have as many live clocks as you may ({most}); the oldest expires in {wait} s."
-            raise Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
-        return _clock_result(clock.frozen_time, schedule)
-
-    async def advance_test_clock(self, entry: AdvanceEntry, caller: Caller) -> bytes:
-        key = ids.read_clock_id(entry.id)
-        if key is not None and ids.has_expired(key, caller.now):
-            raise Rejection(Reason.CLOCK_EXPIRED, "This clock has expired; clocks live for seven days.")
-        schedule = self._schedules.get(key) if key else None
-        kept = (
-            await self._store.advance_clock(key, caller.user, entry.frozen_time, with_schedule=schedule is None)
-            if key
-            else None
-        )
-        if kept is None:
-            raise Rejection(Reason.CLOCK_NOT_FOUND, "You have no clock with this id.")
-        clock = kept.clock
-        if schedule is None:
-            schedule = _read_schedule(kept.schedule)
-            self._schedules.put(clock.key, schedule, len(kept.schedule))
-        if entry.frozen_time < clock.frozen_time:
-            current = moments.write(clock.frozen_time)
-            message = f"The clock is already at {current}; time only moves forward."
-            raise Rejection(Reason.TIME_BEFORE_CURRENT, message, {"currentFrozenTime": current})
-        if entry.frozen_time > clock.max_time:
-            latest = moments.write(clock.max_time)
-            message = f"The clock cannot go beyond {latest}."
-            raise Rejection(Reason.TIME_AFTER_MAX, message, {"maxTime": latest})
-        return _clock_result(clock.frozen_time, schedule)
 
     async def send_login_code_email(self, entry: SendEntry, caller: Caller) -> Sent:
         self._admit(caller)
@@ -206,25 +130,3 @@ def _signed_in(token: str, user: bytes | None) -> SignedIn:
         message = "This code or link is wrong, used or too old. Ask for a new one."
         raise Rejection(Reason.LOGIN_REFUSED, message)
     return SignedIn(token, ids.write("user", user))
-
-
-def _clock_result(frozen_time: Moment, schedule: Schedule) -> bytes:
-    return b'{"clock":%b}' % clocks.view(frozen_time, schedule)
-
-
-class Operation(Struct, frozen=True):
-    """How a method is called: what it takes, whether it needs a token, and who does it."""
-
-    params: type[Entry]
-    needs_token: bool
-    run: Callable[[Operations, Any, Caller], Awaitable[bytes | Struct]]
-
-
-OPERATIONS: Final = {
-    "createTestClock": Operation(ScheduleEntry, True, Operations.create_test_clock),
-    "advanceTestClock": Operation(AdvanceEntry, True, Operations.advance_test_clock),
-    "sendLoginCodeEmail": Operation(SendEntry, False, Operations.send_login_code_email),
-    "loginByEmailVerification": Operation(VerificationEntry, False, Operations.login_by_email_verification),
-    "loginByEmailLink": Operation(LinkEntry, False, Operations.login_by_email_link),
-    "logout": Operation(LogoutEntry, True, Operations.logout),
-}

@@ -1,0 +1,123 @@
+"""The contract of every store: a clock is found by what it was created with, by its owner alone and while it lives."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from tests.contract.values import (
+    DAY,
+    END,
+    NOW,
+    START,
+    WEEK,
+    advance,
+    clock,
+    digest,
+    keep,
+    keep_once,
+    key,
+    once,
+    user,
+)
+from tickover.core.clocks import Clock
+from tickover.core.ids import first_living_key
+from tickover.core.limits import CLOCK_LIFETIME
+from tickover.ports import Earlier, Kept, Store
+
+_ANYTHING = bytes(range(256)) * 400
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+async def test_it_is_found_with_its_parameters_and_schedule(store: Store) -> None:
+    await store.create_clock_once(once(1, b"of one"), clock(1), user(1), _ANYTHING, bytes(16), 0)
+    await store.create_clock_once(once(2, b"of two"), clock(2), user(1), b"", bytes(16), 0)
+    assert await store.find_creation(digest(1), user(1), bytes(16)) == Earlier(b"of one", Kept(clock(1), _ANYTHING))
+    assert await store.find_creation(digest(2), user(1), bytes(16)) == Earlier(b"of two", Kept(clock(2), b""))
+
+
+async def test_it_is_found_as_it_stands(store: Store) -> None:
+    await keep_once(store, once(1), clock(1), user(1))
+    for to in (START + DAY, START + WEEK, END):
+        await advance(store, key(1), user(1), to)
+        found = await store.find_creation(digest(1), user(1), bytes(16))
+        assert found == Earlier(b"parameters", Kept(Clock(key(1), START, to, END), b"schedule"))
+
+
+async def test_what_was_never_used_is_not_found(store: Store) -> None:
+    await keep_once(store, once(1), clock(1), user(1))
+    await keep(store, clock(2), user(1))
+    for unknown in (digest(2), digest(1)[:-1], digest(1) + b"\0", b""):
+        assert await store.find_creation(unknown, user(1), bytes(16)) is None
+
+
+async def test_nobody_finds_what_somebody_else_has_created(store: Store) -> None:
+    await keep_once(store, once(1), clock(1), user(1))
+    assert await store.find_creation(digest(1), user(2), bytes(16)) is None
+
+
+@pytest.mark.parametrize("age", range(7))
+async def test_a_clock_of_any_day_of_its_week_is_found(store: Store, age: int) -> None:
+    for day in range(10):
+        assert await keep_once(store, once(day), clock(day, NOW - day * DAY), user(1)) is None
+    found = await store.find_creation(digest(age), user(1), first_living_key(NOW))
+    assert found == Earlier(b"parameters", Kept(clock(age, NOW - age * DAY), b"schedule"))
+
+
+@pytest.mark.parametrize(
+    ("age", "lives"),
+    [
+        pytest.param(CLOCK_LIFETIME - _MILLISECOND, True, id="in its last millisecond"),
+        pytest.param(CLOCK_LIFETIME, False, id="at its end"),
+        pytest.param(CLOCK_LIFETIME + DAY, False, id="long after"),
+    ],
+)
+async def test_it_is_found_while_its_clock_lives(store: Store, age: timedelta, lives: bool) -> None:
+    await keep_once(store, once(1), clock(1, NOW - age), user(1))
+    found = await store.find_creation(digest(1), user(1), first_living_key(NOW))
+    assert found == (Earlier(b"parameters", Kept(clock(1, NOW - age), b"schedule")) if lives else None)
+
+
+async def test_it_is_found_from_its_own_key_on_and_not_from_the_next(store: Store) -> None:
+    await keep_once(store, once(5), clock(5), user(1))
+    assert await store.find_creation(digest(5), user(1), living_from=key(5)) is not None
+    assert await store.find_creation(digest(5), user(1), living_from=key(6)) is None
+    assert isinstance(await keep_once(store, once(5), clock(7), user(1), living_from=key(5)), Earlier)
+    assert await keep_once(store, once(5), clock(7), user(1), living_from=key(6)) is None
+
+
+async def test_it_is_not_found_once_its_clock_was_deleted(store: Store) -> None:
+    await keep_once(store, once(1), clock(1), user(1))
+    await store.delete_clock(key(1), user(1))
+    assert await store.find_creation(digest(1), user(1), bytes(16)) is None
+    await keep_once(store, once(1, b"others"), clock(2), user(1))
+    found = await store.find_creation(digest(1), user(1), bytes(16))
+    assert found == Earlier(b"others", Kept(clock(2), b"schedule"))
+
+
+async def test_what_was_refused_is_not_found(store: Store) -> None:
+    await keep(store, clock(1), user(1))
+    assert await store.create_clock_once(once(1), clock(2), user(1), b"", bytes(16), 1) == key(1)
+    assert await store.find_creation(digest(1), user(1), bytes(16)) is None
+
+
+async def test_to_look_for_it_takes_nothing(store: Store) -> None:
+    assert await store.find_creation(digest(1), user(1), bytes(16)) is None
+    assert await store.create_clock_once(once(1), clock(1), user(1), b"", bytes(16), 1) is None
+    for _ in range(3):
+        assert await store.find_creation(digest(1), user(1), bytes(16)) is not None
+    assert await store.create_clock_once(once(2), clock(2), user(1), b"", bytes(16), 2) is None
+
+
+async def test_who_looks_while_many_create_finds_nothing_or_the_one_clock(store: Store) -> None:
+    for number in range(5):
+        creating = [keep_once(store, once(number), clock(number * 100 + n), user(1)) for n in range(20)]
+        looking = [store.find_creation(digest(number), user(1), bytes(16)) for _ in range(20)]
+        answers = await asyncio.gather(*(call for pair in zip(creating, looking, strict=True) for call in pair))
+        created = [n for n, answer in enumerate(answers[::2]) if answer is None]
+        found = await store.find_creation(digest(number), user(1), bytes(16))
+        assert found == Earlier(b"parameters", Kept(clock(number * 100 + created[0]), b"schedule"))
+        assert len(created) == 1
+        assert {answer.kept.clock.key for answer in answers[1::2] if isinstance(answer, Earlier)} <= {
+            found.kept.clock.key
+        }

@@ -1,0 +1,146 @@
+"""The parameters of a list: how many clocks a page has, and where it begins."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from msgspec import UNSET, json
+
+from tickover.core.clocks import ListEntry
+from tickover.core.errors import Fault, Rejection
+from tickover.core.reading import read, read_at_once
+from tickover.wire import read_params
+
+NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
+CURSOR = "cursor_01a2d11f02007129903ac1d45597fdf1"
+EXPECTED_CURSOR = "must be a nextCursor that listTestClocks has given"
+EXPECTED_TEXT = "must be text without U+0000 and lone surrogates"
+NO_TEXT = "must be a string"
+TOO_MANY = ("max", "must be at most 100")
+TOO_FEW = ("min", "must be at least 1")
+NOT_WHOLE = ("type", "must be a whole number")
+
+
+def faults_of(params: Any) -> list[Fault]:
+    return read(ListEntry, params if isinstance(params, bytes) else json.encode(params), NOW)[0]
+
+
+# How many
+
+
+@pytest.mark.parametrize(
+    ("number", "limit"),
+    [
+        pytest.param("1", 1, id="one"),
+        pytest.param("20", 20, id="as usual"),
+        pytest.param("99", 99, id="one less than the most"),
+        pytest.param("100", 100, id="the most"),
+        pytest.param("1.0", 1, id="one, with a fraction"),
+        pytest.param("20.0", 20, id="as usual, with a fraction"),
+        pytest.param("100.000", 100, id="the most, with a fraction"),
+        pytest.param("1e2", 100, id="the most, with an exponent"),
+        pytest.param("2E+1", 20, id="another exponent"),
+        pytest.param("2000e-2", 20, id="a negative exponent"),
+    ],
+)
+def test_a_page_has_1_to_100_clocks(number: str, limit: int) -> None:
+    params = b'{"limit":%b}' % number.encode()
+    assert faults_of(params) == []
+    assert read_params(ListEntry, "listTestClocks", params, NOW).limit == limit
+
+
+def test_a_page_has_20_clocks_unless_told_otherwise() -> None:
+    assert read_params(ListEntry, "listTestClocks", b"{}", NOW) == ListEntry(20, UNSET)
+
+
+@pytest.mark.parametrize(
+    ("number", "wrong", "got"),
+    [
+        pytest.param("0", TOO_FEW, 0, id="none"),
+        pytest.param("0.0", TOO_FEW, 0.0, id="none, with a fraction"),
+        pytest.param("-0.0", TOO_FEW, 0.0, id="minus zero"),
+        pytest.param("-1", TOO_FEW, -1, id="fewer than none"),
+        pytest.param("-99999999999999999999", TOO_FEW, -1e20, id="far fewer"),
+        pytest.param("101", TOO_MANY, 101, id="one too many"),
+        pytest.param("101.0", TOO_MANY, 101.0, id="one too many, with a fraction"),
+        pytest.param("999999999999999999", TOO_MANY, 999_999_999_999_999_999, id="18 digits"),
+        pytest.param("9223372036854775808", TOO_MANY, 9.223372036854775808e18, id="64 bits"),
+        pytest.param("1e300", TOO_MANY, 1e300, id="300 digits, in short"),
+        pytest.param("1" + "0" * 400, TOO_MANY, UNSET, id="400 digits"),
+        pytest.param("-1" + "0" * 400, TOO_FEW, UNSET, id="minus 400 digits"),
+        pytest.param("1e400", TOO_MANY, UNSET, id="above any double"),
+        pytest.param("0.5", NOT_WHOLE, 0.5, id="a half"),
+        pytest.param("20.5", NOT_WHOLE, 20.5, id="broken"),
+        pytest.param("100.5", NOT_WHOLE, 100.5, id="broken, and too many"),
+        pytest.param("5e-324", NOT_WHOLE, 5e-324, id="next to nothing"),
+        pytest.param("true", NOT_WHOLE, True, id="true"),
+        pytest.param("false", NOT_WHOLE, False, id="false"),
+        pytest.param('"20"', NOT_WHOLE, "20", id="string"),
+        pytest.param("[20]", NOT_WHOLE, UNSET, id="array"),
+        pytest.param("{}", NOT_WHOLE, UNSET, id="object"),
+        pytest.param("null", ("null", "must not be null; leave it out"), None, id="null"),
+    ],
+)
+def test_any_other_size_of_a_page_is_refused(number: str, wrong: tuple[str, str], got: Any) -> None:
+    params = b'{"limit":%b}' % number.encode()
+    assert faults_of(params) == [Fault("limit", *wrong, got)]
+    with pytest.raises(Rejection):
+        read_params(ListEntry, "listTestClocks", params, NOW)
+
+
+# From where
+
+
+@pytest.mark.parametrize("cursor", [CURSOR, "cursor_" + "0" * 32, "cursor_" + "f" * 32])
+def test_a_cursor_is_taken_as_it_was_given(cursor: str) -> None:
+    params = read_params(ListEntry, "listTestClocks", json.encode({"cursor": cursor}), NOW)
+    assert params == ListEntry(20, cursor)
+
+
+@pytest.mark.parametrize(
+    ("cursor", "rule", "message", "got"),
+    [
+        pytest.param("", "format", EXPECTED_CURSOR, "", id="empty"),
+        pytest.param(CURSOR[:-1], "format", EXPECTED_CURSOR, CURSOR[:-1], id="a digit short"),
+        pytest.param(CURSOR + "0", "format", EXPECTED_CURSOR, CURSOR + "0", id="a digit long"),
+        pytest.param(CURSOR.upper(), "format", EXPECTED_CURSOR, CURSOR.upper(), id="upper case"),
+        pytest.param(CURSOR[7:], "format", EXPECTED_CURSOR, CURSOR[7:], id="no prefix"),
+        pytest.param(CURSOR + "\0", "format", EXPECTED_TEXT, CURSOR + "\0", id="U+0000"),
+        pytest.param(7, "type", NO_TEXT, 7, id="number"),
+        pytest.param([CURSOR], "type", NO_TEXT, UNSET, id="array"),
+        pytest.param(None, "null", "must not be null; leave it out", None, id="null"),
+    ],
+)
+def test_any_other_cursor_is_refused(cursor: Any, rule: str, message: str, got: Any) -> None:
+    assert faults_of({"cursor": cursor}) == [Fault("cursor", rule, message, got)]
+
+
+def test_a_long_cursor_is_shown_in_short() -> None:
+    (fault,) = faults_of({"cursor": "x" * 100_000})
+    assert isinstance(fault.got, str)
+    assert len(fault.got) <= 200
+
+
+def test_what_is_wrong_with_a_page_is_told_at_once() -> None:
+    found = faults_of({"limit": 0, "cursor": "1", "page": 2})
+    assert [(fault.path, fault.rule) for fault in found] == [
+        ("page", "unknown"),
+        ("limit", "min"),
+        ("cursor", "format"),
+    ]
+    assert found[0].message == "is not a known parameter; known are limit, cursor"
+
+
+@pytest.mark.parametrize(
+    ("params", "at_once"),
+    [
+        pytest.param({}, True, id="nothing"),
+        pytest.param({"limit": 100}, True, id="a large page"),
+        pytest.param({"limit": 1, "cursor": CURSOR}, True, id="the next page"),
+        pytest.param({"limit": 20.0}, False, id="a whole number with a fraction"),
+        pytest.param({"limit": 101}, False, id="a page too large"),
+        pytest.param({"cursor": "cursor_1"}, False, id="a cursor that is none"),
+    ],
+)
+def test_what_is_as_usual_is_read_at_once(params: Any, at_once: bool) -> None:
+    assert (read_at_once(ListEntry, json.encode(params), NOW) is not None) is at_once

@@ -1,0 +1,178 @@
+"""The mailbox and its folder: which letter is the newest, whoever put it there, and what else may lie about."""
+
+import asyncio
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from msgspec import json
+
+from tests.mail.letters import ANA, LINK, NOW, SENDER, letter, link_letter
+from tickover.core.results import KeptLetter
+from tickover.mail.compose import Composer
+from tickover.mail.mailbox import Mailbox
+from tickover.mail.outbox import STAMP, Outbox
+from tickover.ports import Letter, Subject
+
+BO = "bo@example.test"
+
+
+@pytest.fixture
+def outbox(tmp_path: Path) -> Outbox:
+    return Outbox(tmp_path, Composer(SENDER))
+
+
+def deliver(outbox: Outbox, *letters: Letter) -> None:
+    for each in letters:
+        asyncio.run(outbox.deliver(each))
+
+
+def latest(folder: Path, to: str = ANA) -> KeptLetter:
+    found = asyncio.run(Mailbox(folder).latest(to))
+    assert found is not None
+    return found
+
+
+# Which is the newest.
+
+
+def test_a_letter_without_a_secret_is_told_too(outbox: Outbox, tmp_path: Path) -> None:
+    deliver(outbox, letter(kind=Subject.CODES_STOPPED, secret=""))
+    told = latest(tmp_path)
+    assert (told.code, told.login_url) == (None, None)
+    assert told.subject == "Codes are switched off for your address"
+
+
+_DELIVER = """
+import asyncio, sys
+from datetime import timedelta
+from pathlib import Path
+from tests.mail.letters import NOW, SENDER, letter
+from tickover.mail.compose import Composer
+from tickover.mail.outbox import Outbox
+
+later = letter(secret="000002", sent_at=NOW + timedelta(microseconds=1))
+asyncio.run(Outbox(Path(sys.argv[1]), Composer(SENDER)).deliver(later))
+"""
+
+
+def test_letters_of_another_process_are_told(outbox: Outbox, tmp_path: Path) -> None:
+    deliver(outbox, letter(secret="000001"))
+    command = [sys.executable, "-c", _DELIVER, str(tmp_path)]
+    subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, check=True, timeout=60)
+    assert latest(tmp_path).code == "000002"
+    deliver(outbox, letter(secret="000003", sent_at=NOW + timedelta(microseconds=2)))
+    assert latest(tmp_path).code == "000003"
+
+
+def test_letters_of_one_instant_are_told_as_they_were_sent(outbox: Outbox, tmp_path: Path) -> None:
+    for number in range(12):
+        deliver(outbox, letter(secret=f"{number:06}"))
+        assert latest(tmp_path).code == f"{number:06}"
+
+
+def test_a_letter_of_long_ago_is_not_the_newest(outbox: Outbox, tmp_path: Path) -> None:
+    deliver(outbox, letter(secret="000001"), letter(secret="000002", sent_at=NOW - timedelta(microseconds=1)))
+    assert (latest(tmp_path).code, latest(tmp_path).sent_at) == ("000001", NOW)
+
+
+@pytest.mark.parametrize("link", [LINK, LINK.replace("tickover.example.test", "a." * 100 + "test")])
+def test_the_link_of_a_letter_is_told_whole(outbox: Outbox, tmp_path: Path, link: str) -> None:
+    deliver(outbox, link_letter(secret=link))
+    told = latest(tmp_path)
+    assert told.login_url == link
+    assert link in told.text
+
+
+@pytest.mark.parametrize(("newer", "is_found"), [(0, True), (999, True), (1000, False)])
+def test_a_thousand_letters_are_looked_through(outbox: Outbox, tmp_path: Path, newer: int, is_found: bool) -> None:
+    deliver(outbox, letter(BO))
+    [other] = tmp_path.iterdir()
+    written = other.read_bytes()
+    other.unlink()
+    deliver(outbox, letter())
+    for number in range(1, newer + 1):
+        (tmp_path / f"{NOW + timedelta(seconds=number):{STAMP}}-1-{number:06}.eml").write_bytes(written)
+    assert (asyncio.run(Mailbox(tmp_path).latest(ANA)) is not None) == is_found
+
+
+# What else happens there.
+
+
+def _clear(folder: Path, to: str) -> None:
+    for file in folder.glob(f"*{to}.eml"):
+        file.unlink(missing_ok=True)
+
+
+async def test_letters_that_come_and_go_meanwhile_do_no_harm(outbox: Outbox, tmp_path: Path) -> None:
+    await outbox.deliver(letter(sent_at=NOW - timedelta(days=1)))
+    mailbox = Mailbox(tmp_path)
+
+    async def come_and_go(number: int) -> None:
+        await outbox.deliver(letter(BO, sent_at=NOW))
+        await asyncio.to_thread(_clear, tmp_path, f"{number + 1:06}")
+
+    looking = asyncio.gather(*(mailbox.latest(ANA) for _ in range(100)))
+    for number in range(50):
+        await come_and_go(number)
+    assert [told.code if told else None for told in await looking] == ["012345"] * 100
+
+
+def test_a_folder_that_went_away_holds_no_letter(tmp_path: Path) -> None:
+    mailbox = Mailbox(tmp_path / "outbox")
+    assert asyncio.run(mailbox.latest(ANA)) is None
+
+
+LATER = "20990101T000000.000000Z-1-000000"
+TO_ANA = b"From: x\r\nTo: ana@example.test\r\nSubject: x\r\n\r\n"
+ODD: dict[str, tuple[str, bytes]] = {
+    "empty": (f"{LATER}.eml", b""),
+    "no letter": (f"{LATER}.eml", b"\xff\0\xfe" * 1000),
+    "of a foreign name": ("99 letters.eml", TO_ANA),
+    "of an impossible time": ("99999999T999999.999999Z-1-000000.eml", TO_ANA),
+    "of a leap second": ("20991231T235960.000000Z-1-000000.eml", TO_ANA),
+    "of digits that are none of ours": (f"{LATER.replace('0', '٠')}.eml", TO_ANA),
+    "unfinished": (f".{LATER}", TO_ANA),
+    "of another kind": (f"{LATER}.txt", TO_ANA),
+    "that names the address in its text": (f"{LATER}.eml", b"A: b\r\n\r\n" + TO_ANA),
+    "to nobody": (f"{LATER}.eml", b"Subject: x\r\n\r\n"),
+}
+
+
+@pytest.mark.parametrize(("name", "content"), ODD.values(), ids=ODD)
+def test_a_foreign_file_hides_no_letter(outbox: Outbox, tmp_path: Path, name: str, content: bytes) -> None:
+    deliver(outbox, letter())
+    (tmp_path / name).write_bytes(content)
+    assert latest(tmp_path).code == "012345"
+
+
+STRANGE: dict[str, bytes] = {
+    "without a body": b"",
+    "in an unknown charset": b'Content-Type: text/plain; charset="x-unknown"\r\n\r\n\xff\xfe\r\n',
+    "in unreadable base64": b"Content-Type: text/plain\r\nContent-Transfer-Encoding: base64\r\n\r\n@@@\xff\r\n",
+    "of parts that never begin": b'Content-Type: multipart/alternative; boundary="x"\r\n\r\nnothing\r\n',
+    "without a boundary": b"Content-Type: multipart/alternative\r\n\r\nnothing\r\n",
+    "with a bare subject in eight bits": b"Subject: \xff\xfe\xc3\xbc\r\n\r\nx\r\n",
+    "with a code in eight bits": b"X-Tickover-Code: \xff\xfe\xc3\xbc\r\n\r\nx\r\n",
+    "with an encoded subject": b"Subject: =?utf-8?q?=FF=FE?=\r\n\r\nx\r\n",
+    "with a message inside": b"Content-Type: message/rfc822\r\n\r\nSubject: y\r\n\r\nz\r\n",
+    "with a folded subject": b"Subject: a\r\n b\r\n\r\nx\r\n",
+}
+
+
+@pytest.mark.parametrize("rest", STRANGE.values(), ids=STRANGE)
+def test_a_letter_of_foreign_make_breaks_nothing(tmp_path: Path, rest: bytes) -> None:
+    """Whatever it says, something of it is told, and can be sent on."""
+    (tmp_path / f"{LATER}.eml").write_bytes(b"From: x\r\nTo: ana@example.test\r\n" + rest)
+    told = latest(tmp_path)
+    assert (told.id, told.to) == (LATER, ANA)
+    assert json.decode(json.encode(told), type=KeptLetter) == told
+
+
+def test_a_folder_of_a_letters_name_hides_no_letter(outbox: Outbox, tmp_path: Path) -> None:
+    deliver(outbox, letter())
+    (tmp_path / f"{LATER}.eml").mkdir()
+    (tmp_path / f"{LATER.replace('2099', '2098')}.eml").symlink_to(tmp_path / "nothing")
+    assert latest(tmp_path).code == "012345"

@@ -1,0 +1,75 @@
+"""What packages for Node.js export, as JSON; they are installed beside the program when they are first needed."""
+
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.transcripts import ROOT
+
+_FOLDER: Final = ROOT / ".node-test"
+_VERSIONS: Final = {"@json-schema-tools/meta-schema": "1.8.0", "@open-rpc/meta-schema": "1.14.9"}
+
+
+@cache
+def exported_by(package: str) -> Any:
+    """The default export of one of the packages above. Where they cannot be had, the test is skipped, aloud."""
+    if trouble := _install():
+        message = f"{package} is not here, and {trouble}"
+        # Where every change is judged, a test that did not run has to be seen.
+        if os.environ.get("CI") == "true":
+            pytest.fail(message)
+        pytest.skip(message)
+    script = "console.log(JSON.stringify(require(process.argv[1]).default))"
+    return json.loads(_run(["node", "-e", script, str(_place_of(package))]).stdout)
+
+
+@cache
+def _install() -> str:
+    """Install them once, whichever process comes first; what went wrong, or nothing."""
+    with (Path(tempfile.gettempdir()) / f"tickover-tests-npm-{os.geteuid()}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if all(map(_is_installed, _VERSIONS)) and shutil.which("node"):
+            return ""
+        if trouble := _install_npm():
+            return trouble
+        _FOLDER.mkdir(exist_ok=True)
+        # It ignores itself, so that nobody has to know of it.
+        (_FOLDER / ".gitignore").write_text("*\n")
+        quiet = ["--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts", "--silent"]
+        wanted = [f"{package}@{version}" for package, version in _VERSIONS.items()]
+        ran = _run(["npm", "install", "--prefix", str(_FOLDER), *quiet, *wanted])
+        return "" if all(map(_is_installed, _VERSIONS)) else f"npm install failed: {ran.stderr[-500:]}"
+
+
+def _install_npm() -> str:
+    if shutil.which("npm") and shutil.which("node"):
+        return ""
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        return "there is no npm, and only root on Debian can install it"
+    for command in (["apt-get", "update"], ["apt-get", "install", "--yes", "--no-install-recommends", "npm"]):
+        ran = _run(command)
+        if ran.returncode != 0:
+            return f"{' '.join(command)} failed: {ran.stderr[-500:]}"
+    return ""
+
+
+def _place_of(package: str) -> Path:
+    return _FOLDER / "node_modules" / package
+
+
+def _is_installed(package: str) -> bool:
+    about = _place_of(package) / "package.json"
+    return about.exists() and json.loads(about.read_text("utf-8"))["version"] == _VERSIONS[package]
+
+
+def _run(command: list[str]) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

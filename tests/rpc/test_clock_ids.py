@@ -1,0 +1,206 @@
+"""Operations on one clock: all ask for it in the same way, and tell nobody but its owner that it is there."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from tests.rpc.builders import BEN, LEFT_OUT, MICROSECOND, NO_CLOCKS, ON_ONE_STORE, START, call, named, reason_of, rows
+from tests.world import World
+
+METHODS = ("getTestClock", "deleteTestClock", "forkTestClock")
+PREVIEWS = ("getTestClock", "forkTestClock")
+"""Those that take an instant."""
+
+every = pytest.mark.parametrize("method", METHODS)
+
+
+def of(clock: Any) -> dict[str, Any]:
+    return {"id": clock["id"]}
+
+
+def never_made(clock: Any) -> Any:
+    """One that could have been made at the same instant."""
+    return clock | {"id": clock["id"][:-12] + "0123456789ab"}
+
+
+# Parameters.
+
+
+@ON_ONE_STORE
+@every
+@pytest.mark.parametrize(
+    ("field", "rule", "value"),
+    [
+        *rows("id", "required", LEFT_OUT),
+        *rows("id", "type", None, 5, True, [], {}),
+        *rows("id", "format", "\0", "clock_\ud800"),
+        *rows("ID", "unknown", "x"),
+        *rows("frozenTime", "unknown", START),
+        *rows("limit", "unknown", 5),
+    ],
+    ids=named,
+)
+async def test_wrong_parameters_are_refused(
+    world: World, token: str, method: str, field: str, rule: str, value: Any
+) -> None:
+    good = of(await world.create(token, frozenTime=START))
+    params = {name: value for name, value in {**good, field: value}.items() if value is not LEFT_OUT}
+    assert await world.faults(method, params, token) == {field: rule}
+
+
+@ON_ONE_STORE
+@every
+async def test_without_parameters_the_id_is_missing(world: World, token: str, method: str) -> None:
+    assert await world.faults(method, None, token) == {"id": "required"}
+
+
+@ON_ONE_STORE
+@pytest.mark.parametrize("method", PREVIEWS)
+@pytest.mark.parametrize(
+    ("rule", "value"),
+    [
+        ("null", None), ("type", 5), ("type", True), ("type", []), ("type", {}), ("format", ""), ("format", "now"),
+        ("format", "2027-03-01"), ("format", "2027-03-01T00:00:00"), ("format", "2027-02-29T00:00:00Z"),
+        ("format", "2027-03-01 00:00:00Z"),
+    ],
+    ids=named,
+)  # fmt: skip
+async def test_an_instant_is_a_timestamp_or_left_out(
+    world: World, token: str, method: str, rule: str, value: Any
+) -> None:
+    params = of(await world.create(token, frozenTime=START)) | {"at": value}
+    assert await world.faults(method, params, token) == {"at": rule}
+
+
+@ON_ONE_STORE
+@pytest.mark.parametrize("method", PREVIEWS)
+async def test_every_fault_is_named_at_once(world: World, token: str, method: str) -> None:
+    params = {"id": 5, "at": "soon", "until": "later"}
+    assert await world.faults(method, params, token) == {"id": "type", "at": "format", "until": "unknown"}
+
+
+@ON_ONE_STORE
+async def test_a_deletion_takes_no_instant(world: World, token: str) -> None:
+    params = of(await world.create(token, frozenTime=START)) | {"at": START}
+    assert await world.faults("deleteTestClock", params, token) == {"at": "unknown"}
+
+
+# Who may.
+
+
+@every
+@pytest.mark.parametrize("wrong", [None, "tko_" + "A" * 43, "secret"])
+async def test_nobody_without_a_token_of_ours_may(world: World, token: str, method: str, wrong: str | None) -> None:
+    clock = await world.create(token, frozenTime=START)
+    answer = await world.call(method, of(clock), wrong)
+    assert (answer.status, reason_of(answer)) == (401, "UNAUTHENTICATED")
+    assert (await world.result("getTestClock", of(clock), token)) == {"clock": clock}
+
+
+@every
+async def test_a_token_that_was_revoked_lets_nobody(world: World, token: str, method: str) -> None:
+    clock = await world.create(token, frozenTime=START)
+    await world.result("logout", {}, token)
+    assert reason_of(await world.call(method, of(clock), token)) == "UNAUTHENTICATED"
+
+
+@every
+async def test_the_owner_may_with_any_of_their_tokens(world: World, token: str, method: str) -> None:
+    clock = await world.create(token, frozenTime=START)
+    another = await world.sign_in()
+    assert another != token
+    assert "result" in (await world.call(method, of(clock), another)).json
+
+
+@ON_ONE_STORE
+@every
+@pytest.mark.parametrize("id", NO_CLOCKS, ids=named)
+async def test_an_id_that_no_clock_has_is_not_found(world: World, token: str, method: str, id: str) -> None:
+    answer = await world.call(method, {"id": id}, token)
+    assert (answer.status, answer.json["error"]["code"]) == (200, -32004)
+    assert answer.json["error"]["data"] == {"reason": "CLOCK_NOT_FOUND"}
+
+
+@pytest.mark.parametrize("method", [*METHODS, "advanceTestClock"])
+async def test_absent_deleted_and_someone_elses_are_answered_alike(world: World, token: str, method: str) -> None:
+    clock, deleted = [await world.create(token, frozenTime=START) for _ in range(2)]
+    ben = await world.sign_in(BEN)
+    bens_deleted = await world.create(ben, frozenTime=START)
+    for who, which in ((token, deleted), (ben, bens_deleted)):
+        # Its schedule is at hand by then, in case anybody would look there first.
+        await world.result("getTestClock", of(which), who)
+        await world.result("deleteTestClock", of(which), who)
+    asked = {"frozenTime": START} if method == "advanceTestClock" else {}
+    answers = [
+        await world.post(call(method, of(which) | asked), ben)
+        for which in (clock, never_made(clock), deleted, bens_deleted)
+    ]
+    answers.append(await world.post(call(method, of(deleted) | asked), token))
+    assert reason_of(answers[0]) == "CLOCK_NOT_FOUND"
+    assert len({answer.body for answer in answers}) == 1
+    assert (await world.result("getTestClock", of(clock), token)) == {"clock": clock}
+
+
+# Expiry (decision 21).
+
+
+@every
+@pytest.mark.parametrize("microsecond", [0, 678_999], ids=["born on the millisecond", "born between two"])
+async def test_a_clock_expires_at_exactly_expires_at(world: World, token: str, method: str, microsecond: int) -> None:
+    world.now = datetime.fromisoformat("2027-01-02T03:04:05Z").replace(microsecond=microsecond)
+    last, clock = [await world.create(token, frozenTime=START) for _ in range(2)]
+    world.now = datetime.fromisoformat(clock["expiresAt"]) - MICROSECOND
+    assert "result" in (await world.call(method, of(last), token)).json
+    world.now += MICROSECOND
+    for which in (last, clock):
+        answer = await world.call(method, of(which), token)
+        assert (answer.status, answer.json["error"]["code"]) == (200, -32010)
+        assert answer.json["error"]["data"] == {"reason": "CLOCK_EXPIRED"}
+
+
+@every
+async def test_an_expired_id_tells_by_itself_whoever_asks_and_whatever_is_kept(
+    world: World, token: str, method: str
+) -> None:
+    clock, deleted = [await world.create(token, frozenTime=START) for _ in range(2)]
+    await world.result("deleteTestClock", of(deleted), token)
+    ben = await world.sign_in(BEN)
+    world.now = datetime.fromisoformat(clock["expiresAt"])
+    asked = [(which, who) for which in (clock, deleted, never_made(clock)) for who in (token, ben)]
+    answers = [await world.post(call(method, of(which)), who) for which, who in asked]
+    assert await world.store.sweep(world.now, 100) > 0
+    answers += [await world.post(call(method, of(which)), who) for which, who in asked]
+    assert reason_of(answers[0]) == "CLOCK_EXPIRED"
+    assert len({answer.body for answer in answers}) == 1
+
+
+@every
+async def test_an_unknown_id_that_is_younger_is_not_found(world: World, token: str, method: str) -> None:
+    clock = await world.create(token, frozenTime=START)
+    world.now = datetime.fromisoformat(clock["expiresAt"]) - MICROSECOND
+    assert reason_of(await world.call(method, of(never_made(clock)), token)) == "CLOCK_NOT_FOUND"
+
+
+# The order of checks: token, parameters, clock, time.
+
+
+@every
+async def test_token_and_parameters_come_before_the_clock(world: World, token: str, method: str) -> None:
+    clock = await world.create(token, frozenTime=START)
+    world.now = datetime.fromisoformat(clock["expiresAt"])
+    assert reason_of(await world.call(method, of(clock) | {"until": 5})) == "UNAUTHENTICATED"
+    assert await world.faults(method, of(clock) | {"until": 5}, token) == {"until": "unknown"}
+    assert reason_of(await world.call(method, of(clock), token)) == "CLOCK_EXPIRED"
+
+
+@pytest.mark.parametrize("method", PREVIEWS)
+async def test_the_first_thing_wrong_is_told(world: World, token: str, method: str) -> None:
+    clock = await world.create(token, frozenTime=START)
+    no_clock, no_time, out_of_range = {"id": "clock_none"}, {"at": "soon"}, {"at": "1999-01-01T00:00:00Z"}
+    assert reason_of(await world.call(method, {"at": 5})) == "UNAUTHENTICATED"
+    assert reason_of(await world.call(method, no_clock | no_time, token)) == "INVALID_PARAMS"
+    assert reason_of(await world.call(method, no_clock | out_of_range, token)) == "CLOCK_NOT_FOUND"
+    world.now = datetime.fromisoformat(clock["expiresAt"])
+    assert reason_of(await world.call(method, of(clock) | no_time, token)) == "INVALID_PARAMS"
+    assert reason_of(await world.call(method, of(clock) | out_of_range, token)) == "CLOCK_EXPIRED"

@@ -1,0 +1,154 @@
+"""deleteTestClock: the clock is gone at once and for good, with its place and its key, and nothing else is."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.rpc.builders import BEN, LEFT_OUT, START, call, contribution, goal, keyed, reason_of, transaction
+from tests.world import Answer, World, all_at_once, open_world
+
+DELETE = "deleteTestClock"
+SCHEDULE = {
+    "frozenTime": START,
+    "transactions": [transaction()],
+    "goals": [goal(contributions=[contribution()])],
+}
+
+
+async def delete(world: World, token: str, clock: Any) -> None:
+    assert await world.result(DELETE, {"id": clock["id"]}, token) == {"message": "ok"}
+
+
+async def reasons(world: World, token: str, clock: Any) -> set[str]:
+    """Why no operation finds the clock."""
+    asked = {"getTestClock": {}, "forkTestClock": {}, "advanceTestClock": {"frozenTime": START}, DELETE: {}}
+    return {
+        reason_of(await world.call(method, {"id": clock["id"], **params}, token)) for method, params in asked.items()
+    }
+
+
+async def test_a_clock_that_was_deleted_is_found_no_more(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    answer = await world.post(call(DELETE, {"id": clock["id"]}), token)
+    assert (answer.status, answer.json) == (200, {"jsonrpc": "2.0", "result": {"message": "ok"}, "id": 7})
+    assert await reasons(world, token, clock) == {"CLOCK_NOT_FOUND"}
+    assert await world.result("listTestClocks", {}, token) == {"clocks": []}
+
+
+async def test_a_second_deletion_finds_nothing(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    await delete(world, token, clock)
+    for _ in range(2):
+        error = await world.error(DELETE, {"id": clock["id"]}, token)
+        assert (error["code"], error["data"]) == (-32004, {"reason": "CLOCK_NOT_FOUND"})
+
+
+async def test_a_clock_that_was_in_use_is_found_no_more_either(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    await world.advance(token, clock["id"], "2027-03-01T00:00:00Z")
+    await world.result("getTestClock", {"id": clock["id"]}, token)
+    await delete(world, token, clock)
+    assert await reasons(world, token, clock) == {"CLOCK_NOT_FOUND"}
+
+
+async def test_no_other_clock_is_touched(world: World, token: str) -> None:
+    clock, other = [await world.create(token, **SCHEDULE) for _ in range(2)]
+    fork = (await world.result("forkTestClock", {"id": clock["id"]}, token))["clock"]
+    ben = await world.sign_in(BEN)
+    bens = await world.create(ben, **SCHEDULE)
+    await delete(world, token, clock)
+    for owner, kept in ((token, other), (token, fork), (ben, bens)):
+        assert await world.result("getTestClock", {"id": kept["id"]}, owner) == {"clock": kept}
+        assert (await world.advance(owner, kept["id"], "2027-02-01T09:00:00Z"))["pendingTransactions"] == []
+
+
+async def test_somebody_else_deletes_nothing(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    ben = await world.sign_in(BEN)
+    assert reason_of(await world.call(DELETE, {"id": clock["id"]}, ben)) == "CLOCK_NOT_FOUND"
+    assert await world.result("getTestClock", {"id": clock["id"]}, token) == {"clock": clock}
+
+
+async def test_an_expired_clock_is_not_deleted_but_expired(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    world.pass_time(days=7)
+    assert await reasons(world, token, clock) == {"CLOCK_EXPIRED"}
+
+
+async def test_a_notification_deletes_too(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    answer = await world.post(call(DELETE, {"id": clock["id"]}, LEFT_OUT), token)
+    assert (answer.status, answer.body) == (204, b"")
+    assert await reasons(world, token, clock) == {"CLOCK_NOT_FOUND"}
+
+
+async def test_in_a_batch_what_follows_finds_it_gone(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    methods = ("getTestClock", DELETE, "getTestClock", DELETE)
+    answers = (await world.post([call(method, {"id": clock["id"]}) for method in methods], token)).json
+    assert ["result" in answer for answer in answers] == [True, True, False, False]
+
+
+async def test_of_50_deletions_at_once_one_finds_it(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    answers: list[Answer] = await all_at_once(50, lambda _: world.call(DELETE, {"id": clock["id"]}, token))
+    told = Counter("ok" if "result" in answer.json else reason_of(answer) for answer in answers)
+    assert told == {"ok": 1, "CLOCK_NOT_FOUND": 49}
+
+
+async def test_50_clocks_are_deleted_at_once(world: World, token: str) -> None:
+    clocks = [await world.create(token, **SCHEDULE) for _ in range(51)]
+    await all_at_once(50, lambda number: delete(world, token, clocks[number]))
+    listed = await world.result("listTestClocks", {"limit": 100}, token)
+    assert [clock["id"] for clock in listed["clocks"]] == [clocks[50]["id"]]
+
+
+# What it frees.
+
+
+@pytest.mark.parametrize("refused_before", [False, True], ids=["at once", "after a refusal"])
+async def test_its_place_is_free(tmp_path: Path, database_url: str, refused_before: bool) -> None:
+    async with open_world(tmp_path, database_url, max_clocks_per_user=2) as world:
+        token = await world.sign_in()
+        clocks = [await world.create(token) for _ in range(2)]
+        for clock in clocks:
+            if refused_before:
+                assert reason_of(await world.call("createTestClock", {}, token)) == "RATE_LIMITED"
+            await delete(world, token, clock)
+            await world.create(token)
+            assert reason_of(await world.call("createTestClock", {}, token)) == "RATE_LIMITED"
+
+
+async def test_a_deletion_that_found_nothing_frees_nothing(tmp_path: Path, database_url: str) -> None:
+    async with open_world(tmp_path, database_url, max_clocks_per_user=1) as world:
+        token, ben = await world.sign_in(), await world.sign_in(BEN)
+        clock, bens = await world.create(token), await world.create(ben)
+        for missing in (bens["id"], clock["id"][:-12] + "0123456789ab"):
+            assert reason_of(await world.call(DELETE, {"id": missing}, token)) == "CLOCK_NOT_FOUND"
+            assert reason_of(await world.call("createTestClock", {}, token)) == "RATE_LIMITED"
+
+
+async def test_the_wait_is_until_the_oldest_that_is_left_expires(tmp_path: Path, database_url: str) -> None:
+    async with open_world(tmp_path, database_url, max_clocks_per_user=2) as world:
+        token = await world.sign_in()
+        oldest = await world.create(token)
+        world.pass_time(hours=1)
+        await world.create(token)
+        assert (await world.error("createTestClock", {}, token))["data"]["retryAfterSeconds"] == 7 * 86_400 - 3_600
+        await delete(world, token, oldest)
+        world.pass_time(hours=1)
+        await world.create(token)
+        assert (await world.error("createTestClock", {}, token))["data"]["retryAfterSeconds"] == 7 * 86_400 - 3_600
+
+
+async def test_its_idempotency_key_is_free(world: World, token: str) -> None:
+    async def create(params: Any) -> Any:
+        return (await world.post(call("createTestClock", params), token, **keyed("k"))).json["result"]["clock"]
+
+    first = await create({})
+    await delete(world, token, first)
+    second = await create({"frozenTime": START})
+    assert second["id"] != first["id"]
+    assert await create({"frozenTime": START}) == second

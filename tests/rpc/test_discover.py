@@ -1,0 +1,66 @@
+"""rpc.discover: the OpenRPC document, for everybody, and the same as at /openrpc.json (decisions 39 and 42)."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.rpc.builders import LEFT_OUT, call, raw_call, reason_of
+from tests.world import World
+from tickover.operations import OPERATIONS
+
+DISCOVER = "rpc.discover"
+
+
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """The store is not asked, so one kind of database will do."""
+    return sqlite_url
+
+
+async def test_it_tells_of_every_operation(world: World) -> None:
+    document = await world.result(DISCOVER)
+    assert [method["name"] for method in document["methods"]] == list(OPERATIONS)
+
+
+async def test_the_document_is_also_a_file(world: World) -> None:
+    answer = await world.request("GET", "/openrpc.json")
+    assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
+    assert (await world.post(raw_call(DISCOVER, "{}"))).body == b'{"jsonrpc":"2.0","result":%b,"id":7}' % answer.body
+    assert json.loads(answer.body)["openrpc"].startswith("1.")
+
+
+@pytest.mark.parametrize("token", [None, "tko_" + "A" * 43, "nonsense"])
+async def test_it_needs_no_token_and_no_token_hinders_it(world: World, token: str | None) -> None:
+    assert "openrpc" in await world.result(DISCOVER, {}, token)
+
+
+@pytest.mark.parametrize(
+    ("params", "faults"),
+    [({"method": "x"}, {"method": "unknown"}), ([], {"params": "type"}), (["x"], {"params": "type"})],
+)
+async def test_it_takes_no_parameters(world: World, params: Any, faults: dict[str, str]) -> None:
+    assert await world.faults(DISCOVER, params) == faults
+
+
+async def test_it_needs_no_store(world: World) -> None:
+    await world.store.close()
+    assert "openrpc" in await world.result(DISCOVER)
+    assert (await world.request("GET", "/openrpc.json")).status == 200
+
+
+async def test_in_a_batch_it_is_answered_and_by_notification_it_is_not(world: World) -> None:
+    answer = await world.post([call(DISCOVER, {}, "a"), call(DISCOVER, {}, LEFT_OUT)])
+    assert [member["id"] for member in answer.json] == ["a"]
+    assert (await world.post(call(DISCOVER, {}, LEFT_OUT))).status == 204
+
+
+@pytest.mark.parametrize("method", ["rpc.Discover", "rpc.discover ", "discover", "system.listMethods"])
+async def test_it_has_one_name(world: World, method: str) -> None:
+    assert reason_of(await world.call(method)) == "METHOD_NOT_FOUND"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
+async def test_the_file_is_read_and_not_written(world: World, method: str) -> None:
+    answer = await world.request(method, "/openrpc.json")
+    assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")

@@ -1,0 +1,256 @@
+"""forkTestClock: a new clock with the same schedule and maxTime, standing anywhere between: rewinding by copy."""
+
+import re
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.rpc.builders import (
+    LEFT_OUT,
+    MICROSECOND,
+    START,
+    call,
+    contribution,
+    goal,
+    moved,
+    reason_of,
+    transaction,
+    without_ids,
+    written,
+)
+from tests.world import World, all_at_once, open_world
+
+FORK = "forkTestClock"
+MAX_TIME = "2037-01-01T00:00:00Z"
+TIMES = ["2027-02-01T00:00:00Z", "2027-06-01T00:00:00Z", MAX_TIME]
+SCHEDULE = {
+    "frozenTime": START,
+    "transactions": [
+        transaction(at=TIMES[1], name="später", category="b"),
+        transaction(at=TIMES[0], name="früher"),
+        transaction(at=TIMES[2], name="zuletzt", type="EXPENSE"),
+    ],
+    "goals": [
+        goal(initialAmount=0.1, contributions=[contribution(at=time, amount=0.2) for time in TIMES]),
+        goal(name="Nothing yet", targetAmount=5),
+    ],
+}
+
+
+async def fork(world: World, token: str, clock: Any, **at: str) -> Any:
+    return (await world.result(FORK, {"id": clock["id"], **at}, token))["clock"]
+
+
+async def get(world: World, token: str, clock: Any, **at: str) -> Any:
+    return (await world.result("getTestClock", {"id": clock["id"], **at}, token))["clock"]
+
+
+def every_id(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [part for name, part in value.items() if name == "id"] + every_id(list(value.values()))
+    return [id for part in value for id in every_id(part)] if isinstance(value, list) else []
+
+
+# What is the same, and what is not.
+
+
+async def test_a_fork_is_the_clock_as_it_was_at_its_start(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    await world.advance(token, clock["id"], TIMES[1])
+    forked = await fork(world, token, clock)
+    assert without_ids(forked) == without_ids(clock)
+    assert await get(world, token, forked) == forked
+
+
+@pytest.mark.parametrize("at", [START, *TIMES, "2027-05-31T23:59:59.999999Z"])
+async def test_a_fork_shows_what_the_clock_shows_then(world: World, token: str, at: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    preview = await get(world, token, clock, at=at)
+    await world.advance(token, clock["id"], TIMES[1])
+    forked = await fork(world, token, clock, at=at)
+    assert without_ids(forked) == without_ids(preview)
+    assert forked["frozenTime"] == at
+    assert forked.keys() == clock.keys()
+
+
+async def test_every_id_of_a_fork_is_its_own(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    forked, again = await fork(world, token, clock), await fork(world, token, clock)
+    ids = [every_id(each) for each in (clock, forked, again)]
+    assert [len(each) for each in ids] == [9, 9, 9]
+    assert len({id for each in ids for id in each}) == 27
+    for each in ids:
+        key = each[0].removeprefix("clock_").replace("-", "")
+        assert [re.sub(rf"^(txn|goal|ctb)_{key}(_[0-9]+)+$", "", id) for id in each[1:]] == [""] * 8
+    # Beside the key of their clock they are the same, in the same order.
+    assert len({tuple(re.sub("[0-9a-f]{32}", "", id) for id in each[1:]) for each in ids}) == 1
+
+
+async def test_texts_that_look_like_its_ids_stay_as_they_are(
+    world: World, token: str, tmp_path: Path, sqlite_url: str
+) -> None:
+    async with open_world(tmp_path / "before") as before:
+        # Another world with the same seed makes the same ids.
+        known = (await before.create(await before.sign_in()))["id"]
+    key = known.removeprefix("clock_").replace("-", "")
+    texts = [key, f"txn_{key}_0", f'"id":"txn_{key}_0",', f"{key}{key}", known, f"\\{key}"]
+    params = {
+        "frozenTime": START,
+        "transactions": [transaction(name=text, category=text[:80]) for text in texts],
+        "goals": [goal(name=text, contributions=[contribution()]) for text in texts],
+    }
+    clock = await world.create(token, **params)
+    assert clock["id"] == known
+    forked = await fork(world, token, clock)
+    assert without_ids(forked) == without_ids(clock)
+    assert [item["name"] for item in forked["pendingTransactions"]] == texts
+    assert not {*every_id(forked)} & {*every_id(clock)}
+    assert without_ids(await fork(world, token, forked)) == without_ids(clock)
+
+
+async def test_a_fork_lives_seven_days_from_now(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    world.pass_time(days=6, microseconds=678_999)
+    forked = await fork(world, token, clock)
+    born = world.now.replace(microsecond=world.now.microsecond // 1000 * 1000)
+    assert forked["expiresAt"] == written(born + timedelta(days=7))
+    world.now = datetime.fromisoformat(clock["expiresAt"])
+    assert reason_of(await world.call("getTestClock", {"id": clock["id"]}, token)) == "CLOCK_EXPIRED"
+    assert await get(world, token, forked) == forked
+    world.now = datetime.fromisoformat(forked["expiresAt"])
+    assert reason_of(await world.call(FORK, {"id": forked["id"]}, token)) == "CLOCK_EXPIRED"
+
+
+# Each goes its own way.
+
+
+async def test_neither_moves_the_other(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    forked = await fork(world, token, clock)
+    further = await world.advance(token, forked["id"], TIMES[1])
+    assert await get(world, token, clock) == clock
+    await world.advance(token, clock["id"], TIMES[2])
+    assert await get(world, token, forked) == further
+
+
+async def test_a_fork_advances_as_the_clock_does(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    forked = await fork(world, token, clock)
+    for time in TIMES:
+        moves = [await world.advance(token, which["id"], time) for which in (clock, forked)]
+        assert without_ids(moves[0]) == without_ids(moves[1])
+    beyond = {"id": forked["id"], "frozenTime": moved(MAX_TIME, MICROSECOND)}
+    assert (await world.error("advanceTestClock", beyond, token))["data"]["maxTime"] == MAX_TIME
+
+
+async def test_deleting_one_leaves_the_other(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    forked, other = await fork(world, token, clock), await fork(world, token, clock)
+    await world.result("deleteTestClock", {"id": clock["id"]}, token)
+    assert await get(world, token, forked) == forked
+    await world.result("deleteTestClock", {"id": forked["id"]}, token)
+    assert await get(world, token, other) == other
+    assert without_ids(await fork(world, token, other)) == without_ids(clock)
+
+
+# From the original start to maxTime (decision 39).
+
+
+@pytest.mark.parametrize(
+    "at", [moved(START, -MICROSECOND), moved(MAX_TIME, MICROSECOND), "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"]
+)
+@pytest.mark.parametrize("generation", [0, 1, 2])
+async def test_beyond_its_bounds_there_is_no_fork(world: World, token: str, at: str, generation: int) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    for time in TIMES[:generation]:
+        clock = await fork(world, token, clock, at=time)
+    answer = await world.call(FORK, {"id": clock["id"], "at": at}, token)
+    assert (answer.status, answer.json["error"]["code"]) == (200, -32602)
+    assert answer.json["error"]["message"] == "1 field of forkTestClock was refused."
+    message = f"must lie between the clock's start and its maxTime ({START} to {MAX_TIME})"
+    assert answer.json["error"]["data"] == {
+        "reason": "INVALID_PARAMS",
+        "errors": [{"path": "at", "rule": "range", "message": message, "got": at}],
+    }
+    assert len((await world.result("listTestClocks", {}, token))["clocks"]) == generation + 1
+
+
+async def test_a_fork_of_a_fork_keeps_the_original_start_and_max_time(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    late = await fork(world, token, clock, at=TIMES[1])
+    last = await fork(world, token, late, at=MAX_TIME)
+    assert last["frozenTime"] == last["maxTime"] == late["maxTime"] == MAX_TIME
+    assert last["pendingTransactions"] == []
+    for each in (late, last):
+        rewound = await fork(world, token, each)
+        assert without_ids(rewound) == without_ids(clock)
+        assert without_ids(await fork(world, token, each, at=START)) == without_ids(clock)
+
+
+async def test_a_start_that_was_now_is_kept_to_the_microsecond(world: World, token: str) -> None:
+    world.now = world.now.replace(microsecond=678_901)
+    clock = await world.create(token)
+    world.pass_time(days=1)
+    forked = await fork(world, token, clock)
+    assert (forked["frozenTime"], forked["maxTime"]) == (clock["frozenTime"], clock["maxTime"])
+    before = {"id": forked["id"], "at": moved(clock["frozenTime"], -MICROSECOND)}
+    assert await world.faults(FORK, before, token) == {"at": "range"}
+
+
+async def test_a_start_that_is_by_now_further_than_ten_years_away_can_be_forked(world: World, token: str) -> None:
+    clock = await world.create(token, frozenTime=written(world.now.replace(year=2017)))
+    world.pass_time(days=6)
+    assert (
+        reason_of(await world.call("createTestClock", {"frozenTime": clock["frozenTime"]}, token)) == "INVALID_PARAMS"
+    )
+    assert without_ids(await fork(world, token, clock)) == without_ids(clock)
+
+
+@pytest.mark.parametrize("at", ["2027-02-01T01:00:00+01:00", "2027-01-31T23:59:60Z", "2027-02-01t00:00:00.0000009z"])
+async def test_an_instant_may_be_written_in_any_way(world: World, token: str, at: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    assert (await fork(world, token, clock, at=at))["frozenTime"] == TIMES[0]
+
+
+# It is a clock like any other.
+
+
+async def test_a_fork_takes_a_place(tmp_path: Path, database_url: str) -> None:
+    async with open_world(tmp_path, database_url, max_clocks_per_user=2) as world:
+        token = await world.sign_in()
+        clock = await world.create(token, **SCHEDULE)
+        world.pass_time(hours=1)
+        forked = await fork(world, token, clock)
+        answer = await world.call(FORK, {"id": clock["id"]}, token)
+        assert (answer.status, answer.headers["retry-after"]) == (429, str(7 * 86_400 - 3_600))
+        assert answer.json["error"]["data"] == {"reason": "RATE_LIMITED", "retryAfterSeconds": 7 * 86_400 - 3_600}
+        assert reason_of(await world.call("createTestClock", {}, token)) == "RATE_LIMITED"
+        await world.result("deleteTestClock", {"id": clock["id"]}, token)
+        assert without_ids(await fork(world, token, forked)) == without_ids(clock)
+
+
+async def test_clock_and_instant_are_looked_at_before_the_place(tmp_path: Path, database_url: str) -> None:
+    async with open_world(tmp_path, database_url, max_clocks_per_user=1) as world:
+        token = await world.sign_in()
+        clock = await world.create(token, **SCHEDULE)
+        assert reason_of(await world.call(FORK, {"id": "clock_none"}, token)) == "CLOCK_NOT_FOUND"
+        assert await world.faults(FORK, {"id": clock["id"], "at": "1999-01-01T00:00:00Z"}, token) == {"at": "range"}
+        assert reason_of(await world.call(FORK, {"id": clock["id"]}, token)) == "RATE_LIMITED"
+
+
+async def test_of_many_forks_at_once_no_more_are_made_than_there_are_places(tmp_path: Path, database_url: str) -> None:
+    async with open_world(tmp_path, database_url, max_clocks_per_user=10) as world:
+        token = await world.sign_in()
+        clock = await world.create(token, **SCHEDULE)
+        answers = await all_at_once(50, lambda _: world.call(FORK, {"id": clock["id"]}, token))
+        made = [answer.json["result"]["clock"]["id"] for answer in answers if "result" in answer.json]
+        assert len(set(made)) == 9
+        assert {reason_of(answer) for answer in answers if "error" in answer.json} == {"RATE_LIMITED"}
+
+
+async def test_a_notification_forks_too(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    assert (await world.post(call(FORK, {"id": clock["id"]}, LEFT_OUT), token)).status == 204
+    assert len((await world.result("listTestClocks", {}, token))["clocks"]) == 2

@@ -1,0 +1,170 @@
+"""getTestClock: the clock as it is, or as it would be at a later instant, and nothing is changed by looking."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.core.drawing import NOWS, instants, schedules
+from tests.rpc.builders import (
+    LEFT_OUT,
+    MICROSECOND,
+    START,
+    call,
+    contribution,
+    goal,
+    moved,
+    raw_call,
+    transaction,
+    written,
+)
+from tests.world import World, all_at_once
+
+GET = "getTestClock"
+TIMES = ["2027-02-01T00:00:00Z", "2027-02-01T00:00:00.000001Z", "2027-06-01T00:00:00Z", "2037-01-01T00:00:00Z"]
+SCHEDULE = {
+    "frozenTime": START,
+    "transactions": [transaction(at=time, name=time) for time in reversed(TIMES)],
+    "goals": [goal(initialAmount=0.1, contributions=[contribution(at=time, amount=0.2) for time in TIMES])],
+}
+
+
+async def get(world: World, token: str, clock: Any, **at: str) -> Any:
+    return (await world.result(GET, {"id": clock["id"], **at}, token))["clock"]
+
+
+# As it is.
+
+
+async def test_a_clock_is_shown_as_it_stands(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    assert await get(world, token, clock) == clock
+    for time in TIMES:
+        advanced = await world.advance(token, clock["id"], time)
+        assert await get(world, token, clock) == advanced
+
+
+async def test_the_answer_is_the_advances_own_to_the_byte(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    advanced = await world.post(call("advanceTestClock", {"id": clock["id"], "frozenTime": TIMES[1]}), token)
+    assert (await world.post(call(GET, {"id": clock["id"]}), token)).body == advanced.body
+
+
+async def test_a_clock_that_starts_now_is_shown_with_its_microseconds(world: World, token: str) -> None:
+    world.now = datetime(2027, 1, 2, 3, 4, 5, 678_901, UTC)
+    clock = await world.create(token)
+    assert clock["frozenTime"] == "2027-01-02T03:04:05.678901Z"
+    world.pass_time(days=3)
+    assert await get(world, token, clock) == clock
+
+
+# As it would be (decisions 8, 9 and 39).
+
+
+async def test_a_preview_is_what_an_advance_then_gives(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    previews = [await get(world, token, clock, at=time) for time in TIMES]
+    assert [len(preview["transactions"]) for preview in previews] == [1, 2, 3, 4]
+    assert [preview["frozenTime"] for preview in previews] == TIMES
+    assert previews == [await world.advance(token, clock["id"], time) for time in TIMES]
+
+
+async def test_a_preview_changes_nothing(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    for time in reversed(TIMES):
+        await get(world, token, clock, at=time)
+        assert await get(world, token, clock) == clock
+    listed = await world.result("listTestClocks", {}, token)
+    assert [each["frozenTime"] for each in listed["clocks"]] == [START]
+    assert (await world.advance(token, clock["id"], START)) == clock
+
+
+@pytest.mark.parametrize(
+    "at", [START, "2027-01-01T01:00:00+01:00", "2026-12-31T23:59:60Z", "2027-01-01t00:00:00.0000009z"]
+)
+async def test_a_preview_of_the_present_is_the_clock(world: World, token: str, at: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    assert await get(world, token, clock, at=at) == clock
+
+
+async def test_a_preview_reaches_from_frozen_time_to_max_time(world: World, token: str) -> None:
+    clock = await world.create(token, frozenTime="2028-02-29T00:00:00.5Z")
+    await world.advance(token, clock["id"], "2028-03-01T00:00:00.25Z")
+    for at in ("2028-03-01T00:00:00.250000Z", "2038-02-28T00:00:00.500000Z"):
+        assert (await get(world, token, clock, at=at)) == clock | {"frozenTime": at}
+
+
+@pytest.mark.parametrize(
+    ("at", "code", "data"),
+    [
+        pytest.param(at, -32011, {"reason": "TIME_BEFORE_CURRENT", "currentFrozenTime": "2027-02-01T00:00:00Z"}, id=at)
+        for at in ("2027-01-31T23:59:59.999999Z", START, "0001-01-01T00:00:00Z")
+    ]
+    + [
+        pytest.param(at, -32012, {"reason": "TIME_AFTER_MAX", "maxTime": "2037-01-01T00:00:00Z"}, id=at)
+        for at in ("2037-01-01T00:00:00.000001Z", "9999-12-31T23:59:59.999999Z")
+    ],
+)
+async def test_beyond_it_there_is_nothing_to_see(world: World, token: str, at: str, code: int, data: Any) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    before = await world.advance(token, clock["id"], TIMES[0])
+    answer = await world.call(GET, {"id": clock["id"], "at": at}, token)
+    assert (answer.status, answer.json["error"]["code"]) == (200, code)
+    assert answer.json["error"]["data"] == data
+    assert await get(world, token, clock) == before
+
+
+async def test_an_advance_moves_the_first_instant_that_can_be_seen(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    for time in TIMES:
+        await world.advance(token, clock["id"], time)
+        before = {"id": clock["id"], "at": moved(time, -MICROSECOND)}
+        assert (await world.error(GET, before, token))["data"]["currentFrozenTime"] == time
+        assert (await get(world, token, clock, at=time))["frozenTime"] == time
+
+
+async def test_looking_by_notification_is_answered_with_nothing(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    assert (await world.post(call(GET, {"id": clock["id"], "at": TIMES[2]}, LEFT_OUT), token)).status == 204
+    assert await get(world, token, clock) == clock
+
+
+async def test_a_clock_that_is_looked_at_while_it_moves_is_seen_whole(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    seen = [clock, *[await get(world, token, clock, at=time) for time in TIMES]]
+
+    async def act(number: int) -> Any:
+        if number % 5 == 0:
+            return await world.call("advanceTestClock", {"id": clock["id"], "frozenTime": TIMES[number // 5]}, token)
+        return await get(world, token, clock)
+
+    shown = [answer for number, answer in enumerate(await all_at_once(20, act)) if number % 5]
+    assert [view for view in shown if view not in seen] == []
+
+
+# For every schedule and every instant.
+
+
+@settings(
+    deadline=None,
+    derandomize=True,
+    max_examples=25,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(params=schedules(NOWS[0]), data=st.data())
+async def test_whatever_the_schedule_a_preview_changes_nothing_and_is_what_an_advance_gives(
+    world: World, token: str, params: Any, data: st.DataObject
+) -> None:
+    world.now = NOWS[0]
+    written_params = msgspec.json.encode(params).decode()
+    created = await world.post(raw_call("createTestClock", written_params), token)
+    clock = created.json["result"]["clock"]
+    between = instants(datetime.fromisoformat(clock["frozenTime"]), datetime.fromisoformat(clock["maxTime"]))
+    for at in sorted(data.draw(st.lists(between, max_size=4))):
+        preview = await get(world, token, clock, at=written(at))
+        assert await get(world, token, clock) == clock
+        clock = await world.advance(token, clock["id"], written(at))
+        assert clock == preview

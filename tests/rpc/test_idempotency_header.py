@@ -1,0 +1,140 @@
+"""The header Idempotency-Key: what a key may be, and on which calls it counts (decision 40)."""
+
+import pytest
+
+from tests.rpc.builders import LEFT_OUT, ON_ONE_STORE, START, call, exchange, keyed, raw_call, reason_of
+from tests.rpc.creations import CREATE, SENT, clock_of, create, faults_in, living
+from tests.world import World
+
+# The key itself.
+
+
+@pytest.mark.parametrize(
+    "key", ["k", "k" * 255, "0f8fad5b-d9cd-469f-a165-70867728950e", '"quoted"', "a b", "é", "ÿ" * 255, "%00", "a,b"]
+)
+@ON_ONE_STORE
+async def test_a_key_has_1_to_255_characters_of_any_kind(world: World, token: str, key: str) -> None:
+    assert await clock_of(world, token, key) == await clock_of(world, token, key)
+    assert len(await living(world, token)) == 1
+
+
+@pytest.mark.parametrize("key", ["", "k" * 256, "k" * 20_000], ids=["none", "256", "20,000"])
+@ON_ONE_STORE
+async def test_a_key_of_another_length_is_refused(world: World, token: str, key: str) -> None:
+    answer = await create(world, token, key)
+    message = "must be one header of 1 to 255 characters"
+    assert answer.json["error"]["data"]["errors"] == [{"path": "Idempotency-Key", "rule": "length", "message": message}]
+    assert await living(world, token) == []
+
+
+@pytest.mark.parametrize("keys", [("k", "k"), ("k", "other"), ("", "k"), ("k", "k", "k")])
+@ON_ONE_STORE
+async def test_more_than_one_key_is_refused(world: World, token: str, keys: tuple[str, ...]) -> None:
+    headers = [("Content-Type", "application/json"), ("Authorization", f"Bearer {token}")]
+    body = {"type": "http.request", "body": raw_call(CREATE, "{}")}
+    answer, _ = await exchange(world, [*headers, *(("Idempotency-Key", key) for key in keys)], [body])
+    assert answer is not None
+    assert faults_in(answer) == {"Idempotency-Key": "length"}
+    assert await living(world, token) == []
+
+
+async def test_keys_are_told_apart_to_the_letter(world: World, token: str) -> None:
+    keys = ["key", "Key", "ke y", "kéy", "kËy", "ke", "k" * 255, "k" * 254]
+    assert len({(await clock_of(world, token, key))["id"] for key in keys}) == len(keys)
+
+
+# Where it counts.
+
+
+@pytest.mark.parametrize("key", ["k", "", "k" * 256], ids=["good", "empty", "too long"])
+@pytest.mark.parametrize("count", [1, 2, 50])
+@ON_ONE_STORE
+async def test_a_batch_with_a_key_is_refused_whole(world: World, token: str, key: str, count: int) -> None:
+    answer = await world.post([call(CREATE, {}, number) for number in range(count)], token, **keyed(key))
+    assert (answer.status, reason_of(answer), answer.json["id"]) == (400, "INVALID_REQUEST", None)
+    assert "Idempotency-Key" in answer.json["error"]["message"]
+    assert await living(world, token) == []
+
+
+@ON_ONE_STORE
+async def test_a_batch_with_a_key_is_refused_whatever_its_calls_are(world: World, token: str) -> None:
+    clock = await world.create(token, frozenTime=START)
+    advance = {"id": clock["id"], "frozenTime": "2027-02-01T00:00:00Z"}
+    for calls in ([call("advanceTestClock", advance)], [call(CREATE, {}, LEFT_OUT)], [5], []):
+        answer = await world.post(calls, token, **keyed("k"))
+        assert (answer.status, reason_of(answer), answer.json["id"]) == (400, "INVALID_REQUEST", None)
+    assert await world.result("getTestClock", {"id": clock["id"]}, token) == {"clock": clock}
+    assert await living(world, token) == [clock["id"]]
+
+
+@pytest.mark.parametrize("key", ["k", "", "k" * 256], ids=["good", "empty", "too long"])
+@ON_ONE_STORE
+async def test_other_operations_do_not_look_at_it(world: World, token: str, key: str) -> None:
+    clock = await world.create(token, frozenTime=START)
+    fork = call("forkTestClock", {"id": clock["id"]})
+    forks = {(await world.post(fork, token, **keyed(key))).json["result"]["clock"]["id"] for _ in range(2)}
+    assert len(forks) == 2
+    for frozen_time in ("2027-02-01T00:00:00Z", "2027-03-01T00:00:00Z"):
+        advance = call("advanceTestClock", {"id": clock["id"], "frozenTime": frozen_time})
+        answer = await world.post(advance, token, **keyed(key))
+        assert answer.json["result"]["clock"]["frozenTime"] == frozen_time
+    assert reason_of(await world.post(call("no.such"), token, **keyed(key))) == "METHOD_NOT_FOUND"
+    assert (await world.post(call("logout"), token, **keyed(key))).json["result"] == {"message": "ok"}
+
+
+async def test_a_notification_takes_its_key(world: World, token: str) -> None:
+    notification = raw_call(CREATE, SENT).replace(b', "id": 7', b"")
+    for _ in range(2):
+        assert (await world.post(notification, token, **keyed("k"))).status == 204
+    clock = await clock_of(world, token, "k")
+    assert await living(world, token) == [clock["id"]]
+
+
+@ON_ONE_STORE
+async def test_faults_of_key_and_parameters_are_named_together(world: World, token: str) -> None:
+    answer = await create(world, token, "", '{"frozenTime": "soon", "goals": 5}')
+    assert faults_in(answer) == {"frozenTime": "format", "goals": "type", "Idempotency-Key": "length"}
+    assert answer.json["error"]["message"] == "3 fields of createTestClock were refused."
+    by_position = await create(world, token, "", "[]")
+    assert faults_in(by_position) == {"params": "type", "Idempotency-Key": "length"}
+
+
+@ON_ONE_STORE
+async def test_a_token_comes_before_the_key(world: World) -> None:
+    answer = await world.post(raw_call(CREATE, SENT), None, **keyed(""))
+    assert (answer.status, reason_of(answer)) == (401, "UNAUTHENTICATED")
+
+
+@ON_ONE_STORE
+async def test_wrong_parameters_come_before_a_key_that_is_taken(world: World, token: str) -> None:
+    await clock_of(world, token, "k")
+    assert faults_in(await create(world, token, "k", '{"goals": 5}')) == {"goals": "type"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param('{"goals": ', "}", id="in a field"),
+        pytest.param('{"goals": ', ', "goals": []}', id="in a field that is there twice"),
+        pytest.param('{"x": ', "}", id="in an unknown field"),
+    ],
+)
+@ON_ONE_STORE
+async def test_no_depth_of_nesting_is_a_fault_of_ours(world: World, token: str, before: str, after: str) -> None:
+    """Every depth around the one that is too deep, because where that lies is nobody's promise."""
+    for depth in range(850, 1010):
+        answer = await create(world, token, "k", before + "[" * depth + "]" * depth + after)
+        assert answer.status in (200, 400), depth
+        assert b"INTERNAL" not in answer.body, depth
+
+
+@ON_ONE_STORE
+async def test_no_more_faults_are_named_than_may_be(world: World, token: str) -> None:
+    """With one beside ten thousand others there is one too many."""
+    contributions = ",".join(['{"at":5,"amount":0}'] * 100)
+    names = ",".join(f'"unknown{number}":0' for number in range(100))
+    goal = f'{{"name":"","targetAmount":0,"contributions":[{contributions}],{names}}}'
+    entry = f'{{"at":5,"name":"","amount":0,"currency":"","type":"","category":5,{names}}}'
+    params = f'{{"goals":[{",".join([goal] * 25)}],"transactions":[{",".join([entry] * 60)}]}}'
+    errors = (await create(world, token, "", params)).json["error"]["data"]["errors"]
+    assert len(errors) == 10_000

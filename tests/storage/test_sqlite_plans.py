@@ -1,0 +1,90 @@
+"""How SQLite carries out what the store asks of it: by looking up what is wanted, whatever else there is."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from tests.contract.test_store import METHODS
+from tests.contract.values import ANA, NOW, WEEK, clock, code, digest, keep_once, once, sent, session, user
+from tickover.storage.sqlite import SqliteStore
+
+_VERBS = ("select", "insert", "update", "delete", "with")
+
+
+@contextmanager
+def _listening(*connections: apsw.Connection) -> Iterator[dict[str, Any]]:
+    """The statements that are carried out meanwhile, and what is put into them."""
+    statements: dict[str, Any] = {}
+
+    def just_before_a_statement(_: object, statement: str, bindings: Any) -> bool:
+        if statement.strip().startswith(_VERBS):
+            statements[statement] = bindings
+        return True
+
+    for connection in connections:
+        connection.set_exec_trace(just_before_a_statement)
+    yield statements
+    for connection in connections:
+        connection.set_exec_trace(None)
+
+
+def _troubles(connection: apsw.Connection, statements: dict[str, Any]) -> list[str]:
+    """What takes longer the more rows there are: a table that is read from end to end, and rows that are sorted."""
+    found = []
+    for statement, bindings in statements.items():
+        steps = [str(row[3]) for row in connection.execute(f"explain query plan {statement}", bindings)]
+        found += [
+            f"{step}: {statement}"
+            for step in steps
+            if ("SCAN" in step and "CONSTANT ROW" not in step) or "TEMP B-TREE" in step
+        ]
+    return found
+
+
+async def _something_of_everything(store: SqliteStore) -> None:
+    """Also of what has expired."""
+    await keep_once(store, once(1), clock(1), user(1))
+    await keep_once(store, once(2), clock(2, NOW - WEEK), user(1))
+    await sent(store, code(1))
+    await sent(store, code(2, NOW + WEEK))
+    await store.redeem_code(ANA, digest(2), session(1))
+
+
+@pytest.mark.parametrize("before", ["nothing", "something of everything"])
+@pytest.mark.parametrize("method", METHODS)
+async def test_nothing_is_read_from_end_to_end(tmp_path: Path, method: str, before: str) -> None:
+    store = await SqliteStore.open(tmp_path / "tickover.db")
+    if before != "nothing" and method != "create_clock":
+        await _something_of_everything(store)
+    with _listening(store._writing, store._reading) as statements:
+        await METHODS[method](store)
+    assert statements, "nobody told how it was done"
+    assert _troubles(store._reading, statements) == []
+    await store.close()
+
+
+async def test_places_are_counted_in_the_index(tmp_path: Path) -> None:
+    store = await SqliteStore.open(tmp_path / "tickover.db")
+    with _listening(store._writing) as statements:
+        await store.create_clock(clock(1), user(1), b"", bytes(16), 1)
+    assert [statement for statement in statements if "count(*)" in statement] != []
+    assert _troubles(store._reading, statements) == []
+    await store.close()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "select * from clocks where max_time = 1",
+        "select * from clocks where owner = 'me' order by start_time",
+        "delete from creations where params = 'mine'",
+    ],
+)
+async def test_a_bad_statement_would_be_noticed(tmp_path: Path, statement: str) -> None:
+    store = await SqliteStore.open(tmp_path / "tickover.db")
+    assert _troubles(store._reading, {statement: None}) != []
+    await store.close()

@@ -1,0 +1,90 @@
+"""A database of the version before is opened by this one: what was in it lives on, and what is new can be used."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.storage import before
+from tests.world import World, open_world
+from tickover.storage import open_store
+
+_NEXT = "2027-03-01T00:00:00.5Z"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def old_url(request: pytest.FixtureRequest, sqlite_url: str) -> str:
+    return await before.make(request.param, sqlite_url, lambda: request.getfixturevalue("postgres"))
+
+
+@pytest.fixture
+async def world(tmp_path: Path, old_url: str) -> AsyncIterator[World]:
+    async with open_world(tmp_path, old_url) as opened:
+        opened.pass_time(hours=1)
+        yield opened
+
+
+async def _get(world: World) -> Any:
+    return (await world.result("getTestClock", {"id": before.CLOCK_ID}, before.TOKEN))["clock"]
+
+
+async def test_a_clock_is_as_it_was(world: World) -> None:
+    assert await _get(world) == before.ANSWERED
+    standing = before.ANSWERED["frozenTime"]
+    assert await world.advance(before.TOKEN, before.CLOCK_ID, str(standing)) == before.ANSWERED
+
+
+async def test_a_clock_goes_on(world: World) -> None:
+    moved = await world.advance(before.TOKEN, before.CLOCK_ID, _NEXT)
+    assert [item["name"] for item in moved["transactions"]] == ["Salary", "Tea"]
+    assert await _get(world) == moved
+    world.now = world.now.replace(day=8, hour=12, minute=1)
+    error = await world.error("getTestClock", {"id": before.CLOCK_ID}, before.TOKEN)
+    assert error["data"]["reason"] == "CLOCK_EXPIRED"
+
+
+async def test_a_clock_is_listed_and_forked_and_deleted(world: World) -> None:
+    (listed,) = (await world.result("listTestClocks", {}, before.TOKEN))["clocks"]
+    assert listed == {name: before.ANSWERED[name] for name in listed}
+    params = {"id": before.CLOCK_ID, "at": before.ANSWERED["frozenTime"]}
+    fork = (await world.result("forkTestClock", params, before.TOKEN))["clock"]
+    assert [goal["name"] for goal in fork["goals"]] == ["Trip"]
+    await world.result("deleteTestClock", {"id": before.CLOCK_ID}, before.TOKEN)
+    left = (await world.result("listTestClocks", {}, before.TOKEN))["clocks"]
+    assert [clock["id"] for clock in left] == [fork["id"]]
+
+
+async def test_an_idempotency_key_can_be_used(world: World) -> None:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "createTestClock", "params": {}}
+    created, again = [
+        (await world.post(call, before.TOKEN, **{"Idempotency-Key": "mine"})).json["result"] for _ in range(2)
+    ]
+    assert created == again
+    assert created["clock"]["id"] != before.CLOCK_ID
+
+
+async def test_what_expires_is_swept(world: World) -> None:
+    world.pass_time(days=40)
+    while await world.store.sweep(world.now, 100):
+        pass
+    assert await world.store.find_clock(before.ROWS["clocks"][0], before.ROWS["clocks"][1]) is None
+    assert await world.store.user_of_token(before.ROWS["tokens"][0], world.now.replace(year=2020)) is None
+
+
+async def test_many_that_open_it_at_once_all_find_the_clock(old_url: str) -> None:
+    stores = await asyncio.gather(*(open_store(old_url) for _ in range(8)))
+    key, owner, *_ = before.ROWS["clocks"]
+    found = await asyncio.gather(*(store.find_clock(key, owner) for store in stores))
+    assert [one.schedule for one in found if one] == [before.ROWS["schedules"][1]] * 8
+    for store in stores:
+        await store.close()
+
+
+async def test_it_is_opened_again_and_again(old_url: str) -> None:
+    key, owner, *_ = before.ROWS["clocks"]
+    for _ in range(2):
+        store = await open_store(old_url)
+        assert await store.find_clock(key, owner) is not None
+        await store.close()

@@ -1,0 +1,305 @@
+"""The OpenRPC document: valid by OpenRPC's own schema, complete, and true of what the program answers."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from referencing import Registry
+from referencing.jsonschema import DRAFT7
+
+from tests.examples_of_operations import FILE, play
+from tests.npm_packages import exported_by
+from tests.openrpc_document import PUBLIC_URL, Draft7Validator, complaints, document, method, resolve
+from tests.rpc.builders import goal, transaction
+from tests.rpc.test_errors_table import PROVOKED, Place
+from tests.world import World
+from tickover import __version__
+from tickover.core.errors import Reason
+from tickover.openrpc import describe, prose
+from tickover.operations import OPERATIONS
+from tickover.wire import CODES
+
+every_method = pytest.mark.parametrize("name", OPERATIONS)
+
+
+# Form
+
+
+def test_it_is_valid_by_openrpcs_own_schema() -> None:
+    assert invalid_parts(document()) == []
+
+
+@pytest.mark.parametrize("plant", ["a member", "a type", "a schema"])
+def test_what_openrpc_does_not_know_would_be_found(plant: str) -> None:
+    spoilt = json.loads(describe(PUBLIC_URL))
+    match plant:
+        case "a member":
+            spoilt["methods"][0]["reasons"] = []
+        case "a type":
+            spoilt["methods"][0]["params"][0]["required"] = "yes"
+        case "a schema":
+            spoilt["components"]["schemas"]["GoalEntry"]["properties"]["name"]["maxLength"] = "120"
+    assert invalid_parts(spoilt) != []
+
+
+def invalid_parts(described: Any) -> list[str]:
+    meta, schemas = exported_by("@open-rpc/meta-schema"), exported_by("@json-schema-tools/meta-schema")
+    # Both are written in a dialect of draft 7, and name each other by addresses that are not to be asked.
+    resource = DRAFT7.create_resource(schemas)
+    registry: Registry[Any] = Registry().with_resources([(schemas["$id"], resource), (schemas["$id"][:-1], resource)])
+    return [fault.json_path for fault in Draft7Validator(meta, registry=registry).iter_errors(described)]
+
+
+def parts(value: Any) -> Iterator[dict[str, Any]]:
+    """Every object in a document, but for examples, which may hold anything."""
+    if isinstance(value, list):
+        for member in value:
+            yield from parts(member)
+    elif isinstance(value, dict):
+        yield value
+        for name, member in value.items():
+            if name not in ("examples", "example"):
+                yield from parts(member)
+
+
+def test_every_reference_leads_somewhere_in_it() -> None:
+    references = [part for part in parts(document()) if "$ref" in part]
+    assert len(references) > 50
+    for reference in references:
+        resolve(reference)
+
+
+def test_every_schema_is_one() -> None:
+    schemas = [
+        *document()["components"]["schemas"].values(),
+        *(resolve(error)["data"] for each in document()["methods"] for error in each["errors"]),
+        *(about["data"] for about in document()["x-reasons"].values()),
+        *(param["schema"] for each in document()["methods"] for param in each["params"]),
+        *(each["result"]["schema"] for each in document()["methods"]),
+    ]
+    for schema in schemas:
+        Draft7Validator.check_schema(schema)
+    assert len(schemas) > 80
+
+
+# Completeness
+
+
+def test_it_names_itself_and_where_it_is() -> None:
+    assert document()["openrpc"] == "1.3.2"
+    assert (document()["info"]["title"], document()["info"]["version"]) == ("Tickover", __version__)
+    assert [server["url"] for server in document()["servers"]] == [f"{PUBLIC_URL}/rpc"]
+
+
+def test_an_address_with_odd_characters_spoils_nothing() -> None:
+    address = "http://[::1]:8000/a\"b\\c'<d>"
+    described = json.loads(describe(address))
+    assert described["servers"][0]["url"] == f"{address}/rpc"
+    assert PUBLIC_URL not in json.dumps(described)
+    assert f"{address}/login#token=" in described["methods"][2]["examples"][1]["result"]["value"]["loginUrl"]
+
+
+def test_its_methods_are_the_operations() -> None:
+    assert [each["name"] for each in document()["methods"]] == list(OPERATIONS)
+
+
+@every_method
+def test_a_method_is_described_as_its_operation_is(name: str) -> None:
+    operation, told = OPERATIONS[name], method(name)
+    assert told["summary"] == operation.summary
+    assert told["paramStructure"] == "by-name"
+    assert told["x-needs-token"] == operation.needs_token == ("`Authorization: Bearer" in told["description"])
+    assert told["x-extension"] == operation.is_extension
+    assert told["x-takes-idempotency-key"] == operation.takes_idempotency_key
+    assert operation.takes_idempotency_key == ("`Idempotency-Key`" in told["description"])
+    tags = {resolve(tag)["name"] for tag in told["tags"]}
+    assert ("extension" in tags, "token" in tags) == (operation.is_extension, operation.needs_token)
+    assert told["externalDocs"]["url"] == f"{PUBLIC_URL}/docs#{name}"
+
+
+@every_method
+def test_a_method_has_the_parameters_of_its_type(name: str) -> None:
+    fields = msgspec.structs.fields(OPERATIONS[name].params)
+    told = method(name)["params"]
+    assert [(param["name"], param["required"]) for param in told] == [
+        (field.encode_name, field.required) for field in fields
+    ]
+    whole = resolve(method(name)["x-params"])
+    assert whole["additionalProperties"] is False
+    assert whole["properties"] == {param["name"]: param["schema"] for param in told}
+
+
+@every_method
+def test_a_method_has_every_reason_under_its_code(name: str) -> None:
+    told = method(name)
+    errors = [resolve(error) for error in told["errors"]]
+    assert len({error["code"] for error in errors}) == len(errors), "OpenRPC wants every code once"
+    reasons = {reason: error["code"] for error in errors for reason in error["data"]["properties"]["reason"]["enum"]}
+    assert reasons == {reason: CODES[Reason(reason)][0] for reason in told["x-reasons"]}
+    every_call = {"PARSE_ERROR", "INVALID_REQUEST", "INVALID_PARAMS", "UNAVAILABLE", "INTERNAL"}
+    at_the_door = {"METHOD_NOT_ALLOWED", "UNSUPPORTED_MEDIA_TYPE", "BODY_TOO_LARGE"}
+    token = {"UNAUTHENTICATED"} if OPERATIONS[name].needs_token else set()
+    assert set(reasons) == every_call | at_the_door | token | set(OPERATIONS[name].reasons)
+
+
+def test_every_reason_is_there_with_its_code_and_status() -> None:
+    told = {name: (about["code"], about["httpStatus"]) for name, about in document()["x-reasons"].items()}
+    assert told == {str(reason): codes for reason, codes in CODES.items()}
+
+
+def test_every_field_has_words_and_no_words_are_left_over() -> None:
+    schemas = document()["components"]["schemas"]
+    named = {(kind, field) for kind, schema in schemas.items() for field in schema["properties"]}
+    silent = {
+        (kind, field)
+        for kind, field in named
+        if "$ref" not in (found := schemas[kind]["properties"][field]) and not found["description"].endswith(".")
+    }
+    assert silent == set()
+    beside = {name for about in document()["x-reasons"].values() for name in about["data"]["properties"]}
+    used = {f"{kind}.{field}" for kind, field in named} | {field for _, field in named} | beside
+    assert set(prose.FIELDS) <= used
+    assert set(prose.TYPES) <= set(schemas)
+    assert set(prose.METHODS) == set(OPERATIONS)
+    assert set(prose.REASONS) == set(Reason)
+
+
+# Bounds that are written by hand, so that nobody moves one without noticing
+
+
+@pytest.mark.parametrize(
+    ("path", "bounds"),
+    [
+        ("ScheduleEntry.transactions", {"maxItems": 100}),
+        ("ScheduleEntry.goals", {"maxItems": 25}),
+        ("GoalEntry.contributions", {"maxItems": 100}),
+        ("GoalEntry.name", {"minLength": 1, "maxLength": 120}),
+        ("GoalEntry.targetAmount", {"type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000_000}),
+        ("GoalEntry.initialAmount", {"type": "number", "minimum": 0, "maximum": 1_000_000_000, "default": 0}),
+        ("TransactionEntry.name", {"minLength": 1, "maxLength": 120}),
+        ("TransactionEntry.category", {"maxLength": 80}),
+        ("TransactionEntry.amount", {"type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000_000}),
+        ("TransactionEntry.currency", {"minLength": 3, "maxLength": 3, "pattern": "^[A-Z]{3}$"}),
+        ("TransactionEntry.type", {"type": "string", "enum": ["EXPENSE", "INCOME"]}),
+        ("TransactionEntry.at", {"type": "string", "format": "date-time"}),
+        ("ContributionEntry.amount", {"type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000_000}),
+        ("SendEntry.email", {"type": "string", "format": "email", "maxLength": 254}),
+        ("VerificationEntry.code", {"minLength": 6, "maxLength": 6, "pattern": "^[0-9]{6}$"}),
+        ("ListEntry.limit", {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}),
+        ("Transaction.amount", {"type": "number"}),
+        ("Transaction.category", {"type": "string"}),
+        ("ClockPage.nextCursor", {"type": "string"}),
+        ("Summary.frozenTime", {"type": "string", "format": "date-time"}),
+    ],
+)
+def test_a_bound_is_what_the_interface_says(path: str, bounds: dict[str, Any]) -> None:
+    kind, _, field = path.partition(".")
+    told = document()["components"]["schemas"][kind]["properties"][field]
+    assert {name: told[name] for name in bounds} == bounds
+    assert told.keys() - bounds.keys() <= {"description", "type", "items", "default", "pattern"}
+
+
+def test_what_may_be_left_out_of_an_answer_is_never_null() -> None:
+    schemas = document()["components"]["schemas"]
+    assert "category" not in schemas["Transaction"]["required"]
+    assert "loginUrl" not in schemas["Sent"]["required"]
+    assert "nextCursor" not in schemas["ClockPage"]["required"]
+    assert schemas["Done"]["required"] == ["message"]
+    nullable = [kind for kind, schema in schemas.items() for part in parts(schema) if part.get("type") == "null"]
+    # What came may have been null.
+    assert nullable == ["Fault"]
+
+
+# Examples
+
+
+async def test_the_examples_are_what_the_program_answers(tmp_path: Path) -> None:
+    told = json.loads(FILE.read_text("utf-8"))
+    assert await play(tmp_path) == told, "run `python -m tests.examples_of_operations`, and read what it changes"
+
+
+@every_method
+def test_a_method_has_an_example_that_fits_its_schemas(name: str) -> None:
+    told = method(name)
+    schemas = {param["name"]: param["schema"] for param in told["params"]}
+    assert told["examples"]
+    for example in told["examples"]:
+        params = {param["name"]: param["value"] for param in example["params"]}
+        assert complaints(told["x-params"], params) == []
+        assert [complaint for key, value in params.items() for complaint in complaints(schemas[key], value)] == []
+        assert complaints(told["result"]["schema"], example["result"]["value"], closed=True) == []
+
+
+def test_every_reason_that_can_be_provoked_has_an_example() -> None:
+    for reason, about in document()["x-reasons"].items():
+        if reason == Reason.INTERNAL:
+            assert "example" not in about
+            continue
+        assert (about["example"]["code"], about["example"]["data"]["reason"]) == (about["code"], reason)
+        assert complaints(about["data"], about["example"]["data"], closed=True) == []
+
+
+# Truth
+
+
+async def test_it_is_served_in_two_ways_and_is_one(world: World) -> None:
+    page = await world.request("GET", "/openrpc.json")
+    assert page.json == document() == await world.result("rpc.discover")
+    shown = method("rpc.discover")["examples"][0]["result"]["value"]
+    assert shown == {**{name: document()[name] for name in ("openrpc", "info", "servers")}, "methods": []}
+
+
+async def test_answers_of_all_kinds_are_what_it_says(world: World, token: str) -> None:
+    async def answered(name: str, **params: Any) -> Any:
+        result = await world.result(name, params, token)
+        assert complaints(method(name)["result"]["schema"], result, closed=True) == [], name
+        return result
+
+    odd = [transaction(at="2027-01-01T12:00:00.5Z", amount=0.1, category=""), transaction(name="𝄞", amount=1e9)]
+    over = goal(
+        targetAmount=0.3,
+        contributions=[{"at": f"2027-02-01T00:00:{second:02}Z", "amount": 0.1} for second in range(60)],
+    )
+    params = {"frozenTime": "2027-01-01T12:00:00.25Z", "transactions": odd * 50, "goals": [goal(), over]}
+    clock = (await answered("createTestClock", **params))["clock"]["id"]
+    for at in ("2027-01-01T12:00:00.5Z", "2027-02-01T00:00:01Z", "2037-01-01T12:00:00.25Z"):
+        await answered("getTestClock", id=clock, at=at)
+        await answered("forkTestClock", id=clock, at=at)
+        await answered("advanceTestClock", id=clock, frozenTime=at)
+    await answered("listTestClocks")
+    await answered("listTestClocks", limit=1)
+    await answered("deleteTestClock", id=clock)
+    await answered("rpc.discover")
+    await answered("sendLoginCodeEmail", email="cy@example.test", loginCodeType="SHORT_LIVED", emailType="LOGIN_CODE")
+    link = await answered(
+        "sendLoginCodeEmail", email="di@example.test", loginCodeType="LONG_LIVED", emailType="WEB_LOGIN_LINK"
+    )
+    await answered("loginByEmailLink", token=link["loginUrl"].partition("=")[2])
+    code = re.findall(r"\d{6}", str(world.letters()[-2]["Subject"]))[0]
+    await answered("loginByEmailVerification", email="cy@example.test", code=code, authenticationMethod="EMAIL_CODE")
+    await answered("logout")
+
+
+@pytest.mark.parametrize("reason", Reason)
+async def test_a_refusal_is_what_it_says(tmp_path: Path, sqlite_url: str, reason: Reason) -> None:
+    error = (await PROVOKED[reason](Place(tmp_path, sqlite_url), False)).json["error"]
+    assert complaints(document()["x-reasons"][reason]["data"], error["data"], closed=True) == []
+    merged = [
+        resolve(listed)
+        for each in document()["methods"]
+        for listed in each["errors"]
+        if reason in resolve(listed)["data"]["properties"]["reason"]["enum"]
+    ]
+    # A method that is in the document is found.
+    assert bool(merged) == (reason is not Reason.METHOD_NOT_FOUND)
+    for listed in merged:
+        assert error["code"] == listed["code"]
+        assert complaints(listed["data"], error["data"], closed=True) == []
+
+
+def test_it_is_made_once_for_an_address() -> None:
+    assert describe(PUBLIC_URL) is describe(PUBLIC_URL)

@@ -1,0 +1,214 @@
+"""The published schemas and the program agree: what the one refuses, just outside a bound, the other refuses too."""
+
+import math
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+
+from tests.openrpc_document import document, method, resolve, validator
+from tests.rpc.builders import contribution, goal, send, send_link, transaction
+from tests.world import World
+from tickover.operations import OPERATIONS
+
+Case = tuple[Any, bool | None]
+"""A value, and whether it is good; None where that depends on the values beside it."""
+
+_AT: Final = "2027-03-01T00:00:00Z"
+_CLOCK: Final = "clock_01a2d11f-0200-7129-903a-c1d45597fdf1"
+GOOD: Final[dict[str, dict[str, Any]]] = {
+    # Every parameter is there, and what is between fields leaves room for each to reach its bounds.
+    "createTestClock": {
+        "frozenTime": "2027-01-01T00:00:00Z",
+        "transactions": [transaction(at=_AT, category="home")],
+        "goals": [goal(targetAmount=10**9, initialAmount=0, contributions=[contribution(at=_AT)])],
+    },
+    "advanceTestClock": {"id": _CLOCK, "frozenTime": _AT},
+    "sendLoginCodeEmail": send(),
+    "loginByEmailVerification": {"email": "ana@x.test", "code": "012345", "authenticationMethod": "EMAIL_CODE"},
+    "loginByEmailLink": {"token": "secret"},
+    "logout": {},
+    "getTestClock": {"id": _CLOCK, "at": _AT},
+    "listTestClocks": {"limit": 20, "cursor": f"cursor_{'0' * 32}"},
+    "deleteTestClock": {"id": _CLOCK},
+    "forkTestClock": {"id": _CLOCK, "at": _AT},
+    "rpc.discover": {},
+}
+
+_NEVER_GOOD: Final[dict[str, tuple[Any, ...]]] = {
+    # No text may hold U+0000, whatever else it may be.
+    "string": (None, True, 7, [], {}, "a\0b"),
+    "number": (None, True, "7", [], {}),
+    "integer": (None, True, "7", [], {}, 1.5),
+    "array": (None, True, 7, "[]", {}),
+    "object": (None, True, 7, "{}", []),
+}
+_OF_FORMATS: Final = {
+    "date-time": {
+        True: (
+            "2027-02-01T00:00:00Z",
+            "2027-02-01t00:00:00z",
+            "2027-02-01T00:00:00.5Z",
+            "2027-02-01T00:00:00.123456789+00:00",
+            "2027-02-28T23:59:59-00:00",
+            "2027-02-01T23:59:59+23:59",
+        ),
+        False: (
+            "",
+            "now",
+            "2027-02-01",
+            "2027-02-01 00:00:00Z",
+            "2027-02-01T00:00:00",
+            "2027-02-01T00:00Z",
+            "2027-02-01T24:00:00Z",
+            "2027-02-01T00:60:00Z",
+            "2027-02-29T00:00:00Z",
+            "2027-13-01T00:00:00Z",
+            "2027-02-01T00:00:00+0100",
+            "2027-02-01T00:00:00+24:00",
+            "2027-02-01T00:00:00.Z",
+            "2027-02-01T00:00:00Z\n",
+            "２０２７-02-01T00:00:00Z",
+        ),
+    },
+    "email": {
+        True: ("ana@x.test", "Ana.B+c@EXAMPLE.test", "ü@example.test", "a@localhost"),
+        False: ("", "ana", "ana@", "@x.test", "a b@x.test", "ana@x.test,bo@x.test", "ana@x.test ", "ana@x..test"),
+    },
+}
+_OF_PATTERNS: Final = {
+    r"^[^\u0000]*$": {True: (), False: ("\0",)},
+    "^[A-Z]{3}$": {True: ("AAA", "ZZZ"), False: ("eur", "EU", "EURO", "EU1", "EUR\n", "ÄÖÜ", "@AB", "[AB", "EU\0")},
+    "^[0-9]{6}$": {
+        True: ("000000", "999999"),
+        False: ("12345", "1234567", "12345a", "12345\n", "１２３４５６", "/12345"),
+    },
+}
+
+
+def address_of(length: int) -> str:
+    """A good address, but perhaps for its length: no part of it is too long for itself."""
+    end = "@" + ".".join(["d" * 61] * 3) + ".test"
+    return "a" * (length - len(end)) + end
+
+
+def texts(schema: Any, good: str) -> Iterator[Case]:
+    yield from ((value, False) for value in _NEVER_GOOD["string"])
+    # What a cursor looks like is nobody's business.
+    if not good.startswith("cursor_"):
+        yield from ((value, None) for value in ("", "x", "eur", "1", "12345a", "x" * 1000))
+    if "enum" in schema:
+        yield from ((value, None) for value in schema["enum"])
+        yield from ((value, False) for value in ("", "OTHER", schema["enum"][0].lower(), schema["enum"][0] + " "))
+    for known, key in ((_OF_FORMATS, schema.get("format")), (_OF_PATTERNS, schema.get("pattern"))):
+        if key is not None:
+            yield from ((value, good) for good, values in known[key].items() for value in values)
+    if schema.get("format") == "email":
+        yield from [(address_of(schema["maxLength"]), True), (address_of(schema["maxLength"] + 1), False)]
+    elif schema.get("minLength") != schema.get("maxLength"):
+        yield from lengths(schema)
+
+
+def lengths(schema: Any) -> Iterator[Case]:
+    for character in ("x", "𝄞", " ", "\n"):
+        if "minLength" in schema:
+            yield character * schema["minLength"], True
+            yield character * (schema["minLength"] - 1), False
+        yield character * schema["maxLength"], True
+        yield character * (schema["maxLength"] + 1), False
+
+
+def numbers(schema: Any) -> Iterator[Case]:
+    yield from ((value, False) for value in _NEVER_GOOD[schema["type"]])
+    most = schema["maximum"]
+    yield from [(most, True), (most + 1, False), (float(most), True), (math.nextafter(most, math.inf), False)]
+    yield from [(1e300, False), (10**30, False), (-1, False)]
+    if "exclusiveMinimum" in schema:
+        least = schema["exclusiveMinimum"]
+        yield from [(least, False), (float(least), False), (-0.0, False)]
+        yield from [(least + 0.01, True), (math.nextafter(least, math.inf), True)]
+    else:
+        least = schema["minimum"]
+        yield from [(least, True), (float(least), True), (least - 1, False), (math.nextafter(least, -math.inf), False)]
+
+
+def arrays(schema: Any, good: list[Any]) -> Iterator[Case]:
+    yield from ((value, False) for value in _NEVER_GOOD["array"])
+    yield from [([], True), (good * schema["maxItems"], True), (good * (schema["maxItems"] + 1), False)]
+    yield from (([entry], is_good) for entry, is_good in cases(schema["items"], good[0]))
+
+
+def objects(schema: Any, good: dict[str, Any]) -> Iterator[Case]:
+    yield from ((value, False) for value in _NEVER_GOOD["object"])
+    yield good, True
+    yield {**good, "unheardOf": 1}, False
+    assert set(good) == set(schema["properties"]), "every parameter has to be there to be spoilt"
+    for name, member in schema["properties"].items():
+        without = {key: value for key, value in good.items() if key != name}
+        yield without, name not in schema.get("required", ())
+        yield from (({**good, name: value}, is_good) for value, is_good in cases(member, good[name]))
+
+
+def cases(part: Any, good: Any) -> Iterator[Case]:
+    """What to send in the place of a good value: just inside and just outside of every bound of its schema."""
+    schema = resolve(part)
+    match schema["type"]:
+        case "object":
+            yield from objects(schema, good)
+        case "array":
+            yield from arrays(schema, good)
+        case "string":
+            yield from texts(schema, good)
+        case _:
+            yield from numbers(schema)
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+async def test_schema_and_server_refuse_the_same(world: World, name: str) -> None:
+    takes = validator(method(name)["x-params"]).is_valid
+    token = await world.sign_in()
+    disagreements, count = [], 0
+    for params, is_good in cases(method(name)["x-params"], GOOD[name]):
+        # Whatever is no object or array is refused before it is seen whose parameters they are.
+        if not isinstance(params, dict):
+            continue
+        if name == "logout":
+            world.pass_time(minutes=1)
+            token = await world.sign_in()
+        count += 1
+        answer = (await world.call(name, params, token)).json
+        by_server = "error" not in answer or answer["error"]["data"]["reason"] != "INVALID_PARAMS"
+        by_schema = takes(params)
+        if by_server is not by_schema or (is_good is not None and by_schema is not is_good):
+            disagreements.append((params, {"server": by_server, "schema": by_schema, "expected": is_good}))
+    assert disagreements == []
+    assert count >= 2
+
+
+def test_there_are_many_cases() -> None:
+    counts = {name: len(list(cases(method(name)["x-params"], GOOD[name]))) for name in OPERATIONS}
+    assert sum(counts.values()) > 400
+    assert counts["createTestClock"] > 200
+
+
+@pytest.mark.parametrize(
+    "params", [send(), send_link(), send_link(emailType="LOGIN_CODE"), send(emailType="WEB_LOGIN_LINK")]
+)
+async def test_the_pairs_of_types_are_in_the_schema(world: World, params: dict[str, Any]) -> None:
+    answer = (await world.call("sendLoginCodeEmail", params)).json
+    schema = method("sendLoginCodeEmail")["x-params"]
+    assert validator(schema).is_valid(params) == ("result" in answer) == (params in (send(), send_link()))
+
+
+def test_every_keyword_of_the_schemas_is_tried() -> None:
+    """A bound of a new kind would have to be added above."""
+    known = {
+        "type", "enum", "format", "pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum",
+        "maxItems", "items", "default", "description", "$ref",
+    }  # fmt: skip
+    entries = [schema for name, schema in document()["components"]["schemas"].items() if name.endswith("Entry")]
+    found = {keyword for entry in entries for member in entry["properties"].values() for keyword in member}
+    assert found <= known
+    assert {keyword for entry in entries for keyword in entry} <= {
+        "title", "description", "type", "properties", "required", "additionalProperties", "anyOf",
+    }  # fmt: skip
