@@ -1,0 +1,81 @@
+"""Whoever uses the client has its types: mypy takes what is right, and reports what is wrong."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+RIGHT = """
+import asyncio
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from tickover.client import (
+    AsyncClock, AsyncTickover, BadAnswer, Clock, Fault, Goal, Happened, Letter, NothingLeft, Plan, Reason, Rejection,
+    Snapshot, Span, Summary, Tickover, Transaction, Unreachable, contribution, expense, goal, income,
+)
+
+
+def blocking() -> Decimal:
+    with Tickover("http://127.0.0.1:8000", token=None, timeout=1, retries=0) as tickover:
+        tickover.send_code("ana@example.test")
+        letter: Letter | None = tickover.latest_letter("ana@example.test")
+        code: str | None = letter.code if letter else None
+        user: str = tickover.log_in("ana@example.test", code or "").user_id
+        salary = income(user, 1, "EUR", "2027-01-01T00:00:00Z")
+        clock: Clock = tickover.create_clock(Plan(datetime(2027, 1, 1, tzinfo=UTC), [salary]))
+        clock = tickover.create_clock(transactions=[expense("Rent", Decimal(1), "EUR", datetime.now(UTC))])
+        clock = tickover.create_clock(goals=[goal("Trip", 10.5, 0, [contribution(1, at=datetime.now(UTC))])])
+        summaries: list[Summary] = list(tickover.list_clocks())
+        try:
+            happened: Happened = clock.advance(months=1)
+            happened = clock.advance(Span(days=1).after(clock.frozen_time))
+        except Rejection as rejection:
+            faults: tuple[Fault, ...] = rejection.faults
+            assert rejection.reason is Reason.TIME_AFTER_MAX, (faults, summaries)
+        except (Unreachable, BadAnswer, NothingLeft) as error:
+            print(error)
+        pairs: list[tuple[Goal, Decimal]] = [(of, item.amount) for of, item in happened.contributions]
+        snapshot: Snapshot = clock.preview("2028-01-01T00:00:00Z")
+        first: Transaction = snapshot.transactions[0]
+        return first.amount + pairs[0][1]
+
+
+async def awaiting() -> datetime | None:
+    async with AsyncTickover() as tickover:
+        clock: AsyncClock = await tickover.create_clock()
+        await clock.advance_to_next()
+        async for summary in tickover.list_clocks():
+            await tickover.delete_clock(summary.id)
+        fork: AsyncClock = await clock.fork(at="2028-01-01T00:00:00Z")
+        return fork.next_at
+
+
+asyncio.run(awaiting())
+"""
+
+WRONG = """
+from tickover.client import AsyncTickover, Tickover, income
+
+tickover = Tickover(8000)
+clock = tickover.create_clock()
+clock.advance("x", days=1, foo=2)
+clock.advance(days="1")
+clock.frozen_time = "later"
+income("Salary", "2800", "EUR", "2027-01-01T00:00:00Z")
+tickover.log_in("ana@example.test").user_id.real
+AsyncTickover().create_clock().advance(days=1)
+"""
+
+
+def test_mypy_accepts_what_is_right_and_reports_what_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "right.py").write_text(RIGHT)
+    (tmp_path / "wrong.py").write_text(WRONG)
+    ran = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "right.py", "wrong.py"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert ran.stderr == ""
+    reported = {(file, int(line)) for file, line in re.findall(r"^(\w+)\.py:(\d+): error:", ran.stdout, re.MULTILINE)}
+    wrong = {number for number, line in enumerate(WRONG.splitlines(), 1) if number > 2 and line} - {5}
+    assert reported == {("wrong", number) for number in wrong}, ran.stdout

@@ -1,0 +1,122 @@
+"""Spans of calendar time: how they are written, and where they lead."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tickover import spans
+from tickover.spans import Span, months_after
+
+many = settings(max_examples=100, deadline=None, derandomize=True)
+instants = st.datetimes(datetime(1, 1, 1), datetime(9000, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
+
+
+@pytest.mark.parametrize(
+    ("text", "span"),
+    [
+        ("1y", Span(years=1)),
+        ("2 yrs", Span(years=2)),
+        ("1 year", Span(years=1)),
+        ("1mo", Span(months=1)),
+        ("1 mon", Span(months=1)),
+        ("6 months", Span(months=6)),
+        ("2w", Span(weeks=2)),
+        ("1 wk", Span(weeks=1)),
+        ("10 days", Span(days=10)),
+        ("1d", Span(days=1)),
+        ("36h", Span(hours=36)),
+        ("1 hr", Span(hours=1)),
+        ("5m", Span(minutes=5)),
+        ("5 min", Span(minutes=5)),
+        ("7s", Span(seconds=7)),
+        ("7 sec", Span(seconds=7)),
+        ("0 days", Span()),
+        ("999999 days", Span(days=999_999)),
+        ("+2 weeks", Span(weeks=2)),
+        ("+ 2 weeks", Span(weeks=2)),
+        ("  1mo  ", Span(months=1)),
+        ("1 MONTH", Span(months=1)),
+        ("1y 6mo", Span(years=1, months=6)),
+        ("1y6mo", Span(years=1, months=6)),
+        ("1 year, 6 months", Span(years=1, months=6)),
+        ("1 year and 6 months", Span(years=1, months=6)),
+        ("3 days 2 months", Span(months=2, days=3)),
+        ("1y 2mo 3w 4d 5h 6m 7s", Span(1, 2, 3, 4, 5, 6, 7)),
+    ],
+)
+def test_a_span_is_read(text: str, span: Span) -> None:
+    assert spans.parse(text) == span
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", " ", "+", "1", "month", "a month", "-1 day", "++1 day", "1.5 days", "1 fortnight", "1000000 days",
+        "1 day 2 days", "1 d 2 days", "1 day,", ", 1 day", "and 1 day", "1 day and", "1 day or 2 h", "٣ days", "1 day!",
+    ],
+)  # fmt: skip
+def test_anything_else_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^must be a span of time such as 1mo, 2w, 10 days or 1y 6mo$"):
+        spans.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("begin", "months", "end"),
+    [
+        ("2027-01-31", 1, "2027-02-28"),
+        ("2028-01-31", 1, "2028-02-29"),
+        ("2027-01-31", 2, "2027-03-31"),
+        ("2028-02-29", 12, "2029-02-28"),
+        ("2028-02-29", 48, "2032-02-29"),
+        ("2027-12-15", 1, "2028-01-15"),
+        ("2027-01-15", -1, "2026-12-15"),
+        ("2027-03-31", -1, "2027-02-28"),
+        ("2027-01-15", 0, "2027-01-15"),
+        ("0001-01-01", 9998 * 12 + 11, "9999-12-01"),
+    ],
+)
+def test_months_go_by_the_calendar(begin: str, months: int, end: str) -> None:
+    moved = months_after(datetime.fromisoformat(f"{begin}T09:30:00.000001Z"), months)
+    assert moved == datetime.fromisoformat(f"{end}T09:30:00.000001Z")
+
+
+@pytest.mark.parametrize(("begin", "months"), [("9999-12-01", 1), ("0001-01-31", -1), ("2027-01-01", 10**6)])
+def test_the_calendar_has_two_ends(begin: str, months: int) -> None:
+    with pytest.raises(OverflowError):
+        months_after(datetime.fromisoformat(f"{begin}T00:00:00Z"), months)
+
+
+@pytest.mark.parametrize(
+    "span",
+    [Span(years=999_999), Span(months=999_999), Span(weeks=999_999), Span(days=10**12), Span(years=7972, days=366)],
+)
+def test_a_span_that_leads_past_the_calendar_overflows(span: Span) -> None:
+    with pytest.raises(OverflowError):
+        span.after(datetime(2027, 1, 1, tzinfo=UTC))
+
+
+def test_months_are_added_before_days() -> None:
+    start = datetime(2027, 1, 31, 23, 30, tzinfo=UTC)
+    assert Span(months=1, days=1, minutes=45).after(start) == datetime(2027, 3, 2, 0, 15, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(("span", "nothing"), [(Span(), True), (Span(seconds=1), False), (Span(years=1), False)])
+def test_a_span_may_be_nothing(span: Span, nothing: bool) -> None:
+    assert span.is_nothing is nothing
+
+
+@many
+@given(instants, st.integers(0, 11_000))
+def test_so_many_months_later_is_that_month_and_that_day_or_its_last(moment: datetime, months: int) -> None:
+    moved = months_after(moment, months)
+    assert 12 * moved.year + moved.month == 12 * moment.year + moment.month + months
+    assert moved.timetz() == moment.timetz()
+    assert moved.day == moment.day or (moved.day < moment.day and (moved + timedelta(days=1)).day == 1)
+
+
+@many
+@given(instants, st.integers(0, 400), st.integers(0, 100_000))
+def test_days_and_seconds_are_exact(moment: datetime, days: int, seconds: int) -> None:
+    assert Span(days=days, seconds=seconds).after(moment) - moment == timedelta(days=days, seconds=seconds)
