@@ -1,28 +1,25 @@
-"""The command line: `tickover serve`, and what an operator does with a database."""
+"""The server's own commands: serving, and what an operator does with a database."""
 
 import asyncio
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from io import TextIOWrapper
-from typing import Any
+from contextlib import contextmanager, suppress
+from typing import Any, Final
 
 import click
 
 from tickover import __version__
+from tickover.cli.options import output_options
+from tickover.cli.output import written
+from tickover.cli.session import DEFAULT_URL, Session, pass_session
+from tickover.cli.troubles import Exit, Trouble
 from tickover.core.errors import Rejection
 from tickover.settings import OUTBOX, SETTINGS, SettingError, Settings, read_settings
 
-_WRONG_SETTING = 2
-_INTERRUPTED = 130
-
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="tickover")
-def main() -> None:
-    """Tickover: disposable simulated money on a clock that you move, and signing in by e-mail."""
+_STDIN: Final = 0
 
 
 def _setting_flags(command: Callable[..., None]) -> Callable[..., None]:
@@ -35,17 +32,37 @@ def _setting_flags(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-@main.command()
+@click.command()
 @_setting_flags
-def serve(**flags: Any) -> None:
+@click.option(
+    "--attached",
+    is_flag=True,
+    help='For a program that starts it: say {"url": …} in one line when ready, and stop when standard input ends.',
+)
+@output_options
+@pass_session
+def serve(session: Session, /, attached: bool, **flags: Any) -> None:
     """Serve POST /rpc until Ctrl-C.
 
     Every flag can be given as the environment variable named beside it; a flag overrides its variable. The secret key
     has no flag, because command lines can be read by other users: set TICKOVER_SECRET_KEY.
     """
+
+    for_a_program = attached or session.output.wants_json
+    stdout = sys.stdout
+    if for_a_program:
+        # The letters of the outbox and the last word are for people, and one line was promised.
+        sys.stdout = sys.stderr
+
+    def when_ready(url: str) -> None:
+        click.echo(written({"url": url}) if for_a_program else _banner(settings, url), file=stdout)
+        if attached:
+            threading.Thread(target=_stop_when_input_ends, daemon=True).start()
+
     with _telling_what_is_wrong():
         settings = _settings(flags)
-        code = _serve_with_workers(settings) if settings.workers > 1 else _serve(settings)
+        serve_so = _serve_with_workers if settings.workers > 1 else _serve
+        code = serve_so(settings, when_ready)
     if code == 0:
         click.echo("Tickover has stopped.")
     sys.exit(code)
@@ -56,9 +73,11 @@ _database_url = click.option(
 )
 
 
-@main.command()
+@click.command()
 @_database_url
-def migrate(**flags: Any) -> None:
+@output_options
+@pass_session
+def migrate(session: Session, /, **flags: Any) -> None:
     """Bring the database's schema up to date.
 
     `tickover serve` does this at every start, and any number of servers may. This is for those who want it done before.
@@ -73,12 +92,14 @@ def migrate(**flags: Any) -> None:
 
         url = _settings(flags).database_url
         asyncio.run(bring_up_to_date(url))
-        click.echo(f"The database {shown(url)} is up to date.")
+    session.output.say({"database": shown(url)}, f"The database {shown(url)} is up to date.")
 
 
-@main.command()
+@click.command()
 @_database_url
-def sweep(**flags: Any) -> None:
+@output_options
+@pass_session
+def sweep(session: Session, /, **flags: Any) -> None:
     """Delete what has expired, now.
 
     Every server does this once a minute by itself. This is for a database that no server uses just now.
@@ -87,13 +108,15 @@ def sweep(**flags: Any) -> None:
         from tickover.app import sweep_all
 
         swept = asyncio.run(sweep_all(_settings(flags).database_url))
-        click.echo("What had expired is deleted." if swept else "Nothing had expired.")
+    session.output.say({"swept": swept}, "What had expired is deleted." if swept else "Nothing had expired.")
 
 
-@main.command()
+@click.command()
 @click.argument("source_url")
 @click.argument("target_url")
-def copy(source_url: str, target_url: str) -> None:
+@output_options
+@pass_session
+def copy(session: Session, source_url: str, target_url: str) -> None:
     """Copy all data from one database to another.
 
     SOURCE_URL and TARGET_URL are as for TICKOVER_DATABASE_URL. Stop the servers that use them before. If it is broken
@@ -113,52 +136,50 @@ def copy(source_url: str, target_url: str) -> None:
             except KeyboardInterrupt:
                 click.echo("\nBroken off. What was copied stays; run it again, and it goes on.", err=True)
                 raise
-    for table in copied:
-        click.echo(
-            f"{table.table:16} {table.rows:>10} rows, {table.written:>10} written   sha256 {table.checksum[:16]}"
-        )
-    click.echo("Both sides are equal.")
+    lines = [
+        f"{table.table:16} {table.rows:>10} rows, {table.written:>10} written   sha256 {table.checksum[:16]}"
+        for table in copied
+    ]
+    tables = [
+        {"table": table.table, "rows": table.rows, "written": table.written, "sha256": table.checksum}
+        for table in copied
+    ]
+    session.output.say({"equal": True, "tables": tables}, *lines, "Both sides are equal.")
 
 
 @contextmanager
 def _telling_what_is_wrong() -> Iterator[None]:
     """Have what a person can mend told in one sentence, and not as a traceback."""
-    _set_process_up()
-    try:
-        yield
-    except KeyboardInterrupt:
-        sys.exit(_INTERRUPTED)
-    except (SettingError, Rejection) as error:
-        click.echo(f"tickover: {error}", err=True)
-        sys.exit(_WRONG_SETTING)
-
-
-def _set_process_up() -> None:
     # What is made here, the database above all, is for its owner alone.
     os.umask(0o077)
-    # A terminal that cannot show a character shows a question mark.
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")
+    try:
+        yield
+    except (SettingError, Rejection) as error:
+        raise Trouble(Exit.WRONG_COMMAND, str(error)) from None
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] == "tickover":
+            raise
+        raise Trouble(
+            Exit.WRONG_COMMAND, "The server is not installed here; install it with: pip install 'tickover[server]'"
+        ) from None
 
 
 def _settings(flags: dict[str, Any]) -> Settings:
     return read_settings(os.environ, {name: value for name, value in flags.items() if value is not None})
 
 
-def _serve(settings: Settings) -> int:
-    return _serve_until_stopped(settings, lambda url: click.echo(_banner(settings, url)))
+def _serve(settings: Settings, when_ready: Callable[[str], None]) -> int:
+    return _serve_until_stopped(settings, when_ready)
 
 
-def _serve_with_workers(settings: Settings) -> int:
+def _serve_with_workers(settings: Settings, when_ready: Callable[[str], None]) -> int:
     from tickover.logs import open_log
     from tickover.workers import run_workers
 
     def work(own_settings: Settings, tell: Callable[[], None], until: int) -> int:
         return _serve_until_stopped(own_settings, lambda _: tell(), until)
 
-    log = open_log(settings.log_level)
-    return run_workers(settings, log, work, lambda url: click.echo(_banner(settings, url)))
+    return run_workers(settings, open_log(settings.log_level), work, when_ready)
 
 
 def _serve_until_stopped(settings: Settings, when_ready: Callable[[str], None], until: int | None = None) -> int:
@@ -196,23 +217,29 @@ def _call_when_ended(pipe: int, stop: Callable[[], None]) -> None:
     loop.add_reader(pipe, end)
 
 
+def _stop_when_input_ends() -> None:
+    # In a thread, because an event loop cannot wait for every kind of file. Whatever cannot be read has ended.
+    with suppress(OSError):
+        while os.read(_STDIN, 4096):
+            pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
 def _banner(settings: Settings, url: str) -> str:
     from tickover.storage import shown
 
     to_outbox = settings.mail_url == OUTBOX
     mail = f"{settings.data_dir / 'outbox'} (kept here, nothing is sent)" if to_outbox else "sent by SMTP"
-    call = (
-        '{"jsonrpc":"2.0","id":1,"method":"sendLoginCodeEmail","params":'
-        '{"email":"you@example.test","loginCodeType":"SHORT_LIVED","emailType":"LOGIN_CODE"}}'
-    )
+    elsewhere = "" if url == DEFAULT_URL else f" --url {url}"
     return f"""
   Tickover {__version__}
 
   RPC    {url}/rpc
+  Docs   {url}/docs
   Data   {shown(settings.database_url)}
   Mail   {mail}
 
-  Try    curl -sS {url}/rpc -H 'Content-Type: application/json' -d '{call}'
+  Try    tickover login you@example.test{elsewhere}
 
   Ctrl-C stops it.
 """

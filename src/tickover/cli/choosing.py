@@ -1,0 +1,74 @@
+"""Which clock is meant: the one that was named in full or by an end of its id, or the one that was used last."""
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from tickover.cli import wording
+from tickover.cli.session import Session
+from tickover.cli.troubles import Exit, Trouble
+
+if TYPE_CHECKING:
+    from tickover.client import Tickover
+
+_PREFIX: Final = "clock_"
+_WHOLE: Final = len("00000000-0000-7000-8000-000000000000")
+_FEWEST: Final = 4
+_CUT_MARKS: Final = "….~"
+
+
+def chosen(session: Session, server: "Tickover", given: str | None) -> str:
+    """The id of the clock that is meant; Trouble when none is, or several could be."""
+    if given is None:
+        return _last_used(session)
+    # Shortened ids, as pictures show them, can be copied back.
+    part = given.removeprefix(_PREFIX).lstrip(_CUT_MARKS)
+    if len(part) >= _WHOLE:
+        return given
+    if len(part) < _FEWEST:
+        raise Trouble(Exit.WRONG_COMMAND, f"'{given}' is too little of an id; give {_FEWEST} characters or more.")
+    return _only_one(server, given, part.lower())
+
+
+def _last_used(session: Session) -> str:
+    last = session.kept.clock
+    if not last:
+        raise Trouble(
+            Exit.WRONG_COMMAND,
+            f"No clock was used from here at {session.url} yet, so name one.",
+            "Make one with: tickover clock create, or see which there are with: tickover clock list",
+        )
+    return last
+
+
+def _only_one(server: "Tickover", given: str, part: str) -> str:
+    fitting = [
+        summary.id
+        for summary in server.list_clocks()
+        if summary.id.removeprefix(_PREFIX).startswith(part) or summary.id.endswith(part)
+    ]
+    if not fitting:
+        raise Trouble(
+            Exit.GONE,
+            f"No clock of yours has an id that begins or ends with '{given}'.",
+            "See which there are with: tickover clock list",
+        )
+    if len(fitting) > 1:
+        several = wording.count(len(fitting), "clock")
+        raise Trouble(Exit.WRONG_COMMAND, f"'{given}' fits {several}; give more of the id.")
+    return fitting[0]
+
+
+def remember(session: Session, id: str) -> None:
+    """Have this clock be the one that is meant when none is named."""
+    try:
+        if session.kept.clock != id:
+            session.credentials.change(session.url, lambda kept: replace(kept, clock=id))
+    except Trouble as trouble:
+        # What was asked for is done all the same.
+        session.output.remark(f"The clock is not remembered: {trouble.sentence}")
+
+
+def forget(session: Session, id: str) -> None:
+    if session.kept.clock == id:
+        session.credentials.change(session.url, lambda kept: replace(kept, clock=""))

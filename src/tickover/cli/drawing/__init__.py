@@ -1,0 +1,1 @@
+"""Clocks as pictures for a terminal: pure functions from a snapshot and a width to lines of text."""

@@ -1,0 +1,181 @@
+"""Watching a clock: in a pipe, at a terminal, and when the clock or the server goes away."""
+
+import json
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shells import Shell
+from tests.program import Program, wait_until
+
+START = "2027-01-01T00:00:00Z"
+PARAMS = {
+    "frozenTime": START,
+    "transactions": [
+        {"at": "2027-01-03T08:00:00Z", "name": "Rent", "amount": 1150, "currency": "EUR", "type": "EXPENSE"},
+        {"at": "2027-01-25T08:00:00Z", "name": "Salary", "amount": 2800, "currency": "EUR", "type": "INCOME"},
+    ],
+}
+
+
+@pytest.fixture
+def clock(shell: Shell) -> str:
+    return str(shell("clock", "create", "--params", "-", "--json", input=json.dumps(PARAMS).encode()).json["id"])
+
+
+@pytest.fixture
+def move(shell: Shell, clock: str, program: Program) -> Callable[[str], None]:
+    """Move the clock, as somebody else might."""
+
+    def move(to: str) -> None:
+        program.result("advanceTestClock", {"id": clock, "frozenTime": to}, shell.token)
+
+    return move
+
+
+def test_in_a_pipe_every_change_is_a_line(
+    shell: Shell, clock: str, move: Callable[[str], None], program: Program
+) -> None:
+    watching = shell.start("clock", "watch", "--every", "0.1")
+    assert watching.stdout
+    assert watching.stderr
+    assert watching.stdout.readline() == "2027-01-01  2 to come\n"
+    move("2027-01-02T00:00:00Z")
+    assert watching.stdout.readline() == "2027-01-02  nothing happened  2 to come\n"
+    move("2027-02-01T09:30:00Z")
+    assert watching.stdout.readline() == "2027-02-01 09:30 UTC  2 transactions  nothing to come\n"
+    program.result("deleteTestClock", {"id": clock}, shell.token)
+    out, err = watching.communicate(timeout=30)
+    assert (watching.returncode, out) == (5, "")
+    assert err.splitlines() == [
+        "tickover: The clock has been deleted.",
+        "  See which there are with: tickover clock list",
+    ]
+
+
+def test_a_program_gets_every_change_as_a_line_of_json(
+    shell: Shell, clock: str, move: Callable[[str], None], program: Program
+) -> None:
+    watching = shell.start("clock", "watch", clock, "--every", "0.1", "--json")
+    assert watching.stdout
+    first = json.loads(watching.stdout.readline())
+    assert first == shell("clock", "show", "--json").json
+    move("2027-01-03T08:00:00Z")
+    second = json.loads(watching.stdout.readline())
+    assert [one["name"] for one in second["transactions"]] == ["Rent"]
+    program.result("deleteTestClock", {"id": clock}, shell.token)
+    out, err = watching.communicate(timeout=30)
+    assert (watching.returncode, out, json.loads(err)["error"]["reason"]) == (5, "", "CLOCK_NOT_FOUND")
+
+
+def test_at_a_terminal_it_is_drawn_in_place_and_ctrl_c_leaves_all_as_it_was(
+    shell: Shell, clock: str, move: Callable[[str], None]
+) -> None:
+    with shell.at_a_terminal("clock", "watch", "--every", "0.1") as terminal:
+        terminal.wait_for("Watching. Ctrl-C ends it.")
+        assert "now 2027-01-01" in terminal.text
+        move("2027-01-04T00:00:00Z")
+        terminal.wait_for("✓ 2027-01-01 → 2027-01-04  1 transaction")
+        terminal.wait_for("● 2027-01-03")
+        terminal.type("\x03")
+        assert terminal.end() == 130
+        assert "Traceback" not in terminal.text
+        # The other screen and the cursor: taken first, and given back last.
+        assert terminal.raw.index("\x1b[?1049h") < terminal.raw.rindex("\x1b[?1049l")
+        assert terminal.raw.rindex("\x1b[?25l") < terminal.raw.rindex("\x1b[?25h")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_the_terminal_as_it_was_too(shell: Shell, clock: str, number: signal.Signals) -> None:
+    with shell.at_a_terminal("clock", "watch") as terminal:
+        terminal.wait_for("Watching.")
+        terminal.signal(number)
+        assert terminal.end() == 128 + number
+        assert terminal.raw.index("\x1b[?1049h") < terminal.raw.rindex("\x1b[?1049l")
+        assert terminal.raw.rindex("\x1b[?25l") < terminal.raw.rindex("\x1b[?25h")
+
+
+def test_a_clock_that_is_deleted_ends_it_at_a_terminal_too(shell: Shell, clock: str, program: Program) -> None:
+    with shell.at_a_terminal("clock", "watch", "--every", "0.1") as terminal:
+        terminal.wait_for("Watching.")
+        program.result("deleteTestClock", {"id": clock}, shell.token)
+        assert terminal.end() == 5
+        last = terminal.raw[terminal.raw.rindex("\x1b[?1049l") :]
+        assert "tickover: The clock has been deleted." in last
+
+
+def test_a_small_terminal_gets_what_fits(shell: Shell, clock: str) -> None:
+    with shell.at_a_terminal("clock", "watch", columns=40, rows=10) as terminal:
+        terminal.wait_for("Watching. Ctrl-C ends it.")
+        drawn = terminal.raw[terminal.raw.index("\x1b[?1049h") : terminal.raw.index("Watching.")]
+        assert drawn.count("\n") <= 10
+
+
+def test_a_dumb_terminal_gets_lines(shell: Shell, clock: str, move: Callable[[str], None]) -> None:
+    with shell.at_a_terminal("clock", "watch", "--every", "0.1", TERM="dumb") as terminal:
+        terminal.wait_for("2027-01-01  2 to come\n")
+        move("2027-01-04T00:00:00Z")
+        terminal.wait_for("2027-01-04  1 transaction  1 to come\n")
+        assert "\x1b" not in terminal.raw
+        terminal.type("\x03")
+        assert terminal.end() == 130
+
+
+@pytest.fixture
+def frail(tmp_path: Path, email: str) -> Iterator[tuple[Program, Shell]]:
+    """A server that may be stopped and started again on its port, and somebody with a clock on it."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    folder = tmp_path / "frail"
+    folder.mkdir()
+    with Program(folder, TICKOVER_PORT=str(port)) as program:
+        shell = Shell(tmp_path / "config", program.url)
+        assert shell("login", email).code == 0
+        assert shell("clock", "create", "--params", "-", input=json.dumps(PARAMS).encode()).code == 0
+        yield program, shell
+
+
+def test_a_server_that_goes_away_is_waited_for(frail: tuple[Program, Shell]) -> None:
+    program, shell = frail
+    watching = shell.start("clock", "watch", "--every", "0.1")
+    assert watching.stdout
+    assert watching.stderr
+    assert watching.stdout.readline() == "2027-01-01  2 to come\n"
+    program.kill()
+    assert watching.stderr.readline().startswith(f"tickover: There is no connection to {shell.url} ")
+    program.start()
+    lines = iter(watching.stderr.readline, "")
+    assert any(line == "The server is back.\n" for line in lines)
+    shell("clock", "advance", "--next")
+    assert watching.stdout.readline() == "2027-01-03 08:00 UTC  1 transaction  1 to come\n"
+    watching.send_signal(signal.SIGINT)
+    out, err = watching.communicate(timeout=30)
+    assert (watching.returncode, out, err) == (130, "", "")
+
+
+def test_at_a_terminal_the_picture_stays_while_the_server_is_away(frail: tuple[Program, Shell]) -> None:
+    program, shell = frail
+    with shell.at_a_terminal("clock", "watch", "--every", "0.1") as terminal:
+        terminal.wait_for("Watching.")
+        program.kill()
+        terminal.wait_for(f"There is no connection to {shell.url}")
+        away = terminal.text.rindex("There is no connection")
+        program.start()
+        wait_until(lambda: "Watching." in terminal.text[away:])
+        terminal.type("\x03")
+        assert terminal.end() == 130
+
+
+@pytest.mark.parametrize("every", ["0", "-1", "often"])
+def test_a_pause_that_is_none_is_refused(shell: Shell, clock: str, every: str) -> None:
+    ran = shell("clock", "watch", "--every", every)
+    assert (ran.code, ran.out) == (2, "")
+    assert "--every" in ran.err
+
+
+def test_a_clock_or_a_server_that_is_not_there_is_not_watched(shell: Shell, clock: str) -> None:
+    assert shell("clock", "watch", "clock_01a2d11f-0200-7129-903a-c1d45597fdf1").code == 5
+    assert shell("clock", "watch", clock, "--url", "http://127.0.0.1:9", TICKOVER_TOKEN="tko_some").code == 7

@@ -1,0 +1,104 @@
+"""How texts, amounts, times and ids are written."""
+
+import unicodedata
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tickover.cli import wording
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Rent", "Rent"),
+        ("Miete für März", "Miete für März"),
+        ("日本語 🎉", "日本語 🎉"),
+        ("a\x1b[31mred", "a�[31mred"),
+        ("line\nbreak\r\ttab", "line�break��tab"),
+        ("bell\x07 del\x7f csi\x9b", "bell� del� csi�"),
+        ("separator\u2028and\u2029", "separator�and�"),
+        ("turned \u202earound", "turned around"),
+        ("zero\u200bwidth\ufeff", "zerowidth"),
+        ("👨\u200d👩\u200d👧", "👨\u200d👩\u200d👧"),
+        ("lone \ud800", "lone �"),
+    ],
+)
+def test_a_text_keeps_what_can_be_seen_and_loses_what_a_terminal_obeys(text: str, shown: str) -> None:
+    assert wording.safe(text) == shown
+
+
+@given(st.text())
+def test_no_text_has_control_characters_after_all(text: str) -> None:
+    shown = wording.safe(text)
+    assert not {unicodedata.category(character) for character in shown} & {"Cc", "Cs", "Zl", "Zp"}
+    assert wording.safe(shown) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown", "with_sign"),
+    [
+        ("0", "0.00", "0.00"),
+        ("0.01", "0.01", "+0.01"),
+        ("-0.01", "−0.01", "−0.01"),
+        ("999.99", "999.99", "+999.99"),
+        ("1000", "1 000.00", "+1 000.00"),
+        ("-1150.5", "−1 150.50", "−1 150.50"),
+        ("1E+9", "1 000 000 000.00", "+1 000 000 000.00"),
+        ("0.125", "0.125", "+0.125"),
+        ("1E-7", "0.0000001", "+0.0000001"),
+        ("2800.10", "2 800.10", "+2 800.10"),
+    ],
+)
+def test_an_amount_has_two_decimals_or_more_and_spaces_between_thousands(
+    value: str, shown: str, with_sign: str
+) -> None:
+    assert (wording.amount(Decimal(value)), wording.signed(Decimal(value))) == (shown, with_sign)
+
+
+@pytest.mark.parametrize(
+    ("at", "shown"),
+    [
+        (datetime(2027, 2, 1, tzinfo=UTC), "2027-02-01"),
+        (datetime(2027, 2, 1, 9, 30, tzinfo=UTC), "2027-02-01 09:30 UTC"),
+        (datetime(2027, 2, 1, 9, 30, 1, tzinfo=UTC), "2027-02-01 09:30:01 UTC"),
+        (datetime(2027, 2, 1, 0, 0, 0, 1, tzinfo=UTC), "2027-02-01 00:00:00.000001 UTC"),
+        (datetime(2027, 2, 1, 1, tzinfo=timezone(timedelta(hours=1))), "2027-02-01"),
+    ],
+)
+def test_a_moment_says_no_more_than_it_needs(at: datetime, shown: str) -> None:
+    assert wording.moment(at) == shown
+
+
+@pytest.mark.parametrize(
+    ("length", "shown"),
+    [
+        (timedelta(days=7), "7 d"),
+        (timedelta(days=6, hours=23, minutes=59), "6 d 23 h"),
+        (timedelta(days=1, minutes=5), "1 d"),
+        (timedelta(hours=23, minutes=59, seconds=59), "23 h 59 min"),
+        (timedelta(minutes=1), "1 min"),
+        (timedelta(seconds=59), "< 1 min"),
+    ],
+)
+def test_a_span_is_told_in_its_two_greatest_units(length: timedelta, shown: str) -> None:
+    assert wording.span(length) == shown
+
+
+@pytest.mark.parametrize(
+    ("id", "shown"),
+    [
+        ("clock_01a2d11f-0200-7129-903a-c1d45597fdf1", "clock_…5597fdf1"),
+        ("something\x1belse", "something�else"),
+    ],
+)
+def test_an_id_is_known_by_its_end(id: str, shown: str) -> None:
+    assert wording.short_id(id) == shown
+
+
+@pytest.mark.parametrize(("number", "told"), [(0, "0 clocks"), (1, "1 clock"), (2, "2 clocks")])
+def test_one_is_not_many(number: int, told: str) -> None:
+    assert wording.count(number, "clock") == told
