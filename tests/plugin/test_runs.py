@@ -1,0 +1,334 @@
+"""Whole runs of pytest in a process of their own: what the plugin does to a session, and to a run that fails."""
+
+import json
+import os
+import pkgutil
+import socket
+import subprocess
+import sys
+from urllib.parse import urlsplit
+
+import pytest
+
+import tickover.pytest_plugin as plugin
+from tests.program import wait_until
+
+pytest_plugins = ["pytester"]
+
+SETTINGS = """
+    [pytest]
+    addopts = -p no:cacheprovider -p no:hypothesispytest -p no:pytest_cov
+    filterwarnings = error
+"""
+FOR_ASYNCIO = "    asyncio_default_fixture_loop_scope = function\n"
+
+
+@pytest.fixture(autouse=True)
+def _project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytester.makeini(SETTINGS + FOR_ASYNCIO)
+    monkeypatch.delenv("TICKOVER_URL", raising=False)
+    monkeypatch.setenv("FOLDER", str(pytester.path))
+
+
+def answers(url: str) -> bool:
+    address = urlsplit(url)
+    with socket.socket() as connection:
+        return connection.connect_ex((address.hostname, address.port)) == 0
+
+
+def test_every_worker_has_a_server_of_its_own_which_ends_with_it(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import json, os, pathlib, pytest
+
+        @pytest.mark.parametrize("number", range(6))
+        def test_it(number, tickover, client):
+            assert list(client.list_clocks()) == []
+            with tickover.client("ana@example.test") as ana:
+                ids = [clock.id for clock in ana.list_clocks()] + [ana.create_clock().id]
+            seen = {"worker": os.environ["PYTEST_XDIST_WORKER"], "url": tickover.url, "ids": ids}
+            (pathlib.Path(os.environ["FOLDER"]) / f"seen-{number}.json").write_text(json.dumps(seen))
+        """
+    )
+    pytester.runpytest_subprocess("-n", "2", "--dist", "load").assert_outcomes(passed=6)
+    seen = [json.loads(file.read_text()) for file in pytester.path.glob("seen-*.json")]
+    servers = {(one["worker"], one["url"]) for one in seen}
+    assert len({worker for worker, _ in servers}) == len({url for _, url in servers}) == len(servers) == 2
+    # Ana of one server has other clocks than Ana of the other.
+    first, second = ({id for one in seen if one["url"] == url for id in one["ids"]} for _, url in servers)
+    assert not first & second
+    assert [url for _, url in servers if answers(url)] == []
+
+
+def test_a_failing_test_tells_how_its_clocks_stand(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+        from tickover.client import expense
+
+        RENT = expense("Rent", 1150, "EUR", "2027-01-03T08:00:00Z")
+        SHOES = expense("Shoes", 80, "EUR", "2027-02-03T08:00:00Z")
+
+        def test_fails(clock, client):
+            made = clock(transactions=[RENT, SHOES])
+            client.get_clock(made.id).advance(months=1)
+            clock(frozen_time="2026-01-01T00:00:00Z")
+            assert made is None
+
+        def test_fails_with_another_user(tickover):
+            with tickover.client("bo@example.test") as bo, tickover.client("bo@example.test"):
+                bo.create_clock(frozen_time="2028-01-01T00:00:00Z")
+                bo.create_clock().delete()
+                assert bo is None
+
+        def test_fails_signed_out(client):
+            client.log_out()
+            assert client is None
+
+        @pytest.fixture
+        def broken_off(clock):
+            clock(frozen_time="2029-01-01T00:00:00Z")
+            yield
+            assert not "at the end"
+
+        def test_fails_at_its_end(broken_off):
+            pass
+
+        def test_fails_with_many_clocks(clock):
+            for year in range(2030, 2036):
+                clock(frozen_time=f"{year}-01-01T00:00:00Z")
+            assert clock is None
+
+        def test_passes(clock):
+            clock(transactions=[RENT])
+
+        @pytest.mark.xfail
+        def test_fails_as_expected(clock):
+            clock(transactions=[RENT])
+            assert not clock
+
+        def test_fails_without_a_clock(client):
+            assert client is None
+
+        def test_fails_without_tickover():
+            assert not "at all"
+        """
+    )
+    result = pytester.runpytest_subprocess("-n", "1", "-rP")
+    result.assert_outcomes(passed=2, failed=6, errors=1, xfailed=1)
+    assert len([line for line in result.outlines if " tickover -" in line]) == 5
+    told = [line for line in result.outlines if line.startswith(("_", "--", "clock_", "  ●", "  ○", "  (", "("))]
+    pytest.LineMatcher(told).fnmatch_lines(
+        [
+            "*_ ERROR at teardown of test_fails_at_its_end _*",
+            "*- tickover -*",
+            "clock_* at 2029-01-01T00:00:00Z",
+            "  (nothing has happened, and nothing is scheduled)",
+            "*_ test_fails _*",
+            "*- tickover -*",
+            "clock_* at 2027-02-01T00:00:00Z",
+            "  ● 2027-01-03T08:00:00Z  -1150 EUR  Rent",
+            "  ○ 2027-02-03T08:00:00Z    -80 EUR  Shoes",
+            "clock_* at 2026-01-01T00:00:00Z",
+            "  (nothing has happened, and nothing is scheduled)",
+            "*_ test_fails_with_another_user _*",
+            "*- tickover -*",
+            "clock_* at 2028-01-01T00:00:00Z",
+            "  (nothing has happened, and nothing is scheduled)",
+            "*_ test_fails_signed_out _*",
+            "*- tickover -*",
+            "(no clocks are shown: *)",
+            "*_ test_fails_with_many_clocks _*",
+            "*- tickover -*",
+            "(older clocks are not shown)",
+            *[line for year in range(2031, 2036) for line in (f"clock_* at {year}-01-01T00:00:00Z", "  (*)")],
+            "*_ test_fails_without_a_clock _*",
+            "*_ test_fails_without_tickover _*",
+        ],
+        consecutive=True,
+    )
+
+
+def test_a_server_that_dies_is_told_of_and_nothing_hangs(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        def test_kills_it(tickover, clock):
+            made = clock()
+            process = tickover._ending.__self__._process
+            process.kill()
+            process.wait()
+            made.advance(days=1)
+
+        def test_needs_a_client(client):
+            pass
+
+        def test_needs_a_letter(mailbox):
+            mailbox.wait_for(mailbox.address())
+
+        def test_needs_nothing():
+            pass
+        """
+    )
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(passed=1, failed=2, errors=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*_ ERROR at setup of test_needs_a_client _*",
+            "The Tickover server of this session has ended with exit code -9.",
+            "*_ test_kills_it _*",
+            "E *Unreachable: There is no connection to http://127.0.0.1:*",
+            "*- tickover -*",
+            "The Tickover server of this session has ended with exit code -9.",
+            "*_ test_needs_a_letter _*",
+            "The Tickover server of this session has ended with exit code -9.",
+        ]
+    )
+
+
+def test_a_server_that_cannot_start_is_told_of_without_our_own_lines(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A broken environment: the server fails at its first import.
+    pytester.mkdir("broken").joinpath("uvloop.py").write_text("raise RuntimeError('uvloop is broken')")
+    monkeypatch.setenv("PYTHONPATH", str(pytester.path / "broken"), prepend=":")
+    pytester.makepyfile(
+        """
+        def test_one(client): pass
+        def test_other(mailbox): pass
+        """
+    )
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(errors=2)
+    told = ["The Tickover server did not start, but ended with exit code 1.", "Its last output:", "*uvloop is broken"]
+    result.stdout.fnmatch_lines([*told, *told])
+    result.stdout.no_fnmatch_line("*pytest_plugin*")
+
+
+def test_no_server_is_left_when_pytest_is_killed(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import os, pathlib, threading
+
+        def test_it(tickover, client):
+            file = pathlib.Path(os.environ["FOLDER"]) / os.environ["NAME"]
+            file.with_suffix(".new").write_text(tickover.url)
+            file.with_suffix(".new").rename(file)
+            threading.Event().wait()
+        """
+    )
+    told = [pytester.path / "alone", pytester.path / "with-a-worker"]
+    with (pytester.path / "output.txt").open("wb") as output:
+        runs = [
+            subprocess.Popen(
+                [sys.executable, "-m", "pytest", "-n", workers],
+                env={**os.environ, "NAME": file.name}, stdout=output, stderr=output,
+            )
+            for file, workers in zip(told, ("0", "1"), strict=True)
+        ]  # fmt: skip
+    try:
+        wait_until(lambda: all(file.exists() for file in told) or any(run.poll() is not None for run in runs))
+        assert [run.poll() for run in runs] == [None, None], (pytester.path / "output.txt").read_text()
+        urls = [file.read_text() for file in told]
+        assert [answers(url) for url in urls] == [True, True]
+    finally:
+        for run in runs:
+            run.kill()
+            run.wait()
+    wait_until(lambda: not any(answers(url) for url in urls))
+
+
+def test_fixtures_of_a_project_come_before_ours(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytester.makeini("[pytest]\nfilterwarnings = error\n")
+    pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.fixture
+        def client():
+            return "the project's"
+
+        @pytest.fixture
+        def clock(clock):
+            return clock("salary-and-rent", start="2027-03-01T00:00:00Z")
+        """
+    )
+    pytester.makepyfile(
+        """
+        def test_a_fixture_may_be_something_else_altogether(client, mailbox):
+            assert client == "the project's"
+            assert "@" in mailbox.address()
+
+        def test_a_fixture_may_build_on_ours(clock, tickover_client):
+            assert clock.advance(months=1).transactions
+            assert tickover_client.get_clock(clock.id).frozen_time == clock.frozen_time
+
+        def test_ours_are_there_by_their_long_names(tickover_clock, tickover_client, tickover_mailbox, tickover):
+            assert tickover_client.get_clock(tickover_clock().id)
+            assert tickover_mailbox is tickover.mailbox
+        """
+    )
+    # Nor does it need any other plugin.
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.runpytest_subprocess("-p", "tickover.pytest_plugin").assert_outcomes(passed=3)
+
+
+def test_fixtures_of_another_plugin_come_before_ours_even_if_it_is_loaded_first(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        another="""
+        import pytest
+
+        @pytest.fixture
+        def client(clock):
+            return f"another's, {clock}"
+
+        @pytest.fixture(scope="session")
+        def clock():
+            return "a clock on the wall"
+        """
+    )
+    pytester.makepyfile(
+        """
+        def test_it(client, clock, mailbox, tickover_clock):
+            assert client == "another's, a clock on the wall"
+            assert clock == "a clock on the wall"
+            assert tickover_clock().id
+            assert "@" in mailbox.address()
+        """
+    )
+    pytester.syspathinsert()
+    pytester.runpytest_subprocess("-p", "another").assert_outcomes(passed=1)
+
+
+def test_it_can_be_left_out(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("def test_one(): pass\ndef test_other(tickover): pass")
+    result = pytester.runpytest_subprocess("-p", "no:tickover")
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines("*fixture 'tickover' not found")
+
+
+def test_whoever_does_not_use_it_does_not_pay_for_it() -> None:
+    lines = [
+        "import sys, pytest",
+        "before = set(sys.modules)",
+        "import tickover.pytest_plugin",
+        "added = {name for name in set(sys.modules) - before if name.partition('.')[0] not in sys.stdlib_module_names}",
+        "print(sorted(added))",
+    ]
+    ran = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)
+    assert ran.stdout == "['tickover', 'tickover.pytest_plugin']\n"
+
+
+def test_no_module_takes_the_place_of_a_fixture() -> None:
+    """As one of that name would, once it is imported."""
+    fixtures = {
+        "tickover",
+        *(f"{long}{short}" for long in ("", "tickover_") for short in ("client", "clock", "mailbox")),
+    }
+    assert not {module.name for module in pkgutil.iter_modules(plugin.__path__)} & fixtures
+    assert {type(getattr(plugin, name)) for name in fixtures} == {type(plugin.tickover)}
+
+
+def test_the_types_of_the_fixtures_can_be_imported_and_nothing_else() -> None:
+    assert {getattr(plugin, name).__name__ for name in plugin.__all__} == {"ClockMaker", "Mailbox", "Server"}
+    with pytest.raises(AttributeError, match="has no attribute 'Cuckoo'"):
+        plugin.Cuckoo  # noqa: B018
