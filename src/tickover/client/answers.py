@@ -1,5 +1,7 @@
 """Replies, read into types: a result, a rejection, or the remark that no Tickover server is there."""
 
+from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any, Final, Literal, TypeVar
 
 from msgspec import UNSET, Raw, Struct, UnsetType, convert
@@ -26,6 +28,8 @@ class _Answer(Struct, frozen=True):
 
 _ANSWER: Final = Decoder(_Answer)
 _UNREADABLE: Final = (ValueError, RecursionError)
+_MOST_DIGITS: Final = 400
+"""Before or after the point of an amount; the largest and the smallest double have fewer."""
 
 
 def result_of(reply: Reply, id: int, decoder: Decoder[T]) -> T:
@@ -66,7 +70,9 @@ def _answer_in(reply: Reply) -> _Answer:
 
 def _read(reply: Reply, content: bytes, decoder: Decoder[T]) -> T:
     try:
-        return decoder.decode(content)
+        read = decoder.decode(content)
+        _refuse_boundless(read)
+        return read
     except _UNREADABLE as error:
         # Of the decoder's words only the path, because the others may quote what the server sent.
         _, _, path = str(error).partition(" - at ")
@@ -74,6 +80,27 @@ def _read(reply: Reply, content: bytes, decoder: Decoder[T]) -> T:
         raise BadAnswer(
             f"{reply.url} answered what this client cannot read{where}; is one of the two older than the other?"
         ) from None
+
+
+def _refuse_boundless(read: Any) -> None:
+    """ValueError for amounts that no double holds, and instants that UTC has no name for.
+
+    No Tickover server answers them, and to write out a number with a billion digits would take all there is.
+    """
+    match read:
+        case Struct():
+            for name in read.__struct_fields__:
+                _refuse_boundless(getattr(read, name))
+        case list():
+            for one in read:
+                _refuse_boundless(one)
+        case Decimal() if not read.is_finite() or abs(read.adjusted()) > _MOST_DIGITS:
+            raise ValueError("an amount beyond all doubles")
+        case datetime():
+            try:
+                read.astimezone(UTC)
+            except OverflowError:
+                raise ValueError("an instant beyond the calendar") from None
 
 
 def _rejection(reply: Reply, refusal: _Refusal) -> Rejection:

@@ -90,6 +90,8 @@ def plan_of(
     )
     if plan is None:
         return parts
+    if not isinstance(plan, Plan):
+        raise ValueError("a clock is made of a Plan; of a scenario, it is scenarios.load(NAME).plan(START)")
     if parts != Plan():
         raise ValueError("give a plan or its parts, and not both")
     return plan

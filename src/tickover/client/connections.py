@@ -17,6 +17,7 @@ _HOST: Final = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?|[0-9a-f:.
 _DIRECTLY: Final = {f"all://{host}": None for host in ("127.0.0.1", "localhost", "[::1]")}
 """What is on this machine is never asked for through a proxy that the environment names."""
 _HEADERS: Final = {"User-Agent": f"tickover-client/{__version__}", "Accept-Encoding": "identity"}
+_NUMBER: Final = re.compile(r"^\[Errno -?[0-9]+\] ")
 _KEPT: Final = 20
 _KEPT_SECONDS: Final = 4.0
 """How long an idle connection is kept: less than a server keeps its end, so that no call goes into a closing one."""
@@ -42,7 +43,7 @@ class _Wire:
 
     def _lost(self, error: Exception) -> Lost:
         if isinstance(error, httpx2.ConnectError):
-            why = f"There is no connection to {self._url} ({error}). {_advice(error)}"
+            why = f"There is no connection to {self._url} ({_NUMBER.sub('', str(error))}). {_advice(error)}"
         elif isinstance(error, httpx2.TimeoutException):
             why = (
                 f"{self._url} did not answer within {self._timeout:g} seconds; give it a longer timeout, or try later."
@@ -167,6 +168,8 @@ def _tls_for(address: httpx2.URL) -> ssl.SSLContext:
 def _advice(error: BaseException) -> str:
     cause: BaseException | None = error
     while cause is not None:
+        if isinstance(cause, ssl.SSLError) and cause.reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"):
+            return "Does it speak TLS at all? If not, its address begins with http://."
         if isinstance(cause, ssl.SSLError):
             return "Is that a certificate which this machine trusts? SSL_CERT_FILE names others that are."
         cause = cause.__cause__ or cause.__context__

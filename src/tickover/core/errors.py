@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType
 
 _LONGEST_SHOWN = 200
+_MOST_SHOWN = 10
 
 
 class Reason(StrEnum):
@@ -60,6 +61,12 @@ class Rejection(Exception):
         self.reason = reason
         self.message = message
         self.details = dict(details or {})
+
+    def __str__(self) -> str:
+        """The message, and what is wrong with which field: whoever sees only this has to mend the call by it."""
+        told = [f"  {fault.path} {fault.message}" for fault in self.faults[:_MOST_SHOWN]]
+        more = len(self.faults) - len(told)
+        return "\n".join([self.message, *told, *([f"  and {more} more"] if more else [])])
 
     @property
     def faults(self) -> tuple[Fault, ...]:

@@ -53,8 +53,10 @@ begin
   if not pg_try_advisory_xact_lock(5, pg_catalog.hashtext(current_schema()::text)) then
     return 0;
   end if;
+  -- Said twice: the key of a row that was waited for may have been used again meanwhile, for a clock that lives.
   delete from creations
-    where digest in (select digest from creations where clock_key < living_from order by clock_key limit most);
+    where clock_key < living_from
+      and digest in (select digest from creations where clock_key < living_from order by clock_key limit most);
   get diagnostics swept = row_count;
   return swept;
 end
