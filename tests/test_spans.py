@@ -28,7 +28,7 @@ instants = st.datetimes(datetime(1, 1, 1), datetime(9000, 1, 1), timezones=st.ju
         ("1d", Span(days=1)),
         ("36h", Span(hours=36)),
         ("1 hr", Span(hours=1)),
-        ("5m", Span(minutes=5)),
+        ("5min", Span(minutes=5)),
         ("5 min", Span(minutes=5)),
         ("7s", Span(seconds=7)),
         ("7 sec", Span(seconds=7)),
@@ -43,7 +43,7 @@ instants = st.datetimes(datetime(1, 1, 1), datetime(9000, 1, 1), timezones=st.ju
         ("1 year, 6 months", Span(years=1, months=6)),
         ("1 year and 6 months", Span(years=1, months=6)),
         ("3 days 2 months", Span(months=2, days=3)),
-        ("1y 2mo 3w 4d 5h 6m 7s", Span(1, 2, 3, 4, 5, 6, 7)),
+        ("1y 2mo 3w 4d 5h 6min 7s", Span(1, 2, 3, 4, 5, 6, 7)),
     ],
 )
 def test_a_span_is_read(text: str, span: Span) -> None:
@@ -54,6 +54,7 @@ def test_a_span_is_read(text: str, span: Span) -> None:
     "text",
     [
         "", " ", "+", "1", "month", "a month", "-1 day", "++1 day", "1.5 days", "1 fortnight", "1000000 days",
+        "1m", "1 m", "5M", "1h 5m",
         "1 day 2 days", "1 d 2 days", "1 day,", ", 1 day", "and 1 day", "1 day and", "1 day or 2 h", "٣ days", "1 day!",
     ],
 )  # fmt: skip

@@ -13,7 +13,7 @@ _UNITS: Final = {
     "weeks": "w|wk|week|weeks",
     "days": "d|day|days",
     "hours": "h|hr|hour|hours",
-    "minutes": "m|min|minute|minutes",
+    "minutes": "min|minute|minutes",
     "seconds": "s|sec|second|seconds",
 }
 _NAMES: Final = {name: unit for unit, names in _UNITS.items() for name in names.split("|")}

@@ -93,40 +93,6 @@ def test_a_clock_of_nothing_starts_now_or_where_it_is_told(shell: Shell) -> None
 
 
 @pytest.mark.parametrize(
-    ("params", "exit", "said"),
-    [
-        (b"{", 2, "The parameters are no JSON"),
-        (b"\xff", 2, "The parameters are no JSON"),
-        (b"[]", 4, "The parameters are refused: Expected `object`, got `array`"),
-        (
-            b'{"goals": [{"name": 5}]}',
-            4,
-            "The parameters are refused: Expected `str`, got `int` - at `$.goals[0].name`",
-        ),
-        (
-            b'{"goals": [{"name": "Trip", "targetAmount": 1, "initalAmount": 1}]}',
-            4,
-            "  goals[0].initalAmount is unknown; did you mean initialAmount?",
-        ),
-        (b'{"fruzenTime": 1, "zzz": 2}', 4, "  fruzenTime is unknown; did you mean frozenTime?\n  zzz is unknown"),
-        (b'{"goals": [{"name": "", "targetAmount": 0}]}', 4, "  goals[0].name "),
-        (b'{"goals": [{"name": "", "targetAmount": 0}]}', 4, "  goals[0].targetAmount "),
-        (b'{"frozenTime": "1999-01-01T00:00:00Z"}', 4, "  frozenTime "),
-        (b'{"frozenTime": "2027-01-01T00:00:00"}', 4, "has no time zone"),
-        (b'{"goals": [{"name": "Trip", "targetAmount": 1e400}]}', 4, "Number out of range"),
-    ],
-)
-def test_parameters_that_are_no_good_are_refused_with_each_fault(
-    shell: Shell, params: bytes, exit: int, said: str
-) -> None:
-    ran = shell("clock", "create", "--params", "-", input=params)
-    assert (ran.code, ran.out) == (exit, "")
-    assert ran.err.startswith("tickover: ")
-    assert said in ran.err
-    assert shell.clock == ""
-
-
-@pytest.mark.parametrize(
     ("arguments", "exit", "said"),
     [
         (["salary-and-rant"], 2, 'the nearest is "salary-and-rent"'),
@@ -176,70 +142,6 @@ def test_a_picture_is_as_wide_as_the_terminal(shell: Shell, clock: str, width: i
     axis = next(line for line in lines if "──" in line)
     assert len(axis) == width
     assert max(map(len, lines)) == width
-
-
-# Which clock
-
-
-def test_an_id_may_be_given_in_full_or_by_its_ends(shell: Shell, clock: str) -> None:
-    bare = clock.removeprefix("clock_")
-    forms = [
-        clock,
-        bare[-12:],
-        bare[-4:],
-        f"clock_…{bare[-8:]}",
-        f"clock_~{bare[-8:]}",
-        bare[:30],
-        f"clock_{bare[:30]}",
-    ]
-    shell("clock", "create")
-    for form in [*forms, bare[-8:].upper()]:
-        assert shell("clock", "show", form, "--json").json["id"] == clock, form
-        assert shell.clock == clock
-
-
-def test_the_clock_that_was_used_last_is_meant_when_none_is_named(shell: Shell, clock: str) -> None:
-    other = shell("clock", "create", "--json").json["id"]
-    assert shell("clock", "show", "--json").json["id"] == other
-    shell("clock", "advance", clock, "--next")
-    assert shell("clock", "show", "--json").json["id"] == clock
-    copy = shell("clock", "fork", "--json").json["id"]
-    assert shell.clock == copy != clock
-
-
-@pytest.mark.parametrize(
-    ("id", "exit", "said"),
-    [
-        ("abc", 2, "'abc' is too little of an id"),
-        ("clock_…abc", 2, "too little of an id"),
-        ("zzzz", 5, "No clock of yours has an id that begins or ends with 'zzzz'."),
-        ("clock_01a2d11f-0200-7129-903a-c1d45597fdf1", 5, "You have no clock of this id on this server."),
-        ("clock_00000000-0200-7129-903a-c1d45597fdf1", 5, "This clock has lived its seven days and is gone."),
-        ("clock_01a2d11f-0200-7129-903a-c1d45597fdf1-and-more", 5, "You have no clock of this id on this server."),
-    ],
-)
-def test_a_clock_that_is_not_there_is_said(shell: Shell, clock: str, id: str, exit: int, said: str) -> None:
-    for command in (["show"], ["advance", "--next"], ["fork"], ["watch"], ["delete"]):
-        ran = shell("clock", command[0], id, *command[1:])
-        assert (ran.code, ran.out) == (exit, "")
-        assert said in ran.err
-    assert shell.clock == clock
-
-
-def test_an_end_that_fits_several_clocks_is_not_enough(shell: Shell, clock: str) -> None:
-    shell("clock", "create")
-    # Ids of one day begin alike.
-    ran = shell("clock", "show", clock.removeprefix("clock_")[:4])
-    assert (ran.code, ran.err) == (2, f"tickover: '{clock[6:10]}' fits 2 clocks; give more of the id.\n")
-
-
-def test_who_has_used_no_clock_is_told_to_name_one(shell: Shell) -> None:
-    ran = shell("clock", "show")
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err.splitlines() == [
-        f"tickover: No clock was used from here at {shell.url} yet, so name one.",
-        "  Make one with: tickover clock create, or see which there are with: tickover clock list",
-    ]
 
 
 # Advancing
@@ -316,6 +218,7 @@ def test_a_clock_does_not_move_back(shell: Shell, clock: str) -> None:
         (["--next", "--by", "1d"], 2, "Say how far"),
         (["--to", f"{YEAR}-02-01", "--by", "1d"], 2, "Say how far"),
         (["--by", "0d"], 2, "'0d' would not move the clock."),
+        (["--by", "1m"], 2, "'1m' is no span; it must be a span of time such as 1mo"),
         (["--by", "soon"], 2, "'soon' is no span; it must be a span of time such as 1mo"),
         (["--to", "tomorrow"], 2, "'tomorrow' is no time"),
         (["--by", "10y 1s"], 4, f"The clock can go no further than {YEAR + 10}-01-01."),
@@ -327,6 +230,30 @@ def test_a_way_that_leads_nowhere_is_refused(shell: Shell, clock: str, way: list
     assert (ran.code, ran.out) == (exit, "")
     assert said in ran.err
     assert counted(shell("clock", "show", "--json").json) == (0, 2)
+
+
+def test_all_that_happened_is_listed_if_asked_for(shell: Shell) -> None:
+    def listed(*arguments: str) -> tuple[int, str]:
+        lines = shell("clock", *arguments).out.splitlines()
+        return sum(line.startswith("  ● 20") for line in lines), "\n".join(lines)
+
+    shell("clock", "create", "salary-and-rent", "--from", f"{YEAR}-01-01")
+    few, said = listed("advance", "--by", "2mo")
+    assert few == 12
+    assert " more  All of it: tickover clock show --all\n" in said
+    copy = shell("clock", "fork", "--json").json
+    moved = shell("clock", "advance", "--by", "2mo", "--json").json
+    happened = len(moved["happened"]["transactions"]) + len(moved["happened"]["contributions"])
+    shell("clock", "fork")
+    every, said = listed("advance", "--by", "2mo", "--all")
+    assert (every, " more" in said) == (happened, False)
+    assert every > few
+    # What has happened by the start too, and what is still to come.
+    every, said = listed("show", "--all")
+    assert every == happened + len(copy["transactions"])
+    assert sum(line.startswith("  ○ 20") for line in said.splitlines()) == sum(
+        (len(moved["pendingTransactions"]), *(len(goal["upcomingContributions"]) for goal in moved["goals"]))
+    )
 
 
 # Copying
@@ -353,7 +280,7 @@ def test_a_server_that_is_away_is_said(shell: Shell, clock: str) -> None:
         assert (ran.code, ran.out) == (7, "")
         first, second = ran.err.splitlines()
         assert first.startswith("tickover: There is no connection to http://127.0.0.1:9 ")
-        assert second == ("  Start a server with: tickover serve, or name another than http://127.0.0.1:9 with --url.")
+        assert second == "  Another server than http://127.0.0.1:9 is named with --url."
 
 
 @pytest.mark.parametrize("url", ["ftp://127.0.0.1", "127.0.0.1:8000", "http://", "http://two words"])
@@ -361,6 +288,15 @@ def test_what_is_no_address_is_refused(stranger: Shell, url: str) -> None:
     ran = stranger("login", "ana@example.test", "--url", url)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith("tickover: ")
+    # The address is what is wrong, and not that nobody has signed in there.
+    assert stranger("clock", "list", "--url", url).err == ran.err
+
+
+def test_who_has_not_signed_in_is_told_how_at_that_server(stranger: Shell) -> None:
+    told = f"tickover: You are not signed in at {stranger.url}.\n  Sign in with: tickover login EMAIL"
+    ran = stranger("clock", "list")
+    assert (ran.code, ran.out, ran.err) == (3, "", f"{told}\n")
+    assert stranger("clock", "list", "--url", stranger.url).err == f"{told} --url {stranger.url}\n"
 
 
 def test_a_flag_names_the_server_before_the_environment_does(shell: Shell, clock: str) -> None:

@@ -1,6 +1,5 @@
 """Help, wrong commands and completion: what is answered at once, without importing what only commands need."""
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +9,7 @@ import click
 import pytest
 
 from tests.cli.shells import Shell
-from tickover.cli.commands import COMPLETE_VARIABLE, clock, root
+from tickover.cli.commands import clock, root
 
 HEAVY = {
     "asyncio",
@@ -104,6 +103,7 @@ def test_help_imports_nothing_that_takes_long(arguments: list[str]) -> None:
         (["clock", "show", "one", "two"], "Got unexpected extra argument", "tickover clock show --help"),
         (["login"], "Missing argument 'EMAIL'", "tickover login --help"),
         (["completion", "tcsh"], "'tcsh' is not one of", "tickover completion --help"),
+        (["completion"], "Choose from: bash, zsh, fish", "tickover completion --help"),
     ],
 )
 def test_a_wrong_command_is_one_sentence_and_where_to_look(
@@ -114,6 +114,8 @@ def test_a_wrong_command_is_one_sentence_and_where_to_look(
     first, second = ran.err.splitlines()
     assert first.startswith("tickover: ")
     assert said in first
+    # What click lays out in lines and columns is one sentence here.
+    assert not {"\N{REPLACEMENT CHARACTER}", "\t"} & set(first)
     assert second == f"  See: {hint}"
 
 
@@ -129,58 +131,3 @@ def test_a_wrong_command_is_json_for_a_program(nobody: Shell) -> None:
 def test_what_is_no_text_is_no_command(nobody: Shell, arguments: list[str]) -> None:
     ran = nobody(*arguments)
     assert (ran.code, ran.out, ran.err) == (2, "", "tickover: What was typed is not text in UTF-8.\n")
-
-
-# Completion
-
-
-def completed(shell: Shell, words: str) -> set[str]:
-    """What bash would offer after these words."""
-    given = words.split(" ")
-    assert COMPLETE_VARIABLE == "_TICKOVER_COMPLETE"
-    offered = shell(_TICKOVER_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(len(given) - 1))
-    return {line.split(",")[1] for line in offered.out.splitlines()}
-
-
-@pytest.mark.parametrize(
-    ("words", "offered"),
-    [
-        ("tickover clo", {"clock"}),
-        ("tickover clock a", {"advance"}),
-        ("tickover clock advance --", {"--to", "--by", "--next", "--url", "--json", "--no-color", "--help"}),
-        ("tickover clock create sal", {"salary-and-rent"}),
-        ("tickover clock create --scenario tr", {"trip"}),
-        ("tickover completion ", {"bash", "zsh", "fish"}),
-    ],
-)
-def test_words_are_completed(nobody: Shell, words: str, offered: set[str]) -> None:
-    assert completed(nobody, words) == offered
-
-
-@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
-def test_a_script_for_each_shell_is_one_that_the_shell_reads(nobody: Shell, name: str, tmp_path: Path) -> None:
-    ran = nobody("completion", name)
-    assert ran.code == 0
-    assert f"{COMPLETE_VARIABLE}={name}_complete" in ran.out
-    assert nobody("completion", name, "--json").json == {"shell": name, "script": ran.out.removesuffix("\n")}
-    if shutil.which(name) is None:
-        pytest.skip(f"{name} is not installed")
-    script = tmp_path / "script"
-    script.write_text(ran.out)
-    subprocess.run([name, "-n", str(script)], timeout=20, check=True)
-
-
-def test_bash_completes_with_the_script(nobody: Shell, tmp_path: Path) -> None:
-    if shutil.which("bash") is None:
-        pytest.skip("bash is not installed")
-    command = Path(sys.executable).with_name("tickover")
-    script = f"""eval "$({command} completion bash)"
-COMP_WORDS=({command} clock cre) COMP_CWORD=2
-_tickover_completion {command}
-echo "${{COMPREPLY[@]}}"
-"""
-    ran = subprocess.run(
-        ["bash", "--norc", "-c", script],
-        capture_output=True, text=True, timeout=30, check=True, env=nobody.environment(),
-    )  # fmt: skip
-    assert ran.stdout == "create\n"

@@ -4,13 +4,16 @@ import json
 import re
 import signal
 import socket
+import unicodedata
 from typing import Any
 
 import pytest
+from rich.text import Text
 
 from tests.cli.shells import Shell
+from tests.client.servers import CLOCK, RESULTS, Handler, scripted
 from tests.program import Program
-from tickover.cli.output import written
+from tickover.cli.output import Output, written
 
 NASTY = "\x1b[31mred\x1b]0;title\x07\x9b2J [bold]日本語[/bold] 🎉"
 
@@ -60,6 +63,31 @@ def test_what_others_wrote_does_not_command_the_terminal(shell: Shell, clock: st
             assert terminal.end() == 0
             assert not {"\x1b", "\x07", "\x9b"} & set(terminal.raw)
             assert "[bold]日本語[/bold] 🎉" in terminal.text
+
+
+@pytest.mark.parametrize("command", ["create", "fork", "show", "advance", "delete", "list"])
+def test_an_id_that_means_harm_does_not_command_the_terminal(shell: Shell, command: str) -> None:
+    hostile = CLOCK | {"id": f"clock_{NASTY}"}
+    answers = {name: {"clock": hostile} for name in RESULTS} | {"listTestClocks": {"clocks": [hostile]}}
+
+    def answer(handler: Handler, call: Any) -> None:
+        handler.say(200, json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": answers[call["method"]]}))
+
+    more = {"advance": ["--by", "1d"], "delete": ["--yes"]}.get(command, [])
+    id = [] if command in ("create", "list") else ["clock_01a2d11f-0200-7129-903a-c1d45597fdf1"]
+    with scripted(answer) as server:
+        ran = shell("clock", command, *id, *more, "--url", server.url, TICKOVER_TOKEN="tko_some")
+    assert (ran.code, ran.err) == (0, "")
+    assert {sign for sign in ran.out if unicodedata.category(sign) == "Cc"} == {"\n"}
+
+
+def test_whatever_is_said_or_drawn_for_people_is_safe(capsys: pytest.CaptureFixture[str]) -> None:
+    output = Output()
+    output.say({}, f"said {NASTY}\r\u202e", "next")
+    output.draw([Text(f"drawn {NASTY}\r\u202e"), Text("next")])
+    said = capsys.readouterr().out
+    assert {sign for sign in said if unicodedata.category(sign) in ("Cc", "Cf")} == {"\n"}
+    assert [line.split()[0] for line in said.splitlines()] == ["said", "next", "drawn", "next"]
 
 
 def test_json_loses_nothing_of_what_others_wrote(shell: Shell, clock: str) -> None:

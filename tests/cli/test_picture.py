@@ -157,7 +157,16 @@ def test_a_long_list_is_cut_and_says_so() -> None:
     # To say that there is one more would take the line that it needs.
     assert len(ledger(fees(13, timedelta(days=3)), 80)) == 13
     lines = [line.plain for line in ledger(fees(14, timedelta(days=3)), 80)]
-    assert (len(lines), lines[-1]) == (13, "  … and 2 more")
+    assert (len(lines), lines[-1]) == (13, "  … and 2 more  All of it: tickover clock show --all")
+
+
+def test_a_list_of_all_is_not_cut() -> None:
+    assert len(ledger(fees(14, timedelta(days=3)), 80, whole=True)) == 14
+    many = replace(household(day(1, 1)), goals=[saved(str(number)) for number in range(10)])
+    for drawn in (picture(many, 80, NOW, whole=True), advanced(many, day(1, 1), [], 80, NOW, whole=True)):
+        assert [line.plain for line in drawn if "more" in line.plain] == []
+    names = [line.plain for line in picture(household(day(4, 1)), 80, NOW, whole=True) if line.plain[2:3] in "●○"]
+    assert len([name for name in names if " 2027-" in name]) == len(items_of(household(day(4, 1))))
 
 
 @pytest.mark.parametrize(
@@ -209,7 +218,7 @@ def nasty_clock() -> Snapshot:
 def test_no_line_is_wider_than_the_terminal_or_has_anything_that_it_obeys(width: int) -> None:
     clock = nasty_clock()
     happened = [item for item in items_of(clock) if item.happened]
-    lines = [*picture(clock, width, NOW), *advanced(clock, day(1, 1), happened, width, NOW)]
+    lines = [*picture(clock, width, NOW), *advanced(clock, day(1, 1), happened * 4, width, NOW)]
     assert [line.plain for line in lines if line.cell_len > width] == []
     assert {unicodedata.category(sign) for line in lines for sign in line.plain} & {"Cc", "Zl", "Zp", "Cs"} == set()
 

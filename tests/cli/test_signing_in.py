@@ -52,8 +52,8 @@ def test_a_second_letter_too_soon_says_how_long_to_wait_and_that_a_code_still_wo
     ran = shell("login", email)
     assert (ran.code, ran.out) == (8, "")
     first, second = ran.err.splitlines()
-    assert first.startswith(f"tickover: A letter to {email} is on its way already; try again in ")
-    assert second == f"  Or sign in with its code: tickover login {email} --code CODE"
+    assert first.startswith(f"tickover: A letter was sent to {email} a moment ago; the next may follow in ")
+    assert second == f"  If its code is not used yet: tickover login {email} --code CODE"
     assert shell("login", email, "--json").error["reason"] == "RESEND_TOO_SOON"
 
 

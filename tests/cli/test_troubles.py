@@ -78,8 +78,8 @@ def test_every_reason_is_told_in_a_sentence_without_gaps(reason: Reason) -> None
         (
             Rejection(Reason.RESEND_TOO_SOON, "No.", {"retryAfterSeconds": 42}),
             [
-                "tickover: A letter to ana@example.test is on its way already; try again in 42 seconds.",
-                "  Or sign in with its code: tickover login ana@example.test --code CODE",
+                "tickover: A letter was sent to ana@example.test a moment ago; the next may follow in 42 seconds.",
+                "  If its code is not used yet: tickover login ana@example.test --code CODE",
             ],
         ),
         (

@@ -146,14 +146,28 @@ def test_a_server_that_goes_away_is_waited_for(frail: tuple[Program, Shell]) -> 
     assert watching.stdout.readline() == "2027-01-01  2 to come\n"
     program.kill()
     assert watching.stderr.readline().startswith(f"tickover: There is no connection to {shell.url} ")
+    assert watching.stderr.readline() == "  Trying again until it answers. Ctrl-C ends it.\n"
     program.start()
-    lines = iter(watching.stderr.readline, "")
-    assert any(line == "The server is back.\n" for line in lines)
+    assert watching.stderr.readline() == "The server is back.\n"
     shell("clock", "advance", "--next")
     assert watching.stdout.readline() == "2027-01-03 08:00 UTC  1 transaction  1 to come\n"
     watching.send_signal(signal.SIGINT)
     out, err = watching.communicate(timeout=30)
     assert (watching.returncode, out, err) == (130, "", "")
+
+
+def test_a_program_is_told_that_it_goes_on(frail: tuple[Program, Shell]) -> None:
+    program, shell = frail
+    watching = shell.start("clock", "watch", "--every", "0.1", "--json")
+    assert watching.stdout
+    assert watching.stderr
+    watching.stdout.readline()
+    program.kill()
+    told = json.loads(watching.stderr.readline())["error"]
+    assert (told["reason"], told["hint"]) == ("UNREACHABLE", "Trying again until it answers. Ctrl-C ends it.")
+    watching.send_signal(signal.SIGINT)
+    watching.communicate(timeout=30)
+    assert watching.returncode == 130
 
 
 def test_at_a_terminal_the_picture_stays_while_the_server_is_away(frail: tuple[Program, Shell]) -> None:

@@ -135,6 +135,7 @@ async def test_a_server_that_does_not_run_is_told_so(opened: Opener) -> None:
     assert isinstance(error, ClientError)
     assert str(error).startswith(f"There is no connection to {url} (")
     assert str(error).endswith("). Is it running? `tickover serve` starts one.")
+    assert "[Errno" not in str(error)
 
 
 async def test_a_name_that_nobody_has_is_told_so(opened: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,6 +189,14 @@ async def test_a_certificate_that_nobody_trusts_is_told_so(opened: Opener) -> No
     assert str(error).startswith(f"There is no connection to {secure(server)} (")
     assert "CERTIFICATE_VERIFY_FAILED" in str(error)
     assert str(error).endswith("SSL_CERT_FILE names others that are.")
+
+
+async def test_a_server_without_tls_is_told_so(opened: Opener) -> None:
+    with scripted(well) as server:
+        async with opened(secure(server), retries=0) as client:
+            error = await raised(Unreachable, client.discover)
+    assert str(error).startswith(f"There is no connection to {secure(server)} (")
+    assert str(error).endswith("Does it speak TLS at all? If not, its address begins with http://.")
 
 
 async def test_a_certificate_that_the_environment_trusts_is_taken(

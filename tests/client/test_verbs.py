@@ -9,6 +9,7 @@ import pytest
 from tests.client.driving import Client, Opener, done, every, raised
 from tests.program import Program
 from tickover.client import NothingLeft, Plan, Reason, Rejection, contribution, expense, goal, income
+from tickover.scenarios import load
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
 RENT = datetime(2027, 1, 3, 8, tzinfo=UTC)
@@ -133,6 +134,12 @@ async def test_a_plan_and_its_parts_are_too_much(client: Client, part: str) -> N
         await done(client.create_clock(Plan(), **{part: getattr(PLAN, part)}))
 
 
+async def test_a_scenario_is_no_plan_yet(client: Client) -> None:
+    for wrong in (load("trip"), "trip"):
+        with pytest.raises(ValueError, match=r"it is scenarios\.load\(NAME\)\.plan\(START\)$"):
+            await done(client.create_clock(wrong))
+
+
 async def test_the_same_key_gives_the_same_clock(client: Client) -> None:
     first = await done(client.create_clock(PLAN, idempotency_key="a key"))
     again = await done(client.create_clock(PLAN, idempotency_key="a key"))
@@ -155,7 +162,11 @@ async def test_all_faults_are_told_at_once(client: Client) -> None:
     plan = Plan(START, [income("", -5, "EUR", START)], [goal("Trip", 10, initial=20)])
     rejection = await refused(lambda: client.create_clock(plan))
     assert rejection.reason is Reason.INVALID_PARAMS
-    assert rejection.message == str(rejection) == "3 fields of createTestClock were refused."
+    assert rejection.message == "3 fields of createTestClock were refused."
+    assert str(rejection).splitlines() == [
+        rejection.message,
+        *(f"  {fault.path} {fault.message}" for fault in rejection.faults),
+    ]
     assert {fault.path: fault.got for fault in rejection.faults} == {
         "transactions[0].name": "",
         "transactions[0].amount": -5,

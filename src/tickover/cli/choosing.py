@@ -1,5 +1,6 @@
 """Which clock is meant: the one that was named in full or by an end of its id, or the one that was used last."""
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -12,8 +13,9 @@ if TYPE_CHECKING:
     from tickover.client import Tickover
 
 _PREFIX: Final = "clock_"
-_WHOLE: Final = len("00000000-0000-7000-8000-000000000000")
+_WHOLE: Final = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _FEWEST: Final = 4
+_LONGEST: Final = 36
 _CUT_MARKS: Final = "….~"
 
 
@@ -22,12 +24,14 @@ def chosen(session: Session, server: "Tickover", given: str | None) -> str:
     if given is None:
         return _last_used(session)
     # Shortened ids, as pictures show them, can be copied back.
-    part = given.removeprefix(_PREFIX).lstrip(_CUT_MARKS)
-    if len(part) >= _WHOLE:
+    part = given.removeprefix(_PREFIX).lstrip(_CUT_MARKS).lower()
+    if _WHOLE.fullmatch(part):
+        return f"{_PREFIX}{part}"
+    if len(part) > _LONGEST:
         return given
     if len(part) < _FEWEST:
         raise Trouble(Exit.WRONG_COMMAND, f"'{given}' is too little of an id; give {_FEWEST} characters or more.")
-    return _only_one(server, given, part.lower())
+    return _only_one(server, given, part)
 
 
 def _last_used(session: Session) -> str:
@@ -35,7 +39,7 @@ def _last_used(session: Session) -> str:
     if not last:
         raise Trouble(
             Exit.WRONG_COMMAND,
-            f"No clock was used from here at {session.url} yet, so name one.",
+            f"No clock is in use here at {session.url}, so name one.",
             "Make one with: tickover clock create, or see which there are with: tickover clock list",
         )
     return last

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from tickover.cli import wording
 from tickover.cli.choosing import chosen, remember
-from tickover.cli.options import moment, shared_options, span
+from tickover.cli.options import moment, names_and_files, shared_options, span
 from tickover.cli.session import Session, pass_session
 from tickover.cli.troubles import Exit, Trouble
 from tickover.spans import Span
@@ -19,15 +19,9 @@ if TYPE_CHECKING:
     from tickover.client import Clock, Happened, Plan, Snapshot
 
 
-def _shipped_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    from tickover.scenarios import names
-
-    return [name for name in names() if name.startswith(incomplete)]
-
-
 @click.command()
-@click.argument("scenario", required=False, shell_complete=_shipped_names)
-@click.option("--scenario", "same", metavar="FILE|NAME", help="The same as SCENARIO.", shell_complete=_shipped_names)
+@click.argument("scenario", required=False, shell_complete=names_and_files)
+@click.option("--scenario", "same", metavar="FILE|NAME", help="The same as SCENARIO.", shell_complete=names_and_files)
 @click.option(
     "--from",
     "start",
@@ -69,16 +63,17 @@ def _plan(session: Session, scenario: str | None, start: datetime | None, params
     if scenario:
         today = session.now().replace(hour=0, minute=0, second=0, microsecond=0)
         return plan_of(scenario_named(scenario), start, today)
-    plan = plan_in(params.read()) if params else Plan()
+    plan = plan_in(params) if params else Plan()
     return replace(plan, frozen_time=start) if start else plan
 
 
 @click.command()
 @click.argument("id", required=False)
 @click.option("--at", type=moment, metavar="TIME", help="As it would be then, without moving it.")
+@click.option("--all", "whole", is_flag=True, help="List all that has happened and is to come.")
 @shared_options
 @pass_session
-def show(session: Session, id: str | None, at: datetime | None) -> None:
+def show(session: Session, id: str | None, at: datetime | None, whole: bool) -> None:
     """Show a clock as it is, or as it would be at a time to come.
 
     \b
@@ -90,7 +85,7 @@ def show(session: Session, id: str | None, at: datetime | None) -> None:
         clock = server.get_clock(chosen(session, server, id), at)
         remember(session, clock.id)
     ahead = f"As it would be at {wording.moment(at)}; the clock has not moved." if at else ""
-    _show(session, clock.snapshot, ahead, can_go_on=not ahead)
+    _show(session, clock.snapshot, ahead, can_go_on=not ahead, whole=whole)
 
 
 @click.command()
@@ -100,9 +95,10 @@ def show(session: Session, id: str | None, at: datetime | None) -> None:
 )
 @click.option("--by", type=span, metavar="SPAN", help="By so much, such as 1mo, 2w, 10d or '1y 6mo'.")
 @click.option("--next", "to_next", is_flag=True, help="To the next time at which something happens.")
+@click.option("--all", "whole", is_flag=True, help="List all that happened, however much it is.")
 @shared_options
 @pass_session
-def advance(session: Session, id: str | None, to: datetime | None, by: Span | None, to_next: bool) -> None:
+def advance(session: Session, id: str | None, to: datetime | None, by: Span | None, to_next: bool, whole: bool) -> None:
     """Move a clock forward, and show what happened on the way.
 
     Time only moves forward. To go back, make a copy that stands earlier with `tickover clock fork`.
@@ -125,7 +121,7 @@ def advance(session: Session, id: str | None, to: datetime | None, by: Span | No
     from tickover.cli.drawing.picture import advanced
 
     width, now = session.output.width, session.now()
-    session.output.draw(advanced(clock.snapshot, happened.before, items_in(happened), width, now))
+    session.output.draw(advanced(clock.snapshot, happened.before, items_in(happened), width, now, whole=whole))
 
 
 def _destination(clock: "Clock", to: datetime | None, by: Span | None) -> datetime:
@@ -156,7 +152,7 @@ def fork(session: Session, id: str | None, at: datetime | None) -> None:
     _show(session, clock.snapshot, f"✓ Created {clock.id}, a copy")
 
 
-def _show(session: Session, snapshot: "Snapshot", title: str, *, can_go_on: bool = True) -> None:
+def _show(session: Session, snapshot: "Snapshot", title: str, *, can_go_on: bool = True, whole: bool = False) -> None:
     if session.output.wants_json:
         session.output.document(snapshot)
         return
@@ -166,7 +162,7 @@ def _show(session: Session, snapshot: "Snapshot", title: str, *, can_go_on: bool
 
     width = session.output.width
     session.output.draw([Text(f"  {title}")] if title else [])
-    session.output.draw(picture(snapshot, width, session.now(), can_go_on=can_go_on))
+    session.output.draw(picture(snapshot, width, session.now(), can_go_on=can_go_on, whole=whole))
 
 
 def _with_happened(snapshot: "Snapshot", happened: "Happened") -> dict[str, Any]:

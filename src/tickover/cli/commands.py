@@ -1,5 +1,6 @@
 """All commands by name, and how a run of one of them ends."""
 
+import errno
 import os
 import sys
 from pathlib import Path
@@ -10,11 +11,13 @@ import click
 from tickover import __version__
 from tickover.cli.lazy import Later, LazyGroup
 from tickover.cli.options import shared_options
-from tickover.cli.output import give_up_stdout, set_streams_up, tell
+from tickover.cli.output import give_up, set_streams_up, tell
 from tickover.cli.session import Session
 from tickover.cli.troubles import Exit, Trouble
 
 COMPLETE_VARIABLE: Final = "_TICKOVER_COMPLETE"
+_UNWRITABLE: Final = {errno.EBADF, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC}
+"""What an open file without a name may answer when it is written to: of those a command has standard output only."""
 _SETTINGS: Final = {"help_option_names": ["-h", "--help"]}
 
 
@@ -89,7 +92,7 @@ def run(arguments: list[str]) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read it had enough.
-        give_up_stdout()
+        give_up(sys.stdout)
         return Exit.DONE
     except (KeyboardInterrupt, click.Abort):
         # The terminal shows ^C in the line where it was pressed.
@@ -99,6 +102,11 @@ def run(arguments: list[str]) -> int:
         trouble = _of_click(error)
     except Trouble as error:
         trouble = error
+    except OSError as error:
+        if error.filename or error.errno not in _UNWRITABLE:
+            raise
+        give_up(sys.stdout)
+        trouble = Trouble(Exit.UNEXPECTED, f"Standard output cannot be written: {error.strerror}.")
     else:
         return code
     tell(trouble, as_json="--json" in arguments)
@@ -127,4 +135,4 @@ def _run(arguments: list[str]) -> int:
 def _of_click(error: click.ClickException) -> Trouble:
     context = error.ctx if isinstance(error, click.UsageError) else None
     hint = f"See: {context.command_path} --help" if context else ""
-    return Trouble(Exit.WRONG_COMMAND, error.format_message(), hint)
+    return Trouble(Exit.WRONG_COMMAND, " ".join(error.format_message().split()), hint)

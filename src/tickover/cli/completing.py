@@ -25,4 +25,4 @@ def completion(session: Session, shell: str) -> None:
     kind = get_completion_class(shell)
     assert kind is not None, "the three shells are click's own"
     script = kind(root, {}, "tickover", COMPLETE_VARIABLE).source()
-    session.output.say({"shell": shell, "script": script}, script)
+    session.output.say({"shell": shell, "script": script}, *script.split("\n"))

@@ -96,7 +96,7 @@ def delete(session: Session, ids: Sequence[str], yes: bool) -> None:
         finally:
             # What is deleted is said, even if the next one could not be.
             if deleted:
-                session.output.say({"deleted": deleted}, *(f"✓ Deleted {wording.safe(id)}" for id in deleted))
+                session.output.say({"deleted": deleted}, *(f"✓ Deleted {id}" for id in deleted))
 
 
 def _ask(ids: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from tickover.cli.session import Session
 from tickover.core import moments
@@ -39,6 +40,15 @@ def span(text: str) -> Span:
     if amount.is_nothing:
         raise click.BadParameter(f"'{text}' would not move the clock.")
     return amount
+
+
+def names_and_files(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """What completes a scenario: a file, or the name of one that comes with Tickover."""
+    from tickover.scenarios import names
+
+    # Files come first, because bash forgets what came before them; and zsh leaves out what is empty.
+    file = CompletionItem(incomplete or "./", type="file")
+    return [file, *(CompletionItem(name) for name in names() if name.startswith(incomplete))]
 
 
 def output_options(command: F) -> F:

@@ -6,7 +6,8 @@ import sys
 from collections.abc import Iterable
 from functools import cached_property
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, TextIO
 
 import click
 
@@ -61,7 +62,7 @@ class Output:
         if self.wants_json:
             self.document(document)
         for line in () if self.wants_json else lines:
-            click.echo(self.fitting(line))
+            click.echo(self.fitting(wording.safe(line)))
 
     def draw(self, lines: Iterable["Text"]) -> None:
         """Lines that fit the width already."""
@@ -69,9 +70,12 @@ class Output:
             self.console.print(self.drawable(line), soft_wrap=True)
 
     def drawable(self, line: "Text") -> "Text":
-        if not self._shows_all:
+        """The line in characters that the terminal can show, and none that it obeys."""
+        # Whoever counts cells has made texts safe before; here it is for what somebody forgot.
+        plain = self.fitting(wording.safe(line.plain))
+        if plain != line.plain:
             line = line.copy()
-            line.plain = self.fitting(line.plain)
+            line.plain = plain
         return line
 
     def fitting(self, text: str) -> str:
@@ -82,16 +86,24 @@ class Output:
         """For a person only, beside what the command gives out."""
         if not self.wants_json:
             for line in lines:
-                click.echo(_fitting_error(wording.safe(line)), err=True)
+                _echo_error(_fitting_error(wording.safe(line)))
 
 
 def tell(trouble: Trouble, *, as_json: bool) -> None:
     """Say on standard error what went wrong."""
     if as_json:
-        click.echo(written(trouble.document).encode(), err=True)
+        _echo_error(written(trouble.document).encode())
         return
     for line in trouble.lines:
-        click.echo(_fitting_error(line), err=True)
+        _echo_error(_fitting_error(line))
+
+
+def _echo_error(text: str | bytes) -> None:
+    try:
+        click.echo(text, err=True)
+    except OSError:
+        # Nobody can be told that there is nobody to tell; the exit code remains.
+        give_up(sys.stderr)
 
 
 def written(value: Any, indent: int = 0) -> str:
@@ -107,15 +119,23 @@ def written(value: Any, indent: int = 0) -> str:
 
 
 def set_streams_up() -> None:
-    """Have characters that a stream cannot show shown as question marks."""
+    """Have a stream that is closed be empty, and characters that a stream cannot show shown as question marks."""
+    # In the order of their numbers, of which each takes the lowest that is free: its own.
+    sys.stdin = sys.stdin or _nothing("r")
+    sys.stdout = sys.stdout or _nothing("w")
+    sys.stderr = sys.stderr or _nothing("w")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
-def give_up_stdout() -> None:
-    """Nobody reads it any more: let nothing be said about that when the process ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _nothing(mode: Literal["r", "w"]) -> TextIO:
+    return Path(os.devnull).open(mode, encoding="utf-8")
+
+
+def give_up(stream: TextIO) -> None:
+    """Nobody reads it any more, or it is full: let nothing be said about that when the process ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _fitting_error(text: str) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from tickover.cli import wording
-from tickover.cli.options import moment, shared_options
+from tickover.cli.options import moment, names_and_files, shared_options
 from tickover.cli.schedules import plan_of, scenario_named
 from tickover.cli.session import Session, pass_session
 
@@ -44,7 +44,7 @@ def _list(session: Session) -> None:
 
 
 @scenarios.command()
-@click.argument("name")
+@click.argument("name", shell_complete=names_and_files)
 @click.option(
     "--from",
     "start",
@@ -64,7 +64,7 @@ def show(session: Session, name: str, start: datetime | None) -> None:
     scenario = scenario_named(name)
     today = session.now().replace(hour=0, minute=0, second=0, microsecond=0)
     plan = plan_of(scenario, start, today)
-    session.output.say(plan, *(wording.safe(line) for line in _source(name).expandtabs(4).splitlines()))
+    session.output.say(plan, *_source(name).expandtabs(4).splitlines())
 
 
 def _source(name: str) -> str:

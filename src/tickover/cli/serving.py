@@ -229,17 +229,18 @@ def _banner(settings: Settings, url: str) -> str:
     from tickover.storage import shown
 
     to_outbox = settings.mail_url == OUTBOX
-    mail = f"{settings.data_dir / 'outbox'} (kept here, nothing is sent)" if to_outbox else "sent by SMTP"
+    mail = f"{url}/#/mailbox (kept in {settings.data_dir / 'outbox'}, never sent)" if to_outbox else "sent by SMTP"
     elsewhere = "" if url == DEFAULT_URL else f" --url {url}"
     return f"""
   Tickover {__version__}
 
-  RPC    {url}/rpc
-  Docs   {url}/docs
-  Data   {shown(settings.database_url)}
-  Mail   {mail}
+  Console  {url}/
+  RPC      {url}/rpc
+  Docs     {url}/docs
+  Data     {shown(settings.database_url)}
+  Mail     {mail}
 
-  Try    tickover login you@example.test{elsewhere}
+  Try      tickover login you@example.test{elsewhere}
 
   Ctrl-C stops it.
 """

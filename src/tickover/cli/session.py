@@ -53,11 +53,14 @@ class Session:
     def signed_in(self, timeout: float = 15.0, retries: int = 2) -> Iterator["Tickover"]:
         """The server, with the token that is kept for it; Trouble when there is none."""
         token = self.token_of_environment or self.kept.token
-        if not token:
-            raise Trouble(
-                Exit.NOT_SIGNED_IN, f"You are not signed in at {self.url}.", "Sign in with: tickover login EMAIL"
-            )
         with self.server(token, timeout, retries) as server:
+            if not token:
+                there = f" --url {self.chosen_url}" if self.chosen_url else ""
+                raise Trouble(
+                    Exit.NOT_SIGNED_IN,
+                    f"You are not signed in at {self.url}.",
+                    f"Sign in with: tickover login EMAIL{there}",
+                )
             yield server
 
     @contextmanager

@@ -56,7 +56,9 @@ _REFUSALS: Final[Mapping[Reason, _Refusal]] = {
         "Sign in with: tickover login {email}",
     ),
     Reason.LOGIN_REFUSED: _Refusal(
-        Exit.NOT_SIGNED_IN, "The code is wrong, used or too old.", "Ask for a new one with: tickover login {email}"
+        Exit.NOT_SIGNED_IN,
+        "The code or link is wrong, used or too old.",
+        "Ask for a new one with: tickover login {email}",
     ),
     Reason.CLOCK_NOT_FOUND: _Refusal(
         Exit.GONE, "You have no clock of this id on this server.", "See which there are with: tickover clock list"
@@ -72,8 +74,8 @@ _REFUSALS: Final[Mapping[Reason, _Refusal]] = {
     Reason.TIME_AFTER_MAX: _Refusal(Exit.REFUSED, "The clock can go no further than {maxTime}."),
     Reason.RESEND_TOO_SOON: _Refusal(
         Exit.LATER,
-        "A letter to {email} is on its way already; try again in {seconds}.",
-        "Or sign in with its code: tickover login {email} --code CODE",
+        "A letter was sent to {email} a moment ago; the next may follow in {seconds}.",
+        "If its code is not used yet: tickover login {email} --code CODE",
     ),
     Reason.RATE_LIMITED: _Refusal(Exit.LATER, hint="Try again in {seconds}."),
     Reason.MAIL_NOT_SENT: _Refusal(Exit.LATER, hint="Try again in a moment."),
@@ -82,9 +84,7 @@ _REFUSALS: Final[Mapping[Reason, _Refusal]] = {
 }
 
 _OF_CLIENT: Final = {
-    "Unreachable": _Refusal(
-        Exit.AWAY, hint="Start a server with: tickover serve, or name another than {url} with --url."
-    ),
+    "Unreachable": _Refusal(Exit.AWAY, hint="Another server than {url} is named with --url."),
     "BadAnswer": _Refusal(Exit.AWAY, hint="Name another server than {url} with --url."),
     "NothingLeft": _Refusal(
         Exit.SPENT, "Nothing is left to happen on this clock.", "Start over with a copy of it: tickover clock fork"

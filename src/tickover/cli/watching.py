@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _PATIENCE: Final = 5.0
 _ENDED: Final = 128
+_GOES_ON: Final = "Trying again until it answers. Ctrl-C ends it."
 
 
 class _View(Protocol):
@@ -44,7 +45,7 @@ class _View(Protocol):
 def watch(session: Session, id: str | None, every: float) -> None:
     """Show a clock, and again whenever it moves, until Ctrl-C.
 
-    In a pipe, and with --json, every change is a line.
+    In a pipe, and with --json, every change is a line. A server that goes away meanwhile is waited for.
 
     \b
     tickover clock watch
@@ -160,7 +161,8 @@ class _Lines:
 
     def miss(self, trouble: Trouble) -> None:
         if not self._is_away:
-            tell(trouble, as_json=self._output.wants_json)
+            goes_on = Trouble(trouble.exit, trouble.sentence, _GOES_ON, reason=trouble.reason)
+            tell(goes_on, as_json=self._output.wants_json)
         self._is_away = True
 
     def _tell(self, snapshot: "Snapshot") -> None:

@@ -23,21 +23,25 @@ _CLOSE_TOGETHER: Final = timedelta(days=2)
 _WIDTH_OF_TIMES: Final = 60
 
 
-def picture(snapshot: Snapshot, width: int, now: datetime, *, can_go_on: bool = True) -> list[Text]:
-    """The clock as it is, with a few items around its time, and how to go on from there if one can."""
+def picture(
+    snapshot: Snapshot, width: int, now: datetime, *, can_go_on: bool = True, whole: bool = False
+) -> list[Text]:
+    """The clock as it is, with all items or a few around its time, and how to go on from there if one can."""
     items = items_of(snapshot)
     return [
         *head(snapshot, width, now),
         *_spaced(
             timeline(items, snapshot.frozen_time, width),
-            goals(snapshot.goals, width),
-            around_now(items, width),
+            goals(snapshot.goals, width, whole=whole),
+            ledger(items, width, whole=True) if whole else around_now(items, width),
             hint(items, width) if can_go_on else [],
         ),
     ]
 
 
-def advanced(snapshot: Snapshot, before: datetime, happened: Sequence[Item], width: int, now: datetime) -> list[Text]:
+def advanced(
+    snapshot: Snapshot, before: datetime, happened: Sequence[Item], width: int, now: datetime, *, whole: bool = False
+) -> list[Text]:
     """The clock after an advance, and what that made happen."""
     moved = f"{wording.moment(before)} → {wording.moment(snapshot.frozen_time)}"
     title = flow([Text.assemble(("✓ ", GOOD), (moved, HAPPENED)), Text(summed_up(happened))], width)
@@ -46,8 +50,8 @@ def advanced(snapshot: Snapshot, before: datetime, happened: Sequence[Item], wid
         *head(snapshot, width, now),
         *_spaced(
             timeline(items, snapshot.frozen_time, width),
-            goals(snapshot.goals, width),
-            [*title, *ledger(happened, width)],
+            goals(snapshot.goals, width, whole=whole),
+            [*title, *ledger(happened, width, whole=whole)],
             hint(items, width),
         ),
     ]
@@ -84,9 +88,9 @@ def expiry(summary: Summary, now: datetime) -> Text:
     return Text(f"expires in {wording.span(left)}", NOW if left < _SOON else FAINT)
 
 
-def goals(those: Sequence[Goal], width: int) -> list[Text]:
+def goals(those: Sequence[Goal], width: int, *, whole: bool = False) -> list[Text]:
     """A bar for each goal: what is saved, what is scheduled, what is missing."""
-    shown = those[:_MOST_GOALS]
+    shown = those if whole else those[:_MOST_GOALS]
     columns = [Column(least=8), Column("right"), Column("right"), Column()]
     rows = [_goal_row(goal) for goal in shown]
     if _room_for_a_bar(rows, width) < _SHORTEST_BAR:
@@ -94,7 +98,8 @@ def goals(those: Sequence[Goal], width: int) -> list[Text]:
     bar = min(_LONGEST_BAR, max(_SHORTEST_BAR, _room_for_a_bar(rows, width)))
     drawn = [[*row[:-1], _bar(goal, bar)] for row, goal in zip(rows, shown, strict=True)]
     lines = table(drawn, columns, width)
-    return [*lines, *_and_more(len(those) - len(shown), "goal")]
+    more = len(those) - len(shown)
+    return [*lines, *([Text(f"  … and {more} more{' goals' if more > 1 else ''}", FAINT)] if more else [])]
 
 
 def _goal_row(goal: Goal) -> list[Text]:
@@ -118,18 +123,19 @@ def _share(amount: Decimal, target: Decimal, cells: int) -> int:
     return int(min(Decimal(cells), amount * cells / target)) if target > 0 else cells
 
 
-def ledger(items: Sequence[Item], width: int) -> list[Text]:
-    """Items one below the other, the first of them when they are many."""
-    shown = items[:_MOST_ROWS] if len(items) > _MOST_ROWS + 1 else items
+def ledger(items: Sequence[Item], width: int, *, whole: bool = False) -> list[Text]:
+    """Items one below the other: all of them, or the first when they are many."""
+    shown = items if whole or len(items) <= _MOST_ROWS + 1 else items[:_MOST_ROWS]
     if not shown:
         return []
     close_together = items[-1].at - items[0].at < _CLOSE_TOGETHER
     as_time = wording.minute if close_together and width >= _WIDTH_OF_TIMES else wording.day
     rows = [[_when(item, as_time(item.at)), Text(item.name, _style(item)), _money(item)] for item in shown]
-    return [
-        *table(rows, [Column(), Column(least=4), Column("right")], width),
-        *_and_more(len(items) - len(shown)),
-    ]
+    lines = table(rows, [Column(), Column(least=4), Column("right")], width)
+    if len(shown) < len(items):
+        more = Text(f"… and {len(items) - len(shown)} more", FAINT)
+        lines += flow([more, Text.assemble(("All of it: ", FAINT), "tickover clock show --all")], width)
+    return lines
 
 
 def around_now(items: Sequence[Item], width: int) -> list[Text]:
@@ -172,7 +178,3 @@ def summed_up(happened: Sequence[Item]) -> str:
         if number
     ]
     return " and ".join(parts) or "nothing happened"
-
-
-def _and_more(number: int, what: str = "") -> list[Text]:
-    return [Text(f"  … and {number} more{f' {what}s' if what and number > 1 else ''}", FAINT)] if number > 0 else []
