@@ -40,6 +40,14 @@ def test_every_recurrence_happens_on_the_days_that_are_told(lead: str, phrase: s
     assert days == ", ".join(f"{day.day} {day:%b %Y}" for day in map(date.fromordinal, found))
 
 
+@pytest.mark.parametrize(("refused", "readings"), rows("Refused | Because it may mean"))
+def test_what_is_refused_may_be_said_clearly(refused: str, readings: str) -> None:
+    with pytest.raises(ValueError, match=r"^must say which is meant"):
+        parse(quoted(refused)[0])
+    clear = [parse(reading) for reading in quoted(readings)]
+    assert len(set(clear)) == len(clear) >= 1
+
+
 @pytest.mark.parametrize(("kind", "text", "told"), [fence for fence in FENCES if fence[0] in ("toml", "json")])
 def test_every_example_is_planned_or_refused_as_is_told(kind: str, text: str, told: str) -> None:
     if not told:

@@ -6,6 +6,11 @@ from tickover.scenarios.phrases import EXPECTED, parse
 from tickover.scenarios.recurrences import Days, MonthDay, Months, Recurrence, Weeks, Years
 
 MONDAY, FRIDAY = frozenset({0}), frozenset({4})
+WEEKDAY = frozenset(range(5))
+
+
+def fridays(*places: int) -> Months:
+    return Months(1, tuple(MonthDay(place, FRIDAY) for place in places))
 
 
 @pytest.mark.parametrize(
@@ -13,13 +18,16 @@ MONDAY, FRIDAY = frozenset({0}), frozenset({4})
     [
         (Days(), ["every day", "day", "EVERY DAY", "  every   day ", "each day", "every single day", "every 1 day"]),
         (Days(3), ["every 3 days", "every third day", "every three days", "every 3rd day", "every 3 day"]),
+        (Days(10), ["every tenth day", "every 10th day", "every ten days", "every 10 days"]),
         (Days(999), ["every 999 days"]),
         (Weeks(1, frozenset(range(5))), ["every weekday", "weekdays"]),
         (Weeks(), ["every week", "week"]),
         (Weeks(1, FRIDAY), ["every Friday", "Fridays", "every fri", "every week on Friday", "week friday"]),
         (Weeks(1, FRIDAY), ["every Friday and Friday"]),
         (Weeks(2, FRIDAY), ["every second Friday", "every other Friday", "every 2nd Friday", "every 2 Fridays"]),
-        (Weeks(2, FRIDAY), ["every 2 weeks on Friday", "every two weeks on a Friday"]),
+        (Weeks(2, FRIDAY), ["every 2 weeks on Friday", "every two weeks on a Friday", "every fortnight on Friday"]),
+        (Weeks(2), ["every 2 weeks", "fortnight", "every fortnight"]),
+        (Weeks(4), ["every second fortnight", "2 fortnights"]),
         (
             Weeks(1, MONDAY | FRIDAY),
             ["every Monday, Friday", "every Monday and Friday", "week on Monday, and Friday"],
@@ -28,19 +36,64 @@ MONDAY, FRIDAY = frozenset({0}), frozenset({4})
         (Months(1, (MonthDay(25),)), ["every month on the 25th", "month 25", "every month on 25th"]),
         (Months(1, (MonthDay(25),)), ["every 25th of the month", "25th of each month", "the 25th of every month"]),
         (Months(1, (MonthDay(1),)), ["month on the 1st", "month on the first day", "first day of the month"]),
-        (Months(1, (MonthDay(31),)), ["month on the 31st", "month on the last day", "the last day of every month"]),
+        (
+            Months(1, (MonthDay(1),)),
+            ["month on the first", "first of the month", "1st of month", "on the 1st of a month"],
+        ),
+        (Months(1, (MonthDay(22),)), ["month on the twenty-second", "22nd of month", "22nd day of the month"]),
+        (
+            Months(1, (MonthDay(31),)),
+            ["month on the 31st", "month on the last day", "the last day of every month", "last of the month"],
+        ),
         (Months(1, (MonthDay(31, FRIDAY),)), ["month on the last Friday", "every last Fri of a month"]),
         (Months(1, (MonthDay(2, FRIDAY),)), ["month on the second Friday", "every second Friday of the month"]),
         (Months(1, (MonthDay(3, MONDAY),)), ["month on the third Monday", "month on the 3rd Monday"]),
         (
             Months(1, (MonthDay(1), MonthDay(15))),
-            ["twice a month on the 1st and 15th", "month on the 1st and the 15th"],
+            [
+                "twice a month on the 1st and 15th",
+                "month on the 1st and the 15th",
+                "first and fifteenth of the month",
+                "1st and 15th day of the month",
+                "twice each month on the first and the fifteenth",
+            ],
         ),
+        (
+            Months(1, (MonthDay(1), MonthDay(31))),
+            ["1st and last day of the month", "first, last days of each month", "1st and last of the month"],
+        ),
+        (
+            fridays(1, 3),
+            [
+                "1st and 3rd Friday of the month",
+                "first and third Friday of the month",
+                "month on 1st and third Fridays",
+                "the first, 3rd Fri of each month",
+                "month on the 1st Friday and the 3rd Friday",
+                "twice a month on the 1st and 3rd Friday",
+            ],
+        ),
+        (fridays(2, 4), ["2nd and 4th Friday of each month", "second and fourth Friday of month"]),
+        (fridays(1, 2, 31), ["month on the 1st, 2nd and last Friday", "first, second, and last Friday of the month"]),
+        (fridays(31, 1), ["month on the last and first Friday"]),
+        (
+            Months(1, (MonthDay(1, WEEKDAY), MonthDay(31, WEEKDAY))),
+            ["1st and last weekday of the month", "month on the first and last weekdays"],
+        ),
+        (
+            Months(1, (MonthDay(1, FRIDAY), MonthDay(2, MONDAY), MonthDay(31, MONDAY))),
+            ["month on the 1st Friday, second and last Monday"],
+        ),
+        (Months(1, (MonthDay(6), MonthDay(31, FRIDAY))), ["month on the 6th and the last Friday"]),
+        (Months(1, (MonthDay(31, FRIDAY), MonthDay(6))), ["month on the last Friday and the sixth"]),
+        (Months(1, (MonthDay(24), MonthDay(31, WEEKDAY))), ["month on the 24th and the last weekday"]),
+        (Months(1, (MonthDay(1), MonthDay(31, FRIDAY))), ["month on the first day and the last Friday"]),
         (Months(2, (MonthDay(5),)), ["second month on the 5th", "2 months on the 5th", "other month on the 5th"]),
         (Months(3, (MonthDay(15),)), ["quarter on the 15th", "3 months on the 15th", "third month on the 15th"]),
         (Months(6), ["every second quarter", "every 6 months", "every sixth month"]),
         (Years(), ["every year"]),
         (Years(1, ((4, MonthDay(1)),)), ["year on 1 April", "year on April 1", "every year on the 1st of April"]),
+        (Years(1, ((4, MonthDay(1)),)), ["year on the first of April", "year on April the 1st", "year on April first"]),
         (Years(1, ((2, MonthDay(29)),)), ["every year on 29 February", "year on the 29th of Feb"]),
         (Years(5, ((9, MonthDay(3)), (12, MonthDay(24)))), ["fifth year on 3 sep and 24 dec", "5 years 3 sep, dec 24"]),
     ],
@@ -54,11 +107,20 @@ def test_these_mean_the_same(recurrence: Recurrence, phrases: list[str]) -> None
     [
         None, 3, True, [], {}, "", " ", "every", "every second", "the", "moonth", "every moon", "every 3", "1000 days",
         "-1 days", "1.5 days", "day on Monday", "2 weekdays", "weekday on Monday", "week on the 5th",
-        "week on Monday and", "week on and", "month on Friday", "month on the second", "month on the fifth Friday",
-        "month on the 5th Friday", "month on the first", "month on 1st 15th", "month on the 25th or 26th", "month and",
+        "week on Monday and", "week on and", "month on Friday", "month on the fifth Friday",
+        "month on the 5th Friday", "month on 1st 15th", "month on the 25th or 26th", "month and",
         "year on April", "year on 1", "year on 1 Smarch", "year on the first Monday", "year on 1 April 2027",
         "twice a month", "twice a month on the 1st", "twice a month on the 1st, 10th and 20th",
         "twice a week on Monday and Friday", "second Friday of the year", "every ٣ days", "month on the 25th at noon",
+        "of the month", "month on", "month on the", "of", "on the", "the of on", "week on", "month of the", "year on a",
+        "month on the 1st and on", "the of the month", "day on", "quarter on the", "15th of the quarter",
+        "2nd of the year", "3rd of the week", "first Monday of the quarter",
+        "1st and 3rd Friday", "1st and 15th", "1st",
+        "first", "last", "first week",
+        "1st month on the 5th", "first year", "2nd Friday every month", "the second Friday",
+        "15th of every second month", "month on 3 Friday", "2 Fridays of the month", "3 days of the month",
+        "twice a month on the 1st and 1st", "twice a month on the 31st and the last day", "month on the 10th weekday",
+        "year on 1 and 15 April", "year on the first Monday of April", "month on the thirty-second", "monthly",
         "x" * 100_000,
     ],
     ids=lambda phrase: repr(phrase)[:40],
@@ -76,6 +138,8 @@ def test_these_mean_nothing(phrase: object) -> None:
         ("every month on the 0th", "must name a day from 1 to 31"),
         ("every month on the 32nd", "must name a day from 1 to 31"),
         ("every month on the 1st and the 99th", "must name a day from 1 to 31"),
+        ("every month on the 32nd day", "must name a day from 1 to 31"),
+        ("every 0th day", "must count from 1 on"),
         ("every year on 30 February", "must name a day that February has"),
         ("every year on 31 April", "must name a day that April has"),
         ("every year on December 32", "must name a day from 1 to 31"),
@@ -84,6 +148,61 @@ def test_these_mean_nothing(phrase: object) -> None:
 def test_what_is_no_day_is_said_to_be_none(phrase: str, message: str) -> None:
     with pytest.raises(ValueError, match=f"^{message}$"):
         parse(phrase)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "every", "monthly"),
+    [
+        ("1st Friday", "every Friday", "month on the first Friday"),
+        ("first Friday", "every Friday", "month on the first Friday"),
+        ("every 1st Monday", "every Monday", "month on the first Monday"),
+        ("each first mon", "every Monday", "month on the first Monday"),
+        ("every last Friday", "every Friday", "month on the last Friday"),
+        ("1st day", "every day", "month on the first day"),
+        ("first weekday", "every weekday", "month on the first weekday"),
+    ],
+)
+def test_a_first_of_nothing_is_refused_with_what_may_be_meant(phrase: str, every: str, monthly: str) -> None:
+    with pytest.raises(ValueError, match=f'^must say which is meant: write "{every}", or "{monthly}"$'):
+        parse(phrase)
+    assert parse(every) != parse(monthly)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "ordinal", "readings"),
+    [
+        # The places of a weekday end at the fifth, those of Monday to Friday at the 23rd; beyond are only days.
+        ("month on the 1st and the last Friday", "1st", ("first day", "first Friday")),
+        ("the first and the third Monday of the month", "first", ("first day", "first Monday")),
+        ("month on the 1st and on 3rd Friday", "1st", ("first day", "first Friday")),
+        ("month on the 1st, 15th and last Friday", "1st", ("first day", "first Friday")),
+        ("month on the 15th, 2nd and last Friday", "2nd", ("second day", "second Friday")),
+        ("month on 1 and last Friday", "1", ("first day", "first Friday")),
+        ("month on the last, 15th and first Friday", "last", ("last day", "last Friday")),
+        ("month on the 1st Friday and 3rd", "3rd", ("third day", "third Friday")),
+        ("month on the first Friday and last", "last", ("last day", "last Friday")),
+        ("month on the 1st Friday, 2nd and last day", "2nd", ("second day", "second Friday")),
+        ("month on the 5th and last Friday", "5th", ("fifth day", "")),
+        ("month on the last Friday and the fifth", "fifth", ("fifth day", "")),
+        ("month on the 23rd and the last weekday", "23rd", ("twenty-third day", "")),
+        ("month on the last weekday, 15th and last Friday", "15th", ("fifteenth day", "")),
+    ],
+)
+def test_what_may_be_read_in_two_ways_is_refused_with_both(
+    phrase: str, ordinal: str, readings: tuple[str, str]
+) -> None:
+    with pytest.raises(ValueError, match=f'^must say which is meant by "{ordinal}": write "') as refused:
+        parse(phrase)
+    written = [reading for reading in readings if reading]
+    assert "write " + " or ".join(f'"{reading}"' for reading in written) in str(refused.value)
+    assert all(parse(f"month on the {reading}") for reading in written)
+
+
+@pytest.mark.parametrize("phrase", ["fortnightly", "biweekly", "bi-weekly", "every biweekly on Friday", "Fortnightly"])
+def test_what_means_two_things_to_two_people_is_refused_with_what_to_write(phrase: str) -> None:
+    with pytest.raises(ValueError, match=r'^must be written as "every 2 weeks on Friday"$'):
+        parse(phrase)
+    assert parse("every 2 weeks on Friday") == Weeks(2, FRIDAY)
 
 
 def test_what_is_said_to_be_accepted_is_accepted() -> None:

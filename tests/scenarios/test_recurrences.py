@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.scenarios.drawing import Phrase, at, instants, phrases, starts, times
+from tests.scenarios.drawing import LooseList, Phrase, at, instants, loose_days, phrase, phrases, starts, times
 from tickover.core import moments
 from tickover.scenarios.phrases import parse
 
@@ -18,6 +18,14 @@ def first_days(phrase: str, first: str, count: int) -> str:
     begin = date.fromisoformat(first)
     ordinals = parse(phrase).settled(begin).ordinals(begin.toordinal(), date.max.toordinal())
     return " ".join(f"{date.fromordinal(day):%m-%d}" for day, _ in zip(ordinals, range(count), strict=False))
+
+
+def is_unclear(words: str) -> bool:
+    try:
+        parse(words)
+    except ValueError as refusal:
+        return str(refusal).startswith("must say which is meant by")
+    return False
 
 
 @pytest.mark.parametrize(
@@ -52,6 +60,13 @@ def first_days(phrase: str, first: str, count: int) -> str:
         pytest.param("every month on the 15th and the last day", "2027-02-15", "02-15 02-28 03-15", id="two days"),
         pytest.param("every month on the 30th and 31st", "2027-02-01", "02-28 03-30 03-31", id="two days that are one"),
         pytest.param("twice a month on the 1st and 15th", "2027-01-02", "01-15 02-01 02-15", id="twice a month"),
+        pytest.param("1st and 3rd Friday of the month", "2027-01-01", "01-01 01-15 02-05 02-19", id="two Fridays"),
+        pytest.param("first and third Monday of the month", "2027-01-01", "01-04 01-18 02-01 02-15", id="two Mondays"),
+        pytest.param("2nd and 4th Friday of each month", "2027-01-01", "01-08 01-22 02-12 02-26", id="other Fridays"),
+        pytest.param("month on the 1st, 2nd and last Friday", "2027-01-01", "01-01 01-08 01-29 02-05", id="three"),
+        pytest.param("1st and last day of the month", "2027-01-01", "01-01 01-31 02-01 02-28", id="first and last day"),
+        pytest.param("15th of month", "2027-01-01", "01-15 02-15 03-15", id="of month"),
+        pytest.param("every fortnight on Friday", "2027-01-02", "01-08 01-22 02-05", id="fortnights"),
         pytest.param("every second month on the 5th", "2027-01-05", "01-05 03-05", id="counted from this month"),
         pytest.param("every second month on the 5th", "2027-01-06", "02-05 04-05", id="counted from the next month"),
         pytest.param("every second month on the 31st", "2026-12-31", "12-31 02-28 04-30", id="over the year's end"),
@@ -81,21 +96,33 @@ def test_there_are_none_when_the_last_day_is_before_the_first() -> None:
 
 @many
 @given(phrases, st.dates(date(1890, 1, 1), date(2110, 1, 1)), st.integers(0, 800))
-def test_the_days_are_those_of_a_model_that_walks(phrase: Phrase, first: date, length: int) -> None:
+def test_the_days_are_those_of_a_model_that_walks(drawn: Phrase, first: date, length: int) -> None:
     last = first + timedelta(days=length)
-    found = parse(phrase.words).ordinals(first.toordinal(), last.toordinal())
-    assert [date.fromordinal(day) for day in found] == list(phrase.days(first, last)), phrase.words
+    found = parse(drawn.words).ordinals(first.toordinal(), last.toordinal())
+    assert [date.fromordinal(day) for day in found] == list(drawn.days(first, last)), drawn.words
+
+
+@settings(many, max_examples=300)
+@given(st.builds(LooseList, st.lists(loose_days, min_size=1, max_size=4)), st.dates(date(1990, 1, 1), date(2040, 1, 1)))
+def test_a_list_of_days_means_what_the_model_reads_or_is_refused(drawn: LooseList, first: date) -> None:
+    last = first + timedelta(days=70)
+    words = f"month on {drawn.words}"
+    if drawn.may_be_unclear and is_unclear(words):
+        return
+    found = parse(words).ordinals(first.toordinal(), last.toordinal())
+    meant = phrase("month", 1, drawn.read())
+    assert [date.fromordinal(day) for day in found] == list(meant.days(first, last)), words
 
 
 @settings(many, max_examples=60)
 @given(phrases, starts, times, st.integers(1, 99))
 def test_the_instants_of_a_plan_are_those_of_the_model(
-    phrase: Phrase, start: datetime, time_of_day: time, days: int
+    drawn: Phrase, start: datetime, time_of_day: time, days: int
 ) -> None:
     end = start + timedelta(days=days)
     first = start.date() + timedelta(days=start.timetz() > time_of_day.replace(tzinfo=UTC))
-    expected = [datetime.combine(day, time_of_day, UTC) for day in phrase.days(first, end.date())]
-    found = instants(start, f"{days} days", every=phrase.words, time=time_of_day.isoformat())
+    expected = [datetime.combine(day, time_of_day, UTC) for day in drawn.days(first, end.date())]
+    found = instants(start, f"{days} days", every=drawn.words, time=time_of_day.isoformat())
     assert found == [instant for instant in expected if instant <= end]
     assert all(start <= instant <= end for instant in found)
 
@@ -103,13 +130,13 @@ def test_the_instants_of_a_plan_are_those_of_the_model(
 @settings(many, max_examples=60)
 @given(phrases, starts, st.integers(0, 500), st.integers(0, 300), st.integers(1, 40))
 def test_what_is_before_the_start_is_counted_and_left_out(
-    phrase: Phrase, start: datetime, before: int, after: int, most: int
+    drawn: Phrase, start: datetime, before: int, after: int, most: int
 ) -> None:
     since, until = start - timedelta(days=before), start + timedelta(days=after)
     when = {"from": moments.write(since), "until": moments.write(until), "times": most, "time": "00:00"}
     first = since.date() + timedelta(days=since.time() > time())
-    walked = [datetime.combine(day, time(), UTC) for day in phrase.days(first, until.date())][:most]
-    assert instants(start, "1 year", every=phrase.words, **when) == [
+    walked = [datetime.combine(day, time(), UTC) for day in drawn.days(first, until.date())][:most]
+    assert instants(start, "1 year", every=drawn.words, **when) == [
         found for found in walked if start <= found <= until
     ]
 
