@@ -1,4 +1,4 @@
-"""What packages for Node.js export, as JSON; they are installed beside the program when they are first needed."""
+"""What packages for Node.js hold and export; they are installed beside the program when they are first needed."""
 
 import fcntl
 import json
@@ -15,20 +15,30 @@ import pytest
 from tests.transcripts import ROOT
 
 _FOLDER: Final = ROOT / ".node-test"
-_VERSIONS: Final = {"@json-schema-tools/meta-schema": "1.8.0", "@open-rpc/meta-schema": "1.14.9"}
+_VERSIONS: Final = {"@json-schema-tools/meta-schema": "1.8.0", "@open-rpc/meta-schema": "1.14.9", "axe-core": "4.14.0"}
 
 
 @cache
 def exported_by(package: str) -> Any:
-    """The default export of one of the packages above. Where they cannot be had, the test is skipped, aloud."""
+    """The default export of one of the packages above, as JSON. Where they cannot be had, the test is skipped, aloud."""
+    script = "console.log(JSON.stringify(require(process.argv[1]).default))"
+    return json.loads(_run(["node", "-e", script, str(_installed(package))]).stdout)
+
+
+@cache
+def text_of(package: str, name: str) -> str:
+    """A file of one of the packages above. Where they cannot be had, the test is skipped, aloud."""
+    return (_installed(package) / name).read_text("utf-8")
+
+
+def _installed(package: str) -> Path:
     if trouble := _install():
         message = f"{package} is not here, and {trouble}"
         # Where every change is judged, a test that did not run has to be seen.
         if os.environ.get("CI") == "true":
             pytest.fail(message)
         pytest.skip(message)
-    script = "console.log(JSON.stringify(require(process.argv[1]).default))"
-    return json.loads(_run(["node", "-e", script, str(_place_of(package))]).stdout)
+    return _place_of(package)
 
 
 @cache

@@ -158,7 +158,9 @@ class Response(NamedTuple):
     @property
     def about_origins(self) -> dict[str, str]:
         """The headers that a browser looks at before a page of another origin may read; each at most once."""
-        found = [(name, value) for name, value in self.headers if name == "vary" or name.startswith("access-control-")]
+        # How a page may be encoded is no matter of origins.
+        said = [header for header in self.headers if header != ("vary", "accept-encoding")]
+        found = [(name, value) for name, value in said if name == "vary" or name.startswith("access-control-")]
         assert len(dict(found)) == len(found), f"a header is there twice: {found}"
         return dict(found)
 
@@ -167,7 +169,7 @@ class Door:
     """The whole program behind a guard with these settings."""
 
     def __init__(self, world: World, **settings: str) -> None:
-        site = Site(world.web._pages)
+        site = Site(world.web._site.pages)
         self._web = Web(world.web._rpc, world.store, guard(**settings), site, now=lambda: world.now)
 
     async def ask(self, method: str, path: str, body: bytes = b"", /, **headers: str) -> Response:

@@ -1,27 +1,30 @@
 """The pages: their headers to the letter (decision 43); nothing in them comes from elsewhere or runs inline."""
 
+import gzip
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
-from pathlib import PurePosixPath
-from urllib.parse import urlsplit
+from pathlib import Path, PurePosixPath
 
 import pytest
 
+import tickover
 from tests.openrpc_document import PUBLIC_URL
 from tests.program import Program
 from tests.world import World
 from tickover.openrpc import describe
-from tickover.pages import load_pages
+from tickover.pages import load_pages, without_remarks
 
+CONSOLE = Path(tickover.__file__).parent / "console"
+ASSETS = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
 KINDS = {
+    "/": "text/html; charset=utf-8",
     "/login": "text/html; charset=utf-8",
-    "/assets/login.js": "text/javascript; charset=utf-8",
-    "/assets/tickover.css": "text/css; charset=utf-8",
+    **{f"/assets/{file.name}": ASSETS[file.suffix] for file in sorted(CONSOLE.iterdir()) if file.suffix in ASSETS},
     "/docs": "text/html; charset=utf-8",
     "/openrpc.json": "application/json",
 }
-SCRIPTS = {"/login": ["/assets/login.js"], "/docs": []}
+SCRIPTS = {"/": ["/assets/app.js"], "/login": ["/assets/login.js"], "/docs": []}
 POLICY = {
     "default-src": "'none'",
     "script-src": "'self'",
@@ -34,9 +37,15 @@ POLICY = {
     "require-trusted-types-for": "'script'",
     "trusted-types": "'none'",
 }
+POLICIES = {path: POLICY | ({"frame-src": "'self'"} if path == "/" else {}) for path in KINDS}
+MOST_BYTES = 60_000
+"""Of the console, compressed, in all."""
+# The name of a language, which nobody asks for anything.
+SVG = "http://www.w3.org/2000/svg"
 PAGES = load_pages(describe(PUBLIC_URL))
-TEXTS = {path: body.decode("utf-8") for path, (_, _, body) in PAGES.items()}
+TEXTS = {path: page.plain[2].decode("utf-8") for path, page in PAGES.items()}
 DOCUMENTS = [path for path, kind in KINDS.items() if kind.startswith("text/html")]
+MODULES = [path for path in KINDS if path.endswith(".js")]
 
 every_page = pytest.mark.parametrize("path", KINDS)
 every_document = pytest.mark.parametrize("path", DOCUMENTS)
@@ -63,7 +72,7 @@ async def test_a_page_has_exactly_these_headers(world: World, path: str) -> None
     headers = dict(answer.headers)
     assert answer.status == 200
     assert re.fullmatch(r"req_[0-9a-f]+", headers.pop("x-request-id"))
-    assert policy_of(headers.pop("content-security-policy")) == POLICY
+    assert policy_of(headers.pop("content-security-policy")) == POLICIES[path]
     assert headers == {
         "content-type": KINDS[path],
         "content-length": str(len(answer.body)),
@@ -71,8 +80,57 @@ async def test_a_page_has_exactly_these_headers(world: World, path: str) -> None
         "x-content-type-options": "nosniff",
         "cross-origin-opener-policy": "same-origin",
         "cache-control": "no-cache",
+        "vary": "accept-encoding",
     }
     assert answer.body.decode() == TEXTS[path]
+
+
+@every_page
+async def test_a_page_is_the_same_compressed(world: World, path: str) -> None:
+    plain = await world.request("GET", path)
+    packed = await world.request("GET", path, headers={"Accept-Encoding": "gzip, deflate, br"})
+    assert gzip.decompress(packed.body) == plain.body
+    assert len(packed.body) < len(plain.body)
+    told = {"content-encoding": "gzip", "content-length": str(len(packed.body))}
+    assert told.items() <= packed.headers.items()
+    changing = {"x-request-id", "content-length"}
+    assert {name: value for name, value in packed.headers.items() if name not in {*changing, *told}} == {
+        name: value for name, value in plain.headers.items() if name not in changing
+    }
+
+
+@pytest.mark.parametrize(
+    ("accepted", "is_packed"),
+    [
+        ("gzip", True),
+        ("GZip", True),
+        ("x-gzip", True),
+        ("*", True),
+        ("br, gzip", True),
+        ("gzip;q=0.5, br;q=1", True),
+        ("gzip ; q = 0.001", True),
+        ("identity, *;q=0.1", True),
+        ("gzip, *;q=0", True),
+        ("", False),
+        ("identity", False),
+        ("br", False),
+        ("gzip;q=0", False),
+        ("gzip; q=0.000", False),
+        ("*;q=0", False),
+        ("gzip;q=0, *", False),
+        ("gzipped", False),
+        (";;,,;q=", False),
+        ("\xff\xfe", False),
+    ],
+)
+async def test_only_who_takes_it_gets_it_compressed(world: World, accepted: str, is_packed: bool) -> None:
+    answer = await world.request("GET", "/login", headers={"Accept-Encoding": accepted})
+    assert (answer.headers.get("content-encoding") == "gzip") == is_packed
+
+
+def test_a_page_compresses_to_the_same_bytes_every_time() -> None:
+    # Else the time would be in them.
+    assert {page.packed[2][4:8] for page in PAGES.values()} == {bytes(4)}
 
 
 @every_page
@@ -91,7 +149,10 @@ async def test_a_page_is_read_and_not_written(world: World, path: str) -> None:
 
 
 BESIDE = (
-    "/",
+    "/index.html",
+    "/index",
+    "/console",
+    "/scenarios",
     "/login/",
     "/Login",
     "/login.html",
@@ -102,6 +163,9 @@ BESIDE = (
     "/assets/",
     "/assets/login.html",
     "/assets/docs.html",
+    "/assets/index.html",
+    "/assets/app",
+    "/assets/App.js",
     "/assets/../login",
     "/assets/../settings.py",
     "//login",
@@ -131,7 +195,7 @@ def test_head_has_the_headers_of_get_and_no_body(program: Program, path: str) ->
     assert {name: value for name, value in head.headers.items() if name not in changing} == {
         name: value for name, value in got.headers.items() if name not in changing
     }
-    assert policy_of(got.headers["content-security-policy"]) == POLICY
+    assert policy_of(got.headers["content-security-policy"]) == POLICIES[path]
 
 
 # Contents
@@ -230,7 +294,7 @@ def test_a_page_sends_nobody_elsewhere(path: str) -> None:
 
 @every_page
 def test_no_foreign_host_is_named(path: str) -> None:
-    text = TEXTS[path].replace(PUBLIC_URL, "")
+    text = TEXTS[path].replace(PUBLIC_URL, "").replace(SVG, "")
     assert re.findall(r"[a-z]+://[^\s\"')]+", text, re.IGNORECASE) == []
     # An address without its scheme would take the page's own.
     assert re.findall(r"""["'(=]\s*//[^\s"')]+""", text) == []
@@ -242,10 +306,69 @@ def test_a_style_imports_nothing(path: str) -> None:
         assert re.findall(r"@import|url\(|expression\(", TEXTS[path]) == []
 
 
-def test_what_the_script_fetches_is_ours() -> None:
-    fetched = re.findall(r"fetch\(([^,)]+)", TEXTS["/assets/login.js"])
-    assert fetched == ['"/rpc"']
-    assert [urlsplit(place.strip('"')).netloc for place in fetched] == [""]
+@pytest.mark.parametrize("path", MODULES)
+def test_what_a_script_asks_for_is_ours(path: str) -> None:
+    fetched = re.findall(r"""fetch\(["'`]([^"'`]*)""", TEXTS[path])
+    assert [place for place in fetched if not re.match("/[a-z]", place)] == []
+
+
+@pytest.mark.parametrize("path", MODULES)
+def test_a_script_makes_no_markup_and_no_code_of_text(path: str) -> None:
+    made = r"innerHTML|outerHTML|insertAdjacentHTML|srcdoc|document\.write|document\.cookie|\beval\(|new Function"
+    assert re.findall(made, TEXTS[path]) == []
+
+
+# Modules
+
+
+def loaded_by(path: str) -> set[str]:
+    """All that a page loads, with what that loads in its turn."""
+    found = {path}
+    waiting = [path]
+    while waiting:
+        text = TEXTS[waiting.pop()]
+        named = set(re.findall(r"""(?:src|href)="(/assets/[^"]+)""", text))
+        named |= {f"/assets/{name}" for name in re.findall(r"""(?:from|import|import\()\s*"\./([^"]+)""", text)}
+        waiting += named - found
+        found |= named
+    return found
+
+
+@every_document
+def test_whatever_is_imported_is_there(path: str) -> None:
+    assert loaded_by(path) <= set(KINDS)
+
+
+def test_no_file_is_there_for_nothing() -> None:
+    assert {path for path in KINDS if path.startswith("/assets/")} <= set().union(*map(loaded_by, DOCUMENTS))
+
+
+@pytest.mark.parametrize("file", sorted(CONSOLE.glob("*.js")), ids=lambda file: file.name)
+def test_no_text_of_a_script_goes_over_several_lines(file: Path) -> None:
+    """Scripts are served without what their lines begin with, and without lines that are comments."""
+    lines = [line.replace('"`"', "") for line in file.read_text("utf-8").splitlines()]
+    assert [line for line in lines if line.count("`") % 2] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "served"),
+    [
+        ("// why\n\nlet a = 1; // here\n", "let a = 1; // here\n"),
+        ("  // why\n  call();\n", "call();\n"),
+        ("/** What\n * it does. */\nexport const a = 1;\n", "export const a = 1;\n"),
+        ('a = "https://x.test/*";\nb = "*/";\n', 'a = "https://x.test/*";\nb = "*/";\n'),
+        ("a {\n  color: red; /* or so */\n}\n", "a {\ncolor: red; /* or so */\n}\n"),
+    ],
+)
+def test_remarks_are_not_served(source: str, served: str) -> None:
+    assert without_remarks(source.encode()).decode() == served
+
+
+def test_the_console_is_small() -> None:
+    others = {"/login", "/assets/login.js", "/docs", "/openrpc.json"}
+    sizes = {path: len(page.packed[2]) for path, page in PAGES.items() if path not in others}
+    assert loaded_by("/") <= set(sizes)
+    assert sum(sizes.values()) <= MOST_BYTES, sizes
 
 
 # What everyone can use
@@ -256,7 +379,8 @@ def test_a_page_says_its_language_its_title_and_its_width(path: str) -> None:
     document = Document(path)
     assert document.tagged("html")[0].attributes["lang"] == "en"
     assert document.tagged("title")[0].text.strip()
-    assert len(document.tagged("h1")) == 1
+    # The console's pages each bring their own.
+    assert len(document.tagged("h1")) == (0 if path == "/" else 1)
     assert len(document.tagged("main")) == 1
     named = {meta.attributes.get("name"): meta.attributes.get("content") for meta in document.tagged("meta")}
     assert named["viewport"] == "width=device-width, initial-scale=1"

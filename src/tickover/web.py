@@ -6,19 +6,14 @@ from functools import lru_cache, partial
 from itertools import count
 from secrets import token_hex
 from typing import Any, Final
-from urllib.parse import parse_qs
-
-from msgspec import json
 
 from tickover import tokens
-from tickover.core import addresses
 from tickover.core.clients import Network, network_of
 from tickover.core.errors import Reason, Rejection
 from tickover.core.limits import MAX_BODY
 from tickover.core.moments import Moment
 from tickover.guards import Guard
-from tickover.mail.mailbox import Mailbox
-from tickover.pages import SAFETY, Header, Response, Site
+from tickover.pages import Header, Response, Site
 from tickover.ports import Store
 from tickover.rpc import Answer, Context, Rpc, refuse
 from tickover.wire import CODES
@@ -78,8 +73,7 @@ class Web:
         # Clients come back, and every call asks.
         self._network_of = lru_cache(maxsize=4096)(partial(network_of, tuple(trusted_proxies)))
         self._now = now
-        self._mailbox = site.mailbox
-        self._pages = site.pages
+        self._site = site
         # Unique over restarts and processes, and cheap.
         prefix = f"req_{token_hex(6)}"
         self._request_ids = (f"{prefix}{number:x}" for number in count())
@@ -121,7 +115,7 @@ class Web:
         self._guard.check_host(fields.get(b"host"))
         method, path = scope["method"], scope["path"]
         if path != "/rpc":
-            return await self._page(method, path, scope.get("query_string", b""))
+            return await self._page(method, path, scope.get("query_string", b""), fields.get(b"accept-encoding", b""))
         if method == "OPTIONS" and (preflight := self._guard.preflight_for(fields.get(b"origin"))):
             return 204, preflight, b""
         _check_kind(method, fields.get(b"content-type", b""))
@@ -137,9 +131,8 @@ class Web:
         context = Context(self._now, token, network, request_id, None if key is None else key.strip(b" \t"))
         return _response_of(await self._rpc.answer(body, context))
 
-    async def _page(self, method: str, path: str, query: bytes) -> Response:
-        made = {"/healthz", "/readyz", *(["/mailbox/latest"] if self._mailbox else [])}
-        if path not in self._pages and path not in made:
+    async def _page(self, method: str, path: str, query: bytes, accept_encoding: bytes) -> Response:
+        if path not in ("/healthz", "/readyz") and not self._site.has(path):
             return 404, [_TEXT], b"There is nothing here. The service is POST /rpc.\n"
         if method not in ("GET", "HEAD"):
             return 405, [_TEXT, (b"allow", b"GET, HEAD")], b"Use GET here.\n"
@@ -148,9 +141,7 @@ class Web:
                 return 200, [_TEXT], b"alive\n"
             case "/readyz":
                 return await self._readiness()
-            case "/mailbox/latest" if self._mailbox:
-                return await _latest_letter(self._mailbox, query)
-        return self._pages[path]
+        return await self._site.get(path, query, accept_encoding, self._now())
 
     async def _readiness(self) -> Response:
         try:
@@ -158,19 +149,6 @@ class Web:
         except Rejection as rejection:
             return 503, [_TEXT, *_retry_after(rejection)], b"The database does not answer.\n"
         return 200, [_TEXT], b"ready\n"
-
-
-async def _latest_letter(mailbox: Mailbox, query: bytes) -> Response:
-    try:
-        # A query that names too much, or no address, or two, is all the same mistake.
-        [given] = parse_qs(query.decode("latin-1"), max_num_fields=10)["to"]
-        address = addresses.parse(given)
-    except (ValueError, KeyError):
-        return 400, [_TEXT], b"Say whose letter: /mailbox/latest?to=ADDRESS, with + written as %2B.\n"
-    letter = await mailbox.latest(address)
-    if letter is None:
-        return 404, [_TEXT], b"There is no letter to this address.\n"
-    return 200, [_JSON, *SAFETY, (b"cache-control", b"no-store")], json.encode(letter)
 
 
 def _check_kind(method: str, content_type: bytes) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, async_playwright, expect
 
 from tests.browser.tabs import Tab, open_tab
 
@@ -62,6 +62,8 @@ def chromium() -> str:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser(chromium: str) -> AsyncIterator[Browser]:
+    # Nobody waits so long unless something is wrong; the machine may be busy with other tests.
+    expect.set_options(timeout=15_000)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium, args=_ARGUMENTS)
         yield browser

@@ -27,10 +27,11 @@ def test_the_banner_names_the_address_the_data_and_the_outbox(tmp_path: Path) ->
     with Program(tmp_path) as program:
         lines = [line.split(maxsplit=1) for line in program.output.splitlines() if line]
         assert lines[0] == ["Tickover", __version__]
-        assert lines[1] == ["RPC", f"{program.url}/rpc"]
-        assert lines[2] == ["Docs", f"{program.url}/docs"]
-        assert lines[3] == ["Data", "sqlite:///.tickover/tickover.db"]
-        assert lines[4] == ["Mail", ".tickover/outbox (kept here, nothing is sent)"]
+        assert lines[1] == ["Console", f"{program.url}/"]
+        assert lines[2] == ["RPC", f"{program.url}/rpc"]
+        assert lines[3] == ["Docs", f"{program.url}/docs"]
+        assert lines[4] == ["Data", "sqlite:///.tickover/tickover.db"]
+        assert lines[5] == ["Mail", f"{program.url}/#/mailbox (kept in .tickover/outbox, never sent)"]
         assert lines[-1] == ["Ctrl-C", "stops it."]
         assert program.request("GET", "/readyz").status == 200
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from urllib.parse import quote
 
@@ -174,15 +175,27 @@ def program(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Program]
         yield started
 
 
+PLACES = (
+    f"/mailbox/latest?to={ANA}",
+    "/mailbox/letters.json",
+    "/mailbox/letters/20270101T120000.000000Z-1-000000.json",
+    "/mailbox/letters/20270101T120000.000000Z-1-000000.html",
+)
+
+
 def test_with_real_mail_there_is_no_mailbox(program: Program) -> None:
     has_mailbox = program.environment["TICKOVER_MAIL_URL"] == "outbox:"
-    for method in ("GET", "HEAD", "POST"):
-        answer = program.request(method, f"/mailbox/latest?to={ANA}")
+    for method, place in product(("GET", "POST"), PLACES):
+        answer = program.request(method, place)
         unknown = program.request(method, f"/mailboxes?to={ANA}")
         assert unknown.status == 404
-        assert ((answer.status, answer.body) != (404, unknown.body)) == (has_mailbox and method != "HEAD")
+        assert ((answer.status, answer.body) != (404, unknown.body)) == has_mailbox
     if has_mailbox:
         code = program.send_code()
         assert program.request("GET", f"/mailbox/latest?to={ANA}").json["code"] == code
-        head = program.request("HEAD", f"/mailbox/latest?to={ANA}")
-        assert (head.status, head.body) == (200, b"")
+        [listed] = program.request("GET", "/mailbox/letters.json").json["letters"]
+        letter = f"/mailbox/letters/{listed['id']}"
+        for place in (f"/mailbox/latest?to={ANA}", "/mailbox/letters.json", f"{letter}.json", f"{letter}.html"):
+            got, head = (program.request(method, place) for method in ("GET", "HEAD"))
+            assert (got.status, head.status, head.body) == (200, 200, b"")
+            assert head.headers["content-length"] == got.headers["content-length"] == str(len(got.body))

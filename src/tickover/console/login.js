@@ -1,69 +1,74 @@
 // The page that a login link opens. Opening it changes nothing: only the button redeems the link, so that mail scanners
 // that follow links do no harm. The secret is in the fragment, which no server and no Referer ever sees.
 
+import { call, Refusal } from "./rpc.js";
+import { begin } from "./session.js";
+
 const byId = (id) => document.getElementById(id);
 const status = byId("status");
 const signIn = byId("sign-in");
-const secret = new URLSearchParams(location.hash.slice(1)).get("token");
+const wayOn = byId("way-on");
+const secret = takeSecret();
+
+/** The secret leaves the address bar at once, but stays with this entry of the tab's history, so that to reload is safe. */
+function takeSecret() {
+  const found = new URLSearchParams(location.hash.slice(1)).get("token") || history.state?.secret;
+  history.replaceState(found ? { secret: found } : null, "", location.pathname);
+  return found;
+}
 
 function say(sentence) {
   status.textContent = sentence;
 }
 
-async function redeem() {
-  const call = { jsonrpc: "2.0", id: 1, method: "loginByEmailLink", params: { token: secret } };
-  const answer = await fetch("/rpc", {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(call),
-    referrerPolicy: "no-referrer",
-  });
-  return answer.json();
+/** There is nothing to press any more. */
+function end(sentence) {
+  history.replaceState(null, "", location.pathname);
+  signIn.hidden = true;
+  byId("staying").hidden = true;
+  wayOn.hidden = false;
+  wayOn.focus();
+  say(sentence);
 }
 
 function refused(error) {
-  if (["LOGIN_REFUSED", "INVALID_PARAMS"].includes(error.data.reason)) {
-    signIn.hidden = true;
-    say("This link was used already, is too old, or was not opened whole. Ask for a new one.");
-  } else {
-    say(error.message);
+  if (!(error instanceof Refusal)) say("The server cannot be reached. Try again.");
+  else if (!["LOGIN_REFUSED", "INVALID_PARAMS"].includes(error.reason)) say(error.message);
+  else end("This link was used already, is too old, or was not opened whole. Ask for a new one.");
+}
+
+/** Whether the browser lets this page keep a session: without one, to redeem the link would only spend it. */
+function canKeep() {
+  try {
+    sessionStorage.setItem("try", "");
+    sessionStorage.removeItem("try");
+    return true;
+  } catch {
+    return false;
   }
 }
 
+/** Keep the session, and go to the console, which takes the place of this page in the history. */
 function signedIn({ token, userId }) {
-  // The link is spent; nothing of it stays in the address bar or the history.
-  history.replaceState(null, "", location.pathname);
-  signIn.hidden = true;
-  byId("token").value = token;
-  byId("signed-in").hidden = false;
-  say(`You are signed in as ${userId}.`);
-  byId("copy").focus();
+  begin({ token, email: "", userId }, { stay: byId("stay").checked });
+  say("You are signed in.");
+  location.replace("/");
 }
 
 signIn.addEventListener("click", async () => {
+  if (!canKeep()) {
+    say("Your browser does not let this page keep you signed in. Allow it to store data, then press again.");
+    return;
+  }
   signIn.disabled = true;
   say("Signing in …");
   try {
-    const { result, error } = await redeem();
-    if (error) refused(error);
-    else signedIn(result);
-  } catch {
-    say("The server cannot be reached. Try again.");
-  } finally {
+    signedIn(await call("loginByEmailLink", { token: secret }));
+  } catch (error) {
+    refused(error);
     signIn.disabled = false;
     // While it was disabled it lost the focus, and with it whoever has no mouse.
     if (!signIn.hidden) signIn.focus();
-  }
-});
-
-byId("copy").addEventListener("click", async () => {
-  const field = byId("token");
-  try {
-    await navigator.clipboard.writeText(field.value);
-    byId("copy").textContent = "Copied";
-  } catch {
-    field.select();
-    say("Your browser does not let this page copy; the token is selected, copy it yourself.");
   }
 });
 
@@ -73,7 +78,9 @@ addEventListener("hashchange", () => location.reload());
 if (secret) {
   say("Press the button. The link works once.");
   signIn.hidden = false;
+  byId("staying").hidden = false;
   signIn.focus();
 } else {
   say("This page needs a login link. Open the one in your letter, whole.");
+  wayOn.hidden = false;
 }

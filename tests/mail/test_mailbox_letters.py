@@ -1,0 +1,226 @@
+"""The mailbox as the console reads it: the list of letters, and each with its text, its headers and its source."""
+
+import asyncio
+import os
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.mail.letters import ANA, NOW, SENDER, letter
+from tests.mail.test_mailbox_folder import LATER, ODD, STRANGE, TO_ANA
+from tests.rpc.builders import send_link
+from tests.world import Answer, World
+from tickover.mail.compose import Composer
+from tickover.mail.mailbox import Mailbox
+from tickover.mail.outbox import STAMP, Outbox
+
+BO = "bo@example.test"
+UMLAUT = "jürgen@example.test"
+
+
+async def listed(world: World) -> list[dict[str, str]]:
+    answer = await world.request("GET", "/mailbox/letters.json")
+    assert answer.status == 200
+    assert list(answer.json) == ["letters"]
+    letters: list[dict[str, str]] = answer.json["letters"]
+    return letters
+
+
+async def asked_for(world: World, id: str, form: str = "json") -> Answer:
+    return await world.request("GET", f"/mailbox/letters/{id}.{form}")
+
+
+# The list
+
+
+async def test_without_letters_the_list_is_empty(world: World) -> None:
+    assert await listed(world) == []
+
+
+async def test_letters_are_listed_the_newest_first(world: World) -> None:
+    code = await world.send_code()
+    world.pass_time(seconds=1)
+    link = (await world.result("sendLoginCodeEmail", send_link(BO)))["loginUrl"]
+    older, newer = sorted(file.stem for file in world.outbox.glob("*.eml"))
+    assert await listed(world) == [
+        {
+            "id": newer,
+            "to": BO,
+            "subject": "Sign in to Tickover",
+            "sentAt": "2027-01-01T12:00:01Z",
+            "loginUrl": link,
+        },
+        {
+            "id": older,
+            "to": ANA,
+            "subject": f"{code} is your Tickover code",
+            "sentAt": "2027-01-01T12:00:00Z",
+            "code": code,
+        },
+    ]
+
+
+async def test_an_address_that_is_not_ascii_is_listed_as_it_is(world: World) -> None:
+    await world.send_code(UMLAUT)
+    assert [one["to"] for one in await listed(world)] == [UMLAUT]
+
+
+@pytest.mark.parametrize(("count", "told"), [(99, 99), (100, 100), (101, 100), (250, 100)])
+def test_a_hundred_letters_are_listed(tmp_path: Path, count: int, told: int) -> None:
+    for number in range(count):
+        (tmp_path / f"{NOW + timedelta(seconds=number):{STAMP}}-1-000000.eml").write_bytes(TO_ANA)
+    found = asyncio.run(Mailbox(tmp_path).letters())
+    newest = NOW + timedelta(seconds=count - 1)
+    assert [one.sent_at for one in found] == [newest - timedelta(seconds=number) for number in range(told)]
+
+
+@pytest.mark.parametrize(("name", "content"), ODD.values(), ids=ODD)
+def test_a_foreign_file_is_passed_over(tmp_path: Path, name: str, content: bytes) -> None:
+    asyncio.run(Outbox(tmp_path, Composer(SENDER)).deliver(letter()))
+    (tmp_path / name).write_bytes(content)
+    assert [one.code for one in asyncio.run(Mailbox(tmp_path).letters())] == ["012345"]
+
+
+def test_what_is_no_file_is_passed_over(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.eml"
+    outside.write_bytes(TO_ANA)
+    folder = tmp_path / "outbox"
+    asyncio.run(Outbox(folder, Composer(SENDER)).deliver(letter()))
+    (folder / f"{LATER}.eml").mkdir()
+    (folder / f"{LATER[:-1]}1.eml").symlink_to(outside)
+    (folder / f"{LATER[:-1]}2.eml").symlink_to(folder / "nothing")
+    # To read one that nobody writes to would never end.
+    os.mkfifo(folder / f"{LATER[:-1]}3.eml")
+    mailbox = Mailbox(folder)
+    assert [one.code for one in asyncio.run(mailbox.letters())] == ["012345"]
+    for number in range(4):
+        assert asyncio.run(mailbox.letter(f"{LATER[:-1]}{number}")) is None
+        assert asyncio.run(mailbox.page(f"{LATER[:-1]}{number}")) is None
+
+
+def test_a_folder_that_went_away_holds_no_letters(tmp_path: Path) -> None:
+    assert asyncio.run(Mailbox(tmp_path / "outbox").letters()) == []
+
+
+@pytest.mark.parametrize("rest", STRANGE.values(), ids=STRANGE)
+def test_a_letter_of_foreign_make_is_listed_and_shown(tmp_path: Path, rest: bytes) -> None:
+    (tmp_path / f"{LATER}.eml").write_bytes(b"From: x\r\nTo: ana@example.test\r\n" + rest)
+    mailbox = Mailbox(tmp_path)
+    [one] = asyncio.run(mailbox.letters())
+    whole = asyncio.run(mailbox.letter(LATER))
+    page = asyncio.run(mailbox.page(LATER))
+    assert whole is not None
+    assert page is not None
+    assert (one.id, one.to, one.subject) == (whole.id, whole.to, whole.subject) == (LATER, ANA, one.subject)
+    assert "\n" not in one.subject
+    assert whole.headers[:2] == [("From", "x"), ("To", ANA)]
+    # It can be sent on.
+    for text in (whole.subject, whole.text, whole.source, *(value for _, value in whole.headers)):
+        assert text.encode().decode() == text
+
+
+# One letter
+
+
+async def test_a_letter_is_told_whole(world: World) -> None:
+    code = await world.send_code(UMLAUT)
+    [one] = await listed(world)
+    told = (await asked_for(world, one["id"])).json
+    [file] = world.outbox.glob("*.eml")
+    assert {**told, "text": "", "headers": [], "source": ""} == {**one, "text": "", "headers": [], "source": ""}
+    assert f"\n{code}\n" in f"\n{told['text']}\n".replace(" ", "\n")
+    assert told["source"] == file.read_bytes().decode().replace("\r\n", "\n")
+    names = [name for name, _ in told["headers"]]
+    assert names[:4] == ["X-Tickover-Code", "From", "To", "Subject"]
+    headers = dict(told["headers"])
+    assert len(headers) == len(names)
+    assert (headers["To"], headers["X-Tickover-Code"]) == (UMLAUT, code)
+
+
+@pytest.mark.parametrize("form", ["json", "html"])
+async def test_a_letter_is_for_nobody_else(world: World, form: str) -> None:
+    await world.send_code()
+    [one] = await listed(world)
+    headers = dict((await asked_for(world, one["id"], form)).headers)
+    policy = headers.pop("content-security-policy")
+    assert "default-src 'none'" in policy
+    assert ("sandbox; " in policy) == (form == "html")
+    assert headers.pop("x-request-id")
+    assert headers.pop("content-length")
+    assert headers == {
+        "content-type": {"json": "application/json", "html": "text/html; charset=utf-8"}[form],
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "cross-origin-opener-policy": "same-origin",
+    }
+
+
+async def test_a_letter_that_was_deleted_is_not_there(world: World) -> None:
+    await world.send_code()
+    [one] = await listed(world)
+    [file] = world.outbox.glob("*.eml")
+    file.unlink()
+    for form in ("json", "html"):
+        answer = await asked_for(world, one["id"], form)
+        assert (answer.status, answer.body) == (404, b"There is no such letter.\n")
+
+
+ESCAPES = (
+    "../outside", "..%2foutside", "%2e%2e/outside", "..", ".", "", "/etc/passwd", "./{id}", "../outbox/{id}",
+    "{id}/../{id}", "{id}/", "/{id}", "{id}\x00", "{id}\n", "{id}.eml", "{id}.json", ".{id}", " {id}", "{id} ",
+    "{id}.json\x00", "*", "????????T*", "٠{id}", "{id}" * 100, "{id}" + "0" * 300, "{id}%00", "{id};x", "{id}\\..\\x",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("written", ESCAPES, ids=lambda text: ascii(text[:40]))
+async def test_an_id_leads_nowhere_else(world: World, written: str) -> None:
+    await world.send_code()
+    [one] = await listed(world)
+    (world.outbox.parent / "outside.eml").write_bytes(TO_ANA)
+    id = written.replace("{id}", one["id"])
+    for form in ("json", "html", "eml", "txt", "JSON"):
+        assert (await asked_for(world, id, form)).status == 404
+    mailbox = Mailbox(world.outbox)
+    assert (await mailbox.letter(id), await mailbox.page(id)) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "path", ["letters", "letters/", "letters.html", "letters.json/", "Letters.json", "letters/.json"]
+)
+async def test_beside_it_there_is_nothing(world: World, path: str) -> None:
+    assert (await world.request("GET", f"/mailbox/{path}")).status == 404
+
+
+@pytest.mark.parametrize("path", ["letters.json", f"letters/{LATER}.json", f"letters/{LATER}.html"])
+async def test_letters_are_read_and_not_written(world: World, path: str) -> None:
+    for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"):
+        answer = await world.request(method, f"/mailbox/{path}", b"{}")
+        assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
+
+
+def nested(depth: int) -> bytes:
+    """A letter in a letter in a letter."""
+    return TO_ANA[:-2] + b"Content-Type: message/rfc822\r\n\r\n" * depth + b"\r\nx\r\n"
+
+
+LARGE: dict[str, bytes] = {
+    "long": TO_ANA + b"x" * 3_000_000,
+    "of one long header": TO_ANA[:-2] + b"X: " + b"x" * 3_000_000 + b"\r\n\r\n",
+    "of many headers": TO_ANA[:-2] + b"X: y\r\n" * 100_000 + b"\r\n",
+    "in itself": nested(5000),
+}
+
+
+@pytest.mark.parametrize("written", LARGE.values(), ids=LARGE)
+def test_an_endless_letter_holds_up_nobody(tmp_path: Path, written: bytes) -> None:
+    (tmp_path / f"{LATER}.eml").write_bytes(written)
+    asyncio.run(Outbox(tmp_path, Composer(SENDER)).deliver(letter(BO)))
+    mailbox = Mailbox(tmp_path)
+    assert BO in [one.to for one in asyncio.run(mailbox.letters())]
+    whole = asyncio.run(mailbox.letter(LATER))
+    assert whole is None or len(whole.source) <= 1024 * 1024
+    asyncio.run(mailbox.page(LATER))
+    latest = asyncio.run(mailbox.latest(BO))
+    assert latest is not None

@@ -1,0 +1,141 @@
+"""The gallery: the scenarios that come with the package, as the console shows them, each ready to become a clock."""
+
+import asyncio
+import gzip
+import json
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.program import Program
+from tests.world import World
+from tickover import scenarios
+from tickover.gallery import Gallery
+
+NAMES = scenarios.names()
+
+
+async def shown(world: World) -> dict[str, dict[str, object]]:
+    answer = await world.request("GET", "/scenarios.json")
+    assert answer.status == 200
+    return {one["name"]: one for one in answer.json}
+
+
+# What is told
+
+
+async def test_every_scenario_is_shown(world: World) -> None:
+    told = await shown(world)
+    assert list(told) == NAMES
+    for name, one in told.items():
+        scenario = scenarios.load(name)
+        assert {**one, "params": {}} == {"name": name, "title": scenario.title, "about": scenario.about, "params": {}}
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_a_scenario_becomes_a_clock(world: World, name: str) -> None:
+    token = await world.sign_in()
+    params = (await shown(world))[name]["params"]
+    clock = (await world.result("createTestClock", params, token))["clock"]
+    assert clock["status"] == "READY"
+
+
+async def test_a_scenario_starts_with_the_month(world: World) -> None:
+    told = {name: one["params"] for name, one in (await shown(world)).items()}
+    starts = {name: params["frozenTime"] for name, params in told.items() if isinstance(params, dict)}
+    assert starts == dict.fromkeys(NAMES, "2027-01-01T00:00:00Z") | {"limits": "2028-01-31T09:30:00Z"}
+
+
+async def test_with_a_new_month_it_is_made_anew(world: World) -> None:
+    first = await shown(world)
+    world.pass_time(days=30, hours=11, minutes=59, seconds=59)
+    assert await shown(world) == first
+    world.pass_time(seconds=1)
+    second = await shown(world)
+    assert second["student"] != first["student"]
+    assert second["limits"] == first["limits"]
+
+
+@pytest.mark.parametrize(
+    ("now", "has_limits"),
+    [
+        ("2018-01-31T23:00:00", False),
+        ("2018-02-01T00:00:00", True),
+        ("2038-01-31T23:59:59", True),
+        ("2038-02-01T00:00:00", False),
+    ],
+)
+async def test_a_scenario_of_another_decade_is_left_out(now: str, has_limits: bool) -> None:
+    told = json.loads(await Gallery().written(datetime.fromisoformat(now).replace(tzinfo=UTC)))
+    assert [one["name"] for one in told] == [name for name in NAMES if has_limits or name != "limits"]
+
+
+@pytest.mark.parametrize("month", range(1, 13))
+async def test_in_no_month_is_one_left_out(month: int) -> None:
+    for year in (2027, 2028):
+        told = json.loads(await Gallery().written(datetime(year, month, 28, 23, tzinfo=UTC)))
+        assert [one["name"] for one in told] == NAMES
+
+
+@pytest.mark.parametrize("year", [1, 5, 9995, 9999])
+async def test_at_the_ends_of_time_what_cannot_start_is_left_out(year: int) -> None:
+    assert json.loads(await Gallery().written(datetime(year, 12, 31, tzinfo=UTC))) == []
+
+
+# How it is told
+
+
+async def test_a_gallery_has_the_headers_of_a_page(world: World) -> None:
+    page = (await world.request("GET", "/openrpc.json")).headers
+    gallery = (await world.request("GET", "/scenarios.json")).headers
+    assert {**gallery, "x-request-id": "", "content-length": ""} == {**page, "x-request-id": "", "content-length": ""}
+
+
+async def test_a_gallery_is_compressed(world: World) -> None:
+    plain = await world.request("GET", "/scenarios.json")
+    packed = await world.request("GET", "/scenarios.json", headers={"Accept-Encoding": "gzip"})
+    assert gzip.decompress(packed.body) == plain.body
+    assert len(packed.body) < 10_000 < len(plain.body)
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "get"])
+async def test_a_gallery_is_read_and_not_written(world: World, method: str) -> None:
+    answer = await world.request(method, "/scenarios.json", b"[]")
+    assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
+
+
+async def test_who_asks_at_once_waits_for_one_making(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    load = scenarios.load
+
+    def load_slowly(name: str) -> scenarios.Scenario:
+        made.append(name)
+        time.sleep(0.01)
+        return load(name)
+
+    monkeypatch.setattr(scenarios, "load", load_slowly)
+    gallery, now = Gallery(), datetime(2027, 1, 1, tzinfo=UTC)
+    told = await asyncio.gather(*(gallery.written(now) for _ in range(20)))
+    assert len(set(told)) == 1
+    assert made == NAMES
+
+
+async def test_making_it_holds_nobody_up(world: World) -> None:
+    """The loop turns while it is made."""
+    asking = asyncio.create_task(world.request("GET", "/scenarios.json"))
+    await asyncio.sleep(0)
+    turns = 0
+    while not asking.done():
+        await asyncio.sleep(0)
+        turns += 1
+    assert turns > 5
+
+
+def test_head_has_the_headers_of_get(tmp_path: Path) -> None:
+    with Program(tmp_path) as program:
+        got = program.request("GET", "/scenarios.json")
+        head = program.request("HEAD", "/scenarios.json")
+        assert (got.status, head.status, head.body) == (200, 200, b"")
+        assert head.headers["content-length"] == got.headers["content-length"] == str(len(got.body))
