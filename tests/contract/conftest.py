@@ -1,7 +1,7 @@
 """The stores that must keep the contract. A further store is one more word."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import closing
+from contextlib import AsyncExitStack, closing
 
 import apsw
 import asyncpg
@@ -23,6 +23,19 @@ async def store(database_url: str) -> AsyncIterator[Store]:
     opened = await open_store(database_url)
     yield opened
     await opened.close()
+
+
+@pytest.fixture
+async def open_another(database_url: str) -> AsyncIterator[Callable[[], Awaitable[Store]]]:
+    """Opens the same database once more, as another server would."""
+    async with AsyncExitStack() as opened:
+
+        async def open_one() -> Store:
+            another = await open_store(database_url)
+            opened.push_async_callback(another.close)
+            return another
+
+        yield open_one
 
 
 @pytest.fixture

@@ -29,9 +29,9 @@ from tickover.core.ids import first_living_key
 from tickover.core.limits import CLOCK_LIFETIME
 from tickover.core.moments import Moment
 from tickover.ports import Earlier, Kept, Once, Store
-from tickover.storage import open_store
 
 RowsOf = Callable[[str], Awaitable[int]]
+OpenAnother = Callable[[], Awaitable[Store]]
 
 _ANYTHING = bytes(range(256)) * 400
 _MILLISECOND = timedelta(milliseconds=1)
@@ -245,9 +245,9 @@ async def test_expired_clocks_take_no_place(store: Store) -> None:
 @pytest.mark.parametrize("servers", [1, 2])
 @pytest.mark.parametrize("most", [0, 1, 100])
 async def test_of_many_at_once_one_creates_and_all_others_are_given_its_clock(
-    store: Store, database_url: str, rows_of: RowsOf, servers: int, most: int
+    store: Store, open_another: OpenAnother, rows_of: RowsOf, servers: int, most: int
 ) -> None:
-    stores = [store, *[await open_store(database_url) for _ in range(servers - 1)]]
+    stores = [store, *[await open_another() for _ in range(servers - 1)]]
     for number in range(4):
         numbers = range(number * _AT_ONCE, (number + 1) * _AT_ONCE)
         answers = await asyncio.gather(
@@ -258,8 +258,6 @@ async def test_of_many_at_once_one_creates_and_all_others_are_given_its_clock(
         assert others == [Earlier(b"parameters", Kept(clock(created), b"schedule"))] * (_AT_ONCE - 1)
         assert await listed(stores[-1], user(number)) == [key(created)]
     assert [await rows_of(table) for table in ("clocks", "schedules", "creations")] == [4, 4, 4]
-    for other in stores[1:]:
-        await other.close()
 
 
 async def test_of_many_at_once_with_keys_of_their_own_so_many_are_kept_as_may_be(store: Store, rows_of: RowsOf) -> None:

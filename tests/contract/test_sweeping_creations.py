@@ -4,7 +4,7 @@ Through the port it cannot be told from a clock that is gone, so these tests loo
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from datetime import timedelta
 
@@ -16,7 +16,8 @@ from tests.contract.values import DAY, HOUR, MINUTE, NOW, clock, digest, keep, k
 from tickover.core.ids import first_living_key
 from tickover.core.limits import CLOCK_LIFETIME
 from tickover.ports import Earlier, Kept, Store
-from tickover.storage import open_store
+
+OpenAnother = Callable[[], Awaitable[Store]]
 
 _MILLISECOND = timedelta(milliseconds=1)
 _DEAD = NOW - CLOCK_LIFETIME
@@ -116,9 +117,9 @@ async def test_of_many_clocks_only_those_that_were_made_once_are_known(store: St
 
 
 async def test_sweeps_at_once_on_several_servers_take_each_dead_one_once(
-    store: Store, database_url: str, creations: Creations
+    store: Store, open_another: OpenAnother, creations: Creations
 ) -> None:
-    others = [await open_store(database_url) for _ in range(3)]
+    others = [await open_another() for _ in range(3)]
     await creations.put([key(number, _DEAD - number % 30 * HOUR) for number in range(2000)])
     assert await keep_once(store, once(1), clock(1), user(1)) is None
     swept = 0
@@ -126,15 +127,13 @@ async def test_sweeps_at_once_on_several_servers_take_each_dead_one_once(
         swept += turn
     assert swept == 2000
     assert await creations.left() == [key(1)]
-    for other in others:
-        await other.close()
 
 
 async def test_a_key_that_is_used_again_while_its_row_is_swept_is_taken_once(
-    store: Store, database_url: str, creations: Creations
+    store: Store, open_another: OpenAnother, creations: Creations
 ) -> None:
     """By a sweep before or after it, but never by both: the new clock is known."""
-    other = await open_store(database_url)
+    other = await open_another()
     for turn in range(10):
         await creations.put([key(number, _DEAD) for number in range(20)])
         numbers = range(1_000, 1_020)
@@ -150,4 +149,3 @@ async def test_a_key_that_is_used_again_while_its_row_is_swept_is_taken_once(
         assert await creations.left() == [key(turn * 100 + n) for n in numbers]
         for n in numbers:
             assert await store.delete_clock(key(turn * 100 + n), user(1))
-    await other.close()

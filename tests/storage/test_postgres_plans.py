@@ -236,13 +236,13 @@ async def test_a_slot_that_was_known_to_be_empty_may_fill(server: PostgresServer
 
 # In this order none of them hides that another is missing.
 _NEEDED = [
+    ("creations_by_clock", ["sweep", "delete_clock"], "creations"),
+    ("creations_pkey", ["find_creation"], "creations"),
     ("tokens_by_expiry", ["sweep"], "tokens"),
     ("tokens_pkey", ["user_of_token"], "tokens"),
     ("login_sends_by_age", ["sweep"], "login_sends"),
     ("login_sends_by_email", ["count_try"], "login_sends"),
     ("login_sends_pkey", ["free_slot"], "login_sends"),
-    ("creations_pkey", ["sweep"], "creations"),
-    ("creations_by_clock", ["delete_clock"], "creations"),
     ("clocks_#_by_owner", ["create_clock", "list_clocks"], "clocks_"),
     ("clocks_#_pkey", ["sweep", "find_clock", "delete_clock"], "clocks_"),
     ("schedules_#_pkey", ["advance_clock", "find_clock", "delete_clock"], "schedules_"),

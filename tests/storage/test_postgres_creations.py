@@ -1,0 +1,127 @@
+"""What makes a creation known, in PostgreSQL, while another server changes the very same row."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import asyncpg
+import pytest
+
+from tests.contract.values import NOW, WEEK, clock, digest, keep, keep_once, key, once, user
+from tickover.core.ids import first_living_key
+from tickover.ports import Earlier, Kept, Store
+from tickover.storage import open_store
+
+_DEAD = NOW - WEEK
+
+
+@pytest.fixture
+async def store(postgres_url: str) -> AsyncIterator[Store]:
+    opened = await open_store(postgres_url)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def another(postgres_url: str) -> AsyncIterator[Store]:
+    opened = await open_store(postgres_url)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def other(postgres_url: str) -> AsyncIterator[asyncpg.Connection]:
+    connection = await asyncpg.connect(postgres_url)
+    yield connection
+    await connection.close()
+
+
+@pytest.fixture
+async def witness(postgres_url: str) -> AsyncIterator[asyncpg.Connection]:
+    connection = await asyncpg.connect(postgres_url)
+    yield connection
+    await connection.close()
+
+
+async def _waits_or_is_done(call: "asyncio.Task[Any]", witness: asyncpg.Connection) -> None:
+    """Until a session of this database waits for a lock, or the call has found that it need not."""
+    waiting = """select count(*) from pg_stat_activity
+                 where datname = current_database() and wait_event_type = 'Lock'"""
+    async with asyncio.timeout(10):
+        while True:
+            if call.done() or await witness.fetchval(waiting):
+                return
+            await asyncio.sleep(0.01)
+
+
+async def _use_anew(other: asyncpg.Connection) -> None:
+    """What another server does when a key is used again whose clock has expired; it is not yet committed."""
+    await other.execute("update creations set params = 'anew', clock_key = $1", clock(2).key.hex())
+
+
+async def _found(store: Store) -> Earlier | None:
+    return await store.find_creation(digest(1), user(1), first_living_key(NOW))
+
+
+@pytest.fixture
+async def expired(store: Store) -> None:
+    """A key whose clock has expired, and the clock for which another server is about to use it."""
+    assert await keep_once(store, once(1), clock(1, _DEAD), user(1)) is None
+    await keep(store, clock(2), user(1))
+
+
+@pytest.mark.usefixtures("expired")
+async def test_a_sweep_leaves_a_key_that_was_used_anew_meanwhile(
+    store: Store, other: asyncpg.Connection, witness: asyncpg.Connection
+) -> None:
+    async with other.transaction():
+        await _use_anew(other)
+        sweeping = asyncio.create_task(store.sweep(NOW, 100))
+        await _waits_or_is_done(sweeping, witness)
+    await sweeping
+    assert await _found(store) == Earlier(b"anew", Kept(clock(2), b"schedule"))
+
+
+@pytest.mark.usefixtures("expired")
+async def test_a_deletion_leaves_a_key_that_was_used_anew_meanwhile(
+    store: Store, other: asyncpg.Connection, witness: asyncpg.Connection
+) -> None:
+    async with other.transaction():
+        await _use_anew(other)
+        deleting = asyncio.create_task(store.delete_clock(key(1, _DEAD), user(1)))
+        await _waits_or_is_done(deleting, witness)
+    assert await deleting
+    assert await _found(store) == Earlier(b"anew", Kept(clock(2), b"schedule"))
+
+
+@pytest.mark.usefixtures("expired")
+async def test_a_key_that_is_being_swept_is_used_anew_after_that(
+    store: Store, other: asyncpg.Connection, witness: asyncpg.Connection
+) -> None:
+    async with other.transaction():
+        await other.execute("delete from creations")
+        creating = asyncio.create_task(keep_once(store, once(1), clock(3), user(1), first_living_key(NOW)))
+        await _waits_or_is_done(creating, witness)
+    assert await creating is None
+    assert await _found(store) == Earlier(b"parameters", Kept(clock(3), b"schedule"))
+
+
+async def test_while_another_server_creates_with_the_key_others_wait_and_are_given_its_clock(
+    store: Store, another: Store, other: asyncpg.Connection, witness: asyncpg.Connection
+) -> None:
+    async with other.transaction():
+        # The turn of the key, as whoever creates with it takes it.
+        await other.execute(
+            "select pg_advisory_xact_lock(pg_catalog.hashtextextended(encode($1, 'hex'), 6::bigint))", digest(1)
+        )
+        creating = [
+            asyncio.create_task(keep_once(each, once(1), clock(number), user(1)))
+            for number, each in enumerate((store, another))
+        ]
+        await _waits_or_is_done(creating[0], witness)
+        assert not any(call.done() for call in creating)
+        # Whoever creates with another key does not wait.
+        assert await keep_once(store, once(2), clock(2), user(1)) is None
+    answers = await asyncio.gather(*creating)
+    created = answers.index(None)
+    assert answers[1 - created] == Earlier(b"parameters", Kept(clock(created), b"schedule"))
