@@ -587,8 +587,9 @@ def test_the_documented_example_is_answered_word_for_word() -> None:
         "transactions": [TRANSACTION] * 3 + [TRANSACTION | {"amount": -5}],
         "goals": [GOAL | {"initialAmount": 1001}],
     }
-    with pytest.raises(Rejection, match=r"^2 fields of createTestClock were refused\.$") as refusal:
+    with pytest.raises(Rejection) as refusal:
         read_params(ScheduleEntry, "createTestClock", json.encode(params), NOW)
+    assert refusal.value.message == "2 fields of createTestClock were refused."
     assert json.decode(json.encode(refusal.value.details)) == {
         "errors": [
             {

@@ -1,12 +1,12 @@
 """Results as a client holds them: amounts to the digit, instants in UTC, and no token where it could be seen."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
-from msgspec import ValidationError, json
+from msgspec import ValidationError, json, to_builtins
 
-from tickover.core.results import Contribution, SignedIn
+from tickover.core.results import ClockPage, Contribution, Done, SignedIn, Snapshot, Summary, Transaction
 
 
 @pytest.mark.parametrize("written", ["0.1", "1000000000", "0.000000000001", "999999999.99"])
@@ -25,3 +25,61 @@ def test_who_is_signed_in_is_shown_without_the_token() -> None:
     shown = repr(SignedIn("tko_secret", "user_1"))
     assert "user_1" in shown
     assert "secret" not in shown
+
+
+# On the wire
+
+NOON = datetime(2027, 1, 1, 12, tzinfo=UTC)
+SUMMARY = Summary("clock_x", "READY", NOON, NOON.replace(year=2037), NOON + timedelta(days=7, microseconds=1))
+WRITTEN = (
+    b'{"id":"clock_x","status":"READY","frozenTime":"2027-01-01T12:00:00Z","maxTime":"2037-01-01T12:00:00Z",'
+    b'"expiresAt":"2027-01-08T12:00:00.000001Z"}'
+)
+TRANSACTION = (
+    b'{"id":"t","at":"2027-01-01T12:00:00Z","name":"n","amount":1,"currency":"EUR","type":"INCOME"%b,'
+    b'"source":"SIMULATED_TEST_CLOCK"}'
+)
+
+
+def test_what_is_done_says_so() -> None:
+    assert json.encode(Done()) == b'{"message":"ok"}'
+
+
+def test_a_summary_is_written_as_the_clock_is() -> None:
+    assert json.encode(SUMMARY) == WRITTEN
+    assert json.decode(WRITTEN, type=Summary) == SUMMARY
+
+
+@pytest.mark.parametrize(
+    ("page", "written"),
+    [
+        pytest.param(ClockPage([]), b'{"clocks":[]}', id="empty"),
+        pytest.param(ClockPage([SUMMARY]), b'{"clocks":[%b]}' % WRITTEN, id="the last"),
+        pytest.param(
+            ClockPage([SUMMARY], "cursor_x"),
+            b'{"clocks":[%b],"nextCursor":"cursor_x"}' % WRITTEN,
+            id="with more to come",
+        ),
+    ],
+)
+def test_a_page_names_the_next_one_only_if_there_is_one(page: ClockPage, written: bytes) -> None:
+    assert json.encode(page) == written
+    assert json.decode(written, type=ClockPage) == page
+
+
+@pytest.mark.parametrize(("more", "category"), [(b"", None), (b',"category":""', ""), (b',"category":"Home"', "Home")])
+def test_a_category_that_was_not_given_is_none_and_not_empty(more: bytes, category: str | None) -> None:
+    read = json.decode(TRANSACTION % more, type=Transaction)
+    assert read.category == category
+    assert (b"category" in json.encode(read)) is (category is not None)
+
+
+def test_what_a_newer_server_adds_is_passed_over() -> None:
+    assert json.decode(WRITTEN[:-1] + b',"colour":"blue"}', type=Summary) == SUMMARY
+
+
+def test_a_snapshot_is_a_summary_with_items() -> None:
+    written = WRITTEN[:-1] + b',"transactions":[],"pendingTransactions":[],"goals":[]}'
+    read = json.decode(written, type=Snapshot)
+    assert to_builtins(read) == json.decode(written)
+    assert isinstance(read, Summary)
