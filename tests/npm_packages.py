@@ -20,7 +20,7 @@ _VERSIONS: Final = {"@json-schema-tools/meta-schema": "1.8.0", "@open-rpc/meta-s
 
 @cache
 def exported_by(package: str) -> Any:
-    """The default export of one of the packages above, as JSON. Where they cannot be had, the test is skipped, aloud."""
+    """The default export of one of the packages above. Where they cannot be had, the test is skipped, aloud."""
     script = "console.log(JSON.stringify(require(process.argv[1]).default))"
     return json.loads(_run(["node", "-e", script, str(_installed(package))]).stdout)
 

@@ -15,8 +15,10 @@ addEventListener("securitypolicyviolation", (violation) =>
 
 
 class Tab:
-    """A tab with a profile of its own. What belongs to the test's story is no fault: `excused` are the browser's messages,
-    and `forgiven` the beginnings of those of which nobody knows how many there will be.
+    """A tab with a profile of its own.
+
+    What belongs to a test's story is no fault: `excused` are messages of the browser, and `forgiven` the beginnings of
+    those of which nobody knows how many there will be.
     """
 
     def __init__(self, page: Page) -> None:

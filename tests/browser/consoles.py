@@ -1,0 +1,185 @@
+"""The console as a person uses it: found by role and label, and read as it is shown."""
+
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import count
+from typing import Any
+
+from playwright.async_api import Browser, Locator, expect
+
+from tests.browser.tabs import Tab, open_tab
+from tests.program import Program
+
+JANUARY = {
+    "frozenTime": "2027-01-01T00:00:00Z",
+    "transactions": [
+        {"name": "Rent", "amount": 1150, "currency": "EUR", "type": "EXPENSE", "at": "2027-01-03T08:00:00Z"},
+        {"name": "Salary", "amount": 2800.5, "currency": "EUR", "type": "INCOME", "at": "2027-01-25T08:00:00Z"},
+        {"name": "Rent", "amount": 1150, "currency": "EUR", "type": "EXPENSE", "at": "2027-02-03T08:00:00Z"},
+    ],
+    "goals": [
+        {
+            "name": "Trip",
+            "targetAmount": 3000,
+            "initialAmount": 500,
+            "contributions": [{"amount": 310, "at": "2027-01-26T08:00:00Z"}],
+        }
+    ],
+}
+
+_LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
+NAUGHTY = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "\"'><b onmouseover=alert(1)>bold</b><!--",
+    "javascript:alert(1)",
+    "${alert(1)} {{alert(1)}} `id` $(id) !! \\u0000 %s %00",
+    "'; drop table clocks; --",
+    "\u202ereversed\u202c and \u2066isolated\u2069",
+    "القاهرة والإسكندرية",
+    "👩‍👩‍👧‍👦🏳️‍🌈 Ｆｕｌｌ 東京 ⅷ ﷽",
+    "Z̸̡̛͎̯̜̺̐͊̓͠a̷̢̗̦͛l̶̢̛̗̗̀g̷̖̈́ǫ̶̈́",
+    _LONG,
+    "W" * 120,
+    "__proto__",
+    "constructor",
+    "null",
+]
+NAUGHTY_CLOCK = {
+    "frozenTime": "2027-01-01T00:00:00Z",
+    "transactions": [
+        {
+            "name": name,
+            "category": name[:80],
+            "amount": 1,
+            "currency": "EUR",
+            "type": "EXPENSE",
+            "at": f"2027-01-{day:02}T00:00:00Z",
+        }
+        for day, name in enumerate(NAUGHTY, 2)
+    ],
+    "goals": [
+        {"name": name, "targetAmount": 3, "contributions": [{"amount": 1, "at": "2027-01-02T00:00:00Z"}]}
+        for name in NAUGHTY
+    ],
+}
+
+_KEEP_SESSION = """
+if (!sessionStorage.getItem("was signed in by a test")) {
+  sessionStorage.setItem("was signed in by a test", "yes");
+  sessionStorage.setItem("tickover", SESSION);
+}
+"""
+
+_numbers = count(1)
+
+
+def new_address() -> str:
+    return f"guest{next(_numbers)}@example.test"
+
+
+class Console:
+    """The console in a tab, and the token of whoever is signed in there."""
+
+    def __init__(self, tab: Tab, program: Program, token: str = "") -> None:
+        self.tab = tab
+        self.page = tab.page
+        self.program = program
+        self.token = token
+
+    # What is on the page
+
+    def button(self, name: str) -> Locator:
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    def heading(self, name: str | re.Pattern[str]) -> Locator:
+        return self.page.get_by_role("heading", name=name, level=1)
+
+    @property
+    def title(self) -> Locator:
+        return self.page.get_by_role("heading", level=1)
+
+    @property
+    def said(self) -> Locator:
+        return self.tab.status
+
+    @property
+    def trouble(self) -> Locator:
+        """Whatever cries out."""
+        return self.page.get_by_role("alert").filter(has_text=re.compile(r"\w"))
+
+    @property
+    def slider(self) -> Locator:
+        return self.page.get_by_role("slider", name="Preview time")
+
+    @property
+    def advance(self) -> Locator:
+        return self.page.get_by_role("button", name=re.compile("^Advance"))
+
+    @property
+    def outlook(self) -> Locator:
+        """What would happen, which belongs to the button that makes it happen."""
+        return self.page.locator("#outlook")
+
+    @property
+    def rows(self) -> Locator:
+        """The transactions, without the heads of their columns."""
+        table = self.page.get_by_role("region", name="Transactions")
+        return table.get_by_role("row").filter(has=self.page.get_by_role("rowheader"))
+
+    @property
+    def goals(self) -> Locator:
+        return self.page.get_by_role("list", name="Goals").locator(":scope > li")
+
+    async def states(self) -> list[str]:
+        """Of each transaction, what the reader is told of it."""
+        return [str(text) for text in await self.rows.locator("td.how").all_inner_texts()]
+
+    # What is done there
+
+    async def open(self, place: str = "#/") -> None:
+        await self.page.goto(f"{self.program.url}/{place}")
+
+    async def ask_for_code(self, email: str) -> None:
+        await self.page.get_by_label("E-mail").fill(email)
+        await self.button("Send me a code").click()
+        await expect(self.heading("Enter your code")).to_be_visible()
+
+    async def sign_in(self, email: str) -> None:
+        """From the first page, with the code that the mailbox has."""
+        await self.ask_for_code(email)
+        await self.button("Fill in").click()
+        await expect(self.button("Sign out")).to_be_visible()
+        self.token = (await self.session("sessionStorage"))["token"]
+
+    async def session(self, storage: str) -> Any:
+        return json.loads(await self.tab.measure(f"() => {storage}.getItem('tickover')") or "null")
+
+    async def open_clock(self, id: str, query: str = "") -> None:
+        await self.open(f"#/clock/{id}{query}")
+        await expect(self.slider).to_be_visible()
+
+    # What is done elsewhere
+
+    def call(self, method: str, **params: Any) -> Any:
+        return self.program.result(method, params, self.token)
+
+    def create(self, params: dict[str, Any] = JANUARY) -> str:
+        id: str = self.call("createTestClock", **params)["clock"]["id"]
+        return id
+
+    def clock(self, id: str) -> Any:
+        return self.call("getTestClock", id=id)["clock"]
+
+
+@asynccontextmanager
+async def open_console(browser: Browser, program: Program, token: str = "", **options: Any) -> AsyncIterator[Console]:
+    """A tab in which somebody is signed in already, somebody new unless a token is given; nothing is shown yet."""
+    email = new_address()
+    token = token or program.sign_in(email)
+    async with open_tab(browser, **options) as tab:
+        session = json.dumps({"token": token, "email": email, "userId": ""})
+        await tab.page.add_init_script(_KEEP_SESSION.replace("SESSION", json.dumps(session)))
+        yield Console(tab, program, token)
