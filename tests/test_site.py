@@ -84,6 +84,13 @@ async def test_at_the_ends_of_time_what_cannot_start_is_left_out(year: int) -> N
     assert json.loads(await Gallery().written(datetime(year, 12, 31, tzinfo=UTC))) == []
 
 
+@pytest.mark.parametrize("seconds", [1, 60, 3600])
+def test_the_console_knows_how_long_the_next_letter_has_to_wait(tmp_path: Path, seconds: int) -> None:
+    with Program(tmp_path, TICKOVER_RESEND_SECONDS=str(seconds)) as program:
+        answer = program.request("GET", "/site.json")
+    assert json.loads(answer.body) == {"mailbox": True, "resendSeconds": seconds}
+
+
 # How it is told
 
 

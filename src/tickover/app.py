@@ -58,7 +58,7 @@ class Tickover:
         description = describe(policy.public_url)
         self._rpc = Rpc(Operations(store, self._mailer, mint, policy, description), log)
         mailbox = Mailbox(settings.data_dir / "outbox") if self._mailer.stays_here else None
-        site = Site(load_pages(description), mailbox)
+        site = Site(load_pages(description), mailbox, resend_seconds=settings.resend_seconds)
         self._web = Web(self._rpc, store, Guard(settings), site, settings.trusted_proxies)
 
     @classmethod

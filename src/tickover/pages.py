@@ -2,8 +2,8 @@
 of scenarios, the development mailbox, and the headers that keep them safe.
 """
 
-import gzip
 import re
+import zlib
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -66,6 +66,7 @@ class Site(Struct, frozen=True):
     pages: Mapping[str, Page]
     mailbox: Mailbox | None = None
     gallery: Gallery = field(default_factory=Gallery)
+    resend_seconds: int = 60
 
     def has(self, path: str) -> bool:
         """Whether there may be something to GET."""
@@ -75,7 +76,7 @@ class Site(Struct, frozen=True):
     async def get(self, path: str, query: bytes, accept_encoding: bytes, now: Moment) -> Response:
         """The answer to a GET of a path that there is."""
         if path == "/site.json":
-            return _fresh({"mailbox": self.mailbox is not None})
+            return _fresh({"mailbox": self.mailbox is not None, "resendSeconds": self.resend_seconds})
         if path == "/scenarios.json":
             return page_of(_JSON, await self.gallery.written(now)).answer(accept_encoding)
         if self.mailbox is not None and _is_mail(path):
@@ -125,8 +126,13 @@ def page_of(kind: bytes, body: bytes, policy: bytes = _POLICY) -> Page:
         (b"cache-control", b"no-cache"),
         (b"vary", b"accept-encoding"),
     ]
-    packed = gzip.compress(body, mtime=0)
-    return Page((200, headers, body), (200, [*headers, (b"content-encoding", b"gzip")], packed))
+    return Page((200, headers, body), (200, [*headers, (b"content-encoding", b"gzip")], pack(body)))
+
+
+def pack(body: bytes) -> bytes:
+    """As gzip, as small as it gets: with as much memory as there may be, which gzip.compress does not take."""
+    packing = zlib.compressobj(9, zlib.DEFLATED, 16 + zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL + 1)
+    return packing.compress(body) + packing.flush()
 
 
 def accepts_gzip(accept_encoding: bytes) -> bool:

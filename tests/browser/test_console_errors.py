@@ -1,8 +1,9 @@
 """What can go wrong in the console, in a real browser before the real program: a sentence for each, and a way on."""
 
+import asyncio
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from hashlib import sha256
 from pathlib import Path
@@ -40,6 +41,12 @@ def expire(program: Program, token: str) -> None:
     database.execute("update tokens set expires_at = 0 where digest = ?", (sha256(token.encode()).digest(),))
     assert database.changes() == 1
     database.close()
+
+
+async def lose(route: Route) -> None:
+    """Let it be done, and lose the answer."""
+    await route.fetch()
+    await route.abort()
 
 
 # The server is away
@@ -96,11 +103,6 @@ async def test_a_clock_whose_answer_was_lost_is_not_made_twice(browser: Browser,
     async with open_console(browser, program) as console:
         console.tab.forgiven = (UNREACHABLE,)
         await console.open("#/clocks/new")
-
-        async def lose(route: Route) -> None:
-            await route.fetch()
-            await route.abort()
-
         await console.page.route("**/rpc", lose, times=1)
         await console.button("Create Salary and rent").click()
         await expect(console.said).to_contain_text("you will not get two clocks")
@@ -222,6 +224,130 @@ async def test_a_page_that_is_not_there(program: Program, tab: Tab) -> None:
     await expect(console.heading("There is no such page")).to_be_visible()
     await console.page.get_by_role("link", name="Go to your clocks").click()
     await expect(console.heading("Sign in")).to_be_visible()
+
+
+async def test_a_clock_is_made_again_once_the_server_is_back(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        console.tab.forgiven = (REFUSED, UNREACHABLE)
+        clock = console.create()
+        await console.open_clock(clock)
+        console.call("deleteTestClock", id=clock)
+        await expect(console.button("Create it again")).to_be_visible()
+        await console.page.route("**/rpc", lose, times=1)
+        await console.button("Create it again").click()
+        await expect(console.said).to_contain_text("The server cannot be reached. Try again when it runs")
+        await expect(console.trouble).to_contain_text("This clock was deleted elsewhere.")
+        await console.button("Create it again").click()
+        await expect(console.said).to_have_text("This is a new clock with the same items, at their start.")
+        assert len(console.call("listTestClocks")["clocks"]) == 1
+
+
+# A deed is refused, or its answer is lost
+
+
+def refuse(method: str, **error: object) -> Callable[[Route], Awaitable[None]]:
+    """For one method, whatever else is asked."""
+
+    async def answer(route: Route) -> None:
+        if (route.request.post_data_json or {}).get("method") != method:
+            await route.fallback()
+        else:
+            await route.fulfill(status=400, json={"jsonrpc": "2.0", "id": 1, "error": error})
+
+    return answer
+
+
+async def test_who_may_have_no_more_clocks_is_told_and_stays_told(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        console.tab.forgiven = (REFUSED,)
+        await console.open_clock(console.create(), "?t=2027-01-31T00:00:00Z")
+        data = {"reason": "RATE_LIMITED", "retryAfterSeconds": 601_200}
+        refusal = refuse("forkTestClock", code=-32005, message="You have too many clocks.", data=data)
+        await console.page.route("**/rpc", refusal)
+        await console.button("Fork …").click()
+        await console.button("Fork").click()
+        await expect(console.said).to_contain_text("expires in 6 d 23 h")
+        async with console.page.expect_response("**/rpc"):
+            pass
+        await expect(console.said).to_contain_text("expires in 6 d 23 h")
+        await expect(console.trouble).to_be_hidden()
+
+
+async def test_a_refused_fork_says_which_fault_it_has(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        console.tab.forgiven = (REFUSED,)
+        await console.open_clock(console.create(), "?t=2027-01-31T00:00:00Z")
+        data = {"reason": "INVALID_PARAMS", "errors": [{"path": "at", "message": "Too late."}]}
+        refusal = refuse("forkTestClock", code=-32602, message="Invalid params", data=data)
+        await console.page.route("**/rpc", refusal)
+        await console.button("Fork …").click()
+        await console.button("Fork").click()
+        await expect(console.said).to_contain_text("at: Too late.")
+
+
+async def test_whether_a_fork_was_made_whose_answer_was_lost(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        console.tab.forgiven = (UNREACHABLE,)
+        await console.open_clock(console.create())
+        await console.button("Fork …").click()
+        await console.page.route("**/rpc", lose)
+        await console.button("Fork").click()
+        doubt = "It is not known whether the fork was made: look at Clocks."
+        await expect(console.trouble).to_contain_text(doubt)
+        # Who is about to press the button, which is gone when the server is back, goes on from the slider.
+        await console.button("Try again now").focus()
+        await console.page.unroute("**/rpc")
+        await expect(console.said).to_have_text(f"The server is back. {doubt}")
+        await expect(console.slider).to_be_focused()
+
+
+# Who leaves meanwhile
+
+
+async def test_who_leaves_before_the_answer_comes_stays_where_they_went(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        clock = console.create()
+        await console.open_clock(clock, "?t=2027-01-31T00:00:00Z")
+        left = asyncio.Event()
+
+        async def delay(route: Route) -> None:
+            if (route.request.post_data_json or {}).get("method") == "advanceTestClock":
+                await left.wait()
+            await route.continue_()
+
+        await console.page.route("**/rpc", delay)
+        await console.advance.click()
+        await console.page.get_by_role("link", name="Clocks", exact=True).click()
+        await expect(console.heading("Clocks")).to_be_visible()
+        async with console.page.expect_response(
+            lambda response: "advanceTestClock" in (response.request.post_data or "")
+        ):
+            left.set()
+        await console.page.wait_for_timeout(500)  # an address is changed a while after the page
+        assert console.page.url.endswith("#/clocks")
+        await expect(console.said).to_be_empty()
+        assert console.clock(clock)["frozenTime"] == "2027-01-31T00:00:00Z"
+
+
+async def test_what_is_asked_does_not_outlive_its_page(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        console.tab.forgiven = (REFUSED,)
+        clock = console.create()
+        await console.open("#/clocks")
+        await console.open_clock(clock)
+        dialog = console.page.get_by_role("dialog")
+        await console.button("Delete …").click()
+        await expect(dialog).to_be_visible()
+        await console.page.go_back()
+        await expect(console.heading("Clocks")).to_be_visible()
+        await expect(dialog).to_have_count(0)
+        await console.page.go_forward()
+        await console.button("Fork …").click()
+        await expect(dialog).to_be_visible()
+        console.call("logout")
+        await expect(console.said).to_have_text(ENDED)
+        await expect(dialog).to_have_count(0)
+        await expect(console.page.get_by_label("E-mail")).to_be_focused()
 
 
 # Signing in

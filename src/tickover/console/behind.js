@@ -1,8 +1,7 @@
 // A call as code that runs as pasted. Pure: knows nothing of the page.
 
 import { copy, h, show, tabList } from "./dom.js";
-import { history, onExchange } from "./rpc.js";
-import { session } from "./session.js";
+import { history, onEnd, onExchange, session } from "./rpc.js";
 
 export const PLACEHOLDER = "paste your token here";
 
@@ -112,15 +111,16 @@ function masked({ request }) {
   return secret && request.params?.[secret] ? { ...request, params: { ...request.params, [secret]: MASK } } : request;
 }
 
-function maskedAnswer({ answer }) {
-  const result = answer?.result;
-  if (!result || typeof result !== "object") return answer;
+/** A result without what signs in; the same if there is nothing such in it. */
+export function maskedResult(result) {
   const hidden = {
-    ...(typeof result.token === "string" && { token: MASK }),
-    ...(typeof result.loginUrl === "string" && { loginUrl: result.loginUrl.replace(/#.*/s, `#token=${MASK}`) }),
+    ...(typeof result?.token === "string" && { token: MASK }),
+    ...(typeof result?.loginUrl === "string" && { loginUrl: result.loginUrl.replace(/#.*/s, `#token=${MASK}`) }),
   };
-  return Object.keys(hidden).length ? { ...answer, result: { ...result, ...hidden } } : answer;
+  return Object.keys(hidden).length ? { ...result, ...hidden } : result;
 }
+
+const maskedAnswer = ({ answer }) => (answer.error ? answer : { ...answer, result: maskedResult(answer.result) });
 
 const outcome = ({ answer }) => (answer ? answer.error?.data?.reason ?? (answer.error ? "refused" : "ok") : "no answer");
 const duration = ({ milliseconds }) => `${milliseconds < 10 ? milliseconds.toFixed(1) : Math.round(milliseconds)} ms`;
@@ -141,6 +141,7 @@ class Behind {
   constructor(place) {
     show(place, this.#details);
     onExchange(() => this.#follow(history()[0]));
+    onEnd(() => this.#choose(null));
     this.#draw();
   }
 

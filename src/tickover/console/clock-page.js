@@ -1,13 +1,13 @@
 // Watching a clock, so that what is done to it elsewhere is seen here.
 
 import { askToDelete, askWhereToFork, describe, plural, speak } from "./clock-words.js";
+import { createClock, faultsOf, whyNotCreated } from "./clocks-page.js";
 import { copy, h, say, show } from "./dom.js";
 import { formatInstant, formatWait } from "./format.js";
 import "./lists.js";
 import { DAY, readClock, readInstant, viewAt, writeInstant, writeParams } from "./model.js";
-import { Away, call, Refusal } from "./rpc.js";
+import { Away, call, nameOf, Refusal, rename } from "./rpc.js";
 import { withinLife } from "./scrubber.js";
-import { nameOf, rename } from "./site.js";
 import "./timeline.js";
 
 const EVERY = 2_000;
@@ -63,6 +63,9 @@ const STILL = 400; // so long after the last move of the scrubber it is not movi
 const RETRY_AFTER = 3_000;
 const URL_AFTER = 300; // browsers refuse pages that change their address too often
 
+/** A change of page clears what was said, so it is said once the new one is there. */
+const sayThere = (sentence) => addEventListener("hashchange", () => setTimeout(() => say(sentence)), { once: true });
+
 class ClockPage extends HTMLElement {
   #model = null;
   #present = null;
@@ -75,6 +78,7 @@ class ClockPage extends HTMLElement {
   #retryTimer = 0;
   #busy = false;
   #away = false;
+  #doubt = "";
 
   connectedCallback() {
     this.id_ = this.argument;
@@ -85,6 +89,7 @@ class ClockPage extends HTMLElement {
 
   disconnectedCallback() {
     this.#watch?.stop();
+    document.querySelector("dialog")?.close("");
     cancelAnimationFrame(this.#frame);
     clearTimeout(this.#urlTimer);
     clearTimeout(this.#retryTimer);
@@ -114,7 +119,9 @@ class ClockPage extends HTMLElement {
   #open(clock) {
     this.#model = readClock(clock);
     this.#instant = this.#wanted(this.query) ?? this.#model.now;
+    const hadFocus = this.contains(document.activeElement);
     this.#build();
+    if (hadFocus) this.timeline.scrubber.slider.focus();
     this.#take(this.#model);
     this.#watch = watch(this.id_, {
       seen: (newer) => this.#seen(newer),
@@ -198,8 +205,9 @@ class ClockPage extends HTMLElement {
   #seen(clock) {
     if (this.#away) {
       this.#away = false;
-      this.notice.hidden = true;
-      say("The server is back.");
+      this.#hide(this.notice);
+      say(`The server is back.${this.#doubt}`);
+      this.#doubt = "";
     }
     if (this.#busy || readInstant(clock.frozenTime) === this.#model.now) return;
     const wasLookingAtNow = this.#instant === this.#model.now;
@@ -232,9 +240,15 @@ class ClockPage extends HTMLElement {
     this.outlook.textContent = `${describe(model, present, view)}.`;
     this.advance.textContent = isNow || isBack ? "Advance …" : `Advance to ${formatInstant(instant)}`;
     this.advance.setAttribute("aria-disabled", String(isNow || isBack || Boolean(this.gone)));
-    this.forkHere.hidden = !isBack;
-    this.back.hidden = isNow;
+    this.#hide(this.forkHere, !isBack);
+    this.#hide(this.back, isNow);
     this.classList.toggle("looking-back", isBack);
+  }
+
+  /** What is hidden cannot keep the focus, which is not to be lost. */
+  #hide(node, hidden = true) {
+    if (hidden && node.contains(document.activeElement)) this.timeline.scrubber.slider.focus();
+    node.hidden = hidden;
   }
 
   #keepInUrl() {
@@ -245,15 +259,16 @@ class ClockPage extends HTMLElement {
     }, URL_AFTER);
   }
 
-  /** Do one thing at a time, and say what went wrong. */
-  async #act(work) {
+  /** Do one thing at a time, and say what went wrong. For who has left the page meanwhile, nothing follows from it. */
+  async #act(work, done) {
     if (this.#busy) return;
     this.#busy = true;
     this.setAttribute("aria-busy", "true");
     try {
-      await work();
+      const result = await work();
+      if (this.isConnected) done(result);
     } catch (error) {
-      if (this.isConnected) this.#fail(error);
+      if (this.isConnected) this.#fail(error, true);
     } finally {
       this.#busy = false;
       this.removeAttribute("aria-busy");
@@ -265,8 +280,7 @@ class ClockPage extends HTMLElement {
     if (this.gone) return say("The clock is gone, so it cannot be advanced.", { error: true });
     if (instant === now) return say("Pick a later time first: move the slider, press +1 day, or set the date.");
     if (instant < now) return say("Time only moves forward. Fork the clock to begin again from here.");
-    return this.#act(async () => {
-      const { clock } = await call("advanceTestClock", { id: this.id_, frozenTime: writeInstant(instant) });
+    return this.#act(() => call("advanceTestClock", { id: this.id_, frozenTime: writeInstant(instant) }), ({ clock }) => {
       const posted = viewAt(this.#model, instant).happened - this.#present.happened;
       if (this.#instant === instant) this.#instant = readInstant(clock.frozenTime);
       this.#take(readClock(clock, this.#model));
@@ -281,21 +295,28 @@ class ClockPage extends HTMLElement {
   }
 
   #fork(at) {
+    const fork = (more) => call("forkTestClock", { id: this.id_, ...more });
+    const atStart = at === "start" || at === this.#model.start;
     return this.#act(async () => {
-      const atStart = at === "start" || at === this.#model.start;
-      const { clock } = await call("forkTestClock", { id: this.id_, ...(!atStart && { at: writeInstant(at) }) });
-      rename(clock.id, `Fork of ${nameOf(this.id_)}`);
-      this.#goTo(clock.id, `This is the fork. It stands at ${formatInstant(readInstant(clock.frozenTime))}.`);
-    });
+      try {
+        const { clock } = await (atStart ? fork() : fork({ at: writeInstant(at) }).catch((error) => {
+          // The start of a clock may be a day later than the page knows, and what is before it is taken for it.
+          if (error.reason !== "INVALID_PARAMS" || at > this.#model.now) throw error;
+          return fork();
+        }));
+        rename(clock.id, `Fork of ${nameOf(this.id_)}`);
+        return clock;
+      } catch (error) {
+        if (error instanceof Away) this.#doubt = " It is not known whether the fork was made: look at Clocks.";
+        throw error;
+      }
+    }, (clock) => this.#goTo(clock.id, `This is the fork. It stands at ${formatInstant(readInstant(clock.frozenTime))}.`));
   }
 
   /** The way on from a clock that is gone: what is still on the screen is enough to make it anew. */
   #createAgain() {
-    return this.#act(async () => {
-      const { clock } = await call("createTestClock", writeParams(this.#model, writeInstant));
-      rename(clock.id, nameOf(this.id_));
-      this.#goTo(clock.id, "This is a new clock with the same items, at their start.");
-    });
+    return this.#act(() => createClock(writeParams(this.#model, writeInstant), nameOf(this.id_)),
+      () => location.hash.includes(this.id_) || sayThere("This is a new clock with the same items, at their start."));
   }
 
   async #askDelete() {
@@ -304,22 +325,24 @@ class ClockPage extends HTMLElement {
       await call("deleteTestClock", { id: this.id_ });
       this.#watch.stop();
       rename(this.id_, "");
-      this.#goTo(null, "The clock is deleted.");
-    });
+    }, () => this.#goTo(null, "The clock is deleted."));
   }
 
   #goTo(id, sentence) {
-    // A change of page clears what was said, so it is said once the new one is there.
-    addEventListener("hashchange", () => setTimeout(() => say(sentence)), { once: true });
-    location.hash = id ? `#/clock/${encodeURIComponent(id)}` : "#/clocks";
+    sayThere(sentence);
+    const hash = id ? `#/clock/${encodeURIComponent(id)}` : "#/clocks";
+    if (location.hash === hash) dispatchEvent(new Event("hashchange"));
+    else location.hash = hash;
   }
 
-  /** Say what is wrong and what can be done; whether it is worth asking again. */
-  #fail(error) {
-    if (error instanceof Away || ["UNAVAILABLE", "RATE_LIMITED", "INTERNAL"].includes(error.reason)) {
+  /** Say what is wrong and what can be done; whether it is worth asking again. What somebody has `asked` for is not asked again. */
+  #fail(error, asked = false) {
+    const complain = () => say([whyNotCreated(error), ...faultsOf(error).map(({ path, message }) => `${path}: ${message}`)].join(" "), { error: true });
+    if (this.gone) return complain(); // the way on is there already
+    if (error instanceof Away || (asked ? ["UNAVAILABLE"] : ["UNAVAILABLE", "RATE_LIMITED", "INTERNAL"]).includes(error.reason)) {
       this.#away = true;
       if (!this.#model) this.#retryTimer = setTimeout(() => this.#load(), RETRY_AFTER);
-      this.#tell(`${error.message} ${this.#model ? "What you see is what was last known. " : ""}It is tried again every few seconds.`,
+      this.#tell(`${error.message}${this.#doubt} ${this.#model ? "What you see is what was last known. " : ""}It is tried again every few seconds.`,
         h("button", { type: "button", onclick: () => (this.#watch ? this.#watch.again() : this.#load()) }, "Try again now"));
       return true;
     }
@@ -337,7 +360,7 @@ class ClockPage extends HTMLElement {
       this.#watch?.again();
       return true;
     }
-    say(error.message, { error: true });
+    complain();
     return true;
   }
 
@@ -364,8 +387,10 @@ class ClockPage extends HTMLElement {
     }
     const shown = this.notice.firstChild?.textContent === sentence && !this.notice.hidden;
     if (shown) return; // it is not said twice
+    const hadFocus = this.notice.contains(document.activeElement);
     show(this.notice, h("p", {}, sentence), h("div", { class: "row" }, ways));
     this.notice.hidden = false;
+    if (hadFocus) ways[0].focus();
   }
 }
 

@@ -26,7 +26,7 @@ function describeFlows(model, present, view) {
   const rest = changed.length - MOST_CURRENCIES;
   return [
     ...changed.slice(0, MOST_CURRENCIES).map(
-      (currency) => `${formatMoney(from.flows.get(currency), currency)} → ${formatMoney(to.flows.get(currency))}`),
+      (currency) => `${formatMoney(from.flows.get(currency), currency)} → ${formatMoney(to.flows.get(currency), currency, { bare: true })}`),
     ...(rest > 0 ? [plural(rest, "more currency", "more currencies")] : []),
   ];
 }

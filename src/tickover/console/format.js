@@ -39,19 +39,20 @@ export function speakMoney(amount, currency) {
   const key = `spoken ${currency} ${whole}`;
   if (!monies.has(key)) {
     monies.set(key, new Intl.NumberFormat(locale, {
-      style: "currency", currency, currencyDisplay: "name", minimumFractionDigits: whole ? 0 : 2, maximumFractionDigits: 20,
+      style: "currency", currency, currencyDisplay: "name", minimumFractionDigits: whole ? 0 : undefined, maximumFractionDigits: 20,
     }));
   }
   return monies.get(key).format(amount);
 }
 
-/** An amount with its currency, as `+2,800.00 EUR` with the sign that is given; any three letters do. */
-export function formatMoney(amount, currency, { sign = "auto" } = {}) {
-  const key = `${currency} ${sign}`;
+/** An amount with its currency, or `bare`, as `+2,800.00 EUR` with the sign that is given; any three letters do. */
+export function formatMoney(amount, currency, { sign = "auto", bare = !currency } = {}) {
+  const key = `${currency} ${sign} ${bare}`;
   if (!monies.has(key)) {
+    const style = currency && { style: "currency", currency, currencyDisplay: "code" };
     monies.set(key, new Intl.NumberFormat(locale, {
-      ...(currency && { style: "currency", currency, currencyDisplay: "code" }),
-      minimumFractionDigits: 2,
+      ...(!bare && style),
+      minimumFractionDigits: style ? new Intl.NumberFormat(locale, style).resolvedOptions().minimumFractionDigits : 2,
       maximumFractionDigits: 20,
       signDisplay: sign,
     }));

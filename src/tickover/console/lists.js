@@ -212,14 +212,15 @@ function rowsOf(model) {
 }
 
 export function buildChartTable(model) {
-  const money = (items) => (items.length ? formatMoney(sum(items)) : "");
+  const bare = (amount, { currency }) => formatMoney(amount, currency, { bare: true });
+  const money = (kind, row) => (row[kind].length ? bare(sum(row[kind]), row) : "");
   const rows = rowsOf(model).map((row) => h("tr", {},
     h("th", { scope: "row" }, formatMonthOfYear(row.month)),
     h("td", {}, row.currency ?? "goals"),
     h("td", { class: "number" }, `${formatCount(row.posted)} of ${formatCount(row.count)}`),
-    h("td", { class: "number" }, row.currency ? money(row.income) : money(row.goal)),
-    h("td", { class: "number" }, money(row.expense)),
-    h("td", { class: "number" }, row.currency ? formatMoney(row.end) : "")));
+    h("td", { class: "number" }, money(row.currency ? "income" : "goal", row)),
+    h("td", { class: "number" }, money("expense", row)),
+    h("td", { class: "number" }, row.currency ? bare(row.end, row) : "")));
   if (rows.length === 0) return h("p", { class: "quiet" }, "This clock has no items.");
   return h("table", { class: "data" },
     h("caption", { class: "quiet" }, "By month: how many items have posted, what comes in and goes out, and the net flow of this clock at the month's end."),

@@ -1,8 +1,7 @@
 // The page that a login link opens. Opening it changes nothing: only the button redeems the link, so that mail scanners
 // that follow links do no harm. The secret is in the fragment, which no server and no Referer ever sees.
 
-import { call, Refusal } from "./rpc.js";
-import { begin } from "./session.js";
+import { begin, call, Refusal } from "./rpc.js";
 
 const byId = (id) => document.getElementById(id);
 const status = byId("status");

@@ -1,6 +1,99 @@
-// POST /rpc, the one thing that this console speaks. Every exchange is kept for those who want to see the call behind it.
+// The server: who is signed in there, POST /rpc, and what else it has. Names of clocks, which it has not, are here too.
 
-import { end, session } from "./session.js";
+const [TAB, DEVICE] = ["sessionStorage", "localStorage"];
+const KEY = "tickover";
+const NAMES = "tickover-names";
+const news = new EventTarget();
+let unkept = null; // for a browser that keeps nothing: until the page is left
+
+function read(storage, key = KEY) {
+  try {
+    return JSON.parse(globalThis[storage].getItem(key));
+  } catch {
+    return null; // a damaged entry, or a browser that keeps nothing
+  }
+}
+
+function write(storage, key, value) {
+  try {
+    globalThis[storage].setItem(key, JSON.stringify(value));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function forget(storage, key = KEY) {
+  try {
+    globalThis[storage].removeItem(key);
+  } catch {
+    // Nothing is kept there.
+  }
+}
+
+function on(name, callback) {
+  news.addEventListener(name, callback);
+}
+
+function tell(name, detail) {
+  news.dispatchEvent(new CustomEvent(name, { detail }));
+}
+
+// Who is signed in. The token lives in this tab, unless the person says to stay signed in.
+
+/** `{ token, email, userId }` of whoever is signed in, or null. */
+export function session() {
+  return read(TAB) ?? read(DEVICE) ?? unkept;
+}
+
+let known = session()?.token;
+
+export function begin(session, { stay }) {
+  forgetTab();
+  if (!write(stay ? DEVICE : TAB, KEY, session)) unkept = session;
+  known = session.token;
+  tell("change", "");
+}
+
+/**
+ * Forget the token here, and say why. Who stays signed in on this device under another token is not touched.
+ * To revoke it is the server's business: see `signOut`.
+ */
+export function end(sentence = "") {
+  const token = session()?.token;
+  if (read(DEVICE)?.token === token) forget(DEVICE);
+  unkept = null;
+  clear();
+  tell("change", sentence);
+}
+
+function forgetTab() {
+  forget(TAB);
+  forget(TAB, NAMES);
+}
+
+/** What one person did in this tab is not for the next. */
+function clear() {
+  forgetTab();
+  exchanges.length = 0;
+  known = session()?.token;
+  tell("end");
+}
+
+/** Call back whenever somebody's session has ended, however it did. */
+export const onEnd = (callback) => on("end", callback);
+
+/** Call back, with a sentence or none, whenever somebody has signed in or out: here, or in another tab of those who stay. */
+export const onSessionChange = (callback) => on("change", (event) => callback(event.detail));
+
+addEventListener("storage", ({ key }) => {
+  if (key !== KEY && key !== null) return;
+  if (known && known !== session()?.token) clear();
+  known = session()?.token;
+  tell("change", known ? "" : "Your session was ended in another tab.");
+});
+
+// POST /rpc, the one thing that this console speaks. Every exchange is kept for those who want to see the call behind it.
 
 /** The server said no: `reason` is for programs, `message` for people, `data` holds what else it said. */
 export class Refusal extends Error {
@@ -20,7 +113,6 @@ export class Away extends Error {
 const PATIENCE = 30_000;
 const MOST_KEPT = 30;
 const exchanges = [];
-const news = new EventTarget();
 let lastId = 0;
 
 /** The exchanges of this tab, newest first: `{ id, method, request, answer, signed, headers, milliseconds }`; no answer is null. */
@@ -28,15 +120,12 @@ export function history() {
   return exchanges;
 }
 
-export function onExchange(callback) {
-  news.addEventListener("exchange", callback);
-  return () => news.removeEventListener("exchange", callback);
-}
+export const onExchange = (callback) => on("exchange", callback);
 
 function keep(exchange) {
   exchanges.unshift(exchange);
   exchanges.length = Math.min(exchanges.length, MOST_KEPT);
-  news.dispatchEvent(new Event("exchange"));
+  tell("exchange");
 }
 
 async function send(request, { token, headers, signal }) {
@@ -67,7 +156,8 @@ export async function call(method, params = {}, { headers = {}, quiet = false, s
   const token = session()?.token;
   const began = performance.now();
   const answer = await send(request, { token, headers, signal });
-  if (!quiet) {
+  // Who has signed out meanwhile leaves nothing behind.
+  if (!quiet && token === session()?.token) {
     keep({ id: request.id, method, request, answer, signed: Boolean(token), headers, milliseconds: performance.now() - began });
   }
   if (!answer) throw new Away();
@@ -80,12 +170,59 @@ export async function call(method, params = {}, { headers = {}, quiet = false, s
   throw refusal;
 }
 
-/** Revoke the token, and forget it whatever comes of that. What was said under it is not for whoever comes next. */
+/** Revoke the token, and forget it whatever comes of that. */
 export async function signOut() {
-  exchanges.length = 0;
   try {
     await call("logout");
   } finally {
     end();
   }
+}
+
+// Names of clocks. The API has none, so they stay in this browser, where the token is.
+
+const MOST_NAMES = 500;
+
+/** The end of an id is what tells it from others. */
+export const shortId = (id) => `clock …${id.slice(-6)}`;
+
+export function nameOf(id) {
+  const name = read(TAB, NAMES)?.[id] ?? read(DEVICE, NAMES)?.[id];
+  return typeof name === "string" && name ? name : shortId(id);
+}
+
+/** Without a name it goes by its short id again. */
+export function rename(id, name) {
+  const storage = read(TAB) ? TAB : DEVICE;
+  // Ids begin with the time of creation, so the first are the oldest.
+  const kept = Object.entries({ ...read(storage, NAMES), [id]: name.trim() }).sort().slice(-MOST_NAMES);
+  write(storage, NAMES, Object.fromEntries(kept));
+}
+
+// What this server has beside POST /rpc: the development mailbox, and the scenarios that come with it.
+
+let about;
+
+/** `{ mailbox, resendSeconds }`: whether mail stays in the development outbox, and how long the next letter has to wait. */
+export function site() {
+  about ??= fetch("/site.json", { credentials: "omit" }).then((answer) => answer.json()).catch(() => ({ mailbox: false, resendSeconds: 60 }));
+  return about;
+}
+
+let gallery;
+
+/** The scenarios, each `{ name, title, about, params }` with what createTestClock takes. Throws without a server. */
+export async function scenarios() {
+  if (!gallery) {
+    const answer = await fetch("/scenarios.json", { credentials: "omit" });
+    if (!answer.ok) throw new Error("There are no scenarios.");
+    gallery = await answer.json();
+  }
+  return gallery;
+}
+
+/** The newest letter to an address, or null. */
+export async function latestLetter(email) {
+  const answer = await fetch(`/mailbox/latest?to=${encodeURIComponent(email)}`, { credentials: "omit", cache: "no-store" });
+  return answer.ok ? answer.json() : null;
 }

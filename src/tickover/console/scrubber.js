@@ -14,11 +14,11 @@ export function stepOf({ from, to }) {
   return [DAY, HOUR, MINUTE, 1000].find((size) => (to - from) / size >= FEWEST_STEPS) ?? 1;
 }
 
-/** Where the steps from an instant lead; null where there is nowhere to go. */
+/** Where the steps from an instant lead; null where there is nowhere to go. Two months from 31 January is 31 March. */
 export const MOVES = [
   { key: "d", label: "+1 day", to: (model, instant) => instant + DAY },
   { key: "w", label: "+1 week", to: (model, instant) => instant + 7 * DAY },
-  { key: "m", label: "+1 month", to: (model, instant) => addMonths(instant, 1) },
+  { key: "m", label: "+1 month", to: (model, instant, months) => (months.to = addMonths(months.from, ++months.count)) },
   { key: "n", label: "Next event", to: (model, instant) => model.times[countUntil(model.times, instant)] ?? null },
 ];
 
@@ -32,6 +32,7 @@ export class Scrubber {
   #model = null;
   #instant = 0;
   #fieldTimer = 0;
+  #months = {};
 
   /** `look(instant)` is called with what the reader wants to see, `turn(direction)` when the slider is at its end. */
   constructor({ look, turn }) {
@@ -44,12 +45,13 @@ export class Scrubber {
     this.field = h("input", {
       type: "datetime-local", "aria-label": "Preview time (UTC)", onchange: () => this.#readField(),
     });
+    this.field.style.minWidth = "min(14rem, 100%)"; // or else it cuts off the time rather than go below its label
     this.buttons = MOVES.map((move) => h("button", {
       type: "button", "aria-keyshortcuts": move.key, title: `${move.label} (${move.key} while the timeline has the focus)`,
       onclick: () => this.move(move),
     }, move.label));
     this.controls = h("div", { class: "row moves" }, this.buttons,
-      h("label", { class: "goto" }, h("span", {}, "Go to (UTC)"), this.field));
+      h("label", { class: "row goto" }, h("span", {}, "Go to (UTC)"), this.field));
   }
 
   show(model) {
@@ -57,14 +59,14 @@ export class Scrubber {
     Object.assign(this.field, { min: inField(model.start), max: inField(model.maxTime) });
   }
 
-  /** The slider's ends are those of the plot. */
+  /** The slider's ends are those of the plot; without a plot it is as wide as there is room. */
   align(window, left, width) {
     const step = stepOf(window);
     Object.assign(this.slider, { min: 0, max: Math.ceil((window.to - window.from) / step), step: 1 });
     this.window = window;
     this.size = step;
-    this.slider.style.marginLeft = `${left - THUMB / 2}px`;
-    this.slider.style.width = `${width + THUMB}px`;
+    this.slider.style.marginLeft = width ? `${left - THUMB / 2}px` : "0";
+    this.slider.style.width = width ? `${width + THUMB}px` : "100%";
     this.#place();
   }
 
@@ -87,7 +89,8 @@ export class Scrubber {
   }
 
   move({ to }) {
-    const instant = to(this.#model, this.#instant);
+    if (this.#months.to !== this.#instant) this.#months = { from: this.#instant, count: 0 };
+    const instant = to(this.#model, this.#instant, this.#months);
     if (instant !== null) this.#want(instant);
   }
 

@@ -163,7 +163,7 @@ export class Timeline extends HTMLElement {
     this.more.hidden = model.flows.length <= MOST_CURVES;
     this.more.textContent = this.#allCurves ? "Show fewer currencies" : `Show all ${model.flows.length} currencies`;
     this.zooms.forEach((button, index) => button.setAttribute("aria-pressed", String(index === this.#zoom)));
-    this.scrubber.align(this.#window, left * size, (right - left) * size);
+    this.scrubber.align(this.#window, left * size, !this.chart.hidden && (right - left) * size);
     this.#drawPreview();
     performance.measure("tickover draws the timeline", { start: began, end: performance.now() });
   }
@@ -194,11 +194,11 @@ export class Timeline extends HTMLElement {
     const asTable = this.table.hidden;
     this.table.hidden = !asTable;
     this.chart.hidden = asTable;
-    this.scrubber.slider.classList.toggle("alone", asTable);
     this.tableButton.setAttribute("aria-pressed", String(asTable));
     this.tableButton.textContent = asTable ? "View as chart" : "View as table";
     if (asTable) this.#fillTable();
     else this.table.replaceChildren();
+    this.#draw();
   }
 
   #fillTable() {

@@ -1,0 +1,152 @@
+"""What is written for a new clock, in a real browser before the real program: amounts as locales write them, JSON that
+a form cannot keep, and clocks that take their time.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterator
+
+import pytest
+from playwright.async_api import Browser, Route, expect
+
+from tests.browser.consoles import open_console
+from tests.browser.tabs import open_tab
+from tests.program import Program
+
+# The browser is shared by all tests of a process, so they share its loop.
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@pytest.fixture(scope="module")
+def program(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    with Program(tmp_path_factory.mktemp("new-clock")) as started:
+        yield started
+
+
+AMOUNTS: dict[str, dict[str, float | None]] = {
+    "en-GB": {
+        "2800": 2800, "2800.5": 2800.5, "2,800": 2800, "2,800.50": 2800.5, "1,234,567": 1234567, "1.000": 1,
+        "0.005": 0.005, " 12 ": 12, "-3": -3, "1e-7": 1e-7, "007": 7, "2,80": None, "3,5": None, "0,800": None,
+        "2,8000": None,
+        "12,34,567": None,
+        "0x10": None, " ": None, "1e3": None, "Infinity": None, "1.": None, ".5": None, "--1": None, "2.800,50": None,
+        "1 000": None, "1" * 400: None, "abc": None, "1_000": None, "٣": None,
+    },
+    "de-DE": {
+        "2.800": 2800, "2.800,50": 2800.5, "2,8": 2.8, "2,800": 2.8, "2.8": 2.8, "2800.50": 2800.5, "0.800": 0.8,
+        "2,800.50": None,
+    },
+    "fr-FR": {
+        "2 800": 2800, "2\u202f800,5": 2800.5, "2\u00a0800": 2800, "2,8": 2.8, "2.80": 2.8, "2.800": None, "2 80": None,
+    },
+    "de-CH": {"2'800": 2800, "2’800.50": 2800.5, "2.8": 2.8, "2'80": None},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("locale", AMOUNTS)
+async def test_an_amount_is_read_as_its_reader_writes_it(browser: Browser, program: Program, locale: str) -> None:
+    cases = AMOUNTS[locale]
+    async with open_tab(browser, locale=locale) as tab:
+        await tab.page.goto(program.url)
+        read = await tab.page.evaluate(
+            """async (texts) => {
+              const { readAmount } = await import("/assets/clocks-page.js");
+              return texts.map((text) => readAmount(text));
+            }""",
+            list(cases),
+        )
+    # What cannot be read is given back as it is.
+    assert dict(zip(cases, read, strict=True)) == {text: text if is_ is None else is_ for text, is_ in cases.items()}
+
+
+async def test_what_is_no_amount_is_not_sent(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        page = console.page
+        await console.open("#/clocks/new")
+        await page.get_by_role("tab", name="Form").click()
+        await console.button("Add a transaction").click()
+        await page.get_by_label("Amount").fill("0x10")
+        await console.button("Create clock").click()
+        await expect(console.trouble).to_contain_text("Nothing was sent. Look at the marked fields.")
+        await expect(page.get_by_label("Amount")).to_be_focused()
+        await expect(page.get_by_text("must be a number, such as 1,234.5")).to_be_visible()
+        assert "createTestClock" not in console.tab.methods
+        await page.get_by_label("Amount").fill("2,800")
+        await page.get_by_role("tab", name="JSON").click()
+        assert json.loads(await page.get_by_label("Parameters").input_value())["transactions"][0]["amount"] == 2800
+
+
+COFFEE = {"name": "Coffee", "amount": 2.805, "currency": "EUR", "type": "EXPENSE", "at": "2027-01-02T00:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"frozenTime": "2027-01-',
+        "[]",
+        json.dumps({"more": []}),
+        json.dumps({"frozenTime": "2027-01-01T00:00:00.5Z"}),
+        json.dumps({"transactions": [COFFEE | {"type": "income"}]}),
+        json.dumps({"transactions": [COFFEE | {"amount": "12"}]}),
+        json.dumps({"transactions": [COFFEE | {"note": "black"}]}),
+    ],
+)
+async def test_json_that_the_form_cannot_keep_stays_as_it_is(browser: Browser, program: Program, text: str) -> None:
+    async with open_console(browser, program) as console:
+        page = console.page
+        await console.open("#/clocks/new")
+        await page.get_by_role("tab", name="JSON").click()
+        await page.get_by_label("Parameters").fill(text)
+        await page.get_by_role("tab", name="Form").click()
+        await expect(console.trouble).to_contain_text("The form")
+        await expect(page.get_by_label("Parameters")).to_have_value(text)
+        await page.get_by_role("tab", name="Scenarios").click()
+        await page.get_by_role("tab", name="Form").click()
+        await expect(console.trouble).to_contain_text("The form")
+        await expect(page.get_by_label("Parameters")).to_have_value(text)
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
+async def test_json_that_the_form_keeps_is_the_same_afterwards(browser: Browser, program: Program, locale: str) -> None:
+    text = json.dumps({"frozenTime": "2027-01-01T00:00:00+01:00", "goals": [], "transactions": [COFFEE]})
+    async with open_console(browser, program, locale=locale) as console:
+        page = console.page
+        await console.open("#/clocks/new")
+        await page.get_by_role("tab", name="JSON").click()
+        await page.get_by_label("Parameters").fill(text)
+        await page.get_by_role("tab", name="Form").click()
+        await expect(page.get_by_label("Starts at (UTC)")).to_have_value("2026-12-31T23:00")
+        await expect(page.get_by_label("Amount")).to_have_value("2.805" if locale == "en-GB" else "2,805")
+        await page.get_by_role("tab", name="JSON").click()
+        await expect(page.get_by_label("Parameters")).to_have_value(text)
+        await page.get_by_role("tab", name="Form").click()
+        await page.get_by_role("group", name="Transactions").get_by_label("Name").fill("Tea")
+        await page.get_by_role("tab", name="JSON").click()
+        written = json.loads(await page.get_by_label("Parameters").input_value())
+        assert written == {"frozenTime": "2026-12-31T23:00:00Z", "transactions": [COFFEE | {"name": "Tea"}]}
+
+
+async def test_while_a_clock_is_made_another_waits_and_nobody_is_taken_along(
+    browser: Browser, program: Program
+) -> None:
+    async with open_console(browser, program) as console:
+        page = console.page
+        held: asyncio.Future[Route] = asyncio.get_running_loop().create_future()
+
+        async def hold(route: Route) -> None:
+            if "createTestClock" in (route.request.post_data or ""):
+                held.set_result(route)
+            else:
+                await route.continue_()
+
+        await page.route("**/rpc", hold)
+        await console.open("#/clocks/new")
+        await console.button("Create Salary and rent").click()
+        route = await held
+        await console.button("Create Student").click()
+        await expect(console.said).to_have_text("Another clock is being created. Wait for it, then press again.")
+        await page.get_by_role("link", name="Mailbox").click()
+        await expect(console.heading("Mailbox")).to_be_visible()
+        await route.continue_()
+        await expect(console.said).to_have_text("Salary and rent was created, and is among your clocks.")
+        assert page.url.endswith("#/mailbox")
