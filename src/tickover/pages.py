@@ -13,6 +13,7 @@ from urllib.parse import parse_qs
 from msgspec import Struct, field, json
 
 from tickover.core import addresses
+from tickover.core.limits import RESEND_INTERVAL
 from tickover.core.moments import Moment
 from tickover.gallery import Gallery
 from tickover.mail.letters import LetterPage
@@ -66,7 +67,7 @@ class Site(Struct, frozen=True):
     pages: Mapping[str, Page]
     mailbox: Mailbox | None = None
     gallery: Gallery = field(default_factory=Gallery)
-    resend_seconds: int = 60
+    resend_seconds: int = int(RESEND_INTERVAL.total_seconds())
 
     def has(self, path: str) -> bool:
         """Whether there may be something to GET."""

@@ -1,9 +1,11 @@
-// A call as code that runs as pasted. Pure: knows nothing of the page.
+// The call behind it: the last calls of the tab, and each as code that runs as pasted.
 
 import { copy, h, show, tabList } from "./dom.js";
 import { history, onEnd, onExchange, session } from "./rpc.js";
 
-export const PLACEHOLDER = "paste your token here";
+// A call as code that runs as pasted. Pure: knows nothing of the page.
+
+const PLACEHOLDER = "paste your token here";
 
 // Linux takes 128 KiB, and a character may have four bytes.
 const LONGEST_ARGUMENT = 30_000;
@@ -14,7 +16,7 @@ const TRICKY = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206
 const escape = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 /** Indented JSON, in which every character is what it looks like. */
-export const toJson = (value, indent = 2) => JSON.stringify(value, null, indent).replace(TRICKY, escape);
+const toJson = (value, indent = 2) => JSON.stringify(value, null, indent).replace(TRICKY, escape);
 
 const inBash = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
@@ -86,7 +88,7 @@ function javascript({ url, request, headers, token }) {
 const WRITERS = { curl, python, javascript };
 
 /** `kind` is curl, python or javascript; `token` is null for a call that carries none. */
-export function snippet(kind, { request, headers = {}, signed = false }, { url, token = PLACEHOLDER }) {
+function snippet(kind, { request, headers = {}, signed = false }, { url, token = PLACEHOLDER }) {
   return WRITERS[kind]({ url, request, headers, token: signed ? token : null });
 }
 

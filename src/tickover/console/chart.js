@@ -1,4 +1,4 @@
-// The time axis: which part of the clock's life is shown, and which of its days, months or years are written below.
+// What the timeline is drawn of: axis, lanes and curves, and the small curve of a card.
 
 import { s } from "./dom.js";
 import {
@@ -12,6 +12,8 @@ import {
 } from "./format.js";
 import { addMonths, countUntil, DAY, endOfDay, HOUR, MINUTE, startOfDay } from "./model.js";
 
+// The time axis: which part of the clock's life is shown, and which of its days, months or years are written below.
+
 /** How much of the clock's life is shown at once, in months; `all` is up to a little after the last item. */
 export const ZOOMS = [
   { name: "1 month", months: 1 },
@@ -21,7 +23,7 @@ export const ZOOMS = [
 ];
 
 /** All that there is to see, from the clock's start: its items, where it stands, and what is being looked at. */
-export function wholeWindow(model, instant) {
+function wholeWindow(model, instant) {
   const last = Math.max(model.now, instant, model.times.at(-1) ?? model.start);
   const first = Math.min(model.start, model.times[0] ?? model.start);
   // An empty clock has a month of nothing; a short one, of hours, is not squeezed into a day.
@@ -106,7 +108,7 @@ const APART = 12;
 const DIGIT = 6;
 
 /** Marks of items in order of time: `{ x, first, last, items }` with first and last the times of what is in it. */
-export function cluster(items, x, now) {
+function cluster(items, x, now) {
   const marks = [];
   let mark = null;
   for (const item of items) {
@@ -167,7 +169,7 @@ const TITLE = 22;
 const ROOM_FOR_TEXT = 14;
 
 /** Round numbers between these, three or four of them, with zero among them if it is between. */
-export function niceTicks(low, high, most = 4) {
+function niceTicks(low, high, most = 4) {
   const rough = (high - low) / most;
   const power = 10 ** Math.floor(Math.log10(rough));
   const size = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((one) => one >= rough * 0.999) ?? rough;
@@ -234,7 +236,7 @@ export class Curve {
 const MARGIN = 3;
 
 /** The path of steps through these times and values, with functions from each to pixels, from one time to another. */
-export function stepPath(times, values, x, y, from, to) {
+function stepPath(times, values, x, y, from, to) {
   let path = "";
   let height = null;
   for (let index = 0; index <= times.length; index += 1) {
@@ -252,7 +254,7 @@ export function stepPath(times, values, x, y, from, to) {
 }
 
 /** A number of pixels, short enough for a path. */
-export const pixel = (number) => Math.round(number * 10) / 10;
+const pixel = (number) => Math.round(number * 10) / 10;
 
 /** What a time or a value is in pixels. */
 export function scale(from, to, first, last) {

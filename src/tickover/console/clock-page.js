@@ -1,4 +1,4 @@
-// Watching a clock, so that what is done to it elsewhere is seen here.
+// <tick-clock>: one snapshot and one instant, from which all on the page follows.
 
 import { askToDelete, askWhereToFork, describe, plural, speak } from "./clock-words.js";
 import { createClock, faultsOf, whyNotCreated } from "./clocks-page.js";
@@ -10,6 +10,8 @@ import { Away, call, nameOf, Refusal, rename } from "./rpc.js";
 import { withinLife } from "./scrubber.js";
 import "./timeline.js";
 
+// Watching a clock, so that what is done to it elsewhere is seen here.
+
 const EVERY = 2_000;
 const WHILE_AWAY = 5_000;
 
@@ -17,7 +19,7 @@ const WHILE_AWAY = 5_000;
  * Ask for the clock every two seconds while somebody looks: `seen(clock)` with what it is, `failed(error)` with why not.
  * `failed` says whether to go on. Nobody is asked while `busy()`, so that nothing is in the way of a moving scrubber.
  */
-export function watch(id, { seen, failed, busy }) {
+function watch(id, { seen, failed, busy }) {
   let timer = null;
   let asking = null;
   let stopped = false;

@@ -1,9 +1,11 @@
-// What a preview says in words.
+// What a clock's page says: of a preview, of the states of rows, and before a fork or a deletion.
 
 import { LANES } from "./chart.js";
 import { h, s } from "./dom.js";
 import { formatCount, formatInstant, formatMoney, speakInstant, speakMoney } from "./format.js";
 import { countUntil } from "./model.js";
+
+// What a preview says in words.
 
 const MOST_CURRENCIES = 3;
 

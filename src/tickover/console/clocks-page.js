@@ -149,7 +149,7 @@ const format = new Intl.NumberFormat(locale, { useGrouping: "always", numberingS
 const usual = (text) => text.trim().replace(/\s/g, " ").replace(/’/g, "'");
 
 /** How a locale separates groups and fraction. */
-export const marksOf = (format) => Object.fromEntries(format.formatToParts(1234567.8).map(({ type, value }) => [type, usual(value) || " "]));
+const marksOf = (format) => Object.fromEntries(format.formatToParts(1234567.8).map(({ type, value }) => [type, usual(value) || " "]));
 const MARKS = marksOf(format);
 
 /**

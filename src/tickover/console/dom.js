@@ -1,3 +1,5 @@
+// What pages are made of: elements, what is said, and tabs.
+
 // Elements without markup: what is given as text stays text, whoever wrote it.
 
 const SVG = "http://www.w3.org/2000/svg";

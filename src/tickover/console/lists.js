@@ -1,4 +1,4 @@
-// The transactions of a clock, whose rows turn from pending to posted. There are at most a hundred of them.
+// What is on a clock in rows: its transactions, its goals, and the timeline as a table.
 
 import { amountOf, plural, stateMark, States } from "./clock-words.js";
 import { h, s, show } from "./dom.js";
@@ -12,6 +12,8 @@ import {
   formatTime,
 } from "./format.js";
 import { addMonths, countUntil, inCommonUnit, startOfDay, toNumber } from "./model.js";
+
+// The transactions of a clock, whose rows turn from pending to posted. There are at most a hundred of them.
 
 class Transactions extends HTMLElement {
   #schedule = "";

@@ -1,3 +1,5 @@
+// A clock as numbers: exact sums, instants, and what it shows at any of them. Pure.
+
 // Exact sums of JSON numbers, as the server makes them: an amount is the decimal number that its shortest text shows, so
 // 0.1 + 0.2 is 0.3. Sums are whole numbers of a common decimal unit; only a finished value becomes a double again.
 
@@ -27,7 +29,7 @@ export function toNumber(count, places) {
 const MOST_HUNDREDTHS = 10n ** 17n;
 
 /** Two decimals, half up; 100 only when the target is reached. */
-export function percentOf(current, target) {
+function percentOf(current, target) {
   let hundredths = (20_000n * current + target) / (2n * target);
   if (current < target && hundredths > 9_999n) hundredths = 9_999n;
   return toNumber(hundredths < MOST_HUNDREDTHS ? hundredths : MOST_HUNDREDTHS, 2);

@@ -184,7 +184,7 @@ export async function signOut() {
 const MOST_NAMES = 500;
 
 /** The end of an id is what tells it from others. */
-export const shortId = (id) => `clock …${id.slice(-6)}`;
+const shortId = (id) => `clock …${id.slice(-6)}`;
 
 export function nameOf(id) {
   const name = read(TAB, NAMES)?.[id] ?? read(DEVICE, NAMES)?.[id];

@@ -4,7 +4,7 @@
 import { h } from "./dom.js";
 import { addMonths, countUntil, DAY, HOUR, MINUTE } from "./model.js";
 
-export const THUMB = 20;
+const THUMB = 20;
 const FEWEST_STEPS = 28;
 const STILL = 120;
 const DIRECTIONS = { ArrowRight: 1, ArrowUp: 1, PageUp: 1, ArrowLeft: -1, ArrowDown: -1, PageDown: -1 };
