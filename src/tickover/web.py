@@ -2,13 +2,12 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache, partial
 from itertools import count
 from secrets import token_hex
 from typing import Any, Final
 
 from tickover import tokens
-from tickover.core.clients import Network, network_of
+from tickover.core.clients import ClientNetworks, Network
 from tickover.core.errors import Reason, Rejection
 from tickover.core.limits import MAX_BODY
 from tickover.core.moments import Moment
@@ -27,8 +26,6 @@ Send = Callable[[Message], Awaitable[None]]
 
 _JSON: Final = (b"content-type", b"application/json")
 _TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
-_LONGEST_FORWARDED: Final = 500
-"""Of X-Forwarded-For only the end counts, and what a client wrote before it is not worth keeping."""
 _MOST_DISCARDED: Final = 16 * MAX_BODY
 """How much of a body that is too large is read and thrown away, so that its sender lives to read the answer."""
 
@@ -69,9 +66,7 @@ class Web:
         self._rpc = rpc
         self._store = store
         self._guard = guard
-        self._trusted_proxies = trusted_proxies
-        # Clients come back, and every call asks.
-        self._network_of = lru_cache(maxsize=4096)(partial(network_of, tuple(trusted_proxies)))
+        self._networks = ClientNetworks(trusted_proxies)
         self._now = now
         self._site = site
         # Unique over restarts and processes, and cheap.
@@ -123,8 +118,7 @@ class Web:
         return await self._call(fields, scope.get("client"), body, request_id)
 
     async def _call(self, fields: Fields, client: Client, body: bytes, request_id: str) -> Response:
-        forwarded_for = fields.get(b"x-forwarded-for", b"")[-_LONGEST_FORWARDED:] if self._trusted_proxies else b""
-        network = self._network_of(client, forwarded_for)
+        network = self._networks.find(client[0] if client else None, fields.get(b"x-forwarded-for", b""))
         token = tokens.read_bearer_token(fields.get(b"authorization", b""))
         key = fields.get(b"idempotency-key")
         # The parser leaves blanks at the end of a header, which are no part of it.

@@ -4,7 +4,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from tickover.core.clients import Network, host_name, network_of, read_networks
+from tickover.core.clients import MAX_FORWARDED_FOR, ClientNetworks, Network, host_name, read_networks
 
 PROXY = "10.0.0.1"
 CLIENT = "198.51.100.9"
@@ -12,7 +12,7 @@ TRUSTED = read_networks("10.0.0.0/8, 2001:db8:aaaa::/48")
 
 
 def network(peer: str | None, forwarded_for: bytes = b"", trusted: tuple[Network, ...] = TRUSTED) -> str:
-    return network_of(trusted, None if peer is None else (peer, 50_000), forwarded_for)
+    return ClientNetworks(trusted).find(peer, forwarded_for)
 
 
 # Without a proxy
@@ -94,10 +94,39 @@ def test_without_a_peer_nothing_is_believed() -> None:
         pytest.param(PROXY, b"\xff\xfe\x00", PROXY, id="bytes that are no text"),
         pytest.param(PROXY, b"unknown", PROXY, id="a hop that does not say"),
         pytest.param(PROXY, b"198.51.100.256", PROXY, id="no address"),
+        pytest.param(PROXY, b"198.51.100.9:50123", CLIENT, id="IPv4 with a port"),
+        pytest.param(PROXY, b"[2001:db8:1:2::5]:50123", "2001:db8:1:2::/64", id="IPv6 with a port"),
+        pytest.param(PROXY, b"198.51.100.9:50123, 10.0.0.2:443", CLIENT, id="a chain with ports"),
+        pytest.param(PROXY, b"2001:db8:1:2::5:443", "2001:db8:1:2::/64", id="IPv6 without brackets has no port"),
+        pytest.param(PROXY, b"198.51.100.9:", PROXY, id="an empty port"),
+        pytest.param(PROXY, b"198.51.100.9:123456", PROXY, id="a port that is too long"),
+        pytest.param(PROXY, b"198.51.100.9:http", PROXY, id="a port that is no number"),
+        pytest.param(PROXY, b"[]:443", PROXY, id="a port alone"),
+        pytest.param(PROXY, b"[2001:db8::1", PROXY, id="an open bracket"),
     ],
 )
 def test_the_word_of_a_trusted_proxy_counts(peer: str, forwarded_for: bytes, counted_as: str) -> None:
     assert network(peer, forwarded_for) == counted_as
+
+
+def padded(entries: bytes, length: int) -> bytes:
+    """The header with an entry of the client's own before it, to this length."""
+    return b"1.2.3.4," + b"x" * (length - len(entries) - 9) + b"," + entries
+
+
+@pytest.mark.parametrize("length", [MAX_FORWARDED_FOR, MAX_FORWARDED_FOR + 1, 5_000, 30_000])
+def test_long_header_is_read_from_its_end(length: int) -> None:
+    header = padded(b"198.51.100.9, 10.0.0.2", length)
+    assert len(header) == length
+    assert network(PROXY, header) == CLIENT
+
+
+def test_entry_at_the_cut_is_not_read() -> None:
+    proxies = b"," + b",".join([b"10.0.0.2"] * 54)
+    client = b"198.51.100.9"
+    whole = client + b" " * (MAX_FORWARDED_FOR - len(client + proxies)) + proxies
+    assert network(PROXY, whole) == CLIENT
+    assert network(PROXY, b"1" + whole) == "10.0.0.2", "the rest of 1198.51.100.9 is not the client"
 
 
 # The setting

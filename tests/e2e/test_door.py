@@ -378,6 +378,12 @@ async def test_behind_a_declared_proxy_each_client_has_its_own_bucket(tmp_path: 
         assert await _statuses(program, *places) == [200, 200, 429, 429, 200, 200, 429]
 
 
+async def test_long_forwarded_header_with_ports_counts_for_the_client_at_its_end(tmp_path: Path) -> None:
+    with Program(tmp_path, TICKOVER_TRUSTED_PROXIES="127.0.0.0/8", **_ONE_CALL) as program:
+        places = [[f"198.51.100.{number}, {'x' * 600}, 203.0.113.{number % 2}:{number}"] for number in range(4)]
+        assert await _statuses(program, *places) == [200, 200, 429, 429]
+
+
 async def test_without_a_declared_proxy_nobody_can_say_that_they_are_someone_else(tmp_path: Path) -> None:
     with Program(tmp_path, **_ONE_CALL) as program:
         assert await _statuses(program, ["198.51.100.1"], ["198.51.100.2"], []) == [200, 429, 429]

@@ -2,12 +2,17 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
 
 Network = IPv4Network | IPv6Network
 
-_UNKNOWN = "unknown"
+MAX_FORWARDED_FOR: Final = 500
+"""Bytes of X-Forwarded-For that are read, counted from its end."""
+_UNKNOWN: Final = "unknown"
+# IPv6 with a port has brackets; without them a last group of digits belongs to the address.
+_WITH_PORT: Final = re.compile(r"\[(?P<ipv6>[^\]]*)\](?::[0-9]{1,5})?|(?P<ipv4>[0-9.]+):[0-9]{1,5}")
 
 
 def read_networks(text: str) -> tuple[Network, ...]:
@@ -24,26 +29,46 @@ def host_name(host: bytes) -> str:
     return (match["address"] or match["name"]).decode().lower() if match else ""
 
 
-def network_of(trusted: Sequence[Network], peer: tuple[str, int] | None, forwarded_for: bytes) -> str:
-    """The network that limits are counted by: an IPv4 address, or the /64 of an IPv6 address.
+class ClientNetworks:
+    """Finds the network that a client's limits are counted by: an IPv4 address, or the /64 of an IPv6 address."""
 
-    `forwarded_for` is read from its end, and only as far as each hop was written by a proxy that is trusted.
-    """
-    address = _read(peer[0]) if peer else None
-    hops = forwarded_for.decode("latin-1").split(",")
-    while hops and address is not None and any(address in network for network in trusted):
-        nearer = _read(hops.pop().strip())
-        if nearer is None:
-            break
-        address = nearer
-    if address is None:
-        return _UNKNOWN
-    return str(address) if address.version == 4 else str(ip_network((address, 64), strict=False))
+    def __init__(self, trusted: Sequence[Network] = ()) -> None:
+        self._trusted = tuple(trusted)
+        # Clients return, and every call asks.
+        self._find = lru_cache(maxsize=4096)(self._find_network)
+
+    def find(self, peer: str | None, forwarded_for: bytes) -> str:
+        """Return the network of a peer's address, or of the client that the trusted proxies name in X-Forwarded-For."""
+        if not self._trusted:
+            return self._find(peer, b"")
+        # The client writes the start of the header, and the nearest proxy the end.
+        cut = forwarded_for[-MAX_FORWARDED_FOR:]
+        # A cut entry could read as another address.
+        return self._find(peer, cut if len(cut) == len(forwarded_for) else cut.partition(b",")[2])
+
+    def _find_network(self, peer: str | None, forwarded_for: bytes) -> str:
+        """Read the header from its end, while each entry was written by a proxy that is trusted."""
+        address = _read_address(peer or "")
+        hops = forwarded_for.decode("latin-1").split(",")
+        while hops and address is not None and any(address in network for network in self._trusted):
+            nearer = _read_address(_without_port(hops.pop().strip()))
+            if nearer is None:
+                break
+            address = nearer
+        if address is None:
+            return _UNKNOWN
+        return str(address) if address.version == 4 else str(ip_network((address, 64), strict=False))
 
 
-def _read(text: str) -> IPv4Address | IPv6Address | None:
+def _without_port(entry: str) -> str:
+    """Return the address in an entry of X-Forwarded-For. Some proxies add the client's port."""
+    match = _WITH_PORT.fullmatch(entry)
+    return (match["ipv6"] or match["ipv4"]) if match else entry
+
+
+def _read_address(text: str) -> IPv4Address | IPv6Address | None:
     try:
-        address = ip_address(text.removeprefix("[").removesuffix("]"))
+        address = ip_address(text)
     except ValueError:
         return None
     return address.ipv4_mapped or address if address.version == 6 else address
