@@ -12,11 +12,11 @@ from tickover.pages import Site
 from tickover.settings import read_settings
 from tickover.web import Web
 
-EVERYWHERE = {"host": "0.0.0.0", "mail_url": "outbox:"}
+EVERYWHERE = {"host": "0.0.0.0"}
 
 
 def guard(**settings: str) -> Guard:
-    return Guard(read_settings({}, settings))
+    return Guard(read_settings({"TICKOVER_MAIL_URL": "outbox:"}, settings))
 
 
 def answers_to(host: bytes | None, /, **settings: str) -> bool:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import uvicorn
 from structlog.stdlib import BoundLogger
@@ -26,7 +25,7 @@ from tickover.pages import Site, load_pages
 from tickover.ports import Store
 from tickover.protocol import DeadlineProtocol
 from tickover.rpc import Rpc
-from tickover.settings import SettingError, Settings, is_loopback
+from tickover.settings import SettingError, Settings, how_exposed, is_loopback
 from tickover.storage import open_store
 from tickover.tokens import Mint
 from tickover.web import Web, wall_clock
@@ -49,9 +48,8 @@ class Tickover:
         self._server: _Server | None = None
         self._stopped = False
         self._mailer = open_mailer(settings.mail_url, settings.mail_from, settings.data_dir / "outbox", log)
-        public_host = urlsplit(settings.public_url).hostname
-        if public_host and not is_loopback(public_host) and self._mailer.stays_here:
-            log.warning("mail goes to the outbox, so whoever reaches the public address can sign in as anyone")
+        if self._mailer.stays_here and how_exposed(settings):
+            log.warning("mail goes to the outbox, so everyone who reaches this server can sign in as anyone")
         if not settings.public_url and not is_loopback(settings.host):
             log.warning("TICKOVER_PUBLIC_URL is not set, so login links lead to this machine", links=self.url)
         policy = _policy(settings, self.url)

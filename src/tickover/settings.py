@@ -8,6 +8,7 @@ from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tickover.core.clients import Network, host_name, read_networks
 
@@ -216,8 +217,8 @@ def read_settings(environment: Mapping[str, str], flags: Mapping[str, str]) -> S
             raise SettingError(f"{setting.variable} {error}{shown}.") from None
     values["data_dir"] = Path(values["data_dir"])
     values["database_url"] = values["database_url"] or f"sqlite:///{values['data_dir'] / 'tickover.db'}"
-    values["mail_url"] = values["mail_url"] or _default_mail_url(values["host"])
-    return Settings(**values)
+    settings = Settings(**values)
+    return settings if settings.mail_url else replace(settings, mail_url=_default_mail_url(settings))
 
 
 def _refuse_unknown(environment: Mapping[str, str]) -> None:
@@ -231,14 +232,28 @@ def _refuse_unknown(environment: Mapping[str, str]) -> None:
             raise SettingError(f"{variable} is not a setting; {hint}")
 
 
-def _default_mail_url(host: str) -> str:
-    """The outbox, but only where nobody from outside can ask it for a code."""
-    if is_loopback(host):
+def _default_mail_url(settings: Settings) -> str:
+    """Return the outbox; SettingError if people on other machines may reach the server."""
+    exposure = how_exposed(settings)
+    if not exposure:
         return OUTBOX
     raise SettingError(
-        f"TICKOVER_MAIL_URL must be set when listening on {host}: smtp://… for real mail, or outbox: if everyone who "
-        "reaches this address may sign in as anyone."
+        f"TICKOVER_MAIL_URL must be set {exposure}: smtp://… for real mail, or outbox: if everyone who "
+        "reaches this server may sign in as anyone."
     )
+
+
+def how_exposed(settings: Settings) -> str:
+    """Say why people on other machines may reach the server, as a clause; empty if nothing suggests it."""
+    if not is_loopback(settings.host):
+        return f"when listening on {settings.host}"
+    if settings.trusted_proxies:
+        return "when TICKOVER_TRUSTED_PROXIES names a proxy"
+    public_host = urlsplit(settings.public_url).hostname
+    if public_host and not is_loopback(public_host):
+        return f"when TICKOVER_PUBLIC_URL names another host ({public_host})"
+    foreign = [name for name in settings.allowed_hosts if not is_loopback(name)]
+    return f"when TICKOVER_ALLOWED_HOSTS names another host ({foreign[0]})" if foreign else ""
 
 
 def is_loopback(host: str) -> bool:

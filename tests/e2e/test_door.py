@@ -361,11 +361,12 @@ async def _statuses(program: Program, *forwarded: list[str]) -> list[int]:
     return statuses
 
 
+_BEHIND_A_PROXY = {"TICKOVER_TRUSTED_PROXIES": "127.0.0.0/8", "TICKOVER_MAIL_URL": "outbox:"}
 _ONE_CALL = {"TICKOVER_CLIENT_BURST": "1", "TICKOVER_CLIENT_REFILL": "0.001"}
 
 
 async def test_behind_a_declared_proxy_each_client_has_its_own_bucket(tmp_path: Path) -> None:
-    with Program(tmp_path, TICKOVER_TRUSTED_PROXIES="127.0.0.0/8", **_ONE_CALL) as program:
+    with Program(tmp_path, **_BEHIND_A_PROXY, **_ONE_CALL) as program:
         places = [
             ["198.51.100.1"],
             ["198.51.100.2"],
@@ -393,7 +394,7 @@ async def test_a_trailer_is_no_header(tmp_path: Path) -> None:
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "loginByEmailLink", "params": {"token": "none"}}).encode()
     head = post("Transfer-Encoding: chunked", "X-Forwarded-For: 198.51.100.1")
     statuses = []
-    with Program(tmp_path, TICKOVER_TRUSTED_PROXIES="127.0.0.0/8", **_ONE_CALL) as program:
+    with Program(tmp_path, **_BEHIND_A_PROXY, **_ONE_CALL) as program:
         for number in range(3):
             async with Client.connect(port_of(program)) as client:
                 trailer = b"X-Forwarded-For: 198.51.100.%d\r\n\r\n" % (number + 2)

@@ -249,7 +249,7 @@ def test_a_flag_overrides_its_variable(tmp_path: Path) -> None:
 
 
 def test_a_public_url_is_what_login_links_begin_with(tmp_path: Path) -> None:
-    with Program(tmp_path, TICKOVER_PUBLIC_URL="https://clocks.example.com/") as program:
+    with Program(tmp_path, TICKOVER_PUBLIC_URL="https://clocks.example.com/", TICKOVER_MAIL_URL="outbox:") as program:
         link = program.result("sendLoginCodeEmail", link_params("ana@example.test"))["loginUrl"]
         assert link.startswith("https://clocks.example.com/login#token=")
 

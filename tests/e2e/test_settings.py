@@ -86,12 +86,13 @@ _good = pytest.mark.parametrize(("name", "written", "read"), _GOOD, ids=[f"{name
 
 @_good
 def test_a_good_value_is_read_from_its_variable(name: str, written: str, read: Any) -> None:
-    assert getattr(read_settings({f"TICKOVER_{name.upper()}": written}, {}), name) == read
+    given = {"TICKOVER_MAIL_URL": "outbox:", f"TICKOVER_{name.upper()}": written}
+    assert getattr(read_settings(given, {}), name) == read
 
 
 @_good
 def test_a_flag_goes_before_its_variable(name: str, written: str, read: Any) -> None:
-    variable = {f"TICKOVER_{name.upper()}": "refused\nif read"}
+    variable = {"TICKOVER_MAIL_URL": "outbox:", f"TICKOVER_{name.upper()}": "refused\nif read"}
     assert getattr(read_settings(variable, {name: written}), name) == read
 
 
@@ -210,15 +211,47 @@ def test_a_variable_of_another_program_is_none_of_ours() -> None:
         ("clocks.example.com", False),
     ],
 )
-def test_the_outbox_is_the_default_on_loopback_alone(host: str, loopback: bool) -> None:
-    """Decision 34."""
+def test_loopback_is_recognised(host: str, loopback: bool) -> None:
     assert is_loopback(host) is loopback
-    if loopback:
-        assert read_settings({"TICKOVER_HOST": host}, {}).mail_url == "outbox:"
+
+
+_HOSTS = {"": True, "127.0.0.1": True, "::1": True, "0.0.0.0": False, "::": False, "clocks.example.com": False}
+_PROXIES = {"": True, "127.0.0.1": False, "10.0.0.0/8,::1": False}
+_PUBLIC_URLS = {
+    "": True,
+    "http://localhost:8000": True,
+    "https://127.0.0.1/tickover/": True,
+    "http://[::1]:8000": True,
+    "https://clocks.example.com": False,
+    "https://clocks.example.com/tickover/": False,
+    "http://10.0.0.1:8000": False,
+}
+_ALLOWED_HOSTS = {"": True, "localhost,127.0.0.1": True, "localhost,clocks.example.com": False}
+
+
+@pytest.mark.parametrize("host", _HOSTS)
+@pytest.mark.parametrize("proxies", _PROXIES)
+@pytest.mark.parametrize("public_url", _PUBLIC_URLS)
+@pytest.mark.parametrize("allowed_hosts", _ALLOWED_HOSTS)
+def test_outbox_is_the_default_only_if_no_other_machine_reaches_the_server(
+    host: str, proxies: str, public_url: str, allowed_hosts: str
+) -> None:
+    """Decision 34."""
+    settings = {
+        "TICKOVER_HOST": host,
+        "TICKOVER_TRUSTED_PROXIES": proxies,
+        "TICKOVER_PUBLIC_URL": public_url,
+        "TICKOVER_ALLOWED_HOSTS": allowed_hosts,
+    }
+    if _HOSTS[host] and _PROXIES[proxies] and _PUBLIC_URLS[public_url] and _ALLOWED_HOSTS[allowed_hosts]:
+        assert read_settings(settings, {}).mail_url == "outbox:"
     else:
-        with pytest.raises(SettingError, match=r"^TICKOVER_MAIL_URL must be set when listening on "):
-            read_settings({"TICKOVER_HOST": host}, {})
-        assert read_settings({"TICKOVER_HOST": host, "TICKOVER_MAIL_URL": "outbox:"}, {}).mail_url == "outbox:"
+        with pytest.raises(
+            SettingError, match=r"^TICKOVER_MAIL_URL must be set when [^:]+.*: smtp://… .*outbox: .*\.$"
+        ):
+            read_settings(settings, {})
+    for named in ("outbox:", "smtp://mail.example.com"):
+        assert read_settings(settings | {"TICKOVER_MAIL_URL": named}, {}).mail_url == named
 
 
 # What a person sees, from real starts.
@@ -243,6 +276,9 @@ _WRONG_STARTS = [
     ({"TICKOVER_PORT": "eighty"}, "TICKOVER_PORT"),
     ({"TICKOVER_PROT": "80"}, "TICKOVER_PROT"),
     ({"TICKOVER_HOST": "0.0.0.0"}, "TICKOVER_MAIL_URL"),
+    ({"TICKOVER_TRUSTED_PROXIES": "127.0.0.1"}, "TICKOVER_MAIL_URL"),
+    ({"TICKOVER_PUBLIC_URL": "https://clocks.example.com"}, "TICKOVER_MAIL_URL"),
+    ({"TICKOVER_ALLOWED_HOSTS": "clocks.example.com"}, "TICKOVER_MAIL_URL"),
     ({"TICKOVER_HOST": "no-such-host.invalid", "TICKOVER_MAIL_URL": "outbox:"}, "TICKOVER_HOST"),
     ({"TICKOVER_HOST": "two..dots", "TICKOVER_MAIL_URL": "outbox:"}, "TICKOVER_HOST"),
     ({"TICKOVER_HOST": f"{'x' * 64}.example", "TICKOVER_MAIL_URL": "outbox:"}, "TICKOVER_HOST"),
