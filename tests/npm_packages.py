@@ -10,8 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
-
+from tests.debian_packages import install, skip_or_fail
 from tests.transcripts import ROOT
 
 _FOLDER: Final = ROOT / ".node-test"
@@ -33,11 +32,7 @@ def text_of(package: str, name: str) -> str:
 
 def _installed(package: str) -> Path:
     if trouble := _install():
-        message = f"{package} is not here, and {trouble}"
-        # Where every change is judged, a test that did not run has to be seen.
-        if os.environ.get("CI") == "true":
-            pytest.fail(message)
-        pytest.skip(message)
+        skip_or_fail(f"{package} is not here, and {trouble}")
     return _place_of(package)
 
 
@@ -48,8 +43,8 @@ def _install() -> str:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if all(map(_is_installed, _VERSIONS)) and shutil.which("node"):
             return ""
-        if trouble := _install_npm():
-            return trouble
+        if trouble := "" if _npm() else install("npm", unless=_npm):
+            return f"there is no npm: {trouble}"
         _FOLDER.mkdir(exist_ok=True)
         # It ignores itself, so that nobody has to know of it.
         (_FOLDER / ".gitignore").write_text("*\n")
@@ -59,16 +54,8 @@ def _install() -> str:
         return "" if all(map(_is_installed, _VERSIONS)) else f"npm install failed: {ran.stderr[-500:]}"
 
 
-def _install_npm() -> str:
-    if shutil.which("npm") and shutil.which("node"):
-        return ""
-    if os.geteuid() != 0 or shutil.which("apt-get") is None:
-        return "there is no npm, and only root on Debian can install it"
-    for command in (["apt-get", "update"], ["apt-get", "install", "--yes", "--no-install-recommends", "npm"]):
-        ran = _run(command)
-        if ran.returncode != 0:
-            return f"{' '.join(command)} failed: {ran.stderr[-500:]}"
-    return ""
+def _npm() -> bool:
+    return bool(shutil.which("npm") and shutil.which("node"))
 
 
 def _place_of(package: str) -> Path:
@@ -81,5 +68,4 @@ def _is_installed(package: str) -> bool:
 
 
 def _run(command: list[str]) -> "subprocess.CompletedProcess[str]":
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(command, capture_output=True, text=True, check=False)

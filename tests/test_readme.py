@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.debian_packages import need
 from tests.program import Program
 from tests.transcripts import ROOT
 
@@ -61,12 +61,6 @@ def assert_shows(output: str, shown: str) -> None:
         assert any(re.fullmatch(pattern, line) for line in lines), f"{wanted!r} is not there, or not in this order"
 
 
-def need(*tools: str) -> None:
-    for tool in tools:
-        if shutil.which(tool) is None:
-            pytest.skip(f"{tool} is not installed")
-
-
 shells = pytest.mark.parametrize("shell", ["bash", "zsh"])
 
 
@@ -89,7 +83,8 @@ def test_the_readme_leads_from_nothing_to_an_advanced_clock(shell: str, tmp_path
 
 @shells
 def test_the_page_on_curl_leads_to_an_advanced_clock(shell: str, tmp_path: Path) -> None:
-    need(shell, "curl")
+    need(shell)
+    need("curl")
     pasted = steps("docs/curl.md")
     with Program(tmp_path) as program:
         outputs = run_as_pasted(shell, [step.commands for step in pasted], program, tmp_path)

@@ -1,18 +1,14 @@
 """A real browser: Debian's Chromium, installed if it is missing and this is a machine on which that may be done."""
 
-import fcntl
-import os
 import shutil
-import subprocess
-import tempfile
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, async_playwright, expect
 
 from tests.browser.tabs import Tab, open_tab
+from tests.debian_packages import need_found
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _ARGUMENTS = (
@@ -30,34 +26,10 @@ def _find() -> str | None:
     return next(filter(None, map(shutil.which, _NAMES)), None)
 
 
-def _install() -> str:
-    """Install it once, whichever process comes first; what went wrong, or nothing."""
-    if os.geteuid() != 0 or shutil.which("apt-get") is None:
-        return "only root on Debian can install it"
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    with (Path(tempfile.gettempdir()) / "tickover-tests-chromium.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if _find():
-            return ""
-        for command in (["apt-get", "update"], ["apt-get", "install", "--yes", "--no-install-recommends", "chromium"]):
-            ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-            if ran.returncode != 0:
-                return f"{' '.join(command)} failed: {ran.stderr[-500:]}"
-    return ""
-
-
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """Where the browser is."""
-    trouble = "" if _find() else _install()
-    found = _find()
-    if found is None:
-        message = f"there is no {', '.join(_NAMES)} here, and {trouble or 'installing it did not help'}"
-        # Where every change is judged, a test that did not run has to be seen.
-        if os.environ.get("CI") == "true":
-            pytest.fail(message)
-        pytest.skip(message)
-    return found
+    return need_found(_find, "chromium")
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

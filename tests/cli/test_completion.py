@@ -1,6 +1,5 @@
 """Completion in shells: what is offered, and the scripts that ask for it."""
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.shells import Shell
+from tests.debian_packages import need
 from tickover.cli.commands import COMPLETE_VARIABLE
 from tickover.scenarios import names
 
@@ -71,16 +71,14 @@ def test_a_script_for_each_shell_is_one_that_the_shell_reads(nobody: Shell, name
     assert ran.code == 0
     assert f"{COMPLETE_VARIABLE}={name}_complete" in ran.out
     assert nobody("completion", name, "--json").json == {"shell": name, "script": ran.out.removesuffix("\n")}
-    if shutil.which(name) is None:
-        pytest.skip(f"{name} is not installed")
+    need(name)
     script = tmp_path / "script"
     script.write_text(ran.out)
     subprocess.run([name, "-n", str(script)], timeout=20, check=True)
 
 
 def test_bash_completes_with_the_script(nobody: Shell, tmp_path: Path) -> None:
-    if shutil.which("bash") is None:
-        pytest.skip("bash is not installed")
+    need("bash")
     command = Path(sys.executable).with_name("tickover")
     script = f"""eval "$({command} completion bash)"
 COMP_WORDS=({command} clock cre) COMP_CWORD=2

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -29,6 +28,7 @@ from tests.contract.values import (
     session,
     user,
 )
+from tests.debian_packages import need
 from tickover.core.errors import Reason, Rejection
 from tickover.core.limits import CLOCK_LIFETIME
 from tickover.core.moments import to_micros
@@ -78,11 +78,8 @@ asyncio.run(main())
 
 def test_what_was_answered_is_on_the_disk(path: Path, tmp_path: Path) -> None:
     """Seen from the kernel: between the last write to the log and the answer, the log was made safe."""
-    strace = shutil.which("strace")
-    if strace is None:
-        pytest.skip("strace is not installed, so nobody sees what reaches the disk")
     trace = tmp_path / "trace"
-    watch = [strace, "-f", "-y", "-e", "trace=write,pwrite64,fsync,fdatasync", "-o", str(trace)]
+    watch = [need("strace"), "-f", "-y", "-e", "trace=write,pwrite64,fsync,fdatasync", "-o", str(trace)]
     program = [sys.executable, "-c", _WRITE_AND_SAY_SO, str(path)]
     watched = subprocess.run([*watch, *program], cwd=_ROOT, capture_output=True, check=False, timeout=60)
     if b"ptrace" in watched.stderr.lower():
