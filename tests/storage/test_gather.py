@@ -1,6 +1,7 @@
 """The gatherer alone: what waits together goes together, and everyone gets an answer of their own."""
 
 import asyncio
+import signal
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -304,6 +305,23 @@ async def test_closing_finishes_what_was_accepted(calls: _Calls, database: _Data
     assert outcomes[:7] == [f"{number} is done" for number in range(7)]
     assert isinstance(outcomes[7], _OurFault)
     assert isinstance(outcomes[599], Rejection)
+
+
+async def test_close_right_after_the_last_result_ends(calls: _Calls) -> None:
+    """The task that ran the call is done then, and the event loop has not run its callbacks yet."""
+
+    def fail(*_: object) -> None:
+        raise AssertionError("close never yields to the event loop")
+
+    # A loop that never yields can only be stopped from outside of the event loop.
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.alarm(20)
+    try:
+        await calls.submit(_Call(1))
+        await calls.close()
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 async def test_closing_without_anything_to_do_ends_at_once(calls: _Calls) -> None:

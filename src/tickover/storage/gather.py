@@ -129,8 +129,11 @@ class Gatherer(Generic[_Call, _Result]):
 
     async def close(self) -> None:
         """Finish what was accepted."""
-        while self._tasks:
-            await asyncio.gather(*self._tasks)
+        while tasks := set(self._tasks):
+            await asyncio.gather(*tasks)
+            # From Python 3.12 on, gathering finished tasks doesn't yield to the event loop, so their callbacks, which
+            # would remove them, may not have run yet.
+            self._tasks -= tasks
 
 
 def _too_busy() -> Rejection:
