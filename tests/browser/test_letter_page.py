@@ -20,7 +20,7 @@ HOSTILE = """<html><body style="color: rgb(1, 2, 3); background: url(/assets/tic
 <meta http-equiv="refresh" content="0;url=/login"><base href="/docs" target="_top">
 <a href="/login" target="_top" style="color: red">Away</a> <a href="javascript:parent.hurt = 1">Run</a>
 <style>p { display: none }</style></body></html>"""
-NAME = "20990101T000000.000000Z-1-000000"
+NAME = "n990000000000-20990101T000000.000000Z"
 
 # The console frames letters so; here its page is made with nothing else on it.
 _FRAME = """(path) => new Promise((done) => {

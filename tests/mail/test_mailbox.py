@@ -180,6 +180,7 @@ PLACES = (
     "/mailbox/letters.json",
     "/mailbox/letters/20270101T120000.000000Z-1-000000.json",
     "/mailbox/letters/20270101T120000.000000Z-1-000000.html",
+    "/mailbox/letters/n000000000001-20270101T120000.000000Z.json",
 )
 
 

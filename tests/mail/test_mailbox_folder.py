@@ -73,9 +73,24 @@ def test_letters_of_one_instant_are_told_as_they_were_sent(outbox: Outbox, tmp_p
         assert latest(tmp_path).code == f"{number:06}"
 
 
-def test_a_letter_of_long_ago_is_not_the_newest(outbox: Outbox, tmp_path: Path) -> None:
-    deliver(outbox, letter(secret="000001"), letter(secret="000002", sent_at=NOW - timedelta(microseconds=1)))
-    assert (latest(tmp_path).code, latest(tmp_path).sent_at) == ("000001", NOW)
+def test_the_last_email_is_the_newest_even_if_the_wall_clock_was_set_back(outbox: Outbox, tmp_path: Path) -> None:
+    deliver(outbox, letter(secret="000001"), letter(secret="000002", sent_at=NOW - timedelta(hours=1)))
+    deliver(Outbox(tmp_path, Composer(SENDER)), letter(secret="000003", sent_at=NOW - timedelta(hours=2)))
+    newest = latest(tmp_path)
+    assert (newest.code, newest.sent_at) == ("000003", NOW - timedelta(hours=2))
+    listed = asyncio.run(Mailbox(tmp_path).letters())
+    assert [each.code for each in listed] == ["000003", "000002", "000001"]
+
+
+def test_emails_of_earlier_releases_are_older_than_all_others(outbox: Outbox, tmp_path: Path) -> None:
+    deliver(outbox, letter(secret="000003"))
+    [file] = tmp_path.glob("*.eml")
+    for number in (1, 2):
+        old = f"{NOW + timedelta(days=number):{STAMP}}-{9 - number}-000000.eml"
+        (tmp_path / old).write_bytes(file.read_bytes().replace(b"000003", b"%06d" % number))
+    listed = asyncio.run(Mailbox(tmp_path).letters())
+    assert [each.code for each in listed] == ["000003", "000002", "000001"]
+    assert [each.sent_at for each in listed] == [NOW + timedelta(days=days) for days in (0, 2, 1)]
 
 
 @pytest.mark.parametrize("link", [LINK, LINK.replace("tickover.example.test", "a." * 100 + "test")])
@@ -89,12 +104,12 @@ def test_the_link_of_a_letter_is_told_whole(outbox: Outbox, tmp_path: Path, link
 @pytest.mark.parametrize(("newer", "is_found"), [(0, True), (999, True), (1000, False)])
 def test_a_thousand_letters_are_looked_through(outbox: Outbox, tmp_path: Path, newer: int, is_found: bool) -> None:
     deliver(outbox, letter(BO))
-    [other] = tmp_path.iterdir()
+    [other] = tmp_path.glob("*.eml")
     written = other.read_bytes()
     other.unlink()
     deliver(outbox, letter())
     for number in range(1, newer + 1):
-        (tmp_path / f"{NOW + timedelta(seconds=number):{STAMP}}-1-{number:06}.eml").write_bytes(written)
+        (tmp_path / f"n{number + 2:012}-{NOW:{STAMP}}.eml").write_bytes(written)
     assert (asyncio.run(Mailbox(tmp_path).latest(ANA)) is not None) == is_found
 
 
@@ -102,7 +117,7 @@ def test_a_thousand_letters_are_looked_through(outbox: Outbox, tmp_path: Path, n
 
 
 def _clear(folder: Path, to: str) -> None:
-    for file in folder.glob(f"*{to}.eml"):
+    for file in folder.glob(f"{to}-*.eml"):
         file.unlink(missing_ok=True)
 
 
@@ -112,7 +127,7 @@ async def test_letters_that_come_and_go_meanwhile_do_no_harm(outbox: Outbox, tmp
 
     async def come_and_go(number: int) -> None:
         await outbox.deliver(letter(BO, sent_at=NOW))
-        await asyncio.to_thread(_clear, tmp_path, f"{number + 1:06}")
+        await asyncio.to_thread(_clear, tmp_path, f"n{number + 2:012}")
 
     looking = asyncio.gather(*(mailbox.latest(ANA) for _ in range(100)))
     for number in range(50):
@@ -125,14 +140,14 @@ def test_a_folder_that_went_away_holds_no_letter(tmp_path: Path) -> None:
     assert asyncio.run(mailbox.latest(ANA)) is None
 
 
-LATER = "20990101T000000.000000Z-1-000000"
+LATER = "n990000000000-20990101T000000.000000Z"
 TO_ANA = b"From: x\r\nTo: ana@example.test\r\nSubject: x\r\n\r\n"
 ODD: dict[str, tuple[str, bytes]] = {
     "empty": (f"{LATER}.eml", b""),
     "no letter": (f"{LATER}.eml", b"\xff\0\xfe" * 1000),
     "of a foreign name": ("99 letters.eml", TO_ANA),
-    "of an impossible time": ("99999999T999999.999999Z-1-000000.eml", TO_ANA),
-    "of a leap second": ("20991231T235960.000000Z-1-000000.eml", TO_ANA),
+    "of an impossible time": ("n990000000000-99999999T999999.999999Z.eml", TO_ANA),
+    "of a leap second": ("n990000000000-20991231T235960.000000Z.eml", TO_ANA),
     "of digits that are none of ours": (f"{LATER.replace('0', '٠')}.eml", TO_ANA),
     "unfinished": (f".{LATER}", TO_ANA),
     "of another kind": (f"{LATER}.txt", TO_ANA),
@@ -174,5 +189,5 @@ def test_a_letter_of_foreign_make_breaks_nothing(tmp_path: Path, rest: bytes) ->
 def test_a_folder_of_a_letters_name_hides_no_letter(outbox: Outbox, tmp_path: Path) -> None:
     deliver(outbox, letter())
     (tmp_path / f"{LATER}.eml").mkdir()
-    (tmp_path / f"{LATER.replace('2099', '2098')}.eml").symlink_to(tmp_path / "nothing")
+    (tmp_path / f"{LATER.replace('n99', 'n98')}.eml").symlink_to(tmp_path / "nothing")
     assert latest(tmp_path).code == "012345"

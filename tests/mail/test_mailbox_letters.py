@@ -69,7 +69,7 @@ async def test_an_address_that_is_not_ascii_is_listed_as_it_is(world: World) -> 
 @pytest.mark.parametrize(("count", "told"), [(99, 99), (100, 100), (101, 100), (250, 100)])
 def test_a_hundred_letters_are_listed(tmp_path: Path, count: int, told: int) -> None:
     for number in range(count):
-        (tmp_path / f"{NOW + timedelta(seconds=number):{STAMP}}-1-000000.eml").write_bytes(TO_ANA)
+        (tmp_path / f"n{number:012}-{NOW + timedelta(seconds=number):{STAMP}}.eml").write_bytes(TO_ANA)
     found = asyncio.run(Mailbox(tmp_path).letters())
     newest = NOW + timedelta(seconds=count - 1)
     assert [one.sent_at for one in found] == [newest - timedelta(seconds=number) for number in range(told)]

@@ -15,7 +15,7 @@ import pytest
 
 from tests.mail.letters import ANA, LINK, NOW, SENDER, letter, link_letter
 from tickover.mail.compose import Composer
-from tickover.mail.outbox import Outbox
+from tickover.mail.outbox import SEQUENCE_FILE, Outbox
 from tickover.ports import Letter, MailRefused, Subject
 from tickover.settings import SettingError
 
@@ -38,8 +38,8 @@ def _codes(folder: Path) -> list[str]:
 
 def test_a_letter_is_kept_whole_and_nothing_else_is(outbox: Outbox, folder: Path) -> None:
     asyncio.run(outbox.deliver(letter()))
-    [file] = folder.iterdir()
-    assert file.suffix == ".eml"
+    [file] = folder.glob("*.eml")
+    assert {other.name for other in folder.iterdir()} == {file.name, SEQUENCE_FILE}
     message = message_from_bytes(file.read_bytes(), policy=policy.default)
     assert message["To"] == ANA
     assert [part.get_content_type() for part in message.iter_parts()] == ["text/plain", "text/html"]
@@ -58,7 +58,7 @@ def test_a_program_finds_the_secret_in_a_header(
     outbox: Outbox, folder: Path, kept: Letter, headers: dict[str, str]
 ) -> None:
     asyncio.run(outbox.deliver(kept))
-    [file] = folder.iterdir()
+    [file] = folder.glob("*.eml")
     message = message_from_bytes(file.read_bytes(), policy=policy.default)
     assert {name: value for name, value in message.items() if name.startswith("X-")} == headers
     assert message["To"] == ANA
@@ -76,17 +76,31 @@ def test_letters_and_folder_are_for_their_owner_alone(folder: Path) -> None:
         asyncio.run(Outbox(folder, Composer(SENDER)).deliver(letter()))
     finally:
         os.umask(before)
-    [file] = folder.iterdir()
-    assert file.stat().st_mode & 0o777 == 0o600
+    assert {file.stat().st_mode & 0o777 for file in folder.iterdir()} == {0o600}
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
-async def test_names_sort_by_time(outbox: Outbox, folder: Path) -> None:
+async def test_names_sort_in_the_order_of_sending_wherever_the_wall_clock_stands(folder: Path) -> None:
     ages = [3, 1, 2, 60, 59, 86_400, 0]
     for age in ages:
         sent_at = NOW - timedelta(seconds=age, microseconds=age)
-        await outbox.deliver(letter(secret=f"{age:06}", sent_at=sent_at))
-    assert _codes(folder) == [f"{age:06}" for age in sorted(ages, reverse=True)]
+        # A new one each time, as after a restart.
+        await Outbox(folder, Composer(SENDER)).deliver(letter(secret=f"{age:06}", sent_at=sent_at))
+    assert _codes(folder) == [f"{age:06}" for age in ages]
+
+
+@pytest.mark.parametrize("content", [None, b"", b"not a number"], ids=["lost", "empty", "damaged"])
+async def test_the_order_goes_on_without_a_usable_sequence_file(
+    outbox: Outbox, folder: Path, content: bytes | None
+) -> None:
+    for number in range(3):
+        await outbox.deliver(letter(secret=f"{number:06}"))
+    (folder / SEQUENCE_FILE).unlink()
+    if content is not None:
+        (folder / SEQUENCE_FILE).write_bytes(content)
+    for number in range(3, 6):
+        await outbox.deliver(letter(secret=f"{number:06}", sent_at=NOW - timedelta(days=1)))
+    assert _codes(folder) == [f"{number:06}" for number in range(6)]
 
 
 async def test_letters_of_one_instant_sort_as_they_were_sent(outbox: Outbox, folder: Path) -> None:

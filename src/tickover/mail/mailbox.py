@@ -16,8 +16,12 @@ from tickover.core.results import Instant, KeptLetter, Result
 from tickover.mail.letters import LetterPage, page_of_html, page_of_text
 from tickover.mail.outbox import CODE_HEADER, LINK_HEADER, STAMP
 
-ID: Final = re.compile(r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z-[0-9]{1,20}-[0-9]{1,20}")
-"""A letter's file without its ending: the outbox's own, which sort by time."""
+_STAMP: Final = r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z"
+ID: Final = re.compile(rf"(?:n[0-9]{{12}}-{_STAMP}|{_STAMP}-[0-9]{{1,20}}-[0-9]{{1,20}})")
+"""The name of an email's file without `.eml`. Names sort in the order of sending.
+
+The second form is that of earlier releases. It sorts by time, and before the first.
+"""
 _MOST_READ: Final = 1000
 """Of a full outbox, so that whoever asks for a letter that is not there is told so soon."""
 _MOST_LISTED: Final = 100
@@ -107,7 +111,8 @@ def _content(path: Path, most: int) -> bytes:
 
 def _sent_at(id: str) -> datetime:
     """ValueError when it is no instant."""
-    return datetime.strptime(id.partition("-")[0], STAMP).replace(tzinfo=UTC)
+    parts = id.split("-")
+    return datetime.strptime(parts[id.startswith("n")], STAMP).replace(tzinfo=UTC)
 
 
 def _listed(id: str, written: bytes) -> ListedLetter | None:

@@ -1,12 +1,13 @@
 """The development outbox: letters are kept as files and shown on the terminal, and never leave the machine."""
 
 import asyncio
+import fcntl
 import os
+import re
 import select
 import sys
 from contextlib import suppress
 from io import UnsupportedOperation
-from itertools import count
 from pathlib import Path
 
 from tickover.mail.compose import Composer
@@ -14,6 +15,7 @@ from tickover.ports import Letter, MailRefused, Subject
 from tickover.settings import SettingError
 
 STAMP = "%Y%m%dT%H%M%S.%fZ"
+SEQUENCE_FILE = ".sequence"
 CODE_HEADER = "X-Tickover-Code"
 LINK_HEADER = "X-Tickover-Link"
 _HEADERS = {Subject.CODE: CODE_HEADER, Subject.LINK: LINK_HEADER}
@@ -26,7 +28,6 @@ class Outbox:
     def __init__(self, folder: Path, composer: Composer) -> None:
         self._folder = folder
         self._composer = composer
-        self._numbers = count()
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
@@ -43,8 +44,8 @@ class Outbox:
                 print(f"  ✉ {letter.to}  {letter.subject.replace('_', ' ')}  {letter.secret}".rstrip(), flush=True)
 
     def _keep(self, letter: Letter) -> None:
-        """Write the letter whole or not at all, under a name that sorts by time."""
-        name = f"{letter.sent_at:{STAMP}}-{os.getpid()}-{next(self._numbers):06}"
+        """Write the letter whole or not at all, under a name that sorts in the order of sending."""
+        name = f"n{_next_number(self._folder):012}-{letter.sent_at:{STAMP}}"
         header = f"{_HEADERS[letter.subject]}: {letter.secret}\r\n" if letter.subject in _HEADERS else ""
         unfinished = self._folder / f".{name}"
         try:
@@ -56,6 +57,25 @@ class Outbox:
 
     async def close(self) -> None:
         """Nothing is held open."""
+
+
+def _next_number(folder: Path) -> int:
+    """Return a number greater than all before it, also those of other processes and of earlier runs.
+
+    The wall clock can be set back, so it cannot say which email is newer.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+    with os.fdopen(os.open(folder / SEQUENCE_FILE, flags, 0o600), "r+b", buffering=0) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        last = file.read(20)
+        number = (int(last) if last.isdigit() else _highest_number(folder)) + 1
+        os.pwrite(file.fileno(), b"%012d" % number, 0)
+        return number
+
+
+def _highest_number(folder: Path) -> int:
+    numbers = (re.match(r"n([0-9]{12})-", file.name) for file in folder.iterdir())
+    return max((int(number[1]) for number in numbers if number), default=0)
 
 
 def _can_print() -> bool:
