@@ -20,6 +20,7 @@ ASSETS = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=ut
 KINDS = {
     "/": "text/html; charset=utf-8",
     "/login": "text/html; charset=utf-8",
+    "/favicon.ico": "image/svg+xml",
     **{f"/assets/{file.name}": ASSETS[file.suffix] for file in sorted(CONSOLE.iterdir()) if file.suffix in ASSETS},
     "/docs": "text/html; charset=utf-8",
     "/openrpc.json": "application/json",

@@ -106,6 +106,8 @@ def _console() -> dict[str, Page]:
     return {
         "/": page_of(_HTML, content["index.html"], _CONSOLE_POLICY),
         "/login": page_of(_HTML, content["login.html"]),
+        # Browsers ask for it beside every answer that names no icon, such as /openrpc.json.
+        "/favicon.ico": page_of(b"image/svg+xml", content["icon.svg"]),
         **assets,
     }
 

@@ -24,15 +24,19 @@ class Tab:
     def __init__(self, page: Page) -> None:
         self.page = page
         self.said: list[str] = []
+        self.log: list[str] = []
+        """The same messages and failed requests with their URLs, for the message of a failed assertion."""
         self.excused: list[str] = []
         self.forgiven: tuple[str, ...] = ()
         self.requests: list[Request] = []
 
         def hear(message: ConsoleMessage) -> None:
             self.said.append(message.text)
+            self.log.append(f"{message.type}: {message.text} ({message.location['url']})")
 
         def hear_error(error: Exception) -> None:
             self.said.append(str(error))
+            self.log.append(f"uncaught: {error} (at {page.url})")
 
         async def dismiss(dialog: Dialog) -> None:
             self.said.append(f"a dialog: {dialog.message}")
@@ -41,10 +45,14 @@ class Tab:
         def follow(request: Request) -> None:
             self.requests.append(request)
 
+        def note_failure(request: Request) -> None:
+            self.log.append(f"request failed: {request.method} {request.url}: {request.failure}")
+
         page.on("console", hear)
         page.on("pageerror", hear_error)
         page.on("dialog", dismiss)
         page.on("request", follow)
+        page.on("requestfailed", note_failure)
 
     @property
     def status(self) -> Locator:
@@ -82,7 +90,8 @@ async def open_tab(browser: Browser, **options: Any) -> AsyncIterator[Tab]:
         await context.add_init_script(_REPORT_VIOLATIONS)
         tab = Tab(await context.new_page())
         yield tab
-        assert [said for said in tab.said if not said.startswith(tab.forgiven)] == tab.excused
+        unforgiven = [said for said in tab.said if not said.startswith(tab.forgiven)]
+        assert unforgiven == tab.excused, "\n".join([f"the page wrote to its console, at {tab.page.url}:", *tab.log])
         assert len(tab.hosts) <= 1, tab.hosts
     finally:
         await context.close()

@@ -110,3 +110,5 @@ async def test_it_says_where_this_very_server_is(program: Program, tab: Tab) -> 
     await expect(tab.page.locator("pre").first).to_contain_text(f"curl -sS {program.url}/rpc")
     await tab.page.get_by_role("link", name="openrpc.json").click()
     assert tab.page.url == f"{program.url}/openrpc.json"
+    # The browser asks for an icon some time after the document, and writes to the console if there is none.
+    assert await tab.measure("async () => (await fetch('/favicon.ico')).status") == 200
