@@ -168,6 +168,7 @@ class PostgresStore:
 
     async def find_creation(self, digest: bytes, owner: bytes, living_from: bytes) -> Earlier | None:
         values = (digest, UUID(owner), UUID(living_from))
+        # It writes what is there already, so it may be repeated like a read.
         rows = await self._connections.fetch("select * from find_creation($1, $2, $3)", *values, only_reads=True)
         return _earlier(*rows[0]) if rows else None
 
@@ -183,7 +184,9 @@ class PostgresStore:
         return [_kept(key.bytes, *instants).clock for key, *instants in rows]
 
     async def delete_clock(self, key: bytes, owner: bytes) -> bool:
-        return bool(await self._connections.fetch(statements.DELETE_CLOCK[slot_of(key)], UUID(key), UUID(owner)))
+        row = await self._connections.fetch_row(statements.DELETE_CLOCK[slot_of(key)], UUID(key), UUID(owner))
+        deleted: bool = row[0]
+        return deleted
 
     async def advance_clock(self, key: bytes, owner: bytes, to: Moment, *, with_schedule: bool = True) -> Kept | None:
         return await self._advances.submit(_Advance(key, owner, to, with_schedule))

@@ -46,6 +46,8 @@ FIND_WHOLE_CLOCK = [
 LIST_CLOCKS = """
     select key, start_time, frozen_time, max_time from clocks
     where owner = $1 and key >= $2 and key < $3 order by key desc limit $4"""
+# Whether there was such a clock. If there was none, an empty message is written to the write-ahead log: the commit then
+# waits for synchronous standbys, and doesn't confirm an earlier deletion that they may not have.
 DELETE_CLOCK = [
     f"""
     with gone as (
@@ -55,7 +57,9 @@ DELETE_CLOCK = [
     ), creation as (
       delete from creations where clock_key in (select key from gone)
     )
-    select key from gone"""
+    select true from gone
+    union all
+    select false from pg_logical_emit_message(true, 'tickover', '') where not exists (select from gone)"""
     for slot in range(SLOTS)
 ]
 CREATE_ONCE = "select * from keep_clock_once($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"

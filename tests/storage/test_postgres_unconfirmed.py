@@ -1,0 +1,107 @@
+"""Commits that no standby confirms: repeating a call must not confirm what the first attempt could not."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from tests.contract.values import (
+    ANA,
+    BEN,
+    NOW,
+    START,
+    WEEK,
+    advance,
+    allowing,
+    clock,
+    code,
+    digest,
+    keep,
+    keep_once,
+    key,
+    link,
+    once,
+    sent,
+    session,
+    user,
+)
+from tests.postgres import PostgresServer
+from tests.program import wait_until
+from tickover.core.errors import Reason, Rejection
+from tickover.ports import Earlier, Store
+from tickover.storage import open_store
+
+_STANDBYS = "show synchronous_standby_names"
+
+Call = Callable[[Store], Awaitable[object]]
+
+# Each call is about rows of its own, so that none of them waits for another.
+_CALLS: dict[str, Call] = {
+    "create_clock_once": lambda store: keep_once(store, once(2), clock(2), user(1)),
+    "find_creation": lambda store: store.find_creation(digest(1), user(1), bytes(16)),
+    "advance_clock": lambda store: advance(store, key(3), user(1), START + WEEK),
+    "advance_clock to where it stands": lambda store: advance(store, key(4), user(1), START),
+    "delete_clock": lambda store: store.delete_clock(key(5), user(1)),
+    "count_try": lambda store: store.count_try(ANA, allowing(), NOW),
+    "redeem_link": lambda store: store.redeem_link(digest(2), session(1)),
+    "ping": lambda store: store.ping(),
+}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    """A server of its own, because its settings change."""
+    with PostgresServer() as started:
+        yield started
+
+
+@pytest.fixture
+async def store(server: PostgresServer) -> AsyncIterator[Store]:
+    opened = await open_store(server.create_database())
+    yield opened
+    await opened.close()
+
+
+@asynccontextmanager
+async def _no_standby_confirms(server: PostgresServer) -> AsyncIterator[None]:
+    await asyncio.to_thread(_configure, server, "nobody")
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(_configure, server, "")
+
+
+def _configure(server: PostgresServer, standbys: str) -> None:
+    server.configure(synchronous_standby_names=standbys)
+    wait_until(lambda: server.execute(_STANDBYS) == standbys)
+
+
+async def _outcome(call: Call, store: Store) -> object:
+    try:
+        return await call(store)
+    except Rejection as rejection:
+        return rejection.reason
+
+
+async def test_no_repetition_is_confirmed_while_no_standby_confirms(server: PostgresServer, store: Store) -> None:
+    """The calls run side by side, because each waits for its full time."""
+    assert await keep_once(store, once(1), clock(1), user(1)) is None
+    for number in (3, 4, 5):
+        await keep(store, clock(number), user(1))
+    await sent(store, code(1))
+    await sent(store, link(2, email=BEN))
+    async with _no_standby_confirms(server):
+        for _ in range(2):
+            outcomes = await asyncio.gather(*(_outcome(call, store) for call in _CALLS.values()))
+            assert dict(zip(_CALLS, outcomes, strict=True)) == dict.fromkeys(_CALLS, Reason.UNAVAILABLE)
+
+
+async def test_a_repetition_is_answered_once_standbys_confirm(server: PostgresServer, store: Store) -> None:
+    await keep(store, clock(5), user(1))
+    create, delete = _CALLS["create_clock_once"], _CALLS["delete_clock"]
+    async with _no_standby_confirms(server):
+        outcomes = [*await asyncio.gather(_outcome(create, store), _outcome(delete, store))]
+        assert outcomes == [Reason.UNAVAILABLE] * 2
+    assert isinstance(await create(store), Earlier)
+    assert await delete(store) is False
