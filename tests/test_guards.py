@@ -170,7 +170,7 @@ class Door:
 
     def __init__(self, world: World, **settings: str) -> None:
         site = Site(world.web._site.pages)
-        self._web = Web(world.web._rpc, world.store, guard(**settings), site, now=lambda: world.now)
+        self._web = Web(world.web._rpc, world.store.ping, guard(**settings), site, now=lambda: world.now)
 
     async def ask(self, method: str, path: str, body: bytes = b"", /, **headers: str) -> Response:
         sent: list[Any] = []

@@ -65,7 +65,7 @@ class World:
         self.rpc = Rpc(Operations(store, mailer, mint, policy, description), log)
         guard = Guard(read_settings({}, {"host": "0.0.0.0", "mail_url": "outbox:"}))
         site = Site(load_pages(description), Mailbox(outbox))
-        self.web = Web(self.rpc, store, guard, site, now=lambda: self.now)
+        self.web = Web(self.rpc, store.ping, guard, site, now=lambda: self.now)
 
     def pass_time(self, **amount: float) -> None:
         self.now += timedelta(**amount)

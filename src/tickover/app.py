@@ -1,19 +1,16 @@
 """The one place where parts are chosen and joined: the program as a value that runs and closes."""
 
-import asyncio
 import gc
-import os
-import secrets
 import socket
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from datetime import timedelta
-from pathlib import Path
 
 import uvicorn
 from structlog.stdlib import BoundLogger
 
-from tickover.core.errors import Rejection
+from tickover import __version__
+from tickover.background import Background, sweep
 from tickover.core.limits import MAIL_CONVERSATION
 from tickover.core.logins import Limits
 from tickover.guards import Guard
@@ -25,13 +22,12 @@ from tickover.pages import Site, load_pages
 from tickover.ports import Store
 from tickover.protocol import DeadlineProtocol
 from tickover.rpc import Rpc
+from tickover.secret_key import load_secret_key
 from tickover.settings import SettingError, Settings, how_exposed, is_loopback
-from tickover.storage import open_store
+from tickover.storage import open_store, schema_version, shown
 from tickover.tokens import Mint
 from tickover.web import Web, wall_clock
 
-_SWEEP_SECONDS = 60.0
-_SWEEP_ROWS = 200
 _GRACE_SECONDS = 15
 
 
@@ -43,7 +39,6 @@ class Tickover:
         self.url = address_of(settings.host, listener)
         self._listener = listener
         self._store = store
-        self._mint = mint
         self._log = log
         self._server: _Server | None = None
         self._stopped = False
@@ -54,10 +49,12 @@ class Tickover:
             log.warning("TICKOVER_PUBLIC_URL is not set, so login links lead to this machine", links=self.url)
         policy = _policy(settings, self.url)
         description = describe(policy.public_url)
-        self._rpc = Rpc(Operations(store, self._mailer, mint, policy, description), log)
+        self._background = Background(store, mint.key_fingerprint(), wall_clock, log)
+        operations = Operations(store, self._mailer, mint, policy, description)
+        self._rpc = Rpc(operations, log, self._background.count_refusal)
         mailbox = Mailbox(settings.data_dir / "outbox") if self._mailer.stays_here else None
         site = Site(load_pages(description), mailbox, resend_seconds=settings.resend_seconds)
-        self._web = Web(self._rpc, store, Guard(settings), site, settings.trusted_proxies)
+        self._web = Web(self._rpc, self._background.ping, Guard(settings), site, settings.trusted_proxies)
 
     @classmethod
     async def open(cls, settings: Settings, log: BoundLogger) -> "Tickover":
@@ -67,8 +64,8 @@ class Tickover:
             undo.callback(listener.close)
             store = await open_store(settings.database_url, settings.database_connections)
             undo.push_async_callback(store.close)
-            mint = Mint(_secret_key(settings))
-            if not await _shares_key(store, mint):
+            mint = Mint(load_secret_key(settings, log))
+            if not await store.share_key(mint.key_fingerprint(), wall_clock()):
                 raise SettingError(
                     "Another server is at work on this database with another secret key, so codes of the one would not "
                     "open at the other. Set TICKOVER_SECRET_KEY to the same value for all; if the other was stopped, "
@@ -94,23 +91,29 @@ class Tickover:
         )
         # A call may wait for the mail server for as long as that is given, and must be answered within the grace.
         last_call = _GRACE_SECONDS - MAIL_CONVERSATION.total_seconds() - 1
-        self._server = _Server(config, when_ready, lambda: self._rpc.stop(last_call))
+
+        def started() -> None:
+            self._log_start()
+            when_ready()
+
+        def stopping() -> None:
+            self._log.info("stopping")
+            self._rpc.stop(last_call)
+
+        self._server = _Server(config, started, stopping)
         if self._stopped:
             return
         # What the program is made of stays, so the collector need not look at it again and again.
         gc.collect()
         gc.freeze()
-        sweeping = asyncio.create_task(_sweep_for_ever(self._store, self._mint, self._log))
-        sweeping.add_done_callback(self._tell_of_failure)
-        try:
+        async with self._background.running():
             await self._server.serve(sockets=[self._listener])
-        finally:
-            sweeping.cancel()
-            await asyncio.gather(sweeping, return_exceptions=True)
 
-    def _tell_of_failure(self, sweeping: "asyncio.Task[None]") -> None:
-        if not sweeping.cancelled() and (error := sweeping.exception()):
-            self._log.error("sweeping has ended; start the server again", error=type(error).__name__)
+    def _log_start(self) -> None:
+        url = self.settings.database_url
+        self._log.info(
+            "started", version=__version__, address=self.url, database=shown(url), schema_version=schema_version(url)
+        )
 
     def stop(self) -> None:
         """Answer what was accepted, then end `run`; before it, keep it from beginning."""
@@ -122,6 +125,7 @@ class Tickover:
         await self._store.close()
         await self._mailer.close()
         self._listener.close()
+        self._log.info("stopped")
 
 
 def _policy(settings: Settings, url: str) -> Policy:
@@ -157,32 +161,11 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-async def _shares_key(store: Store, mint: Mint) -> bool:
-    return await store.share_key(mint.key_fingerprint(), wall_clock())
-
-
-async def _sweep_for_ever(store: Store, mint: Mint, log: BoundLogger) -> None:
-    """Delete what has expired, a few rows at a time, so that no request waits long behind it."""
-    while True:
-        try:
-            if not await _shares_key(store, mint):
-                log.error("another server is at work on this database with another secret key")
-            while await store.sweep(wall_clock(), _SWEEP_ROWS):
-                # There may be much to sweep, and the key has to be noted every minute.
-                await _shares_key(store, mint)
-        except Rejection as rejection:
-            log.warning("sweeping failed", reason=rejection.reason)
-        await asyncio.sleep(_SWEEP_SECONDS)
-
-
 async def sweep_all(database_url: str) -> int:
     """Delete all that has expired; how much that was."""
     store = await open_store(database_url, 1)
     try:
-        swept = 0
-        while found := await store.sweep(wall_clock(), _SWEEP_ROWS):
-            swept += found
-        return swept
+        return await sweep(store, wall_clock)
     finally:
         await store.close()
 
@@ -212,35 +195,3 @@ def address_of(host: str, listener: socket.socket) -> str:
     port = listener.getsockname()[1]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - it is looked for, not listened on
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-def _secret_key(settings: Settings) -> bytes:
-    """The key that was set, or the one in the data folder, made at the first start and readable by its owner alone."""
-    if settings.secret_key:
-        return settings.secret_key.encode()
-    path = settings.data_dir / "secret.key"
-    try:
-        if not path.exists():
-            _make_secret_key(path)
-        key = path.read_text("ascii").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingError(f"The secret key {path} cannot be read: {error}.") from None
-    if len(key) < 32:
-        raise SettingError(f"The secret key {path} is damaged. Delete it, and codes sent before no longer work.")
-    return key.encode()
-
-
-def _make_secret_key(path: Path) -> None:
-    """Put the file there whole, and only if no other process was faster."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(secrets.token_hex(32) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    try:
-        os.link(unfinished, path)
-    except FileExistsError:
-        pass
-    finally:
-        unfinished.unlink()

@@ -40,9 +40,12 @@ NO_ANSWER = Answer(b"")
 
 
 class Rpc:
-    def __init__(self, operations: Operations, log: BoundLogger) -> None:
+    def __init__(
+        self, operations: Operations, log: BoundLogger, count_refusal: Callable[[Reason], object] = lambda _: None
+    ) -> None:
         self._operations = operations
         self._log = log
+        self._count_refusal = count_refusal
         self._last_call_at = inf
 
     def stop(self, seconds: float) -> None:
@@ -103,6 +106,7 @@ class Rpc:
                 result = await operation.run(self._operations, params, caller)
             answer = Answer(wire.write_result(request.id, result))
         except Rejection as rejection:
+            self._count_refusal(rejection.reason)
             self._log_cause(rejection, context.request_id)
             answer = refuse(rejection, request.id)
         except Exception:

@@ -13,7 +13,6 @@ from tickover.core.limits import MAX_BODY
 from tickover.core.moments import Moment
 from tickover.guards import Guard
 from tickover.pages import Header, Response, Site
-from tickover.ports import Store
 from tickover.rpc import Answer, Context, Rpc, refuse
 from tickover.wire import CODES
 
@@ -57,14 +56,14 @@ class Web:
     def __init__(
         self,
         rpc: Rpc,
-        store: Store,
+        ping: Callable[[], Awaitable[None]],
         guard: Guard,
         site: Site,
         trusted_proxies: Sequence[Network] = (),
         now: Callable[[], Moment] = wall_clock,
     ) -> None:
         self._rpc = rpc
-        self._store = store
+        self._ping = ping
         self._guard = guard
         self._networks = ClientNetworks(trusted_proxies)
         self._now = now
@@ -139,7 +138,7 @@ class Web:
 
     async def _readiness(self) -> Response:
         try:
-            await self._store.ping()
+            await self._ping()
         except Rejection as rejection:
             return 503, [_TEXT, *_retry_after(rejection)], b"The database does not answer.\n"
         return 200, [_TEXT], b"ready\n"

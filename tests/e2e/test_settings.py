@@ -361,7 +361,9 @@ def _write_newer_schema(path: Path) -> None:
             id="the database is of a newer program",
         ),
         pytest.param(
-            lambda data: (data / "secret.key").mkdir(parents=True), "Is a directory", id="the secret key is a folder"
+            lambda data: (data / "secret.key").mkdir(parents=True),
+            "is not a regular file",
+            id="the secret key is a folder",
         ),
         pytest.param(lambda data: _write_garbage(data / "secret.key"), "secret.key", id="the secret key is garbage"),
         pytest.param(

@@ -5,6 +5,7 @@ from pathlib import Path
 from tickover.ports import Store
 from tickover.settings import SettingError
 from tickover.storage import connections
+from tickover.storage.migrate import migrations
 from tickover.storage.postgres import PostgresStore
 from tickover.storage.sqlite import SqliteStore
 
@@ -29,6 +30,11 @@ async def open_store(url: str, most_connections: int = 10) -> Store:
 
 def is_postgres(url: str) -> bool:
     return url.startswith(_POSTGRES)
+
+
+def schema_version(url: str) -> int:
+    """The version of the schema in a database that `open_store` has opened."""
+    return migrations("postgres" if is_postgres(url) else "sqlite")[-1].number
 
 
 def shown(url: str) -> str:

@@ -1,0 +1,174 @@
+"""The secret key's file: private to its owner, made once however many start at the same time, and nothing else."""
+
+import os
+import re
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from tests.log_capture import LogCapture
+from tickover.secret_key import load_secret_key
+from tickover.settings import SettingError, Settings, read_settings
+
+_KEY = "0123456789abcdef" * 4
+_NOBODY = 65_534
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to other users")
+
+
+def settings_for(data: Path) -> Settings:
+    return read_settings({"TICKOVER_DATA_DIR": str(data)}, {})
+
+
+def mode_of(path: Path) -> int:
+    return path.stat().st_mode & 0o7777
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+@pytest.fixture
+def file(data: Path) -> Path:
+    path = data / "secret.key"
+    path.write_text(f"{_KEY}\n")
+    path.chmod(0o600)
+    return path
+
+
+def refusal(data: Path) -> str:
+    logged = LogCapture()
+    with pytest.raises(SettingError) as refused:
+        load_secret_key(settings_for(data), logged.log)
+    assert logged.lines == []
+    sentence = str(refused.value)
+    assert str(data / "secret.key") in sentence
+    assert _KEY not in sentence
+    return sentence
+
+
+def test_first_start_makes_a_private_key_that_later_starts_read(tmp_path: Path) -> None:
+    logged = LogCapture()
+    settings = settings_for(tmp_path / "new" / "data")
+    made = load_secret_key(settings, logged.log)
+    assert re.fullmatch(rb"[0-9a-f]{64}", made)
+    assert load_secret_key(settings, logged.log) == made
+    assert (mode_of(settings.data_dir), mode_of(settings.data_dir / "secret.key")) == (0o700, 0o600)
+    assert [path.name for path in settings.data_dir.iterdir()] == ["secret.key"]
+    assert logged.lines == []
+
+
+def test_first_starts_at_once_get_one_key(tmp_path: Path) -> None:
+    starts = 16
+    for attempt in range(20):
+        settings = settings_for(tmp_path / str(attempt))
+        barrier = Barrier(starts)
+
+        def start(_: int, settings: Settings = settings, barrier: Barrier = barrier) -> bytes:
+            barrier.wait()
+            return load_secret_key(settings, LogCapture().log)
+
+        with ThreadPoolExecutor(starts) as pool:
+            keys = set(pool.map(start, range(starts)))
+        assert keys == {(settings.data_dir / "secret.key").read_bytes().strip()}
+        assert [path.name for path in settings.data_dir.iterdir()] == ["secret.key"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o400])
+def test_private_key_is_left_as_it_is(data: Path, file: Path, mode: int) -> None:
+    file.chmod(mode)
+    logged = LogCapture()
+    assert load_secret_key(settings_for(data), logged.log) == _KEY.encode()
+    assert (mode_of(file), logged.lines) == (mode, [])
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o620, 0o602, 0o604, 0o610, 0o666, 0o777], ids=oct)
+def test_key_that_others_can_use_is_repaired_with_a_warning(data: Path, file: Path, mode: int) -> None:
+    file.chmod(mode)
+    logged = LogCapture()
+    assert load_secret_key(settings_for(data), logged.log) == _KEY.encode()
+    assert mode_of(file) == 0o600
+    [(level, event, fields)] = logged.lines
+    assert level == "warning"
+    assert event.startswith("other users could read or change the secret key; its mode is now 600.")
+    assert fields == {"file": str(file), "mode_before": f"{mode:03o}"}
+
+
+@needs_root
+@pytest.mark.parametrize("mode", [0o600, 0o644])
+def test_key_of_another_user_is_refused(data: Path, file: Path, mode: int) -> None:
+    file.chmod(mode)
+    os.chown(file, _NOBODY, _NOBODY)
+    assert f"belongs to another user (uid {_NOBODY})" in refusal(data)
+    assert mode_of(file) == mode
+
+
+@needs_root
+def test_open_key_of_root_is_refused_for_another_user(data: Path, file: Path) -> None:
+    file.chmod(0o644)
+    for folder in (data, *data.parents[: len(data.parts) - 3]):
+        folder.chmod(0o755)
+    os.seteuid(_NOBODY)
+    try:
+        assert "Make it private with chmod 600" in refusal(data)
+    finally:
+        os.seteuid(0)
+    assert mode_of(file) == 0o644
+
+
+@pytest.mark.parametrize("target", ["real.key", "missing.key"])
+def test_symbolic_link_is_refused(data: Path, target: str) -> None:
+    (data / "real.key").write_text(_KEY)
+    (data / "secret.key").symlink_to(data / target)
+    assert "is a symbolic link" in refusal(data)
+    assert {path.name for path in data.iterdir()} == {"real.key", "secret.key"}
+
+
+def test_named_pipe_is_refused_without_waiting(data: Path) -> None:
+    os.mkfifo(data / "secret.key", 0o600)
+    assert "is not a regular file" in refusal(data)
+
+
+def test_directory_is_refused(data: Path) -> None:
+    (data / "secret.key").mkdir()
+    assert "is not a regular file" in refusal(data)
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o722], ids=oct)
+def test_folder_in_which_others_can_replace_the_key_is_repaired(data: Path, file: Path, mode: int) -> None:
+    data.chmod(mode)
+    logged = LogCapture()
+    assert load_secret_key(settings_for(data), logged.log) == _KEY.encode()
+    assert mode_of(data) == mode & ~0o022
+    [(level, event, fields)] = logged.lines
+    assert (level, event) == ("warning", "other users could replace files in the data folder; they no longer can")
+    assert fields == {"folder": str(data), "mode_before": f"{mode:03o}"}
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o1777], ids=oct)
+def test_folder_in_which_others_cannot_replace_the_key_is_left(data: Path, file: Path, mode: int) -> None:
+    data.chmod(mode)
+    logged = LogCapture()
+    load_secret_key(settings_for(data), logged.log)
+    assert (mode_of(data), logged.lines) == (mode, [])
+
+
+@needs_root
+def test_open_folder_of_another_user_gets_a_warning(data: Path, file: Path) -> None:
+    data.chmod(0o775)
+    os.chown(data, _NOBODY, _NOBODY)
+    logged = LogCapture()
+    load_secret_key(settings_for(data), logged.log)
+    assert logged.lines == [
+        ("warning", "other users can replace files in the data folder", {"folder": str(data), "mode": "775"})
+    ]
+
+
+def test_key_in_the_settings_needs_no_file(tmp_path: Path) -> None:
+    settings = read_settings({"TICKOVER_DATA_DIR": str(tmp_path / "none"), "TICKOVER_SECRET_KEY": _KEY}, {})
+    assert load_secret_key(settings, LogCapture().log) == _KEY.encode()
+    assert not (tmp_path / "none").exists()
