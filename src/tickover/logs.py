@@ -2,10 +2,23 @@
 
 import logging
 import sys
+from typing import Final
 
 import structlog
 from structlog.stdlib import BoundLogger
-from structlog.typing import Processor
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+from tickover.core.terminal import escape
+
+_WITH_LINES: Final = frozenset({"exception", "stack"})
+
+
+def _escape_values(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    """Escape every text for the terminal: a caller may have written a part of it. JSON escapes by itself."""
+    return {
+        name: escape(value, keep="\n" if name in _WITH_LINES else "") if isinstance(value, str) else value
+        for name, value in event.items()
+    }
 
 
 def open_log(level: str) -> BoundLogger:
@@ -16,7 +29,11 @@ def open_log(level: str) -> BoundLogger:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     # Tracebacks are plain: a pretty one would show the values of variables, and some of those are secrets.
-    for_people: list[Processor] = [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
+    for_people: list[Processor] = [
+        structlog.processors.format_exc_info,
+        _escape_values,
+        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
+    ]
     for_programs: list[Processor] = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     render = structlog.stdlib.ProcessorFormatter(
         processors=[

@@ -101,7 +101,7 @@ def schedules(draw: DrawFn, now: datetime, amounts: Amounts = written_amounts) -
     return params
 
 
-ADDRESSES = st.sampled_from(["ana@example.test", "Ána@Bücher.test", '"a b"@localhost', "a@[127.0.0.1]"])
+ADDRESSES = st.sampled_from(["ana@example.test", "Ána@Bücher.test", '"a b"@localhost', "a@localhost"])
 TYPES = st.sampled_from([("SHORT_LIVED", "LOGIN_CODE"), ("LONG_LIVED", "WEB_LOGIN_LINK")])
 CODES = st.from_regex("[0-9]{6}", fullmatch=True)
 TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=50)

@@ -129,6 +129,13 @@ async def test_a_letter_is_shown_on_the_terminal(outbox: Outbox, capsys: pytest.
     assert LINK in link
 
 
+async def test_terminal_never_obeys_an_address(outbox: Outbox, capsys: pytest.CaptureFixture[str]) -> None:
+    await outbox.deliver(Letter("a\x1b[2J\x9b31m\u202e@b.test", Subject.CODE, "012345", 10, NOW))
+    shown = capsys.readouterr().out
+    assert r"a\x1b[2J\x9b31m\u202e@b.test" in shown
+    assert shown.removesuffix("\n").isprintable()
+
+
 # What can go wrong
 
 

@@ -38,7 +38,11 @@ TOKEN_LIFETIME: Final = timedelta(days=30)
 MAIL_CONVERSATION: Final = timedelta(seconds=10)
 """For everything that is said to the mail server about one letter."""
 MAX_EMAIL: Final = 254
-"""RFC 5321's path limit; checked first, because the checks behind it are slow on long text."""
+"""Bytes in UTF-8, by RFC 5321's limit on a path."""
+MAX_EMAIL_LOCAL: Final = 64
+"""Bytes in UTF-8 of what comes before the at sign."""
+MAX_EMAIL_LABEL: Final = 63
+"""Characters between two dots of the domain."""
 
 # Requests
 REQUEST_DEADLINE: Final = timedelta(seconds=30)

@@ -10,6 +10,7 @@ from contextlib import suppress
 from io import UnsupportedOperation
 from pathlib import Path
 
+from tickover.core.terminal import escape
 from tickover.mail.compose import Composer
 from tickover.ports import Letter, MailRefused, Subject
 from tickover.settings import SettingError
@@ -41,7 +42,8 @@ class Outbox:
         # A terminal that went away, or that nobody reads, is no reason to refuse a letter that was kept.
         with suppress(OSError, ValueError):
             if _can_print():
-                print(f"  ✉ {letter.to}  {letter.subject.replace('_', ' ')}  {letter.secret}".rstrip(), flush=True)
+                line = f"  ✉ {letter.to}  {letter.subject.replace('_', ' ')}  {letter.secret}".rstrip()
+                print(escape(line), flush=True)
 
     def _keep(self, letter: Letter) -> None:
         """Write the letter whole or not at all, under a name that sorts in the order of sending."""

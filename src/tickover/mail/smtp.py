@@ -1,6 +1,7 @@
 """Real mail: ten seconds at the most for each letter, over connections that are kept for the next."""
 
 import asyncio
+import re
 from collections.abc import Awaitable
 from contextlib import suppress
 from datetime import timedelta
@@ -16,6 +17,7 @@ from tickover.settings import SettingError, is_loopback
 
 _STILL_THERE_SECONDS = 1.0
 _IDLE_SECONDS = 15.0
+_NOT_ON_ONE_LINE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class SmtpMailer:
@@ -44,6 +46,7 @@ class SmtpMailer:
         self._idle: dict[SMTP, asyncio.TimerHandle] = {}
 
     async def deliver(self, letter: Letter) -> None:
+        _check_recipient(letter.to)
         server = None
         # What is known if the conversation breaks off: until the letter itself is under way, it was not accepted.
         if_broken_off: type[Exception] = MailRefused
@@ -126,6 +129,12 @@ class SmtpMailer:
     async def close(self) -> None:
         servers = [self._take() for _ in range(len(self._idle))]
         await asyncio.gather(*(_say_goodbye(server) for server in servers))
+
+
+def _check_recipient(address: str) -> None:
+    """Refuse an address that would end its SMTP command. It was checked before; this guards against a mistake there."""
+    if _NOT_ON_ONE_LINE.search(address):
+        raise ValueError("the recipient's address has a control character in it")
 
 
 async def _say(server: SMTP, *command: bytes) -> None:

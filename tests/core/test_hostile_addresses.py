@@ -1,0 +1,77 @@
+"""Generated hostile addresses: each is refused, or has one canonical form of harmless characters.
+
+HOSTILE_ADDRESSES=1000000 tries a million of them.
+"""
+
+import re
+import string
+import unicodedata
+
+import idna
+import pytest
+
+from tests import hostile_addresses
+from tickover.core import addresses
+
+CASE = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
+DOMAIN = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
+NOT_IN_AN_ATOM = re.compile(r"[\x00-\x20\x7f<>(),;:\\\[\]@\"A-Z]")
+NOT_IN_QUOTES = re.compile(r"[\x00-\x1f\x7fA-Z]")
+
+
+def check_characters(known: str) -> None:
+    """Check the canonical form against a whitelist that is not the parser's own."""
+    local, _, domain = known.rpartition("@")
+    assert DOMAIN.fullmatch(domain), known
+    assert not re.search(r"\.\.|\.-|-\.", domain), known
+    assert not re.fullmatch(r"[0-9]+|0x[0-9a-f]*", domain.rpartition(".")[2]), known
+    assert len(local.encode()) <= 64, known
+    assert len(known.encode()) <= 254, known
+    if local.startswith('"'):
+        content = local[1:-1]
+        assert local.endswith('"'), known
+        assert not NOT_IN_QUOTES.search(content), known
+        assert '"' not in re.sub(r'\\["\\]', "", content), known
+        assert "\\" not in re.sub(r'\\["\\]', "", content), known
+        content = content.replace(" ", "")
+    else:
+        content = local.replace(".", "")
+        assert not NOT_IN_AN_ATOM.search(content), known
+        assert all(local.split(".")), known
+    assert {unicodedata.category(character)[0] for character in content} <= set("LMNPS"), known
+
+
+def check_other_spellings(known: str) -> None:
+    """Check that other ways to write the same address have the same canonical form."""
+    local, _, domain = known.rpartition("@")
+    spellings = [known, known.translate(CASE), f"{local}@{idna.decode(domain)}"]
+    if not local.startswith('"') and len(local.encode()) <= 62:
+        spellings += [f'"{local}"@{domain}', f'"\\{local}"@{domain}']
+    for spelling in spellings:
+        if len(spelling.encode()) <= 254 and len(spelling.rpartition("@")[0].encode()) <= 64:
+            assert addresses.parse(spelling) == known, spelling
+
+
+def parse(text: str) -> str | None:
+    """Return the canonical form, or None when the address is refused in the way that callers are told of."""
+    try:
+        return addresses.parse(text)
+    except ValueError as refusal:
+        told = str(refusal)
+    assert re.fullmatch(r"must be (one e-mail address, such as ana@example\.com|at most 254 bytes in UTF-8)", told), (
+        text
+    )
+    return None
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_hostile_address_is_refused_or_has_one_canonical_form(part: int) -> None:
+    count = hostile_addresses.count(usual=4_000) // 8
+    accepted = 0
+    for text in hostile_addresses.generate(part, count):
+        known = parse(text)
+        if known is not None:
+            accepted += 1
+            check_characters(known)
+            check_other_spellings(known)
+    assert count * 0.1 < accepted < count * 0.7, "the grammar makes good and bad ones"

@@ -1,0 +1,156 @@
+"""Generates hostile email addresses from a grammar, always the same ones for a seed."""
+
+import os
+import random
+import string
+from collections.abc import Callable, Iterator
+from typing import Final
+
+COUNT_VARIABLE: Final = "HOSTILE_ADDRESSES"
+
+ATEXT: Final = string.ascii_letters + string.digits + "!#$%&'*+-/=?^_`{|}~"
+SPECIALS: Final = ' "(),:;<>@[\\]'
+CONTROLS: Final = ["\0", "\r", "\n", "\r\n", "\t", "\x1b", "\x1b[2J", "\x1b]0;x\x07", "\x7f", "\x80", "\x85", "\x9b31m"]
+FORMATS: Final = list(
+    "\u00ad\u061c\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202d\u202e\u2060\u2066\u2069\ufeff\ufff9\U000e0001"
+)
+BLANKS: Final = list("\u00a0\u1680\u2003\u202f\u205f\u3000\u00b4\u037a")
+FULL_WIDTH: Final = list(
+    "\uff20\ufe6b\uff1c\uff1e\uff0c\uff0e\uff1a\uff1b\uff08\uff3b\uff3c\uff02\uff21\uff41\uff10\ufe52"
+)
+MARKS: Final = list("\u0301\u0316\u0338\u0327\u20dd\ufe0f\u0903")
+LETTERS: Final = list(
+    "\u00e9\u00fc\u00df\u0130\u0131\u017f\u212a\u03c2\u0434\u05d0\u0627\u4e2d\uac00\U00020000\u0301n\u1112\u1161"
+)
+ODD: Final = list(
+    "\ufdfa\ufdfb\u2026\u2488\u1fef\u037e\u226e\u00a8\ufb01\u3251\U0001f600\ue000\U0010ffff\u0378\ud800\udfff"
+)
+DOTS: Final = list(".\u3002\uff0e\uff61\u2024")
+ATTACKS: Final = [
+    "\r\nRCPT TO:<eve@example.com>", "> SIZE=1", "\r\nBcc: eve@example.com", "\r\n.\r\n", "<script>", "%0d%0a",
+    ",eve@example.com", ";eve@example.com", " eve@example.com", "\0eve@example.com", "(eve)",
+    "@eve.example.com:", "=?utf-8?q?x?=", "\x1b[31m",
+]  # fmt: skip
+
+
+def count(usual: int) -> int:
+    """How many addresses to generate: `usual`, unless the environment asks for more."""
+    return int(os.environ.get(COUNT_VARIABLE, usual))
+
+
+def generate(seed: int, count: int) -> Iterator[str]:
+    """So many addresses, about a third of them valid."""
+    grammar = _Grammar(random.Random(seed))
+    return (grammar.address() for _ in range(count))
+
+
+class _Grammar:
+    def __init__(self, chance: random.Random) -> None:
+        self._chance = chance
+
+    def address(self) -> str:
+        """One address. Most break one rule at most: what breaks many is refused by the first of them."""
+        text = f"{self._local()}@{self._domain()}"
+        while self._chance.random() < 0.25:
+            text = self._one(_SPOILERS)(self, text)
+        return text
+
+    def _one(self, choices: "list[_Choice]") -> "_Choice":
+        return self._chance.choice(choices)
+
+    def _some(self, characters: str | list[str], most: int) -> str:
+        return "".join(self._chance.choices(characters, k=self._chance.randint(1, most)))
+
+    def _length(self) -> int:
+        """Short mostly, and sometimes at or over a limit."""
+        return self._chance.choice([3, 3, 3, 8, 8, 20, 62, 63, 64, 65, 250])
+
+    def _local(self) -> str:
+        return self._one([_Grammar._atoms, _Grammar._atoms, _Grammar._international, _Grammar._quoted])(self)
+
+    def _atoms(self) -> str:
+        return ".".join(self._some(ATEXT, self._length()) for _ in range(self._chance.randint(1, 3)))
+
+    def _international(self) -> str:
+        letters = LETTERS + MARKS if self._chance.random() < 0.8 else LETTERS + ODD + FULL_WIDTH + BLANKS
+        return self._some(ATEXT, 3) + self._some(letters, self._chance.choice([2, 5, 21, 32, 64]))
+
+    def _quoted(self) -> str:
+        """A quoted string with escapes, mostly of characters that are allowed in one."""
+        kinds = [ATEXT, ATEXT + " .@", SPECIALS, "".join(LETTERS)]
+        if self._chance.random() < 0.3:
+            kinds += ["".join(CONTROLS), "".join(FORMATS), "".join(BLANKS), "".join(ODD)]
+        text = "".join(self._some(self._chance.choice(kinds), 8) for _ in range(self._chance.randint(1, 4)))
+        return '"' + "".join(self._escaped(character) for character in text) + '"'
+
+    def _escaped(self, character: str) -> str:
+        needs_it = character in '"\\' and self._chance.random() < 0.95
+        return f"\\{character}" if needs_it or self._chance.random() < 0.05 else character
+
+    def _domain(self) -> str:
+        kinds = [_Grammar._name] * 6 + [_Grammar._international_name] * 4 + [_Grammar._punycode, _Grammar._literal]
+        return self._one([*kinds, _Grammar._number])(self)
+
+    def _name(self) -> str:
+        labels = [self._label() for _ in range(self._chance.choice([1, 2, 2, 3, 5, 40]))]
+        return ".".join([*labels, self._chance.choice(["com", "test", "TEST", "localhost", "x", "co-op", "9", "c0m"])])
+
+    def _label(self) -> str:
+        return self._some(string.ascii_letters + string.digits + "-" * (self._chance.random() < 0.1), self._length())
+
+    def _international_name(self) -> str:
+        letters = LETTERS if self._chance.random() < 0.7 else LETTERS + MARKS + ODD + FULL_WIDTH + FORMATS
+        lengths = self._chance.choices([1, 3, 10, 30, 84], k=self._chance.randint(1, 3))
+        return self._chance.choice(DOTS).join([*(self._some(letters, length) for length in lengths), "test"])
+
+    def _punycode(self) -> str:
+        encoded = self._some([*LETTERS, *ODD[:6], "a"], 6).encode("punycode", "replace").decode()
+        broken = self._some(string.ascii_lowercase + string.digits + "-", 20)
+        prefix = self._chance.choice(["xn--", "XN--", "xn---", "ab--"])
+        return f"{prefix}{encoded if self._chance.random() < 0.7 else broken}.test"
+
+    def _literal(self) -> str:
+        zone = self._chance.choice(["", "%", "%eth0", "%25en0", "%" + self._chance.choice(ATTACKS + CONTROLS)])
+        ipv6 = [f"IPv6:::1{zone}", f"IPv6:fe80::1{zone}", f"ipv6:::1{zone}", f"::1{zone}"]
+        inside = self._chance.choice([*ipv6, "127.0.0.1", "999.1.1.1", "tag:x", ""])
+        return self._chance.choice(["[{}]", "[{}]", "{}", "[{}", "[[{}]]", "[{}].test"]).replace("{}", inside)
+
+    def _number(self) -> str:
+        numbers = ["127.0.0.1", "1.2.3", "2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1", "127.1", "a.0x", "x.1"]
+        number = self._chance.choice([*numbers, "::1"])
+        return number if self._chance.random() < 0.7 else number.translate(_FULL_WIDTH_DIGITS)
+
+    # Spoilers: each takes an address and breaks a rule of it, or not.
+
+    def _insert(self, text: str) -> str:
+        place = self._chance.randint(0, len(text))
+        return text[:place] + self._chance.choice(self._chance.choice(_INSERTED)) + text[place:]
+
+    def _delete(self, text: str) -> str:
+        place = self._chance.randrange(len(text)) if text else 0
+        return text[:place] + text[place + 1 :]
+
+    def _comment(self, text: str) -> str:
+        comment = self._chance.choice(["(a)", "((a)b)", "(\r\n)", "(", "(a@b.test)"])
+        return self._chance.choice([comment + text, text + comment, text.replace("@", f"{comment}@", 1)])
+
+    def _attack(self, text: str) -> str:
+        attack = self._chance.choice(ATTACKS)
+        return self._chance.choice([text + attack, attack + text, text.replace("@", f"{attack}@", 1)])
+
+    def _display_name(self, text: str) -> str:
+        return self._chance.choice(
+            [f"Ana <{text}>", f"<{text}>", f'"Ana" <{text}>', f"mailto:{text}", f" {text}", f"{text} "]
+        )
+
+    def _repeat(self, text: str) -> str:
+        return text.replace(self._chance.choice("@.a"), self._chance.choice(["@@", "..", "a" * 70, "\ufdfa" * 84]), 1)
+
+
+_Choice = Callable[..., str]
+_FULL_WIDTH_DIGITS: Final = {ord(digit): 0xFF10 + int(digit) for digit in string.digits}
+_INSERTED: Final = [CONTROLS, FORMATS, BLANKS, FULL_WIDTH, MARKS, LETTERS, ODD, DOTS, list(SPECIALS)]
+_SPOILERS: Final = [
+    _Grammar._insert, _Grammar._insert, _Grammar._delete, _Grammar._comment, _Grammar._attack, _Grammar._display_name,
+    _Grammar._repeat,
+]  # fmt: skip

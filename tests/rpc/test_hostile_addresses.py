@@ -1,0 +1,69 @@
+"""Generated hostile addresses through POST /rpc: each is refused as a parameter, or gets its email in one form.
+
+HOSTILE_ADDRESSES=1000000 tries a million of them on each store.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from itertools import islice
+
+from tests import hostile_addresses
+from tests.rpc.builders import call, send
+from tests.world import World
+from tickover.core import addresses
+from tickover.core.limits import MAX_BATCH
+
+AT_ONCE = 8
+ANSWERS = {"ok", "INVALID_PARAMS", "RESEND_TOO_SOON"}
+
+
+def canonical(text: str) -> str | None:
+    try:
+        return addresses.parse(text)
+    except ValueError:
+        return None
+
+
+async def send_batch(world: World, texts: list[str]) -> list[str]:
+    """Ask for an email to each, in one batch, and return the addresses that got one."""
+    answer = await world.post([call("sendLoginCodeEmail", send(text), id) for id, text in enumerate(texts)])
+    assert answer.status == 200
+    accepted = []
+    for text, member in zip(texts, answer.json, strict=True):
+        outcome = member["error"]["data"]["reason"] if "error" in member else member["result"]["message"]
+        assert outcome in ANSWERS, (text, member)
+        # A lone surrogate is sent as an escape, and arrives as U+0000.
+        expected = canonical(text)
+        assert (outcome == "INVALID_PARAMS") == (expected is None), (text, member)
+        if outcome == "ok":
+            assert expected is not None
+            accepted.append(expected)
+    return accepted
+
+
+def take_letters(world: World) -> list[str]:
+    """The addresses of the letters in the outbox, which is emptied."""
+    found = []
+    for file in world.outbox.glob("*.eml"):
+        head = file.read_bytes().partition(b"\r\n\r\n")[0].decode()
+        found += [line.removeprefix("To: ") for line in head.split("\r\n") if line.startswith("To: ")]
+        file.unlink()
+    return found
+
+
+def batches(texts: Iterator[str]) -> Iterator[list[str]]:
+    while batch := list(islice(texts, MAX_BATCH)):
+        yield batch
+
+
+async def test_hostile_address_is_refused_or_gets_its_email(world: World) -> None:
+    waiting = batches(hostile_addresses.generate(100, hostile_addresses.count(usual=400)))
+    sent = 0
+    while at_once := list(islice(waiting, AT_ONCE)):
+        accepted = [
+            to for each in await asyncio.gather(*(send_batch(world, batch) for batch in at_once)) for to in each
+        ]
+        assert sorted(take_letters(world)) == sorted(accepted)
+        sent += len(accepted)
+        world.pass_time(hours=2)
+    assert sent > 40

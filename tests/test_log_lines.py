@@ -1,0 +1,52 @@
+"""Log lines on a terminal and elsewhere: text that a caller wrote is escaped."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+
+HOSTILE = "\x1b[2J\x9b31m\r\n\u202eX\u2028"
+SHOWN = r"\x1b[2J\x9b31m\r\n\u202eX\u2028"
+PROGRAM = f"""
+from tickover.logs import open_log
+import logging
+log = open_log("info")
+hostile = {HOSTILE!r}
+log.warning("ours " + hostile, address=hostile, several=[hostile])
+logging.getLogger("another").warning("foreign %s", hostile)
+try:
+    raise ValueError("message " + hostile)
+except ValueError:
+    log.exception("failed")
+"""
+
+
+def test_terminal_gets_no_control_characters_of_a_caller() -> None:
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([sys.executable, "-c", PROGRAM], stderr=theirs) as program:
+        os.close(theirs)
+        written = b""
+        while chunk := _read(ours):
+            written += chunk
+    os.close(ours)
+    assert program.returncode == 0
+    text = written.decode()
+    assert text.count(SHOWN) == 4, text
+    assert r"ValueError: message \x1b[2J\x9b31m\r" in text, "a traceback keeps its line breaks, and nothing else"
+    for obeyed in ("\x1b[2J", "\x9b", "\u202e", "\u2028"):
+        assert obeyed not in text
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 4096)
+    except OSError:
+        # Linux says so when the program has ended.
+        return b""
+
+
+def test_file_gets_one_line_of_ascii_json_for_each_entry() -> None:
+    finished = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, check=True)
+    lines = finished.stderr.decode("ascii").splitlines()
+    assert [json.loads(line)["event"] for line in lines] == [f"ours {HOSTILE}", f"foreign {HOSTILE}", "failed"]
