@@ -25,7 +25,8 @@ _BOTH_SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM
 
 def test_the_banner_names_the_address_the_data_and_the_outbox(tmp_path: Path) -> None:
     with Program(tmp_path) as program:
-        lines = [line.split(maxsplit=1) for line in program.output.splitlines() if line]
+        banner = program.output[program.output.index("  Tickover ") :]
+        lines = [line.split(maxsplit=1) for line in banner.splitlines() if line]
         assert lines[0] == ["Tickover", __version__]
         assert lines[1] == ["Console", f"{program.url}/"]
         assert lines[2] == ["RPC", f"{program.url}/rpc"]
