@@ -3,11 +3,18 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests.world import World, open_world
 
 pytest_plugins = ["tests.databases"]
+
+# How long an example takes depends on the machine's load, and a slow data generator is no bug of the product.
+hypothesis.settings.register_profile(
+    "tickover", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow], print_blob=True
+)
+hypothesis.settings.load_profile("tickover")
 
 
 @pytest.fixture

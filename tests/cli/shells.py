@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Self
 import pytest
 
 from tests.program import wait_until
-from tickover.cli.commands import run
+from tickover.cli.root import run
 
 _TICKOVER = (sys.executable, "-m", "tickover")
 

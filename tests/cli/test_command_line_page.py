@@ -8,8 +8,8 @@ import pytest
 from tests.cli.session_page import PAGE, rewritten
 from tests.cli.test_help import ALL
 from tests.test_docs import quoted, rows
-from tickover.cli.commands import root
-from tickover.cli.troubles import EXITS, Exit
+from tickover.cli.errors import EXITS, Exit
+from tickover.cli.root import root
 
 SHARED = {"--json", "--no-color", "--url", "--help", "-h"}
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.shells import Shell
 from tests.debian_packages import need
-from tickover.cli.commands import COMPLETE_VARIABLE
+from tickover.cli.root import COMPLETE_VARIABLE
 from tickover.scenarios import names
 
 

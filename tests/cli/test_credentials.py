@@ -12,7 +12,7 @@ from msgspec import json
 from msgspec.structs import replace
 
 from tickover.cli.credentials import Credentials, Kept, folder
-from tickover.cli.troubles import Exit, Trouble
+from tickover.cli.errors import Exit, Trouble
 
 URL = "http://127.0.0.1:8000"
 ANA = Kept(email="ana@example.test", user_id="user_1", token="tko_secret", clock="clock_1")

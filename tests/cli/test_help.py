@@ -9,7 +9,7 @@ import click
 import pytest
 
 from tests.cli.shells import Shell
-from tickover.cli.commands import clock, root
+from tickover.cli.root import clock, root
 
 HEAVY = {
     "asyncio",
@@ -85,7 +85,7 @@ def test_a_group_alone_prints_its_help(nobody: Shell, group: tuple[click.Group, 
     "arguments", [[], ["--help"], ["--version"], ["clock"], ["clock", "show", "--help"], ["login", "-h"], ["clok"]]
 )
 def test_help_imports_nothing_that_takes_long(arguments: list[str]) -> None:
-    script = "import sys; from tickover.cli.commands import run; run(sys.argv[1:]); print(*sys.modules, sep='\\n')"
+    script = "import sys; from tickover.cli.root import run; run(sys.argv[1:]); print(*sys.modules, sep='\\n')"
     ran = subprocess.run(
         [sys.executable, "-c", script, *arguments], capture_output=True, text=True, timeout=30, check=True
     )

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 
-from tickover.cli import wording
-from tickover.cli.drawing.lines import Column, cut, flow, table
+from tickover.cli import formatting
+from tickover.cli.render.lines import Column, cut, flow, table
 
 
 @pytest.mark.parametrize(
@@ -63,5 +63,5 @@ def test_a_table_is_cut_where_it_may_be_until_it_fits(width: int, lines: list[st
     st.integers(min_value=8, max_value=90),
 )
 def test_no_line_of_a_table_is_wider_than_it_may_be(rows: list[tuple[str, str]], width: int) -> None:
-    cells = [[Text(wording.safe(cell)) for cell in row] for row in rows]
+    cells = [[Text(formatting.safe(cell)) for cell in row] for row in rows]
     assert all(line.cell_len <= width for line in table(cells, [Column(least=4), Column("right")], width))

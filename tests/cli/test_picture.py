@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.cli.snapshots import EXPIRES_AT, NOW, contribution, day, goal, household, snapshot, transaction
-from tickover.cli.drawing.items import Item, items_of
-from tickover.cli.drawing.picture import advanced, around_now, expiry, goals, head, hint, ledger, picture
+from tickover.cli.render.items import Item, items_of
+from tickover.cli.render.picture import advanced, around_now, expiry, goals, head, hint, ledger, picture
 from tickover.core.results import Goal, Snapshot
 
 LEDGER = [

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cli.snapshots import contribution, day, goal, household, snapshot, transaction
-from tickover.cli.drawing.axis import Axis, axis_over, ticks
-from tickover.cli.drawing.items import items_of
-from tickover.cli.drawing.timeline import timeline
+from tickover.cli.render.axis import Axis, axis_over, ticks
+from tickover.cli.render.items import items_of
+from tickover.cli.render.timeline import timeline
 from tickover.core.results import Snapshot
 
 

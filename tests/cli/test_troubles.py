@@ -2,7 +2,7 @@
 
 import pytest
 
-from tickover.cli.troubles import EXITS, Exit, Trouble, of_client, of_rejection
+from tickover.cli.errors import EXITS, Exit, Trouble, of_client, of_rejection
 from tickover.client import BadAnswer, ClientError, NothingLeft, Unreachable
 from tickover.core.errors import Fault, Reason, Rejection, invalid_params
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tickover.cli import wording
+from tickover.cli import formatting
 
 
 @pytest.mark.parametrize(
@@ -28,14 +28,14 @@ from tickover.cli import wording
     ],
 )
 def test_a_text_keeps_what_can_be_seen_and_loses_what_a_terminal_obeys(text: str, shown: str) -> None:
-    assert wording.safe(text) == shown
+    assert formatting.safe(text) == shown
 
 
 @given(st.text())
 def test_no_text_has_control_characters_after_all(text: str) -> None:
-    shown = wording.safe(text)
+    shown = formatting.safe(text)
     assert not {unicodedata.category(character) for character in shown} & {"Cc", "Cs", "Zl", "Zp"}
-    assert wording.safe(shown) == shown
+    assert formatting.safe(shown) == shown
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_no_text_has_control_characters_after_all(text: str) -> None:
 def test_an_amount_has_two_decimals_or_more_and_spaces_between_thousands(
     value: str, shown: str, with_sign: str
 ) -> None:
-    assert (wording.amount(Decimal(value)), wording.signed(Decimal(value))) == (shown, with_sign)
+    assert (formatting.amount(Decimal(value)), formatting.signed(Decimal(value))) == (shown, with_sign)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_an_amount_has_two_decimals_or_more_and_spaces_between_thousands(
     ],
 )
 def test_a_moment_says_no_more_than_it_needs(at: datetime, shown: str) -> None:
-    assert wording.moment(at) == shown
+    assert formatting.moment(at) == shown
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_moment_says_no_more_than_it_needs(at: datetime, shown: str) -> None:
     ],
 )
 def test_a_span_is_told_in_its_two_greatest_units(length: timedelta, shown: str) -> None:
-    assert wording.span(length) == shown
+    assert formatting.span(length) == shown
 
 
 @pytest.mark.parametrize(
@@ -96,9 +96,9 @@ def test_a_span_is_told_in_its_two_greatest_units(length: timedelta, shown: str)
     ],
 )
 def test_an_id_is_known_by_its_end(id: str, shown: str) -> None:
-    assert wording.short_id(id) == shown
+    assert formatting.short_id(id) == shown
 
 
 @pytest.mark.parametrize(("number", "told"), [(0, "0 clocks"), (1, "1 clock"), (2, "2 clocks")])
 def test_one_is_not_many(number: int, told: str) -> None:
-    assert wording.count(number, "clock") == told
+    assert formatting.count(number, "clock") == told

@@ -9,7 +9,7 @@ def main() -> None:
     """Run the command that the process was started with, and end with its exit code."""
     try:
         # Late, so that Ctrl-C is heard from the first moment.
-        from tickover.cli.commands import run
+        from tickover.cli.root import run
 
         code = run(sys.argv[1:])
     except KeyboardInterrupt:

@@ -10,7 +10,7 @@ from typing import Final
 import click
 from msgspec import DecodeError, Struct, json
 
-from tickover.cli.troubles import Exit, Trouble
+from tickover.cli.errors import Exit, Trouble
 
 _OWNER_ONLY: Final = 0o600
 _FOLDER_OF_OWNER_ONLY: Final = 0o700

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TextIO
 
 import click
 
-from tickover.cli import wording
-from tickover.cli.troubles import Trouble
+from tickover.cli import formatting
+from tickover.cli.errors import Trouble
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -62,7 +62,7 @@ class Output:
         if self.wants_json:
             self.document(document)
         for line in () if self.wants_json else lines:
-            click.echo(self.fitting(wording.safe(line)))
+            click.echo(self.fitting(formatting.safe(line)))
 
     def draw(self, lines: Iterable["Text"]) -> None:
         """Lines that fit the width already."""
@@ -72,7 +72,7 @@ class Output:
     def drawable(self, line: "Text") -> "Text":
         """The line in characters that the terminal can show, and none that it obeys."""
         # Whoever counts cells has made texts safe before; here it is for what somebody forgot.
-        plain = self.fitting(wording.safe(line.plain))
+        plain = self.fitting(formatting.safe(line.plain))
         if plain != line.plain:
             line = line.copy()
             line.plain = plain
@@ -86,7 +86,7 @@ class Output:
         """For a person only, beside what the command gives out."""
         if not self.wants_json:
             for line in lines:
-                _echo_error(_fitting_error(wording.safe(line)))
+                _echo_error(_fitting_error(formatting.safe(line)))
 
 
 def tell(trouble: Trouble, *, as_json: bool) -> None:

@@ -9,8 +9,8 @@ from typing import IO, TYPE_CHECKING, Any, get_args
 from msgspec import DecodeError, ValidationError, json, structs
 from msgspec.inspect import is_struct_type
 
-from tickover.cli import wording
-from tickover.cli.troubles import Exit, Trouble
+from tickover.cli import formatting
+from tickover.cli.errors import Exit, Trouble
 from tickover.plans import Plan
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def plan_in(file: IO[bytes]) -> Plan:
         raise Trouble(Exit.WRONG_COMMAND, f"The parameters are no JSON: {error}.") from None
     except RecursionError:
         raise Trouble(Exit.WRONG_COMMAND, "The parameters are no JSON: they are nested too deeply.") from None
-    sentence = f"{wording.count(len(faults), 'field')} of the parameters cannot be used."
+    sentence = f"{formatting.count(len(faults), 'field')} of the parameters cannot be used."
     raise Trouble(Exit.REFUSED, sentence, reason="INVALID_PARAMS", faults=faults)
 
 

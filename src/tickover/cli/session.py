@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from tickover.cli.errors import Exit, Trouble, of_client, of_rejection
 from tickover.cli.output import Output
-from tickover.cli.troubles import Exit, Trouble, of_client, of_rejection
 from tickover.core.errors import Reason
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tickover.client import Tickover
     from tickover.pytest_plugin.clocks import ClockMaker
-    from tickover.pytest_plugin.letters import Mailbox
+    from tickover.pytest_plugin.mailbox import Mailbox
     from tickover.pytest_plugin.server import Server
 
 __all__ = ["ClockMaker", "Mailbox", "Server"]

@@ -12,7 +12,7 @@ import pytest
 from tickover.client import AsyncTickover, ClientError, Reason, Rejection, Tickover
 from tickover.client.connections import Connections
 from tickover.client.exchanges import Reply, Request
-from tickover.pytest_plugin.letters import Mailbox
+from tickover.pytest_plugin.mailbox import Mailbox
 from tickover.pytest_plugin.process import running
 from tickover.pytest_plugin.timeline import draw
 

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from tickover.scenarios.places import Place, shown
+from tickover.scenarios.locations import Place, shown
 from tickover.scenarios.reading import read_scenario
 from tickover.scenarios.scenario import Scenario
 

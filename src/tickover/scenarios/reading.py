@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Final
 
 from tickover.scenarios import phrases
-from tickover.scenarios.places import CONTRIBUTIONS, GOALS, TRANSACTIONS, Place, shown
+from tickover.scenarios.locations import CONTRIBUTIONS, GOALS, TRANSACTIONS, Place, shown
 from tickover.scenarios.scenario import ContributionItem, GoalItem, Scenario, TransactionItem
 from tickover.scenarios.tables import Table
 from tickover.scenarios.timings import Listed, Recurring, Timing, read_day, read_point, read_time

@@ -14,7 +14,7 @@ from tickover.core import moments
 from tickover.core.limits import SPAN_YEARS
 from tickover.core.results import TransactionType
 from tickover.plans import Plan, PlannedContribution, PlannedGoal, PlannedTransaction, When
-from tickover.scenarios.places import CONTRIBUTIONS, TRANSACTIONS, Limit, Place
+from tickover.scenarios.locations import CONTRIBUTIONS, TRANSACTIONS, Limit, Place
 from tickover.scenarios.timings import Timing, Window
 from tickover.spans import Span
 

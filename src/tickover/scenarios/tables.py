@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from typing import Any, Final, TypeVar
 
-from tickover.scenarios.places import Limit, Place, shown
+from tickover.scenarios.locations import Limit, Place, shown
 
 _T = TypeVar("_T")
 _LONGEST_KEY_HINTED: Final = 40

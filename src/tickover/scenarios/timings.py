@@ -10,7 +10,7 @@ from msgspec import Struct
 from tickover import spans
 from tickover.core import moments
 from tickover.core.limits import SPAN_YEARS
-from tickover.scenarios.places import shown
+from tickover.scenarios.locations import shown
 from tickover.scenarios.recurrences import Recurrence
 from tickover.spans import Span
 

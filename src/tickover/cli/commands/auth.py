@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 import click
 from msgspec.structs import replace
 
+from tickover.cli.errors import Exit, Trouble, of_rejection
 from tickover.cli.options import shared_options
 from tickover.cli.session import Session, pass_session
-from tickover.cli.troubles import Exit, Trouble, of_rejection
 from tickover.core.errors import Reason, Rejection
 
 if TYPE_CHECKING:

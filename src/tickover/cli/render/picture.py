@@ -7,10 +7,10 @@ from typing import Final
 
 from rich.text import Text
 
-from tickover.cli import wording
-from tickover.cli.drawing.items import Item, items_of
-from tickover.cli.drawing.lines import BAD, FAINT, GOOD, HAPPENED, NOW, SCHEDULED, Column, cut, flow, table
-from tickover.cli.drawing.timeline import HAPPENED_MARK, SCHEDULED_MARK, timeline
+from tickover.cli import formatting
+from tickover.cli.render.items import Item, items_of
+from tickover.cli.render.lines import BAD, FAINT, GOOD, HAPPENED, NOW, SCHEDULED, Column, cut, flow, table
+from tickover.cli.render.timeline import HAPPENED_MARK, SCHEDULED_MARK, timeline
 from tickover.core.results import Goal, Snapshot, Summary
 
 _MOST_ROWS: Final = 12
@@ -43,7 +43,7 @@ def advanced(
     snapshot: Snapshot, before: datetime, happened: Sequence[Item], width: int, now: datetime, *, whole: bool = False
 ) -> list[Text]:
     """The clock after an advance, and what that made happen."""
-    moved = f"{wording.moment(before)} → {wording.moment(snapshot.frozen_time)}"
+    moved = f"{formatting.moment(before)} → {formatting.moment(snapshot.frozen_time)}"
     title = flow([Text.assemble(("✓ ", GOOD), (moved, HAPPENED)), Text(summed_up(happened))], width)
     items = items_of(snapshot)
     return [
@@ -65,9 +65,9 @@ def head(snapshot: Snapshot, width: int, now: datetime) -> list[Text]:
     """What a clock is in a line, or in as many as it needs."""
     return flow(
         [
-            Text(wording.short_id(snapshot.id), HAPPENED),
-            Text(wording.safe(snapshot.status), GOOD),
-            Text.assemble(("now ", FAINT), (wording.moment(snapshot.frozen_time), NOW)),
+            Text(formatting.short_id(snapshot.id), HAPPENED),
+            Text(formatting.safe(snapshot.status), GOOD),
+            Text.assemble(("now ", FAINT), (formatting.moment(snapshot.frozen_time), NOW)),
             Text(to_come(snapshot)),
             expiry(snapshot, now),
         ],
@@ -85,7 +85,7 @@ def expiry(summary: Summary, now: datetime) -> Text:
     left = summary.expires_at - now
     if left <= timedelta():
         return Text("expired", BAD)
-    return Text(f"expires in {wording.span(left)}", NOW if left < _SOON else FAINT)
+    return Text(f"expires in {formatting.span(left)}", NOW if left < _SOON else FAINT)
 
 
 def goals(those: Sequence[Goal], width: int, *, whole: bool = False) -> list[Text]:
@@ -103,9 +103,9 @@ def goals(those: Sequence[Goal], width: int, *, whole: bool = False) -> list[Tex
 
 
 def _goal_row(goal: Goal) -> list[Text]:
-    of_target = f"{wording.amount(goal.current_amount)} of {wording.amount(goal.target_amount)}"
+    of_target = f"{formatting.amount(goal.current_amount)} of {formatting.amount(goal.target_amount)}"
     percent = f"{goal.progress_percent:,f} %".replace(",", " ")
-    return [cut(Text(wording.safe(goal.name)), 24), Text(percent, HAPPENED), Text(of_target), Text()]
+    return [cut(Text(formatting.safe(goal.name)), 24), Text(percent, HAPPENED), Text(of_target), Text()]
 
 
 def _room_for_a_bar(rows: Sequence[Sequence[Text]], width: int) -> int:
@@ -129,7 +129,7 @@ def ledger(items: Sequence[Item], width: int, *, whole: bool = False) -> list[Te
     if not shown:
         return []
     close_together = items[-1].at - items[0].at < _CLOSE_TOGETHER
-    as_time = wording.minute if close_together and width >= _WIDTH_OF_TIMES else wording.day
+    as_time = formatting.minute if close_together and width >= _WIDTH_OF_TIMES else formatting.day
     rows = [[_when(item, as_time(item.at)), Text(item.name, _style(item)), _money(item)] for item in shown]
     lines = table(rows, [Column(), Column(least=4), Column("right")], width)
     if len(shown) < len(items):
@@ -149,9 +149,9 @@ def hint(items: Sequence[Item], width: int) -> list[Text]:
     coming = next((item for item in items if not item.happened), None)
     if coming is None:
         return flow([Text("Nothing is left to happen."), Text("Again from its start: tickover clock fork")], width)
-    money = f"{wording.signed(coming.amount)} {coming.currency}".rstrip()
+    money = f"{formatting.signed(coming.amount)} {coming.currency}".rstrip()
     name = cut(Text(coming.name), 30).plain
-    told = Text(f"({wording.day(coming.at)} {name} {money})", FAINT)
+    told = Text(f"({formatting.day(coming.at)} {name} {money})", FAINT)
     return flow([Text.assemble(("Next: ", FAINT), "tickover clock advance --next"), told], width)
 
 
@@ -162,7 +162,7 @@ def _when(item: Item, time: str) -> Text:
 
 def _money(item: Item) -> Text:
     style = (GOOD if item.amount > 0 else BAD) if item.happened else SCHEDULED
-    return Text.assemble((wording.signed(item.amount), style), (f" {item.currency or '   '}", FAINT))
+    return Text.assemble((formatting.signed(item.amount), style), (f" {item.currency or '   '}", FAINT))
 
 
 def _style(item: Item) -> str:
@@ -173,7 +173,7 @@ def summed_up(happened: Sequence[Item]) -> str:
     """How much has happened, in a few words."""
     transactions = sum(bool(item.currency) for item in happened)
     parts = [
-        wording.count(number, what)
+        formatting.count(number, what)
         for number, what in ((transactions, "transaction"), (len(happened) - transactions, "contribution"))
         if number
     ]

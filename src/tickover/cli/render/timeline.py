@@ -8,10 +8,10 @@ from typing import Final
 
 from rich.text import Text
 
-from tickover.cli import wording
-from tickover.cli.drawing.axis import Axis, axis_over, ticks
-from tickover.cli.drawing.items import Item
-from tickover.cli.drawing.lines import FAINT, HAPPENED, INDENT, NOW, SCHEDULED, cut, flow
+from tickover.cli import formatting
+from tickover.cli.render.axis import Axis, axis_over, ticks
+from tickover.cli.render.items import Item
+from tickover.cli.render.lines import FAINT, HAPPENED, INDENT, NOW, SCHEDULED, cut, flow
 
 HAPPENED_MARK: Final = "●"
 SCHEDULED_MARK: Final = "○"
@@ -66,7 +66,7 @@ def _curves(items: Sequence[Item], axis: Axis, now: int, width: int) -> list[Tex
         lines.append(_line(currency, _curve(flows, axis, now)))
         lines.append(cut(_line("", _told(flows)), width))
     if len(currencies) > _MOST_CURRENCIES:
-        more = wording.count(len(currencies) - _MOST_CURRENCIES, "more currency", "more currencies")
+        more = formatting.count(len(currencies) - _MOST_CURRENCIES, "more currency", "more currencies")
         lines.append(_line("", Text(f"and {more}", FAINT)))
     return lines
 
@@ -89,9 +89,9 @@ def _curve(flows: Sequence[Item], axis: Axis, now: int) -> Text:
 def _told(flows: Sequence[Item]) -> Text:
     now = sum((item.amount for item in flows if item.happened), Decimal(0))
     end = sum((item.amount for item in flows), Decimal(0))
-    told = Text.assemble(("now ", FAINT), (wording.signed(now), HAPPENED))
+    told = Text.assemble(("now ", FAINT), (formatting.signed(now), HAPPENED))
     if not all(item.happened for item in flows):
-        told.append(" → end ", FAINT).append(wording.signed(end))
+        told.append(" → end ", FAINT).append(formatting.signed(end))
     return told
 
 

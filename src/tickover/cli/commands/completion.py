@@ -3,8 +3,8 @@
 import click
 from click.shell_completion import get_completion_class
 
-from tickover.cli.commands import COMPLETE_VARIABLE, root
 from tickover.cli.options import output_options
+from tickover.cli.root import COMPLETE_VARIABLE, root
 from tickover.cli.session import Session, pass_session
 
 

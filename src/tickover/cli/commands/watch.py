@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import click
 
-from tickover.cli import wording
-from tickover.cli.choosing import chosen, remember
+from tickover.cli import formatting
+from tickover.cli.errors import Exit, Trouble
 from tickover.cli.options import shared_options
 from tickover.cli.output import tell
+from tickover.cli.select_clock import chosen, remember
 from tickover.cli.session import Session, pass_session
-from tickover.cli.troubles import Exit, Trouble
 from tickover.core.errors import Reason
 
 if TYPE_CHECKING:
@@ -128,9 +128,9 @@ class _Screen:
         from rich.console import Group
         from rich.text import Text
 
-        from tickover.cli.drawing.items import items_in
-        from tickover.cli.drawing.lines import INDENT, NOW, cut
-        from tickover.cli.drawing.picture import advanced, picture
+        from tickover.cli.render.items import items_in
+        from tickover.cli.render.lines import INDENT, NOW, cut
+        from tickover.cli.render.picture import advanced, picture
 
         output, now = self._session.output, self._session.now()
         width, height = output.console.size
@@ -139,7 +139,7 @@ class _Screen:
             if self._happened is None
             else advanced(snapshot, self._happened.before, items_in(self._happened), width, now)
         )
-        shown = [*lines[: height - 3], Text(), cut(Text(f"{INDENT}{wording.safe(remark)}", NOW), width)]
+        shown = [*lines[: height - 3], Text(), cut(Text(f"{INDENT}{formatting.safe(remark)}", NOW), width)]
         self._live.update(Group(*map(output.drawable, shown)), refresh=True)
 
 
@@ -166,13 +166,13 @@ class _Lines:
         self._is_away = True
 
     def _tell(self, snapshot: "Snapshot") -> None:
-        from tickover.cli.drawing.items import items_in
-        from tickover.cli.drawing.picture import summed_up, to_come
+        from tickover.cli.render.items import items_in
+        from tickover.cli.render.picture import summed_up, to_come
         from tickover.client.clocks import happened
 
         if self._output.wants_json:
             self._output.line(snapshot)
             return
         news = [] if self._last is None else [summed_up(items_in(happened(self._last, snapshot)))]
-        parts = [wording.moment(snapshot.frozen_time), *news, to_come(snapshot)]
+        parts = [formatting.moment(snapshot.frozen_time), *news, to_come(snapshot)]
         self._output.say({}, "  ".join(parts))

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from tickover.cli import wording
+from tickover.cli import formatting
+from tickover.cli.errors import Exit, Trouble
 from tickover.cli.session import Session
-from tickover.cli.troubles import Exit, Trouble
 
 if TYPE_CHECKING:
     from tickover.client import Tickover
@@ -58,7 +58,7 @@ def _only_one(server: "Tickover", given: str, part: str) -> str:
             "See which there are with: tickover clock list",
         )
     if len(fitting) > 1:
-        several = wording.count(len(fitting), "clock")
+        several = formatting.count(len(fitting), "clock")
         raise Trouble(Exit.WRONG_COMMAND, f"'{given}' fits {several}; give more of the id.")
     return fitting[0]
 

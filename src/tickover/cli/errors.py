@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tickover.cli import wording
+from tickover.cli import formatting
 from tickover.core.errors import Reason, Rejection
 from tickover.core.moments import parse
 
@@ -123,7 +123,7 @@ class Trouble(Exception):
         more = len(self.faults) - len(told)
         hint = [f"  {self.hint}"] if self.hint else []
         lines = [f"tickover: {self.sentence}", *told, *([f"  and {more} more"] if more else []), *hint]
-        return [wording.safe(line) for line in lines]
+        return [formatting.safe(line) for line in lines]
 
     @property
     def document(self) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def of_rejection(rejection: Rejection, email: str = "") -> Trouble:
     words = {
         "message": rejection.message,
         "email": email or "EMAIL",
-        "seconds": wording.count(rejection.details.get("retryAfterSeconds", 60), "second"),
+        "seconds": formatting.count(rejection.details.get("retryAfterSeconds", 60), "second"),
         "currentFrozenTime": _time(rejection.details.get("currentFrozenTime")),
         "maxTime": _time(rejection.details.get("maxTime")),
     }
@@ -165,6 +165,6 @@ def of_client(error: "ClientError", url: str) -> Trouble:
 
 def _time(text: object) -> str:
     try:
-        return wording.moment(parse(text))
+        return formatting.moment(parse(text))
     except ValueError:
         return "another time"

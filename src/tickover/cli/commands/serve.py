@@ -12,10 +12,10 @@ from typing import Any, Final
 import click
 
 from tickover import __version__
+from tickover.cli.errors import Exit, Trouble
 from tickover.cli.options import output_options
 from tickover.cli.output import written
 from tickover.cli.session import DEFAULT_URL, Session, pass_session
-from tickover.cli.troubles import Exit, Trouble
 from tickover.core.errors import Rejection
 from tickover.settings import OUTBOX, SETTINGS, SettingError, Settings, read_settings
 

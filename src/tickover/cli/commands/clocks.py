@@ -8,11 +8,11 @@ import click
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from tickover.cli import wording
-from tickover.cli.choosing import chosen, remember
+from tickover.cli import formatting
+from tickover.cli.errors import Exit, Trouble
 from tickover.cli.options import moment, names_and_files, shared_options, span
+from tickover.cli.select_clock import chosen, remember
 from tickover.cli.session import Session, pass_session
-from tickover.cli.troubles import Exit, Trouble
 from tickover.spans import Span
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def show(session: Session, id: str | None, at: datetime | None, whole: bool) -> 
     with session.signed_in() as server:
         clock = server.get_clock(chosen(session, server, id), at)
         remember(session, clock.id)
-    ahead = f"As it would be at {wording.moment(at)}; the clock has not moved." if at else ""
+    ahead = f"As it would be at {formatting.moment(at)}; the clock has not moved." if at else ""
     _show(session, clock.snapshot, ahead, can_go_on=not ahead, whole=whole)
 
 
@@ -117,8 +117,8 @@ def advance(session: Session, id: str | None, to: datetime | None, by: Span | No
     if session.output.wants_json:
         session.output.document(_with_happened(clock.snapshot, happened))
         return
-    from tickover.cli.drawing.items import items_in
-    from tickover.cli.drawing.picture import advanced
+    from tickover.cli.render.items import items_in
+    from tickover.cli.render.picture import advanced
 
     width, now = session.output.width, session.now()
     session.output.draw(advanced(clock.snapshot, happened.before, items_in(happened), width, now, whole=whole))
@@ -158,7 +158,7 @@ def _show(session: Session, snapshot: "Snapshot", title: str, *, can_go_on: bool
         return
     from rich.text import Text
 
-    from tickover.cli.drawing.picture import picture
+    from tickover.cli.render.picture import picture
 
     width = session.output.width
     session.output.draw([Text(f"  {title}")] if title else [])

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from tickover.cli import wording
-from tickover.cli.choosing import chosen, forget
+from tickover.cli import formatting
 from tickover.cli.options import shared_options
+from tickover.cli.select_clock import chosen, forget
 from tickover.cli.session import Session, pass_session
 
 if TYPE_CHECKING:
@@ -56,13 +56,13 @@ def list_(session: Session, limit: int | None, every: bool) -> None:
 def _table(clocks: "Sequence[Summary]", last_used: str, width: int, now: "datetime") -> "list[Text]":
     from rich.text import Text
 
-    from tickover.cli.drawing.lines import FAINT, Column, table
+    from tickover.cli.render.lines import FAINT, Column, table
 
-    shown_id = wording.safe if width >= _WIDTH_OF_WHOLE_IDS else wording.short_id
-    shown_time = wording.minute if width >= _WIDTH_OF_TIMES else wording.day
+    shown_id = formatting.safe if width >= _WIDTH_OF_WHOLE_IDS else formatting.short_id
+    shown_time = formatting.minute if width >= _WIDTH_OF_TIMES else formatting.day
     rows = [[Text(title, FAINT) for title in ("ID", "NOW", "EXPIRES")]]
     rows += [
-        [Text(shown_id(one.id)), Text(shown_time(one.frozen_time)), Text(wording.span(one.expires_at - now))]
+        [Text(shown_id(one.id)), Text(shown_time(one.frozen_time)), Text(formatting.span(one.expires_at - now))]
         for one in clocks
     ]
     lines = table(rows, [Column(least=15), Column(), Column()], width)
@@ -100,5 +100,5 @@ def delete(session: Session, ids: Sequence[str], yes: bool) -> None:
 
 
 def _ask(ids: Sequence[str]) -> None:
-    what = wording.short_id(ids[0]) if len(ids) == 1 else wording.count(len(ids), "clock")
+    what = formatting.short_id(ids[0]) if len(ids) == 1 else formatting.count(len(ids), "clock")
     click.confirm(f"Delete {what} for good?", abort=True, err=True)

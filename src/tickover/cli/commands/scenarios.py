@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from tickover.cli import wording
+from tickover.cli import formatting
 from tickover.cli.options import moment, names_and_files, shared_options
 from tickover.cli.schedules import plan_of, scenario_named
 from tickover.cli.session import Session, pass_session
@@ -36,9 +36,9 @@ def _list(session: Session) -> None:
         return
     from rich.text import Text
 
-    from tickover.cli.drawing.lines import FAINT, HAPPENED, Column, table
+    from tickover.cli.render.lines import FAINT, HAPPENED, Column, table
 
-    rows = [[Text(name, HAPPENED), Text(wording.safe(one.title))] for name, one in found.items()]
+    rows = [[Text(name, HAPPENED), Text(formatting.safe(one.title))] for name, one in found.items()]
     session.output.draw(table(rows, [Column(), Column(least=8)], session.output.width))
     session.output.draw([Text(), Text.assemble(("  Next: ", FAINT), f"tickover clock create {next(iter(found))}")])
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal, NamedTuple
 
-from tickover.cli import wording
+from tickover.cli import formatting
 from tickover.client.clocks import Happened
 from tickover.core.results import Contribution, Goal, Snapshot, Transaction
 
@@ -49,13 +49,13 @@ def of_transaction(transaction: Transaction, *, happened: bool) -> Item:
     comes_in = transaction.type == "INCOME"
     return Item(
         at=transaction.at,
-        name=wording.safe(transaction.name),
+        name=formatting.safe(transaction.name),
         amount=transaction.amount if comes_in else -transaction.amount,
-        currency=wording.safe(transaction.currency),
+        currency=formatting.safe(transaction.currency),
         lane="in" if comes_in else "out",
         happened=happened,
     )
 
 
 def of_contribution(goal: Goal, contribution: Contribution, *, happened: bool) -> Item:
-    return Item(contribution.at, wording.safe(goal.name), contribution.amount, "", "goals", happened)
+    return Item(contribution.at, formatting.safe(goal.name), contribution.amount, "", "goals", happened)

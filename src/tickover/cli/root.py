@@ -9,11 +9,11 @@ from typing import Final
 import click
 
 from tickover import __version__
+from tickover.cli.errors import Exit, Trouble
 from tickover.cli.lazy import Later, LazyGroup
 from tickover.cli.options import shared_options
 from tickover.cli.output import give_up, set_streams_up, tell
 from tickover.cli.session import Session
-from tickover.cli.troubles import Exit, Trouble
 
 COMPLETE_VARIABLE: Final = "_TICKOVER_COMPLETE"
 _UNWRITABLE: Final = {errno.EBADF, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC}
@@ -26,19 +26,21 @@ _SETTINGS: Final = {"help_option_names": ["-h", "--help"]}
     context_settings=_SETTINGS,
     sections={
         "Clocks": {
-            "login": Later("tickover.cli.signing_in:login", "Sign in by e-mail."),
-            "logout": Later("tickover.cli.signing_in:logout", "Sign out."),
-            "clock": Later("tickover.cli.commands:clock", "Create, move and look at clocks."),
-            "scenarios": Later("tickover.cli.scenarios:scenarios", "List schedules to begin with."),
+            "login": Later("tickover.cli.commands.auth:login", "Sign in by e-mail."),
+            "logout": Later("tickover.cli.commands.auth:logout", "Sign out."),
+            "clock": Later("tickover.cli.root:clock", "Create, move and look at clocks."),
+            "scenarios": Later("tickover.cli.commands.scenarios:scenarios", "List schedules to begin with."),
         },
         "The server": {
-            "serve": Later("tickover.cli.serving:serve", "Serve POST /rpc until Ctrl-C."),
-            "migrate": Later("tickover.cli.serving:migrate", "Bring the database's schema up to date."),
-            "sweep": Later("tickover.cli.serving:sweep", "Delete what has expired, now."),
-            "copy": Later("tickover.cli.serving:copy", "Copy all data from one database to another."),
+            "serve": Later("tickover.cli.commands.serve:serve", "Serve POST /rpc until Ctrl-C."),
+            "migrate": Later("tickover.cli.commands.serve:migrate", "Bring the database's schema up to date."),
+            "sweep": Later("tickover.cli.commands.serve:sweep", "Delete what has expired, now."),
+            "copy": Later("tickover.cli.commands.serve:copy", "Copy all data from one database to another."),
         },
         "This program": {
-            "completion": Later("tickover.cli.completing:completion", "Print what completes commands in a shell."),
+            "completion": Later(
+                "tickover.cli.commands.completion:completion", "Print what completes commands in a shell."
+            ),
         },
     },
 )
@@ -60,13 +62,15 @@ def root() -> None:
     context_settings=_SETTINGS,
     sections={
         "Commands": {
-            "create": Later("tickover.cli.clocks:create", "Create a clock, from a scenario or from parameters."),
-            "show": Later("tickover.cli.clocks:show", "Show a clock as it is, or as it would be."),
-            "advance": Later("tickover.cli.clocks:advance", "Move a clock forward, and show what happened."),
-            "fork": Later("tickover.cli.clocks:fork", "Copy a clock, standing earlier or later."),
-            "watch": Later("tickover.cli.watching:watch", "Show a clock, and again whenever it moves."),
-            "list": Later("tickover.cli.listing:list_", "List your clocks, newest first."),
-            "delete": Later("tickover.cli.listing:delete", "Delete clocks."),
+            "create": Later(
+                "tickover.cli.commands.clocks:create", "Create a clock, from a scenario or from parameters."
+            ),
+            "show": Later("tickover.cli.commands.clocks:show", "Show a clock as it is, or as it would be."),
+            "advance": Later("tickover.cli.commands.clocks:advance", "Move a clock forward, and show what happened."),
+            "fork": Later("tickover.cli.commands.clocks:fork", "Copy a clock, standing earlier or later."),
+            "watch": Later("tickover.cli.commands.watch:watch", "Show a clock, and again whenever it moves."),
+            "list": Later("tickover.cli.commands.list_clocks:list_", "List your clocks, newest first."),
+            "delete": Later("tickover.cli.commands.list_clocks:delete", "Delete clocks."),
         }
     },
 )
