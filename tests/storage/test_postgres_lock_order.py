@@ -1,0 +1,106 @@
+"""Batches on PostgreSQL that lock the same rows: whatever order their calls came in, none ends in a deadlock.
+
+A deadlock is hidden from callers, because what was rolled back is tried again. So the database is asked.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from typing import Any
+
+import asyncpg
+import pytest
+
+from tests.contract.values import START, WEEK, advance, clock, keep, key, user
+from tests.e2e.load import until
+from tests.postgres import PostgresServer
+from tickover.ports import Store
+from tickover.storage import open_store
+
+_NUMBERS = range(1, 21)
+_MIDDLE = 10
+_WAITING = """
+    select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"""
+_SESSIONS = """
+    select count(*) from pg_stat_activity where datname = current_database() and application_name = 'tickover'"""
+# What a session has counted is known to others when it has ended.
+_DEADLOCKS = "select deadlocks from pg_stat_database where datname = current_database()"
+
+
+@pytest.fixture
+def url(postgres: PostgresServer) -> str:
+    """A database of its own, because deadlocks are counted for a whole database."""
+    return postgres.create_database()
+
+
+@pytest.fixture
+async def stores(url: str) -> list[Store]:
+    return [await open_store(url), await open_store(url)]
+
+
+@pytest.fixture
+async def other(url: str, stores: list[Store]) -> AsyncIterator[asyncpg.Connection]:
+    """The session of somebody else."""
+    connection = await asyncpg.connect(url)
+    yield connection
+    await connection.close()
+
+
+async def _in_opposite_orders(
+    stores: list[Store],
+    other: asyncpg.Connection,
+    lock_the_middle: Callable[[], Awaitable[object]],
+    act: Callable[[Store, int], Coroutine[Any, Any, object]],
+) -> Sequence[object]:
+    """What the calls give, of which each store makes one batch. Both batches have to wait for the same lock first."""
+    async with other.transaction():
+        await lock_the_middle()
+        forth = [asyncio.create_task(act(stores[0], number)) for number in _NUMBERS]
+        back = [asyncio.create_task(act(stores[1], number)) for number in reversed(_NUMBERS)]
+        await until(lambda: _has(other, _WAITING, 2))
+    answers: Sequence[object] = await asyncio.gather(*forth, *back)
+    return answers
+
+
+async def _has(other: asyncpg.Connection, sql: str, number: int) -> bool:
+    # In a transaction the statistics would stay as they were when they were first asked for.
+    await other.execute("select pg_stat_clear_snapshot()")
+    return bool(await other.fetchval(sql) == number)
+
+
+async def _deadlocks(stores: list[Store], other: asyncpg.Connection) -> int:
+    for store in stores:
+        await store.close()
+    await until(lambda: _has(other, _SESSIONS, 0))
+    deadlocks: int = await other.fetchval(_DEADLOCKS)
+    return deadlocks
+
+
+async def test_advances_of_the_same_clocks_in_opposite_orders(stores: list[Store], other: asyncpg.Connection) -> None:
+    for number in _NUMBERS:
+        await keep(stores[0], clock(number), user(1))
+    answers = await _in_opposite_orders(
+        stores,
+        other,
+        lambda: other.execute("select from clocks where key = $1 for update", key(_MIDDLE).hex()),
+        lambda store, number: advance(store, key(number), user(1), START + WEEK),
+    )
+    assert None not in answers
+    assert await _deadlocks(stores, other) == 0
+
+
+async def test_creations_for_the_same_owners_in_opposite_orders(stores: list[Store], other: asyncpg.Connection) -> None:
+    async def create(store: Store, number: int) -> bytes | None:
+        new = clock(number + 100 * stores.index(store))
+        return await store.create_clock(new, user(number), b"schedule", bytes(16), 1000)
+
+    answers = await _in_opposite_orders(
+        stores,
+        other,
+        # The turn of an owner, as creations take it.
+        lambda: other.execute(
+            "select pg_advisory_xact_lock(pg_catalog.uuid_hash_extended($1, 2::bigint))", user(_MIDDLE).hex()
+        ),
+        create,
+    )
+    assert set(answers) == {None}
+    assert await _deadlocks(stores, other) == 0

@@ -1,0 +1,70 @@
+"""A primary that was replaced and stays up, read-only: the store leaves it, with all of its connections."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from tests.contract.values import clock, keep, key, user
+from tests.postgres import PostgresServer
+from tests.program import wait_until
+from tickover.core.errors import Rejection
+from tickover.ports import Store
+from tickover.storage import open_store
+
+_AT_ONCE = 8
+
+
+@pytest.fixture
+def primary() -> Iterator[PostgresServer]:
+    with PostgresServer() as started:
+        yield started
+
+
+@pytest.fixture
+def standby(primary: PostgresServer) -> Iterator[PostgresServer]:
+    started = primary.standby()
+    yield started
+    started.remove()
+
+
+@pytest.fixture
+async def store(primary: PostgresServer, standby: PostgresServer) -> AsyncIterator[Store]:
+    """A store that may use both servers, and has connections to the primary that wait to be used."""
+    url = primary.create_database("tickover")
+    own, other = f"127.0.0.1:{primary.port}", f"127.0.0.1:{standby.port}"
+    opened = await open_store(url.replace(own, f"{own},{other}"))
+    # Reads are not gathered, so each has a connection of its own.
+    await asyncio.gather(*(opened.find_clock(key(number), user(1)) for number in range(_AT_ONCE)))
+    yield opened
+    await opened.close()
+
+
+async def _takes_writes(store: Store) -> bool:
+    try:
+        await store.ping()
+    except Rejection:
+        return False
+    return True
+
+
+async def test_an_old_primary_that_stays_up_read_only_is_left(
+    primary: PostgresServer, standby: PostgresServer, store: Store
+) -> None:
+    await keep(store, clock(1), user(1))
+    replayed = "select count(*) from clocks"
+    wait_until(lambda: standby.execute(replayed, "tickover") == "1")
+    primary.configure(default_transaction_read_only="on")
+    standby.promote()
+    wait_until(lambda: primary.execute("show default_transaction_read_only", "tickover") == "on")
+
+    # The first write is refused, and that is how the store learns of it.
+    with pytest.raises(Rejection):
+        await keep(store, clock(2), user(1))
+    assert await _takes_writes(store)
+    await keep(store, clock(3), user(1))
+    # No connection is left to the old primary, which would not know this clock.
+    found = await asyncio.gather(*(store.find_clock(key(3), user(1)) for _ in range(_AT_ONCE)))
+    assert None not in found
+    assert standby.execute("select count(*) from clocks", "tickover") == "2"
+    assert primary.execute("select count(*) from clocks", "tickover") == "1"
