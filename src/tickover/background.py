@@ -9,6 +9,7 @@ from structlog.stdlib import BoundLogger
 
 from tickover.core.errors import Reason, Rejection
 from tickover.core.moments import Moment
+from tickover.failures import describe_cause
 from tickover.ports import Store
 from tickover.refusals import Refusals
 
@@ -91,7 +92,7 @@ async def repeat(seconds: float, name: str, work: Callable[[], Awaitable[object]
         try:
             await work()
         except Rejection as rejection:
-            log.warning(f"{name} failed", reason=rejection.reason)
+            log.warning(f"{name} failed", reason=rejection.reason, **describe_cause(rejection))
         except Exception:
             log.exception(f"{name} failed")
         await asyncio.sleep(seconds)
@@ -134,18 +135,18 @@ class DatabaseWatch:
         if self._lost_at is None:
             await self._suspected.wait()
         self._suspected.clear()
-        answers = await self._answers()
+        failure = await self._failure()
         now = asyncio.get_running_loop().time()
-        if not answers and self._lost_at is None:
+        if failure is not None and self._lost_at is None:
             self._lost_at = now
-            self._log.warning("database lost")
-        elif answers and self._lost_at is not None:
+            self._log.warning("database lost", **describe_cause(failure))
+        elif failure is None and self._lost_at is not None:
             self._log.info("database back", after_seconds=round(now - self._lost_at, 1))
             self._lost_at = None
 
-    async def _answers(self) -> bool:
+    async def _failure(self) -> Rejection | None:
         try:
             await self._store.ping()
-        except Rejection:
-            return False
-        return True
+        except Rejection as rejection:
+            return rejection
+        return None

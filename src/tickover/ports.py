@@ -47,7 +47,7 @@ class Store(Protocol):
     """
 
     async def ping(self) -> None:
-        """Return if the store answers."""
+        """Return if the store takes a write, or has taken one within the last second; UNAVAILABLE otherwise."""
 
     async def share_key(self, fingerprint: bytes, now: Moment) -> bool:
         """Note that a server with the secret key of this fingerprint is at work here; it has to be said every minute.

@@ -14,6 +14,7 @@ from tickover.core import ids
 from tickover.core.errors import Reason, Rejection, unavailable
 from tickover.core.limits import MAX_BATCH
 from tickover.core.moments import Moment
+from tickover.failures import FailureLog
 from tickover.operations import OPERATIONS, Caller, Given, Operation, Operations
 from tickover.wire import NotARequest, Request
 
@@ -46,6 +47,7 @@ class Rpc:
         self._operations = operations
         self._log = log
         self._count_refusal = count_refusal
+        self._failures = FailureLog(log)
         self._last_call_at = inf
 
     def stop(self, seconds: float) -> None:
@@ -93,8 +95,9 @@ class Rpc:
     async def _run(self, request: Request, context: Context) -> Answer:
         now = context.now()
         caller = Caller(now, context.network)
+        began = asyncio.get_running_loop().time()
         try:
-            if asyncio.get_running_loop().time() >= self._last_call_at:
+            if began >= self._last_call_at:
                 raise unavailable("The server is shutting down.")
             operation = _operation(request.method)
             if operation.needs_token:
@@ -107,7 +110,9 @@ class Rpc:
             answer = Answer(wire.write_result(request.id, result))
         except Rejection as rejection:
             self._count_refusal(rejection.reason)
-            self._log_cause(rejection, context.request_id)
+            if rejection.__cause__ is not None:
+                ended = asyncio.get_running_loop().time()
+                self._failures.note(request.method, rejection, began, ended, context.request_id)
             answer = refuse(rejection, request.id)
         except Exception:
             self._log.exception("internal error", request_id=context.request_id)
@@ -130,12 +135,6 @@ class Rpc:
                 raise
             return created
         return await operation.run(self._operations, params, replace(caller, given=_given(key, request)))
-
-    def _log_cause(self, rejection: Rejection, request_id: str) -> None:
-        """The caller learns that something is away, and the operator what it is."""
-        if rejection.__cause__ is not None:
-            cause = type(rejection.__cause__).__name__
-            self._log.warning("a call failed", outcome=rejection.reason, cause=cause, request_id=request_id)
 
     def _log_call(self, method: str, user: bytes, answer: Answer, request_id: str) -> None:
         """One line for each call. What a caller chose is not in it, and people are named by their user id alone."""

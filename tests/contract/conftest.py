@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, closing
+from typing import Any
 
 import apsw
 import asyncpg
@@ -43,13 +44,28 @@ def rows_of(database_url: str) -> Callable[[str], Awaitable[int]]:
     """How many rows a table has, asked behind the store's back; none may stay that nobody can find any more."""
 
     async def count(table: str) -> int:
-        asked = f"select 1 from {table}"
-        if database_url.startswith("sqlite"):
-            with closing(apsw.Connection(database_url.removeprefix("sqlite:///"))) as connection:
-                return len(connection.execute(asked).fetchall())
-        witness = await asyncpg.connect(database_url)
-        found = await witness.fetch(asked)
-        await witness.close()
-        return len(found)
+        return len(await _ask(database_url, f"select 1 from {table}"))
 
     return count
+
+
+@pytest.fixture
+def writes_of_probes(database_url: str) -> Callable[[], Awaitable[int]]:
+    """How often the store has written to find out whether it can, as far as the database knows."""
+
+    async def count() -> int:
+        ((writes,),) = await _ask(database_url, "select sum(count) from login_failures where email not like '%@%'")
+        return int(writes)
+
+    return count
+
+
+async def _ask(database_url: str, sql: str) -> list[Any]:
+    """Rows of the database, read behind the store's back."""
+    if database_url.startswith("sqlite"):
+        with closing(apsw.Connection(database_url.removeprefix("sqlite:///"))) as connection:
+            return connection.execute(sql).fetchall()
+    witness = await asyncpg.connect(database_url)
+    found: list[Any] = await witness.fetch(sql)
+    await witness.close()
+    return found

@@ -122,6 +122,27 @@ async def test_an_open_store_answers_however_many_ask(store: Store) -> None:
     await asyncio.gather(*(ask(times % 7) for times in range(50)))
 
 
+async def test_the_question_whether_a_store_answers_writes_once_a_second_at_most(
+    store: Store, writes_of_probes: Callable[[], Awaitable[int]]
+) -> None:
+    before = await writes_of_probes()
+    await store.ping()
+    assert await writes_of_probes() == before + 1, "a question that changes nothing writes nothing on some disks"
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    for _ in range(20):
+        await asyncio.gather(*(store.ping() for _ in range(50)))
+    seconds = loop.time() - began
+    assert await writes_of_probes() <= before + 2 + seconds
+
+
+async def test_a_store_that_has_just_answered_is_unavailable_once_it_is_closed(store: Store) -> None:
+    await store.ping()
+    await store.close()
+    with pytest.raises(Rejection):
+        await store.ping()
+
+
 @pytest.mark.parametrize("method", METHODS)
 async def test_a_closed_store_is_unavailable(store: Store, method: str) -> None:
     await store.close()

@@ -13,7 +13,7 @@ from asyncpg import PostgresError
 from asyncpg.pgproto.pgproto import UUID
 
 from tickover.core.clocks import Clock
-from tickover.core.errors import Rejection, unavailable
+from tickover.core.errors import unavailable
 from tickover.core.ids import day_of_birth, first_living_key
 from tickover.core.logins import HOUR, Claimed, Held, Limits, Send, Try
 from tickover.core.moments import Moment, from_micros, to_micros
@@ -21,11 +21,11 @@ from tickover.ports import Earlier, Kept, NewSession, Once
 from tickover.storage import statements
 from tickover.storage.connections import Connections
 from tickover.storage.gather import Gatherer
+from tickover.storage.probe import WriteProbe
 
 _OUT_OF_ORDER = timedelta(minutes=10)
 _DAY = timedelta(days=1)
 _KEY_NOTED_FOR = timedelta(minutes=5)
-_PING_SECONDS = 1.0
 _TURN_SECONDS = 3.0
 _AFTER_ALL = b"\xff" * 16
 
@@ -55,7 +55,7 @@ class PostgresStore:
 
     def __init__(self, connections: Connections, address_turns: int = 4) -> None:
         self._connections = connections
-        self._pinging: asyncio.Task[Rejection | None] | None = None
+        self._probe = WriteProbe(lambda: connections.fetch(statements.PROBE))
         self._address_turns = asyncio.Semaphore(address_turns)
         self._tokens = Gatherer(self._users_of_tokens, alike=lambda _: None, undone=PostgresError)
         self._new_clocks = Gatherer(
@@ -82,27 +82,11 @@ class PostgresStore:
     async def close(self) -> None:
         for gatherer in (self._tokens, self._new_clocks, self._advances):
             await gatherer.close()
-        if self._pinging is not None:
-            await self._pinging
+        await self._probe.close()
         await self._connections.close()
 
     async def ping(self) -> None:
-        """By writing: a store that can only be read from is not ready."""
-        # What was begun goes on when we no longer wait for it: the server that takes writes may take longer to find.
-        if self._pinging is None or self._pinging.done():
-            self._pinging = asyncio.create_task(self._touch())
-        pinging = self._pinging
-        done, _ = await asyncio.wait((pinging,), timeout=_PING_SECONDS)
-        failure = pinging.result() if done else unavailable("The database does not answer just now.")
-        if failure is not None:
-            raise failure
-
-    async def _touch(self) -> Rejection | None:
-        try:
-            await self._connections.fetch("update login_failures set count = count where email = '0'")
-        except Rejection as rejection:
-            return rejection
-        return None
+        await self._probe.check()
 
     async def share_key(self, fingerprint: bytes, now: Moment) -> bool:
         row = await self._connections.fetch_row(

@@ -12,7 +12,6 @@ from typing import Any
 import apsw
 
 from tickover.core.clocks import Clock
-from tickover.core.errors import unavailable
 from tickover.core.ids import first_living_key
 from tickover.core.logins import HOUR, Claimed, Held, Limits, Send, Try
 from tickover.core.moments import Moment, from_micros, to_micros
@@ -20,11 +19,11 @@ from tickover.ports import Earlier, Kept, NewSession, Once
 from tickover.settings import SettingError
 from tickover.storage import sqlite_logins
 from tickover.storage.migrate import migrations, pending
+from tickover.storage.probe import WriteProbe
 from tickover.storage.tally import Full, Tally
 from tickover.storage.writer import Writer, as_told, immediate
 
 _LOCK_WAIT_SECONDS = 5.0
-_PING_SECONDS = 1.0
 _READ_WAIT_MILLISECONDS = 50
 _CACHE_KIBIBYTES = 8_000
 """Of each connection; SQLite's own choice is 2,000, less than the rows of a thousand clocks."""
@@ -40,6 +39,7 @@ class SqliteStore:
         # Reads are on the event loop's thread, and must not wait there.
         self._reading.set_busy_timeout(_READ_WAIT_MILLISECONDS)
         self._writer = Writer(self._writing, _LOCK_WAIT_SECONDS)
+        self._probe = WriteProbe(lambda: self._writer.submit(_statement(_PROBE)))
         self._tally = Tally()
         self._loop = asyncio.get_running_loop()
 
@@ -54,16 +54,12 @@ class SqliteStore:
 
     async def close(self) -> None:
         await self._writer.close()
+        await self._probe.close()
         self._reading.close()
         self._writing.close()
 
     async def ping(self) -> None:
-        """By writing: a store that can only be read from is not ready."""
-        try:
-            async with asyncio.timeout(_PING_SECONDS):
-                await self._writer.submit(_statement("update login_failures set count = count where email = ''"))
-        except TimeoutError:
-            raise unavailable("The database does not answer just now.") from None
+        await self._probe.check()
 
     async def share_key(self, fingerprint: bytes, now: Moment) -> bool:
         """One machine has one data folder, and the key is in it."""
@@ -230,6 +226,8 @@ class SqliteStore:
             self._reading.execute("rollback")
 
 
+# A row that counts for nobody. Its value must change: SQLite doesn't write a page that stays as it is.
+_PROBE = "update login_failures set count = count + 1 where email = ''"
 _SCHEDULE = "select body from schedules where clock_key = ?"
 _CLOCK = "select start_time, frozen_time, max_time from clocks where key = ? and owner = ?"
 _CLOCKS = """

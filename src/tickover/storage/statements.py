@@ -6,6 +6,9 @@ locked. Rows of `clocks` are locked before those of `schedules`, by all who lock
 
 SLOTS = 10
 
+# A row that counts for nobody.
+PROBE = "update login_failures set count = count + 1 where email = '0'"
+
 USERS_OF_TOKENS = """
     select given.place, tokens.user_key
     from unnest($1::bytea[], $2::bigint[]) with ordinality as given (digest, instant, place)

@@ -220,7 +220,7 @@ class Writer:
     def _check_file(self) -> None:
         """What is written to a file that was deleted, or moved away, is lost, though SQLite would not notice."""
         if _identity(self._connection.filename) != self._file:
-            raise apsw.CantOpenError
+            raise apsw.CantOpenError("the database file was deleted or replaced")
 
 
 def _fails_all(batch: list[_Job], failure: Exception) -> bool:
@@ -268,4 +268,9 @@ def _roll_back(connection: apsw.Connection) -> None:
 
 def as_told(failure: Exception) -> Exception:
     """The database's own troubles as UNAVAILABLE; a fault of ours stays what it is."""
-    return unavailable("The database does not answer just now.") if isinstance(failure, _AWAY) else failure
+    if not isinstance(failure, _AWAY):
+        return failure
+    rejection = unavailable("The database does not answer just now.")
+    # For the log. Without its traceback, which would keep the whole batch in memory.
+    rejection.__cause__ = failure.with_traceback(None)
+    return rejection

@@ -1,0 +1,114 @@
+"""What the operator reads when calls fail because of the database: method, duration and cause, and not too often."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+import structlog
+from structlog.stdlib import BoundLogger
+from structlog.testing import CapturingLogger
+
+from tests.world import World
+from tickover.core.errors import Reason, Rejection, unavailable
+from tickover.failures import FailureLog
+
+
+def _lines(log: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in log.records if record.levelno == logging.WARNING]
+
+
+@pytest.fixture
+async def failing(world: World, token: str, database_url: str) -> AsyncIterator[str]:
+    """The database refuses writes; how it says that."""
+    if database_url.startswith("sqlite"):
+        file = Path(database_url.removeprefix("sqlite:///"))
+        away = await asyncio.to_thread(file.rename, file.with_suffix(".away"))
+        yield "the database file was deleted or replaced"
+        await asyncio.to_thread(away.rename, file)
+    else:
+        other = await asyncpg.connect(database_url)
+        async with other.transaction():
+            await other.execute("lock table clocks, tokens in share mode")
+            yield "canceling statement due to lock timeout"
+        await other.close()
+
+
+async def test_a_failed_write_is_logged_with_method_duration_and_cause(
+    world: World, token: str, failing: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    error = await world.error("createTestClock", {}, token)
+    assert error["data"]["reason"] == "UNAVAILABLE"
+    (line,) = _lines(caplog)
+    for part in ("'createTestClock'", failing, "'cause'", "'milliseconds'", "'req_", "UNAVAILABLE"):
+        assert part in line
+    assert token not in line
+
+
+@pytest.mark.usefixtures("failing")
+async def test_failures_of_one_kind_share_a_line(world: World, token: str, caplog: pytest.LogCaptureFixture) -> None:
+    calls = [world.call("createTestClock", {}, token) for _ in range(20)]
+    answers = await asyncio.gather(*calls, *(world.call("logout", {}, token) for _ in range(5)))
+    assert {answer.status for answer in answers} == {503}
+    lines = _lines(caplog)
+    assert len(lines) == 2
+    assert sum("'createTestClock'" in line for line in lines) == 1
+    assert sum("'logout'" in line for line in lines) == 1
+
+
+class _Clock:
+    """A failure log whose time is given by the test."""
+
+    def __init__(self) -> None:
+        self.lines = CapturingLogger()
+        self._log = FailureLog(structlog.wrap_logger(self.lines, processors=[], wrapper_class=BoundLogger))
+
+    def fail(self, at: float, cause: Exception, method: str = "logout") -> list[dict[str, Any]]:
+        """The lines that this failure adds."""
+        before = len(self.lines.calls)
+        rejection = unavailable("The database does not answer.")
+        rejection.__cause__ = cause
+        self._log.note(method, rejection, at - 0.25, at, "req_1")
+        return [call.kwargs for call in self.lines.calls[before:]]
+
+
+def test_after_ten_seconds_a_line_counts_those_that_were_left_out() -> None:
+    clock = _Clock()
+    (first,) = clock.fail(100, OSError("no route"))
+    assert (first["suppressed"], first["milliseconds"], first["error"]) == (0, 250, "no route")
+    assert [clock.fail(at, OSError("no route")) for at in (100.1, 105, 109.9)] == [[], [], []]
+    (next_line,) = clock.fail(110, OSError("no route"))
+    assert next_line["suppressed"] == 3
+    (after_that,) = clock.fail(200, OSError("no route"))
+    assert after_that["suppressed"] == 0
+
+
+def test_other_causes_and_other_methods_have_lines_of_their_own() -> None:
+    clock = _Clock()
+    assert len(clock.fail(100, OSError("no route"))) == 1
+    assert len(clock.fail(100, TimeoutError("too slow"))) == 1
+    assert len(clock.fail(100, OSError("no route"), "createTestClock")) == 1
+
+
+def test_only_the_first_line_of_a_database_error_is_logged() -> None:
+    """What PostgreSQL adds on further lines, as DETAIL, may name values."""
+    failure = OSError("could not extend file\nDETAIL:  ana@example.test")
+    assert _Clock().fail(100, failure)[0]["error"] == "could not extend file"
+
+
+def test_an_error_without_words_is_logged_by_its_kind() -> None:
+    (line,) = _Clock().fail(100, ConnectionResetError())
+    assert line["cause"] == "ConnectionResetError"
+    assert "error" not in line
+
+
+def test_words_of_a_mail_server_are_not_logged() -> None:
+    lines = CapturingLogger()
+    log = FailureLog(structlog.wrap_logger(lines, processors=[], wrapper_class=BoundLogger))
+    rejection = Rejection(Reason.MAIL_NOT_SENT, "The email was not sent.")
+    rejection.__cause__ = OSError("550 ana@example.test unknown")
+    log.note("sendLoginCodeEmail", rejection, 0, 1, "req_1")
+    assert "ana@example.test" not in str(lines.calls)
