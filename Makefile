@@ -41,7 +41,7 @@ bench: .venv/dev .venv-bench/ready .venv-bench/allauth .node-bench/ready
 	@$(BIN)/python -m bench $(if $(QUICK),--quick)
 
 timing: .venv/dev
-	$(BIN)/python -m bench.login_timing
+	$(BIN)/python -m bench.studies.login_timing
 
 # The pages keep their places, so that links between them work here, on a code host and on the site.
 DOCS := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs examples/budget_app/README.md bench/report.txt bench/report.json bench/report.svg

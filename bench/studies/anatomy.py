@@ -1,6 +1,6 @@
 """Where a request's time goes: one process, no sockets, and the way of a call cut off ever later.
 
-`python -m bench.anatomy` measures CPU time with 64 calls under way at once, prints a table, and draws it into
+`python -m bench.studies.anatomy` measures CPU time with 64 calls under way at once, prints a table, and draws it into
 docs/where-the-time-goes.svg. What a stage costs is the difference between two ways of which only the longer has it.
 """
 
@@ -22,7 +22,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from bench import bodies
-from bench.strips import draw_strips
+from bench.studies.strips import draw_strips
 from tests.world import NOW, World, open_world
 from tickover.core.clocks import Clock
 from tickover.core.ids import read_clock_id
@@ -33,7 +33,7 @@ from tickover.protocol import DeadlineProtocol
 from tickover.rpc import Answer, Rpc
 from tickover.storage.sqlite import SqliteStore
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 PICTURE = ROOT / "docs" / "where-the-time-goes.svg"
 AT_ONCE = 64
 CALLS_EACH = 8

@@ -1,6 +1,6 @@
 """How fast is the console, and how large? The largest legal clock in a real browser before the real program.
 
-Run it with `python -m bench.console`, on a machine that is otherwise idle. It needs Chromium.
+Run it with `python -m bench.studies.console`, on a machine that is otherwise idle. It needs Chromium.
 """
 
 import asyncio
