@@ -3,7 +3,7 @@
 import { maskedResult } from "./behind.js";
 import { saysSame } from "./clocks-page.js";
 import { copy, h, s, say, show, tabList, whileBusy } from "./dom.js";
-import { Away, call, end, onEnd, onSessionChange, Refusal, session } from "./rpc.js";
+import { Away, call, end, onEnd, onSessionChange, Refusal, session, sessionCheck } from "./rpc.js";
 
 // What the JSON Schemas of the OpenRPC document say, in words, as the page at /docs says it.
 
@@ -375,16 +375,17 @@ class Trial {
     const { name } = this.method;
     const began = performance.now();
     const took = () => `${Math.max(1, Math.round(performance.now() - began))} ms`;
+    const isSame = sessionCheck();
     say("Sending …");
     try {
-      const token = session()?.token;
       const result = await call(name, this.params, { headers });
-      if (token !== session()?.token) return; // whoever asked has left
+      if (!isSame()) return; // whoever asked has left
       const time = took();
       if (name === "logout") end(); // the token is no good any more
       this.showResult(result, time);
       say(name === "logout" ? "You are signed out: this token was revoked." : `${name} answered in ${time}.`);
     } catch (error) {
+      if (session() && !isSame()) return; // likewise
       if (error instanceof Refusal) this.showRefusal(error, took());
       else if (error instanceof Away) show(this.outcome, h("p", { class: "error" }, error.message), h("p", {}, "Send it again when it is."));
       else throw error;

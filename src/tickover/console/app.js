@@ -319,13 +319,10 @@ function drawTop() {
 
 async function leave(event) {
   event.currentTarget.disabled = true;
-  let words = "You are signed out.";
-  try {
-    await signOut();
-  } catch (error) {
-    if (!(error instanceof Away || error instanceof Refusal)) throw error;
-    if (error instanceof Away) words = "You are signed out here. The server could not be told, so the token lives on.";
-  }
+  const { error, late } = await signOut();
+  if (late) return;
+  if (error && !(error instanceof Away || error instanceof Refusal)) throw error;
+  const words = error instanceof Away ? "You are signed out here. The server could not be told, so the token lives on." : "You are signed out.";
   const still = session();
   say(still ? `${words} This device stays signed in as ${still.email || still.userId}.` : words);
 }

@@ -6,7 +6,7 @@ import { copy, h, say, show } from "./dom.js";
 import { formatInstant, formatWait } from "./format.js";
 import "./lists.js";
 import { DAY, readClock, readInstant, viewAt, writeInstant, writeParams } from "./model.js";
-import { Away, call, nameOf, Refusal, rename } from "./rpc.js";
+import { Away, call, nameOf, Refusal, rename, sessionCheck } from "./rpc.js";
 import { withinLife } from "./scrubber.js";
 import "./timeline.js";
 
@@ -299,6 +299,7 @@ class ClockPage extends HTMLElement {
   #fork(at) {
     const fork = (more) => call("forkTestClock", { id: this.id_, ...more });
     const atStart = at === "start" || at === this.#model.start;
+    const isSame = sessionCheck();
     return this.#act(async () => {
       try {
         const { clock } = await (atStart ? fork() : fork({ at: writeInstant(at) }).catch((error) => {
@@ -306,7 +307,7 @@ class ClockPage extends HTMLElement {
           if (error.reason !== "INVALID_PARAMS" || at > this.#model.now) throw error;
           return fork();
         }));
-        rename(clock.id, `Fork of ${nameOf(this.id_)}`);
+        if (isSame()) rename(clock.id, `Fork of ${nameOf(this.id_)}`);
         return clock;
       } catch (error) {
         if (error instanceof Away) this.#doubt = " It is not known whether the fork was made: look at Clocks.";
@@ -323,10 +324,11 @@ class ClockPage extends HTMLElement {
 
   async #askDelete() {
     if (!(await askToDelete(nameOf(this.id_)))) return;
+    const isSame = sessionCheck();
     await this.#act(async () => {
       await call("deleteTestClock", { id: this.id_ });
       this.#watch.stop();
-      rename(this.id_, "");
+      if (isSame()) rename(this.id_, "");
     }, () => this.#goTo(null, "The clock is deleted."));
   }
 

@@ -4,7 +4,7 @@ import { smallCurve } from "./chart.js";
 import { h, newId, say, show, tabList, whileBusy } from "./dom.js";
 import { formatInstant, formatWait, locale } from "./format.js";
 import { addMonths, DAY, HOUR, readClock, readParams, startOfDay } from "./model.js";
-import { Away, call, nameOf, onEnd, Refusal, rename, scenarios, session } from "./rpc.js";
+import { Away, call, nameOf, onEnd, Refusal, rename, scenarios, sessionCheck } from "./rpc.js";
 
 // Creating a clock, once: whoever presses twice, or again because an answer was lost, gets the same clock.
 
@@ -24,14 +24,14 @@ export async function createClock(params, name) {
   }
   isUnderWay = true;
   const page = document.getElementById("main").firstElementChild;
-  const token = session()?.token;
+  const isSame = sessionCheck();
   const text = JSON.stringify(params);
   const key = lost.text === text ? lost.key : newKey();
   lost = { text, key };
   try {
     const { clock } = await call("createTestClock", params, { headers: { "Idempotency-Key": key } });
     lost = { text: null, key: null };
-    if (token !== session()?.token) return;
+    if (!isSame()) return;
     if (name) rename(clock.id, name);
     if (page.isConnected) location.hash = `#/clock/${clock.id}`;
     else say(`${name || "The clock"} was created, and is among your clocks.`);

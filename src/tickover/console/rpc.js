@@ -46,6 +46,12 @@ export function session() {
   return read(TAB) ?? read(DEVICE) ?? unkept;
 }
 
+/** Return a function that tells whether the session is still the one of this call. */
+export function sessionCheck() {
+  const token = session()?.token;
+  return () => token === session()?.token;
+}
+
 let known = session()?.token;
 
 export function begin(session, { stay }) {
@@ -170,13 +176,13 @@ export async function call(method, params = {}, { headers = {}, quiet = false, s
   throw refusal;
 }
 
-/** Revoke the token, and forget it whatever comes of that. */
+/** Revoke the token, and forget it whatever comes of that. A session that began meanwhile goes on; then `late` is true. */
 export async function signOut() {
-  try {
-    await call("logout");
-  } finally {
-    end();
-  }
+  const isSame = sessionCheck();
+  const error = await call("logout").then(() => null, (caught) => caught);
+  const late = !isSame() && Boolean(session());
+  if (isSame()) end();
+  return { error, late };
 }
 
 // Names of clocks. The API has none, so they stay in this browser, where the token is.

@@ -1,0 +1,139 @@
+"""Double clicks in the console, in a real browser: each button makes one call until that is answered."""
+
+import re
+from collections.abc import Awaitable, Callable, Iterator
+
+import pytest
+from playwright.async_api import Browser, Locator, expect
+
+from tests.browser.consoles import Console, new_address
+from tests.browser.held import Held, count_timers_and_answers, open_counted_console
+from tests.browser.tabs import Tab
+from tests.program import Program
+
+# The browser is shared by all tests of a process, so they share its loop.
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@pytest.fixture(scope="module")
+def program(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    with Program(tmp_path_factory.mktemp("console-clicks")) as started:
+        yield started
+
+
+async def press(button: Locator, held: Held) -> None:
+    """Click twice at once, and again while the call is under way."""
+    await button.evaluate("(button) => { button.click(); button.click(); }")
+    await held.arrived()
+    if await button.count():
+        await button.evaluate("(button) => button.click()")
+    await held.release()
+
+
+async def fork_here(console: Console) -> Locator:
+    clock = console.create()
+    console.call("advanceTestClock", id=clock, frozenTime="2027-01-31T00:00:00Z")
+    await console.open_clock(clock, "?t=2027-01-10T00:00:00Z")
+    return console.button("Fork here")
+
+
+async def fork_in_dialog(console: Console) -> Locator:
+    await console.open_clock(console.create())
+    await console.button("Fork …").click()
+    return console.button("Fork")
+
+
+async def advance(console: Console) -> Locator:
+    await console.open_clock(console.create(), "?t=2027-01-31T00:00:00Z")
+    return console.advance
+
+
+async def delete(console: Console) -> Locator:
+    await console.open_clock(console.create())
+    await console.button("Delete …").click()
+    return console.button("Delete the clock")
+
+
+async def create_again(console: Console) -> Locator:
+    clock = console.create()
+    await console.open_clock(clock)
+    console.call("deleteTestClock", id=clock)
+    await expect(console.button("Create it again")).to_be_visible()
+    return console.button("Create it again")
+
+
+async def create_from_scenario(console: Console) -> Locator:
+    await console.open("#/clocks/new")
+    return console.button("Create Salary and rent")
+
+
+async def create_from_form(console: Console) -> Locator:
+    await console.open("#/clocks/new")
+    await console.page.get_by_role("tab", name="Form").click()
+    return console.button("Create clock")
+
+
+async def create_from_json(console: Console) -> Locator:
+    await console.open("#/clocks/new")
+    await console.page.get_by_role("tab", name="JSON").click()
+    return console.button("Create clock")
+
+
+async def send_from_api_page(console: Console) -> Locator:
+    await console.open("#/api/createTestClock")
+    return console.page.get_by_role("button", name=re.compile("^Send"))
+
+
+async def leave(console: Console) -> Locator:
+    await console.open("#/clocks/new")
+    return console.button("Sign out")
+
+
+@pytest.mark.parametrize(
+    ("prepare", "method"),
+    [
+        (fork_here, "forkTestClock"),
+        (fork_in_dialog, "forkTestClock"),
+        (advance, "advanceTestClock"),
+        (delete, "deleteTestClock"),
+        (create_again, "createTestClock"),
+        (create_from_scenario, "createTestClock"),
+        (create_from_form, "createTestClock"),
+        (create_from_json, "createTestClock"),
+        (send_from_api_page, "createTestClock"),
+        (leave, "logout"),
+    ],
+)
+async def test_double_click_makes_one_call(
+    browser: Browser, program: Program, prepare: Callable[[Console], Awaitable[Locator]], method: str
+) -> None:
+    async with open_counted_console(browser, program) as console:
+        button = await prepare(console)
+        await expect(button).to_be_visible()
+        async with Held(console.page, method) as held:
+            await press(button, held)
+        # What a second call would change, the next page would show; the first call is answered.
+        await console.open("#/nowhere")
+        await expect(console.heading("There is no such page")).to_be_visible()
+        assert console.tab.methods.count(method) == 1
+
+
+@pytest.mark.parametrize("kind", ["code", "link"])
+async def test_double_click_signs_in_once(program: Program, tab: Tab, kind: str) -> None:
+    console, email = Console(tab, program), new_address()
+    await count_timers_and_answers(tab.page)
+    await console.open()
+    await console.page.get_by_label("E-mail").fill(email)
+    async with Held(tab.page, "sendLoginCodeEmail") as held:
+        await press(console.button("Send me a code" if kind == "code" else "Send me a link instead"), held)
+    if kind == "code":
+        await expect(console.button("Fill in")).to_be_visible()
+        button, method = console.button("Fill in"), "loginByEmailVerification"
+    else:
+        await console.page.get_by_role("link", name="Open the link").click()
+        button, method = console.button("Sign in"), "loginByEmailLink"
+    async with Held(tab.page, method) as held:
+        await press(button, held)
+    await expect(console.button("Sign out")).to_be_visible()
+    assert tab.methods.count("sendLoginCodeEmail") == 1
+    assert tab.methods.count(method) == 1
