@@ -1,4 +1,4 @@
-"""kill -9 of a replica while callers write, fifty times on one PostgreSQL: nothing that was answered is lost."""
+"""kill -9 of a replica while callers write, KILL_ROUNDS times on one PostgreSQL: nothing that was answered is lost."""
 
 import asyncio
 import random
@@ -6,9 +6,9 @@ from pathlib import Path
 
 from tests.e2e.load import Load
 from tests.e2e.replicas import Replicas
+from tests.e2e.test_kill import KILLS
 from tests.postgres import PostgresServer
 
-_KILLS = 50
 _WRITERS = 16
 _VISITORS = 4
 _MOST_RESULTS_BEFORE_A_KILL = 50
@@ -19,7 +19,7 @@ async def test_nothing_that_was_answered_is_lost_by_kill_9(tmp_path: Path, postg
     with Replicas(tmp_path, postgres, 2) as replicas:
         load = Load(replicas)
         async with load.of(_WRITERS, _VISITORS):
-            for number in range(_KILLS):
+            for number in range(KILLS):
                 await load.succeed(chances.randint(1, _MOST_RESULTS_BEFORE_A_KILL))
                 victim = replicas.programs[number % 2]
                 load.running.remove(victim)
@@ -29,5 +29,5 @@ async def test_nothing_that_was_answered_is_lost_by_kill_9(tmp_path: Path, postg
                     await asyncio.to_thread(victim.start)
                 load.running.append(victim)
         assert load.books.refusals == 0, "the database was there all the time"
-        assert load.books.results > _KILLS * _WRITERS, "so few answers prove nothing"
-        assert load.broken > _KILLS, "the kills met nobody writing"
+        assert load.books.results > KILLS * _WRITERS, "so few answers prove nothing"
+        assert load.broken > KILLS, "the kills met nobody writing"

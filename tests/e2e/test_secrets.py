@@ -1,4 +1,4 @@
-"""No secret is found anywhere but where it belongs: ten thousand of them, handed out by the real program and its mail.
+"""No secret is found anywhere but where it belongs: hundreds of them, handed out by the real program and its mail.
 
 A code or a link is in its letter alone, a bearer token in the one answer that hands it out. They are looked for in the
 database and its write-ahead log, in a backup, in the secret key's file, in all that the program prints at its most
@@ -26,10 +26,11 @@ from tests.program import Program, code_params, link_params, verify_params
 from tickover.core.moments import from_micros
 from tickover.tokens import Mint
 
-BY_CODE = 2_500
-BY_LINK = 2_500
+# A leak shows with the first secret that takes its way; these are enough for every way to be taken several times.
+BY_CODE = 200
+BY_LINK = 200
 CALLERS = 16
-ODD = 40
+ODD = 10
 """How many of each group have their secrets put into odd places."""
 
 
@@ -397,7 +398,7 @@ async def test_no_secret_is_found_where_it_does_not_belong(tmp_path: Path) -> No
 
     assert len(post.codes) >= BY_CODE
     secrets = Secrets(post.codes.values(), post.links.values(), visit.tokens.values())
-    assert len(post.codes) + len(secrets.texts) >= 10_000
+    assert len(secrets.texts) >= BY_CODE + 2 * BY_LINK
     secret_key = files["secret.key"].strip()
     texts = {"the output": printed, "the answers": b"\n".join(visit.answers)}
     assert_worth_searching(files, printed, visit.answers)
