@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import nullcontext
 from math import inf
 
 from msgspec import Raw, Struct
@@ -10,9 +11,10 @@ from msgspec.structs import replace
 from structlog.stdlib import BoundLogger
 
 from tickover import wire
-from tickover.core import ids
+from tickover.core import ids, moments, sizes
+from tickover.core.batches import BatchLimits, BatchResponse
 from tickover.core.errors import Reason, Rejection, unavailable
-from tickover.core.limits import MAX_BATCH
+from tickover.core.limits import MAX_BATCH, MAX_LARGE_CALLS
 from tickover.core.moments import Moment
 from tickover.failures import FailureLog
 from tickover.operations import OPERATIONS, Caller, Given, Operation, Operations
@@ -49,6 +51,8 @@ class Rpc:
         self._count_refusal = count_refusal
         self._failures = FailureLog(log)
         self._last_call_at = inf
+        self._batch_limits = BatchLimits()
+        self._large_calls = asyncio.Semaphore(MAX_LARGE_CALLS)
 
     def stop(self, seconds: float) -> None:
         """Begin no call later than so many seconds from now; the rest of a batch is answered UNAVAILABLE then."""
@@ -73,33 +77,47 @@ class Rpc:
             raise NotARequest(f"a batch has 1 to {MAX_BATCH} calls, and this has {len(calls)}")
         if context.idempotency_key is not None:
             raise NotARequest("an Idempotency-Key goes with a single call, and this is a batch")
-        bodies = []
-        # One after the other, so that two advances of one clock happen in the order given.
-        for call in calls:
-            answer = await self._answer_call(call, context)
-            if answer.body:
-                bodies.append(answer.body)
-            # A call may be refused without waiting for anything; others get their turn all the same.
-            await asyncio.sleep(0)
-        return Answer(b"[%b]" % b",".join(bodies)) if bodies else NO_ANSWER
+        with self._batch_limits.open_response(map(len, calls)) as response:
+            # One after the other, so that two advances of one clock happen in the order given.
+            for call in calls:
+                response.add(len(call), (await self._answer_member(call, context, response)).body)
+                # A call may be refused without waiting for anything; others get their turn all the same.
+                await asyncio.sleep(0)
+            return Answer(response.join())
 
-    async def _answer_call(self, written: str | Raw, context: Context) -> Answer:
-        try:
-            request = wire.read_request(written)
-        except NotARequest as rejection:
-            return refuse(rejection, rejection.id)
-        except Rejection as rejection:
-            return refuse(rejection)
-        return await self._run(request, context)
+    async def _answer_member(self, call: Raw, context: Context, response: BatchResponse) -> Answer:
+        """Answer a call of a batch, unless its response might not fit."""
+        request = _read_request(call)
+        if isinstance(request, Answer):
+            return request
+        operation = OPERATIONS.get(request.method)
+        bound = operation.max_result if operation else 0
+        async with self._large_calls if bound > sizes.MAX_SMALL_RESULT else nullcontext():
+            try:
+                # The response to a notification is not kept.
+                response.check_fits(len(call), sizes.MAX_ENVELOPE + len(request.id) + bound if request.id else 0)
+                answer = await self._run(request, context)
+                if answer.rejection is not None:
+                    # It may be longer than any result: parameters can have thousands of faults.
+                    response.check_fits(len(call), len(answer.body))
+            except Rejection as rejection:
+                self._count_refusal(rejection.reason)
+                return refuse(rejection, request.id) if request.id else NO_ANSWER
+        return answer
+
+    async def _answer_call(self, written: str, context: Context) -> Answer:
+        request = _read_request(written)
+        return request if isinstance(request, Answer) else await self._run(request, context)
 
     async def _run(self, request: Request, context: Context) -> Answer:
         now = context.now()
         caller = Caller(now, context.network)
         began = asyncio.get_running_loop().time()
         try:
-            if began >= self._last_call_at:
-                raise unavailable("The server is shutting down.")
+            self._check_able(now, began)
             operation = _operation(request.method)
+            if operation.limited_per_client:
+                self._operations.take_from_bucket(caller)
             if operation.needs_token:
                 caller = await self._operations.authenticate(context.token, caller)
             if context.idempotency_key is not None and operation.takes_idempotency_key:
@@ -121,6 +139,13 @@ class Rpc:
         if self._log.isEnabledFor(logging.DEBUG):
             self._log_call(request.method, caller.user, answer, context.request_id)
         return answer if request.id else NO_ANSWER
+
+    def _check_able(self, now: Moment, began: float) -> None:
+        """Raise UNAVAILABLE when no call can be run now."""
+        if began >= self._last_call_at:
+            raise unavailable("The server is shutting down.")
+        if not moments.EARLIEST_NOW <= now < moments.LATEST_NOW:
+            raise unavailable(f"The server's clock is wrong: it says {moments.write(now)}.")
 
     async def _run_once(self, operation: Operation, request: Request, key: bytes, caller: Caller) -> bytes | Struct:
         faults = wire.faults_of_key(key)
@@ -145,6 +170,16 @@ class Rpc:
             outcome=answer.rejection.reason if answer.rejection else "ok",
             request_id=request_id,
         )
+
+
+def _read_request(written: str | Raw) -> Request | Answer:
+    """Read a call, or answer what is none."""
+    try:
+        return wire.read_request(written)
+    except NotARequest as rejection:
+        return refuse(rejection, rejection.id)
+    except Rejection as rejection:
+        return refuse(rejection)
 
 
 def _given(key: bytes, request: Request) -> Given:

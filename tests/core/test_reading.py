@@ -5,8 +5,10 @@ from datetime import UTC, datetime
 import pytest
 from msgspec import json
 
+from tickover.core import addresses
 from tickover.core.clocks import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry, ScheduleEntry
 from tickover.core.entries import Entry
+from tickover.core.logins import VerificationEntry
 from tickover.core.reading import read, read_at_once
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
@@ -216,3 +218,34 @@ def test_a_goal_begins_with_its_target_at_most(initial: float, how: str) -> None
     goals = [{"name": name, "targetAmount": 10, "initialAmount": initial} for name in ("one", "other")]
     for some in (goals, [{"name": "good", "targetAmount": 1}, *goals], [*goals, {"name": "good", "targetAmount": 1}]):
         assert _how_it_is_read({"goals": some}) == how
+
+
+# Addresses
+
+
+UNUSUAL = ["Ana@Example.test", "ana@bücher.test", '"a b"@x.test', "ana@x.test.", "a@" + "\ufdfa" * 60, "ana@127.0.0.1"]
+
+
+@pytest.mark.parametrize("email", UNUSUAL, ids=ascii)
+@pytest.mark.parametrize("times", [1, 1000])
+def test_the_library_is_asked_at_most_once_for_an_address(
+    monkeypatch: pytest.MonkeyPatch, email: str, times: int
+) -> None:
+    asked = []
+
+    def ask(text: str) -> addresses.EmailAddress:
+        asked.append(text)
+        return addresses.EmailAddress(text)
+
+    monkeypatch.setattr(addresses, "_parse_any", ask)
+    member = b'"email":%b,' % json.encode(email)
+    written = b'{%b"code":"123456","authenticationMethod":"EMAIL_CODE"}' % (member * times)
+    read(VerificationEntry, written, NOW)
+    assert asked == [email]
+
+
+def test_an_address_that_is_too_long_is_never_shown_to_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(addresses, "_parse_any", pytest.fail)
+    written = json.encode({"email": "a@" + "\ufdfa" * 85, "code": "123456", "authenticationMethod": "EMAIL_CODE"})
+    faults, _ = read(VerificationEntry, written, NOW)
+    assert [(fault.path, fault.rule) for fault in faults] == [("email", "format")]

@@ -10,6 +10,7 @@ import pytest
 
 from tests.program import code_params, link_params, verify_params
 from tests.world import ANA, NOW, World, all_at_once
+from tickover import wire
 from tickover.mail.compose import Composer
 from tickover.mail.outbox import Outbox
 from tickover.operations import Policy
@@ -196,14 +197,30 @@ async def test_calls_that_succeed_and_calls_that_are_refused_take_alike(open_wor
     ],
     ids=str,
 )
-async def test_bad_parameters_take_nothing_and_are_told_even_when_nothing_is_left(
+async def test_refused_parameters_take_one_and_are_not_read_when_nothing_is_left(
     open_world: Open, method: str, params: Any
 ) -> None:
-    async with open_world(client_burst=2) as world:
-        for _ in range(5):
-            assert await reason_of(world, method, params) == "INVALID_PARAMS"
-        assert await admitted_of(world, 5) == 2
-        assert await reason_of(world, method, params) == "INVALID_PARAMS"
+    async with open_world(client_burst=3) as world:
+        assert [await reason_of(world, method, params) for _ in range(2)] == ["INVALID_PARAMS"] * 2
+        assert await admitted_of(world, 5) == 1
+        assert await reason_of(world, method, params) == "RATE_LIMITED"
+
+
+async def test_refused_parameters_in_a_batch_take_one_each(open_world: Open) -> None:
+    async with open_world(client_burst=30) as world:
+        answer = await world.post([{"jsonrpc": "2.0", "id": 1, "method": SEND, "params": {}}] * 50)
+        reasons = [each["error"]["data"]["reason"] for each in answer.json]
+        assert reasons == ["INVALID_PARAMS"] * 30 + ["RATE_LIMITED"] * 20
+
+
+async def test_parameters_are_not_read_while_the_bucket_is_empty(
+    open_world: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_world(client_burst=1) as world:
+        assert await is_admitted(world)
+        monkeypatch.setattr(wire, "read_params", lambda *_: pytest.fail("the parameters were read"))
+        for method in (SEND, BY_CODE, BY_LINK):
+            assert await reason_of(world, method, {}) == "RATE_LIMITED"
 
 
 async def test_what_is_no_call_to_a_public_operation_takes_nothing(open_world: Open) -> None:

@@ -57,7 +57,7 @@ def expires_at(key: bytes) -> Moment:
 
 def first_living_key(now: Moment) -> bytes:
     """Every key of a clock that has expired by now sorts before this one, and no other does."""
-    millis = to_micros(now) // 1000 - _LIFETIME_MILLIS + 1
+    millis = max(0, to_micros(now) // 1000 - _LIFETIME_MILLIS + 1)
     return millis.to_bytes(6, "big") + bytes(10)
 
 

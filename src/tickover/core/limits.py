@@ -50,5 +50,11 @@ REQUEST_DEADLINE: Final = timedelta(seconds=30)
 MAX_HEAD: Final = 32 * 1024
 MAX_BODY: Final = 1024 * 1024
 MAX_BATCH: Final = 50
+MAX_BATCH_BYTES: Final = 8 * 1024 * 1024
+"""Of the response to a batch. A call whose response might not fit is refused before it runs."""
+MAX_UNFINISHED_BYTES: Final = 64 * 1024 * 1024
+"""Of the responses to all unfinished batches of a process."""
+MAX_LARGE_CALLS: Final = 32
+"""Calls with large responses that a process runs at once for batches; others wait."""
 MAX_FAULTS: Final = 10_000
 """More than a request within its counts can have; keeps the answer to a hostile one bounded."""

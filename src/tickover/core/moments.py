@@ -13,6 +13,9 @@ Moment = datetime
 
 EXPECTED: Final = "must be an RFC 3339 timestamp with an offset, such as 2027-01-31T09:00:00Z"
 
+EARLIEST_NOW: Final = datetime(1970, 1, 8, tzinfo=UTC)
+LATEST_NOW: Final = datetime(9900, 1, 1, tzinfo=UTC)
+"""Outside of these the wall clock is wrong: ids count from 1970, and a clock runs for decades after now."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _HOUR_AND_MINUTE: Final = "(?:[01][0-9]|2[0-3]):[0-5][0-9]"

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from tickover.core import sizes
 from tickover.core.clocks import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry, ListEntry, ScheduleEntry
 from tickover.core.entries import Entry
 from tickover.core.errors import Reason
@@ -44,6 +45,10 @@ class Operation(Struct, frozen=True, kw_only=True):
     needs_token: bool = False
     is_extension: bool = False
     takes_idempotency_key: bool = False
+    limited_per_client: bool = False
+    """Whether a call takes one from the client's bucket, before its parameters are read."""
+    max_result: int = sizes.MAX_SMALL_RESULT
+    """Upper bound of the result in JSON, in bytes."""
     reasons: Sequence[Reason] = ()
     """Beside those that every call may meet."""
 
@@ -56,6 +61,7 @@ OPERATIONS: Final = {
         summary="Create a clock with its schedule",
         params=ScheduleEntry,
         result=OneClock,
+        max_result=sizes.MAX_CLOCK_RESULT,
         run=Operations.create_test_clock,
         needs_token=True,
         takes_idempotency_key=True,
@@ -65,6 +71,7 @@ OPERATIONS: Final = {
         summary="Move a clock forward",
         params=AdvanceEntry,
         result=OneClock,
+        max_result=sizes.MAX_CLOCK_RESULT,
         run=Operations.advance_test_clock,
         needs_token=True,
         reasons=(*_NO_CLOCK, *_NO_TIME),
@@ -74,6 +81,7 @@ OPERATIONS: Final = {
         params=SendEntry,
         result=Sent,
         run=Operations.send_login_code_email,
+        limited_per_client=True,
         reasons=(Reason.RESEND_TOO_SOON, Reason.RATE_LIMITED, Reason.MAIL_NOT_SENT),
     ),
     "loginByEmailVerification": Operation(
@@ -81,6 +89,7 @@ OPERATIONS: Final = {
         params=VerificationEntry,
         result=SignedIn,
         run=Operations.login_by_email_verification,
+        limited_per_client=True,
         reasons=(Reason.LOGIN_REFUSED, Reason.RATE_LIMITED),
     ),
     "loginByEmailLink": Operation(
@@ -88,6 +97,7 @@ OPERATIONS: Final = {
         params=LinkEntry,
         result=SignedIn,
         run=Operations.login_by_email_link,
+        limited_per_client=True,
         is_extension=True,
         reasons=(Reason.LOGIN_REFUSED, Reason.RATE_LIMITED),
     ),
@@ -103,6 +113,7 @@ OPERATIONS: Final = {
         summary="Show a clock as it is, or as it would be at a later instant",
         params=GetEntry,
         result=OneClock,
+        max_result=sizes.MAX_CLOCK_RESULT,
         run=Operations.get_test_clock,
         needs_token=True,
         is_extension=True,
@@ -112,6 +123,7 @@ OPERATIONS: Final = {
         summary="List your live clocks, newest first",
         params=ListEntry,
         result=ClockPage,
+        max_result=sizes.MAX_PAGE_RESULT,
         run=Operations.list_test_clocks,
         needs_token=True,
         is_extension=True,
@@ -129,6 +141,7 @@ OPERATIONS: Final = {
         summary="Make a new clock with the same schedule, standing at any instant of it",
         params=ForkEntry,
         result=OneClock,
+        max_result=sizes.MAX_CLOCK_RESULT,
         run=Operations.fork_test_clock,
         needs_token=True,
         is_extension=True,
@@ -139,6 +152,7 @@ OPERATIONS: Final = {
         params=DiscoverEntry,
         result=None,
         run=Operations.discover,
+        max_result=sizes.MAX_DOCUMENT,
         is_extension=True,
     ),
 }

@@ -44,7 +44,6 @@ class LoginOperations:
         return Caller(anyone.now, anyone.network, user, digest)
 
     async def send_login_code_email(self, entry: SendEntry, caller: Caller) -> Sent:
-        self._admit(caller)
         secret = self._mint.new_code() if entry.kind is Kind.CODE else self._mint.new_link_secret()
         send = self._send_of(entry, secret, caller)
         claim = await self._store.claim_send(send, self._policy.logins)
@@ -82,7 +81,6 @@ class LoginOperations:
             raise Rejection(Reason.MAIL_NOT_SENT, message) from None
 
     async def login_by_email_verification(self, entry: VerificationEntry, caller: Caller) -> SignedIn:
-        self._admit(caller)
         attempt = await self._store.count_try(entry.email, self._policy.logins, caller.now)
         # Without a live code the same work is done against a digest that nothing matches.
         expected, sent_at = (attempt.digest, attempt.sent_at) if attempt else (bytes(32), caller.now)
@@ -94,7 +92,6 @@ class LoginOperations:
         return _signed_in(token, user)
 
     async def login_by_email_link(self, entry: LinkEntry, caller: Caller) -> SignedIn:
-        self._admit(caller)
         token, session = self._new_session(caller.now)
         user = await self._store.redeem_link(tokens.digest(entry.token), session)
         return _signed_in(token, user)
@@ -107,8 +104,8 @@ class LoginOperations:
         token = self._mint.new_bearer_token()
         return token, NewSession(self._mint.new_key(now), tokens.digest(token), now, now + TOKEN_LIFETIME)
 
-    def _admit(self, caller: Caller) -> None:
-        """Let the client take one from its bucket, before anything is read or written for it."""
+    def take_from_bucket(self, caller: Caller) -> None:
+        """Take one from the client's bucket. Raise RATE_LIMITED when it is empty."""
         wait = self._buckets.take(caller.network, caller.now)
         if wait:
             message = f"Too many calls from your address; the next may follow in {wait} s."

@@ -1,0 +1,42 @@
+"""A wall clock that is wrong by decades: no call can be run, and none fails in another way."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tests.rpc.builders import ON_ONE_STORE, reason_of, send
+from tests.world import World
+
+pytestmark = ON_ONE_STORE
+
+WRONG = [datetime(1969, 12, 31, tzinfo=UTC), datetime(1970, 1, 7, 23, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)]
+CALLS: dict[str, Any] = {
+    "createTestClock": {},
+    "listTestClocks": {},
+    "sendLoginCodeEmail": send("ben@example.test"),
+    "rpc.discover": {},
+}
+
+
+@pytest.mark.parametrize("now", WRONG, ids=str)
+@pytest.mark.parametrize("method", CALLS)
+async def test_calls_are_unavailable_while_the_wall_clock_is_wrong(
+    world: World, token: str, method: str, now: datetime
+) -> None:
+    right, world.now = world.now, now
+    answer = await world.call(method, CALLS[method], token)
+    assert (answer.status, answer.headers["retry-after"], reason_of(answer)) == (503, "1", "UNAVAILABLE")
+    assert f"it says {now:%Y-%m-%d}" in answer.json["error"]["message"]
+    if now < right:
+        assert await world.store.sweep(now, 10) == 0, "nothing has expired"
+    world.now = right
+    assert "result" in (await world.call(method, CALLS[method], token)).json, "nothing is left of it"
+
+
+@pytest.mark.parametrize("now", [datetime(1970, 1, 8, tzinfo=UTC), datetime(9899, 12, 31, tzinfo=UTC)], ids=str)
+async def test_calls_are_run_from_1970_to_9899(world: World, now: datetime) -> None:
+    world.now = now
+    token = await world.sign_in()
+    clock = await world.create(token)
+    assert [one["id"] for one in (await world.result("listTestClocks", {}, token))["clocks"]] == [clock["id"]]
