@@ -18,7 +18,7 @@ from tickover.core.clocks import ContributionEntry, GoalHead, TransactionEntry
 from tickover.core.entries import Entry
 from tickover.core.errors import Reason
 from tickover.core.money import Progress
-from tickover.core.results import ClockPage, Done, KeptLetter, Sent, SignedIn, Summary
+from tickover.core.results import ClockPage, Done, Sent, SignedIn, StoredEmail, Summary
 from tickover.mail import open_mailer
 from tickover.operations import OPERATIONS
 from tickover.settings import CLIENT_VARIABLES, PREFIX, SETTINGS, read_settings
@@ -141,7 +141,7 @@ def test_every_parameter_is_documented_with_its_operation(method: str) -> None:
 def test_every_field_of_an_answer_is_documented() -> None:
     told = read("docs/api.md")
     items = (TransactionEntry, ContributionEntry, GoalHead, Progress)
-    answers = (Sent, SignedIn, Done, Summary, ClockPage, KeptLetter, *items)
+    answers = (Sent, SignedIn, Done, Summary, ClockPage, StoredEmail, *items)
     missing = {name for kind in answers for name in [*fields_of(kind), "source"] if f"`{name}`" not in told}
     assert missing == set()
 

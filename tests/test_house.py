@@ -140,7 +140,7 @@ def catches_everything(node: ast.AST) -> bool:
             draws_lots,
             # Then for the secret key, for the prefix of request ids, for idempotency keys, and for addresses that no
             # test has used.
-            {"tokens.py", "secret_key.py", "web.py", "client/calls.py", "pytest_plugin/mailbox.py"},
+            {"tokens.py", "secret_key.py", "web.py", "client/calls.py", "pytest_plugin/emails.py"},
             id="what must not be guessed comes from the mint",
         ),
         pytest.param(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from tickover.plans import Plan, contribution, encode, exact, expense, goal, income, instant
+from tickover.plans import Plan, contribution, encode_json, expense, goal, income, to_exact_decimal, to_instant
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
 EARLIER = timezone(timedelta(hours=1))
@@ -34,8 +34,8 @@ class Nowhere(tzinfo):
     ],
 )
 def test_an_instant_is_in_utc(when: datetime | str, moment: datetime) -> None:
-    assert instant(when) == moment
-    assert instant(when).tzinfo is UTC
+    assert to_instant(when) == moment
+    assert to_instant(when).tzinfo is UTC
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_an_instant_is_in_utc(when: datetime | str, moment: datetime) -> None:
 )
 def test_what_is_no_instant_is_refused(when: datetime | str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        instant(when)
+        to_instant(when)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_what_is_no_instant_is_refused(when: datetime | str, message: str) -> No
     ],
 )
 def test_an_amount_travels_as_it_is(amount: Decimal | int | float, written: str) -> None:
-    assert encode(exact(amount)).decode() == written
+    assert encode_json(to_exact_decimal(amount)).decode() == written
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_an_amount_travels_as_it_is(amount: Decimal | int | float, written: str)
 )
 def test_an_amount_that_would_not_arrive_as_it_is_is_refused(amount: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        exact(amount)
+        to_exact_decimal(amount)
 
 
 def test_a_plan_is_written_as_the_parameters_of_a_creation() -> None:
@@ -104,7 +104,7 @@ def test_a_plan_is_written_as_the_parameters_of_a_creation() -> None:
         ],
         goals=[goal("Trip", 3000, 500, [contribution(0.1, START)]), goal("Bike", target=400)],
     )
-    assert encode(plan).decode() == (
+    assert encode_json(plan).decode() == (
         '{"frozenTime":"2027-01-01T00:00:00Z","transactions":['
         '{"at":"2027-01-25T08:00:00Z","name":"Salary","amount":2800.10,"currency":"EUR","type":"INCOME"},'
         '{"at":"2027-01-01T00:00:00Z","name":"Rent","amount":1150.5,"currency":"EUR","type":"EXPENSE","category":"Home"}'
@@ -114,12 +114,12 @@ def test_a_plan_is_written_as_the_parameters_of_a_creation() -> None:
 
 
 def test_a_plan_of_nothing_says_nothing() -> None:
-    assert encode(Plan()) == b"{}"
+    assert encode_json(Plan()) == b"{}"
     assert Plan().frozen_time is UNSET
 
 
 def test_an_empty_category_is_one() -> None:
-    assert b'"category":""' in encode(income("Salary", 1, "EUR", START, category=""))
+    assert b'"category":""' in encode_json(income("Salary", 1, "EUR", START, category=""))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tickover import spans
-from tickover.spans import Span, months_after
+from tickover.spans import Duration, add_months
 
 many = settings(max_examples=100, deadline=None, derandomize=True)
 instants = st.datetimes(datetime(1, 1, 1), datetime(9000, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
@@ -16,37 +16,37 @@ instants = st.datetimes(datetime(1, 1, 1), datetime(9000, 1, 1), timezones=st.ju
 @pytest.mark.parametrize(
     ("text", "span"),
     [
-        ("1y", Span(years=1)),
-        ("2 yrs", Span(years=2)),
-        ("1 year", Span(years=1)),
-        ("1mo", Span(months=1)),
-        ("1 mon", Span(months=1)),
-        ("6 months", Span(months=6)),
-        ("2w", Span(weeks=2)),
-        ("1 wk", Span(weeks=1)),
-        ("10 days", Span(days=10)),
-        ("1d", Span(days=1)),
-        ("36h", Span(hours=36)),
-        ("1 hr", Span(hours=1)),
-        ("5min", Span(minutes=5)),
-        ("5 min", Span(minutes=5)),
-        ("7s", Span(seconds=7)),
-        ("7 sec", Span(seconds=7)),
-        ("0 days", Span()),
-        ("999999 days", Span(days=999_999)),
-        ("+2 weeks", Span(weeks=2)),
-        ("+ 2 weeks", Span(weeks=2)),
-        ("  1mo  ", Span(months=1)),
-        ("1 MONTH", Span(months=1)),
-        ("1y 6mo", Span(years=1, months=6)),
-        ("1y6mo", Span(years=1, months=6)),
-        ("1 year, 6 months", Span(years=1, months=6)),
-        ("1 year and 6 months", Span(years=1, months=6)),
-        ("3 days 2 months", Span(months=2, days=3)),
-        ("1y 2mo 3w 4d 5h 6min 7s", Span(1, 2, 3, 4, 5, 6, 7)),
+        ("1y", Duration(years=1)),
+        ("2 yrs", Duration(years=2)),
+        ("1 year", Duration(years=1)),
+        ("1mo", Duration(months=1)),
+        ("1 mon", Duration(months=1)),
+        ("6 months", Duration(months=6)),
+        ("2w", Duration(weeks=2)),
+        ("1 wk", Duration(weeks=1)),
+        ("10 days", Duration(days=10)),
+        ("1d", Duration(days=1)),
+        ("36h", Duration(hours=36)),
+        ("1 hr", Duration(hours=1)),
+        ("5min", Duration(minutes=5)),
+        ("5 min", Duration(minutes=5)),
+        ("7s", Duration(seconds=7)),
+        ("7 sec", Duration(seconds=7)),
+        ("0 days", Duration()),
+        ("999999 days", Duration(days=999_999)),
+        ("+2 weeks", Duration(weeks=2)),
+        ("+ 2 weeks", Duration(weeks=2)),
+        ("  1mo  ", Duration(months=1)),
+        ("1 MONTH", Duration(months=1)),
+        ("1y 6mo", Duration(years=1, months=6)),
+        ("1y6mo", Duration(years=1, months=6)),
+        ("1 year, 6 months", Duration(years=1, months=6)),
+        ("1 year and 6 months", Duration(years=1, months=6)),
+        ("3 days 2 months", Duration(months=2, days=3)),
+        ("1y 2mo 3w 4d 5h 6min 7s", Duration(1, 2, 3, 4, 5, 6, 7)),
     ],
 )
-def test_a_span_is_read(text: str, span: Span) -> None:
+def test_a_span_is_read(text: str, span: Duration) -> None:
     assert spans.parse(text) == span
 
 
@@ -79,39 +79,47 @@ def test_anything_else_is_refused_with_an_example(text: str) -> None:
     ],
 )
 def test_months_go_by_the_calendar(begin: str, months: int, end: str) -> None:
-    moved = months_after(datetime.fromisoformat(f"{begin}T09:30:00.000001Z"), months)
+    moved = add_months(datetime.fromisoformat(f"{begin}T09:30:00.000001Z"), months)
     assert moved == datetime.fromisoformat(f"{end}T09:30:00.000001Z")
 
 
 @pytest.mark.parametrize(("begin", "months"), [("9999-12-01", 1), ("0001-01-31", -1), ("2027-01-01", 10**6)])
 def test_the_calendar_has_two_ends(begin: str, months: int) -> None:
     with pytest.raises(OverflowError):
-        months_after(datetime.fromisoformat(f"{begin}T00:00:00Z"), months)
+        add_months(datetime.fromisoformat(f"{begin}T00:00:00Z"), months)
 
 
 @pytest.mark.parametrize(
     "span",
-    [Span(years=999_999), Span(months=999_999), Span(weeks=999_999), Span(days=10**12), Span(years=7972, days=366)],
+    [
+        Duration(years=999_999),
+        Duration(months=999_999),
+        Duration(weeks=999_999),
+        Duration(days=10**12),
+        Duration(years=7972, days=366),
+    ],
 )
-def test_a_span_that_leads_past_the_calendar_overflows(span: Span) -> None:
+def test_a_span_that_leads_past_the_calendar_overflows(span: Duration) -> None:
     with pytest.raises(OverflowError):
-        span.after(datetime(2027, 1, 1, tzinfo=UTC))
+        span.add_to(datetime(2027, 1, 1, tzinfo=UTC))
 
 
 def test_months_are_added_before_days() -> None:
     start = datetime(2027, 1, 31, 23, 30, tzinfo=UTC)
-    assert Span(months=1, days=1, minutes=45).after(start) == datetime(2027, 3, 2, 0, 15, tzinfo=UTC)
+    assert Duration(months=1, days=1, minutes=45).add_to(start) == datetime(2027, 3, 2, 0, 15, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(("span", "nothing"), [(Span(), True), (Span(seconds=1), False), (Span(years=1), False)])
-def test_a_span_may_be_nothing(span: Span, nothing: bool) -> None:
-    assert span.is_nothing is nothing
+@pytest.mark.parametrize(
+    ("span", "nothing"), [(Duration(), True), (Duration(seconds=1), False), (Duration(years=1), False)]
+)
+def test_a_span_may_be_nothing(span: Duration, nothing: bool) -> None:
+    assert span.is_zero is nothing
 
 
 @many
 @given(instants, st.integers(0, 11_000))
 def test_so_many_months_later_is_that_month_and_that_day_or_its_last(moment: datetime, months: int) -> None:
-    moved = months_after(moment, months)
+    moved = add_months(moment, months)
     assert 12 * moved.year + moved.month == 12 * moment.year + moment.month + months
     assert moved.timetz() == moment.timetz()
     assert moved.day == moment.day or (moved.day < moment.day and (moved + timedelta(days=1)).day == 1)
@@ -120,4 +128,4 @@ def test_so_many_months_later_is_that_month_and_that_day_or_its_last(moment: dat
 @many
 @given(instants, st.integers(0, 400), st.integers(0, 100_000))
 def test_days_and_seconds_are_exact(moment: datetime, days: int, seconds: int) -> None:
-    assert Span(days=days, seconds=seconds).after(moment) - moment == timedelta(days=days, seconds=seconds)
+    assert Duration(days=days, seconds=seconds).add_to(moment) - moment == timedelta(days=days, seconds=seconds)

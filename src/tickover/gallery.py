@@ -50,7 +50,7 @@ def _shown(month: Moment) -> Iterator[Shown]:
             plan = scenario.plan(_start(scenario, month))
         except ScenarioError:
             continue  # it cannot start then, and the others can
-        yield Shown(name, scenario.title, scenario.about, Raw(plans.encode(plan)))
+        yield Shown(name, scenario.title, scenario.about, Raw(plans.encode_json(plan)))
 
 
 def _start(scenario: Scenario, month: Moment) -> Moment:

@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct, UnsetType, json
 from tickover.core import moments
 from tickover.core.results import TransactionType
 
-When = datetime | str
+InstantLike = datetime | str
 """An instant: a datetime with a time zone, or RFC 3339 text."""
 Amount = Decimal | int | float
 
@@ -49,22 +49,26 @@ class Plan(_Planned, frozen=True):
 
     def __post_init__(self) -> None:
         if self.frozen_time is not UNSET:
-            instant(self.frozen_time)
+            to_instant(self.frozen_time)
 
 
-def income(name: str, amount: Amount, currency: str, at: When, category: str | None = None) -> PlannedTransaction:
+def income(
+    name: str, amount: Amount, currency: str, at: InstantLike, category: str | None = None
+) -> PlannedTransaction:
     """Money that comes in."""
     return _transaction("INCOME", name, amount, currency, at, category)
 
 
-def expense(name: str, amount: Amount, currency: str, at: When, category: str | None = None) -> PlannedTransaction:
+def expense(
+    name: str, amount: Amount, currency: str, at: InstantLike, category: str | None = None
+) -> PlannedTransaction:
     """Money that goes out; its amount is positive all the same."""
     return _transaction("EXPENSE", name, amount, currency, at, category)
 
 
-def contribution(amount: Amount, at: When) -> PlannedContribution:
+def contribution(amount: Amount, at: InstantLike) -> PlannedContribution:
     """Money that is put aside for a goal."""
-    return PlannedContribution(at=instant(at), amount=exact(amount))
+    return PlannedContribution(at=to_instant(at), amount=to_exact_decimal(amount))
 
 
 def goal(
@@ -72,24 +76,27 @@ def goal(
 ) -> PlannedGoal:
     """Something to save for."""
     return PlannedGoal(
-        name=name, target_amount=exact(target), initial_amount=exact(initial), contributions=tuple(contributions)
+        name=name,
+        target_amount=to_exact_decimal(target),
+        initial_amount=to_exact_decimal(initial),
+        contributions=tuple(contributions),
     )
 
 
 def _transaction(
-    type: TransactionType, name: str, amount: Amount, currency: str, at: When, category: str | None
+    type: TransactionType, name: str, amount: Amount, currency: str, at: InstantLike, category: str | None
 ) -> PlannedTransaction:
     return PlannedTransaction(
-        at=instant(at),
+        at=to_instant(at),
         name=name,
-        amount=exact(amount),
+        amount=to_exact_decimal(amount),
         currency=currency,
         type=type,
         category=UNSET if category is None else category,
     )
 
 
-def instant(when: When) -> datetime:
+def to_instant(when: InstantLike) -> datetime:
     """The instant in UTC; ValueError when it is none, as a datetime without a time zone is."""
     if isinstance(when, str):
         try:
@@ -104,7 +111,7 @@ def instant(when: When) -> datetime:
         raise ValueError(f"{when.isoformat()} is not in the years 0001 to 9999 when written in UTC") from None
 
 
-def exact(amount: Amount) -> Decimal:
+def to_exact_decimal(amount: Amount) -> Decimal:
     """The amount as a decimal; ValueError when it would not arrive as it is, because amounts travel as JSON numbers."""
     if isinstance(amount, bool) or not isinstance(amount, Decimal | int | float):
         raise ValueError(f"{amount!r} is no amount; give a Decimal, an int or a float")
@@ -122,5 +129,5 @@ def _survives(amount: Decimal) -> bool:
         return False
 
 
-encode: Final = json.Encoder(decimal_format="number").encode
+encode_json: Final = json.Encoder(decimal_format="number").encode
 """Write parameters, a plan among them, as JSON."""

@@ -24,7 +24,7 @@ _WHOLE: Final = re.compile(rf"\+? *{_PART.pattern}(?:{_BETWEEN}{_PART.pattern})*
 EXPECTED: Final = "must be a span of time such as 1mo, 2w, 10 days or 1y 6mo"
 
 
-class Span(Struct, frozen=True):
+class Duration(Struct, frozen=True):
     """How much later. Months and years go by the calendar: a month after 31 January is the last day of February."""
 
     years: int = 0
@@ -35,19 +35,19 @@ class Span(Struct, frozen=True):
     minutes: int = 0
     seconds: int = 0
 
-    def after(self, moment: datetime) -> datetime:
+    def add_to(self, moment: datetime) -> datetime:
         """The instant so much later; OverflowError when the calendar has none."""
-        moved = months_after(moment, 12 * self.years + self.months)
+        moved = add_months(moment, 12 * self.years + self.months)
         return moved + timedelta(
             weeks=self.weeks, days=self.days, hours=self.hours, minutes=self.minutes, seconds=self.seconds
         )
 
     @property
-    def is_nothing(self) -> bool:
-        return self == Span()
+    def is_zero(self) -> bool:
+        return self == Duration()
 
 
-def parse(text: str) -> Span:
+def parse(text: str) -> Duration:
     """Read a span such as `1mo`, `+2 weeks` or `1y 6mo`; ValueError when it is anything else."""
     if not _WHOLE.fullmatch(text.strip()):
         raise ValueError(EXPECTED)
@@ -57,10 +57,10 @@ def parse(text: str) -> Span:
         if unit is None or unit in amounts:
             raise ValueError(EXPECTED)
         amounts[unit] = int(amount)
-    return Span(**amounts)
+    return Duration(**amounts)
 
 
-def months_after(moment: datetime, months: int) -> datetime:
+def add_months(moment: datetime, months: int) -> datetime:
     """The same day of the month so many months later (earlier when negative), or that month's last day."""
     years, month = divmod(moment.month - 1 + months, 12)
     year = moment.year + years

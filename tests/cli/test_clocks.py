@@ -279,7 +279,7 @@ def test_a_server_that_is_away_is_said(shell: Shell, clock: str) -> None:
         ran = shell(*arguments, "--url", "http://127.0.0.1:9", TICKOVER_TOKEN="tko_some")
         assert (ran.code, ran.out) == (7, "")
         first, second = ran.err.splitlines()
-        assert first.startswith("tickover: There is no connection to http://127.0.0.1:9 ")
+        assert first.startswith("tickover: Can't connect to http://127.0.0.1:9 ")
         assert second == "  Another server than http://127.0.0.1:9 is named with --url."
 
 

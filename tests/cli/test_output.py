@@ -11,7 +11,7 @@ import pytest
 from rich.text import Text
 
 from tests.cli.shells import Shell
-from tests.client.servers import CLOCK, RESULTS, Handler, scripted
+from tests.client.servers import CLOCK, RESULTS, Handler, scripted_server
 from tests.program import Program
 from tickover.cli.output import Output, written
 
@@ -71,11 +71,11 @@ def test_an_id_that_means_harm_does_not_command_the_terminal(shell: Shell, comma
     answers = {name: {"clock": hostile} for name in RESULTS} | {"listTestClocks": {"clocks": [hostile]}}
 
     def answer(handler: Handler, call: Any) -> None:
-        handler.say(200, json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": answers[call["method"]]}))
+        handler.respond(200, json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": answers[call["method"]]}))
 
     more = {"advance": ["--by", "1d"], "delete": ["--yes"]}.get(command, [])
     id = [] if command in ("create", "list") else ["clock_01a2d11f-0200-7129-903a-c1d45597fdf1"]
-    with scripted(answer) as server:
+    with scripted_server(answer) as server:
         ran = shell("clock", command, *id, *more, "--url", server.url, TICKOVER_TOKEN="tko_some")
     assert (ran.code, ran.err) == (0, "")
     assert {sign for sign in ran.out if unicodedata.category(sign) == "Cc"} == {"\n"}

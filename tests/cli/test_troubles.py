@@ -3,7 +3,7 @@
 import pytest
 
 from tickover.cli.errors import EXITS, Exit, Trouble, of_client, of_rejection
-from tickover.client import BadAnswer, ClientError, NothingLeft, Unreachable
+from tickover.client import ClientError, InvalidResponse, NothingLeft, Unreachable
 from tickover.core.errors import Fault, Reason, Rejection, invalid_params
 
 
@@ -120,7 +120,7 @@ def test_a_program_is_told_all_faults() -> None:
 
 @pytest.mark.parametrize(
     ("error", "reason"),
-    [(Unreachable("It is away."), "UNREACHABLE"), (BadAnswer("It is another."), "BAD_ANSWER")],
+    [(Unreachable("It is away."), "UNREACHABLE"), (InvalidResponse("It is another."), "BAD_ANSWER")],
 )
 def test_a_server_that_does_not_answer_is_away(error: ClientError, reason: str) -> None:
     trouble = of_client(error, "http://127.0.0.1:8000")

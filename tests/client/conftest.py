@@ -1,11 +1,11 @@
-"""A real server for all tests of one process, and both kinds of client."""
+"""A real server for all tests of one process, and both client classes."""
 
 from collections.abc import AsyncIterator, Iterator
 from itertools import count
 
 import pytest
 
-from tests.client.driving import KINDS, Client, Opener, opener
+from tests.client.clients import CLIENT_CLASSES, Client, OpenClient, make_opener
 from tests.program import Program
 
 _NUMBERS = count()
@@ -17,24 +17,24 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
         yield started
 
 
-@pytest.fixture(params=KINDS, ids=["sync", "async"])
-def kind(request: pytest.FixtureRequest) -> type:
+@pytest.fixture(params=CLIENT_CLASSES, ids=["sync", "async"])
+def client_class(request: pytest.FixtureRequest) -> type:
     return request.param  # type: ignore[no-any-return]
 
 
 @pytest.fixture
-def opened(kind: type) -> Opener:
-    return opener(kind)
+def open_client(client_class: type) -> OpenClient:
+    return make_opener(client_class)
 
 
 @pytest.fixture
 def email() -> str:
-    """An address of which nobody has heard yet, with a sign that urls write in another way."""
+    """An unused email address. Its plus sign must be escaped in URLs."""
     return f"someone+{next(_NUMBERS)}@example.test"
 
 
 @pytest.fixture
-async def client(opened: Opener, program: Program, email: str) -> AsyncIterator[Client]:
-    """Somebody new is signed in."""
-    async with opened(program.url, program.sign_in(email)) as signed_in:
+async def client(open_client: OpenClient, program: Program, email: str) -> AsyncIterator[Client]:
+    """A client signed in as a new user."""
+    async with open_client(program.url, program.sign_in(email)) as signed_in:
         yield signed_in

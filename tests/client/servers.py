@@ -1,4 +1,4 @@
-"""Small real servers that answer badly, slowly or not at all, and remember what they were asked."""
+"""Small real servers that respond badly, slowly or not at all, and record the requests."""
 
 import json
 import threading
@@ -30,55 +30,57 @@ RESULTS: dict[str, Any] = {
     "rpc.discover": {"openrpc": "1.3.2"},
     "sendLoginCodeEmail": {"message": "ok"},
 }
-LETTER = {"id": "1", "to": "ana@example.test", "subject": "Hi", "sentAt": "2027-01-01T00:00:00Z", "text": "Hello"}
+EMAIL = {"id": "1", "to": "ana@example.test", "subject": "Hi", "sentAt": "2027-01-01T00:00:00Z", "text": "Hello"}
 
 
-class Asked(NamedTuple):
-    """One request, as it arrived."""
+class ReceivedRequest(NamedTuple):
+    """One request as the server received it."""
 
-    verb: str
+    method: str
     path: str
     headers: dict[str, str]
-    """By names in small letters."""
+    """Names are in lower case."""
     call: Any
-    """The JSON-RPC call, or None when it is none."""
+    """The JSON-RPC call, or None for a GET request."""
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Reads a whole request, then does the next thing on the server's list; the last one again and again."""
+    """Reads a request, then runs the server's next step. The last step repeats."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    server: "Scripted"
+    server: "ScriptedServer"
 
     def do_POST(self) -> None:
         content = self.rfile.read(int(self.headers["Content-Length"]))
-        self.asked(json.loads(content))
+        self.handle_call(json.loads(content))
 
     def do_GET(self) -> None:
-        self.asked(None)
+        self.handle_call(None)
 
-    def asked(self, call: Any) -> None:
+    def handle_call(self, call: Any) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.server.take(Asked(self.command, self.path, headers, call))(self, call)
+        self.server.next_step(ReceivedRequest(self.command, self.path, headers, call))(self, call)
 
-    def say(self, status: int, content: bytes | str, kind: str = "application/json", **headers: str) -> None:
+    def respond(
+        self, status: int, content: bytes | str, content_type: str = "application/json", **headers: str
+    ) -> None:
         written = content if isinstance(content, bytes) else content.encode()
         self.send_response(status)
-        for name, value in {"Content-Type": kind, "Content-Length": str(len(written)), **headers}.items():
+        for name, value in {"Content-Type": content_type, "Content-Length": str(len(written)), **headers}.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(written)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Tests are silent."""
+        """Log nothing."""
 
 
 Step = Callable[[Handler, Any], None]
 
 
-class Scripted(ThreadingHTTPServer):
-    """A server with a list of things to do, one for each request."""
+class ScriptedServer(ThreadingHTTPServer):
+    """A server that runs one step for each request."""
 
     daemon_threads = True
 
@@ -86,7 +88,7 @@ class Scripted(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler, bind_and_activate=listens)
         if not listens:
             self.server_bind()
-        self.asked: list[Asked] = []
+        self.requests: list[ReceivedRequest] = []
         self.connections = 0
         self.closing = threading.Event()
         self._steps = steps
@@ -97,26 +99,26 @@ class Scripted(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}"
 
     def listen(self) -> None:
-        """Begin to listen, and serve until the end."""
+        """Start to listen, and serve until the server is shut down."""
         self.server_activate()
         self.serve_forever(poll_interval=0.01)
 
-    def take(self, asked: Asked) -> Step:
+    def next_step(self, request: ReceivedRequest) -> Step:
         with self._lock:
-            self.asked.append(asked)
-            return self._steps[min(len(self.asked), len(self._steps)) - 1]
+            self.requests.append(request)
+            return self._steps[min(len(self.requests), len(self._steps)) - 1]
 
     def verify_request(self, *_: object) -> bool:
         self.connections += 1
         return True
 
     def handle_error(self, *_: object) -> None:
-        """That a client has gone is what some tests are about."""
+        """Ignore errors: some tests disconnect on purpose."""
 
 
 @contextmanager
-def scripted(*steps: Step) -> Iterator[Scripted]:
-    with Scripted(steps) as server:
+def scripted_server(*steps: Step) -> Iterator[ScriptedServer]:
+    with ScriptedServer(steps) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
@@ -127,54 +129,56 @@ def scripted(*steps: Step) -> Iterator[Scripted]:
             thread.join()
 
 
-# What a server may do
+# Steps
 
 
-def well(handler: Handler, call: Any) -> None:
-    """Answer as Tickover does."""
+def respond_normally(handler: Handler, call: Any) -> None:
+    """Respond as Tickover does."""
     if call is None:
-        handler.say(200, json.dumps(LETTER))
+        handler.respond(200, json.dumps(EMAIL))
     else:
-        handler.say(200, json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": RESULTS[call["method"]]}))
+        handler.respond(200, json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": RESULTS[call["method"]]}))
 
 
 def result(value: Any) -> Step:
-    return lambda handler, call: handler.say(200, json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": value}))
+    return lambda handler, call: handler.respond(200, json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": value}))
 
 
-def refusal(reason: str, status: int = 200, **details: Any) -> Step:
+def reject(reason: str, status: int = 200, **details: Any) -> Step:
     error = {"code": -32000, "message": f"It is {reason}.", "data": {"reason": reason, **details}}
 
     def step(handler: Handler, call: Any) -> None:
         id = None if call is None else call["id"]
-        handler.say(status, json.dumps({"jsonrpc": "2.0", "error": error, "id": id}))
+        handler.respond(status, json.dumps({"jsonrpc": "2.0", "error": error, "id": id}))
 
     return step
 
 
-def says(content: bytes | str, status: int = 200, kind: str = "application/json", **headers: str) -> Step:
-    return lambda handler, call: handler.say(status, content, kind, **headers)
+def respond_with(
+    content: bytes | str, status: int = 200, content_type: str = "application/json", **headers: str
+) -> Step:
+    return lambda handler, call: handler.respond(status, content, content_type, **headers)
 
 
-def hangs_up(handler: Handler, call: Any) -> None:
-    """Read the request, and close the connection without a word."""
+def close_connection_early(handler: Handler, call: Any) -> None:
+    """Read the request, and close the connection without a response."""
     handler.close_connection = True
 
 
-def is_silent(handler: Handler, call: Any) -> None:
-    """Read the request, and say nothing for as long as the server lives."""
+def never_respond(handler: Handler, call: Any) -> None:
+    """Read the request, and send nothing."""
     handler.close_connection = True
     handler.server.closing.wait(10)
 
 
-def breaks_off(handler: Handler, call: Any) -> None:
-    """Promise more than is sent."""
+def truncate_response(handler: Handler, call: Any) -> None:
+    """Send less than Content-Length says."""
     handler.close_connection = True
     handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{")
 
 
-def trickles(handler: Handler, call: Any) -> None:
-    """Send a byte now and then, each soon enough to be no silence."""
+def respond_slowly(handler: Handler, call: Any) -> None:
+    """Send one byte at a time, each within the read timeout."""
     handler.close_connection = True
     handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
     for _ in range(1000):
@@ -183,14 +187,14 @@ def trickles(handler: Handler, call: Any) -> None:
             return
 
 
-def floods(handler: Handler, call: Any) -> None:
-    """Send without end."""
+def respond_endlessly(handler: Handler, call: Any) -> None:
+    """Send a body that never ends."""
     handler.close_connection = True
     handler.wfile.write(b"HTTP/1.1 200 OK\r\n\r\n")
     while not handler.server.closing.is_set():
         handler.wfile.write(b" " * 1_000_000)
 
 
-def speaks_no_http(handler: Handler, call: Any) -> None:
+def respond_without_http(handler: Handler, call: Any) -> None:
     handler.close_connection = True
     handler.wfile.write(b"SSH-2.0-OpenSSH_9.2\r\n")

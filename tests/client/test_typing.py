@@ -1,26 +1,26 @@
-"""Whoever uses the client has its types: mypy takes what is right, and reports what is wrong."""
+"""The client is typed: mypy accepts correct code and reports wrong code."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-RIGHT = """
+CORRECT = """
 import asyncio
 from datetime import UTC, datetime
 from decimal import Decimal
 
 from tickover.client import (
-    AsyncClock, AsyncTickover, BadAnswer, Clock, Fault, Goal, Happened, Letter, NothingLeft, Plan, Reason, Rejection,
-    Snapshot, Span, Summary, Tickover, Transaction, Unreachable, contribution, expense, goal, income,
+    AdvanceResult, AsyncClock, AsyncTickover, Clock, Duration, Email, Fault, Goal, InvalidResponse, NothingLeft, Plan,
+    Reason, Rejection, Snapshot, Summary, Tickover, Transaction, Unreachable, contribution, expense, goal, income,
 )
 
 
-def blocking() -> Decimal:
+def use_sync_client() -> Decimal:
     with Tickover("http://127.0.0.1:8000", token=None, timeout=1, retries=0) as tickover:
         tickover.send_code("ana@example.test")
-        letter: Letter | None = tickover.latest_letter("ana@example.test")
-        code: str | None = letter.code if letter else None
+        email: Email | None = tickover.latest_email("ana@example.test")
+        code: str | None = email.code if email else None
         user: str = tickover.log_in("ana@example.test", code or "").user_id
         salary = income(user, 1, "EUR", "2027-01-01T00:00:00Z")
         clock: Clock = tickover.create_clock(Plan(datetime(2027, 1, 1, tzinfo=UTC), [salary]))
@@ -28,20 +28,20 @@ def blocking() -> Decimal:
         clock = tickover.create_clock(goals=[goal("Trip", 10.5, 0, [contribution(1, at=datetime.now(UTC))])])
         summaries: list[Summary] = list(tickover.list_clocks())
         try:
-            happened: Happened = clock.advance(months=1)
-            happened = clock.advance(Span(days=1).after(clock.frozen_time))
+            result: AdvanceResult = clock.advance(months=1)
+            result = clock.advance(Duration(days=1).add_to(clock.frozen_time))
         except Rejection as rejection:
             faults: tuple[Fault, ...] = rejection.faults
             assert rejection.reason is Reason.TIME_AFTER_MAX, (faults, summaries)
-        except (Unreachable, BadAnswer, NothingLeft) as error:
+        except (Unreachable, InvalidResponse, NothingLeft) as error:
             print(error)
-        pairs: list[tuple[Goal, Decimal]] = [(of, item.amount) for of, item in happened.contributions]
+        pairs: list[tuple[Goal, Decimal]] = [(of, item.amount) for of, item in result.contributions]
         snapshot: Snapshot = clock.preview("2028-01-01T00:00:00Z")
         first: Transaction = snapshot.transactions[0]
         return first.amount + pairs[0][1]
 
 
-async def awaiting() -> datetime | None:
+async def use_async_client() -> datetime | None:
     async with AsyncTickover() as tickover:
         clock: AsyncClock = await tickover.create_clock()
         await clock.advance_to_next()
@@ -51,7 +51,7 @@ async def awaiting() -> datetime | None:
         return fork.next_at
 
 
-asyncio.run(awaiting())
+asyncio.run(use_async_client())
 """
 
 WRONG = """
@@ -68,14 +68,16 @@ AsyncTickover().create_clock().advance(days=1)
 """
 
 
-def test_mypy_accepts_what_is_right_and_reports_what_is_wrong(tmp_path: Path) -> None:
-    (tmp_path / "right.py").write_text(RIGHT)
+def test_mypy_accepts_correct_code_and_reports_wrong_code(tmp_path: Path) -> None:
+    (tmp_path / "correct.py").write_text(CORRECT)
     (tmp_path / "wrong.py").write_text(WRONG)
-    ran = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "right.py", "wrong.py"],
+    process = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "correct.py", "wrong.py"],
         cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
-    assert ran.stderr == ""
-    reported = {(file, int(line)) for file, line in re.findall(r"^(\w+)\.py:(\d+): error:", ran.stdout, re.MULTILINE)}
+    assert process.stderr == ""
+    reported = {
+        (file, int(line)) for file, line in re.findall(r"^(\w+)\.py:(\d+): error:", process.stdout, re.MULTILINE)
+    }
     wrong = {number for number, line in enumerate(WRONG.splitlines(), 1) if number > 2 and line} - {5}
-    assert reported == {("wrong", number) for number in wrong}, ran.stdout
+    assert reported == {("wrong", number) for number in wrong}, process.stdout

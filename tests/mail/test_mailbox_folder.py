@@ -10,7 +10,7 @@ import pytest
 from msgspec import json
 
 from tests.mail.letters import ANA, LINK, NOW, SENDER, letter, link_letter
-from tickover.core.results import KeptLetter
+from tickover.core.results import StoredEmail
 from tickover.mail.compose import Composer
 from tickover.mail.mailbox import Mailbox
 from tickover.mail.outbox import STAMP, Outbox
@@ -29,7 +29,7 @@ def deliver(outbox: Outbox, *letters: Letter) -> None:
         asyncio.run(outbox.deliver(each))
 
 
-def latest(folder: Path, to: str = ANA) -> KeptLetter:
+def latest(folder: Path, to: str = ANA) -> StoredEmail:
     found = asyncio.run(Mailbox(folder).latest(to))
     assert found is not None
     return found
@@ -183,7 +183,7 @@ def test_a_letter_of_foreign_make_breaks_nothing(tmp_path: Path, rest: bytes) ->
     (tmp_path / f"{LATER}.eml").write_bytes(b"From: x\r\nTo: ana@example.test\r\n" + rest)
     told = latest(tmp_path)
     assert (told.id, told.to) == (LATER, ANA)
-    assert json.decode(json.encode(told), type=KeptLetter) == told
+    assert json.decode(json.encode(told), type=StoredEmail) == told
 
 
 def test_a_folder_of_a_letters_name_hides_no_letter(outbox: Outbox, tmp_path: Path) -> None:

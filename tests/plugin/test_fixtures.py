@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tickover.client import Plan, Reason, Rejection, Tickover, contribution, expense, goal, income
-from tickover.plans import instant
-from tickover.pytest_plugin import ClockMaker, Mailbox, Server
+from tickover.plans import to_instant
+from tickover.pytest_plugin import ClockFactory, Mailbox, Server
 from tickover.scenarios import load, names
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
@@ -62,7 +62,7 @@ async def test_a_client_may_be_asynchronous(tickover: Server, mailbox: Mailbox) 
         happened = await made.advance(months=1)
     assert [item.name for item in happened.transactions] == ["Rent"]
     with tickover.client(address) as other:
-        assert other.get_clock(made.id).frozen_time == instant("2027-02-01T00:00:00Z")
+        assert other.get_clock(made.id).frozen_time == to_instant("2027-02-01T00:00:00Z")
 
 
 def test_limits_are_off(tickover: Server, client: Tickover) -> None:
@@ -74,12 +74,12 @@ def test_limits_are_off(tickover: Server, client: Tickover) -> None:
 # clock
 
 
-def test_a_clock_of_nothing_starts_at_the_documented_instant(clock: ClockMaker) -> None:
+def test_a_clock_of_nothing_starts_at_the_documented_instant(clock: ClockFactory) -> None:
     made = clock()
     assert (made.frozen_time, made.transactions, made.pending_transactions) == (START, [], [])
 
 
-def test_a_clock_of_parts(clock: ClockMaker) -> None:
+def test_a_clock_of_parts(clock: ClockFactory) -> None:
     made = clock(frozen_time="2027-01-03T08:00:00Z", transactions=[RENT, SALARY], goals=[TRIP])
     assert made.frozen_time == RENT.at
     assert [item.name for item in made.transactions] == ["Rent"]
@@ -87,7 +87,7 @@ def test_a_clock_of_parts(clock: ClockMaker) -> None:
     assert [item.name for item in made.goals] == ["Trip"]
 
 
-def test_parts_without_a_time_start_at_the_documented_instant(clock: ClockMaker) -> None:
+def test_parts_without_a_time_start_at_the_documented_instant(clock: ClockFactory) -> None:
     assert clock(transactions=[RENT]).frozen_time == START
 
 
@@ -98,24 +98,24 @@ def test_parts_without_a_time_start_at_the_documented_instant(clock: ClockMaker)
         (Plan(frozen_time=datetime(2026, 1, 1, tzinfo=UTC)), datetime(2026, 1, 1, tzinfo=UTC)),
     ],
 )
-def test_a_clock_of_a_plan(plan: Plan, starts: datetime, clock: ClockMaker) -> None:
+def test_a_clock_of_a_plan(plan: Plan, starts: datetime, clock: ClockFactory) -> None:
     made = clock(plan)
     assert made.frozen_time == starts
     assert len(made.pending_transactions) == len(plan.transactions)
 
 
 @pytest.mark.parametrize("name", names())
-def test_a_clock_of_any_scenario(name: str, clock: ClockMaker) -> None:
+def test_a_clock_of_any_scenario(name: str, clock: ClockFactory) -> None:
     made = clock(name)
     assert made.frozen_time == (load(name).start or START)
     assert made.next_at
 
 
-def test_a_scenario_starts_when_it_is_told_to(clock: ClockMaker) -> None:
+def test_a_scenario_starts_when_it_is_told_to(clock: ClockFactory) -> None:
     assert clock("salary-and-rent", start="2028-02-29T00:00:00Z").frozen_time == datetime(2028, 2, 29, tzinfo=UTC)
 
 
-def test_a_clock_of_a_scenario_in_a_file(clock: ClockMaker, tmp_path: Path) -> None:
+def test_a_clock_of_a_scenario_in_a_file(clock: ClockFactory, tmp_path: Path) -> None:
     file = tmp_path / "coffee.toml"
     file.write_text(SCENARIO)
     for given in (file, str(file), load(file)):
@@ -132,12 +132,12 @@ def test_a_clock_of_a_scenario_in_a_file(clock: ClockMaker, tmp_path: Path) -> N
         (None, {"start": START}, "start is for a scenario"),
     ],
 )
-def test_what_does_not_go_together_is_refused(what: Any, more: Any, told: str, clock: ClockMaker) -> None:
+def test_what_does_not_go_together_is_refused(what: Any, more: Any, told: str, clock: ClockFactory) -> None:
     with pytest.raises(TypeError, match=told):
         clock(what, **more)
 
 
-def test_clocks_belong_to_the_user_of_the_client(clock: ClockMaker, client: Tickover) -> None:
+def test_clocks_belong_to_the_user_of_the_client(clock: ClockFactory, client: Tickover) -> None:
     made = clock()
     assert [found.id for found in client.list_clocks()] == [made.id]
 

@@ -69,7 +69,7 @@ def test_the_option_comes_before_the_variable_and_that_before_the_setting(
 @pytest.mark.parametrize(
     ("url", "told"),
     [
-        ("http://127.0.0.1:1", "There is no connection to http://127.0.0.1:1"),
+        ("http://127.0.0.1:1", "Can't connect to http://127.0.0.1:1"),
         ("localhost:8000", "'localhost:8000' is no url of a server"),
     ],
 )

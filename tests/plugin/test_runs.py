@@ -176,7 +176,7 @@ def test_a_server_that_dies_is_told_of_and_nothing_hangs(pytester: pytest.Pytest
             "*_ ERROR at setup of test_needs_a_client _*",
             "The Tickover server of this session has ended with exit code -9.",
             "*_ test_kills_it _*",
-            "E *Unreachable: There is no connection to http://127.0.0.1:*",
+            "E *Unreachable: Can't connect to http://127.0.0.1:*",
             "*- tickover -*",
             "The Tickover server of this session has ended with exit code -9.",
             "*_ test_needs_a_letter _*",
@@ -329,6 +329,6 @@ def test_no_module_takes_the_place_of_a_fixture() -> None:
 
 
 def test_the_types_of_the_fixtures_can_be_imported_and_nothing_else() -> None:
-    assert {getattr(plugin, name).__name__ for name in plugin.__all__} == {"ClockMaker", "Mailbox", "Server"}
+    assert {getattr(plugin, name).__name__ for name in plugin.__all__} == {"ClockFactory", "Mailbox", "Server"}
     with pytest.raises(AttributeError, match="has no attribute 'Cuckoo'"):
         plugin.Cuckoo  # noqa: B018

@@ -16,7 +16,7 @@ from tickover.core.limits import MAX_AMOUNT, MAX_CATEGORY, MAX_CONTRIBUTIONS, MA
 from tickover.core.reading import read
 from tickover.plans import Plan, PlannedGoal
 from tickover.scenarios import load, names
-from tickover.spans import Span
+from tickover.spans import Duration
 
 NEW_YEAR = datetime(2027, 1, 1, tzinfo=UTC)
 ROOM = 10
@@ -42,13 +42,13 @@ def test_each_says_what_it_is(name: str) -> None:
     scenario = load(name)
     assert scenario.title
     assert scenario.about.endswith(".")
-    assert Span(months=6).after(NEW_YEAR) <= scenario.window(NEW_YEAR).end <= Span(years=1).after(NEW_YEAR)
+    assert Duration(months=6).add_to(NEW_YEAR) <= scenario.window(NEW_YEAR).end <= Duration(years=1).add_to(NEW_YEAR)
 
 
 @every_one
 async def test_a_server_takes_it_and_all_of_it_happens(name: str, world: World, token: str) -> None:
     plan = planned(name)
-    clock = await world.create(token, **json.loads(plans.encode(plan)))
+    clock = await world.create(token, **json.loads(plans.encode_json(plan)))
     ended = await world.advance(token, clock["id"], moments.write(load(name).window(clock["frozenTime"]).end))
     assert [item["name"] for item in ended["transactions"]] == [item.name for item in plan.transactions]
     assert [Decimal(str(item["amount"])) for item in ended["transactions"]] == [
@@ -64,7 +64,7 @@ async def test_a_server_takes_it_and_all_of_it_happens(name: str, world: World, 
 @given(starts)
 def test_a_server_takes_it_whenever_it_starts(name: str, start: datetime) -> None:
     plan = load(name).plan(start)
-    faults, _ = read(ScheduleEntry, plans.encode(plan), start)
+    faults, _ = read(ScheduleEntry, plans.encode_json(plan), start)
     assert faults == []
     assert len(plan.transactions) <= MAX_TRANSACTIONS
 

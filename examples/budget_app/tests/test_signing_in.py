@@ -3,7 +3,7 @@
 import pytest
 from budget import Budget, Refused
 
-from tickover.pytest_plugin import ClockMaker, Mailbox, Server
+from tickover.pytest_plugin import ClockFactory, Mailbox, Server
 
 
 def test_a_code_signs_in(tickover: Server, mailbox: Mailbox) -> None:
@@ -25,6 +25,6 @@ def test_a_wrong_code_does_not(tickover: Server, mailbox: Mailbox) -> None:
         app.sign_in(address, "000000" if right != "000000" else "111111")
 
 
-def test_who_is_not_signed_in_sees_nothing(tickover: Server, clock: ClockMaker) -> None:
+def test_who_is_not_signed_in_sees_nothing(tickover: Server, clock: ClockFactory) -> None:
     with pytest.raises(Refused):
         Budget(tickover.url).balance(clock().id)

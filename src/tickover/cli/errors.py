@@ -1,6 +1,5 @@
 """What can go wrong for a person at a terminal: one sentence, what to do next, and an exit code for each kind."""
 
-import re
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
     from tickover.client import ClientError
 
 _MOST_FAULTS: Final = 10
-_NAME_PART: Final = re.compile("(?<=[a-z])(?=[A-Z])")
 
 
 class Exit(IntEnum):
@@ -85,12 +83,14 @@ _REFUSALS: Final[Mapping[Reason, _Refusal]] = {
 
 _OF_CLIENT: Final = {
     "Unreachable": _Refusal(Exit.AWAY, hint="Another server than {url} is named with --url."),
-    "BadAnswer": _Refusal(Exit.AWAY, hint="Name another server than {url} with --url."),
+    "InvalidResponse": _Refusal(Exit.AWAY, hint="Name another server than {url} with --url."),
     "NothingLeft": _Refusal(
         Exit.SPENT, "Nothing is left to happen on this clock.", "Start over with a copy of it: tickover clock fork"
     ),
 }
 """By the names of the client's errors, because the client is imported only by those who use it."""
+
+_CLIENT_REASONS: Final = {"InvalidResponse": "BAD_ANSWER", "NothingLeft": "NOTHING_LEFT"}
 
 EXITS: Final[Mapping[Reason, Exit]] = {reason: refusal.exit for reason, refusal in _REFUSALS.items()}
 
@@ -159,7 +159,7 @@ def of_client(error: "ClientError", url: str) -> Trouble:
         told.exit,
         told.sentence.format_map(words),
         told.hint.format_map(words),
-        reason=_NAME_PART.sub("_", type(error).__name__).upper(),
+        reason=_CLIENT_REASONS.get(type(error).__name__, "UNREACHABLE"),
     )
 
 

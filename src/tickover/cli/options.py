@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 from tickover.cli.session import Session
 from tickover.core import moments
 from tickover.spans import EXPECTED as SPAN_EXPECTED
-from tickover.spans import Span
+from tickover.spans import Duration
 from tickover.spans import parse as parse_span
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -31,13 +31,13 @@ def moment(text: str) -> datetime:
         ) from None
 
 
-def span(text: str) -> Span:
+def span(text: str) -> Duration:
     """An amount of time as people write it."""
     try:
         amount = parse_span(text)
     except ValueError:
         raise click.BadParameter(f"'{text}' is no span; it {SPAN_EXPECTED}.") from None
-    if amount.is_nothing:
+    if amount.is_zero:
         raise click.BadParameter(f"'{text}' would not move the clock.")
     return amount
 

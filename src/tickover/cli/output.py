@@ -110,9 +110,9 @@ def written(value: Any, indent: int = 0) -> str:
     """As JSON, with nothing in it that a terminal obeys."""
     from msgspec import json
 
-    from tickover.plans import encode
+    from tickover.plans import encode_json
 
-    document = encode(value)
+    document = encode_json(value)
     text = (json.format(document, indent=indent) if indent else document).decode()
     # JSON itself escapes what comes before them.
     return _UNESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -1,34 +1,34 @@
-"""The Python client: `Tickover` for calls that block, `AsyncTickover` for calls that are awaited."""
+"""The Python client: `Tickover` for synchronous code, `AsyncTickover` for asyncio."""
 
-from tickover.client.asynchronous import AsyncClock, AsyncTickover
-from tickover.client.blocking import Clock, Tickover
-from tickover.client.clocks import Happened
-from tickover.client.errors import BadAnswer, ClientError, NothingLeft, Unreachable
+from tickover.client.async_client import AsyncClock, AsyncTickover
+from tickover.client.clocks import AdvanceResult
+from tickover.client.errors import ClientError, InvalidResponse, NothingLeft, Unreachable
+from tickover.client.sync_client import Clock, Tickover
 from tickover.core.errors import Fault, Reason, Rejection
 from tickover.core.results import ClockPage, Contribution, Goal, SignedIn, Snapshot, Summary, Transaction
-from tickover.core.results import KeptLetter as Letter
+from tickover.core.results import StoredEmail as Email
 from tickover.plans import Plan, contribution, expense, goal, income
-from tickover.spans import Span
+from tickover.spans import Duration
 
 __all__ = [
+    "AdvanceResult",
     "AsyncClock",
     "AsyncTickover",
-    "BadAnswer",
     "ClientError",
     "Clock",
     "ClockPage",
     "Contribution",
+    "Duration",
+    "Email",
     "Fault",
     "Goal",
-    "Happened",
-    "Letter",
+    "InvalidResponse",
     "NothingLeft",
     "Plan",
     "Reason",
     "Rejection",
     "SignedIn",
     "Snapshot",
-    "Span",
     "Summary",
     "Tickover",
     "Transaction",

@@ -1,4 +1,4 @@
-"""What a clock shows without asking the server, and what an advance made happen."""
+"""The local state of a clock, and the result of an advance."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,22 +7,22 @@ from msgspec import Struct
 
 from tickover.client.errors import NothingLeft
 from tickover.core.results import Contribution, Goal, Snapshot, Transaction
-from tickover.plans import When, instant
-from tickover.spans import Span
+from tickover.plans import InstantLike, to_instant
+from tickover.spans import Duration
 
 
-class Happened(Struct, frozen=True):
-    """What an advance made happen, in order of time."""
+class AdvanceResult(Struct, frozen=True):
+    """The transactions and contributions that an advance posted, in order of time."""
 
     before: datetime
     after: datetime
     transactions: list[Transaction]
     contributions: list[tuple[Goal, Contribution]]
-    """Each with its goal as it is afterwards."""
+    """Each contribution with its goal as it is after the advance."""
 
 
-class Shown:
-    """A clock as the last answer showed it."""
+class ClockView:
+    """A clock as the last response returned it."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
@@ -64,41 +64,41 @@ class Shown:
 
     @property
     def next_at(self) -> datetime | None:
-        """When the next thing happens, or None when nothing is left to happen."""
-        coming = [item.at for item in self.pending_transactions]
-        coming += [item.at for goal in self.goals for item in goal.upcoming_contributions]
-        return min(coming, default=None)
+        """The instant of the next transaction or contribution, or None if nothing is scheduled."""
+        instants = [item.at for item in self.pending_transactions]
+        instants += [item.at for goal in self.goals for item in goal.upcoming_contributions]
+        return min(instants, default=None)
 
-    def _next_or_nothing(self) -> datetime:
+    def _require_next_at(self) -> datetime:
         at = self.next_at
         if at is None:
             raise NothingLeft(f"Nothing is pending or upcoming on {self.id}.")
         return at
 
-    def _destination(self, to: When | None, span: Span) -> datetime:
-        if (to is None) == span.is_nothing:
-            raise ValueError("advance to an instant or by an amount, and not both: advance(to=...) or advance(days=1)")
+    def _advance_target(self, to: InstantLike | None, duration: Duration) -> datetime:
+        if (to is None) == duration.is_zero:
+            raise ValueError("advance takes either an instant or a duration: advance(to=...) or advance(days=1)")
         if to is not None:
-            return instant(to)
+            return to_instant(to)
         try:
-            return span.after(self.frozen_time)
+            return duration.add_to(self.frozen_time)
         except OverflowError:
-            raise ValueError(f"the calendar ends before {self.frozen_time.isoformat()} and so much more") from None
+            raise ValueError(f"{self.frozen_time.isoformat()} plus this duration is after the year 9999") from None
 
-    def _show(self, snapshot: Snapshot) -> Happened:
-        """Show this from now on; what has happened since what was shown."""
+    def _update(self, snapshot: Snapshot) -> AdvanceResult:
+        """Replace the snapshot, and return the difference."""
         before, self.snapshot = self.snapshot, snapshot
-        return happened(before, snapshot)
+        return diff_snapshots(before, snapshot)
 
 
-def happened(before: Snapshot, after: Snapshot) -> Happened:
-    """What has happened from one snapshot of a clock to a later one."""
-    seen = {item.id for item in before.transactions}
-    seen |= {item.id for goal in before.goals for item in goal.contributions}
-    contributions = [(goal, item) for goal in after.goals for item in goal.contributions if item.id not in seen]
-    return Happened(
+def diff_snapshots(before: Snapshot, after: Snapshot) -> AdvanceResult:
+    """Return the transactions and contributions posted between two snapshots of a clock."""
+    posted = {item.id for item in before.transactions}
+    posted |= {item.id for goal in before.goals for item in goal.contributions}
+    contributions = [(goal, item) for goal in after.goals for item in goal.contributions if item.id not in posted]
+    return AdvanceResult(
         before=before.frozen_time,
         after=after.frozen_time,
-        transactions=[item for item in after.transactions if item.id not in seen],
+        transactions=[item for item in after.transactions if item.id not in posted],
         contributions=sorted(contributions, key=lambda pair: pair[1].at),
     )

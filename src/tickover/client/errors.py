@@ -1,17 +1,17 @@
-"""What can go wrong on the client's side; what the server refuses is a `Rejection`."""
+"""Errors that the client raises itself. An error that the server returns is a `Rejection`."""
 
 
 class ClientError(Exception):
-    """The base of the client's own errors. Its text is a sentence or two for a person."""
+    """Base class of the client's errors. The message is one or two sentences for people."""
 
 
 class Unreachable(ClientError):
-    """The server gave no answer: no connection, or none that lasted, or not in time."""
+    """The server sent no response: the connection failed, broke or timed out."""
 
 
-class BadAnswer(ClientError):
-    """What answered is not a Tickover server, or one that says what this client does not know."""
+class InvalidResponse(ClientError):
+    """The response isn't from a Tickover server, or this client can't decode it."""
 
 
 class NothingLeft(ClientError):
-    """Nothing is pending or upcoming on the clock, so there is no next instant to go to."""
+    """The clock has no pending transaction and no upcoming contribution to advance to."""

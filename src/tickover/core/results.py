@@ -107,7 +107,7 @@ class SignedIn(Struct, frozen=True, rename="camel"):
         return f"{type(self).__name__}(user_id={self.user_id!r})"
 
 
-class KeptLetter(Result, frozen=True, kw_only=True):
+class StoredEmail(Result, frozen=True, kw_only=True):
     """A letter in the development mailbox. Later letters have greater ids."""
 
     id: str

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, TypeVar
 
-from tickover.core.results import Instant, KeptLetter, Result
+from tickover.core.results import Instant, Result, StoredEmail
 from tickover.mail.letters import LetterPage, page_of_html, page_of_text
 from tickover.mail.outbox import CODE_HEADER, LINK_HEADER, STAMP
 
@@ -43,7 +43,7 @@ class ListedLetter(Result, frozen=True, kw_only=True):
     login_url: str | None = None
 
 
-class WholeLetter(KeptLetter, frozen=True, kw_only=True):
+class WholeLetter(StoredEmail, frozen=True, kw_only=True):
     """A letter with all that there is to see of it."""
 
     headers: list[tuple[str, str]]
@@ -56,7 +56,7 @@ class Mailbox:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    async def latest(self, to: str) -> KeptLetter | None:
+    async def latest(self, to: str) -> StoredEmail | None:
         """The newest letter to an address, if it is among the last thousand."""
         return await asyncio.to_thread(self._latest, to)
 
@@ -72,10 +72,10 @@ class Mailbox:
         """A letter as a person sees it, if there is one."""
         return await asyncio.to_thread(self._read, id, _page)
 
-    def _latest(self, to: str) -> KeptLetter | None:
+    def _latest(self, to: str) -> StoredEmail | None:
         wanted = f"\r\nTo: {to}\r\n".encode()
 
-        def kept(id: str, written: bytes) -> KeptLetter | None:
+        def kept(id: str, written: bytes) -> StoredEmail | None:
             return _kept(id, written) if wanted in written.partition(b"\r\n\r\n")[0] else None
 
         return next(filter(None, (self._read(id, kept) for id in self._ids())), None)
@@ -129,9 +129,9 @@ def _listed(id: str, written: bytes) -> ListedLetter | None:
     )
 
 
-def _kept(id: str, written: bytes) -> KeptLetter:
+def _kept(id: str, written: bytes) -> StoredEmail:
     letter = message_from_bytes(written)
-    return KeptLetter(
+    return StoredEmail(
         id=id,
         to=_header(letter, "To") or "",
         subject=_header(letter, "Subject") or "",

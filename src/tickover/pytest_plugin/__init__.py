@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from tickover.client import Tickover
-    from tickover.pytest_plugin.clocks import ClockMaker
-    from tickover.pytest_plugin.mailbox import Mailbox
+    from tickover.pytest_plugin.clocks import ClockFactory
+    from tickover.pytest_plugin.emails import Mailbox
     from tickover.pytest_plugin.server import Server
 
-__all__ = ["ClockMaker", "Mailbox", "Server"]
+__all__ = ["ClockFactory", "Mailbox", "Server"]
 
 # None of these modules may be called like a fixture: an imported one becomes an attribute of this module, too.
-_MODULES = {"ClockMaker": "clocks", "Mailbox": "letters", "Server": "server"}
+_MODULES = {"ClockFactory": "clocks", "Mailbox": "emails", "Server": "server"}
 _SERVER = pytest.StashKey["Server"]()
 
 
@@ -87,11 +87,11 @@ def tickover_client(tickover: Server) -> Iterator[Tickover]:
 
 
 @pytest.fixture
-def tickover_clock(tickover_client: Tickover) -> ClockMaker:
+def tickover_clock(tickover_client: Tickover) -> ClockFactory:
     """Make a clock: of nothing, of a scenario by its name or path, of a plan, or of its parts."""
-    from tickover.pytest_plugin.clocks import ClockMaker  # noqa: PLC0415 - see above
+    from tickover.pytest_plugin.clocks import ClockFactory  # noqa: PLC0415 - see above
 
-    return ClockMaker(tickover_client)
+    return ClockFactory(tickover_client)
 
 
 @pytest.fixture

@@ -9,14 +9,14 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from tickover.client import Clock, Plan, Tickover
-from tickover.plans import PlannedGoal, PlannedTransaction, When, instant
+from tickover.plans import InstantLike, PlannedGoal, PlannedTransaction, to_instant
 from tickover.scenarios import Scenario, load
 
 START: Final = datetime(2027, 1, 1, tzinfo=UTC)
 """Where clocks start that say nothing of it, so that tests do not depend on the day on which they run."""
 
 
-class ClockMaker:
+class ClockFactory:
     """Makes clocks for one user."""
 
     def __init__(self, client: Tickover) -> None:
@@ -26,15 +26,15 @@ class ClockMaker:
         self,
         what: str | Path | Scenario | Plan | None = None,
         *,
-        start: When | None = None,
-        frozen_time: When | None = None,
+        start: InstantLike | None = None,
+        frozen_time: InstantLike | None = None,
         transactions: Sequence[PlannedTransaction] = (),
         goals: Sequence[PlannedGoal] = (),
     ) -> Clock:
         """A new clock: of a scenario (its name, its path, or itself), of a plan, or of the parts given."""
         __tracebackhide__ = True
         parts = Plan(
-            frozen_time=UNSET if frozen_time is None else instant(frozen_time),
+            frozen_time=UNSET if frozen_time is None else to_instant(frozen_time),
             transactions=tuple(transactions),
             goals=tuple(goals),
         )
@@ -51,6 +51,6 @@ class ClockMaker:
         return self._client.create_clock(replace(plan, frozen_time=START) if plan.frozen_time is UNSET else plan)
 
 
-def _planned(what: str | Path | Scenario, start: When | None) -> Plan:
+def _planned(what: str | Path | Scenario, start: InstantLike | None) -> Plan:
     scenario = what if isinstance(what, Scenario) else load(what)
-    return scenario.plan(scenario.start or START if start is None else instant(start))
+    return scenario.plan(scenario.start or START if start is None else to_instant(start))

@@ -11,8 +11,8 @@ import pytest
 
 from tickover.client import AsyncTickover, ClientError, Reason, Rejection, Tickover
 from tickover.client.connections import Connections
-from tickover.client.exchanges import Reply, Request
-from tickover.pytest_plugin.mailbox import Mailbox
+from tickover.client.messages import Request, Response
+from tickover.pytest_plugin.emails import Mailbox
 from tickover.pytest_plugin.process import running
 from tickover.pytest_plugin.timeline import draw
 
@@ -29,7 +29,7 @@ class Server:
     def __init__(self, visitor: Tickover, ending: Callable[[], str]) -> None:
         """`ending` tells how the server has ended, and nothing while it runs."""
         self.url = visitor.url.rstrip("/")
-        self.mailbox = Mailbox(visitor.latest_letter, self._check)
+        self.mailbox = Mailbox(visitor.latest_email, self._check)
         self._ending = ending
         self._tokens: list[str] = []
         """Of everybody who was signed in since the test began."""
@@ -120,8 +120,8 @@ def _problem_with(url: str) -> str:
 def _has_mailbox(url: str) -> bool:
     """A mailbox asks back whose letter is meant; where there is none, there is no such page."""
     with closing(Connections(url, _MAILBOX_SECONDS)) as connections:
-        reply = connections.send(Request("GET", "/mailbox/latest"), None)
-    return isinstance(reply, Reply) and reply.status == HTTPStatus.BAD_REQUEST
+        response = connections.send(Request("GET", "/mailbox/latest"), None)
+    return isinstance(response, Response) and response.status == HTTPStatus.BAD_REQUEST
 
 
 def _send_code(visitor: Tickover, address: str) -> None:

@@ -20,7 +20,7 @@ from tickover.scenarios.values import (
     read_times,
     read_type,
 )
-from tickover.spans import Span
+from tickover.spans import Duration
 
 _TIMING_KEYS: Final = ("every", "from", "until", "times", "at", "time")
 _SCENARIO_KEYS: Final = ("title", "about", "currency", "start", "length", "transactions", "goals")
@@ -28,7 +28,7 @@ _TRANSACTION_KEYS: Final = ("name", "amount", "type", "currency", "category", *_
 _GOAL_KEYS: Final = ("name", "target", "initial", "contributions")
 _CONTRIBUTION_KEYS: Final = ("amount", *_TIMING_KEYS)
 
-_USUAL_LENGTH: Final = Span(months=6)
+_USUAL_LENGTH: Final = Duration(months=6)
 _USUAL_TIME: Final = time(8)
 
 

@@ -13,10 +13,10 @@ from tickover import plans
 from tickover.core import moments
 from tickover.core.limits import SPAN_YEARS
 from tickover.core.results import TransactionType
-from tickover.plans import Plan, PlannedContribution, PlannedGoal, PlannedTransaction, When
+from tickover.plans import InstantLike, Plan, PlannedContribution, PlannedGoal, PlannedTransaction
 from tickover.scenarios.locations import CONTRIBUTIONS, TRANSACTIONS, Limit, Place
 from tickover.scenarios.timings import Timing, Window
-from tickover.spans import Span
+from tickover.spans import Duration
 
 _MAKERS: Final = {"INCOME": plans.income, "EXPENSE": plans.expense}
 
@@ -73,11 +73,11 @@ class Scenario(Struct, frozen=True, kw_only=True):
     about: str
     start: datetime | None
     """The start that the file fixes, if it fixes one."""
-    length: Span
+    length: Duration
     transactions: tuple[TransactionItem, ...]
     goals: tuple[GoalItem, ...]
 
-    def plan(self, start: When | None = None) -> Plan:
+    def plan(self, start: InstantLike | None = None) -> Plan:
         """All that happens, in order of time and then as in the file; without a start, from the file's own."""
         window = self.window(start)
         due = _all_due(self.place, self.transactions, window, TRANSACTIONS)
@@ -87,7 +87,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
             goals=[item.planned(window) for item in self.goals],
         )
 
-    def window(self, start: When | None = None) -> Window:
+    def window(self, start: InstantLike | None = None) -> Window:
         """From the start, or the file's own, to the end of its length; ScenarioError when a clock cannot run so."""
         with self.place.blamed():
             begin = self.start if start is None else _instant(start)
@@ -96,18 +96,18 @@ class Scenario(Struct, frozen=True, kw_only=True):
             return Window(begin, _end(begin, self.length))
 
 
-def _instant(start: When) -> datetime:
+def _instant(start: InstantLike) -> datetime:
     try:
-        return plans.instant(start)
+        return plans.to_instant(start)
     except ValueError as error:
         raise ValueError(f"the start {error}") from None
 
 
-def _end(start: datetime, length: Span) -> datetime:
+def _end(start: datetime, length: Duration) -> datetime:
     if not 1 + SPAN_YEARS <= start.year <= 9999 - SPAN_YEARS:
         raise ValueError(f"the start must lie in the years {1 + SPAN_YEARS:04} to {9999 - SPAN_YEARS}")
     try:
-        end = length.after(start)
+        end = length.add_to(start)
     except OverflowError:
         end = None
     if end is None or end > moments.years_after(start):

@@ -12,7 +12,7 @@ from tickover.core import moments
 from tickover.core.limits import SPAN_YEARS
 from tickover.scenarios.locations import shown
 from tickover.scenarios.recurrences import Recurrence
-from tickover.spans import Span
+from tickover.spans import Duration
 
 EXPECTED: Final = (
     'must be a time after the start such as "+10 days", a date such as "2027-01-31", '
@@ -39,7 +39,7 @@ class Point(Struct, frozen=True):
     """A point in time that a file names, known only when the scenario's start is."""
 
     written: str
-    when: datetime | date | Span | _End
+    when: datetime | date | Duration | _End
 
     def instant(self, time_of_day: time, window: Window) -> datetime:
         """The instant that is meant; a day without a time of its own gets the one given."""
@@ -57,9 +57,9 @@ class Point(Struct, frozen=True):
             return moved
         return datetime.combine(moved, time_of_day, UTC)
 
-    def _moved(self, span: Span, start: datetime) -> datetime:
+    def _moved(self, span: Duration, start: datetime) -> datetime:
         try:
-            return span.after(start)
+            return span.add_to(start)
         except OverflowError:
             raise ValueError(f"{self.written} lies beyond the last year of the calendar, 9999") from None
 
@@ -133,7 +133,7 @@ def read_point(value: object) -> Point:
     except ValueError:
         raise ValueError(EXPECTED) from None
     # No hours at all are exact too, but a span does not remember that it was hours.
-    return Point(shown(value), "start" if span.is_nothing and not _DAYS.search(text) else span)
+    return Point(shown(value), "start" if span.is_zero and not _DAYS.search(text) else span)
 
 
 def read_day(value: object, expected: str = EXPECTED_DAY) -> datetime | date:

@@ -8,7 +8,7 @@ from typing import Final
 from tickover import plans, spans
 from tickover.core.limits import MAX_AMOUNT, MAX_CATEGORY, MAX_NAME, SPAN_YEARS
 from tickover.core.results import TransactionType
-from tickover.spans import Span
+from tickover.spans import Duration
 
 MOST_TIMES: Final = 10_000
 _LONGEST_ABOUT: Final = 2_000
@@ -77,19 +77,19 @@ def _number(value: object) -> Decimal | int | None:
 
 def _exact(amount: Decimal | int) -> Decimal:
     try:
-        return plans.exact(amount)
+        return plans.to_exact_decimal(amount)
     except ValueError:
         raise ValueError("must have at most 15 digits, because no more arrive safely as a JSON number") from None
 
 
-def read_length(value: object) -> Span:
+def read_length(value: object) -> Duration:
     """How long a scenario lasts. What is too long only from some starts is for the scenario to refuse."""
     try:
         span = spans.parse(value if isinstance(value, str) else "")
     except ValueError:
         raise ValueError(_LENGTH) from None
     rest = timedelta(weeks=span.weeks, days=span.days, hours=span.hours, minutes=span.minutes, seconds=span.seconds)
-    if span.is_nothing or 12 * span.years + span.months > 12 * SPAN_YEARS or rest > _LONGEST:
+    if span.is_zero or 12 * span.years + span.months > 12 * SPAN_YEARS or rest > _LONGEST:
         raise ValueError(_LENGTH)
     return span
 

@@ -13,10 +13,10 @@ from tickover.cli.errors import Exit, Trouble
 from tickover.cli.options import moment, names_and_files, shared_options, span
 from tickover.cli.select_clock import chosen, remember
 from tickover.cli.session import Session, pass_session
-from tickover.spans import Span
+from tickover.spans import Duration
 
 if TYPE_CHECKING:
-    from tickover.client import Clock, Happened, Plan, Snapshot
+    from tickover.client import AdvanceResult, Clock, Plan, Snapshot
 
 
 @click.command()
@@ -98,7 +98,9 @@ def show(session: Session, id: str | None, at: datetime | None, whole: bool) -> 
 @click.option("--all", "whole", is_flag=True, help="List all that happened, however much it is.")
 @shared_options
 @pass_session
-def advance(session: Session, id: str | None, to: datetime | None, by: Span | None, to_next: bool, whole: bool) -> None:
+def advance(
+    session: Session, id: str | None, to: datetime | None, by: Duration | None, to_next: bool, whole: bool
+) -> None:
     """Move a clock forward, and show what happened on the way.
 
     Time only moves forward. To go back, make a copy that stands earlier with `tickover clock fork`.
@@ -124,12 +126,12 @@ def advance(session: Session, id: str | None, to: datetime | None, by: Span | No
     session.output.draw(advanced(clock.snapshot, happened.before, items_in(happened), width, now, whole=whole))
 
 
-def _destination(clock: "Clock", to: datetime | None, by: Span | None) -> datetime:
+def _destination(clock: "Clock", to: datetime | None, by: Duration | None) -> datetime:
     if by is None:
         assert to is not None, "one of the two is given"
         return to
     try:
-        return by.after(clock.frozen_time)
+        return by.add_to(clock.frozen_time)
     except OverflowError:
         raise Trouble(Exit.REFUSED, "The calendar ends before that.") from None
 
@@ -165,7 +167,7 @@ def _show(session: Session, snapshot: "Snapshot", title: str, *, can_go_on: bool
     session.output.draw(picture(snapshot, width, session.now(), can_go_on=can_go_on, whole=whole))
 
 
-def _with_happened(snapshot: "Snapshot", happened: "Happened") -> dict[str, Any]:
+def _with_happened(snapshot: "Snapshot", happened: "AdvanceResult") -> dict[str, Any]:
     """The clock as every command gives it, and beside it what the advance made happen."""
 
     def plain(value: Any) -> Any:

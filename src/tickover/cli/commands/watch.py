@@ -20,7 +20,7 @@ from tickover.core.errors import Reason
 if TYPE_CHECKING:
     from rich.live import Live
 
-    from tickover.client import Happened, Snapshot, Tickover
+    from tickover.client import AdvanceResult, Snapshot, Tickover
 
 _PATIENCE: Final = 5.0
 _ENDED: Final = 128
@@ -110,13 +110,13 @@ class _Screen:
         self._session = session
         self._live = live
         self._last: Snapshot | None = None
-        self._happened: Happened | None = None
+        self._happened: AdvanceResult | None = None
 
     def show(self, snapshot: "Snapshot") -> None:
-        from tickover.client.clocks import happened
+        from tickover.client.clocks import diff_snapshots
 
         if self._last is not None and snapshot != self._last:
-            self._happened = happened(self._last, snapshot)
+            self._happened = diff_snapshots(self._last, snapshot)
         self._last = snapshot
         self._draw(snapshot, "Watching. Ctrl-C ends it.")
 
@@ -168,11 +168,11 @@ class _Lines:
     def _tell(self, snapshot: "Snapshot") -> None:
         from tickover.cli.render.items import items_in
         from tickover.cli.render.picture import summed_up, to_come
-        from tickover.client.clocks import happened
+        from tickover.client.clocks import diff_snapshots
 
         if self._output.wants_json:
             self._output.line(snapshot)
             return
-        news = [] if self._last is None else [summed_up(items_in(happened(self._last, snapshot)))]
+        news = [] if self._last is None else [summed_up(items_in(diff_snapshots(self._last, snapshot)))]
         parts = [formatting.moment(snapshot.frozen_time), *news, to_come(snapshot)]
         self._output.say({}, "  ".join(parts))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from tickover.spans import Span
+from tickover.spans import Duration
 
 _LEAST_LENGTH: Final = timedelta(hours=23)
 _CLOSE_TOGETHER: Final = timedelta(days=40)
@@ -41,7 +41,7 @@ def _midnight(at: datetime) -> datetime:
 class _Step(NamedTuple):
     """A distance between ticks that begin at round times."""
 
-    span: Span
+    span: Duration
     label: Callable[[datetime], str]
     begin: Callable[[datetime], datetime]
     """The last round time at or before an instant."""
@@ -51,7 +51,7 @@ def _hours(every: int) -> _Step:
     def begin(at: datetime) -> datetime:
         return _midnight(at).replace(hour=at.hour // every * every)
 
-    return _Step(Span(hours=every), lambda at: f"{at:%H:%M}" if at.hour else f"{at:%d %b}", begin)
+    return _Step(Duration(hours=every), lambda at: f"{at:%H:%M}" if at.hour else f"{at:%d %b}", begin)
 
 
 def _days(every: int) -> _Step:
@@ -59,7 +59,7 @@ def _days(every: int) -> _Step:
         # The first day of the calendar was a Monday, and so weeks begin.
         return _midnight(at) - timedelta(days=(at.toordinal() - 1) % every)
 
-    return _Step(Span(days=every), lambda at: f"{at:%d %b}", begin)
+    return _Step(Duration(days=every), lambda at: f"{at:%d %b}", begin)
 
 
 def _months(every: int) -> _Step:
@@ -67,14 +67,14 @@ def _months(every: int) -> _Step:
         return _midnight(at).replace(day=1, month=(at.month - 1) // every * every + 1)
 
     # January is labelled with its year, so that every label is short and years are seen.
-    return _Step(Span(months=every), lambda at: f"{at:%b}" if at.month > 1 else f"{at.year:04}", begin)
+    return _Step(Duration(months=every), lambda at: f"{at:%b}" if at.month > 1 else f"{at.year:04}", begin)
 
 
 def _years(every: int) -> _Step:
     def begin(at: datetime) -> datetime:
         return _midnight(at).replace(day=1, month=1, year=max(1, at.year // every * every))
 
-    return _Step(Span(years=every), lambda at: f"{at.year:04}", begin)
+    return _Step(Duration(years=every), lambda at: f"{at.year:04}", begin)
 
 
 _SHORT_STEPS: Final = (*(_hours(every) for every in (1, 3, 6, 12)), *(_days(every) for every in (1, 2, 7, 14)))
@@ -98,4 +98,4 @@ def _ticks(axis: Axis, step: _Step) -> Iterator[tuple[int, str]]:
         while at <= axis.end:
             if at >= axis.start:
                 yield axis.column(at), step.label(at)
-            at = step.span.after(at)
+            at = step.span.add_to(at)

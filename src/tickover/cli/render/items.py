@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Literal, NamedTuple
 
 from tickover.cli import formatting
-from tickover.client.clocks import Happened
+from tickover.client.clocks import AdvanceResult
 from tickover.core.results import Contribution, Goal, Snapshot, Transaction
 
 Lane = Literal["in", "out", "goals"]
@@ -30,7 +30,7 @@ def items_of(snapshot: Snapshot) -> list[Item]:
     return sorted(_unsorted(snapshot), key=lambda item: item.at)
 
 
-def items_in(happened: Happened) -> list[Item]:
+def items_in(happened: AdvanceResult) -> list[Item]:
     """Everything that an advance made happen, in order of time."""
     items = [of_transaction(one, happened=True) for one in happened.transactions]
     items += [of_contribution(goal, one, happened=True) for goal, one in happened.contributions]

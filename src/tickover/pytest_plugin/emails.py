@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Final
 from uuid import uuid4
 
-from tickover.client import Letter
+from tickover.client import Email
 
 _PAUSE_SECONDS: Final = 0.05
 
@@ -13,7 +13,7 @@ _PAUSE_SECONDS: Final = 0.05
 class Mailbox:
     """All letters of one server, by address. It lives as long as the session."""
 
-    def __init__(self, latest: Callable[[str], Letter | None], check: Callable[[], None]) -> None:
+    def __init__(self, latest: Callable[[str], Email | None], check: Callable[[], None]) -> None:
         self._latest = latest
         self._check = check
         self._returned: dict[str, str] = {}
@@ -22,7 +22,7 @@ class Mailbox:
         """An e-mail address that nobody has used before."""
         return f"user-{uuid4().hex}@example.test"
 
-    def wait_for(self, address: str, timeout: float = 5.0) -> Letter:
+    def wait_for(self, address: str, timeout: float = 5.0) -> Email:
         """The newest letter to the address, newer than the one returned before; TimeoutError when none comes."""
         __tracebackhide__ = True
         self._check()

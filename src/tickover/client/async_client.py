@@ -1,0 +1,167 @@
+"""The asyncio client and its clocks."""
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+from typing import Any, Self, TypeVar
+
+from tickover.client import calls
+from tickover.client.base_client import DEFAULT_URL, BaseClient
+from tickover.client.calls import Call
+from tickover.client.clocks import AdvanceResult, ClockView
+from tickover.client.retries import RetryState
+from tickover.core.results import ClockPage, SignedIn, Snapshot, Summary
+from tickover.core.results import StoredEmail as Email
+from tickover.plans import InstantLike, Plan, PlannedGoal, PlannedTransaction
+from tickover.spans import Duration
+
+T = TypeVar("T")
+
+
+class AsyncTickover(BaseClient):
+    """A client for one server. Inside `async with` it reuses connections.
+
+    Outside of `async with` every call opens its own connection. Nothing is then bound to an event loop: you can use
+    one client from several loops in turn, and there is nothing to close.
+    """
+
+    def __init__(
+        self, url: str = DEFAULT_URL, token: str | None = None, *, timeout: float = 15.0, retries: int = 2
+    ) -> None:
+        # Imported here because both take long to import, and `tickover --help` doesn't need them.
+        from asyncio import sleep  # noqa: PLC0415
+
+        from tickover.client.connections import AsyncConnections  # noqa: PLC0415
+
+        super().__init__(url, token, retries)
+        self._sleep = sleep
+        self._connections = AsyncConnections(url, timeout)
+
+    async def __aenter__(self) -> Self:
+        self._connections.reuse()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close all connections. The client can't be used afterwards."""
+        await self._connections.close()
+
+    async def send_code(self, email: str) -> None:
+        """Send a six-digit code to this email address."""
+        await self._send(calls.send_code(email))
+
+    async def send_link(self, email: str) -> str | None:
+        """Send a login link. Return it too if the server stores emails in the development outbox."""
+        return calls.login_url(await self._send(calls.send_link(email)))
+
+    async def log_in(self, email: str, code: str) -> SignedIn:
+        """Sign in with a code. The client sends the token with later calls."""
+        return self._store_token(await self._send(calls.log_in(email, code)))
+
+    async def log_in_by_link(self, link_or_secret: str) -> SignedIn:
+        """Sign in with a login link, or with the part after `#token=`. The client sends the token with later calls."""
+        return self._store_token(await self._send(calls.log_in_by_link(link_or_secret)))
+
+    async def log_out(self) -> None:
+        """Revoke the token and remove it from the client."""
+        await self._send(calls.log_out())
+        self.token = None
+
+    async def latest_email(self, email: str) -> Email | None:
+        """Return the newest email to this address, or None if the development mailbox has none or is disabled."""
+        return await self._send(calls.latest_email(email))
+
+    async def create_clock(
+        self,
+        plan: Plan | None = None,
+        *,
+        frozen_time: InstantLike | None = None,
+        transactions: Sequence[PlannedTransaction] = (),
+        goals: Sequence[PlannedGoal] = (),
+        idempotency_key: str | None = None,
+    ) -> "AsyncClock":
+        """Create a clock from a plan, or from a frozen time, transactions and goals."""
+        plan = calls.build_plan(plan, frozen_time, transactions, goals)
+        return AsyncClock(self, (await self._send(calls.create_clock(plan, idempotency_key))).clock)
+
+    async def get_clock(self, id: str, at: InstantLike | None = None) -> "AsyncClock":
+        """Return the clock with this id. With `at`, preview it at that instant without moving it."""
+        return AsyncClock(self, (await self._send(calls.get_clock(id, at))).clock)
+
+    async def fork_clock(self, id: str, at: InstantLike | None = None) -> "AsyncClock":
+        """Create a clock with the same schedule, at the instant `at` or at the original start."""
+        return AsyncClock(self, (await self._send(calls.fork_clock(id, at))).clock)
+
+    async def delete_clock(self, id: str) -> None:
+        await self._send(calls.delete_clock(id))
+
+    async def list_clocks(self) -> AsyncIterator[Summary]:
+        """Iterate over all your clocks, newest first. Pages are requested when they are needed."""
+        call: Call[ClockPage] | None = calls.first_page()
+        while call is not None:
+            page = await self._send(call)
+            for clock in page.clocks:
+                yield clock
+            call = calls.next_page(page)
+
+    async def list_page(self, limit: int = 20, cursor: str | None = None) -> ClockPage:
+        """Return one page of your clocks, newest first."""
+        return await self._send(calls.list_page(limit, cursor))
+
+    async def discover(self) -> dict[str, Any]:
+        """Return the server's OpenRPC document."""
+        return await self._send(calls.discover())
+
+    async def _send(self, call: Call[T]) -> T:
+        state = RetryState(call, self._retries)
+        while not state.is_finished(await self._connections.send(call.request, self._token_for(call))):
+            await self._sleep(state.delay)
+        return state.result
+
+
+class AsyncClock(ClockView):
+    """A clock. Its properties are from the last response; its methods call the server."""
+
+    def __init__(self, tickover: AsyncTickover, snapshot: Snapshot) -> None:
+        super().__init__(snapshot)
+        self._tickover = tickover
+
+    async def advance(  # noqa: PLR0913 - one parameter for each unit of time
+        self,
+        to: InstantLike | None = None,
+        *,
+        years: int = 0,
+        months: int = 0,
+        weeks: int = 0,
+        days: int = 0,
+        hours: int = 0,
+        minutes: int = 0,
+        seconds: int = 0,
+    ) -> AdvanceResult:
+        """Advance the clock to an instant or by a duration."""
+        duration = Duration(years, months, weeks, days, hours, minutes, seconds)
+        return await self._advance(self._advance_target(to, duration))
+
+    async def advance_to_next(self) -> AdvanceResult:
+        """Advance the clock to its next transaction or contribution. Raise NothingLeft if there is none."""
+        return await self._advance(self._require_next_at())
+
+    async def preview(self, at: InstantLike) -> Snapshot:
+        """Return the clock as it would be at an instant, without moving it."""
+        return (await self._tickover.get_clock(self.id, at)).snapshot
+
+    async def refresh(self) -> None:
+        """Load the clock's current state from the server."""
+        self._update((await self._tickover.get_clock(self.id)).snapshot)
+
+    async def fork(self, at: InstantLike | None = None) -> "AsyncClock":
+        """Create a clock with the same schedule, at the instant `at` or at this clock's original start."""
+        return await self._tickover.fork_clock(self.id, at)
+
+    async def delete(self) -> None:
+        await self._tickover.delete_clock(self.id)
+
+    async def _advance(self, to: datetime) -> AdvanceResult:
+        result = await self._tickover._send(calls.advance_clock(self.id, to))  # noqa: SLF001 - same module
+        return self._update(result.clock)

@@ -1,0 +1,132 @@
+"""Decodes responses into a result, a Rejection or an InvalidResponse."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, Final, Literal, TypeVar
+
+from msgspec import UNSET, Raw, Struct, UnsetType, convert
+from msgspec.json import Decoder
+
+from tickover.client.errors import InvalidResponse
+from tickover.client.messages import Response
+from tickover.core.errors import Fault, Reason, Rejection
+
+T = TypeVar("T")
+
+
+class _Error(Struct, frozen=True):
+    message: str
+    data: dict[str, Any]
+
+
+class _Envelope(Struct, frozen=True):
+    jsonrpc: Literal["2.0"]
+    id: int | float | str | None = None
+    result: Raw | UnsetType = UNSET
+    error: _Error | UnsetType = UNSET
+
+
+_ENVELOPE: Final = Decoder(_Envelope)
+_DECODE_ERRORS: Final = (ValueError, RecursionError)
+_MAX_EXPONENT: Final = 400
+"""Every double has a smaller decimal exponent."""
+
+
+def decode_result(response: Response, id: int, decoder: Decoder[T]) -> T:
+    """Return the result of the call with this id. Raise Rejection or InvalidResponse if there is none."""
+    envelope = _decode_envelope(response)
+    if envelope.error is not UNSET:
+        # The id is null if the server couldn't parse the request.
+        if envelope.id not in (id, None):
+            raise _wrong_id(response)
+        raise _rejection(response, envelope.error)
+    if envelope.id != id:
+        raise _wrong_id(response)
+    if envelope.result is UNSET:
+        raise _not_tickover(response)
+    return _decode(response, bytes(envelope.result), decoder)
+
+
+def decode_document(response: Response, decoder: Decoder[T]) -> T | None:
+    """Return the JSON document, or None if the server has none (404) or rejects the email address (400)."""
+    if response.status == 200:
+        return _decode(response, response.content, decoder)
+    if response.status in (400, 404) and response.content_type.startswith("text/plain"):
+        return None
+    error = _decode_envelope(response).error
+    raise _not_tickover(response) if error is UNSET else _rejection(response, error)
+
+
+def _decode_envelope(response: Response) -> _Envelope:
+    if response.redirect_origin:
+        raise InvalidResponse(
+            f"{response.url} redirects to {response.redirect_origin}. The client doesn't follow redirects."
+            " Use the URL that it redirects to."
+        )
+    try:
+        return _ENVELOPE.decode(response.content)
+    except _DECODE_ERRORS:
+        raise _not_tickover(response) from None
+
+
+def _decode(response: Response, content: bytes, decoder: Decoder[T]) -> T:
+    try:
+        decoded = decoder.decode(content)
+        _check_ranges(decoded)
+        return decoded
+    except _DECODE_ERRORS as error:
+        # Only the path of the decoder's message: the rest may quote the response.
+        _, _, path = str(error).partition(" - at ")
+        where = f" (at {path})" if path else ""
+        raise InvalidResponse(
+            f"{response.url} sent a response that this client can't decode{where}."
+            " Check that the versions of client and server match."
+        ) from None
+
+
+def _check_ranges(value: Any) -> None:
+    """Raise ValueError for amounts outside the range of doubles and for instants that UTC can't represent.
+
+    No Tickover server sends them. Formatting a number with a billion digits would exhaust the memory.
+    """
+    match value:
+        case Struct():
+            for name in value.__struct_fields__:
+                _check_ranges(getattr(value, name))
+        case list():
+            for item in value:
+                _check_ranges(item)
+        case Decimal() if not value.is_finite() or abs(value.adjusted()) > _MAX_EXPONENT:
+            raise ValueError("amount out of range")
+        case datetime():
+            try:
+                value.astimezone(UTC)
+            except OverflowError:
+                raise ValueError("instant out of range") from None
+
+
+def _rejection(response: Response, error: _Error) -> Rejection:
+    details = dict(error.data)
+    name = details.pop("reason", None)
+    try:
+        reason = Reason(name)
+        if "errors" in details:
+            details["errors"] = convert(details["errors"], list[Fault])
+    except ValueError:
+        raise InvalidResponse(
+            f"{response.url} returned an error that this client doesn't know. Upgrade the client."
+        ) from None
+    return Rejection(reason, error.message, details)
+
+
+def _not_tickover(response: Response) -> InvalidResponse:
+    return InvalidResponse(
+        f"{response.url} returned HTTP status {response.status} and no JSON-RPC response."
+        " Check that the URL is the one of a Tickover server, without /rpc."
+    )
+
+
+def _wrong_id(response: Response) -> InvalidResponse:
+    return InvalidResponse(
+        f"{response.url} returned the response to another call. Check for a faulty proxy in front of the server."
+    )
