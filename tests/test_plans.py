@@ -1,4 +1,4 @@
-"""Plans: what goes into them, and how it is written for the wire."""
+"""Plans: validation, and encoding as JSON."""
 
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
@@ -10,11 +10,11 @@ from msgspec import UNSET
 from tickover.plans import Plan, contribution, encode_json, expense, goal, income, to_exact_decimal, to_instant
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
-EARLIER = timezone(timedelta(hours=1))
+UTC_PLUS_1 = timezone(timedelta(hours=1))
 
 
-class Nowhere(tzinfo):
-    """A time zone that does not know how far it is from UTC."""
+class ZoneWithoutOffset(tzinfo):
+    """A time zone whose offset from UTC is unknown."""
 
     def utcoffset(self, when: datetime | None) -> None:
         return None
@@ -23,40 +23,40 @@ class Nowhere(tzinfo):
 
 
 @pytest.mark.parametrize(
-    ("when", "moment"),
+    ("value", "expected"),
     [
         (START, START),
-        (datetime(2027, 1, 1, 1, tzinfo=EARLIER), START),
+        (datetime(2027, 1, 1, 1, tzinfo=UTC_PLUS_1), START),
         ("2027-01-01T00:00:00Z", START),
         ("2027-01-01t01:00:00.0000019+01:00", START + timedelta(microseconds=1)),
         (datetime(1, 1, 1, tzinfo=UTC), datetime(1, 1, 1, tzinfo=UTC)),
-        (datetime(1, 1, 1, 1, tzinfo=EARLIER), datetime(1, 1, 1, tzinfo=UTC)),
+        (datetime(1, 1, 1, 1, tzinfo=UTC_PLUS_1), datetime(1, 1, 1, tzinfo=UTC)),
     ],
 )
-def test_an_instant_is_in_utc(when: datetime | str, moment: datetime) -> None:
-    assert to_instant(when) == moment
-    assert to_instant(when).tzinfo is UTC
+def test_instants_are_converted_to_utc(value: datetime | str, expected: datetime) -> None:
+    assert to_instant(value) == expected
+    assert to_instant(value).tzinfo is UTC
 
 
 @pytest.mark.parametrize(
-    ("when", "message"),
+    ("value", "message"),
     [
-        (datetime(2027, 1, 1), "2027-01-01T00:00:00 has no time zone; say which"),  # noqa: DTZ001 - that is the fault
-        (datetime(2027, 1, 1, tzinfo=Nowhere()), "2027-01-01T00:00:00 has no time zone; say which"),
-        (datetime(1, 1, 1, 0, 59, tzinfo=EARLIER), "is not in the years 0001 to 9999 when written in UTC"),
+        (datetime(2027, 1, 1), "2027-01-01T00:00:00 has no time zone; add one"),  # noqa: DTZ001
+        (datetime(2027, 1, 1, tzinfo=ZoneWithoutOffset()), "2027-01-01T00:00:00 has no time zone; add one"),
+        (datetime(1, 1, 1, 0, 59, tzinfo=UTC_PLUS_1), "is outside of the years 0001 to 9999 in UTC"),
         ("0001-01-01T00:59:00+01:00", "must lie in the years 0001 to 9999 when written in UTC"),
         ("2027-01-01T00:00:00", "'2027-01-01T00:00:00' must be an RFC 3339 timestamp with an offset"),
         ("2027-01-01", "'2027-01-01' must be an RFC 3339 timestamp with an offset"),
         ("", "'' must be an RFC 3339 timestamp with an offset"),
     ],
 )
-def test_what_is_no_instant_is_refused(when: datetime | str, message: str) -> None:
+def test_invalid_instants_are_rejected(value: datetime | str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        to_instant(when)
+        to_instant(value)
 
 
 @pytest.mark.parametrize(
-    ("amount", "written"),
+    ("amount", "encoded"),
     [
         (0, "0"),
         (1_000_000_000, "1000000000"),
@@ -68,34 +68,34 @@ def test_what_is_no_instant_is_refused(when: datetime | str, message: str) -> No
         (Decimal("0.30000000000000004"), "0.30000000000000004"),
     ],
 )
-def test_an_amount_travels_as_it_is(amount: Decimal | int | float, written: str) -> None:
-    assert encode_json(to_exact_decimal(amount)).decode() == written
+def test_amounts_are_encoded_exactly(amount: Decimal | int | float, encoded: str) -> None:
+    assert encode_json(to_exact_decimal(amount)).decode() == encoded
 
 
 @pytest.mark.parametrize(
     ("amount", "message"),
     [
-        (2**53 + 1, "has more digits than a JSON number keeps"),
-        (10**400, "has more digits than a JSON number keeps"),
-        (Decimal("0.300000000000000041"), "has more digits than a JSON number keeps"),
-        (Decimal("1E-400"), "has more digits than a JSON number keeps"),
-        (Decimal("NaN"), "or is no number"),
-        (Decimal("sNaN"), "or is no number"),
-        (Decimal("-Infinity"), "or is no number"),
-        (float("nan"), "or is no number"),
-        (float("inf"), "or is no number"),
-        (True, "True is no amount; give a Decimal, an int or a float"),
-        (False, "False is no amount; give a Decimal, an int or a float"),
-        ("12.50", "'12.50' is no amount; give a Decimal, an int or a float"),
-        (None, "None is no amount; give a Decimal, an int or a float"),
+        (2**53 + 1, "has too many digits for a JSON number"),
+        (10**400, "has too many digits for a JSON number"),
+        (Decimal("0.300000000000000041"), "has too many digits for a JSON number"),
+        (Decimal("1E-400"), "has too many digits for a JSON number"),
+        (Decimal("NaN"), "is not finite"),
+        (Decimal("sNaN"), "is not finite"),
+        (Decimal("-Infinity"), "is not finite"),
+        (float("nan"), "is not finite"),
+        (float("inf"), "is not finite"),
+        (True, "invalid amount True; use a Decimal, an int or a float"),
+        (False, "invalid amount False; use a Decimal, an int or a float"),
+        ("12.50", "invalid amount '12.50'; use a Decimal, an int or a float"),
+        (None, "invalid amount None; use a Decimal, an int or a float"),
     ],
 )
-def test_an_amount_that_would_not_arrive_as_it_is_is_refused(amount: Any, message: str) -> None:
+def test_amounts_without_an_exact_json_number_are_rejected(amount: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         to_exact_decimal(amount)
 
 
-def test_a_plan_is_written_as_the_parameters_of_a_creation() -> None:
+def test_a_plan_is_encoded_as_create_test_clock_parameters() -> None:
     plan = Plan(
         frozen_time=START,
         transactions=[
@@ -113,17 +113,17 @@ def test_a_plan_is_written_as_the_parameters_of_a_creation() -> None:
     )
 
 
-def test_a_plan_of_nothing_says_nothing() -> None:
+def test_an_empty_plan_is_encoded_as_an_empty_object() -> None:
     assert encode_json(Plan()) == b"{}"
     assert Plan().frozen_time is UNSET
 
 
-def test_an_empty_category_is_one() -> None:
+def test_an_empty_category_is_encoded() -> None:
     assert b'"category":""' in encode_json(income("Salary", 1, "EUR", START, category=""))
 
 
 @pytest.mark.parametrize(
-    "plan",
+    "build",
     [
         lambda naive: Plan(frozen_time=naive),
         lambda naive: income("Salary", 1, "EUR", naive),
@@ -131,13 +131,13 @@ def test_an_empty_category_is_one() -> None:
         lambda naive: contribution(1, naive),
     ],
 )
-def test_no_plan_takes_a_time_without_a_zone(plan: Any) -> None:
+def test_datetimes_without_a_time_zone_are_rejected(build: Any) -> None:
     with pytest.raises(ValueError, match="has no time zone"):
-        plan(datetime(2027, 1, 1))  # noqa: DTZ001 - that is the fault
+        build(datetime(2027, 1, 1))  # noqa: DTZ001
 
 
 @pytest.mark.parametrize(
-    "plan",
+    "build",
     [
         lambda amount: income("Salary", amount, "EUR", START),
         lambda amount: expense("Rent", amount, "EUR", START),
@@ -146,6 +146,6 @@ def test_no_plan_takes_a_time_without_a_zone(plan: Any) -> None:
         lambda amount: goal("Trip", 1, amount),
     ],
 )
-def test_no_plan_takes_an_amount_that_would_change(plan: Any) -> None:
-    with pytest.raises(ValueError, match="has more digits than a JSON number keeps"):
-        plan(2**53 + 1)
+def test_inexact_amounts_are_rejected(build: Any) -> None:
+    with pytest.raises(ValueError, match="has too many digits for a JSON number"):
+        build(2**53 + 1)

@@ -1,4 +1,4 @@
-"""Spans of calendar time: how they are written, and where they lead."""
+"""Durations: parsing, and adding them to instants."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from tickover import spans
 from tickover.spans import Duration, add_months
 
-many = settings(max_examples=100, deadline=None, derandomize=True)
+many_examples = settings(max_examples=100, deadline=None, derandomize=True)
 instants = st.datetimes(datetime(1, 1, 1), datetime(9000, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
 
 
 @pytest.mark.parametrize(
-    ("text", "span"),
+    ("text", "duration"),
     [
         ("1y", Duration(years=1)),
         ("2 yrs", Duration(years=2)),
@@ -46,8 +46,8 @@ instants = st.datetimes(datetime(1, 1, 1), datetime(9000, 1, 1), timezones=st.ju
         ("1y 2mo 3w 4d 5h 6min 7s", Duration(1, 2, 3, 4, 5, 6, 7)),
     ],
 )
-def test_a_span_is_read(text: str, span: Duration) -> None:
-    assert spans.parse(text) == span
+def test_durations_are_parsed(text: str, duration: Duration) -> None:
+    assert spans.parse(text) == duration
 
 
 @pytest.mark.parametrize(
@@ -58,13 +58,13 @@ def test_a_span_is_read(text: str, span: Duration) -> None:
         "1 day 2 days", "1 d 2 days", "1 day,", ", 1 day", "and 1 day", "1 day and", "1 day or 2 h", "٣ days", "1 day!",
     ],
 )  # fmt: skip
-def test_anything_else_is_refused_with_an_example(text: str) -> None:
-    with pytest.raises(ValueError, match=r"^must be a span of time such as 1mo, 2w, 10 days or 1y 6mo$"):
+def test_invalid_durations_are_rejected_with_an_example(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^must be a duration such as 1mo, 2w, 10 days or 1y 6mo$"):
         spans.parse(text)
 
 
 @pytest.mark.parametrize(
-    ("begin", "months", "end"),
+    ("start", "months", "end"),
     [
         ("2027-01-31", 1, "2027-02-28"),
         ("2028-01-31", 1, "2028-02-29"),
@@ -78,19 +78,19 @@ def test_anything_else_is_refused_with_an_example(text: str) -> None:
         ("0001-01-01", 9998 * 12 + 11, "9999-12-01"),
     ],
 )
-def test_months_go_by_the_calendar(begin: str, months: int, end: str) -> None:
-    moved = add_months(datetime.fromisoformat(f"{begin}T09:30:00.000001Z"), months)
+def test_months_follow_the_calendar(start: str, months: int, end: str) -> None:
+    moved = add_months(datetime.fromisoformat(f"{start}T09:30:00.000001Z"), months)
     assert moved == datetime.fromisoformat(f"{end}T09:30:00.000001Z")
 
 
-@pytest.mark.parametrize(("begin", "months"), [("9999-12-01", 1), ("0001-01-31", -1), ("2027-01-01", 10**6)])
-def test_the_calendar_has_two_ends(begin: str, months: int) -> None:
+@pytest.mark.parametrize(("start", "months"), [("9999-12-01", 1), ("0001-01-31", -1), ("2027-01-01", 10**6)])
+def test_months_outside_the_calendar_overflow(start: str, months: int) -> None:
     with pytest.raises(OverflowError):
-        add_months(datetime.fromisoformat(f"{begin}T00:00:00Z"), months)
+        add_months(datetime.fromisoformat(f"{start}T00:00:00Z"), months)
 
 
 @pytest.mark.parametrize(
-    "span",
+    "duration",
     [
         Duration(years=999_999),
         Duration(months=999_999),
@@ -99,9 +99,9 @@ def test_the_calendar_has_two_ends(begin: str, months: int) -> None:
         Duration(years=7972, days=366),
     ],
 )
-def test_a_span_that_leads_past_the_calendar_overflows(span: Duration) -> None:
+def test_durations_past_the_year_9999_overflow(duration: Duration) -> None:
     with pytest.raises(OverflowError):
-        span.add_to(datetime(2027, 1, 1, tzinfo=UTC))
+        duration.add_to(datetime(2027, 1, 1, tzinfo=UTC))
 
 
 def test_months_are_added_before_days() -> None:
@@ -110,22 +110,22 @@ def test_months_are_added_before_days() -> None:
 
 
 @pytest.mark.parametrize(
-    ("span", "nothing"), [(Duration(), True), (Duration(seconds=1), False), (Duration(years=1), False)]
+    ("duration", "is_zero"), [(Duration(), True), (Duration(seconds=1), False), (Duration(years=1), False)]
 )
-def test_a_span_may_be_nothing(span: Duration, nothing: bool) -> None:
-    assert span.is_zero is nothing
+def test_is_zero(duration: Duration, is_zero: bool) -> None:
+    assert duration.is_zero is is_zero
 
 
-@many
+@many_examples
 @given(instants, st.integers(0, 11_000))
-def test_so_many_months_later_is_that_month_and_that_day_or_its_last(moment: datetime, months: int) -> None:
-    moved = add_months(moment, months)
-    assert 12 * moved.year + moved.month == 12 * moment.year + moment.month + months
-    assert moved.timetz() == moment.timetz()
-    assert moved.day == moment.day or (moved.day < moment.day and (moved + timedelta(days=1)).day == 1)
+def test_add_months_keeps_the_day_or_uses_the_last_day(instant: datetime, months: int) -> None:
+    moved = add_months(instant, months)
+    assert 12 * moved.year + moved.month == 12 * instant.year + instant.month + months
+    assert moved.timetz() == instant.timetz()
+    assert moved.day == instant.day or (moved.day < instant.day and (moved + timedelta(days=1)).day == 1)
 
 
-@many
+@many_examples
 @given(instants, st.integers(0, 400), st.integers(0, 100_000))
-def test_days_and_seconds_are_exact(moment: datetime, days: int, seconds: int) -> None:
-    assert Duration(days=days, seconds=seconds).add_to(moment) - moment == timedelta(days=days, seconds=seconds)
+def test_days_and_seconds_are_exact(instant: datetime, days: int, seconds: int) -> None:
+    assert Duration(days=days, seconds=seconds).add_to(instant) - instant == timedelta(days=days, seconds=seconds)

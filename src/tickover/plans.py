@@ -1,4 +1,4 @@
-"""What a new clock is to hold, in a program's own types: datetimes, and amounts that lose nothing on their way."""
+"""Plans for new clocks: parameters of createTestClock as Python types, with datetimes and exact amounts."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -11,15 +11,15 @@ from tickover.core import moments
 from tickover.core.results import TransactionType
 
 InstantLike = datetime | str
-"""An instant: a datetime with a time zone, or RFC 3339 text."""
+"""A datetime with a time zone, or an RFC 3339 string."""
 Amount = Decimal | int | float
 
 
-class _Planned(Struct, frozen=True, rename="camel", omit_defaults=True):
+class _PlanStruct(Struct, frozen=True, rename="camel", omit_defaults=True):
     pass
 
 
-class PlannedTransaction(_Planned, frozen=True):
+class PlannedTransaction(_PlanStruct, frozen=True):
     at: datetime
     name: str
     amount: Decimal
@@ -28,20 +28,20 @@ class PlannedTransaction(_Planned, frozen=True):
     category: str | UnsetType = UNSET
 
 
-class PlannedContribution(_Planned, frozen=True):
+class PlannedContribution(_PlanStruct, frozen=True):
     at: datetime
     amount: Decimal
 
 
-class PlannedGoal(_Planned, frozen=True):
+class PlannedGoal(_PlanStruct, frozen=True):
     name: str
     target_amount: Decimal
     initial_amount: Decimal = Decimal(0)
     contributions: Sequence[PlannedContribution] = ()
 
 
-class Plan(_Planned, frozen=True):
-    """All that createTestClock takes. Without `frozen_time` the clock starts at the server's own now."""
+class Plan(_PlanStruct, frozen=True):
+    """The parameters of createTestClock. Without `frozen_time` the clock starts at the server's current time."""
 
     frozen_time: datetime | UnsetType = UNSET
     transactions: Sequence[PlannedTransaction] = ()
@@ -55,26 +55,26 @@ class Plan(_Planned, frozen=True):
 def income(
     name: str, amount: Amount, currency: str, at: InstantLike, category: str | None = None
 ) -> PlannedTransaction:
-    """Money that comes in."""
+    """Return a transaction of type INCOME."""
     return _transaction("INCOME", name, amount, currency, at, category)
 
 
 def expense(
     name: str, amount: Amount, currency: str, at: InstantLike, category: str | None = None
 ) -> PlannedTransaction:
-    """Money that goes out; its amount is positive all the same."""
+    """Return a transaction of type EXPENSE. Its amount is positive."""
     return _transaction("EXPENSE", name, amount, currency, at, category)
 
 
 def contribution(amount: Amount, at: InstantLike) -> PlannedContribution:
-    """Money that is put aside for a goal."""
+    """Return a contribution to a goal."""
     return PlannedContribution(at=to_instant(at), amount=to_exact_decimal(amount))
 
 
 def goal(
     name: str, target: Amount, initial: Amount = 0, contributions: Sequence[PlannedContribution] = ()
 ) -> PlannedGoal:
-    """Something to save for."""
+    """Return a savings goal."""
     return PlannedGoal(
         name=name,
         target_amount=to_exact_decimal(target),
@@ -96,33 +96,33 @@ def _transaction(
     )
 
 
-def to_instant(when: InstantLike) -> datetime:
-    """The instant in UTC; ValueError when it is none, as a datetime without a time zone is."""
-    if isinstance(when, str):
+def to_instant(value: InstantLike) -> datetime:
+    """Convert to a datetime in UTC. Raise ValueError if the value is invalid or has no time zone."""
+    if isinstance(value, str):
         try:
-            return moments.parse(when)
+            return moments.parse(value)
         except ValueError as error:
-            raise ValueError(f"{when!r} {error}") from None
-    if when.utcoffset() is None:
-        raise ValueError(f"{when.isoformat()} has no time zone; say which, such as datetime(..., tzinfo=UTC)")
+            raise ValueError(f"{value!r} {error}") from None
+    if value.utcoffset() is None:
+        raise ValueError(f"{value.isoformat()} has no time zone; add one, for example datetime(..., tzinfo=UTC)")
     try:
-        return when.astimezone(UTC)
+        return value.astimezone(UTC)
     except OverflowError:
-        raise ValueError(f"{when.isoformat()} is not in the years 0001 to 9999 when written in UTC") from None
+        raise ValueError(f"{value.isoformat()} is outside of the years 0001 to 9999 in UTC") from None
 
 
 def to_exact_decimal(amount: Amount) -> Decimal:
-    """The amount as a decimal; ValueError when it would not arrive as it is, because amounts travel as JSON numbers."""
+    """Convert to a decimal. Raise ValueError if a JSON number can't represent the amount exactly."""
     if isinstance(amount, bool) or not isinstance(amount, Decimal | int | float):
-        raise ValueError(f"{amount!r} is no amount; give a Decimal, an int or a float")
-    written = Decimal(repr(amount)) if isinstance(amount, float) else Decimal(amount)
-    if not written.is_finite() or not _survives(written):
-        raise ValueError(f"{amount} has more digits than a JSON number keeps, or is no number")
-    return written
+        raise ValueError(f"invalid amount {amount!r}; use a Decimal, an int or a float")
+    decimal = Decimal(repr(amount)) if isinstance(amount, float) else Decimal(amount)
+    if not decimal.is_finite() or not _is_exact_double(decimal):
+        raise ValueError(f"{amount} is not finite or has too many digits for a JSON number")
+    return decimal
 
 
-def _survives(amount: Decimal) -> bool:
-    """Whether it is the shortest text of the double that a server reads it as."""
+def _is_exact_double(amount: Decimal) -> bool:
+    """Return whether the amount is the shortest decimal form of a double."""
     try:
         return Decimal(repr(float(amount))) == amount
     except OverflowError:
@@ -130,4 +130,4 @@ def _survives(amount: Decimal) -> bool:
 
 
 encode_json: Final = json.Encoder(decimal_format="number").encode
-"""Write parameters, a plan among them, as JSON."""
+"""Encode parameters, such as a plan, as JSON."""

@@ -1,4 +1,4 @@
-"""Spans of calendar time, such as a month and two days: read from text, and added to an instant."""
+"""Durations in calendar units, such as one month and two days: parsed from text, and added to instants."""
 
 import re
 from calendar import monthrange
@@ -16,16 +16,16 @@ _UNITS: Final = {
     "minutes": "min|minute|minutes",
     "seconds": "s|sec|second|seconds",
 }
-_NAMES: Final = {name: unit for unit, names in _UNITS.items() for name in names.split("|")}
+_UNIT_BY_NAME: Final = {name: unit for unit, names in _UNITS.items() for name in names.split("|")}
 _PART: Final = re.compile(r"([0-9]{1,6}) *([a-z]+)", re.IGNORECASE)
-_BETWEEN: Final = r"(?: *, *| +and +| *)"
-_WHOLE: Final = re.compile(rf"\+? *{_PART.pattern}(?:{_BETWEEN}{_PART.pattern})*", re.IGNORECASE)
+_SEPARATOR: Final = r"(?: *, *| +and +| *)"
+_DURATION: Final = re.compile(rf"\+? *{_PART.pattern}(?:{_SEPARATOR}{_PART.pattern})*", re.IGNORECASE)
 
-EXPECTED: Final = "must be a span of time such as 1mo, 2w, 10 days or 1y 6mo"
+EXPECTED: Final = "must be a duration such as 1mo, 2w, 10 days or 1y 6mo"
 
 
 class Duration(Struct, frozen=True):
-    """How much later. Months and years go by the calendar: a month after 31 January is the last day of February."""
+    """A duration. Months and years follow the calendar: 31 January plus one month is the last day of February."""
 
     years: int = 0
     months: int = 0
@@ -35,9 +35,9 @@ class Duration(Struct, frozen=True):
     minutes: int = 0
     seconds: int = 0
 
-    def add_to(self, moment: datetime) -> datetime:
-        """The instant so much later; OverflowError when the calendar has none."""
-        moved = add_months(moment, 12 * self.years + self.months)
+    def add_to(self, instant: datetime) -> datetime:
+        """Return `instant` plus this duration. Raise OverflowError after the year 9999."""
+        moved = add_months(instant, 12 * self.years + self.months)
         return moved + timedelta(
             weeks=self.weeks, days=self.days, hours=self.hours, minutes=self.minutes, seconds=self.seconds
         )
@@ -48,23 +48,23 @@ class Duration(Struct, frozen=True):
 
 
 def parse(text: str) -> Duration:
-    """Read a span such as `1mo`, `+2 weeks` or `1y 6mo`; ValueError when it is anything else."""
-    if not _WHOLE.fullmatch(text.strip()):
+    """Parse a duration such as `1mo`, `+2 weeks` or `1y 6mo`. Raise ValueError if it is invalid."""
+    if not _DURATION.fullmatch(text.strip()):
         raise ValueError(EXPECTED)
     amounts: dict[str, int] = {}
     for amount, name in _PART.findall(text):
-        unit = _NAMES.get(name.lower())
+        unit = _UNIT_BY_NAME.get(name.lower())
         if unit is None or unit in amounts:
             raise ValueError(EXPECTED)
         amounts[unit] = int(amount)
     return Duration(**amounts)
 
 
-def add_months(moment: datetime, months: int) -> datetime:
-    """The same day of the month so many months later (earlier when negative), or that month's last day."""
-    years, month = divmod(moment.month - 1 + months, 12)
-    year = moment.year + years
+def add_months(instant: datetime, months: int) -> datetime:
+    """Return the same day of the month `months` later, or that month's last day. `months` may be negative."""
+    years, month = divmod(instant.month - 1 + months, 12)
+    year = instant.year + years
     if not 1 <= year <= 9999:
-        raise OverflowError("the calendar ends there")
-    day = min(moment.day, monthrange(year, month + 1)[1])
-    return moment.replace(year=year, month=month + 1, day=day)
+        raise OverflowError("outside of the years 1 to 9999")
+    day = min(instant.day, monthrange(year, month + 1)[1])
+    return instant.replace(year=year, month=month + 1, day=day)

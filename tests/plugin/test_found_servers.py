@@ -70,7 +70,7 @@ def test_the_option_comes_before_the_variable_and_that_before_the_setting(
     ("url", "told"),
     [
         ("http://127.0.0.1:1", "Can't connect to http://127.0.0.1:1"),
-        ("localhost:8000", "'localhost:8000' is no url of a server"),
+        ("localhost:8000", "invalid server URL 'localhost:8000'"),
     ],
 )
 def test_where_no_server_is_found_it_is_told(url: str, told: str) -> None:

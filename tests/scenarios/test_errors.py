@@ -13,7 +13,7 @@ from tickover.scenarios.timings import EXPECTED as POINT
 
 NEW_YEAR = "2027-01-01T00:00:00Z"
 AMOUNT = "must be a number greater than 0 and at most 1,000,000,000"
-LENGTH = 'must be a span of time such as "6 months" or "1 year", at most 10 years'
+LENGTH = 'must be a duration such as "6 months" or "1 year", at most 10 years'
 DAY = 'must be a date such as "2027-01-31" or an instant such as "2027-01-31T09:00:00Z"'
 TIME = 'must be a time of day in UTC such as "08:00"'
 TEXT = "must be text of 1 to 120 characters"

@@ -13,7 +13,7 @@ from tickover.spans import Duration
 MOST_TIMES: Final = 10_000
 _LONGEST_ABOUT: Final = 2_000
 _LONGEST: Final = timedelta(days=366 * SPAN_YEARS)
-_LENGTH: Final = f'must be a span of time such as "6 months" or "1 year", at most {SPAN_YEARS} years'
+_LENGTH: Final = f'must be a duration such as "6 months" or "1 year", at most {SPAN_YEARS} years'
 _CURRENCY: Final = re.compile(r"[A-Z]{3}")
 
 
