@@ -14,7 +14,7 @@ from pathlib import Path
 from bench.load import STEP_SECONDS, Clocks, Void
 from bench.results import Slot
 from tests.postgres import PostgresServer
-from tickover.storage.connections import _SESSION
+from tickover.storage.sessions import SETTINGS
 
 _END_SECONDS = 60.0
 _FIRST_CALLS = 5
@@ -78,7 +78,7 @@ class PgbenchLoad:
         return slot
 
     def _told_to_end_after(self, seconds: float, clients: int, script: Path) -> str:
-        session = {name: value.replace(" ", "\\ ") for name, value in _SESSION.items()}
+        session = {name: value.replace(" ", "\\ ") for name, value in SETTINGS.items()}
         options = " ".join(f"-c {name}={value}" for name, value in session.items())
         usual = self._server._as_usual()
         usual["env"] = {**usual["env"], "PGOPTIONS": options}

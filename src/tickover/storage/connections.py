@@ -5,6 +5,7 @@ It knows how to reach the server that takes writes, and nothing of what is writt
 
 import asyncio
 import ssl
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
@@ -14,31 +15,13 @@ import asyncpg
 from tickover.core.errors import unavailable
 from tickover.settings import SettingError
 from tickover.storage.migrate import migrations, pending
+from tickover.storage.sessions import Sessions
 
 _CONNECT_SECONDS: Final = 3.0
 _WAIT_SECONDS: Final = 3.0
-# The server gives a statement up first, and then it is known that nothing has happened.
-_STATEMENT_SECONDS: Final = 4
-_LOCK_SECONDS: Final = 2
+# Longer than a statement may take: the server gives up first, and then it is known that nothing has happened.
 _ANSWER_SECONDS: Final = 5.0
 _IDLE_SECONDS: Final = 300.0
-
-# How each session works, unless the URL says otherwise.
-_SESSION: Final = {
-    "application_name": "tickover",
-    "statement_timeout": f"{_STATEMENT_SECONDS}s",
-    "lock_timeout": f"{_LOCK_SECONDS}s",
-    "idle_in_transaction_session_timeout": "10s",
-    # Every statement of a function must see what was committed before it, whatever the database's default is.
-    "default_transaction_isolation": "read committed",
-    # Every statement is a look-up by key. Planned once and like this, it stays one however the tables grow: a plan made
-    # while they were empty would scan them.
-    "plan_cache_mode": "force_generic_plan",
-    "enable_seqscan": "off",
-    "enable_hashjoin": "off",
-    "enable_mergejoin": "off",
-    "jit": "off",
-}
 
 # What can befall any database; all else is a fault of ours.
 _AWAY: Final = (
@@ -57,6 +40,9 @@ _AWAY: Final = (
     asyncpg.InvalidAuthorizationSpecificationError,
     asyncpg.InvalidCatalogNameError,
     asyncpg.InsufficientPrivilegeError,
+    # A pooler has lent another session than the one that knows the statement.
+    asyncpg.InvalidSQLStatementNameError,
+    asyncpg.DuplicatePreparedStatementError,
 )
 
 # The connection ended before the statement was answered.
@@ -86,6 +72,7 @@ class Connections:
     def __init__(self, url: str, most: int) -> None:
         self._url = url
         self._hosts = _one_url_a_host(url)
+        self._sessions = Sessions(url, shown(url))
         self._most = most
         self._pool: asyncpg.Pool | None = None
         self._giving_back: set[asyncio.Task[None]] = set()
@@ -94,7 +81,7 @@ class Connections:
         """Bring the schema up to date; SettingError when the database is not to be had or not to be used."""
         try:
             # A migration may take its time, and so may another server's that has to be waited for.
-            connection = await self.connect(command_timeout=None)
+            connection = await self._reach(command_timeout=None, statement_cache_size=0)
             try:
                 await self._check(connection)
                 await _migrate(connection)
@@ -112,6 +99,10 @@ class Connections:
         )
 
     async def _check(self, connection: asyncpg.Connection) -> None:
+        # First of all: settings would reach the sessions of others if a pooler lends them.
+        await self._sessions.check_pooler(connection, lambda: self._reach(statement_cache_size=0))
+        await self._sessions.set_up(connection)
+        await self._sessions.check_settings(connection)
         encoding = await connection.fetchval("show server_encoding")
         if encoding != "UTF8":
             raise SettingError(f"The database {shown(self._url)} is in {encoding}; it must be in UTF8.") from None
@@ -199,19 +190,20 @@ class Connections:
             await self._pool.release(connection, timeout=_WAIT_SECONDS)
 
     async def connect(self, *_: object, **options: Any) -> asyncpg.Connection:
+        """A connection whose session is set up."""
+        if self._sessions.are_lent:
+            options["statement_cache_size"] = 0
+        return await self._reach(self._sessions.set_up, **options)
+
+    async def _reach(
+        self, set_up: Callable[[asyncpg.Connection], Awaitable[None]] | None = None, **options: Any
+    ) -> asyncpg.Connection:
         """Connect to the first host that will do, beginning with the one that did last time."""
-        options.setdefault("command_timeout", _ANSWER_SECONDS)
+        options = {"command_timeout": _ANSWER_SECONDS, "server_settings": self._sessions.startup} | options
         failure: Exception | None = None
         for host in tuple(self._hosts):
             try:
-                connection: asyncpg.Connection = await asyncpg.connect(
-                    host,
-                    timeout=_CONNECT_SECONDS / len(self._hosts),
-                    server_settings=_session_settings(host),
-                    # A plan that was made while a table was nearly empty is not kept for long.
-                    max_cached_statement_lifetime=60,
-                    **options,
-                )
+                connection = await _connect(host, set_up, _CONNECT_SECONDS / len(self._hosts), options)
             except (*_AWAY, asyncpg.PostgresError) as error:
                 # What a server says is worth more than that another did not answer.
                 failure = failure if isinstance(failure, asyncpg.PostgresError) else error
@@ -221,6 +213,30 @@ class Connections:
                 return connection
         assert failure is not None
         raise failure
+
+
+async def _connect(
+    url: str,
+    set_up: Callable[[asyncpg.Connection], Awaitable[None]] | None,
+    seconds: float,
+    options: dict[str, Any],
+) -> asyncpg.Connection:
+    async with asyncio.timeout(seconds):
+        connection: asyncpg.Connection = await asyncpg.connect(
+            url,
+            # A plan that was made while a table was nearly empty is not kept for long.
+            max_cached_statement_lifetime=60,
+            **options,
+        )
+        done = False
+        try:
+            if set_up is not None:
+                await set_up(connection)
+            done = True
+        finally:
+            if not done:
+                connection.terminate()
+    return connection
 
 
 def shown(url: str) -> str:
@@ -240,6 +256,7 @@ def _one_url_a_host(url: str) -> list[str]:
     query = dict(parse_qsl(address.query))
     # Others know it, but the driver would take it for a setting of the server; and our waits are bounded already.
     query.pop("connect_timeout", None)
+    query.pop("pool_mode", None)
     if len(several) > 1:
         query.setdefault("target_session_attrs", "read-write")
     address = address._replace(query=urlencode(query))
@@ -261,11 +278,6 @@ def _split(url: str) -> SplitResult:
             "as @, :, /, ?, # and [ in user and password percent-encoded."
         ) from None
     return address
-
-
-def _session_settings(url: str) -> dict[str, str]:
-    given = dict(parse_qsl(urlsplit(url).query))
-    return {name: value for name, value in _SESSION.items() if name not in given}
 
 
 async def _leave_as_it_is(_: asyncpg.Connection) -> None:

@@ -261,6 +261,8 @@ async def opened(url: str, only_reads: bool) -> AsyncIterator[End]:
 
 async def _connected(url: str, only_reads: bool) -> End:
     if is_postgres(url):
+        if "pool_mode=transaction" in url:
+            raise SettingError("A copy needs sessions of its own. Name the database itself, not a pooler.")
         return PostgresEnd(await Connections(url, 1).connect(command_timeout=None), only_reads)
     return SqliteEnd(path_of(url), only_reads)
 
