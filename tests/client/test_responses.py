@@ -114,6 +114,13 @@ async def test_a_redirect_is_not_followed(open_client: OpenClient, status: int) 
         assert other.requests == []
 
 
+@pytest.mark.parametrize(("path", "base_path"), [("/tickover/rpc", "/tickover"), ("/elsewhere?secret=1", "")])
+async def test_a_redirect_is_reported_with_its_base_path(open_client: OpenClient, path: str, base_path: str) -> None:
+    with scripted_server(respond_with("", 301, Location=f"https://apps.example.test{path}")) as server:
+        error = await catch_invalid_response(open_client, server)
+    assert f"redirects to https://apps.example.test{base_path}. The client doesn't" in str(error)
+
+
 @pytest.mark.parametrize("location", ["mailto:ana@example.test", "http://elsewhere.test:port"])
 async def test_a_redirect_to_an_invalid_url_raises_unreachable(open_client: OpenClient, location: str) -> None:
     with scripted_server(respond_with("", 302, Location=location)) as server:

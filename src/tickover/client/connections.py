@@ -78,7 +78,7 @@ class _BodyReader:
             status=response.status_code,
             content=bytes(self.content),
             content_type=content_type,
-            redirect_origin=_redirect_origin(response),
+            redirect_base=_redirect_base(response),
         )
 
 
@@ -194,8 +194,10 @@ def _connection_hint(error: BaseException) -> str:
     return "Check that the server is running. `tickover serve` starts one."
 
 
-def _redirect_origin(response: httpx2.Response) -> str:
+def _redirect_base(response: httpx2.Response) -> str:
     if response.next_request is None:
         return ""
     url = response.next_request.url
-    return f"{url.scheme}://{url.netloc.decode('ascii')}"
+    path = url.raw_path.decode("ascii").partition("?")[0]
+    base_path = path.removesuffix("/rpc") if path.endswith("/rpc") else ""
+    return f"{url.scheme}://{url.netloc.decode('ascii')}{base_path}"

@@ -22,8 +22,8 @@ class Response(Struct, frozen=True):
     status: int
     content: bytes
     content_type: str = ""
-    redirect_origin: str = ""
-    """Scheme, host and port that a redirect points to, without the path."""
+    redirect_base: str = ""
+    """The base URL that a redirect points to."""
 
 
 class NoResponse(Struct, frozen=True):

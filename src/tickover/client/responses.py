@@ -58,9 +58,9 @@ def decode_document(response: Response, decoder: Decoder[T]) -> T | None:
 
 
 def _decode_envelope(response: Response) -> _Envelope:
-    if response.redirect_origin:
+    if response.redirect_base:
         raise InvalidResponse(
-            f"{response.url} redirects to {response.redirect_origin}. The client doesn't follow redirects."
+            f"{response.url} redirects to {response.redirect_base}. The client doesn't follow redirects."
             " Use the URL that it redirects to."
         )
     try:

@@ -560,7 +560,7 @@ class Api extends HTMLElement {
 }
 
 function links() {
-  return [h("a", { href: "/docs" }, "The whole reference on one page"), " · ", h("a", { href: "/openrpc.json" }, "openrpc.json")];
+  return [h("a", { href: "docs" }, "The whole reference on one page"), " · ", h("a", { href: "openrpc.json" }, "openrpc.json")];
 }
 
 function methodList(description, chosen) {

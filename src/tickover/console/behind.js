@@ -199,7 +199,7 @@ class Behind {
   }
 
   #code(kind, title, exchange) {
-    const url = `${location.origin}/rpc`;
+    const url = new URL("rpc", document.baseURI).href;
     const shown = snippet(kind, { ...exchange, request: masked(exchange) }, { url });
     const secret = SECRETS[exchange.method];
     return h("div", {},

@@ -51,7 +51,7 @@ function canKeep() {
 function signedIn({ token, userId }) {
   begin({ token, email: "", userId }, { stay: byId("stay").checked });
   say("You are signed in.");
-  location.replace("/");
+  location.replace("./");
 }
 
 signIn.addEventListener("click", async () => {

@@ -33,7 +33,7 @@ async function get(path, signal) {
   }
 }
 
-const pathOf = (id, kind) => `/mailbox/letters/${encodeURIComponent(id)}.${kind}`;
+const pathOf = (id, kind) => `mailbox/letters/${encodeURIComponent(id)}.${kind}`;
 
 class Mailbox extends HTMLElement {
   connectedCallback() {
@@ -77,7 +77,7 @@ class Mailbox extends HTMLElement {
     clearTimeout(this.timer);
     if (document.visibilityState === "hidden") return;
     const { signal } = this.stopped;
-    const found = await get("/mailbox/letters.json", signal);
+    const found = await get("mailbox/letters.json", signal);
     if (signal.aborted) return;
     if (found === NOT_THERE) {
       this.showRealMail();

@@ -1,16 +1,21 @@
 // The server: who is signed in there, POST /rpc, and what else it has. Names of clocks, which it has not, are here too.
 
 const [TAB, DEVICE] = ["sessionStorage", "localStorage"];
-const KEY = "tickover";
-const NAMES = "tickover-names";
+// All URLs here are relative, because a proxy may serve the console below a path. Storage is shared by the whole host, so
+// its keys have that path in them.
+const BELOW = new URL(".", document.baseURI).pathname.slice(0, -1);
+const KEY = "tickover" + BELOW;
+const NAMES = "tickover-names" + BELOW;
 const news = new EventTarget();
-let unkept = null; // for a browser that keeps nothing: until the page is left
+// For a browser that keeps nothing: until the page is left.
+let unkept = null;
 
 function read(storage, key = KEY) {
   try {
     return JSON.parse(globalThis[storage].getItem(key));
   } catch {
-    return null; // a damaged entry, or a browser that keeps nothing
+    // A damaged entry, or a browser that keeps nothing.
+    return null;
   }
 }
 
@@ -136,7 +141,7 @@ function keep(exchange) {
 
 async function send(request, { token, headers, signal }) {
   try {
-    const response = await fetch("/rpc", {
+    const response = await fetch("rpc", {
       method: "POST",
       headers: { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }), ...headers },
       body: JSON.stringify(request),
@@ -211,7 +216,7 @@ let about;
 
 /** `{ mailbox, resendSeconds }`: whether mail stays in the development outbox, and how long the next letter has to wait. */
 export function site() {
-  about ??= fetch("/site.json", { credentials: "omit" }).then((answer) => answer.json()).catch(() => ({ mailbox: false, resendSeconds: 60 }));
+  about ??= fetch("site.json", { credentials: "omit" }).then((answer) => answer.json()).catch(() => ({ mailbox: false, resendSeconds: 60 }));
   return about;
 }
 
@@ -220,7 +225,7 @@ let gallery;
 /** The scenarios, each `{ name, title, about, params }` with what createTestClock takes. Throws without a server. */
 export async function scenarios() {
   if (!gallery) {
-    const answer = await fetch("/scenarios.json", { credentials: "omit" });
+    const answer = await fetch("scenarios.json", { credentials: "omit" });
     if (!answer.ok) throw new Error("There are no scenarios.");
     gallery = await answer.json();
   }
@@ -229,6 +234,6 @@ export async function scenarios() {
 
 /** The newest letter to an address, or null. */
 export async function latestLetter(email) {
-  const answer = await fetch(`/mailbox/latest?to=${encodeURIComponent(email)}`, { credentials: "omit", cache: "no-store" });
+  const answer = await fetch(`mailbox/latest?to=${encodeURIComponent(email)}`, { credentials: "omit", cache: "no-store" });
   return answer.ok ? answer.json() : null;
 }

@@ -1,0 +1,107 @@
+"""The console in a real browser at a public URL with a path, behind the real nginx."""
+
+import json
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from tests.browser.consoles import Console, new_address
+from tests.browser.tabs import Tab, open_tab
+from tests.nginx import program_behind_nginx
+from tests.program import Program, link_params
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@pytest.fixture(scope="module")
+def behind_nginx(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Program, str]]:
+    with program_behind_nginx(tmp_path_factory.mktemp("nginx")) as started:
+        yield started
+
+
+class PublicConsole(Console):
+    """The console at the public URL."""
+
+    def __init__(self, tab: Tab, program: Program, url: str) -> None:
+        super().__init__(tab, program)
+        self.url = url
+
+    async def open(self, place: str = "#/") -> None:
+        await self.page.goto(f"{self.url}/{place}")
+
+
+def paths_below(tab: Tab) -> set[str]:
+    """What the tab asked for, all of it below the path."""
+    paths = {urlsplit(request.url).path for request in tab.requests if not request.url.startswith("data:")}
+    assert {path for path in paths if not path.startswith("/tickover/")} == set()
+    return {path.removeprefix("/tickover") for path in paths}
+
+
+async def test_everything_that_the_console_does_is_below_the_path(behind_nginx: tuple[Program, str], tab: Tab) -> None:
+    console = PublicConsole(tab, *behind_nginx)
+    page = console.page
+    email = new_address()
+    await console.open("")
+    await console.ask_for_code(email)
+    await console.button("Fill in").click()
+    await expect(console.said).to_have_text(f"You are signed in as {email}.")
+    await console.open("#/clocks/new")
+    await page.get_by_role("button", name="Create").first.click()
+    await expect(console.slider).to_be_visible()
+    await console.open("#/mailbox")
+    await page.get_by_role("link", name=email).first.click()
+    letter = page.frame_locator("iframe")
+    await expect(letter.locator("body")).to_contain_text("code")
+    await console.open("#/api")
+    await page.get_by_role("link", name="The whole reference on one page").click()
+    await expect(page.get_by_role("heading", level=1)).to_be_visible()
+    document = page.get_by_role("link", name="openrpc.json")
+    assert await document.evaluate("(link) => link.href") == f"{console.url}/openrpc.json"
+    asked = paths_below(tab)
+    assert {"/", "/rpc", "/site.json", "/scenarios.json", "/mailbox/latest", "/mailbox/letters.json", "/docs"} <= asked
+
+
+async def test_call_behind_an_action_shows_the_public_url(behind_nginx: tuple[Program, str], tab: Tab) -> None:
+    console = PublicConsole(tab, *behind_nginx)
+    await console.open("")
+    await console.ask_for_code(new_address())
+    await console.page.get_by_text("The call behind it").click()
+    await console.page.get_by_role("tab", name="curl").click()
+    await expect(console.page.locator("#behind")).to_contain_text(f"{console.url}/rpc")
+
+
+async def test_login_link_signs_in_below_the_path(behind_nginx: tuple[Program, str], tab: Tab) -> None:
+    program, url = behind_nginx
+    link = program.result("sendLoginCodeEmail", link_params(new_address()))["loginUrl"]
+    await tab.page.goto(link)
+    await tab.sign_in.click()
+    await expect(tab.page.get_by_role("button", name="Sign out")).to_be_visible()
+    assert tab.page.url.partition("#")[0] == f"{url}/"
+    assert {"/login", "/rpc", "/"} <= paths_below(tab)
+
+
+async def test_used_login_link_leads_back_to_the_console(behind_nginx: tuple[Program, str], tab: Tab) -> None:
+    _, url = behind_nginx
+    await tab.page.goto(f"{url}/login")
+    await tab.page.get_by_role("link", name="Ask for a new link").click()
+    await expect(tab.page.get_by_role("heading", name="Sign in", level=1)).to_be_visible()
+    assert tab.page.url.partition("#")[0] == f"{url}/"
+    paths_below(tab)
+
+
+async def test_session_is_stored_under_the_path(behind_nginx: tuple[Program, str], browser: Browser) -> None:
+    program, url = behind_nginx
+    async with open_tab(browser) as tab:
+        # Somebody is signed in at another Tickover, at the root of the same host.
+        other = json.dumps(json.dumps({"token": "tko_other", "email": "other@example.test", "userId": ""}))
+        await tab.page.add_init_script(f"localStorage.setItem('tickover', {other})")
+        console = PublicConsole(tab, program, url)
+        await console.open("")
+        await expect(console.heading("Sign in")).to_be_visible()
+        email = new_address()
+        await console.ask_for_code(email)
+        await console.button("Fill in").click()
+        await expect(console.button("Sign out")).to_be_visible()
+        assert await tab.measure("() => Object.keys(sessionStorage)") == ["tickover/tickover"]

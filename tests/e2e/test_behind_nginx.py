@@ -1,0 +1,140 @@
+"""A public URL with a path behind the real nginx: pages, emails, the client, the command line, the pytest plugin."""
+
+import http.client
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urljoin, urlsplit
+from urllib.request import urlopen
+
+import pytest
+
+from tests.nginx import program_behind_nginx
+from tests.program import Program, link_params, run_tickover
+from tickover.client import Tickover
+
+pytest_plugins = ["pytester"]
+
+
+@pytest.fixture(scope="module")
+def behind_nginx(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Program, str]]:
+    with program_behind_nginx(tmp_path_factory.mktemp("nginx")) as started:
+        yield started
+
+
+def read(url: str) -> str:
+    with urlopen(url, timeout=30) as answer:
+        assert answer.url == url, "it was redirected"
+        text: str = answer.read().decode()
+    return text
+
+
+@pytest.mark.parametrize("page", ["/", "/login", "/docs"])
+def test_every_file_that_a_page_names_is_below_the_path(behind_nginx: tuple[Program, str], page: str) -> None:
+    _, url = behind_nginx
+    named = re.findall(r'(?:href|src)="([^"#][^"]*)"', read(url + page))
+    leads_to = {urljoin(url + page, name) for name in named if not name.startswith("data:")}
+    assert len(leads_to) >= 2
+    for address in leads_to:
+        assert address.startswith(f"{url}/")
+        assert read(address)
+
+
+def test_url_without_the_slash_leads_to_the_console(behind_nginx: tuple[Program, str]) -> None:
+    _, url = behind_nginx
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)
+    connection.request("GET", urlsplit(url).path)
+    answer = connection.getresponse()
+    connection.close()
+    assert (answer.status, answer.headers["Location"]) == (301, f"{url}/")
+
+
+def test_openrpc_document_and_docs_name_the_public_url(behind_nginx: tuple[Program, str]) -> None:
+    _, url = behind_nginx
+    document = json.loads(read(f"{url}/openrpc.json"))
+    assert [server["url"] for server in document["servers"]] == [f"{url}/rpc"]
+    assert f"curl -sS {url}/rpc" in read(f"{url}/docs")
+    for method in document["methods"]:
+        assert method["externalDocs"]["url"].startswith(f"{url}/docs#")
+
+
+def test_login_link_has_the_path_in_the_answer_and_in_the_email(behind_nginx: tuple[Program, str]) -> None:
+    program, url = behind_nginx
+    link = program.result("sendLoginCodeEmail", link_params("link@example.test"))["loginUrl"]
+    assert link.startswith(f"{url}/login#token=")
+    email = program.letters()[-1]
+    for kind in ("plain", "html"):
+        body = email.get_body((kind,))
+        assert body
+        assert link in body.get_content()
+
+
+@pytest.mark.parametrize("slash", ["", "/"])
+def test_client_works_with_the_public_url(behind_nginx: tuple[Program, str], slash: str) -> None:
+    _, url = behind_nginx
+    email = f"client{len(slash)}@example.test"
+    with Tickover(url + slash) as client:
+        client.send_code(email)
+        sent = client.latest_email(email)
+        assert sent
+        assert sent.code
+        client.log_in(email, sent.code)
+        clock = client.create_clock()
+        assert client.get_clock(clock.id).id == clock.id
+
+
+def test_command_line_works_with_the_public_url(behind_nginx: tuple[Program, str], tmp_path: Path) -> None:
+    _, url = behind_nginx
+    home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config"), "XDG_STATE_HOME": str(tmp_path / "s")}
+    signed_in = run_tickover(tmp_path, "login", "cli@example.test", "--url", f"{url}/", **home)
+    assert signed_in.returncode == 0, signed_in.stderr
+    for variables, flags in [({"TICKOVER_URL": url}, ()), ({}, ("--url", url))]:
+        created = run_tickover(tmp_path, "clock", "create", "trip", "--json", *flags, **home, **variables)
+        assert created.returncode == 0, created.stderr
+    # The credentials belong to the URL with its path, not to the host.
+    elsewhere = run_tickover(tmp_path, "clock", "list", "--url", url.removesuffix("/tickover"), **home)
+    assert elsewhere.returncode != 0
+    assert "not signed in" in elsewhere.stderr
+
+
+def test_pytest_plugin_works_with_the_public_url(behind_nginx: tuple[Program, str], pytester: pytest.Pytester) -> None:
+    _, url = behind_nginx
+    pytester.makeini("[pytest]\nfilterwarnings = error\nasyncio_default_fixture_loop_scope = function")
+    pytester.makepyfile(
+        """
+        def test_it(tickover, client, clock, mailbox):
+            assert client.get_clock(clock("trip").id)
+            with tickover.client(mailbox.address()) as other:
+                assert other.token
+        """
+    )
+    pytester.runpytest_subprocess("-n", "0", "--tickover-url", f"{url}/").assert_outcomes(passed=1)
+
+
+def test_each_client_has_its_own_limit_and_cannot_claim_another(tmp_path: Path) -> None:
+    limits = {"TICKOVER_CLIENT_BURST": "1", "TICKOVER_CLIENT_REFILL": "0.001"}
+    with program_behind_nginx(tmp_path, **limits) as (_, url):
+
+        def status_for(source: str, **headers: str) -> int:
+            address = urlsplit(url)
+            connection = http.client.HTTPConnection(address.netloc, timeout=30, source_address=(source, 0))
+            body = '{"jsonrpc":"2.0","id":1,"method":"loginByEmailLink","params":{"token":"none"}}'
+            connection.request("POST", f"{address.path}/rpc", body, {"Content-Type": "application/json", **headers})
+            status = connection.getresponse().status
+            connection.close()
+            return status
+
+        assert [status_for("127.0.0.2"), status_for("127.0.0.3")] == [200, 200]
+        claimed = {"X-Forwarded-For": "198.51.100.7"}
+        assert [status_for("127.0.0.2"), status_for("127.0.0.2", **claimed)] == [429, 429]
+
+
+def test_body_above_the_limit_gets_the_answer_of_tickover(behind_nginx: tuple[Program, str]) -> None:
+    _, url = behind_nginx
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)
+    connection.request("POST", "/tickover/rpc", b" " * (2**20 + 1), {"Content-Type": "application/json"})
+    answer = connection.getresponse()
+    assert answer.status == 413
+    assert json.loads(answer.read())["error"]["data"]["reason"] == "BODY_TOO_LARGE"
+    connection.close()
