@@ -75,11 +75,16 @@ async def test_50_documents_fit_in_a_batch(world: World) -> None:
 
 
 async def test_refusals_with_thousands_of_faults_are_bounded_too(world: World, token: str) -> None:
-    wrong = {"transactions": [{}] * 100, "goals": [{"contributions": [{}] * 100}] * 25}
-    found = outcomes(await world.post([call("createTestClock", wrong, number) for number in range(MAX_BATCH)], token))
+    wrong = {"goals": [{"contributions": [{"a": 1, "b": 1}] * 100}] * 25}
+    alone = await world.call("createTestClock", wrong, token)
+    assert len(alone.body) > MAX_CLOCK_RESULT, "such a refusal is larger than any result"
+    found = outcomes(await world.post([call("createTestClock", wrong, number) for number in range(15)], token))
     faulty = found.count("INVALID_PARAMS")
-    assert found == ["INVALID_PARAMS"] * faulty + ["INVALID_REQUEST"] * (MAX_BATCH - faulty)
-    assert 5 < faulty < MAX_BATCH
+    assert found == ["INVALID_PARAMS"] * faulty + ["INVALID_REQUEST"] * (15 - faulty)
+    assert 5 < faulty < 15
+    world.rpc._batch_limits = BatchLimits(max_unfinished=MAX_CLOCK_RESULT)
+    found = outcomes(await world.post([call("createTestClock", wrong), call("createTestClock", {})], token))
+    assert found == ["UNAVAILABLE", "ok"], "a result would have fitted"
 
 
 async def test_long_ids_fit_beside_everything_else(world: World, token: str) -> None:
