@@ -1,13 +1,14 @@
 """Who is turned away at the door: requests under a foreign name, and pages of a foreign origin."""
 
 import json
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
 from tests.world import World
 from tickover.core.errors import Rejection
 from tickover.guards import Guard
+from tickover.http.messages import Request
 from tickover.pages import Site
 from tickover.settings import read_settings
 from tickover.web import Web
@@ -173,25 +174,13 @@ class Door:
         self._web = Web(world.web._rpc, world.store.ping, guard(**settings), site, now=lambda: world.now)
 
     async def ask(self, method: str, path: str, body: bytes = b"", /, **headers: str) -> Response:
-        sent: list[Any] = []
-
-        async def receive() -> Any:
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        async def send(message: Any) -> None:
-            sent.append(message)
-
         given = {"host": "localhost", "content-type": "application/json"} | {
             name.replace("_", "-"): value for name, value in headers.items()
         }
-        written = [(name.encode(), value.encode()) for name, value in given.items() if value]
-        client = ("203.0.113.7", 50_000)
-        scope = {"type": "http", "method": method, "path": path, "headers": written, "client": client}
-        await self._web(scope, receive, send)
-        start, end = sent
-        return Response(
-            start["status"], [(name.decode(), value.decode()) for name, value in start["headers"]], end["body"]
-        )
+        fields = {name.encode(): value.encode() for name, value in given.items() if value}
+        answer = self._web.answer(Request(method, path, b"", fields, "203.0.113.7", body))
+        status, written, said = answer if isinstance(answer, tuple) else await answer
+        return Response(status, [(name.decode(), value.decode()) for name, value in written], said)
 
 
 LOGOUT = b'{"jsonrpc":"2.0","id":1,"method":"logout"}'
@@ -201,7 +190,7 @@ SEND = (
 )
 
 
-@pytest.mark.parametrize("path", ["/rpc", "/login", "/assets/login.js", "/healthz", "/readyz", "/nothing"])
+@pytest.mark.parametrize("path", ["/rpc", "/login", "/assets/login.js", "/nothing"])
 async def test_a_foreign_name_gets_the_same_refusal_everywhere(world: World, path: str) -> None:
     for method in ("GET", "POST", "OPTIONS"):
         answer = await Door(world).ask(method, path, host="evil.example")
@@ -217,6 +206,12 @@ async def test_a_foreign_name_gets_the_same_refusal_everywhere(world: World, pat
                 "data": {"reason": "INVALID_REQUEST"},
             },
         }
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+@pytest.mark.parametrize("host", ["", "10.1.2.3:8000", "evil.example"])
+async def test_health_checks_are_answered_under_any_name(world: World, path: str, host: str) -> None:
+    assert (await Door(world).ask("GET", path, host=host)).status == 200
 
 
 async def test_a_call_under_a_foreign_name_does_nothing(world: World) -> None:

@@ -74,6 +74,7 @@ async def test_a_page_has_exactly_these_headers(world: World, path: str) -> None
     headers = dict(answer.headers)
     assert answer.status == 200
     assert re.fullmatch(r"req_[0-9a-f]+", headers.pop("x-request-id"))
+    assert headers.pop("date").endswith(" GMT")
     assert policy_of(headers.pop("content-security-policy")) == POLICIES[path]
     assert headers == {
         "content-type": KINDS[path],
@@ -95,7 +96,7 @@ async def test_a_page_is_the_same_compressed(world: World, path: str) -> None:
     assert len(packed.body) < len(plain.body)
     told = {"content-encoding": "gzip", "content-length": str(len(packed.body))}
     assert told.items() <= packed.headers.items()
-    changing = {"x-request-id", "content-length"}
+    changing = {"x-request-id", "content-length", "date"}
     assert {name: value for name, value in packed.headers.items() if name not in {*changing, *told}} == {
         name: value for name, value in plain.headers.items() if name not in changing
     }

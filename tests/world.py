@@ -16,7 +16,9 @@ from typing import Any, NamedTuple
 import structlog
 from structlog.stdlib import BoundLogger
 
+from tickover.core.limits import MAX_BODY
 from tickover.guards import Guard
+from tickover.http.messages import Request, merge
 from tickover.mail.compose import Composer
 from tickover.mail.mailbox import Mailbox
 from tickover.mail.outbox import Outbox
@@ -50,6 +52,18 @@ class Answer(NamedTuple):
         return json.loads(self.body)
 
 
+async def ask(web: Web, request: Request) -> Answer:
+    """The answer to a request, without a connection, but with what it does to bodies that are too large."""
+    size = int(request.fields.get(b"content-length", 0))
+    is_too_large = request.body is None or max(size, len(request.body)) > MAX_BODY
+    if is_too_large:
+        request.body = None
+    answer = web.answer(request)
+    status, headers, body = answer if isinstance(answer, tuple) else await answer
+    every = [*headers, *([(b"connection", b"close")] if is_too_large else [])]
+    return Answer(status, {name.decode(): value.decode() for name, value in every}, body)
+
+
 class World:
     """What a caller can do, and what only a test can: move `now`, and open the mail."""
 
@@ -71,38 +85,12 @@ class World:
         self.now += timedelta(**amount)
 
     async def request(
-        self, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None, chunk: int = 65_536
+        self, method: str, path: str, body: bytes | None = b"", headers: dict[str, str] | None = None
     ) -> Answer:
-        """One HTTP request, as the server would hand it over: the body in chunks, header names in lower case."""
-        chunks = [body[start : start + chunk] for start in range(0, len(body), chunk)] or [b""]
-        received = iter(
-            [
-                {"type": "http.request", "body": piece, "more_body": index < len(chunks) - 1}
-                for index, piece in enumerate(chunks)
-            ]
-        )
-        sent: list[Any] = []
-
-        async def receive() -> Any:
-            return next(received, {"type": "http.disconnect"})
-
-        async def send(message: Any) -> None:
-            sent.append(message)
-
+        """One HTTP request, as a connection hands it over."""
         written = [(name.lower().encode(), value.encode("latin-1")) for name, value in (headers or {}).items()]
-        client = (self.client, 50_000)
         path, _, query = path.partition("?")
-        scope = {
-            "type": "http", "method": method, "path": path, "query_string": query.encode(),
-            "headers": written, "client": client,
-        }  # fmt: skip
-        await self.web(scope, receive, send)
-        start, *rest = sent
-        return Answer(
-            start["status"],
-            {name.decode(): value.decode() for name, value in start["headers"]},
-            b"".join(message.get("body", b"") for message in rest),
-        )
+        return await ask(self.web, Request(method, path, query.encode(), merge(written), self.client, body))
 
     async def post(self, body: bytes | Any, token: str | None = None, **headers: str) -> Answer:
         """POST to /rpc: bytes as they are, anything else as JSON."""

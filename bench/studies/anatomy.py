@@ -27,9 +27,11 @@ from tests.world import NOW, World, open_world
 from tickover.core.clocks import Clock
 from tickover.core.ids import read_clock_id
 from tickover.core.moments import years_after
+from tickover.http.connection import Connection
+from tickover.http.messages import Request, Response
+from tickover.http.pool import Limits, Pool
 from tickover.operations import OPERATIONS
 from tickover.ports import Kept
-from tickover.protocol import DeadlineProtocol
 from tickover.rpc import Answer, Rpc
 from tickover.storage.sqlite import SqliteStore
 
@@ -67,15 +69,15 @@ class _Socket(asyncio.Transport):
     def close(self) -> None:
         """There is nothing to let go of."""
 
-    def resume_reading(self) -> None:
-        """Nobody sends before it was answered."""
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """Everything is taken at once."""
 
 
 class _Client:
     """A connection on which one call follows the other."""
 
-    def __init__(self, protocol: type[HttpToolsProtocol], config: Config, writes: int) -> None:
-        self._protocol = protocol(config=config, server_state=ServerState(), app_state={})
+    def __init__(self, protocol: asyncio.Protocol, writes: int) -> None:
+        self._protocol = protocol
         self._writes = writes
         self._left = 0
         self._answered: asyncio.Future[None] | None = None
@@ -135,7 +137,7 @@ def _nothing(_: Bench) -> AbstractContextManager[object]:
 def _before_the_door(bench: Bench) -> AbstractContextManager[object]:
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(bench.answer))]
 
-    async def answer(*_: object) -> Any:
+    async def answer(_: Request) -> Response:
         return 200, headers, bench.answer
 
     return patch.object(bench.world.web, "answer", answer)
@@ -175,15 +177,23 @@ STAGES = (
 )
 
 
-async def _microseconds(bench: Bench, app: Any, protocol: type[HttpToolsProtocol], method: str) -> float:
-    """CPU time of one call, with as many under way as the benchmark has connections."""
+def _client_of_the_limit(bench: Bench) -> _Client:
     config = Config(
-        app, http=protocol, ws="none", loop="none", lifespan="off", log_config=None, access_log=False,
+        bench.limit, http=HttpToolsProtocol, ws="none", loop="none", lifespan="off", log_config=None, access_log=False,
         interface="asgi3", proxy_headers=False,
     )  # fmt: skip
     config.load()
     # uvicorn writes head and body one after the other.
-    clients = [_Client(protocol, config, 1 if protocol is DeadlineProtocol else 2) for _ in range(AT_ONCE)]
+    return _Client(HttpToolsProtocol(config=config, server_state=ServerState(), app_state={}), 2)
+
+
+def _client_of_ours(bench: Bench) -> _Client:
+    return _Client(Connection(bench.world.web, Pool(Limits())), 1)
+
+
+async def _microseconds(bench: Bench, connect: Callable[[Bench], _Client], method: str) -> float:
+    """CPU time of one call, with as many under way as the benchmark has connections."""
+    clients = [connect(bench) for _ in range(AT_ONCE)]
     requests = [bench.request(method) for _ in range(AT_ONCE * CALLS_EACH)]
 
     async def visit(client: _Client, mine: list[bytes]) -> None:
@@ -202,10 +212,10 @@ async def measure(bench: Bench, method: str) -> dict[str, float]:
     """Each stage with its microseconds; the sides alternate, and the median of many rounds counts."""
     seen: dict[str, list[float]] = {"limit": [], **{stage.name: [] for stage in STAGES}}
     for _ in range(ROUNDS):
-        seen["limit"].append(await _microseconds(bench, bench.limit, HttpToolsProtocol, method))
+        seen["limit"].append(await _microseconds(bench, _client_of_the_limit, method))
         for stage in STAGES:
             with stage.cut(bench):
-                seen[stage.name].append(await _microseconds(bench, bench.world.web, DeadlineProtocol, method))
+                seen[stage.name].append(await _microseconds(bench, _client_of_ours, method))
     medians = {name: statistics.median(figures) for name, figures in seen.items()}
     return {"limit": medians["limit"], **dict(_differences([(stage.name, medians[stage.name]) for stage in STAGES]))}
 

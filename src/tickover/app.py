@@ -1,12 +1,12 @@
 """The one place where parts are chosen and joined: the program as a value that runs and closes."""
 
+import asyncio
 import gc
 import socket
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from datetime import timedelta
 
-import uvicorn
 from structlog.stdlib import BoundLogger
 
 from tickover import __version__
@@ -14,13 +14,14 @@ from tickover.background import Background, sweep
 from tickover.core.limits import MAIL_CONVERSATION
 from tickover.core.logins import Limits
 from tickover.guards import Guard
+from tickover.http import pool
+from tickover.http.server import Server
 from tickover.mail import open_mailer
 from tickover.mail.mailbox import Mailbox
 from tickover.openrpc import describe
 from tickover.operations import Operations, Policy
 from tickover.pages import Site, load_pages
 from tickover.ports import Store
-from tickover.protocol import DeadlineProtocol
 from tickover.rpc import Rpc
 from tickover.secret_key import load_secret_key
 from tickover.settings import SettingError, Settings, how_exposed, is_loopback
@@ -40,8 +41,7 @@ class Tickover:
         self._listener = listener
         self._store = store
         self._log = log
-        self._server: _Server | None = None
-        self._stopped = False
+        self._stop_asked = asyncio.Event()
         self._mailer = open_mailer(settings.mail_url, settings.mail_from, settings.data_dir / "outbox", log)
         if self._mailer.stays_here and how_exposed(settings):
             log.warning("mail goes to the outbox, so everyone who reaches this server can sign in as anyone")
@@ -54,7 +54,9 @@ class Tickover:
         self._rpc = Rpc(operations, log, self._background.count_refusal)
         mailbox = Mailbox(settings.data_dir / "outbox") if self._mailer.stays_here else None
         site = Site(load_pages(description), mailbox, resend_seconds=settings.resend_seconds)
-        self._web = Web(self._rpc, self._background.ping, Guard(settings), site, settings.trusted_proxies)
+        trusted = settings.trusted_proxies
+        self._web = Web(self._rpc, self._background.ping, Guard(settings), site, trusted_proxies=trusted)
+        self._server = Server(self._web, pool.Limits())
 
     @classmethod
     async def open(cls, settings: Settings, log: BoundLogger) -> "Tickover":
@@ -76,38 +78,28 @@ class Tickover:
         return server
 
     async def run(self, when_ready: Callable[[], None]) -> None:
-        """Serve until `stop`, until a signal to stop, or until cancelled."""
-        config = uvicorn.Config(
-            self._web,
-            loop="none",
-            http=DeadlineProtocol,
-            ws="none",
-            lifespan="off",
-            access_log=False,
-            log_config=None,
-            server_header=False,
-            proxy_headers=False,
-            timeout_graceful_shutdown=_GRACE_SECONDS,
-        )
-        # A call may wait for the mail server for as long as that is given, and must be answered within the grace.
-        last_call = _GRACE_SECONDS - MAIL_CONVERSATION.total_seconds() - 1
-
-        def started() -> None:
-            self._log_start()
-            when_ready()
-
-        def stopping() -> None:
-            self._log.info("stopping")
-            self._rpc.stop(last_call)
-
-        self._server = _Server(config, started, stopping)
-        if self._stopped:
+        """Serve until `stop`, or until cancelled; then answer what was accepted."""
+        if self._stop_asked.is_set():
             return
         # What the program is made of stays, so the collector need not look at it again and again.
         gc.collect()
         gc.freeze()
         async with self._background.running():
-            await self._server.serve(sockets=[self._listener])
+            try:
+                await self._server.start(self._listener)
+                self._log_start()
+                when_ready()
+                await self._stop_asked.wait()
+            finally:
+                await self._stop_serving()
+
+    async def _stop_serving(self) -> None:
+        self._log.info("stopping")
+        # A call may wait for the mail server for as long as that is given, and must be answered within the grace.
+        self._rpc.stop(_GRACE_SECONDS - MAIL_CONVERSATION.total_seconds() - 1)
+        undone = await self._server.stop(_GRACE_SECONDS)
+        if undone:
+            self._log.error("calls were broken off, because they took too long", calls=undone)
 
     def _log_start(self) -> None:
         url = self.settings.database_url
@@ -116,10 +108,10 @@ class Tickover:
         )
 
     def stop(self) -> None:
-        """Answer what was accepted, then end `run`; before it, keep it from beginning."""
-        self._stopped = True
-        if self._server is not None:
-            self._server.should_exit = True
+        """Answer what was accepted, then end `run`; before it, keep it from beginning. The second time, do not wait."""
+        if self._stop_asked.is_set():
+            self._server.end_wait()
+        self._stop_asked.set()
 
     async def close(self) -> None:
         await self._store.close()
@@ -142,23 +134,6 @@ def _policy(settings: Settings, url: str) -> Policy:
         client_burst=settings.client_burst,
         client_refill=settings.client_refill,
     )
-
-
-class _Server(uvicorn.Server):
-    def __init__(
-        self, config: uvicorn.Config, when_ready: Callable[[], None], when_stopping: Callable[[], None]
-    ) -> None:
-        super().__init__(config)
-        self._when_ready = when_ready
-        self._when_stopping = when_stopping
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._when_ready()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._when_stopping()
-        await super().shutdown(sockets)
 
 
 async def sweep_all(database_url: str) -> int:

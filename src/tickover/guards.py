@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from tickover.core.clients import host_name
 from tickover.core.errors import Reason, Rejection
-from tickover.pages import Header
+from tickover.http.messages import Header
 from tickover.settings import Settings, is_loopback
 
 _LONGEST_HOST: Final = 300

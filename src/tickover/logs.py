@@ -45,8 +45,6 @@ def open_log(level: str) -> BoundLogger:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(render)
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
-    # Below this the server tells of every start and stop, and of every request that anybody garbles.
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,

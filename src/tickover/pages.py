@@ -4,7 +4,7 @@ of scenarios, the development mailbox, and the headers that keep them safe.
 
 import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Final
@@ -16,12 +16,10 @@ from tickover.core import addresses
 from tickover.core.limits import RESEND_INTERVAL
 from tickover.core.moments import Moment
 from tickover.gallery import Gallery
+from tickover.http.messages import Header, Response
 from tickover.mail.letters import LetterPage
 from tickover.mail.mailbox import ID, Mailbox
 from tickover.openrpc.page import render
-
-Header = tuple[bytes, bytes]
-Response = tuple[int, Sequence[Header], bytes]
 
 _HTML: Final = b"text/html; charset=utf-8"
 _JSON: Final = b"application/json"

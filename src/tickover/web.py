@@ -1,66 +1,49 @@
-"""The door: `POST /rpc`, by ASGI or by the short way, the pages, the health checks. It alone reads the wall clock."""
+"""The HTTP handler: `POST /rpc`, the pages, the health checks. It alone reads the wall clock."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from datetime import UTC, datetime
+from email.utils import format_datetime
 from itertools import count
 from secrets import token_hex
 from typing import Any, Final
 
 from tickover import tokens
 from tickover.core.clients import ClientNetworks, Network
-from tickover.core.errors import Reason, Rejection
+from tickover.core.errors import Reason, Rejection, unavailable
 from tickover.core.limits import MAX_BODY
 from tickover.core.moments import Moment
 from tickover.guards import Guard
-from tickover.pages import Header, Response, Site
+from tickover.http.messages import Header, Refusal, Request, Response
+from tickover.pages import Site
 from tickover.rpc import Answer, Context, Rpc, refuse
 from tickover.wire import CODES
 
-Fields = Mapping[bytes, bytes]
-Client = tuple[str, int] | None
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-
+MAX_IN_FLIGHT: Final = 512
+HEALTH_CHECKS: Final = frozenset({"/healthz", "/readyz"})
 _JSON: Final = (b"content-type", b"application/json")
 _TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
-_MOST_DISCARDED: Final = 16 * MAX_BODY
-"""How much of a body that is too large is read and thrown away, so that its sender lives to read the answer."""
+_SAFE: Final = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+"""On every response that does not say otherwise: nothing is guessed about it, and nothing keeps it."""
 
 
 def wall_clock() -> Moment:
     return datetime.now(UTC)
 
 
-class Disconnected(Exception):
-    """The client went away before it had said what it wants."""
-
-
-def _fields_of(headers: Iterable[Header]) -> dict[bytes, bytes]:
-    """The headers by name. One that stands there twice counts as empty, since others may have taken the other."""
-    fields: dict[bytes, bytes] = {}
-    for name, value in headers:
-        if name not in fields:
-            fields[name] = value
-        elif name == b"x-forwarded-for":
-            fields[name] += b"," + value
-        else:
-            fields[name] = b""
-    return fields
-
-
 class Web:
-    """The whole program as one ASGI application."""
+    """Answers requests, as `tickover.http.messages.Handler` describes."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - it joins that many parts
         self,
         rpc: Rpc,
         ping: Callable[[], Awaitable[None]],
         guard: Guard,
         site: Site,
+        *,
         trusted_proxies: Sequence[Network] = (),
         now: Callable[[], Moment] = wall_clock,
+        max_in_flight: int = MAX_IN_FLIGHT,
     ) -> None:
         self._rpc = rpc
         self._ping = ping
@@ -68,80 +51,114 @@ class Web:
         self._networks = ClientNetworks(trusted_proxies)
         self._now = now
         self._site = site
+        self._max_in_flight = max_in_flight
+        self._in_flight = 0
+        self.is_draining = False
+        """Whether the server is about to stop; `/readyz` says so, and all else goes on."""
+        self._date: Header = (b"date", b"")
+        self._date_until = 0.0
         # Unique over restarts and processes, and cheap.
         prefix = f"req_{token_hex(6)}"
         self._request_ids = (f"{prefix}{number:x}" for number in count())
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        assert scope["type"] == "http", "the server is told to speak nothing else"
-        fields = _fields_of(scope["headers"])
-        request_id = next(self._request_ids)
+    def answer(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
+        if request.path == "/rpc":
+            if self._in_flight >= self._max_in_flight:
+                return self._finish(_response_of(_TOO_MANY), request, next(self._request_ids))
+            self._in_flight += 1
+            return self._answer_call(request, next(self._request_ids))
+        if request.path == "/healthz":
+            return self._finish(_health(request, 200, b"alive\n"), request, next(self._request_ids))
+        return self._answer_page(request, next(self._request_ids))
+
+    def is_health_check(self, request: Request) -> bool:
+        return request.path in HEALTH_CHECKS
+
+    def refuse(self, refusal: Refusal) -> Response:
+        if refusal.status == 503:
+            status, headers, body = _response_of(refuse(unavailable(refusal.message)))
+        else:
+            _, headers, body = _response_of(refuse(Rejection(Reason.INVALID_REQUEST, refusal.message)))
+            status = refusal.status
+        return self._finish((status, headers, body), _NO_REQUEST, next(self._request_ids))
+
+    async def _answer_call(self, request: Request, request_id: str) -> Response:
         try:
-            response = await self._respond(scope, fields, receive, request_id)
-        except Disconnected:
-            return
+            response = await self._call(request, request_id)
         except Rejection as rejection:
             response = _response_of(refuse(rejection))
-        status, headers, body = self._finish(response, fields, request_id)
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+        finally:
+            self._in_flight -= 1
+        return self._finish(response, request, request_id)
 
-    async def answer(self, fields: Fields, client: Client, body: bytes) -> Response:
-        """The answer to a `POST /rpc` whose body is there, without ASGI's detours."""
-        request_id = next(self._request_ids)
+    async def _answer_page(self, request: Request, request_id: str) -> Response:
         try:
-            self._guard.check_host(fields.get(b"host"))
-            _check_kind("POST", fields.get(b"content-type", b""))
-            response = await self._call(fields, client, body, request_id)
+            status, headers, body = await self._page(request)
         except Rejection as rejection:
-            response = _response_of(refuse(rejection))
-        return self._finish(response, fields, request_id)
+            status, headers, body = _response_of(refuse(rejection))
+        names = {name for name, _ in headers}
+        safe = [header for header in _SAFE if header[0] not in names]
+        return self._finish((status, [*headers, *safe], body), request, request_id)
 
-    def _finish(self, response: Response, fields: Fields, request_id: str) -> Response:
-        """The response with the headers that every one has."""
+    def _finish(self, response: Response, request: Request, request_id: str) -> Response:
+        """Return the response with the headers that every one has."""
         status, headers, body = response
-        every = [*headers, *self._guard.headers_for(fields.get(b"origin")), (b"x-request-id", request_id.encode())]
+        origins = self._guard.headers_for(request.fields.get(b"origin"))
+        every = [self._date_header(), *headers, *origins, (b"x-request-id", request_id.encode())]
         if status != 204:
             every.append((b"content-length", b"%d" % len(body)))
         return status, every, body
 
-    async def _respond(self, scope: Scope, fields: Fields, receive: Receive, request_id: str) -> Response:
-        self._guard.check_host(fields.get(b"host"))
-        method, path = scope["method"], scope["path"]
-        if path != "/rpc":
-            return await self._page(method, path, scope.get("query_string", b""), fields.get(b"accept-encoding", b""))
-        if method == "OPTIONS" and (preflight := self._guard.preflight_for(fields.get(b"origin"))):
-            return 204, preflight, b""
-        _check_kind(method, fields.get(b"content-type", b""))
-        body = await _read_body(receive, fields.get(b"content-length", b""))
-        return await self._call(fields, scope.get("client"), body, request_id)
+    def _date_header(self) -> Header:
+        # It tells seconds, so it is written once a second.
+        now = asyncio.get_running_loop().time()
+        if now >= self._date_until:
+            self._date = (b"date", format_datetime(self._now(), usegmt=True).encode())
+            self._date_until = now + 1
+        return self._date
 
-    async def _call(self, fields: Fields, client: Client, body: bytes, request_id: str) -> Response:
-        network = self._networks.find(client[0] if client else None, fields.get(b"x-forwarded-for", b""))
+    async def _call(self, request: Request, request_id: str) -> Response:
+        fields = request.fields
+        self._guard.check_host(fields.get(b"host"))
+        if request.method == "OPTIONS" and (preflight := self._guard.preflight_for(fields.get(b"origin"))):
+            return 204, [*_SAFE, *preflight], b""
+        _check_kind(request.method, fields.get(b"content-type", b""))
+        if request.body is None:
+            raise Rejection(Reason.BODY_TOO_LARGE, f"The body must have at most {MAX_BODY} bytes.")
+        network = self._networks.find(request.client, fields.get(b"x-forwarded-for", b""))
         token = tokens.read_bearer_token(fields.get(b"authorization", b""))
         key = fields.get(b"idempotency-key")
         # The parser leaves blanks at the end of a header, which are no part of it.
         context = Context(self._now, token, network, request_id, None if key is None else key.strip(b" \t"))
-        return _response_of(await self._rpc.answer(body, context))
+        return _response_of(await self._rpc.answer(request.body, context))
 
-    async def _page(self, method: str, path: str, query: bytes, accept_encoding: bytes) -> Response:
-        if path not in ("/healthz", "/readyz") and not self._site.has(path):
+    async def _page(self, request: Request) -> Response:
+        path = request.path
+        if path == "/readyz":
+            # Whoever checks the health of a server may know it by its address alone.
+            return _health(request, *await self._readiness())
+        self._guard.check_host(request.fields.get(b"host"))
+        if not self._site.has(path):
             return 404, [_TEXT], b"There is nothing here. The service is POST /rpc.\n"
-        if method not in ("GET", "HEAD"):
-            return 405, [_TEXT, (b"allow", b"GET, HEAD")], b"Use GET here.\n"
-        match path:
-            case "/healthz":
-                return 200, [_TEXT], b"alive\n"
-            case "/readyz":
-                return await self._readiness()
-        return await self._site.get(path, query, accept_encoding, self._now())
+        if request.method not in ("GET", "HEAD"):
+            return _USE_GET
+        return await self._site.get(path, request.query, request.fields.get(b"accept-encoding", b""), self._now())
 
-    async def _readiness(self) -> Response:
+    async def _readiness(self) -> tuple[int, bytes]:
+        if self.is_draining:
+            return 503, b"The server is stopping.\n"
         try:
             await self._ping()
-        except Rejection as rejection:
-            return 503, [_TEXT, *_retry_after(rejection)], b"The database does not answer.\n"
-        return 200, [_TEXT], b"ready\n"
+        except Rejection:
+            return 503, b"The database does not answer.\n"
+        return 200, b"ready\n"
+
+
+def _health(request: Request, status: int, body: bytes) -> Response:
+    if request.method not in ("GET", "HEAD"):
+        return _USE_GET
+    retry_after = [(b"retry-after", b"1")] if status == 503 else []
+    return status, [_TEXT, *_SAFE, *retry_after], body
 
 
 def _check_kind(method: str, content_type: bytes) -> None:
@@ -156,45 +173,26 @@ def _check_kind(method: str, content_type: bytes) -> None:
         raise Rejection(Reason.UNSUPPORTED_MEDIA_TYPE, message)
 
 
-async def _read_body(receive: Receive, content_length: bytes) -> bytes:
-    """The whole body, never more than MAX_BODY of it in memory."""
-    chunks: list[bytes] = []
-    received = 0
-    # The server has checked that the header, where there is one, is a number.
-    too_large = int(content_length or b"0") > MAX_BODY
-    more = not (too_large and int(content_length) > _MOST_DISCARDED)
-    while more and received <= _MOST_DISCARDED:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise Disconnected
-        more = message.get("more_body", False)
-        received += len(message.get("body", b""))
-        too_large = too_large or received > MAX_BODY
-        if too_large:
-            chunks.clear()
-        else:
-            chunks.append(message.get("body", b""))
-    if too_large:
-        raise Rejection(Reason.BODY_TOO_LARGE, f"The body must have at most {MAX_BODY} bytes.")
-    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
-
-
 def _response_of(answer: Answer) -> Response:
     if answer.rejection is None:
-        return (200, [_JSON], answer.body) if answer.body else (204, [], b"")
+        return (200, _CALL_HEADERS, answer.body) if answer.body else (204, _SAFE, b"")
     _, status = CODES[answer.rejection.reason]
-    headers = [_JSON, *_retry_after(answer.rejection), *_HEADERS_OF.get(answer.rejection.reason, ())]
+    headers = [*_CALL_HEADERS, *_retry_after(answer.rejection), *_HEADERS_OF.get(answer.rejection.reason, ())]
     return status, headers, answer.body
 
 
 _HEADERS_OF: Final[dict[Reason, list[Header]]] = {
     Reason.UNAUTHENTICATED: [(b"www-authenticate", b"Bearer")],
     Reason.METHOD_NOT_ALLOWED: [(b"allow", b"POST")],
-    # What is left of the body is not read.
-    Reason.BODY_TOO_LARGE: [(b"connection", b"close")],
 }
 
 
 def _retry_after(rejection: Rejection) -> list[Header]:
     seconds = rejection.details.get("retryAfterSeconds")
     return [] if seconds is None else [(b"retry-after", b"%d" % seconds)]
+
+
+_CALL_HEADERS: Final = (_JSON, *_SAFE)
+_USE_GET: Final[Response] = (405, [_TEXT, *_SAFE, (b"allow", b"GET, HEAD")], b"Use GET here.\n")
+_TOO_MANY: Final = refuse(unavailable("The server has too many calls under way. Send this one again."))
+_NO_REQUEST: Final = Request("GET", "*")

@@ -17,7 +17,7 @@ HEAVY = {
     "rich",
     "tickover.client",
     "tickover.scenarios",
-    "uvicorn",
+    "uvloop",
     "apsw",
     "asyncpg",
     "structlog",

@@ -3,18 +3,17 @@
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator
+import socket
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from uvicorn import Config
-from uvicorn.server import ServerState
-
 from tests.program import Program
 from tests.world import Answer
-from tickover.pages import Response
-from tickover.protocol import DeadlineProtocol
+from tickover.http.messages import Refusal, Request, Response
+from tickover.http.pool import Limits
+from tickover.http.server import Server
 
 WAIT_SECONDS = 20.0
 
@@ -49,6 +48,11 @@ class Client:
             length = re.search(rb"\r\ncontent-length: *([0-9]+)\r\n", head, re.IGNORECASE)
             return head, await self._reader.readexactly(int(length[1]) if length else 0)
 
+    async def raw_until(self, end: bytes) -> bytes:
+        """All that comes, to the end of these bytes."""
+        async with asyncio.timeout(WAIT_SECONDS):
+            return await self._reader.readuntil(end)
+
     async def answer(self) -> Answer:
         """The next answer, whole."""
         head, body = await self.raw_answer()
@@ -72,13 +76,15 @@ class Client:
     async def say_until_cut(self, piece: bytes, most: int) -> int:
         """Say the same again and again, at most so many bytes: how many it took until the server closed."""
         said = 0
-        async with asyncio.timeout(WAIT_SECONDS):
-            with suppress(ConnectionError):
-                while said < most and not self._reader.at_eof():
-                    await self.say(piece)
-                    said += len(piece)
-                    # The end is seen only when the loop goes round.
-                    await asyncio.sleep(0)
+        ended = asyncio.create_task(self.end())
+        with suppress(ConnectionError):
+            while said < most and not ended.done():
+                await self.say(piece)
+                said += len(piece)
+                # The end is seen only when the loop goes round.
+                await asyncio.sleep(0)
+        with suppress(ConnectionError):
+            await ended
         return said
 
 
@@ -120,54 +126,43 @@ async def until_cut(slow: Client, trickle: bytes, fast: Client) -> bytes:
     return await cut
 
 
-class Impatient(DeadlineProtocol):
-    deadline_seconds = 0.4
-
-
 class Door:
-    """The program's protocol with a short deadline, before an application that does nothing but answer.
+    """The HTTP server with a short deadline, before a handler that does nothing but answer.
 
-    What a call to `/rpc` says is what is done with it; the answer says by which way it came, and what it said.
+    The body of a call to `/rpc` says what is done with it.
     """
 
     HUGE = 50_000_000
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits) -> None:
         self.port = 0
-        self.state = ServerState()
+        self.server = Server(self, limits)
+        self.pool = self.server._pool
+        self.bodies: list[bytes | None] = []
+        """Of the calls that were begun."""
         self.may_answer = asyncio.Event()
         self.is_busy = asyncio.Event()
-        self.has_lost_one = asyncio.Event()
 
-    async def answer(self, fields: Any, client: Any, body: bytes) -> Response:
-        """The short way."""
-        said = await self._do(b"short", body)
-        return 200, [(b"content-length", b"%d" % len(said))], said
+    def answer(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
+        match request.path:
+            case "/refused":
+                return _response(b"", 405)
+            case "/rpc" if request.body is None:
+                return _response(b"too large", 413)
+            case "/rpc":
+                return self._do(request.body)
+            case "/busy":
+                return self._do(b"busy")
+        return _response(b"Hello")
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["path"] == "/refused":
-            await send({"type": "http.response.start", "status": 405, "headers": [(b"content-length", b"0")]})
-            await send({"type": "http.response.body", "body": b""})
-            return
-        body = b""
-        while (message := await receive()).get("more_body"):
-            body += message["body"]
-        if message["type"] == "http.disconnect":
-            return
-        body += message["body"]
-        if scope["path"] == "/huge":
-            await send({"type": "http.response.start", "status": 200, "headers": []})
-            for _ in range(1000):
-                await send({"type": "http.response.body", "body": bytes(100_000), "more_body": True})
-            return
-        if scope["path"] == "/busy":
-            await self.may_answer.wait()
-        said = await self._do(b"usual", body) if scope["path"] == "/rpc" else b"Hello"
-        headers = [(b"content-length", b"%d" % len(said))]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": said})
+    def refuse(self, refusal: Refusal) -> Response:
+        return _response(b"", refusal.status)
 
-    async def _do(self, way: bytes, body: bytes) -> bytes:
+    def is_health_check(self, request: Request) -> bool:
+        return request.path == "/healthz"
+
+    async def _do(self, body: bytes | None) -> Response:
+        self.bodies.append(body)
         match body:
             case b"busy":
                 self.is_busy.set()
@@ -175,35 +170,34 @@ class Door:
             case b"fault":
                 raise RuntimeError("a fault of the application")
             case b"huge":
-                return bytes(self.HUGE)
-        return way + b": " + body
+                return _response(bytes(self.HUGE))
+        return _response(b"said: " + (body or b""))
 
     async def outlast_the_deadline(self) -> None:
         """Wait until someone who came later, and said nothing, has been cut."""
         async with Client.connect(self.port) as silent:
             assert (await silent.answer()).status == 408
 
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait for something that happens in the server."""
+        async with asyncio.timeout(WAIT_SECONDS):
+            while not condition():
+                async with Client.connect(self.port) as other:
+                    assert (await other.ask(HELLO)).status == 200
+
+
+def _response(body: bytes, status: int = 200) -> Response:
+    return status, [(b"content-length", b"%d" % len(body))], body
+
 
 @asynccontextmanager
-async def open_door(keep_alive_seconds: float) -> AsyncIterator[Door]:
-    door = Door()
-    config = Config(
-        door, http=Impatient, ws="none", loop="none", lifespan="off", log_config=None, access_log=False,
-        proxy_headers=False, timeout_keep_alive=keep_alive_seconds,  # type: ignore[arg-type] # it takes fractions as well
-    )  # fmt: skip
-
-    class Protocol(Impatient):
-        def connection_lost(self, exc: Exception | None) -> None:
-            super().connection_lost(exc)
-            door.has_lost_one.set()
-
-    server = await asyncio.get_running_loop().create_server(
-        lambda: Protocol(config=config, server_state=door.state, app_state={}), "127.0.0.1", 0
-    )
-    door.port = server.sockets[0].getsockname()[1]
-    async with server:
+async def open_door(keep_alive_seconds: float = 60, **limits: Any) -> AsyncIterator[Door]:
+    door = Door(Limits(keep_alive_seconds=keep_alive_seconds, **{"deadline_seconds": 0.4, **limits}))
+    listener = socket.create_server(("127.0.0.1", 0))
+    door.port = listener.getsockname()[1]
+    await door.server.start(listener)
+    try:
         yield door
+    finally:
         door.may_answer.set()
-        for connection in list(door.state.connections):
-            connection.transport.close()
-        await asyncio.gather(*door.state.tasks, return_exceptions=True)
+        await door.server.stop(0)

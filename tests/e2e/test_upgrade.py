@@ -43,6 +43,10 @@ class _Line:
                 length = int(line.split(b":")[1])
         return status, self._file.read(length)
 
+    def is_closed(self) -> bool:
+        """Wait until the server closes; fails by timeout when it does not."""
+        return self._file.read(1) == b""
+
     def close(self) -> None:
         self._file.close()
         self._socket.close()
@@ -78,3 +82,49 @@ def test_a_client_that_takes_us_for_a_proxy_is_refused(tmp_path: Path) -> None:
         assert line.answer()[0] == 400
         line.close()
         assert program.request("GET", "/healthz").status == 200
+
+
+_OFFER = b"Connection: Upgrade\r\nUpgrade: h2c\r\n"
+
+
+def _post(version: bytes, headers: bytes) -> bytes:
+    head = b"POST /rpc HTTP/%b\r\nHost: localhost\r\nContent-Type: application/json\r\n%b" % (version, headers)
+    return head + b"Content-Length: %d\r\n\r\n%b" % (len(_CALL), _CALL)
+
+
+def test_many_offers_sent_ahead_are_all_answered(tmp_path: Path) -> None:
+    with Program(tmp_path) as program:
+        line = _Line(program)
+        line.say(_post(b"1.1", _OFFER) * 600)
+        assert [line.answer()[0] for _ in range(600)] == [200] * 600
+        line.say(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n%b\r\n" % _OFFER * 600)
+        assert [line.answer() for _ in range(600)] == [(200, b"alive\n")] * 600
+        line.close()
+        assert "Traceback" not in program.output
+
+
+def test_a_body_in_chunks_after_an_offer_is_read(tmp_path: Path) -> None:
+    chunked = b"%x\r\n%b\r\n0\r\nX: y\r\n\r\n" % (len(_CALL), _CALL)
+    written = _post(b"1.1", _OFFER).partition(b"Content-Length")[0] + b"Transfer-Encoding: chunked\r\n\r\n" + chunked
+    with Program(tmp_path) as program:
+        line = _Line(program)
+        line.say(written, written[:90], written[90:])
+        for _ in range(2):
+            assert json.loads(line.answer()[1])["error"]["data"]["reason"] == "METHOD_NOT_FOUND"
+        line.close()
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param(_post(b"1.1", _OFFER.replace(b": Up", b": close, Up", 1)), id="the client says close"),
+        pytest.param(_post(b"1.0", _OFFER), id="in HTTP/1.0"),
+    ],
+)
+def test_an_offer_keeps_no_connection_open(tmp_path: Path, written: bytes) -> None:
+    with Program(tmp_path) as program:
+        line = _Line(program)
+        line.say(written)
+        assert line.answer()[0] == 200
+        assert line.is_closed()
+        line.close()

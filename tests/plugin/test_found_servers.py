@@ -15,7 +15,7 @@ from tickover.pytest_plugin.server import find_server
 pytest_plugins = ["pytester"]
 
 OF_THE_SERVER = {
-    "aiosmtplib", "apsw", "asyncpg", "dns", "email_validator", "httptools", "jinja2", "structlog", "uvicorn", "uvloop"
+    "aiosmtplib", "apsw", "asyncpg", "dns", "email_validator", "httptools", "jinja2", "structlog", "uvloop"
 }  # fmt: skip
 
 

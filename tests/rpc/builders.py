@@ -12,8 +12,9 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from tests.world import ANA, Answer, World
+from tests.world import ANA, Answer, World, ask
 from tickover.core.clocks import Clock
+from tickover.http.messages import Request, merge
 from tickover.mail.compose import Composer
 from tickover.mail.outbox import Outbox
 from tickover.operations import Policy
@@ -132,29 +133,10 @@ def id_bytes(answer: Answer) -> bytes:
     return bytes(msgspec.json.decode(answer.body, type=_WithId).id)
 
 
-async def exchange(
-    world: World, headers: Iterable[tuple[str, str]], messages: Iterable[dict[str, Any]]
-) -> tuple[Answer | None, int]:
-    """POST /rpc message by message; the answer, None when none was given, and how many messages were read."""
-    waiting = list(messages)
-    sent: list[Any] = []
-    read = 0
-
-    async def receive() -> Any:
-        nonlocal read
-        read += 1
-        return waiting.pop(0) if waiting else {"type": "http.disconnect"}
-
-    async def keep(message: Any) -> None:
-        sent.append(message)
-
-    encoded = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
-    await world.web({"type": "http", "method": "POST", "path": "/rpc", "headers": encoded}, receive, keep)
-    if not sent:
-        return None, read
-    start, *rest = sent
-    names = {name.decode(): value.decode() for name, value in start["headers"]}
-    return Answer(start["status"], names, b"".join(message.get("body", b"") for message in rest)), read
+async def post_with(world: World, headers: Iterable[tuple[str, str]], body: bytes) -> Answer:
+    """POST /rpc with headers of which some may be there several times."""
+    written = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
+    return await ask(world.web, Request("POST", "/rpc", b"", merge(written), world.client, body))
 
 
 class TroubledMailer:

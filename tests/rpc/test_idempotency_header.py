@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.rpc.builders import LEFT_OUT, ON_ONE_STORE, START, call, exchange, keyed, raw_call, reason_of
+from tests.rpc.builders import LEFT_OUT, ON_ONE_STORE, START, call, keyed, post_with, raw_call, reason_of
 from tests.rpc.creations import CREATE, SENT, clock_of, create, faults_in, living
 from tests.world import World
 
@@ -31,9 +31,8 @@ async def test_a_key_of_another_length_is_refused(world: World, token: str, key:
 @ON_ONE_STORE
 async def test_more_than_one_key_is_refused(world: World, token: str, keys: tuple[str, ...]) -> None:
     headers = [("Content-Type", "application/json"), ("Authorization", f"Bearer {token}")]
-    body = {"type": "http.request", "body": raw_call(CREATE, "{}")}
-    answer, _ = await exchange(world, [*headers, *(("Idempotency-Key", key) for key in keys)], [body])
-    assert answer is not None
+    every = [*headers, *(("Idempotency-Key", key) for key in keys)]
+    answer = await post_with(world, every, raw_call(CREATE, "{}"))
     assert faults_in(answer) == {"Idempotency-Key": "length"}
     assert await living(world, token) == []
 

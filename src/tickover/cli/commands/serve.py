@@ -191,9 +191,15 @@ def _serve_until_stopped(settings: Settings, when_ready: Callable[[str], None], 
 
     async def serve_until_stopped() -> None:
         server = await Tickover.open(settings, open_log(settings.log_level))
-        # While it serves, the server sees to these signals itself, and raises them again once it has stopped.
+        loop = asyncio.get_running_loop()
+
+        def stop(*_: object) -> None:
+            # After the end of the loop there is nothing left to stop.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(server.stop)
+
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: server.stop())
+            signal.signal(number, stop)
         if until is not None:
             _call_when_ended(until, server.stop)
         try:
