@@ -137,3 +137,17 @@ async def test_double_click_signs_in_once(program: Program, tab: Tab, kind: str)
     await expect(console.button("Sign out")).to_be_visible()
     assert tab.methods.count("sendLoginCodeEmail") == 1
     assert tab.methods.count(method) == 1
+
+
+async def test_two_buttons_create_one_clock(browser: Browser, program: Program) -> None:
+    async with open_counted_console(browser, program) as console:
+        await console.open("#/clocks/new")
+        every = console.page.get_by_role("button", name=re.compile("^Create "))
+        async with Held(console.page, "createTestClock") as held:
+            await every.nth(0).click()
+            await held.arrived()
+            await every.nth(1).click()
+            await expect(console.said).to_have_text("Another clock is being created. Wait for it, then press again.")
+            await held.release()
+        await expect(console.slider).to_be_visible()
+        assert console.tab.methods.count("createTestClock") == 1
