@@ -36,7 +36,11 @@ class Program:
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.kill()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
