@@ -67,10 +67,14 @@ class Site(Struct, frozen=True):
     gallery: Gallery = field(default_factory=Gallery)
     resend_seconds: int = int(RESEND_INTERVAL.total_seconds())
 
+    def routes(self) -> list[str]:
+        """Every path of `has`, with `{id}` in the place of an email's id."""
+        letters = [f"/mailbox/letters/{{id}}.{form}" for form in _LETTER_FORMS]
+        return [*_GENERATED, *self.pages, *([*_MAIL_PATHS, *letters] if self.mailbox is not None else [])]
+
     def has(self, path: str) -> bool:
         """Whether there may be something to GET."""
-        made = path in ("/scenarios.json", "/site.json")
-        return made or path in self.pages or (self.mailbox is not None and _is_mail(path))
+        return path in _GENERATED or path in self.pages or (self.mailbox is not None and _is_mail(path))
 
     async def get(self, path: str, query: bytes, accept_encoding: bytes, now: Moment) -> Response:
         """The answer to a GET of a path that there is."""
@@ -145,11 +149,14 @@ def accepts_gzip(accept_encoding: bytes) -> bool:
     return told.get("gzip", told.get("x-gzip", told.get("*", False)))
 
 
-_LETTER_PATH: Final = re.compile(rf"/mailbox/letters/({ID.pattern})\.(json|html)")
+_GENERATED: Final = ("/scenarios.json", "/site.json")
+_MAIL_PATHS: Final = ("/mailbox/latest", "/mailbox/letters.json")
+_LETTER_FORMS: Final = ("json", "html")
+_LETTER_PATH: Final = re.compile(rf"/mailbox/letters/({ID.pattern})\.({'|'.join(_LETTER_FORMS)})")
 
 
 def _is_mail(path: str) -> bool:
-    return path in ("/mailbox/latest", "/mailbox/letters.json") or bool(_LETTER_PATH.fullmatch(path))
+    return path in _MAIL_PATHS or bool(_LETTER_PATH.fullmatch(path))
 
 
 async def _mail(mailbox: Mailbox, path: str, query: bytes) -> Response:

@@ -1,0 +1,50 @@
+"""The Host check of the real program, for every path that it serves. The paths come from its routes."""
+
+import json
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.program import Program
+from tickover.mail.mailbox import Mailbox
+from tickover.pages import Site, load_pages
+
+_EMAIL = "ana@example.test"
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    with Program(tmp_path_factory.mktemp("host")) as started:
+        started.send_code(_EMAIL)
+        yield started
+
+
+@pytest.fixture(scope="module")
+def paths(program: Program) -> list[str]:
+    """Every path that the program serves but the health checks, filled in so that there is something at each."""
+    site = Site(load_pages(program.request("GET", "/openrpc.json").body), Mailbox(program.data / "outbox"))
+    [email] = program.request("GET", "/mailbox/letters.json").json["letters"]
+    queries = {"/mailbox/latest": f"?to={_EMAIL}"}
+    return [route.replace("{id}", email["id"]) + queries.get(route, "") for route in site.routes()]
+
+
+def test_every_route_answers_under_the_right_name(program: Program, paths: list[str]) -> None:
+    assert {path for path in paths if program.request("GET", path).status != 200} == set()
+    assert len({path for path in paths if path.startswith("/mailbox/")}) == 4
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "OPTIONS"])
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", ""])
+def test_no_route_answers_under_another_name(program: Program, paths: list[str], method: str, host: str) -> None:
+    for path in [*paths, "/rpc", "/nothing"]:
+        answer = program.request(method, path, headers={"Host": host, "Content-Type": "application/json"})
+        assert (path, answer.status) == (path, 400)
+        assert _EMAIL.encode() not in answer.body
+        if method != "HEAD":
+            assert json.loads(answer.body)["error"]["data"]["reason"] == "INVALID_REQUEST"
+
+
+def test_right_name_with_any_port_is_accepted(program: Program) -> None:
+    name = urlsplit(program.url).hostname
+    assert program.request("GET", "/site.json", headers={"Host": f"{name}:1"}).status == 200

@@ -1,0 +1,193 @@
+"""Every setting reaches the code that uses it: each has a test here that fails if its value has no effect."""
+
+import json
+import socket
+from collections.abc import Callable, Iterator
+from email.utils import parseaddr
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from msgspec import to_builtins
+
+from tests.log_capture import LogCapture
+from tests.program import Program, code_params, link_params, run_tickover, verify_params
+from tickover.app import Tickover, _policy
+from tickover.settings import SETTINGS, read_settings
+
+_KEY = "a key of 16 characters or more"
+_ORIGIN = "https://app.example.test"
+_tested: set[str] = set()
+_Test = TypeVar("_Test", bound=Callable[..., Any])
+
+
+def proves(*names: str) -> Callable[[_Test], _Test]:
+    """Note that the test proves that these settings have an effect."""
+    _tested.update(names)
+    return lambda test: test
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """The real program, with a value other than the default for every setting that this file tests with it."""
+    folder = tmp_path_factory.mktemp("settings")
+    with socket.create_server(("127.0.0.5", 0)) as taken:
+        port = taken.getsockname()[1]
+    settings = {
+        "TICKOVER_HOST": "127.0.0.5",
+        "TICKOVER_PORT": str(port),
+        "TICKOVER_DATA_DIR": "elsewhere",
+        "TICKOVER_DATABASE_URL": f"sqlite:///{folder}/other/place.db",
+        "TICKOVER_MAIL_URL": "outbox:",
+        "TICKOVER_MAIL_FROM": "Settings <settings@example.test>",
+        "TICKOVER_PUBLIC_URL": "https://public.example.test/below",
+        "TICKOVER_SECRET_KEY": _KEY,
+        "TICKOVER_LOG_LEVEL": "debug",
+        "TICKOVER_ALLOWED_HOSTS": "allowed.example.test",
+        "TICKOVER_TRUSTED_PROXIES": "127.0.0.0/8",
+        "TICKOVER_CORS_ORIGINS": _ORIGIN,
+        "TICKOVER_CLIENT_BURST": "3",
+        "TICKOVER_CLIENT_REFILL": "0.001",
+        "TICKOVER_RESEND_SECONDS": "7",
+        "TICKOVER_MAX_CLOCKS_PER_USER": "1",
+    }
+    with Program(folder, **settings) as started:
+        yield started
+
+
+def call_from(program: Program, client: str, method: str, params: dict[str, Any]) -> Any:
+    """Call as this client of the proxy; each test has its own, because each client has little to spend."""
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+    headers = {"Content-Type": "application/json", "X-Forwarded-For": client}
+    return program.request("POST", "/rpc", body, headers).json
+
+
+@proves("host", "port")
+def test_program_listens_where_it_is_told(program: Program) -> None:
+    assert program.url == f"http://127.0.0.5:{program.environment['TICKOVER_PORT']}"
+    assert program.request("GET", "/healthz").status == 200
+
+
+@proves("data_dir", "database_url", "secret_key")
+def test_files_are_where_they_are_told_to_be(program: Program) -> None:
+    assert (program.folder / "other" / "place.db").exists()
+    assert [path.name for path in (program.folder / "elsewhere").iterdir()] == ["outbox"]
+    assert not (program.folder / ".tickover").exists()
+
+
+@proves("mail_from", "public_url", "resend_seconds")
+def test_emails_are_sent_as_told(program: Program) -> None:
+    sent = call_from(program, "198.51.100.1", "sendLoginCodeEmail", link_params("ana@example.test"))
+    assert sent["result"]["loginUrl"].startswith("https://public.example.test/below/login#")
+    assert parseaddr(program.letters()[-1]["From"]) == ("Settings", "settings@example.test")
+    refused = call_from(program, "198.51.100.1", "sendLoginCodeEmail", code_params("ana@example.test"))
+    assert 1 <= refused["error"]["data"]["retryAfterSeconds"] <= 7
+    assert program.request("GET", "/site.json").json == {"mailbox": True, "resendSeconds": 7}
+
+
+@proves("log_level")
+def test_log_has_the_level_that_was_set(program: Program) -> None:
+    program.call("rpc.discover", {})
+    assert '"level": "debug"' in program.output
+
+
+@proves("allowed_hosts", "cors_origins")
+def test_hosts_and_origins_are_those_that_were_set(program: Program) -> None:
+    statuses = [
+        program.request("GET", "/site.json", headers={"Host": name}).status
+        for name in ("allowed.example.test", "other.example.test")
+    ]
+    assert statuses == [200, 400]
+    allowed = program.request("GET", "/rpc", headers={"Origin": _ORIGIN}).headers
+    assert allowed["access-control-allow-origin"] == _ORIGIN
+
+
+@proves("trusted_proxies", "client_burst", "client_refill")
+def test_each_client_of_the_proxy_may_make_three_calls(program: Program) -> None:
+    def reasons(client: str) -> list[str]:
+        answers = [call_from(program, client, "loginByEmailLink", {"token": "none"}) for _ in range(4)]
+        return [answer["error"]["data"]["reason"] for answer in answers]
+
+    expected = ["LOGIN_REFUSED"] * 3 + ["RATE_LIMITED"]
+    assert [reasons("198.51.100.2"), reasons("198.51.100.3")] == [expected, expected]
+
+
+@proves("max_clocks_per_user")
+def test_user_may_have_one_clock(program: Program) -> None:
+    email = "ben@example.test"
+    call_from(program, "198.51.100.4", "sendLoginCodeEmail", code_params(email))
+    code = str(program.letters()[-1]["Subject"]).split()[0]
+    token = call_from(program, "198.51.100.4", "loginByEmailVerification", verify_params(email, code))["result"][
+        "token"
+    ]
+    assert "clock" in program.result("createTestClock", {}, token)
+    assert program.call("createTestClock", {}, token)["error"]["data"]["reason"] == "RATE_LIMITED"
+
+
+@proves("mail_url")
+def test_mail_goes_where_it_is_told(tmp_path: Path) -> None:
+    # Nothing listens on port 9.
+    with Program(tmp_path, TICKOVER_MAIL_URL="smtp://127.0.0.1:9") as program:
+        assert program.request("GET", "/site.json").json["mailbox"] is False
+        refused = program.call("sendLoginCodeEmail", code_params("ana@example.test"))
+        assert refused["error"]["data"]["reason"] == "MAIL_NOT_SENT"
+
+
+@proves("workers")
+def test_several_workers_are_refused_with_sqlite(tmp_path: Path) -> None:
+    """What they do with PostgreSQL is in test_postgres_workers.py."""
+    ran = run_tickover(tmp_path, "serve", TICKOVER_WORKERS="2", TICKOVER_PORT="0")
+    assert (ran.returncode, "TICKOVER_WORKERS must be 1 with SQLite, not 2" in ran.stderr) == (2, True)
+
+
+@proves("database_connections")
+async def test_pool_has_the_size_that_was_set(tmp_path: Path, postgres_url: str) -> None:
+    given = {"data_dir": str(tmp_path), "database_url": postgres_url, "port": "0", "database_connections": "3"}
+    server = await Tickover.open(read_settings({}, given), LogCapture().log)
+    try:
+        store: Any = server._store
+        assert store._connections._pool.get_max_size() == 3
+    finally:
+        await server.close()
+
+
+_LIMITS = {
+    "max_clocks_per_user": ("max_clocks_per_user", 7),
+    "resend_seconds": ("logins.resend_interval", 7),
+    "sends_per_hour": ("logins.sends_an_hour", 7),
+    "sends_per_hour_per_network": ("logins.sends_an_hour_from_one_network", 7),
+    "code_tries": ("logins.code_tries", 7),
+    "code_failures": ("logins.failures_in_a_row", 7),
+    "client_burst": ("client_burst", 7),
+    "client_refill": ("client_refill", 7.0),
+}
+"""Settings of numbers that the operations use, each with its place in their policy and the value there if 7 is set."""
+
+
+def _fields(value: Any, prefix: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name in value.__struct_fields__:
+        field = getattr(value, name)
+        if hasattr(field, "__struct_fields__"):
+            found |= _fields(field, f"{prefix}{name}.")
+        else:
+            found[prefix + name] = field.total_seconds() if hasattr(field, "total_seconds") else to_builtins(field)
+    return found
+
+
+@proves(*_LIMITS)
+@pytest.mark.parametrize("setting", _LIMITS)
+def test_limit_reaches_its_place_in_the_policy_and_no_other(setting: str) -> None:
+    usual = _fields(_policy(read_settings({}, {}), "http://127.0.0.1"))
+    changed = _fields(_policy(read_settings({}, {setting: "7"}), "http://127.0.0.1"))
+    place, value = _LIMITS[setting]
+    assert {name: found for name, found in changed.items() if found != usual[name]} == {place: value}
+
+
+def test_every_field_of_the_policy_comes_from_a_setting() -> None:
+    policy = _fields(_policy(read_settings({}, {}), "http://127.0.0.1"))
+    assert set(policy) == {"public_url", *(place for place, _ in _LIMITS.values())}
+
+
+def test_every_setting_is_tested_here() -> None:
+    assert _tested == {setting.name for setting in SETTINGS}
