@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from tests.world import Answer
 
 _WAIT_SECONDS = 120.0  # a busy machine takes long to start a program; nobody waits so long on an idle one
-_LAST_LINE_OF_THE_BANNER = "Ctrl-C stops it"
+_LAST_LINE_OF_THE_BANNER = "Press Ctrl-C to stop"
 
 
 class Program:

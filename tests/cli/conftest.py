@@ -1,4 +1,4 @@
-"""A real server for all tests of a worker, and a person at a shell for each."""
+"""Fixtures: one real server per test worker, and a user with a shell per test."""
 
 import asyncio
 import threading
@@ -13,46 +13,46 @@ from tests.cli.shells import Shell
 from tests.mail.servers import MailServer, mail_server
 from tests.program import Program, wait_until
 
-_NUMBERS = count(1)
+_USER_NUMBERS = count(1)
 
 
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    """A server with the development mailbox. Nothing that a test does there is seen by another person."""
+    """A server with the development mailbox. Tests share it, each with its own user."""
     with Program(tmp_path_factory.mktemp("server"), TICKOVER_RESEND_SECONDS="60") as server:
         yield server
 
 
 @pytest.fixture
 def email() -> str:
-    return f"person{next(_NUMBERS)}@example.test"
+    return f"user{next(_USER_NUMBERS)}@example.test"
 
 
 @pytest.fixture
-def stranger(program: Program, tmp_path: Path) -> Shell:
-    """Somebody who has not signed in."""
+def signed_out_shell(program: Program, tmp_path: Path) -> Shell:
+    """The shell of a user who isn't signed in."""
     return Shell(tmp_path / "config", program.url)
 
 
 @pytest.fixture
-def shell(stranger: Shell, email: str) -> Shell:
-    """Somebody who has."""
-    assert stranger("login", email).code == 0
-    return stranger
+def shell(signed_out_shell: Shell, email: str) -> Shell:
+    """The shell of a signed-in user."""
+    assert signed_out_shell("login", email).code == 0
+    return signed_out_shell
 
 
-class RealMail(NamedTuple):
-    """A server that sends its mail, and the mail server that gets it."""
+class SmtpServer(NamedTuple):
+    """A Tickover server that sends real mail, and the SMTP server that receives it."""
 
     program: Program
     mail: MailServer
 
     def code(self, email: str) -> str:
-        """The code of the newest letter to an address."""
+        """Return the code of the newest email to an address."""
         return [letter.code for letter in self.mail.letters if letter.message["To"] == email][-1]
 
     def link(self, email: str) -> str:
-        """The link of the newest letter to an address."""
+        """Return the login link of the newest email to an address."""
         letters = [letter.message for letter in self.mail.letters if letter.message["To"] == email]
         text = letters[-1].get_body(("plain",))
         assert text is not None
@@ -60,23 +60,23 @@ class RealMail(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def real_mail(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealMail]:
-    servers: list[MailServer] = []
+def smtp_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmtpServer]:
+    started: list[MailServer] = []
     loop = asyncio.new_event_loop()
-    over = asyncio.Event()
+    stop = asyncio.Event()
 
     async def serve() -> None:
         async with mail_server() as server:
-            servers.append(server)
-            await over.wait()
+            started.append(server)
+            await stop.wait()
 
     thread = threading.Thread(target=loop.run_until_complete, args=[serve()])
     thread.start()
     try:
-        wait_until(lambda: servers)
-        with Program(tmp_path_factory.mktemp("post"), TICKOVER_MAIL_URL=f"smtp://{servers[0].address}") as server:
-            yield RealMail(server, servers[0])
+        wait_until(lambda: started)
+        with Program(tmp_path_factory.mktemp("smtp"), TICKOVER_MAIL_URL=f"smtp://{started[0].address}") as server:
+            yield SmtpServer(server, started[0])
     finally:
-        loop.call_soon_threadsafe(over.set)
+        loop.call_soon_threadsafe(stop.set)
         thread.join()
         loop.close()

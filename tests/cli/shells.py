@@ -1,4 +1,4 @@
-"""The command line as people and programs meet it: in this process, as a process of its own, and at a terminal."""
+"""Ways to run the command line: in this process, in a new process, and at a terminal."""
 
 import fcntl
 import io
@@ -25,8 +25,8 @@ from tickover.cli.root import run
 _TICKOVER = (sys.executable, "-m", "tickover")
 
 
-class Ran(NamedTuple):
-    """What a command has said, and how it ended."""
+class Result(NamedTuple):
+    """The output of a command and its exit code."""
 
     code: int
     out: str
@@ -42,7 +42,7 @@ class Ran(NamedTuple):
 
 
 class Shell:
-    """A person's shell: an environment, a home, and a server that is meant when none is named."""
+    """A user's shell: an environment, a config folder and a default server."""
 
     def __init__(self, home: Path, url: str) -> None:
         self.home = home
@@ -50,21 +50,21 @@ class Shell:
         self.variables = {"XDG_CONFIG_HOME": str(home), "TICKOVER_URL": url, "COLUMNS": "80", "LANG": "C.UTF-8"}
 
     @property
-    def kept(self) -> Path:
+    def credentials_file(self) -> Path:
         return self.home / "tickover" / "credentials.json"
 
     @property
     def token(self) -> str:
-        """The token that is kept for the server."""
-        return str(json.loads(self.kept.read_bytes())["servers"][self.url]["token"])
+        """The stored token."""
+        return str(json.loads(self.credentials_file.read_bytes())["servers"][self.url]["token"])
 
     @property
     def clock(self) -> str:
-        """The id of the clock that was used last."""
-        return str(json.loads(self.kept.read_bytes())["servers"][self.url].get("clock", ""))
+        """The ID of the last used clock."""
+        return str(json.loads(self.credentials_file.read_bytes())["servers"][self.url].get("clock", ""))
 
-    def __call__(self, *arguments: str, input: bytes = b"", encoding: str = "utf-8", **variables: str) -> Ran:
-        """Run `tickover` with these arguments in this process, but with streams and an environment of its own."""
+    def __call__(self, *arguments: str, input: bytes = b"", encoding: str = "utf-8", **variables: str) -> Result:
+        """Run `tickover` in this process with its own streams and environment."""
         out, err = (io.TextIOWrapper(io.BytesIO(), encoding) for _ in range(2))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(sys, "argv", ["tickover", *arguments])
@@ -77,21 +77,21 @@ class Shell:
             for name, value in environment.items():
                 patch.setenv(name, value)
             code = run(list(arguments))
-        return Ran(code, _written(out), _written(err))
+        return Result(code, _read_all(out), _read_all(err))
 
     def environment(self, **variables: str) -> dict[str, str]:
         inherited = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         return {**inherited, **self.variables, **variables}
 
     def start(self, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
-        """A process of its own, whose output is a pipe."""
+        """Start a new process. Its output goes to pipes."""
         return subprocess.Popen(
             [*_TICKOVER, *arguments], env=self.environment(**variables),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
 
     @contextmanager
-    def at_a_terminal(
+    def open_terminal(
         self, *arguments: str, columns: int = 80, rows: int = 50, **variables: str
     ) -> Iterator["Terminal"]:
         environment = self.environment(**{"TERM": "xterm-256color", **variables})
@@ -100,24 +100,24 @@ class Shell:
             yield terminal
 
 
-def _written(stream: io.TextIOWrapper) -> str:
+def _read_all(stream: io.TextIOWrapper) -> str:
     stream.flush()
     stream.seek(0)
     return stream.read()
 
 
 class Terminal:
-    """A process at a terminal of its own, which has so many columns and rows."""
+    """A process at its own terminal."""
 
     def __init__(self, command: list[str], environment: dict[str, str], columns: int, rows: int) -> None:
-        self._ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        # A session of its own, with this terminal, so that Ctrl-C reaches it.
+        self._master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        # A new session with this controlling terminal, so that Ctrl-C reaches the process.
         self.process = subprocess.Popen(
-            command, env=environment, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - it forks no further
+            command, env=environment, stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - the child starts no threads
         )  # fmt: skip
-        os.close(theirs)
+        os.close(slave)
         self._raw = b""
 
     def __enter__(self) -> Self:
@@ -127,21 +127,21 @@ class Terminal:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait(30)
-        os.close(self._ours)
+        os.close(self._master)
 
     @property
     def raw(self) -> str:
-        """All that it has been sent so far."""
-        while select.select([self._ours], [], [], 0)[0]:
+        """All output so far."""
+        while select.select([self._master], [], [], 0)[0]:
             try:
-                self._raw += os.read(self._ours, 65_536)
+                self._raw += os.read(self._master, 65_536)
             except OSError:
                 break  # the other end is closed
         return self._raw.decode(errors="replace")
 
     @property
     def text(self) -> str:
-        """The same without escape sequences."""
+        """All output so far without escape sequences."""
         return re.sub(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07]*\x07|[=>])", "", self.raw).replace("\r\n", "\n")
 
     def wait_for(self, text: str) -> None:
@@ -149,10 +149,10 @@ class Terminal:
         assert text in self.text, self.text
 
     def type(self, keys: str) -> None:
-        os.write(self._ours, keys.encode())
+        os.write(self._master, keys.encode())
 
     def end(self) -> int:
-        """Wait until it has ended; its exit code."""
+        """Wait for the process to exit. Return its exit code."""
         wait_until(lambda: self.raw is not None and self.process.poll() is not None)
         return self.process.wait(30)
 

@@ -1,4 +1,4 @@
-"""Clocks to draw, made without a server."""
+"""Clock snapshots for render tests, built without a server."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -8,7 +8,7 @@ from tickover.core.results import Contribution, Goal, Snapshot, Transaction, Tra
 
 ID = "clock_01a2d11f-0200-7129-903a-c1d45597fdf1"
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
-"""The real world's."""
+"""The real time."""
 EXPIRES_AT = NOW + timedelta(days=6, hours=23, minutes=30)
 
 
@@ -52,7 +52,7 @@ def contribution(at: datetime, amount: str) -> Contribution:
 
 
 def snapshot(frozen_time: datetime, transactions: Sequence[Transaction] = (), goals: Sequence[Goal] = ()) -> Snapshot:
-    """A clock that stands there, with what has happened by then."""
+    """Return a clock at `frozen_time`."""
     return Snapshot(
         id=ID,
         status="READY",
@@ -66,7 +66,7 @@ def snapshot(frozen_time: datetime, transactions: Sequence[Transaction] = (), go
 
 
 def household(frozen_time: datetime, months: int = 6) -> Snapshot:
-    """Rent, groceries and salary of every month, and money for a trip."""
+    """Return a clock with monthly rent, groceries, salary and savings for a trip."""
     transactions = [
         entry
         for month in range(1, months + 1)

@@ -1,4 +1,4 @@
-"""Completion in shells: what is offered, and the scripts that ask for it."""
+"""Tests of shell completion."""
 
 import subprocess
 import sys
@@ -13,13 +13,13 @@ from tickover.scenarios import names
 
 
 @pytest.fixture
-def nobody(tmp_path: Path) -> Shell:
-    """Somebody who needs no server."""
+def offline_shell(tmp_path: Path) -> Shell:
+    """A shell without a server."""
     return Shell(tmp_path / "config", "http://127.0.0.1:9")
 
 
-def completed(shell: Shell, words: str) -> list[list[str]]:
-    """What bash is told to offer after these words: kinds and values."""
+def complete(shell: Shell, words: str) -> list[list[str]]:
+    """Return bash's completions of the last word: kinds and values."""
     given = words.split(" ")
     assert COMPLETE_VARIABLE == "_TICKOVER_COMPLETE"
     offered = shell(_TICKOVER_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(len(given) - 1))
@@ -44,40 +44,40 @@ def plain(offered: list[list[str]]) -> set[str]:
         ("tickover completion ", {"bash", "zsh", "fish"}),
     ],
 )
-def test_words_are_completed(nobody: Shell, words: str, offered: set[str]) -> None:
-    assert plain(completed(nobody, words)) == offered
+def test_commands_options_and_scenarios_are_complete(offline_shell: Shell, words: str, offered: set[str]) -> None:
+    assert plain(complete(offline_shell, words)) == offered
 
 
 @pytest.mark.parametrize(
     "words", ["tickover clock create", "tickover clock create --scenario", "tickover scenarios show"]
 )
 @pytest.mark.parametrize("begun", ["my/l", "tr"])
-def test_where_a_scenario_may_be_a_file_files_are_offered_too(nobody: Shell, words: str, begun: str) -> None:
-    # Before all names, because bash forgets what came before files.
-    assert completed(nobody, f"{words} {begun}")[0] == ["file", begun]
+def test_scenario_argument_completes_files(offline_shell: Shell, words: str, begun: str) -> None:
+    # Files come first because bash drops items before them.
+    assert complete(offline_shell, f"{words} {begun}")[0] == ["file", begun]
 
 
-def test_what_is_offered_has_no_gaps_which_zsh_would_leave_out(nobody: Shell) -> None:
-    lines = nobody(_TICKOVER_COMPLETE="zsh_complete", COMP_WORDS="tickover clock create ", COMP_CWORD="3").out.split(
-        "\n"
-    )
+def test_zsh_completion_has_no_empty_items(offline_shell: Shell) -> None:
+    lines = offline_shell(
+        _TICKOVER_COMPLETE="zsh_complete", COMP_WORDS="tickover clock create ", COMP_CWORD="3"
+    ).out.split("\n")
     assert lines[:5] == ["file", "./", "_", "plain", names()[0]]
     assert "" not in lines[:-1]
 
 
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
-def test_a_script_for_each_shell_is_one_that_the_shell_reads(nobody: Shell, name: str, tmp_path: Path) -> None:
-    ran = nobody("completion", name)
-    assert ran.code == 0
-    assert f"{COMPLETE_VARIABLE}={name}_complete" in ran.out
-    assert nobody("completion", name, "--json").json == {"shell": name, "script": ran.out.removesuffix("\n")}
+def test_each_shell_can_parse_its_script(offline_shell: Shell, name: str, tmp_path: Path) -> None:
+    result = offline_shell("completion", name)
+    assert result.code == 0
+    assert f"{COMPLETE_VARIABLE}={name}_complete" in result.out
+    assert offline_shell("completion", name, "--json").json == {"shell": name, "script": result.out.removesuffix("\n")}
     need(name)
     script = tmp_path / "script"
-    script.write_text(ran.out)
+    script.write_text(result.out)
     subprocess.run([name, "-n", str(script)], timeout=20, check=True)
 
 
-def test_bash_completes_with_the_script(nobody: Shell, tmp_path: Path) -> None:
+def test_bash_completes_with_the_script(offline_shell: Shell, tmp_path: Path) -> None:
     need("bash")
     command = Path(sys.executable).with_name("tickover")
     script = f"""eval "$({command} completion bash)"
@@ -85,8 +85,8 @@ COMP_WORDS=({command} clock cre) COMP_CWORD=2
 _tickover_completion {command}
 echo "${{COMPREPLY[@]}}"
 """
-    ran = subprocess.run(
+    result = subprocess.run(
         ["bash", "--norc", "-c", script],
-        capture_output=True, text=True, timeout=30, check=True, env=nobody.environment(),
+        capture_output=True, text=True, timeout=30, check=True, env=offline_shell.environment(),
     )  # fmt: skip
-    assert ran.stdout == "create\n"
+    assert result.stdout == "create\n"

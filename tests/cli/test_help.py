@@ -1,4 +1,4 @@
-"""Help, wrong commands and completion: what is answered at once, without importing what only commands need."""
+"""Tests of help texts and usage errors, and that neither imports slow modules."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ import pytest
 from tests.cli.shells import Shell
 from tickover.cli.root import clock, root
 
-HEAVY = {
+SLOW_MODULES = {
     "asyncio",
     "httpx2",
     "rich",
@@ -25,7 +25,7 @@ HEAVY = {
 
 
 def commands(group: click.Group = root, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The words of every command, groups included."""
+    """Yield the words of every command, groups included."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
@@ -34,17 +34,17 @@ def commands(group: click.Group = root, path: tuple[str, ...] = ()) -> Iterator[
             yield from commands(command, (*path, name))
 
 
-ALL = list(commands())
+ALL_COMMANDS = list(commands())
 
 
 @pytest.fixture
-def nobody(tmp_path: Path) -> Shell:
-    """Somebody who needs no server."""
+def offline_shell(tmp_path: Path) -> Shell:
+    """A shell without a server."""
     return Shell(tmp_path / "config", "http://127.0.0.1:9")
 
 
-def test_there_are_these_commands() -> None:
-    assert {" ".join(words) for words in ALL} == {
+def test_command_list() -> None:
+    assert {" ".join(words) for words in ALL_COMMANDS} == {
         "login",
         "logout",
         "clock",
@@ -59,46 +59,52 @@ def test_there_are_these_commands() -> None:
     }
 
 
-@pytest.mark.parametrize("words", ALL, ids=" ".join)
-def test_every_command_has_help_within_80_columns(nobody: Shell, words: tuple[str, ...]) -> None:
-    ran = nobody(*words, "--help")
-    assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith(f"Usage: tickover {' '.join(words)} [OPTIONS]")
-    assert max(map(len, ran.out.splitlines())) <= 80
-    assert "--json" in ran.out
+@pytest.mark.parametrize("words", ALL_COMMANDS, ids=" ".join)
+def test_help_fits_80_columns(offline_shell: Shell, words: tuple[str, ...]) -> None:
+    result = offline_shell(*words, "--help")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith(f"Usage: tickover {' '.join(words)} [OPTIONS]")
+    assert max(map(len, result.out.splitlines())) <= 80
+    assert "--json" in result.out
 
 
-@pytest.mark.parametrize("words", [words for words in ALL if words[0] in ("login", "clock", "scenarios")], ids=" ".join)
-def test_help_has_examples(nobody: Shell, words: tuple[str, ...]) -> None:
-    assert f"\n  tickover {' '.join(words[:1])}" in nobody(*words, "--help").out
+@pytest.mark.parametrize(
+    "words", [words for words in ALL_COMMANDS if words[0] in ("login", "clock", "scenarios")], ids=" ".join
+)
+def test_help_has_examples(offline_shell: Shell, words: tuple[str, ...]) -> None:
+    assert f"\n  tickover {' '.join(words[:1])}" in offline_shell(*words, "--help").out
 
 
 @pytest.mark.parametrize("group", [(root, ()), (clock, ("clock",))], ids=["tickover", "tickover clock"])
-def test_a_group_alone_prints_its_help(nobody: Shell, group: tuple[click.Group, tuple[str, ...]]) -> None:
-    ran = nobody(*group[1])
-    assert (ran.code, ran.err, ran.out) == (0, "", nobody(*group[1], "--help").out)
+def test_group_without_command_prints_help(offline_shell: Shell, group: tuple[click.Group, tuple[str, ...]]) -> None:
+    result = offline_shell(*group[1])
+    assert (result.code, result.err, result.out) == (0, "", offline_shell(*group[1], "--help").out)
     for name in group[0].list_commands(click.Context(group[0])):
-        assert f"\n  {name} " in ran.out
+        assert f"\n  {name} " in result.out
 
 
 @pytest.mark.parametrize(
     "arguments", [[], ["--help"], ["--version"], ["clock"], ["clock", "show", "--help"], ["login", "-h"], ["clok"]]
 )
-def test_help_imports_nothing_that_takes_long(arguments: list[str]) -> None:
+def test_help_does_not_import_slow_modules(arguments: list[str]) -> None:
     script = "import sys; from tickover.cli.root import run; run(sys.argv[1:]); print(*sys.modules, sep='\\n')"
-    ran = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", script, *arguments], capture_output=True, text=True, timeout=30, check=True
     )
-    assert set(ran.stdout.splitlines()) & HEAVY == set()
-    assert "click" in ran.stdout.splitlines()
+    assert set(result.stdout.splitlines()) & SLOW_MODULES == set()
+    assert "click" in result.stdout.splitlines()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said", "hint"),
+    ("arguments", "message", "hint"),
     [
-        (["clok"], "There is no command 'clok'; did you mean 'clock'?", "tickover --help"),
-        (["clock", "shw"], "There is no command 'shw'; did you mean 'show'?", "tickover clock --help"),
-        (["zzz"], "There is no command 'zzz'; there are login, logout, clock, scenarios, serve,", "tickover --help"),
+        (["clok"], "Unknown command 'clok'. Did you mean 'clock'?", "tickover --help"),
+        (["clock", "shw"], "Unknown command 'shw'. Did you mean 'show'?", "tickover clock --help"),
+        (
+            ["zzz"],
+            "Unknown command 'zzz'. Available commands: login, logout, clock, scenarios, serve,",
+            "tickover --help",
+        ),
         (["clock", "show", "--jsn"], "No such option", "tickover clock show --help"),
         (["clock", "show", "one", "two"], "Got unexpected extra argument", "tickover clock show --help"),
         (["login"], "Missing argument 'EMAIL'", "tickover login --help"),
@@ -106,28 +112,28 @@ def test_help_imports_nothing_that_takes_long(arguments: list[str]) -> None:
         (["completion"], "Choose from: bash, zsh, fish", "tickover completion --help"),
     ],
 )
-def test_a_wrong_command_is_one_sentence_and_where_to_look(
-    nobody: Shell, arguments: list[str], said: str, hint: str
+def test_usage_error_has_one_sentence_and_a_help_command(
+    offline_shell: Shell, arguments: list[str], message: str, hint: str
 ) -> None:
-    ran = nobody(*arguments)
-    assert (ran.code, ran.out) == (2, "")
-    first, second = ran.err.splitlines()
+    result = offline_shell(*arguments)
+    assert (result.code, result.out) == (2, "")
+    first, second = result.err.splitlines()
     assert first.startswith("tickover: ")
-    assert said in first
-    # What click lays out in lines and columns is one sentence here.
+    assert message in first
+    # Click lays out some messages over several lines. They must become one sentence.
     assert not {"\N{REPLACEMENT CHARACTER}", "\t"} & set(first)
     assert second == f"  See: {hint}"
 
 
-def test_a_wrong_command_is_json_for_a_program(nobody: Shell) -> None:
+def test_usage_error_as_json(offline_shell: Shell) -> None:
     for arguments in (["--json", "clok"], ["clock", "shw", "--json"]):
-        ran = nobody(*arguments)
-        assert (ran.code, ran.out) == (2, "")
-        assert ran.error["reason"] == "WRONG_COMMAND"
-        assert ran.error["exitCode"] == 2
+        result = offline_shell(*arguments)
+        assert (result.code, result.out) == (2, "")
+        assert result.error["reason"] == "WRONG_COMMAND"
+        assert result.error["exitCode"] == 2
 
 
 @pytest.mark.parametrize("arguments", [["login", "\udcff@example.test"], ["clock", "show", "\ud800" * 4], ["\udfff"]])
-def test_what_is_no_text_is_no_command(nobody: Shell, arguments: list[str]) -> None:
-    ran = nobody(*arguments)
-    assert (ran.code, ran.out, ran.err) == (2, "", "tickover: What was typed is not text in UTF-8.\n")
+def test_arguments_must_be_utf_8(offline_shell: Shell, arguments: list[str]) -> None:
+    result = offline_shell(*arguments)
+    assert (result.code, result.out, result.err) == (2, "", "tickover: The arguments aren't valid UTF-8.\n")

@@ -1,4 +1,4 @@
-"""The timeline as it looks: the axis, the lanes and the curves."""
+"""Tests of the rendered timeline: axis, lanes and curves."""
 
 from datetime import datetime, timedelta
 
@@ -7,34 +7,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cli.snapshots import contribution, day, goal, household, snapshot, transaction
-from tickover.cli.render.axis import Axis, axis_over, ticks
-from tickover.cli.render.items import items_of
+from tickover.cli.render.axis import Axis, build_axis, ticks
+from tickover.cli.render.items import clock_items
 from tickover.cli.render.timeline import timeline
 from tickover.core.results import Snapshot
 
 
 def drawn(clock: Snapshot, width: int = 80) -> list[str]:
-    return [line.plain for line in timeline(items_of(clock), clock.frozen_time, width)]
+    return [line.plain for line in timeline(clock_items(clock), clock.frozen_time, width)]
 
 
 def labels(first: datetime, last: datetime, columns: int) -> list[str]:
-    return [label for _, label in ticks(axis_over(first, last, columns))]
+    return [label for _, label in ticks(build_axis(first, last, columns))]
 
 
-def test_an_instant_has_its_column() -> None:
+def test_column_of_an_instant() -> None:
     axis = Axis(day(1, 1), day(1, 11), 11)
     assert [axis.column(day(1, number)) for number in range(1, 12)] == list(range(11))
     assert axis.column(day(1, 2) - timedelta(microseconds=1)) == 0
 
 
-def test_an_axis_begins_with_the_month_or_with_the_day_where_all_is_close_together() -> None:
-    assert axis_over(day(1, 20, 8), day(2, 28), 60).start == day(1, 20)
-    assert axis_over(day(1, 20, 8), day(3, 2), 60).start == day(1, 1)
-    assert axis_over(day(1, 20, 8), day(1, 20, 8), 60).end == day(1, 20, 23)
+def test_axis_starts_with_a_month_or_a_day() -> None:
+    assert build_axis(day(1, 20, 8), day(2, 28), 60).start == day(1, 20)
+    assert build_axis(day(1, 20, 8), day(3, 2), 60).start == day(1, 1)
+    assert build_axis(day(1, 20, 8), day(1, 20, 8), 60).end == day(1, 20, 23)
 
 
 @pytest.mark.parametrize(
-    ("last", "columns", "told"),
+    ("last", "columns", "expected"),
     [
         (day(1, 1, 23), 71, ["01 Jan", "03:00", "06:00", "09:00", "12:00", "15:00", "18:00", "21:00"]),
         (day(1, 3), 71, ["01 Jan", "06:00", "12:00", "18:00", "02 Jan", "06:00", "12:00", "18:00"]),
@@ -55,8 +55,8 @@ def test_an_axis_begins_with_the_month_or_with_the_day_where_all_is_close_togeth
         (day(1, 1, year=2037), 3, []),
     ],
 )
-def test_labels_stand_as_close_as_they_can(last: datetime, columns: int, told: list[str]) -> None:
-    assert labels(day(1, 1), last, columns) == told
+def test_labels_are_as_dense_as_possible(last: datetime, columns: int, expected: list[str]) -> None:
+    assert labels(day(1, 1), last, columns) == expected
 
 
 @given(
@@ -64,10 +64,10 @@ def test_labels_stand_as_close_as_they_can(last: datetime, columns: int, told: l
     st.timedeltas(min_value=timedelta(0), max_value=timedelta(days=4000)),
     st.integers(min_value=2, max_value=300),
 )
-def test_no_label_touches_another_or_the_end(first: datetime, length: timedelta, columns: int) -> None:
+def test_labels_never_overlap(first: datetime, length: timedelta, columns: int) -> None:
     first = first.replace(tzinfo=day(1, 1).tzinfo)
     last = first + min(length, datetime.max.replace(tzinfo=first.tzinfo) - first)
-    axis = axis_over(first, last, columns)
+    axis = build_axis(first, last, columns)
     assert axis.column(first) >= 0
     assert axis.column(last) < columns
     end = -1
@@ -102,8 +102,8 @@ def test_half_a_year_at_40_columns() -> None:
     ]
 
 
-def test_what_falls_on_one_column_is_counted() -> None:
-    """One is a dot, two to nine a digit, more a plus; money in and money out are counted for themselves."""
+def test_items_in_one_column_are_counted() -> None:
+    """One item is a dot, two to nine are a digit, more are a plus. Each lane counts its own items."""
     on_days = {1: 1, 3: 2, 5: 9, 7: 10}
     out = [transaction(day(1, number), "Fee", "1") for number, times in on_days.items() for _ in range(times)]
     clock = snapshot(day(1, 1), [*out, transaction(day(1, 3), "Refund", "1", "INCOME")])
@@ -111,7 +111,7 @@ def test_what_falls_on_one_column_is_counted() -> None:
     assert drawn(clock)[-1] == "         ● happened  ○ scheduled  2 several at once  │ now"
 
 
-def test_on_the_column_of_now_a_dot_is_full_once_it_has_happened() -> None:
+def test_item_at_the_current_column_shows_whether_it_happened() -> None:
     clocks = [
         snapshot(frozen_time, [transaction(day(1, 1, 8), "Coffee", "3"), transaction(day(6, 30), "Rent", "1")])
         for frozen_time in (day(1, 1, 7), day(1, 1, 8))
@@ -119,7 +119,7 @@ def test_on_the_column_of_now_a_dot_is_full_once_it_has_happened() -> None:
     assert [drawn(clock)[1][9] for clock in clocks] == ["○", "●"]
 
 
-def test_a_currency_has_its_own_curve_and_its_sums() -> None:
+def test_each_currency_has_a_curve_and_totals() -> None:
     clock = snapshot(
         day(1, 15),
         [
@@ -138,7 +138,7 @@ def test_a_currency_has_its_own_curve_and_its_sums() -> None:
     assert (usd[0], usd[-1], eur[0], eur[-1]) == ("█", "▁", "▁", "█")
 
 
-def test_of_many_currencies_some_are_shown() -> None:
+def test_long_currency_list_is_cut() -> None:
     flows = [transaction(day(1, 1), "Fee", "1", currency=f"AA{letter}") for letter in "ABCDEFGH"]
     assert sum("now −1.00" in line for line in drawn(snapshot(day(1, 1), flows[:6]))) == 6
     assert not any("more" in line for line in drawn(snapshot(day(1, 1), flows[:6])))
@@ -146,7 +146,7 @@ def test_of_many_currencies_some_are_shown() -> None:
     assert any("and 2 more currencies" in line for line in drawn(snapshot(day(1, 1), flows)))
 
 
-def test_goals_alone_have_no_curve_and_nothing_has_no_timeline() -> None:
+def test_timeline_of_goals_only_and_of_nothing() -> None:
     saving = goal(day(1, 1), "Trip", "100", contributions=[contribution(day(3, 1), "10")])
     assert [line[2:7].strip() for line in drawn(snapshot(day(1, 1), goals=[saving]))] == ["", "goals", ""]
     assert drawn(snapshot(day(1, 1))) == []

@@ -43,7 +43,7 @@ def test_a_server_goes_on_where_it_was_on_another_database(tmp_path: Path, targe
 
     ran = run_tickover(tmp_path, "copy", SOURCE, target)
     assert ran.returncode == 0, ran.stderr
-    assert "Both sides are equal" in ran.stdout
+    assert "Both databases are equal" in ran.stdout
     assert ran.stdout.count(" 1 rows") >= 3  # a user, a token, and what one of the clocks was created with
     assert ran.stdout.count(" 2 rows") >= 2  # clocks and their schedules
 

@@ -32,7 +32,7 @@ def test_the_banner_names_the_address_the_data_and_the_outbox(tmp_path: Path) ->
         assert lines[2] == ["RPC", f"{program.url}/rpc"]
         assert lines[3] == ["Docs", f"{program.url}/docs"]
         assert lines[4] == ["Data", "sqlite:///.tickover/tickover.db"]
-        assert lines[5] == ["Mail", f"{program.url}/#/mailbox (kept in .tickover/outbox, never sent)"]
+        assert lines[5] == ["Mail", f"{program.url}/#/mailbox (stored in .tickover/outbox, not sent)"]
         assert lines[-1] == ["Ctrl-C", "stops it."]
         assert program.request("GET", "/readyz").status == 200
 
@@ -58,7 +58,7 @@ def test_each_letter_is_one_line_on_the_terminal(tmp_path: Path) -> None:
         code = program.send_code("ana@example.test")
         link = program.result("sendLoginCodeEmail", link_params("ben@example.test"))["loginUrl"]
         assert link.startswith(f"{program.url}/login#token=")
-        after_the_banner = program.output.split("Ctrl-C stops it.\n")[1].split("\n")
+        after_the_banner = program.output.split("Press Ctrl-C to stop.\n")[1].split("\n")
         assert after_the_banner == [
             "",
             f"  ✉ ana@example.test  code  {code}",
@@ -206,7 +206,7 @@ def test_a_signal_while_it_still_opens_the_database_is_not_forgotten(tmp_path: P
         program.process.send_signal(signal.SIGTERM)
         assert program.process.wait(20) == -signal.SIGTERM
         database.close()
-        assert program.output.count("Ctrl-C stops it") == 1, "it began to serve all the same"
+        assert program.output.count("Press Ctrl-C to stop") == 1, "it began to serve all the same"
         assert "Traceback" not in program.output
 
 

@@ -88,7 +88,7 @@ def test_a_server_that_really_sends_its_mail_is_not_used_and_sends_none(tmp_path
     ):
         pass
     # Nobody is there to take any, and it would complain.
-    assert program.output.endswith("Ctrl-C stops it.\n\n")
+    assert program.output.endswith("Press Ctrl-C to stop.\n\n")
 
 
 def test_without_the_packages_of_the_server_it_is_told_how_to_get_them(pytester: pytest.Pytester) -> None:

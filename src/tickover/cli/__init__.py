@@ -1,17 +1,17 @@
-"""The command line: `tickover`, for those who use clocks and for those who serve them."""
+"""The `tickover` command."""
 
 import sys
 
-_BROKEN_OFF = 130
+_INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command that the process was started with, and end with its exit code."""
+    """Run the command line and exit with its exit code."""
     try:
-        # Late, so that Ctrl-C is heard from the first moment.
+        # Imported here so that Ctrl-C during the import also exits with 130.
         from tickover.cli.root import run
 
         code = run(sys.argv[1:])
     except KeyboardInterrupt:
-        code = _BROKEN_OFF
+        code = _INTERRUPTED
     sys.exit(code)

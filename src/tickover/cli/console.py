@@ -1,4 +1,4 @@
-"""The terminal as rich writes to it: what was given is shown as it is, and nothing is made of it."""
+"""A rich console that prints text as it is."""
 
 import os
 
@@ -6,12 +6,12 @@ from rich.console import Console
 
 
 class PlainConsole(Console):
-    """Takes no markup, no emoji codes and no highlights for anything but text."""
+    """A console without markup, emoji codes and highlighting."""
 
     def __init__(self, *, colors: bool) -> None:
         wanted = colors and not os.environ.get("NO_COLOR")
         super().__init__(color_system="auto" if wanted else None, markup=False, emoji=False, highlight=False)
 
     def on_broken_pipe(self) -> None:
-        """Rich would end the process here; it is for `commands.run` to do so."""
+        """Raise instead of exiting as rich does. `root.run` handles the error."""
         raise BrokenPipeError

@@ -1,4 +1,4 @@
-"""What is kept between commands for each server: the token, whose it is, and the clock that was used last."""
+"""The credentials file. It stores a token and the last used clock for each server."""
 
 import fcntl
 import os
@@ -10,51 +10,51 @@ from typing import Final
 import click
 from msgspec import DecodeError, Struct, json
 
-from tickover.cli.errors import Exit, Trouble
+from tickover.cli.errors import CliError, Exit
 
-_OWNER_ONLY: Final = 0o600
-_FOLDER_OF_OWNER_ONLY: Final = 0o700
+_FILE_MODE: Final = 0o600
+_FOLDER_MODE: Final = 0o700
 
 
-class Kept(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """What is kept for one server."""
+class ServerProfile(Struct, frozen=True, rename="camel", omit_defaults=True):
+    """The data stored for one server."""
 
     email: str = ""
     user_id: str = ""
     token: str = ""
     clock: str = ""
-    """The id of the clock that was used last."""
+    """The ID of the last used clock."""
 
 
 class _File(Struct, frozen=True):
-    servers: dict[str, Kept] = {}
+    servers: dict[str, ServerProfile] = {}
 
 
 class Credentials:
-    """The file. Any number of processes may read and change it at the same time."""
+    """Reads and updates the file. Several processes can do so at the same time."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "credentials.json"
 
-    def of(self, url: str) -> Kept:
-        """What is kept for the server at this address; an empty one when nothing is."""
-        return self._read().servers.get(url, Kept())
+    def get(self, url: str) -> ServerProfile:
+        """Return the profile of a server, or an empty one."""
+        return self._read().servers.get(url, ServerProfile())
 
-    def change(self, url: str, change: Callable[[Kept], Kept]) -> None:
-        """Replace what is kept for a server by what `change` makes of it; all or nothing of it is written."""
+    def update(self, url: str, change: Callable[[ServerProfile], ServerProfile]) -> None:
+        """Replace the profile of a server with the result of `change`. The write is atomic."""
         try:
             with self._locked():
                 servers = dict(self._read().servers)
-                servers[url] = change(servers.get(url, Kept()))
-                self._write(_File({url: kept for url, kept in servers.items() if kept != Kept()}))
+                servers[url] = change(servers.get(url, ServerProfile()))
+                self._write(_File({url: profile for url, profile in servers.items() if profile != ServerProfile()}))
         except OSError as error:
-            raise Trouble(Exit.WRONG_COMMAND, f"{self.path} cannot be written: {error.strerror}.") from None
+            raise CliError(Exit.WRONG_COMMAND, f"Can't write {self.path}: {error.strerror}.") from None
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        self.path.parent.mkdir(_FOLDER_OF_OWNER_ONLY, parents=True, exist_ok=True)
-        self.path.parent.chmod(_FOLDER_OF_OWNER_ONLY)
-        lock = os.open(self.path.with_suffix(".lock"), os.O_WRONLY | os.O_CREAT, _OWNER_ONLY)
+        self.path.parent.mkdir(_FOLDER_MODE, parents=True, exist_ok=True)
+        self.path.parent.chmod(_FOLDER_MODE)
+        lock = os.open(self.path.with_suffix(".lock"), os.O_WRONLY | os.O_CREAT, _FILE_MODE)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
@@ -67,29 +67,29 @@ class Credentials:
         except FileNotFoundError:
             return _File()
         except OSError as error:
-            raise Trouble(Exit.WRONG_COMMAND, f"{self.path} cannot be read: {error.strerror}.") from None
+            raise CliError(Exit.WRONG_COMMAND, f"Can't read {self.path}: {error.strerror}.") from None
         except (DecodeError, UnicodeDecodeError):
-            raise Trouble(
+            raise CliError(
                 Exit.WRONG_COMMAND,
                 f"{self.path} is damaged.",
-                "Delete it, and sign in again with: tickover login EMAIL",
+                "Delete the file and sign in again: tickover login EMAIL",
             ) from None
 
     def _write(self, file: _File) -> None:
-        unfinished = self.path.with_suffix(".new")
-        # One may be left over from a process that was killed, and with whatever mode.
-        unfinished.unlink(missing_ok=True)
-        with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY), "wb") as written:
-            written.write(json.encode(file))
-            written.flush()
-            os.fsync(written.fileno())
-        unfinished.replace(self.path)
+        temporary = self.path.with_suffix(".new")
+        # A killed process may have left one behind, with any mode.
+        temporary.unlink(missing_ok=True)
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE_MODE), "wb") as output:
+            output.write(json.encode(file))
+            output.flush()
+            os.fsync(output.fileno())
+        temporary.replace(self.path)
 
 
-def folder() -> Path:
-    """Where a person's settings are kept on this system, or below XDG_CONFIG_HOME if it is set."""
+def config_folder() -> Path:
+    """Return the folder for the credentials file: below XDG_CONFIG_HOME, or the system's default."""
     home = os.environ.get("XDG_CONFIG_HOME")
     if home is None:
         return Path(click.get_app_dir("tickover"))
-    # Its specification says to ignore it when it is empty or relative; click would not.
+    # The XDG specification says to ignore an empty or relative path. Click doesn't.
     return (Path(home) if Path(home).is_absolute() else Path.home() / ".config") / "tickover"

@@ -1,4 +1,4 @@
-"""How texts, amounts and times are written for a person at a terminal."""
+"""Formatting of text, amounts, times and IDs for people."""
 
 import unicodedata
 from datetime import UTC, datetime, timedelta
@@ -8,45 +8,44 @@ from typing import Final
 from tickover.core.ids import read_clock_id
 
 MINUS: Final = "\N{MINUS SIGN}"
-_OBEYED: Final = {"Cc", "Cs", "Zl", "Zp"}
-_INVISIBLE: Final = "Cf"
+_CONTROL_CATEGORIES: Final = {"Cc", "Cs", "Zl", "Zp"}
+_FORMAT_CATEGORY: Final = "Cf"
 _JOINERS: Final = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
-_SHORT_ID: Final = 8
-_DAY: Final = timedelta(days=1)
-_UNITS: Final = (("d", _DAY), ("h", timedelta(hours=1)), ("min", timedelta(minutes=1)))
+_SHORT_ID_LENGTH: Final = 8
+_UNITS: Final = (("d", timedelta(days=1)), ("h", timedelta(hours=1)), ("min", timedelta(minutes=1)))
 
 
-def safe(text: str) -> str:
-    """The text without anything that a terminal would obey, or that is there unseen and turns its neighbours around."""
-    return "".join(map(_shown, text)) if not text.isascii() or not text.isprintable() else text
+def sanitize(text: str) -> str:
+    """Replace control characters and remove invisible format characters, such as bidirectional overrides."""
+    return "".join(map(_sanitize_character, text)) if not text.isascii() or not text.isprintable() else text
 
 
-def _shown(character: str) -> str:
+def _sanitize_character(character: str) -> str:
     category = unicodedata.category(character)
-    if category in _OBEYED:
+    if category in _CONTROL_CATEGORIES:
         return "\N{REPLACEMENT CHARACTER}"
-    return "" if category == _INVISIBLE and character not in _JOINERS else character
+    return "" if category == _FORMAT_CATEGORY and character not in _JOINERS else character
 
 
 def amount(value: Decimal) -> str:
-    """With two decimals, or as many as there are, and a space between thousands: `1 150.00`."""
+    """Format an amount with at least two decimals and spaces between thousands: `1 150.00`."""
     decimals = max(2, -_exponent(value))
     return f"{value:,.{decimals}f}".replace(",", " ").replace("-", MINUS)
 
 
-def signed(value: Decimal) -> str:
-    """The same with its sign: `+2 800.00`."""
+def signed_amount(value: Decimal) -> str:
+    """Format an amount with its sign: `+2 800.00`."""
     return f"+{amount(value)}" if value > 0 else amount(value)
 
 
 def _exponent(value: Decimal) -> int:
     exponent = value.normalize().as_tuple().exponent
-    # What is no number has a letter there; no server says so of money.
+    # NaN and infinity have a letter here. A server never returns them.
     return exponent if isinstance(exponent, int) else 0
 
 
-def moment(at: datetime) -> str:
-    """The date, and the time of day where it is not midnight: `2027-02-01`, `2027-02-01 09:30 UTC`."""
+def timestamp(at: datetime) -> str:
+    """Format the date, and the time of day unless it is midnight: `2027-02-01`, `2027-02-01 09:30 UTC`."""
     at = at.astimezone(UTC)
     if (at.hour, at.minute, at.second, at.microsecond) == (0, 0, 0, 0):
         return f"{at:%Y-%m-%d}"
@@ -54,28 +53,28 @@ def moment(at: datetime) -> str:
     return f"{at.replace(tzinfo=None).isoformat(' ', precision)} UTC"
 
 
-def day(at: datetime) -> str:
+def date(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d}"
 
 
-def minute(at: datetime) -> str:
+def date_and_minute(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M}"
 
 
-def span(length: timedelta) -> str:
-    """The two greatest units of it: `6 d 23 h`, `5 min`."""
+def duration(length: timedelta) -> str:
+    """Format a duration with its two largest units: `6 d 23 h`, `5 min`."""
     rest, parts = length, list[tuple[int, str]]()
     for name, unit in _UNITS:
         count, rest = divmod(rest, unit)
         if count or parts:
             parts.append((count, name))
-    told = [f"{count} {name}" for count, name in parts[:2] if count]
-    return " ".join(told) if told else "< 1 min"
+    shown = [f"{count} {name}" for count, name in parts[:2] if count]
+    return " ".join(shown) if shown else "< 1 min"
 
 
 def short_id(id: str) -> str:
-    """The end of a clock's id, which tells clocks apart; their beginnings are times and look alike."""
-    return f"clock_…{id[-_SHORT_ID:]}" if read_clock_id(id) else safe(id)
+    """Shorten a clock's ID to its end. IDs start with a time, so only their ends differ clearly."""
+    return f"clock_…{id[-_SHORT_ID_LENGTH:]}" if read_clock_id(id) else sanitize(id)
 
 
 def count(number: int, singular: str, plural: str = "") -> str:

@@ -1,4 +1,4 @@
-"""Groups of commands that are imported when they are used, so that help answers at once."""
+"""Command groups that import a command when it runs, so that help is fast."""
 
 import importlib
 from collections.abc import Mapping
@@ -8,37 +8,37 @@ from typing import Any, NamedTuple
 import click
 
 
-class Later(NamedTuple):
-    """A command that is not imported yet."""
+class LazyCommand(NamedTuple):
+    """A command that isn't imported yet."""
 
     target: str
-    """Where it is: `module:attribute`."""
+    """The command's location: `module:attribute`."""
     help: str
 
 
 class LazyGroup(click.Group):
-    """A group that knows its commands by name and a line of help, under headings."""
+    """A group that lists its commands under headings without importing them."""
 
-    def __init__(self, *arguments: Any, sections: Mapping[str, Mapping[str, Later]], **more: Any) -> None:
-        super().__init__(*arguments, **more)
+    def __init__(self, *arguments: Any, sections: Mapping[str, Mapping[str, LazyCommand]], **options: Any) -> None:
+        super().__init__(*arguments, **options)
         self._sections = sections
-        self._later = {name: later for section in sections.values() for name, later in section.items()}
+        self._lazy_commands = {name: command for section in sections.values() for name, command in section.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self._later)
+        return list(self._lazy_commands)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        later = self._later.get(cmd_name)
-        if later is None:
+        lazy = self._lazy_commands.get(cmd_name)
+        if lazy is None:
             return None
-        module, _, attribute = later.target.partition(":")
+        module, _, attribute = lazy.target.partition(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for heading, section in self._sections.items():
             with formatter.section(heading):
-                formatter.write_dl([(name, later.help) for name, later in section.items()])
+                formatter.write_dl([(name, command.help) for name, command in section.items()])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args and not ctx.resilient_parsing and not self.invoke_without_command:
@@ -50,8 +50,9 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        if name not in self._later and not name.startswith("-") and not ctx.resilient_parsing:
-            nearest = get_close_matches(name, self._later, n=1)
-            hint = f"did you mean '{nearest[0]}'?" if nearest else f"there are {', '.join(self._later)}."
-            raise click.UsageError(f"There is no command '{name}'; {hint}", ctx)
+        if name not in self._lazy_commands and not name.startswith("-") and not ctx.resilient_parsing:
+            nearest = get_close_matches(name, self._lazy_commands, n=1)
+            available = f"Available commands: {', '.join(self._lazy_commands)}."
+            hint = f"Did you mean '{nearest[0]}'?" if nearest else available
+            raise click.UsageError(f"Unknown command '{name}'. {hint}", ctx)
         return super().resolve_command(ctx, args)

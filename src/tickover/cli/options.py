@@ -1,4 +1,4 @@
-"""Options that several commands take, and the kinds of values that they read."""
+"""Options that several commands share, and parsers of option values."""
 
 import re
 from collections.abc import Callable
@@ -8,9 +8,8 @@ from typing import Any, Final, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from tickover.cli.session import Session
+from tickover.cli.session import DEFAULT_URL, Session
 from tickover.core import moments
-from tickover.spans import EXPECTED as SPAN_EXPECTED
 from tickover.spans import Duration
 from tickover.spans import parse as parse_span
 
@@ -19,68 +18,68 @@ F = TypeVar("F", bound=Callable[..., Any])
 _WITHOUT_OFFSET: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?", re.ASCII)
 
 
-def moment(text: str) -> datetime:
-    """A time of a clock as people write it; in UTC where they do not say otherwise."""
+def parse_time(text: str) -> datetime:
+    """Parse a date or a time. It is in UTC unless it has an offset."""
     try:
         if _WITHOUT_OFFSET.fullmatch(text):
             return datetime.fromisoformat(text).replace(tzinfo=UTC)
         return moments.parse(text)
     except ValueError:
         raise click.BadParameter(
-            f"'{text}' is no time; write 2027-01-31, '2027-01-31 09:00' or 2027-01-31T09:00:00+01:00."
+            f"Invalid time '{text}'. Use 2027-01-31, '2027-01-31 09:00' or 2027-01-31T09:00:00+01:00."
         ) from None
 
 
-def span(text: str) -> Duration:
-    """An amount of time as people write it."""
+def parse_duration(text: str) -> Duration:
+    """Parse a duration such as `1mo` or `2w`."""
     try:
-        amount = parse_span(text)
+        duration = parse_span(text)
     except ValueError:
-        raise click.BadParameter(f"'{text}' is no span; it {SPAN_EXPECTED}.") from None
-    if amount.is_zero:
-        raise click.BadParameter(f"'{text}' would not move the clock.")
-    return amount
+        raise click.BadParameter(f"Invalid duration '{text}'. Use 1mo, 2w, 10d, 30min or '1y 6mo'.") from None
+    if duration.is_zero:
+        raise click.BadParameter(f"'{text}' doesn't move the clock. Use a duration greater than zero.")
+    return duration
 
 
-def names_and_files(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """What completes a scenario: a file, or the name of one that comes with Tickover."""
+def complete_scenario(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a file name or the name of a shipped scenario."""
     from tickover.scenarios import names
 
-    # Files come first, because bash forgets what came before them; and zsh leaves out what is empty.
+    # Files come first because bash drops items before them. The value isn't empty because zsh drops empty items.
     file = CompletionItem(incomplete or "./", type="file")
     return [file, *(CompletionItem(name) for name in names() if name.startswith(incomplete))]
 
 
 def output_options(command: F) -> F:
-    """Have a command take --json and --no-color, beside what was given before it."""
-    command = _shared("--no-color", is_flag=True, help="No colours. [NO_COLOR]", keep=_keep_no_color)(command)
-    return _shared("--json", is_flag=True, help="JSON for programs instead of text for people.", keep=_keep_json)(
+    """Add --json and --no-color to a command."""
+    command = _shared_option("--no-color", is_flag=True, help="Disable colours. [NO_COLOR]", apply=_set_no_color)(
         command
     )
+    return _shared_option("--json", is_flag=True, help="Print JSON.", apply=_set_json)(command)
 
 
 def shared_options(command: F) -> F:
-    """Have a command take --url too."""
-    help = "The server. [TICKOVER_URL, default http://127.0.0.1:8000]"
-    return _shared("--url", metavar="URL", help=help, keep=_keep_url)(output_options(command))
+    """Add --url, --json and --no-color to a command."""
+    help = f"Server address. [TICKOVER_URL, default {DEFAULT_URL}]"
+    return _shared_option("--url", metavar="URL", help=help, apply=_set_url)(output_options(command))
 
 
-def _shared(name: str, *, keep: Callable[[Session, Any], None], **more: Any) -> Callable[[F], F]:
-    def remember(ctx: click.Context, _: click.Parameter, value: Any) -> None:
-        # What is left out here may have been given to a group before.
+def _shared_option(name: str, *, apply: Callable[[Session, Any], None], **settings: Any) -> Callable[[F], F]:
+    def callback(ctx: click.Context, _: click.Parameter, value: Any) -> None:
+        # A group before the command may have set the option already.
         if value:
-            keep(ctx.ensure_object(Session), value)
+            apply(ctx.ensure_object(Session), value)
 
-    return click.option(name, expose_value=False, callback=remember, **more)
+    return click.option(name, expose_value=False, callback=callback, **settings)
 
 
-def _keep_json(session: Session, _: bool) -> None:
+def _set_json(session: Session, _: bool) -> None:
     session.output.wants_json = True
 
 
-def _keep_no_color(session: Session, _: bool) -> None:
+def _set_no_color(session: Session, _: bool) -> None:
     session.output.wants_no_color = True
 
 
-def _keep_url(session: Session, url: str) -> None:
-    session.chosen_url = url
+def _set_url(session: Session, url: str) -> None:
+    session.url_option = url

@@ -1,4 +1,4 @@
-"""All commands by name, and how a run of one of them ends."""
+"""The root command: all commands by name, and error handling."""
 
 import errno
 import os
@@ -9,37 +9,39 @@ from typing import Final
 import click
 
 from tickover import __version__
-from tickover.cli.errors import Exit, Trouble
-from tickover.cli.lazy import Later, LazyGroup
+from tickover.cli.errors import CliError, Exit
+from tickover.cli.lazy import LazyCommand, LazyGroup
 from tickover.cli.options import shared_options
-from tickover.cli.output import give_up, set_streams_up, tell
+from tickover.cli.output import configure_streams, discard_output, report_error
 from tickover.cli.session import Session
 
 COMPLETE_VARIABLE: Final = "_TICKOVER_COMPLETE"
-_UNWRITABLE: Final = {errno.EBADF, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC}
-"""What an open file without a name may answer when it is written to: of those a command has standard output only."""
-_SETTINGS: Final = {"help_option_names": ["-h", "--help"]}
+_WRITE_ERRORS: Final = {errno.EBADF, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC}
+"""Errors of writing to an open file. Without a file name, the file is standard output."""
+_CONTEXT_SETTINGS: Final = {"help_option_names": ["-h", "--help"]}
 
 
 @click.group(
     cls=LazyGroup,
-    context_settings=_SETTINGS,
+    context_settings=_CONTEXT_SETTINGS,
     sections={
         "Clocks": {
-            "login": Later("tickover.cli.commands.auth:login", "Sign in by e-mail."),
-            "logout": Later("tickover.cli.commands.auth:logout", "Sign out."),
-            "clock": Later("tickover.cli.root:clock", "Create, move and look at clocks."),
-            "scenarios": Later("tickover.cli.commands.scenarios:scenarios", "List schedules to begin with."),
+            "login": LazyCommand("tickover.cli.commands.auth:login", "Sign in by email."),
+            "logout": LazyCommand("tickover.cli.commands.auth:logout", "Sign out."),
+            "clock": LazyCommand("tickover.cli.root:clock", "Create, advance and inspect clocks."),
+            "scenarios": LazyCommand("tickover.cli.commands.scenarios:scenarios", "List ready-made schedules."),
         },
-        "The server": {
-            "serve": Later("tickover.cli.commands.serve:serve", "Serve POST /rpc until Ctrl-C."),
-            "migrate": Later("tickover.cli.commands.serve:migrate", "Bring the database's schema up to date."),
-            "sweep": Later("tickover.cli.commands.serve:sweep", "Delete what has expired, now."),
-            "copy": Later("tickover.cli.commands.serve:copy", "Copy all data from one database to another."),
+        "Server": {
+            "serve": LazyCommand("tickover.cli.commands.serve:serve", "Run the server until Ctrl-C."),
+            "migrate": LazyCommand(
+                "tickover.cli.commands.serve:migrate", "Migrate the database to the current schema."
+            ),
+            "sweep": LazyCommand("tickover.cli.commands.serve:sweep", "Delete expired data now."),
+            "copy": LazyCommand("tickover.cli.commands.serve:copy", "Copy all data from one database to another."),
         },
-        "This program": {
-            "completion": Later(
-                "tickover.cli.commands.completion:completion", "Print what completes commands in a shell."
+        "Other": {
+            "completion": LazyCommand(
+                "tickover.cli.commands.completion:completion", "Print a shell completion script."
             ),
         },
     },
@@ -47,10 +49,11 @@ _SETTINGS: Final = {"help_option_names": ["-h", "--help"]}
 @click.version_option(__version__, prog_name="tickover")
 @shared_options
 def root() -> None:
-    """Tickover: disposable simulated money on a clock that you move, and signing in by e-mail.
+    """Tickover: simulated money on test clocks that you control.
+
+    Run `tickover serve` in one terminal. Then, in another:
 
     \b
-    tickover serve                          in one terminal, and in another:
     tickover login ana@example.test
     tickover clock create salary-and-rent --from 2027-01-01
     tickover clock advance --by 1mo
@@ -59,27 +62,29 @@ def root() -> None:
 
 @click.group(
     cls=LazyGroup,
-    context_settings=_SETTINGS,
+    context_settings=_CONTEXT_SETTINGS,
     sections={
         "Commands": {
-            "create": Later(
-                "tickover.cli.commands.clocks:create", "Create a clock, from a scenario or from parameters."
+            "create": LazyCommand(
+                "tickover.cli.commands.clocks:create", "Create a clock from a scenario or from parameters."
             ),
-            "show": Later("tickover.cli.commands.clocks:show", "Show a clock as it is, or as it would be."),
-            "advance": Later("tickover.cli.commands.clocks:advance", "Move a clock forward, and show what happened."),
-            "fork": Later("tickover.cli.commands.clocks:fork", "Copy a clock, standing earlier or later."),
-            "watch": Later("tickover.cli.commands.watch:watch", "Show a clock, and again whenever it moves."),
-            "list": Later("tickover.cli.commands.list_clocks:list_", "List your clocks, newest first."),
-            "delete": Later("tickover.cli.commands.list_clocks:delete", "Delete clocks."),
+            "show": LazyCommand("tickover.cli.commands.clocks:show", "Show a clock, or preview it at a later time."),
+            "advance": LazyCommand(
+                "tickover.cli.commands.clocks:advance", "Move a clock forward and show what happened."
+            ),
+            "fork": LazyCommand("tickover.cli.commands.clocks:fork", "Copy a clock at its start or at another time."),
+            "watch": LazyCommand("tickover.cli.commands.watch:watch", "Show a clock and follow its changes."),
+            "list": LazyCommand("tickover.cli.commands.list_clocks:list_", "List your clocks, newest first."),
+            "delete": LazyCommand("tickover.cli.commands.list_clocks:delete", "Delete clocks permanently."),
         }
     },
 )
 @shared_options
 def clock() -> None:
-    """Create, move and look at clocks.
+    """Create, advance and inspect clocks.
 
-    Most commands take the ID of a clock. Left out, it is the clock that was used last on that server; the last
-    characters of an id, or the first, do as well where they fit one clock only.
+    Most commands take the ID of a clock. The default is the clock that you used last on that server. The first or
+    last characters of an ID are enough if they match only one clock.
 
     \b
     tickover clock create salary-and-rent --from 2027-01-01
@@ -89,38 +94,38 @@ def clock() -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run a command; its exit code. What went wrong has been said."""
-    set_streams_up()
+    """Run a command, report its error, and return its exit code."""
+    configure_streams()
     try:
         code = _run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read it had enough.
-        give_up(sys.stdout)
+        # The reader closed the pipe, as head does.
+        discard_output(sys.stdout)
         return Exit.DONE
     except (KeyboardInterrupt, click.Abort):
-        # The terminal shows ^C in the line where it was pressed.
+        # A terminal shows ^C on the current line, so end that line.
         click.echo(err=True, nl=sys.stderr.isatty())
-        return Exit.BROKEN_OFF
-    except click.ClickException as error:
-        trouble = _of_click(error)
-    except Trouble as error:
-        trouble = error
-    except OSError as error:
-        if error.filename or error.errno not in _UNWRITABLE:
+        return Exit.INTERRUPTED
+    except click.ClickException as usage_error:
+        error = _from_click(usage_error)
+    except CliError as cli_error:
+        error = cli_error
+    except OSError as os_error:
+        if os_error.filename or os_error.errno not in _WRITE_ERRORS:
             raise
-        give_up(sys.stdout)
-        trouble = Trouble(Exit.UNEXPECTED, f"Standard output cannot be written: {error.strerror}.")
+        discard_output(sys.stdout)
+        error = CliError(Exit.UNEXPECTED, f"Can't write to standard output: {os_error.strerror}.")
     else:
         return code
-    tell(trouble, as_json="--json" in arguments)
-    return trouble.exit
+    report_error(error, as_json="--json" in arguments)
+    return error.exit
 
 
 def _run(arguments: list[str]) -> int:
-    # Bytes that are no text would travel far before they are refused, and with less to say.
-    if any("\ud800" <= sign <= "\udfff" for argument in arguments for sign in argument):
-        raise Trouble(Exit.WRONG_COMMAND, "What was typed is not text in UTF-8.")
+    # Python decodes invalid bytes to surrogates. Later checks would report them less clearly.
+    if any("\ud800" <= character <= "\udfff" for argument in arguments for character in argument):
+        raise CliError(Exit.WRONG_COMMAND, "The arguments aren't valid UTF-8.")
     as_module = Path(sys.argv[0]).name == "__main__.py"
     name = "python -m tickover" if as_module else "tickover"
     instruction = os.environ.get(COMPLETE_VARIABLE)
@@ -131,12 +136,12 @@ def _run(arguments: list[str]) -> int:
     try:
         with root.make_context(name, list(arguments), obj=Session()) as context:
             root.invoke(context)
-    except click.exceptions.Exit as ended:
-        return ended.exit_code
+    except click.exceptions.Exit as exit:
+        return exit.exit_code
     return Exit.DONE
 
 
-def _of_click(error: click.ClickException) -> Trouble:
+def _from_click(error: click.ClickException) -> CliError:
     context = error.ctx if isinstance(error, click.UsageError) else None
     hint = f"See: {context.command_path} --help" if context else ""
-    return Trouble(Exit.WRONG_COMMAND, " ".join(error.format_message().split()), hint)
+    return CliError(Exit.WRONG_COMMAND, " ".join(error.format_message().split()), hint)

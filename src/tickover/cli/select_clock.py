@@ -1,4 +1,4 @@
-"""Which clock is meant: the one that was named in full or by an end of its id, or the one that was used last."""
+"""Selects the clock of a command: by full ID, by part of an ID, or the last used one."""
 
 import re
 from typing import TYPE_CHECKING, Final
@@ -6,73 +6,73 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from tickover.cli import formatting
-from tickover.cli.errors import Exit, Trouble
+from tickover.cli.errors import CliError, Exit
 from tickover.cli.session import Session
 
 if TYPE_CHECKING:
     from tickover.client import Tickover
 
 _PREFIX: Final = "clock_"
-_WHOLE: Final = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_FEWEST: Final = 4
-_LONGEST: Final = 36
-_CUT_MARKS: Final = "….~"
+_UUID: Final = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_MIN_LENGTH: Final = 4
+_MAX_LENGTH: Final = 36
+_ELLIPSES: Final = "….~"
 
 
-def chosen(session: Session, server: "Tickover", given: str | None) -> str:
-    """The id of the clock that is meant; Trouble when none is, or several could be."""
-    if given is None:
+def resolve_clock_id(session: Session, client: "Tickover", id: str | None) -> str:
+    """Return the full ID of the selected clock. Raise `CliError` unless exactly one matches."""
+    if id is None:
         return _last_used(session)
-    # Shortened ids, as pictures show them, can be copied back.
-    part = given.removeprefix(_PREFIX).lstrip(_CUT_MARKS).lower()
-    if _WHOLE.fullmatch(part):
+    # Users can paste shortened IDs such as clock_…5597fdf1.
+    part = id.removeprefix(_PREFIX).lstrip(_ELLIPSES).lower()
+    if _UUID.fullmatch(part):
         return f"{_PREFIX}{part}"
-    if len(part) > _LONGEST:
-        return given
-    if len(part) < _FEWEST:
-        raise Trouble(Exit.WRONG_COMMAND, f"'{given}' is too little of an id; give {_FEWEST} characters or more.")
-    return _only_one(server, given, part)
+    if len(part) > _MAX_LENGTH:
+        return id
+    if len(part) < _MIN_LENGTH:
+        raise CliError(Exit.WRONG_COMMAND, f"'{id}' is too short. Use at least {_MIN_LENGTH} characters of the ID.")
+    return _find_by_part(client, id, part)
 
 
 def _last_used(session: Session) -> str:
-    last = session.kept.clock
-    if not last:
-        raise Trouble(
+    id = session.profile.clock
+    if not id:
+        raise CliError(
             Exit.WRONG_COMMAND,
-            f"No clock is in use here at {session.url}, so name one.",
-            "Make one with: tickover clock create, or see which there are with: tickover clock list",
+            f"You haven't used a clock at {session.url} yet, so pass an ID.",
+            "Create a clock: tickover clock create. List your clocks: tickover clock list",
         )
-    return last
+    return id
 
 
-def _only_one(server: "Tickover", given: str, part: str) -> str:
-    fitting = [
+def _find_by_part(client: "Tickover", id: str, part: str) -> str:
+    matches = [
         summary.id
-        for summary in server.list_clocks()
+        for summary in client.list_clocks()
         if summary.id.removeprefix(_PREFIX).startswith(part) or summary.id.endswith(part)
     ]
-    if not fitting:
-        raise Trouble(
-            Exit.GONE,
-            f"No clock of yours has an id that begins or ends with '{given}'.",
-            "See which there are with: tickover clock list",
+    if not matches:
+        raise CliError(
+            Exit.NOT_FOUND,
+            f"None of your clocks has an ID that starts or ends with '{id}'.",
+            "List your clocks: tickover clock list",
         )
-    if len(fitting) > 1:
-        several = formatting.count(len(fitting), "clock")
-        raise Trouble(Exit.WRONG_COMMAND, f"'{given}' fits {several}; give more of the id.")
-    return fitting[0]
+    if len(matches) > 1:
+        clocks = formatting.count(len(matches), "clock")
+        raise CliError(Exit.WRONG_COMMAND, f"'{id}' matches {clocks}. Use more characters of the ID.")
+    return matches[0]
 
 
-def remember(session: Session, id: str) -> None:
-    """Have this clock be the one that is meant when none is named."""
+def remember_clock(session: Session, id: str) -> None:
+    """Make the clock the default of later commands."""
     try:
-        if session.kept.clock != id:
-            session.credentials.change(session.url, lambda kept: replace(kept, clock=id))
-    except Trouble as trouble:
-        # What was asked for is done all the same.
-        session.output.remark(f"The clock is not remembered: {trouble.sentence}")
+        if session.profile.clock != id:
+            session.credentials.update(session.url, lambda profile: replace(profile, clock=id))
+    except CliError as error:
+        # The command itself succeeded.
+        session.output.note(f"Can't save this clock as the default. {error.message}")
 
 
-def forget(session: Session, id: str) -> None:
-    if session.kept.clock == id:
-        session.credentials.change(session.url, lambda kept: replace(kept, clock=""))
+def forget_clock(session: Session, id: str) -> None:
+    if session.profile.clock == id:
+        session.credentials.update(session.url, lambda profile: replace(profile, clock=""))

@@ -1,1 +1,1 @@
-"""The commands, one module for each group."""
+"""Commands, one module per group."""

@@ -1,4 +1,4 @@
-"""The commands that sign in and out."""
+"""The commands `tickover login` and `tickover logout`."""
 
 import re
 import sys
@@ -8,148 +8,148 @@ from typing import TYPE_CHECKING, Final
 import click
 from msgspec.structs import replace
 
-from tickover.cli.errors import Exit, Trouble, of_rejection
+from tickover.cli.errors import CliError, Exit, from_rejection
 from tickover.cli.options import shared_options
 from tickover.cli.session import Session, pass_session
 from tickover.core.errors import Reason, Rejection
 
 if TYPE_CHECKING:
-    from tickover.cli.credentials import Kept
+    from tickover.cli.credentials import ServerProfile
     from tickover.client import SignedIn, Tickover
 
 _TRIES: Final = 3
 _CODE: Final = re.compile("[0-9]{6}")
-_NEW: Final = "a new one"
-"""What `--link` is when it names no link."""
+_NEW_LINK: Final = "a new one"
+"""The value of `--link` without a link."""
 
 
 @click.command()
 @click.argument("email")
-@click.option("--code", metavar="CODE", help="The code of a letter that came already.")
+@click.option("--code", metavar="CODE", help="Sign in with a code that you have already received.")
 @click.option(
     "--link",
     metavar="[LINK]",
     is_flag=False,
-    flag_value=_NEW,
-    help="Sign in by a login link: have one sent, or give the one that came, in quotes.",
+    flag_value=_NEW_LINK,
+    help="Request a login link, or sign in with the quoted LINK that you received.",
 )
 @shared_options
 @pass_session
 def login(session: Session, email: str, code: str | None, link: str | None) -> None:
-    """Sign in with a code that is sent to EMAIL.
+    """Sign in with a code that the server sends to EMAIL.
 
-    A server that keeps its mail to itself, as it does in development, is asked for the code; otherwise you are. The
-    token that the code buys is kept in a file that only you can read, and is good for 30 days.
+    A development server keeps its emails, so this command reads the code from there. Other servers send the email,
+    and this command asks you for the code. It stores the token in a file that only you can read. The token is valid
+    for 30 days.
 
     \b
     tickover login ana@example.test
     tickover login ana@example.test --code 481920
     """
     if code and link:
-        raise click.UsageError("Give --code or --link, and not both.")
-    with session.server() as server:
+        raise click.UsageError("Use either --code or --link.")
+    with session.client() as client:
         try:
             if link:
-                signed_in = server.log_in_by_link(_sent_link(server, email) if link == _NEW else link)
+                signed_in = client.log_in_by_link(_request_link(client, email) if link == _NEW_LINK else link)
             else:
-                signed_in = server.log_in(email, code) if code else _by_letter(session, server, email)
+                signed_in = client.log_in(email, code) if code else _log_in_by_email(session, client, email)
         except Rejection as rejection:
-            raise of_rejection(rejection, email) from None
-    _keep(session, email, signed_in)
-    session.output.say(
+            raise from_rejection(rejection, email) from None
+    _save(session, email, signed_in)
+    session.output.write(
         {"email": email, "userId": signed_in.user_id, "url": session.url},
         f"✓ Signed in as {email}.",
-        f"  The token is kept in {_from_home(session.credentials.path)}.",
+        f"  Your token is stored in {_abbreviate_home(session.credentials.path)}.",
         "  Next: tickover clock create salary-and-rent",
     )
 
 
-def _from_home(path: Path) -> str:
-    """The path as a person would write it."""
+def _abbreviate_home(path: Path) -> str:
     home = Path.home()
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
-def _by_letter(session: Session, server: "Tickover", email: str) -> "SignedIn":
-    server.send_code(email)
-    letter = server.latest_email(email)
-    if letter is not None and letter.code is not None:
-        session.output.remark(f"✓ Code {letter.code} found in the server's development mailbox.")
-        return server.log_in(email, letter.code)
+def _log_in_by_email(session: Session, client: "Tickover", email: str) -> "SignedIn":
+    client.send_code(email)
+    message = client.latest_email(email)
+    if message is not None and message.code is not None:
+        session.output.note(f"✓ Found code {message.code} in the server's development mailbox.")
+        return client.log_in(email, message.code)
     if not sys.stdin.isatty():
-        raise Trouble(
+        raise CliError(
             Exit.NOT_SIGNED_IN,
-            f"A code is on its way to {email}.",
+            f"The server has sent a code to {email}.",
             f"Sign in with it: tickover login {email} --code CODE",
             reason="CODE_NEEDED",
         )
-    return _by_asking(session, server, email)
+    return _prompt_for_code(session, client, email)
 
 
-def _sent_link(server: "Tickover", email: str) -> str:
-    """Have a link sent. A server that keeps its mail to itself gives it here as well."""
-    link = server.send_link(email)
+def _request_link(client: "Tickover", email: str) -> str:
+    """Request a login link. A development server returns it."""
+    link = client.send_link(email)
     if link is None:
-        raise Trouble(
+        raise CliError(
             Exit.NOT_SIGNED_IN,
-            f"A login link is on its way to {email}.",
-            f"Open it, or sign in here with: tickover login {email} --link 'LINK'",
+            f"The server has sent a login link to {email}.",
+            f"Open it, or sign in here: tickover login {email} --link 'LINK'",
             reason="LINK_NEEDED",
         )
     return link
 
 
-def _by_asking(session: Session, server: "Tickover", email: str) -> "SignedIn":
+def _prompt_for_code(session: Session, client: "Tickover", email: str) -> "SignedIn":
     for _ in range(_TRIES):
-        typed = click.prompt(f"Code from the letter to {email}", err=True)
+        typed = click.prompt(f"Code from the email to {email}", err=True)
         code = re.sub(r"[\s-]", "", typed)
         if not _CODE.fullmatch(code):
-            session.output.remark("A code has six digits.")
+            session.output.note("A code has six digits.")
             continue
         try:
-            return server.log_in(email, code)
+            return client.log_in(email, code)
         except Rejection as rejection:
             if rejection.reason != Reason.LOGIN_REFUSED:
                 raise
-            session.output.remark("That is not the code, or it is used or too old.")
-    raise Trouble(
+            session.output.note("The code is wrong, used or expired.")
+    raise CliError(
         Exit.NOT_SIGNED_IN,
-        f"Not signed in after {_TRIES} tries.",
-        f"Try the letter's code again with: tickover login {email} --code CODE",
+        f"Sign-in failed after {_TRIES} tries.",
+        f"Try the code again: tickover login {email} --code CODE",
         reason=Reason.LOGIN_REFUSED,
     )
 
 
-def _keep(session: Session, email: str, signed_in: "SignedIn") -> None:
-    def change(kept: "Kept") -> "Kept":
-        # Another user has other clocks.
-        clock = kept.clock if kept.user_id == signed_in.user_id else ""
-        return replace(kept, email=email, user_id=signed_in.user_id, token=signed_in.token, clock=clock)
+def _save(session: Session, email: str, signed_in: "SignedIn") -> None:
+    def change(profile: "ServerProfile") -> "ServerProfile":
+        # The last used clock belongs to the previous user.
+        clock = profile.clock if profile.user_id == signed_in.user_id else ""
+        return replace(profile, email=email, user_id=signed_in.user_id, token=signed_in.token, clock=clock)
 
-    session.credentials.change(session.url, change)
-    if session.token_of_environment:
-        session.output.remark("TICKOVER_TOKEN is set, and goes before the token that is now kept.")
+    session.credentials.update(session.url, change)
+    if session.environment_token:
+        session.output.note("TICKOVER_TOKEN is set and overrides the stored token.")
 
 
 @click.command()
 @shared_options
 @pass_session
 def logout(session: Session) -> None:
-    """Sign out: have the server forget the token, and forget it here.
+    """Sign out: revoke the token and delete it from this machine.
 
-    With TICKOVER_TOKEN that token is revoked, and what is kept here stays.
+    If TICKOVER_TOKEN is set, revoke that token and keep the stored one.
     """
-    token = session.token_of_environment or session.kept.token
+    token = session.environment_token or session.profile.token
     if not token:
-        session.output.say({"signedOut": False}, f"You are not signed in at {session.url}.")
+        session.output.write({"signedOut": False}, f"You aren't signed in at {session.url}.")
         return
-    with session.server(token) as server:
+    with session.client(token) as client:
         try:
-            server.log_out()
+            client.log_out()
         except Rejection as rejection:
-            # A token that is no good any more has nothing to be revoked.
+            # An invalid token needs no revocation.
             if rejection.reason != Reason.UNAUTHENTICATED:
                 raise
-    if not session.token_of_environment:
-        session.credentials.change(session.url, lambda kept: replace(kept, email="", token=""))
-    session.output.say({"signedOut": True}, f"✓ Signed out of {session.url}.")
+    if not session.environment_token:
+        session.credentials.update(session.url, lambda profile: replace(profile, email="", token=""))
+    session.output.write({"signedOut": True}, f"✓ Signed out of {session.url}.")

@@ -1,4 +1,4 @@
-"""The commands that make, show and move a clock."""
+"""The commands `tickover clock create`, `show`, `advance` and `fork`."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -9,9 +9,9 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from tickover.cli import formatting
-from tickover.cli.errors import Exit, Trouble
-from tickover.cli.options import moment, names_and_files, shared_options, span
-from tickover.cli.select_clock import chosen, remember
+from tickover.cli.errors import CliError, Exit
+from tickover.cli.options import complete_scenario, parse_duration, parse_time, shared_options
+from tickover.cli.select_clock import remember_clock, resolve_clock_id
 from tickover.cli.session import Session, pass_session
 from tickover.spans import Duration
 
@@ -20,24 +20,30 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("scenario", required=False, shell_complete=names_and_files)
-@click.option("--scenario", "same", metavar="FILE|NAME", help="The same as SCENARIO.", shell_complete=names_and_files)
+@click.argument("scenario", required=False, shell_complete=complete_scenario)
+@click.option(
+    "--scenario", "scenario_option", metavar="FILE|NAME", help="Same as SCENARIO.", shell_complete=complete_scenario
+)
 @click.option(
     "--from",
     "start",
-    type=moment,
+    type=parse_time,
     metavar="TIME",
-    help="Where the clock starts. [default: the scenario's start, or today]",
+    help="Start time of the clock. [default: the scenario's start, or today]",
 )
 @click.option("--params", type=click.File("rb"), metavar="FILE|-", help="Parameters of createTestClock as JSON.")
 @shared_options
 @pass_session
 def create(
-    session: Session, scenario: str | None, same: str | None, start: datetime | None, params: IO[bytes] | None
+    session: Session,
+    scenario: str | None,
+    scenario_option: str | None,
+    start: datetime | None,
+    params: IO[bytes] | None,
 ) -> None:
-    """Create a clock, from a scenario or from parameters, or an empty one.
+    """Create a clock from a scenario, from JSON parameters, or an empty one.
 
-    SCENARIO is a name that `tickover scenarios` lists, or a file of your own in TOML or JSON.
+    SCENARIO is a name from `tickover scenarios`, or a TOML or JSON file.
 
     \b
     tickover clock create salary-and-rent --from 2027-01-01
@@ -45,65 +51,67 @@ def create(
     tickover clock create --params schedule.json
     tickover scenarios show trip --json | tickover clock create --params -
     """
-    sources = [source for source in (scenario, same, params) if source]
+    sources = [source for source in (scenario, scenario_option, params) if source]
     if len(sources) > 1:
-        raise click.UsageError("Give one of SCENARIO, --scenario and --params.", click.get_current_context())
-    plan = _plan(session, scenario or same, start, params)
-    with session.signed_in() as server:
-        clock = server.create_clock(plan)
-        remember(session, clock.id)
-    origin = f" from {scenario or same}" if scenario or same else ""
-    _show(session, clock.snapshot, f"✓ Created {clock.id}{origin}")
+        raise click.UsageError("Use only one of SCENARIO, --scenario and --params.", click.get_current_context())
+    scenario = scenario or scenario_option
+    plan = _load_plan(session, scenario, start, params)
+    with session.signed_in_client() as client:
+        clock = client.create_clock(plan)
+        remember_clock(session, clock.id)
+    source = f" from {scenario}" if scenario else ""
+    _show(session, clock.snapshot, f"✓ Created {clock.id}{source}")
 
 
-def _plan(session: Session, scenario: str | None, start: datetime | None, params: IO[bytes] | None) -> "Plan":
-    from tickover.cli.schedules import plan_in, plan_of, scenario_named
-    from tickover.client import Plan
+def _load_plan(session: Session, scenario: str | None, start: datetime | None, params: IO[bytes] | None) -> "Plan":
+    from tickover.cli.load_plan import load_scenario, plan_from_json, plan_from_scenario
+    from tickover.plans import Plan
 
     if scenario:
-        today = session.now().replace(hour=0, minute=0, second=0, microsecond=0)
-        return plan_of(scenario_named(scenario), start, today)
-    plan = plan_in(params) if params else Plan()
+        return plan_from_scenario(load_scenario(scenario), start, session.now())
+    plan = plan_from_json(params) if params else Plan()
     return replace(plan, frozen_time=start) if start else plan
 
 
 @click.command()
 @click.argument("id", required=False)
-@click.option("--at", type=moment, metavar="TIME", help="As it would be then, without moving it.")
-@click.option("--all", "whole", is_flag=True, help="List all that has happened and is to come.")
+@click.option("--at", type=parse_time, metavar="TIME", help="Preview the clock at this time without moving it.")
+@click.option("--all", "show_all", is_flag=True, help="List every item on the clock.")
 @shared_options
 @pass_session
-def show(session: Session, id: str | None, at: datetime | None, whole: bool) -> None:
-    """Show a clock as it is, or as it would be at a time to come.
+def show(session: Session, id: str | None, at: datetime | None, show_all: bool) -> None:
+    """Show a clock as it is now, or preview it at a later time.
 
     \b
     tickover clock show
     tickover clock show --at 2027-06-01
     tickover clock show 5597fdf1 --json
     """
-    with session.signed_in() as server:
-        clock = server.get_clock(chosen(session, server, id), at)
-        remember(session, clock.id)
-    ahead = f"As it would be at {formatting.moment(at)}; the clock has not moved." if at else ""
-    _show(session, clock.snapshot, ahead, can_go_on=not ahead, whole=whole)
+    with session.signed_in_client() as client:
+        clock = client.get_clock(resolve_clock_id(session, client, id), at)
+        remember_clock(session, clock.id)
+    title = f"Preview at {formatting.timestamp(at)}. The clock hasn't moved." if at else ""
+    _show(session, clock.snapshot, title, with_hint=at is None, show_all=show_all)
 
 
 @click.command()
 @click.argument("id", required=False)
 @click.option(
-    "--to", type=moment, metavar="TIME", help="To this time, such as 2027-02-01 or 2027-02-01T09:00:00+01:00."
+    "--to", type=parse_time, metavar="TIME", help="Advance to this time, for example 2027-02-01 or '2027-02-01 09:00'."
 )
-@click.option("--by", type=span, metavar="SPAN", help="By so much, such as 1mo, 2w, 10d or '1y 6mo'.")
-@click.option("--next", "to_next", is_flag=True, help="To the next time at which something happens.")
-@click.option("--all", "whole", is_flag=True, help="List all that happened, however much it is.")
+@click.option(
+    "--by", type=parse_duration, metavar="DURATION", help="Advance by 1mo, 2w, 10d, '1y 6mo' or another duration."
+)
+@click.option("--next", "to_next", is_flag=True, help="Advance to the next transaction or contribution.")
+@click.option("--all", "show_all", is_flag=True, help="List every item that happened.")
 @shared_options
 @pass_session
 def advance(
-    session: Session, id: str | None, to: datetime | None, by: Duration | None, to_next: bool, whole: bool
+    session: Session, id: str | None, to: datetime | None, by: Duration | None, to_next: bool, show_all: bool
 ) -> None:
-    """Move a clock forward, and show what happened on the way.
+    """Move a clock forward and show what happened.
 
-    Time only moves forward. To go back, make a copy that stands earlier with `tickover clock fork`.
+    Time only moves forward. To go back, copy the clock at an earlier time with `tickover clock fork`.
 
     \b
     tickover clock advance --by 1mo
@@ -111,71 +119,69 @@ def advance(
     tickover clock advance --next
     """
     if sum((to is not None, by is not None, to_next)) != 1:
-        raise click.UsageError("Say how far: with one of --to, --by and --next.", click.get_current_context())
-    with session.signed_in() as server:
-        clock = server.get_clock(chosen(session, server, id))
-        happened = clock.advance_to_next() if to_next else clock.advance(_destination(clock, to, by))
-        remember(session, clock.id)
+        raise click.UsageError("Use exactly one of --to, --by and --next.", click.get_current_context())
+    with session.signed_in_client() as client:
+        clock = client.get_clock(resolve_clock_id(session, client, id))
+        result = clock.advance_to_next() if to_next else clock.advance(_target_time(clock, to, by))
+        remember_clock(session, clock.id)
     if session.output.wants_json:
-        session.output.document(_with_happened(clock.snapshot, happened))
-        return
-    from tickover.cli.render.items import items_in
-    from tickover.cli.render.picture import advanced
-
-    width, now = session.output.width, session.now()
-    session.output.draw(advanced(clock.snapshot, happened.before, items_in(happened), width, now, whole=whole))
+        session.output.write_json(_advance_document(clock.snapshot, result))
+    else:
+        session.display.advance(clock.snapshot, result, show_all=show_all)
 
 
-def _destination(clock: "Clock", to: datetime | None, by: Duration | None) -> datetime:
+def _target_time(clock: "Clock", to: datetime | None, by: Duration | None) -> datetime:
     if by is None:
-        assert to is not None, "one of the two is given"
+        assert to is not None, "the command requires one of them"
         return to
     try:
         return by.add_to(clock.frozen_time)
     except OverflowError:
-        raise Trouble(Exit.REFUSED, "The calendar ends before that.") from None
+        raise CliError(Exit.REFUSED, "The target time is after the year 9999.") from None
 
 
 @click.command()
 @click.argument("id", required=False)
-@click.option("--at", type=moment, metavar="TIME", help="Where the copy stands. [default: where the clock started]")
+@click.option(
+    "--at", type=parse_time, metavar="TIME", help="Current time of the copy. [default: the clock's start time]"
+)
 @shared_options
 @pass_session
 def fork(session: Session, id: str | None, at: datetime | None) -> None:
-    """Copy a clock: the same schedule, standing where the clock started or at another time.
+    """Copy a clock with its schedule. The copy is at the clock's start time, or at another time.
 
     \b
     tickover clock fork
     tickover clock fork --at 2027-01-15
     """
-    with session.signed_in() as server:
-        clock = server.fork_clock(chosen(session, server, id), at)
-        remember(session, clock.id)
+    with session.signed_in_client() as client:
+        clock = client.fork_clock(resolve_clock_id(session, client, id), at)
+        remember_clock(session, clock.id)
     _show(session, clock.snapshot, f"✓ Created {clock.id}, a copy")
 
 
-def _show(session: Session, snapshot: "Snapshot", title: str, *, can_go_on: bool = True, whole: bool = False) -> None:
+def _show(
+    session: Session, snapshot: "Snapshot", title: str, *, with_hint: bool = True, show_all: bool = False
+) -> None:
     if session.output.wants_json:
-        session.output.document(snapshot)
-        return
-    from rich.text import Text
-
-    from tickover.cli.render.picture import picture
-
-    width = session.output.width
-    session.output.draw([Text(f"  {title}")] if title else [])
-    session.output.draw(picture(snapshot, width, session.now(), can_go_on=can_go_on, whole=whole))
+        session.output.write_json(snapshot)
+    else:
+        session.display.clock(snapshot, title, with_hint=with_hint, show_all=show_all)
 
 
-def _with_happened(snapshot: "Snapshot", happened: "AdvanceResult") -> dict[str, Any]:
-    """The clock as every command gives it, and beside it what the advance made happen."""
+def _advance_document(snapshot: "Snapshot", result: "AdvanceResult") -> dict[str, Any]:
+    """Return the clock as JSON, with a field `happened`."""
 
     def plain(value: Any) -> Any:
         return to_builtins(value, builtin_types=(Decimal, datetime))
 
     contributions = [
-        {"goalId": goal.id, "goalName": goal.name, **plain(contribution)}
-        for goal, contribution in happened.contributions
+        {"goalId": goal.id, "goalName": goal.name, **plain(contribution)} for goal, contribution in result.contributions
     ]
-    told = {"before": happened.before, "after": happened.after, "transactions": plain(happened.transactions)}
-    return {**plain(snapshot), "happened": {**told, "contributions": contributions}}
+    happened = {
+        "before": result.before,
+        "after": result.after,
+        "transactions": plain(result.transactions),
+        "contributions": contributions,
+    }
+    return {**plain(snapshot), "happened": happened}

@@ -1,4 +1,4 @@
-"""The command that prints what completes `tickover` in a shell."""
+"""The command `tickover completion`."""
 
 import click
 from click.shell_completion import get_completion_class
@@ -13,16 +13,16 @@ from tickover.cli.session import Session, pass_session
 @output_options
 @pass_session
 def completion(session: Session, shell: str) -> None:
-    """Print the script that completes commands, options and names of scenarios in SHELL.
+    """Print a completion script for SHELL.
 
-    To have it in every new shell, add this line to the file named beside it:
+    It completes commands, options and scenario names. To load it in every new shell, add the line to the file:
 
     \b
     bash   eval "$(tickover completion bash)"     ~/.bashrc
-    zsh    eval "$(tickover completion zsh)"      ~/.zshrc, below compinit
+    zsh    eval "$(tickover completion zsh)"      ~/.zshrc, after compinit
     fish   tickover completion fish | source      ~/.config/fish/config.fish
     """
-    kind = get_completion_class(shell)
-    assert kind is not None, "the three shells are click's own"
-    script = kind(root, {}, "tickover", COMPLETE_VARIABLE).source()
-    session.output.say({"shell": shell, "script": script}, *script.split("\n"))
+    completion_class = get_completion_class(shell)
+    assert completion_class is not None, "click supports all three shells"
+    script = completion_class(root, {}, "tickover", COMPLETE_VARIABLE).source()
+    session.output.write({"shell": shell, "script": script}, *script.split("\n"))

@@ -1,104 +1,80 @@
-"""The commands on several clocks: listing and deleting them."""
+"""The commands `tickover clock list` and `tickover clock delete`."""
 
 import sys
 from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from tickover.cli import formatting
 from tickover.cli.options import shared_options
-from tickover.cli.select_clock import chosen, forget
+from tickover.cli.select_clock import forget_clock, resolve_clock_id
 from tickover.cli.session import Session, pass_session
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from rich.text import Text
-
-    from tickover.client import Summary
-
-_USUAL_NUMBER: Final = 20
-_WIDTH_OF_WHOLE_IDS: Final = 74
-_WIDTH_OF_TIMES: Final = 46
+_DEFAULT_LIMIT: Final = 20
 
 
 @click.command("list")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help=f"At most so many. [default: {_USUAL_NUMBER}]")
-@click.option("--all", "every", is_flag=True, help="All of them.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), metavar="N", help=f"List at most N clocks. [default: {_DEFAULT_LIMIT}]"
+)
+@click.option("--all", "list_all", is_flag=True, help="List all clocks.")
 @shared_options
 @pass_session
-def list_(session: Session, limit: int | None, every: bool) -> None:
-    """List your clocks, newest first; * is the one that commands mean when none is named.
+def list_(session: Session, limit: int | None, list_all: bool) -> None:
+    """List your clocks, newest first. An asterisk marks the last used one.
 
     \b
     tickover clock list
     tickover clock list --all --json
     """
-    if every and limit:
-        raise click.UsageError("Give one of --limit and --all.", click.get_current_context())
-    most = None if every else limit or _USUAL_NUMBER
-    with session.signed_in() as server:
-        # One more, to know whether there are more.
-        found = list(islice(server.list_clocks(), most and most + 1))
-    shown, has_more = found[:most], len(found) > len(found[:most])
+    if list_all and limit:
+        raise click.UsageError("Use either --limit or --all.", click.get_current_context())
+    limit = None if list_all else limit or _DEFAULT_LIMIT
+    with session.signed_in_client() as client:
+        # One more than the limit shows whether there are more.
+        found = list(islice(client.list_clocks(), limit and limit + 1))
+    clocks, has_more = found[:limit], len(found) > len(found[:limit])
     if session.output.wants_json:
-        session.output.document({"clocks": shown, "hasMore": has_more})
-    elif not shown:
-        session.output.say({}, "You have no clocks. Make one with: tickover clock create salary-and-rent")
+        session.output.write_json({"clocks": clocks, "hasMore": has_more})
+    elif not clocks:
+        session.output.write({}, "You have no clocks. Create one: tickover clock create salary-and-rent")
     else:
-        session.output.draw(_table(shown, session.kept.clock, session.output.width, session.now()))
+        session.display.clock_list(clocks, session.profile.clock)
         if has_more:
-            session.output.say({}, "  … and more: tickover clock list --all")
-
-
-def _table(clocks: "Sequence[Summary]", last_used: str, width: int, now: "datetime") -> "list[Text]":
-    from rich.text import Text
-
-    from tickover.cli.render.lines import FAINT, Column, table
-
-    shown_id = formatting.safe if width >= _WIDTH_OF_WHOLE_IDS else formatting.short_id
-    shown_time = formatting.minute if width >= _WIDTH_OF_TIMES else formatting.day
-    rows = [[Text(title, FAINT) for title in ("ID", "NOW", "EXPIRES")]]
-    rows += [
-        [Text(shown_id(one.id)), Text(shown_time(one.frozen_time)), Text(formatting.span(one.expires_at - now))]
-        for one in clocks
-    ]
-    lines = table(rows, [Column(least=15), Column(), Column()], width)
-    marks = ["  ", *("* " if one.id == last_used else "  " for one in clocks)]
-    return [Text(mark).append_text(line[2:]) for mark, line in zip(marks, lines, strict=True)]
+            session.output.write({}, "  … and more. List all: tickover clock list --all")
 
 
 @click.command()
 @click.argument("ids", metavar="[ID]...", nargs=-1)
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Don't ask for confirmation.")
 @shared_options
 @pass_session
 def delete(session: Session, ids: Sequence[str], yes: bool) -> None:
-    """Delete clocks, for good; at a terminal only after asking.
+    """Delete clocks permanently. At a terminal, ask for confirmation first.
 
     \b
     tickover clock delete
     tickover clock delete 5597fdf1 903ac1d4 --yes
     """
     deleted: list[str] = []
-    with session.signed_in() as server:
-        # All are known before the first is deleted, so that a slip deletes nothing.
-        meant = list(dict.fromkeys(chosen(session, server, id) for id in ids or (None,)))
+    with session.signed_in_client() as client:
+        # Resolve every ID first, so that a typo deletes nothing.
+        full_ids = list(dict.fromkeys(resolve_clock_id(session, client, id) for id in ids or (None,)))
         if not yes and sys.stdin.isatty():
-            _ask(meant)
+            _confirm(full_ids)
         try:
-            for id in meant:
-                server.delete_clock(id)
+            for id in full_ids:
+                client.delete_clock(id)
                 deleted.append(id)
-                forget(session, id)
+                forget_clock(session, id)
         finally:
-            # What is deleted is said, even if the next one could not be.
+            # Report the deleted clocks even if a later one fails.
             if deleted:
-                session.output.say({"deleted": deleted}, *(f"✓ Deleted {id}" for id in deleted))
+                session.output.write({"deleted": deleted}, *(f"✓ Deleted {id}" for id in deleted))
 
 
-def _ask(ids: Sequence[str]) -> None:
-    what = formatting.short_id(ids[0]) if len(ids) == 1 else formatting.count(len(ids), "clock")
-    click.confirm(f"Delete {what} for good?", abort=True, err=True)
+def _confirm(ids: Sequence[str]) -> None:
+    clocks = formatting.short_id(ids[0]) if len(ids) == 1 else formatting.count(len(ids), "clock")
+    click.confirm(f"Delete {clocks} permanently?", abort=True, err=True)

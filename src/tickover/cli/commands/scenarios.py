@@ -1,13 +1,12 @@
-"""The commands that show what there is to begin with."""
+"""The commands `tickover scenarios` and `tickover scenarios show`."""
 
 from datetime import datetime
+from importlib.resources import files
 from pathlib import Path
 
 import click
 
-from tickover.cli import formatting
-from tickover.cli.options import moment, names_and_files, shared_options
-from tickover.cli.schedules import plan_of, scenario_named
+from tickover.cli.options import complete_scenario, parse_time, shared_options
 from tickover.cli.session import Session, pass_session
 
 
@@ -15,7 +14,9 @@ from tickover.cli.session import Session, pass_session
 @shared_options
 @click.pass_context
 def scenarios(context: click.Context) -> None:
-    """List the schedules that come with Tickover, to begin with.
+    """List the scenarios that come with Tickover.
+
+    A scenario is a ready-made schedule for a clock.
 
     \b
     tickover scenarios
@@ -29,47 +30,41 @@ def scenarios(context: click.Context) -> None:
 def _list(session: Session) -> None:
     from tickover.scenarios import load, names
 
-    found = {name: load(name) for name in names()}
+    shipped = {name: load(name) for name in names()}
     if session.output.wants_json:
-        told = [{"name": name, "title": one.title, "about": one.about} for name, one in found.items()]
-        session.output.document({"scenarios": told})
-        return
-    from rich.text import Text
-
-    from tickover.cli.render.lines import FAINT, HAPPENED, Column, table
-
-    rows = [[Text(name, HAPPENED), Text(formatting.safe(one.title))] for name, one in found.items()]
-    session.output.draw(table(rows, [Column(), Column(least=8)], session.output.width))
-    session.output.draw([Text(), Text.assemble(("  Next: ", FAINT), f"tickover clock create {next(iter(found))}")])
+        listed = [{"name": name, "title": one.title, "about": one.about} for name, one in shipped.items()]
+        session.output.write_json({"scenarios": listed})
+    else:
+        session.display.scenario_list({name: scenario.title for name, scenario in shipped.items()})
 
 
 @scenarios.command()
-@click.argument("name", shell_complete=names_and_files)
+@click.argument("name", shell_complete=complete_scenario)
 @click.option(
     "--from",
     "start",
-    type=moment,
+    type=parse_time,
     metavar="TIME",
-    help="With --json: where it starts. [default: its own start, or today]",
+    help="With --json: start of the scenario. [default: its own start, or today]",
 )
 @shared_options
 @pass_session
 def show(session: Session, name: str, start: datetime | None) -> None:
-    """Print the file of a scenario, or with --json what it comes to: parameters of createTestClock.
+    """Print a scenario's file.
+
+    With --json, print the parameters of createTestClock that it produces.
 
     \b
     tickover scenarios show salary-and-rent
     tickover scenarios show salary-and-rent --from 2027-01-01 --json
     """
-    scenario = scenario_named(name)
-    today = session.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    plan = plan_of(scenario, start, today)
-    session.output.say(plan, *_source(name).expandtabs(4).splitlines())
+    from tickover.cli.load_plan import load_scenario, plan_from_scenario
+
+    plan = plan_from_scenario(load_scenario(name), start, session.now())
+    session.output.write(plan, *_source(name).expandtabs(4).splitlines())
 
 
 def _source(name: str) -> str:
-    from importlib.resources import files
-
     from tickover.scenarios import names
 
     if name in names():

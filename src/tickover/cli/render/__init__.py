@@ -1,1 +1,1 @@
-"""Clocks as pictures for a terminal: pure functions from a snapshot and a width to lines of text."""
+"""Rendering of clocks: pure functions from a snapshot and a width to lines of text."""

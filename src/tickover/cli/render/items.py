@@ -1,4 +1,4 @@
-"""All that is on a clock's schedule in one order, whatever it is."""
+"""Transactions and contributions of a clock in one sorted list."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -13,49 +13,49 @@ Lane = Literal["in", "out", "goals"]
 
 
 class Item(NamedTuple):
-    """A transaction or a contribution, with texts that are safe to show."""
+    """A transaction or a contribution with sanitized text."""
 
     at: datetime
     name: str
     amount: Decimal
-    """Below zero when it goes out."""
+    """Negative for an expense."""
     currency: str
-    """Empty for a contribution, which has none."""
+    """Empty for a contribution."""
     lane: Lane
     happened: bool
 
 
-def items_of(snapshot: Snapshot) -> list[Item]:
-    """Everything that has happened and that is to come, in order of time."""
-    return sorted(_unsorted(snapshot), key=lambda item: item.at)
+def clock_items(snapshot: Snapshot) -> list[Item]:
+    """Return all items of the clock in order of time."""
+    return sorted(_clock_items(snapshot), key=lambda item: item.at)
 
 
-def items_in(happened: AdvanceResult) -> list[Item]:
-    """Everything that an advance made happen, in order of time."""
-    items = [of_transaction(one, happened=True) for one in happened.transactions]
-    items += [of_contribution(goal, one, happened=True) for goal, one in happened.contributions]
+def advance_items(result: AdvanceResult) -> list[Item]:
+    """Return the items that an advance made happen, in order of time."""
+    items = [_transaction_item(transaction, happened=True) for transaction in result.transactions]
+    items += [_contribution_item(goal, contribution, happened=True) for goal, contribution in result.contributions]
     return sorted(items, key=lambda item: item.at)
 
 
-def _unsorted(snapshot: Snapshot) -> Iterator[Item]:
-    yield from (of_transaction(one, happened=True) for one in snapshot.transactions)
-    yield from (of_transaction(one, happened=False) for one in snapshot.pending_transactions)
+def _clock_items(snapshot: Snapshot) -> Iterator[Item]:
+    yield from (_transaction_item(one, happened=True) for one in snapshot.transactions)
+    yield from (_transaction_item(one, happened=False) for one in snapshot.pending_transactions)
     for goal in snapshot.goals:
-        yield from (of_contribution(goal, one, happened=True) for one in goal.contributions)
-        yield from (of_contribution(goal, one, happened=False) for one in goal.upcoming_contributions)
+        yield from (_contribution_item(goal, one, happened=True) for one in goal.contributions)
+        yield from (_contribution_item(goal, one, happened=False) for one in goal.upcoming_contributions)
 
 
-def of_transaction(transaction: Transaction, *, happened: bool) -> Item:
-    comes_in = transaction.type == "INCOME"
+def _transaction_item(transaction: Transaction, *, happened: bool) -> Item:
+    is_income = transaction.type == "INCOME"
     return Item(
         at=transaction.at,
-        name=formatting.safe(transaction.name),
-        amount=transaction.amount if comes_in else -transaction.amount,
-        currency=formatting.safe(transaction.currency),
-        lane="in" if comes_in else "out",
+        name=formatting.sanitize(transaction.name),
+        amount=transaction.amount if is_income else -transaction.amount,
+        currency=formatting.sanitize(transaction.currency),
+        lane="in" if is_income else "out",
         happened=happened,
     )
 
 
-def of_contribution(goal: Goal, contribution: Contribution, *, happened: bool) -> Item:
-    return Item(contribution.at, formatting.safe(goal.name), contribution.amount, "", "goals", happened)
+def _contribution_item(goal: Goal, contribution: Contribution, *, happened: bool) -> Item:
+    return Item(contribution.at, formatting.sanitize(goal.name), contribution.amount, "", "goals", happened)

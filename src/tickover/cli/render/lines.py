@@ -1,4 +1,4 @@
-"""Lines of styled text that fit a width: cut, flowed and laid out in tables by the cells they take on a terminal."""
+"""Layout of styled text, measured in terminal cells."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple
@@ -17,48 +17,48 @@ FAINT: Final = "dim"
 
 
 class Column(NamedTuple):
-    """How a column of a table is laid out."""
+    """The layout of a table column."""
 
     justify: Literal["left", "right"] = "left"
-    least: int | None = None
-    """How far it may be cut; None when it may not."""
+    min_width: int | None = None
+    """The column can shrink to this width. None means that it can't shrink."""
 
 
-def cut(text: Text, cells: int) -> Text:
-    """At most so many cells of it, the last of them … when it was longer."""
+def truncate(text: Text, cells: int) -> Text:
+    """Shorten the text to `cells` cells. A shortened text ends with an ellipsis."""
     short = text.copy()
     short.truncate(max(cells, 1), overflow="ellipsis")
     return short
 
 
-def flow(pieces: Iterable[Text], width: int) -> list[Text]:
-    """The pieces side by side on as few lines as they need."""
+def wrap(pieces: Iterable[Text], width: int) -> list[Text]:
+    """Place the pieces side by side on as few lines as possible."""
     lines: list[Text] = []
     for piece in pieces:
         if lines and lines[-1].cell_len + len(_GAP) + piece.cell_len <= width:
             lines[-1].append(_GAP).append_text(piece)
         else:
-            lines.append(Text(INDENT).append_text(cut(piece, width - len(INDENT))))
+            lines.append(Text(INDENT).append_text(truncate(piece, width - len(INDENT))))
     return lines
 
 
 def table(rows: Sequence[Sequence[Text]], columns: Sequence[Column], width: int) -> list[Text]:
-    """The rows with their cells below each other, cut where they may be until they fit."""
+    """Align the cells in columns. Columns that can shrink do so until the table fits."""
     widths = [max((cell.cell_len for cell in cells), default=0) for cells in zip(*rows, strict=True)]
     excess = len(INDENT) + sum(widths) + len(_GAP) * (len(columns) - 1) - width
-    for number, column in enumerate(columns):
-        if column.least is not None and excess > 0:
-            given_up = min(excess, max(0, widths[number] - column.least))
-            widths[number] -= given_up
-            excess -= given_up
+    for index, column in enumerate(columns):
+        if column.min_width is not None and excess > 0:
+            cut = min(excess, max(0, widths[index] - column.min_width))
+            widths[index] -= cut
+            excess -= cut
     return [_row(cells, columns, widths, width) for cells in rows]
 
 
 def _row(cells: Sequence[Text], columns: Sequence[Column], widths: Sequence[int], width: int) -> Text:
     line = Text(INDENT)
-    for number, (cell, column, wide) in enumerate(zip(cells, columns, widths, strict=True)):
-        fitted = cut(cell, wide) if wide else Text()
-        fitted.align(column.justify, wide)
-        line.append(_GAP if number else "").append_text(fitted)
+    for index, (cell, column, column_width) in enumerate(zip(cells, columns, widths, strict=True)):
+        fitted = truncate(cell, column_width) if column_width else Text()
+        fitted.align(column.justify, column_width)
+        line.append(_GAP if index else "").append_text(fitted)
     line.rstrip()
-    return cut(line, width)
+    return truncate(line, width)

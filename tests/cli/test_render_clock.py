@@ -1,4 +1,4 @@
-"""The picture of a whole clock as it looks, at several widths and with texts that mean harm."""
+"""Tests of rendered clocks at several widths and with hostile text."""
 
 import unicodedata
 from datetime import UTC, datetime, timedelta
@@ -10,11 +10,20 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.cli.snapshots import EXPIRES_AT, NOW, contribution, day, goal, household, snapshot, transaction
-from tickover.cli.render.items import Item, items_of
-from tickover.cli.render.picture import advanced, around_now, expiry, goals, head, hint, ledger, picture
+from tickover.cli.render.clock import (
+    expiry,
+    goal_bars,
+    header,
+    item_list,
+    items_around_now,
+    next_step,
+    render_advance,
+    render_clock,
+)
+from tickover.cli.render.items import Item, clock_items
 from tickover.core.results import Goal, Snapshot
 
-LEDGER = [
+ITEM_LINES = [
     "  ● 2027-01-03  Rent       −1 150.00 EUR",
     "  ● 2027-01-14  Groceries    −420.50 EUR",
     "  ● 2027-01-25  Salary     +2 800.00 EUR",
@@ -32,14 +41,14 @@ TIMELINE = [
 
 
 def test_a_clock_at_80_columns() -> None:
-    assert [line.plain for line in picture(household(day(2, 1), months=2), 80, NOW)] == [
+    assert [line.plain for line in render_clock(household(day(2, 1), months=2), 80, NOW)] == [
         "  clock_…5597fdf1  READY  now 2027-02-01  4 to come  expires in 6 d 23 h",
         "",
         *TIMELINE,
         "",
         "  Trip  26.67 %  800.00 of 3 000.00  ████████▒▒▒░░░░░░░░░░░░░░░░░░░",
         "",
-        *LEDGER,
+        *ITEM_LINES,
         "  ○ 2027-02-03  Rent       −1 150.00 EUR",
         "  ○ 2027-02-14  Groceries    −420.50 EUR",
         "  ○ 2027-02-25  Salary     +2 800.00 EUR",
@@ -49,21 +58,21 @@ def test_a_clock_at_80_columns() -> None:
     ]
 
 
-def test_an_advance_shows_what_it_made_happen_in_the_place_of_what_is_around_now() -> None:
+def test_advance_lists_what_happened_instead_of_items_around_now() -> None:
     clock = household(day(2, 1), months=2)
-    happened = [item for item in items_of(clock) if item.happened]
-    lines = [line.plain for line in advanced(clock, day(1, 1), happened, 80, NOW)]
-    assert lines[:12] == [line.plain for line in picture(clock, 80, NOW)][:12]
+    happened = [item for item in clock_items(clock) if item.happened]
+    lines = [line.plain for line in render_advance(clock, day(1, 1), happened, 80, NOW)]
+    assert lines[:12] == [line.plain for line in render_clock(clock, 80, NOW)][:12]
     assert lines[12:] == [
         "  ✓ 2027-01-01 → 2027-02-01  3 transactions and 1 contribution",
-        *LEDGER,
+        *ITEM_LINES,
         "",
         "  Next: tickover clock advance --next  (2027-02-03 Rent −1 150.00 EUR)",
     ]
 
 
 @pytest.mark.parametrize(
-    ("happened", "told"),
+    ("happened", "expected"),
     [
         ([], "nothing happened"),
         (["txn"], "1 transaction"),
@@ -71,25 +80,25 @@ def test_an_advance_shows_what_it_made_happen_in_the_place_of_what_is_around_now
         (["ctb", "ctb"], "2 contributions"),
     ],
 )
-def test_an_advance_says_how_much_happened(happened: list[str], told: str) -> None:
+def test_advance_counts_what_happened(happened: list[str], expected: str) -> None:
     items = [
         Item(day(1, 2), "Rent", Decimal(1), "EUR" if kind == "txn" else "", "in", happened=True) for kind in happened
     ]
-    lines = [line.plain for line in advanced(snapshot(day(1, 9)), day(1, 1), items, 80, NOW)]
-    assert f"  ✓ 2027-01-01 → 2027-01-09  {told}" in lines
+    lines = [line.plain for line in render_advance(snapshot(day(1, 9)), day(1, 1), items, 80, NOW)]
+    assert f"  ✓ 2027-01-01 → 2027-01-09  {expected}" in lines
 
 
-def test_an_empty_clock_says_that_nothing_will_happen() -> None:
-    assert [line.plain for line in picture(snapshot(day(1, 1, 9)), 80, NOW)] == [
+def test_empty_clock() -> None:
+    assert [line.plain for line in render_clock(snapshot(day(1, 1, 9)), 80, NOW)] == [
         "  clock_…5597fdf1  READY  now 2027-01-01 09:00 UTC  nothing to come",
         "  expires in 6 d 23 h",
         "",
-        "  Nothing is left to happen.  Again from its start: tickover clock fork",
+        "  Nothing is left to happen.  Start over: tickover clock fork",
     ]
 
 
 @pytest.mark.parametrize(
-    ("now", "told", "style"),
+    ("now", "expected", "style"),
     [
         (EXPIRES_AT - timedelta(days=7), "expires in 7 d", "dim"),
         (EXPIRES_AT - timedelta(days=1), "expires in 1 d", "dim"),
@@ -98,9 +107,9 @@ def test_an_empty_clock_says_that_nothing_will_happen() -> None:
         (EXPIRES_AT, "expired", "red"),
     ],
 )
-def test_the_last_day_of_a_clock_stands_out(now: datetime, told: str, style: str) -> None:
+def test_last_day_is_highlighted(now: datetime, expected: str, style: str) -> None:
     shown = expiry(snapshot(day(1, 1)), now)
-    assert (shown.plain, shown.style) == (told, style)
+    assert (shown.plain, shown.style) == (expected, style)
 
 
 # Goals
@@ -123,26 +132,26 @@ def saved(current: str, upcoming: str = "0", target: str = "100") -> Goal:
         (saved("90", "500"), "█" * 27 + "▒" * 3),
     ],
 )
-def test_a_bar_shows_what_is_saved_and_what_is_scheduled(one: Goal, bar: str) -> None:
-    assert goals([one], 100)[0].plain.endswith(f"  {bar}")
+def test_bar_shows_saved_and_scheduled_amounts(one: Goal, bar: str) -> None:
+    assert goal_bars([one], 100)[0].plain.endswith(f"  {bar}")
 
 
-def test_a_goal_that_is_passed_says_by_how_much() -> None:
-    [line] = goals([saved("250", target="100")], 80)
+def test_exceeded_goal_shows_more_than_100_percent() -> None:
+    [line] = goal_bars([saved("250", target="100")], 80)
     assert line.plain == f"  Trip  250 %  250.00 of 100.00  {'█' * 30}"
 
 
-def test_where_there_is_no_room_a_goal_keeps_its_name_its_percents_and_its_bar() -> None:
+def test_narrow_goal_drops_its_amounts() -> None:
     one = goal(day(1, 1), "A very long name of a goal", "1000000000", "1000")
-    assert [line.plain for line in goals([one], 60)] == [f"  A very long name of a g…  0 %  {'░' * 27}"]
-    assert [line.plain for line in goals([one], 30)] == ["  A very long na…  0 %  ░░░░░░"]
+    assert [line.plain for line in goal_bars([one], 60)] == [f"  A very long name of a g…  0 %  {'░' * 27}"]
+    assert [line.plain for line in goal_bars([one], 30)] == ["  A very long na…  0 %  ░░░░░░"]
 
 
-def test_of_many_goals_the_first_are_shown() -> None:
+def test_long_goal_list_is_cut() -> None:
     many = [goal(day(1, 1), f"Goal {number}", "100") for number in range(10)]
-    assert len(goals(many[:8], 80)) == 8
-    assert goals(many[:9], 80)[-1].plain == "  … and 1 more"
-    assert goals(many, 80)[-1].plain == "  … and 2 more goals"
+    assert len(goal_bars(many[:8], 80)) == 8
+    assert goal_bars(many[:9], 80)[-1].plain == "  … and 1 more"
+    assert goal_bars(many, 80)[-1].plain == "  … and 2 more goals"
 
 
 # Lists
@@ -152,21 +161,26 @@ def fees(number: int, apart: timedelta) -> list[Item]:
     return [Item(day(1, 1, 8) + n * apart, f"Fee {n}", Decimal(-1), "EUR", "out", happened=True) for n in range(number)]
 
 
-def test_a_long_list_is_cut_and_says_so() -> None:
-    assert len(ledger(fees(12, timedelta(days=3)), 80)) == 12
-    # To say that there is one more would take the line that it needs.
-    assert len(ledger(fees(13, timedelta(days=3)), 80)) == 13
-    lines = [line.plain for line in ledger(fees(14, timedelta(days=3)), 80)]
-    assert (len(lines), lines[-1]) == (13, "  … and 2 more  All of it: tickover clock show --all")
+def test_long_item_list_is_cut() -> None:
+    assert len(item_list(fees(12, timedelta(days=3)), 80)) == 12
+    # "… and 1 more" would take the line of the last item.
+    assert len(item_list(fees(13, timedelta(days=3)), 80)) == 13
+    lines = [line.plain for line in item_list(fees(14, timedelta(days=3)), 80)]
+    assert (len(lines), lines[-1]) == (13, "  … and 2 more  Show all: tickover clock show --all")
 
 
-def test_a_list_of_all_is_not_cut() -> None:
-    assert len(ledger(fees(14, timedelta(days=3)), 80, whole=True)) == 14
+def test_show_all_does_not_cut_lists() -> None:
+    assert len(item_list(fees(14, timedelta(days=3)), 80, show_all=True)) == 14
     many = replace(household(day(1, 1)), goals=[saved(str(number)) for number in range(10)])
-    for drawn in (picture(many, 80, NOW, whole=True), advanced(many, day(1, 1), [], 80, NOW, whole=True)):
+    for drawn in (
+        render_clock(many, 80, NOW, show_all=True),
+        render_advance(many, day(1, 1), [], 80, NOW, show_all=True),
+    ):
         assert [line.plain for line in drawn if "more" in line.plain] == []
-    names = [line.plain for line in picture(household(day(4, 1)), 80, NOW, whole=True) if line.plain[2:3] in "●○"]
-    assert len([name for name in names if " 2027-" in name]) == len(items_of(household(day(4, 1))))
+    names = [
+        line.plain for line in render_clock(household(day(4, 1)), 80, NOW, show_all=True) if line.plain[2:3] in "●○"
+    ]
+    assert len([name for name in names if " 2027-" in name]) == len(clock_items(household(day(4, 1))))
 
 
 @pytest.mark.parametrize(
@@ -177,58 +191,58 @@ def test_a_list_of_all_is_not_cut() -> None:
         (timedelta(days=1), 60, "  ● 2027-01-01  Fee 0  −1.00 EUR"),
     ],
 )
-def test_what_lies_within_two_days_has_its_time(apart: timedelta, width: int, first: str) -> None:
-    assert ledger(fees(3, apart), width)[0].plain == first
+def test_items_within_two_days_show_the_time(apart: timedelta, width: int, first: str) -> None:
+    assert item_list(fees(3, apart), width)[0].plain == first
 
 
-def test_around_now_are_the_last_that_happened_and_the_first_that_are_to_come() -> None:
-    lines = [line.plain[2:14] for line in around_now(items_of(household(day(4, 1))), 80)]
+def test_items_around_now_are_the_last_and_the_next_ones() -> None:
+    lines = [line.plain[2:14] for line in items_around_now(clock_items(household(day(4, 1))), 80)]
     assert lines == [
         *("● 2027-03-03", "● 2027-03-14", "● 2027-03-25", "● 2027-03-26"),
         *("○ 2027-04-03", "○ 2027-04-14", "○ 2027-04-25", "○ 2027-04-26"),
     ]
 
 
-def test_a_hint_names_the_next_item_and_cuts_its_name() -> None:
+def test_next_step_shortens_the_items_name() -> None:
     items = [Item(day(1, 3), "x" * 31, Decimal(-5), "EUR", "out", happened=False)]
-    assert [line.plain for line in hint(items, 80)] == [
+    assert [line.plain for line in next_step(items, 80)] == [
         "  Next: tickover clock advance --next",
         f"  (2027-01-03 {'x' * 29}… −5.00 EUR)",
     ]
 
 
-# Texts that mean harm, and every width
+# Hostile text, and every width
 
-NASTY = "\x1b[31m\x1b]0;title\x07\r\n[bold red]markup[/] \u202eturned 日本語のとても長い名前 🎉👨\u200d👩\u200d👧" * 2
+HOSTILE = "\x1b[31m\x1b]0;title\x07\r\n[bold red]markup[/] \u202eturned 日本語のとても長い名前 🎉👨\u200d👩\u200d👧" * 2
 
 
-def nasty_clock() -> Snapshot:
+def hostile_clock() -> Snapshot:
     clock = household(day(2, 1))
     return replace(
         clock,
-        id=NASTY,
-        status=NASTY,
-        transactions=[replace(one, name=NASTY, currency=NASTY) for one in clock.transactions],
-        pending_transactions=[replace(one, name=NASTY) for one in clock.pending_transactions],
-        goals=[replace(one, name=NASTY) for one in clock.goals],
+        id=HOSTILE,
+        status=HOSTILE,
+        transactions=[replace(one, name=HOSTILE, currency=HOSTILE) for one in clock.transactions],
+        pending_transactions=[replace(one, name=HOSTILE) for one in clock.pending_transactions],
+        goals=[replace(one, name=HOSTILE) for one in clock.goals],
     )
 
 
 @pytest.mark.parametrize("width", [20, 40, 79, 80, 160])
-def test_no_line_is_wider_than_the_terminal_or_has_anything_that_it_obeys(width: int) -> None:
-    clock = nasty_clock()
-    happened = [item for item in items_of(clock) if item.happened]
-    lines = [*picture(clock, width, NOW), *advanced(clock, day(1, 1), happened * 4, width, NOW)]
+def test_lines_are_sanitized_and_fit_the_width(width: int) -> None:
+    clock = hostile_clock()
+    happened = [item for item in clock_items(clock) if item.happened]
+    lines = [*render_clock(clock, width, NOW), *render_advance(clock, day(1, 1), happened * 4, width, NOW)]
     assert [line.plain for line in lines if line.cell_len > width] == []
     assert {unicodedata.category(sign) for line in lines for sign in line.plain} & {"Cc", "Zl", "Zp", "Cs"} == set()
 
 
-def test_markup_in_a_name_is_shown_as_it_is() -> None:
+def test_markup_in_a_name_is_printed_verbatim() -> None:
     clock = snapshot(day(1, 2), [transaction(day(1, 1), "[bold]Rent[/bold] :smile:", "1")])
-    assert any("[bold]Rent[/bold] :smile:" in line.plain for line in picture(clock, 80, NOW))
+    assert any("[bold]Rent[/bold] :smile:" in line.plain for line in render_clock(clock, 80, NOW))
 
 
-instants = st.datetimes(min_value=datetime(2017, 1, 1), max_value=datetime(2036, 12, 31), timezones=st.just(UTC))  # noqa: DTZ001 - they get one
+instants = st.datetimes(min_value=datetime(2017, 1, 1), max_value=datetime(2036, 12, 31), timezones=st.just(UTC))  # noqa: DTZ001 - timezones= adds one
 amounts = st.decimals(min_value="0.01", max_value=10**9, places=2)
 
 
@@ -238,7 +252,7 @@ amounts = st.decimals(min_value="0.01", max_value=10**9, places=2)
     contributions=st.lists(st.tuples(instants, amounts), max_size=4),
     width=st.integers(min_value=20, max_value=200),
 )
-def test_any_clock_can_be_drawn(
+def test_any_clock_can_be_rendered(
     frozen_time: datetime,
     flows: list[tuple[datetime, str, Decimal, str]],
     contributions: list[tuple[datetime, Decimal]],
@@ -247,6 +261,6 @@ def test_any_clock_can_be_drawn(
     transactions = [transaction(at, name, str(amount), currency=currency) for at, name, amount, currency in flows]
     saving = goal(frozen_time, "Trip", "3000", "1", [contribution(at, str(amount)) for at, amount in contributions])
     clock = snapshot(frozen_time, sorted(transactions, key=lambda one: one.at), [saving])
-    lines = picture(clock, width, NOW)
+    lines = render_clock(clock, width, NOW)
     assert all(line.cell_len <= width for line in lines)
-    assert head(clock, width, NOW)[0].plain == lines[0].plain
+    assert header(clock, width, NOW)[0].plain == lines[0].plain

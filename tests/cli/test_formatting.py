@@ -1,4 +1,4 @@
-"""How texts, amounts, times and ids are written."""
+"""Tests of the formatting of text, amounts, times and IDs."""
 
 import unicodedata
 from datetime import UTC, datetime, timedelta, timezone
@@ -27,15 +27,15 @@ from tickover.cli import formatting
         ("lone \ud800", "lone �"),
     ],
 )
-def test_a_text_keeps_what_can_be_seen_and_loses_what_a_terminal_obeys(text: str, shown: str) -> None:
-    assert formatting.safe(text) == shown
+def test_sanitize_replaces_control_characters(text: str, shown: str) -> None:
+    assert formatting.sanitize(text) == shown
 
 
 @given(st.text())
-def test_no_text_has_control_characters_after_all(text: str) -> None:
-    shown = formatting.safe(text)
+def test_sanitized_text_has_no_control_characters(text: str) -> None:
+    shown = formatting.sanitize(text)
     assert not {unicodedata.category(character) for character in shown} & {"Cc", "Cs", "Zl", "Zp"}
-    assert formatting.safe(shown) == shown
+    assert formatting.sanitize(shown) == shown
 
 
 @pytest.mark.parametrize(
@@ -53,10 +53,8 @@ def test_no_text_has_control_characters_after_all(text: str) -> None:
         ("2800.10", "2 800.10", "+2 800.10"),
     ],
 )
-def test_an_amount_has_two_decimals_or_more_and_spaces_between_thousands(
-    value: str, shown: str, with_sign: str
-) -> None:
-    assert (formatting.amount(Decimal(value)), formatting.signed(Decimal(value))) == (shown, with_sign)
+def test_amount_has_two_decimals_and_grouped_thousands(value: str, shown: str, with_sign: str) -> None:
+    assert (formatting.amount(Decimal(value)), formatting.signed_amount(Decimal(value))) == (shown, with_sign)
 
 
 @pytest.mark.parametrize(
@@ -69,8 +67,8 @@ def test_an_amount_has_two_decimals_or_more_and_spaces_between_thousands(
         (datetime(2027, 2, 1, 1, tzinfo=timezone(timedelta(hours=1))), "2027-02-01"),
     ],
 )
-def test_a_moment_says_no_more_than_it_needs(at: datetime, shown: str) -> None:
-    assert formatting.moment(at) == shown
+def test_timestamp_omits_zero_parts(at: datetime, shown: str) -> None:
+    assert formatting.timestamp(at) == shown
 
 
 @pytest.mark.parametrize(
@@ -84,8 +82,8 @@ def test_a_moment_says_no_more_than_it_needs(at: datetime, shown: str) -> None:
         (timedelta(seconds=59), "< 1 min"),
     ],
 )
-def test_a_span_is_told_in_its_two_greatest_units(length: timedelta, shown: str) -> None:
-    assert formatting.span(length) == shown
+def test_duration_has_its_two_largest_units(length: timedelta, shown: str) -> None:
+    assert formatting.duration(length) == shown
 
 
 @pytest.mark.parametrize(
@@ -95,10 +93,10 @@ def test_a_span_is_told_in_its_two_greatest_units(length: timedelta, shown: str)
         ("something\x1belse", "something�else"),
     ],
 )
-def test_an_id_is_known_by_its_end(id: str, shown: str) -> None:
+def test_short_id_is_the_end_of_the_id(id: str, shown: str) -> None:
     assert formatting.short_id(id) == shown
 
 
-@pytest.mark.parametrize(("number", "told"), [(0, "0 clocks"), (1, "1 clock"), (2, "2 clocks")])
-def test_one_is_not_many(number: int, told: str) -> None:
-    assert formatting.count(number, "clock") == told
+@pytest.mark.parametrize(("number", "expected"), [(0, "0 clocks"), (1, "1 clock"), (2, "2 clocks")])
+def test_count_uses_singular_and_plural(number: int, expected: str) -> None:
+    assert formatting.count(number, "clock") == expected

@@ -1,4 +1,4 @@
-"""Watching a clock: in a pipe, at a terminal, and when the clock or the server goes away."""
+"""Tests of `tickover clock watch`: in a pipe, at a terminal, and during an outage."""
 
 import json
 import signal
@@ -28,7 +28,7 @@ def clock(shell: Shell) -> str:
 
 @pytest.fixture
 def move(shell: Shell, clock: str, program: Program) -> Callable[[str], None]:
-    """Move the clock, as somebody else might."""
+    """Move the clock from outside."""
 
     def move(to: str) -> None:
         program.result("advanceTestClock", {"id": clock, "frozenTime": to}, shell.token)
@@ -36,9 +36,7 @@ def move(shell: Shell, clock: str, program: Program) -> Callable[[str], None]:
     return move
 
 
-def test_in_a_pipe_every_change_is_a_line(
-    shell: Shell, clock: str, move: Callable[[str], None], program: Program
-) -> None:
+def test_pipe_gets_one_line_per_change(shell: Shell, clock: str, move: Callable[[str], None], program: Program) -> None:
     watching = shell.start("clock", "watch", "--every", "0.1")
     assert watching.stdout
     assert watching.stderr
@@ -52,13 +50,11 @@ def test_in_a_pipe_every_change_is_a_line(
     assert (watching.returncode, out) == (5, "")
     assert err.splitlines() == [
         "tickover: The clock has been deleted.",
-        "  See which there are with: tickover clock list",
+        "  List your clocks: tickover clock list",
     ]
 
 
-def test_a_program_gets_every_change_as_a_line_of_json(
-    shell: Shell, clock: str, move: Callable[[str], None], program: Program
-) -> None:
+def test_json_gets_one_line_per_change(shell: Shell, clock: str, move: Callable[[str], None], program: Program) -> None:
     watching = shell.start("clock", "watch", clock, "--every", "0.1", "--json")
     assert watching.stdout
     first = json.loads(watching.stdout.readline())
@@ -71,11 +67,9 @@ def test_a_program_gets_every_change_as_a_line_of_json(
     assert (watching.returncode, out, json.loads(err)["error"]["reason"]) == (5, "", "CLOCK_NOT_FOUND")
 
 
-def test_at_a_terminal_it_is_drawn_in_place_and_ctrl_c_leaves_all_as_it_was(
-    shell: Shell, clock: str, move: Callable[[str], None]
-) -> None:
-    with shell.at_a_terminal("clock", "watch", "--every", "0.1") as terminal:
-        terminal.wait_for("Watching. Ctrl-C ends it.")
+def test_terminal_is_redrawn_and_restored_after_ctrl_c(shell: Shell, clock: str, move: Callable[[str], None]) -> None:
+    with shell.open_terminal("clock", "watch", "--every", "0.1") as terminal:
+        terminal.wait_for("Watching. Press Ctrl-C to stop.")
         assert "now 2027-01-01" in terminal.text
         move("2027-01-04T00:00:00Z")
         terminal.wait_for("✓ 2027-01-01 → 2027-01-04  1 transaction")
@@ -83,14 +77,14 @@ def test_at_a_terminal_it_is_drawn_in_place_and_ctrl_c_leaves_all_as_it_was(
         terminal.type("\x03")
         assert terminal.end() == 130
         assert "Traceback" not in terminal.text
-        # The other screen and the cursor: taken first, and given back last.
+        # The alternate screen is left and the cursor is shown again at the end.
         assert terminal.raw.index("\x1b[?1049h") < terminal.raw.rindex("\x1b[?1049l")
         assert terminal.raw.rindex("\x1b[?25l") < terminal.raw.rindex("\x1b[?25h")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_leaves_the_terminal_as_it_was_too(shell: Shell, clock: str, number: signal.Signals) -> None:
-    with shell.at_a_terminal("clock", "watch") as terminal:
+def test_terminal_is_restored_after_a_signal(shell: Shell, clock: str, number: signal.Signals) -> None:
+    with shell.open_terminal("clock", "watch") as terminal:
         terminal.wait_for("Watching.")
         terminal.signal(number)
         assert terminal.end() == 128 + number
@@ -98,8 +92,8 @@ def test_a_signal_leaves_the_terminal_as_it_was_too(shell: Shell, clock: str, nu
         assert terminal.raw.rindex("\x1b[?25l") < terminal.raw.rindex("\x1b[?25h")
 
 
-def test_a_clock_that_is_deleted_ends_it_at_a_terminal_too(shell: Shell, clock: str, program: Program) -> None:
-    with shell.at_a_terminal("clock", "watch", "--every", "0.1") as terminal:
+def test_deleted_clock_ends_the_watch_at_a_terminal(shell: Shell, clock: str, program: Program) -> None:
+    with shell.open_terminal("clock", "watch", "--every", "0.1") as terminal:
         terminal.wait_for("Watching.")
         program.result("deleteTestClock", {"id": clock}, shell.token)
         assert terminal.end() == 5
@@ -107,15 +101,15 @@ def test_a_clock_that_is_deleted_ends_it_at_a_terminal_too(shell: Shell, clock: 
         assert "tickover: The clock has been deleted." in last
 
 
-def test_a_small_terminal_gets_what_fits(shell: Shell, clock: str) -> None:
-    with shell.at_a_terminal("clock", "watch", columns=40, rows=10) as terminal:
-        terminal.wait_for("Watching. Ctrl-C ends it.")
+def test_small_terminal_gets_the_first_lines(shell: Shell, clock: str) -> None:
+    with shell.open_terminal("clock", "watch", columns=40, rows=10) as terminal:
+        terminal.wait_for("Watching. Press Ctrl-C to stop.")
         drawn = terminal.raw[terminal.raw.index("\x1b[?1049h") : terminal.raw.index("Watching.")]
         assert drawn.count("\n") <= 10
 
 
-def test_a_dumb_terminal_gets_lines(shell: Shell, clock: str, move: Callable[[str], None]) -> None:
-    with shell.at_a_terminal("clock", "watch", "--every", "0.1", TERM="dumb") as terminal:
+def test_dumb_terminal_gets_lines(shell: Shell, clock: str, move: Callable[[str], None]) -> None:
+    with shell.open_terminal("clock", "watch", "--every", "0.1", TERM="dumb") as terminal:
         terminal.wait_for("2027-01-01  2 to come\n")
         move("2027-01-04T00:00:00Z")
         terminal.wait_for("2027-01-04  1 transaction  1 to come\n")
@@ -125,11 +119,11 @@ def test_a_dumb_terminal_gets_lines(shell: Shell, clock: str, move: Callable[[st
 
 
 @pytest.fixture
-def frail(tmp_path: Path, email: str) -> Iterator[tuple[Program, Shell]]:
-    """A server that may be stopped and started again on its port, and somebody with a clock on it."""
+def restartable(tmp_path: Path, email: str) -> Iterator[tuple[Program, Shell]]:
+    """A server that tests can restart on the same port, and a user with a clock on it."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    folder = tmp_path / "frail"
+    folder = tmp_path / "restartable"
     folder.mkdir()
     with Program(folder, TICKOVER_PORT=str(port)) as program:
         shell = Shell(tmp_path / "config", program.url)
@@ -138,15 +132,15 @@ def frail(tmp_path: Path, email: str) -> Iterator[tuple[Program, Shell]]:
         yield program, shell
 
 
-def test_a_server_that_goes_away_is_waited_for(frail: tuple[Program, Shell]) -> None:
-    program, shell = frail
+def test_watch_retries_until_the_server_is_back(restartable: tuple[Program, Shell]) -> None:
+    program, shell = restartable
     watching = shell.start("clock", "watch", "--every", "0.1")
     assert watching.stdout
     assert watching.stderr
     assert watching.stdout.readline() == "2027-01-01  2 to come\n"
     program.kill()
     assert watching.stderr.readline().startswith(f"tickover: Can't connect to {shell.url} ")
-    assert watching.stderr.readline() == "  Trying again until it answers. Ctrl-C ends it.\n"
+    assert watching.stderr.readline() == "  Retrying until it responds. Press Ctrl-C to stop.\n"
     program.start()
     assert watching.stderr.readline() == "The server is back.\n"
     shell("clock", "advance", "--next")
@@ -156,40 +150,43 @@ def test_a_server_that_goes_away_is_waited_for(frail: tuple[Program, Shell]) -> 
     assert (watching.returncode, out, err) == (130, "", "")
 
 
-def test_a_program_is_told_that_it_goes_on(frail: tuple[Program, Shell]) -> None:
-    program, shell = frail
+def test_json_watch_reports_the_retry(restartable: tuple[Program, Shell]) -> None:
+    program, shell = restartable
     watching = shell.start("clock", "watch", "--every", "0.1", "--json")
     assert watching.stdout
     assert watching.stderr
     watching.stdout.readline()
     program.kill()
-    told = json.loads(watching.stderr.readline())["error"]
-    assert (told["reason"], told["hint"]) == ("UNREACHABLE", "Trying again until it answers. Ctrl-C ends it.")
+    expected = json.loads(watching.stderr.readline())["error"]
+    assert (expected["reason"], expected["hint"]) == (
+        "UNREACHABLE",
+        "Retrying until it responds. Press Ctrl-C to stop.",
+    )
     watching.send_signal(signal.SIGINT)
     watching.communicate(timeout=30)
     assert watching.returncode == 130
 
 
-def test_at_a_terminal_the_picture_stays_while_the_server_is_away(frail: tuple[Program, Shell]) -> None:
-    program, shell = frail
-    with shell.at_a_terminal("clock", "watch", "--every", "0.1") as terminal:
+def test_terminal_keeps_the_clock_while_the_server_is_unavailable(restartable: tuple[Program, Shell]) -> None:
+    program, shell = restartable
+    with shell.open_terminal("clock", "watch", "--every", "0.1") as terminal:
         terminal.wait_for("Watching.")
         program.kill()
         terminal.wait_for(f"Can't connect to {shell.url}")
-        away = terminal.text.rindex("Can't connect to")
+        outage = terminal.text.rindex("Can't connect to")
         program.start()
-        wait_until(lambda: "Watching." in terminal.text[away:])
+        wait_until(lambda: "Watching." in terminal.text[outage:])
         terminal.type("\x03")
         assert terminal.end() == 130
 
 
 @pytest.mark.parametrize("every", ["0", "-1", "often"])
-def test_a_pause_that_is_none_is_refused(shell: Shell, clock: str, every: str) -> None:
-    ran = shell("clock", "watch", "--every", every)
-    assert (ran.code, ran.out) == (2, "")
-    assert "--every" in ran.err
+def test_invalid_interval_is_rejected(shell: Shell, clock: str, every: str) -> None:
+    result = shell("clock", "watch", "--every", every)
+    assert (result.code, result.out) == (2, "")
+    assert "--every" in result.err
 
 
-def test_a_clock_or_a_server_that_is_not_there_is_not_watched(shell: Shell, clock: str) -> None:
+def test_watch_fails_without_clock_or_server(shell: Shell, clock: str) -> None:
     assert shell("clock", "watch", "clock_01a2d11f-0200-7129-903a-c1d45597fdf1").code == 5
     assert shell("clock", "watch", clock, "--url", "http://127.0.0.1:9", TICKOVER_TOKEN="tko_some").code == 7

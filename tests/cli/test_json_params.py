@@ -1,4 +1,4 @@
-"""Parameters of createTestClock that are written out by hand: what is wrong with them is said before they are sent."""
+"""Tests of `tickover clock create --params`: invalid parameters are reported before they are sent."""
 
 import json
 from typing import Any
@@ -9,15 +9,15 @@ from tests.cli.shells import Shell
 
 
 @pytest.mark.parametrize(
-    ("params", "exit", "said"),
+    ("params", "exit", "message"),
     [
-        (b"{", 2, "The parameters are no JSON"),
-        (b"\xff", 2, "The parameters are no JSON"),
-        (b"[]", 4, "The parameters are refused: Expected `object`, got `array`"),
+        (b"{", 2, "The parameters aren't valid JSON"),
+        (b"\xff", 2, "The parameters aren't valid JSON"),
+        (b"[]", 4, "Invalid parameters: Expected `object`, got `array`"),
         (
             b'{"goals": [{"name": 5}]}',
             4,
-            "The parameters are refused: Expected `str`, got `int` - at `$.goals[0].name`",
+            "Invalid parameters: Expected `str`, got `int` - at `$.goals[0].name`",
         ),
         (
             b'{"goals": [{"name": "Trip", "targetAmount": 1, "initalAmount": 1}]}',
@@ -30,21 +30,19 @@ from tests.cli.shells import Shell
         (b'{"frozenTime": "1999-01-01T00:00:00Z"}', 4, "  frozenTime "),
         (b'{"frozenTime": "2027-01-01T00:00:00"}', 4, "has no time zone"),
         (b'{"goals": [{"name": "Trip", "targetAmount": 1e400}]}', 4, "Number out of range"),
-        (b"[" * 5_000 + b"]" * 5_000, 2, "The parameters are no JSON: they are nested too deeply."),
+        (b"[" * 5_000 + b"]" * 5_000, 2, "The parameters aren't valid JSON: nested too deeply."),
         (b'{"goals": ' + b"[" * 5_000 + b"]" * 5_000 + b"}", 2, "nested too deeply"),
-        # Lists and objects where there should be none.
+        # Arrays and objects in the wrong places.
         (b'{"goals": [{"name": [1], "targetAmount": 1}]}', 4, "Expected `str`, got `array` - at `$.goals[0].name`"),
         (b'{"frozenTime": [{}]}', 4, "Expected `datetime`, got `array` - at `$.frozenTime`"),
         (b'{"goals": {"name": 1}}', 4, "Expected `array`, got `object` - at `$.goals`"),
     ],
 )
-def test_parameters_that_are_no_good_are_refused_with_each_fault(
-    shell: Shell, params: bytes, exit: int, said: str
-) -> None:
-    ran = shell("clock", "create", "--params", "-", input=params)
-    assert (ran.code, ran.out) == (exit, "")
-    assert ran.err.startswith("tickover: ")
-    assert said in ran.err
+def test_invalid_params_are_rejected(shell: Shell, params: bytes, exit: int, message: str) -> None:
+    result = shell("clock", "create", "--params", "-", input=params)
+    assert (result.code, result.out) == (exit, "")
+    assert result.err.startswith("tickover: ")
+    assert message in result.err
     assert shell.clock == ""
 
 
@@ -65,19 +63,19 @@ GOAL = {"name": "Trip", "targetAmount": 10, "initialAmount": 5, "contributions":
         ),
     ],
 )
-def test_an_amount_is_a_number_and_never_text(shell: Shell, params: dict[str, Any], paths: list[str]) -> None:
-    ran = shell("clock", "create", "--params", "-", input=json.dumps(params).encode())
-    fields = "1 field" if len(paths) == 1 else "2 fields"
-    assert (ran.code, ran.out) == (4, "")
-    assert ran.err.splitlines() == [
-        f"tickover: {fields} of the parameters cannot be used.",
+def test_amount_as_string_is_rejected(shell: Shell, params: dict[str, Any], paths: list[str]) -> None:
+    result = shell("clock", "create", "--params", "-", input=json.dumps(params).encode())
+    invalid = "1 parameter is" if len(paths) == 1 else "2 parameters are"
+    assert (result.code, result.out) == (4, "")
+    assert result.err.splitlines() == [
+        f"tickover: {invalid} invalid.",
         *(f"  {path} must be a number, without quotes" for path in paths),
     ]
-    told = shell("clock", "create", "--params", "-", "--json", input=json.dumps(params).encode()).error
-    assert (told["reason"], [fault["path"] for fault in told["errors"]]) == ("INVALID_PARAMS", paths)
+    error = shell("clock", "create", "--params", "-", "--json", input=json.dumps(params).encode()).error
+    assert (error["reason"], [fault["path"] for fault in error["errors"]]) == ("INVALID_PARAMS", paths)
     assert shell.clock == ""
 
 
-def test_amounts_that_are_numbers_are_taken(shell: Shell) -> None:
+def test_amount_as_number_is_accepted(shell: Shell) -> None:
     params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": [TRANSACTION], "goals": [GOAL]}
     assert shell("clock", "create", "--params", "-", input=json.dumps(params).encode()).code == 0

@@ -1,0 +1,58 @@
+"""Draws clocks and tables on standard output."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from rich.text import Text
+
+from tickover.cli import formatting
+from tickover.cli.output import Output
+from tickover.cli.render.clock import render_advance, render_clock
+from tickover.cli.render.items import advance_items
+from tickover.cli.render.lines import FAINT, HAPPENED, Column, table
+from tickover.client import AdvanceResult, Snapshot, Summary
+
+_MIN_WIDTH_FOR_FULL_IDS: Final = 74
+_MIN_WIDTH_FOR_TIMES: Final = 46
+
+
+class Display:
+    """Renders values at the width of the terminal."""
+
+    def __init__(self, output: Output, now: Callable[[], datetime]) -> None:
+        self._output = output
+        self._now = now
+
+    def clock(self, snapshot: Snapshot, title: str = "", *, with_hint: bool = True, show_all: bool = False) -> None:
+        lines = render_clock(snapshot, self._output.width, self._now(), with_hint=with_hint, show_all=show_all)
+        self._output.draw([*([Text(f"  {title}")] if title else []), *lines])
+
+    def advance(self, snapshot: Snapshot, result: AdvanceResult, *, show_all: bool = False) -> None:
+        items = advance_items(result)
+        self._output.draw(
+            render_advance(snapshot, result.before, items, self._output.width, self._now(), show_all=show_all)
+        )
+
+    def clock_list(self, clocks: Sequence[Summary], last_used: str) -> None:
+        """Draw a table of clocks. An asterisk marks the last used one."""
+        width, now = self._output.width, self._now()
+        format_id = formatting.sanitize if width >= _MIN_WIDTH_FOR_FULL_IDS else formatting.short_id
+        format_time = formatting.date_and_minute if width >= _MIN_WIDTH_FOR_TIMES else formatting.date
+        rows = [[Text(title, FAINT) for title in ("ID", "NOW", "EXPIRES")]]
+        rows += [
+            [
+                Text(format_id(clock.id)),
+                Text(format_time(clock.frozen_time)),
+                Text(formatting.duration(clock.expires_at - now)),
+            ]
+            for clock in clocks
+        ]
+        lines = table(rows, [Column(min_width=15), Column(), Column()], width)
+        marks = ["  ", *("* " if clock.id == last_used else "  " for clock in clocks)]
+        self._output.draw(Text(mark).append_text(line[2:]) for mark, line in zip(marks, lines, strict=True))
+
+    def scenario_list(self, titles: Mapping[str, str]) -> None:
+        rows = [[Text(name, HAPPENED), Text(formatting.sanitize(title))] for name, title in titles.items()]
+        hint = Text.assemble(("  Next: ", FAINT), f"tickover clock create {next(iter(titles))}")
+        self._output.draw([*table(rows, [Column(), Column(min_width=8)], self._output.width), Text(), hint])

@@ -1,0 +1,69 @@
+"""Loads the plan of a new clock from a scenario or from JSON parameters."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from decimal import Decimal
+from difflib import get_close_matches
+from typing import IO, Any, get_args
+
+from msgspec import DecodeError, ValidationError, json, structs
+from msgspec.inspect import is_struct_type
+
+from tickover.cli import formatting
+from tickover.cli.errors import CliError, Exit
+from tickover.plans import Plan
+from tickover.scenarios import Scenario, ScenarioError, load
+
+
+def load_scenario(name: str) -> Scenario:
+    """Load a shipped scenario or a file. Raise `CliError` if it is invalid."""
+    try:
+        return load(name)
+    except ScenarioError as error:
+        raise CliError(Exit.WRONG_COMMAND, str(error)) from None
+
+
+def plan_from_scenario(scenario: Scenario, start: datetime | None, now: datetime) -> Plan:
+    """Return the scenario's plan. It starts at `start`, at the file's own start, or today."""
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    try:
+        return scenario.plan(start or scenario.start or today)
+    except ScenarioError as error:
+        raise CliError(Exit.WRONG_COMMAND, str(error)) from None
+
+
+def plan_from_json(file: IO[bytes]) -> Plan:
+    """Read parameters of createTestClock."""
+    try:
+        content = file.read()
+        faults = list(_find_faults(json.decode(content), Plan))
+        if not faults:
+            return json.decode(content, type=Plan)
+    except OSError as error:
+        raise CliError(Exit.WRONG_COMMAND, f"Can't read the parameters: {error.strerror}.") from None
+    except ValidationError as error:
+        raise CliError(Exit.REFUSED, f"Invalid parameters: {error}.", reason="INVALID_PARAMS") from None
+    except (DecodeError, UnicodeDecodeError) as error:
+        raise CliError(Exit.WRONG_COMMAND, f"The parameters aren't valid JSON: {error}.") from None
+    except RecursionError:
+        raise CliError(Exit.WRONG_COMMAND, "The parameters aren't valid JSON: nested too deeply.") from None
+    message = f"{formatting.count(len(faults), 'parameter')} {'is' if len(faults) == 1 else 'are'} invalid."
+    raise CliError(Exit.REFUSED, message, reason="INVALID_PARAMS", faults=faults)
+
+
+def _find_faults(value: Any, kind: Any, path: str = "") -> Iterator[dict[str, str]]:
+    """Find what the decoder accepts silently: unknown names, and strings where numbers belong."""
+    if not isinstance(value, dict) or not is_struct_type(kind):
+        return
+    kinds = {field.encode_name: field.type for field in structs.fields(kind)}
+    for name, inner in value.items():
+        if name not in kinds:
+            nearest = get_close_matches(name, kinds, n=1)
+            hint = f"; did you mean {nearest[0]}?" if nearest else ""
+            yield {"path": f"{path}{name}", "message": f"is unknown{hint}"}
+        elif kinds[name] is Decimal and isinstance(inner, str):
+            yield {"path": f"{path}{name}", "message": "must be a number, without quotes"}
+        elif isinstance(inner, list):
+            item_kind = next(iter(get_args(kinds[name])), None)
+            for index, item in enumerate(inner):
+                yield from _find_faults(item, item_kind, f"{path}{name}[{index}].")

@@ -1,0 +1,183 @@
+"""A whole clock: header, timeline, goals, items and the next command."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Final
+
+from rich.text import Text
+
+from tickover.cli import formatting
+from tickover.cli.render.items import Item, clock_items
+from tickover.cli.render.lines import BAD, FAINT, GOOD, HAPPENED, NOW, SCHEDULED, Column, table, truncate, wrap
+from tickover.cli.render.timeline import HAPPENED_MARK, SCHEDULED_MARK, timeline
+from tickover.core.results import Goal, Snapshot, Summary
+
+_MAX_ITEMS: Final = 12
+_MAX_GOALS: Final = 8
+_ITEMS_AROUND_NOW: Final = 4
+_EXPIRES_SOON: Final = timedelta(days=1)
+_MAX_BAR: Final = 30
+_MIN_BAR: Final = 6
+_SHOWS_TIMES: Final = timedelta(days=2)
+"""A list of items over a shorter period shows the time of day."""
+_MIN_WIDTH_FOR_TIMES: Final = 60
+
+
+def render_clock(
+    snapshot: Snapshot, width: int, now: datetime, *, with_hint: bool = True, show_all: bool = False
+) -> list[Text]:
+    """Render a clock with all items, or with those around its current time."""
+    items = clock_items(snapshot)
+    return [
+        *header(snapshot, width, now),
+        *_separate(
+            timeline(items, snapshot.frozen_time, width),
+            goal_bars(snapshot.goals, width, show_all=show_all),
+            item_list(items, width, show_all=True) if show_all else items_around_now(items, width),
+            next_step(items, width) if with_hint else [],
+        ),
+    ]
+
+
+def render_advance(
+    snapshot: Snapshot, before: datetime, happened: Sequence[Item], width: int, now: datetime, *, show_all: bool = False
+) -> list[Text]:
+    """Render a clock after an advance, with the items that happened."""
+    moved = f"{formatting.timestamp(before)} → {formatting.timestamp(snapshot.frozen_time)}"
+    title = wrap([Text.assemble(("✓ ", GOOD), (moved, HAPPENED)), Text(summarize(happened))], width)
+    items = clock_items(snapshot)
+    return [
+        *header(snapshot, width, now),
+        *_separate(
+            timeline(items, snapshot.frozen_time, width),
+            goal_bars(snapshot.goals, width, show_all=show_all),
+            [*title, *item_list(happened, width, show_all=show_all)],
+            next_step(items, width),
+        ),
+    ]
+
+
+def _separate(*parts: list[Text]) -> list[Text]:
+    return [line for part in parts if part for line in (Text(), *part)]
+
+
+def header(snapshot: Snapshot, width: int, now: datetime) -> list[Text]:
+    """Render the clock's ID, status, time and expiry."""
+    return wrap(
+        [
+            Text(formatting.short_id(snapshot.id), HAPPENED),
+            Text(formatting.sanitize(snapshot.status), GOOD),
+            Text.assemble(("now ", FAINT), (formatting.timestamp(snapshot.frozen_time), NOW)),
+            Text(upcoming(snapshot)),
+            expiry(snapshot, now),
+        ],
+        width,
+    )
+
+
+def upcoming(snapshot: Snapshot) -> str:
+    """Say how many items are still to come."""
+    number = len(snapshot.pending_transactions) + sum(len(goal.upcoming_contributions) for goal in snapshot.goals)
+    return f"{number or 'nothing'} to come"
+
+
+def expiry(summary: Summary, now: datetime) -> Text:
+    left = summary.expires_at - now
+    if left <= timedelta():
+        return Text("expired", BAD)
+    return Text(f"expires in {formatting.duration(left)}", NOW if left < _EXPIRES_SOON else FAINT)
+
+
+def goal_bars(goals: Sequence[Goal], width: int, *, show_all: bool = False) -> list[Text]:
+    """Render a bar for each goal: saved, scheduled and missing amounts."""
+    shown = goals if show_all else goals[:_MAX_GOALS]
+    columns = [Column(min_width=8), Column("right"), Column("right"), Column()]
+    rows = [_goal_row(goal) for goal in shown]
+    if _room_for_bar(rows, width) < _MIN_BAR:
+        # Drop the amounts.
+        columns, rows = columns[:2] + columns[3:], [row[:2] + row[3:] for row in rows]
+    bar_width = min(_MAX_BAR, max(_MIN_BAR, _room_for_bar(rows, width)))
+    with_bars = [[*row[:-1], _bar(goal, bar_width)] for row, goal in zip(rows, shown, strict=True)]
+    lines = table(with_bars, columns, width)
+    more = len(goals) - len(shown)
+    return [*lines, *([Text(f"  … and {more} more{' goals' if more > 1 else ''}", FAINT)] if more else [])]
+
+
+def _goal_row(goal: Goal) -> list[Text]:
+    amounts = f"{formatting.amount(goal.current_amount)} of {formatting.amount(goal.target_amount)}"
+    percent = f"{goal.progress_percent:,f} %".replace(",", " ")
+    return [truncate(Text(formatting.sanitize(goal.name)), 24), Text(percent, HAPPENED), Text(amounts), Text()]
+
+
+def _room_for_bar(rows: Sequence[Sequence[Text]], width: int) -> int:
+    return width - sum(2 + max((cell.cell_len for cell in cells), default=0) for cells in zip(*rows, strict=True))
+
+
+def _bar(goal: Goal, cells: int) -> Text:
+    scheduled = sum((one.amount for one in goal.upcoming_contributions), Decimal(0))
+    saved = _share(goal.current_amount, goal.target_amount, cells)
+    expected = _share(goal.current_amount + scheduled, goal.target_amount, cells)
+    return Text.assemble(("█" * saved, GOOD), ("▒" * (expected - saved), GOOD), ("░" * (cells - expected), FAINT))
+
+
+def _share(amount: Decimal, target: Decimal, cells: int) -> int:
+    return int(min(Decimal(cells), amount * cells / target)) if target > 0 else cells
+
+
+def item_list(items: Sequence[Item], width: int, *, show_all: bool = False) -> list[Text]:
+    """Render one line per item. A long list is cut unless `show_all` is set."""
+    # "… and 1 more" would take the line of the last item.
+    shown = items if show_all or len(items) <= _MAX_ITEMS + 1 else items[:_MAX_ITEMS]
+    if not shown:
+        return []
+    shows_times = items[-1].at - items[0].at < _SHOWS_TIMES and width >= _MIN_WIDTH_FOR_TIMES
+    format_time = formatting.date_and_minute if shows_times else formatting.date
+    rows = [[_time(item, format_time(item.at)), Text(item.name, _style(item)), _money(item)] for item in shown]
+    lines = table(rows, [Column(), Column(min_width=4), Column("right")], width)
+    if len(shown) < len(items):
+        more = Text(f"… and {len(items) - len(shown)} more", FAINT)
+        lines += wrap([more, Text.assemble(("Show all: ", FAINT), "tickover clock show --all")], width)
+    return lines
+
+
+def items_around_now(items: Sequence[Item], width: int) -> list[Text]:
+    """Render the last items that happened and the next ones."""
+    happened = [item for item in items if item.happened][-_ITEMS_AROUND_NOW:]
+    return item_list([*happened, *[item for item in items if not item.happened][:_ITEMS_AROUND_NOW]], width)
+
+
+def next_step(items: Sequence[Item], width: int) -> list[Text]:
+    """Suggest the next command."""
+    following = next((item for item in items if not item.happened), None)
+    if following is None:
+        return wrap([Text("Nothing is left to happen."), Text("Start over: tickover clock fork")], width)
+    money = f"{formatting.signed_amount(following.amount)} {following.currency}".rstrip()
+    name = truncate(Text(following.name), 30).plain
+    effect = Text(f"({formatting.date(following.at)} {name} {money})", FAINT)
+    return wrap([Text.assemble(("Next: ", FAINT), "tickover clock advance --next"), effect], width)
+
+
+def _time(item: Item, time: str) -> Text:
+    mark = HAPPENED_MARK if item.happened else SCHEDULED_MARK
+    return Text.assemble((f"{mark} ", HAPPENED if item.happened else SCHEDULED), (time, _style(item)))
+
+
+def _money(item: Item) -> Text:
+    style = (GOOD if item.amount > 0 else BAD) if item.happened else SCHEDULED
+    return Text.assemble((formatting.signed_amount(item.amount), style), (f" {item.currency or '   '}", FAINT))
+
+
+def _style(item: Item) -> str:
+    return "" if item.happened else SCHEDULED
+
+
+def summarize(happened: Sequence[Item]) -> str:
+    """Count the items: `14 transactions and 1 contribution`."""
+    transactions = sum(bool(item.currency) for item in happened)
+    parts = [
+        formatting.count(number, noun)
+        for number, noun in ((transactions, "transaction"), (len(happened) - transactions, "contribution"))
+        if number
+    ]
+    return " and ".join(parts) or "nothing happened"

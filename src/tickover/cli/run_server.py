@@ -1,0 +1,103 @@
+"""Runs the server in this process, or in several worker processes."""
+
+import asyncio
+import os
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+import uvloop
+
+from tickover import __version__
+from tickover.app import Tickover
+from tickover.cli.session import DEFAULT_URL
+from tickover.logs import open_log
+from tickover.settings import OUTBOX, Settings
+from tickover.storage import shown
+from tickover.workers import run_workers
+
+_STDIN: Final = 0
+
+
+def run_server(settings: Settings, when_ready: Callable[[str], None]) -> int:
+    """Serve until a signal arrives. Return the exit code."""
+    if settings.workers > 1:
+        return run_workers(settings, open_log(settings.log_level), _run_worker, when_ready)
+    return _run(settings, when_ready)
+
+
+def _run_worker(settings: Settings, when_ready: Callable[[], None], stop_pipe: int) -> int:
+    return _run(settings, lambda _: when_ready(), stop_pipe)
+
+
+def _run(settings: Settings, when_ready: Callable[[str], None], stop_pipe: int | None = None) -> int:
+    """Serve until a signal arrives or until `stop_pipe` closes."""
+
+    async def serve() -> None:
+        server = await Tickover.open(settings, open_log(settings.log_level))
+        loop = asyncio.get_running_loop()
+
+        def stop(*_: object) -> None:
+            # A signal after the loop has closed has nothing to stop.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(server.stop)
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, stop)
+        if stop_pipe is not None:
+            _call_when_closed(stop_pipe, server.stop)
+        try:
+            await server.run(when_ready=lambda: when_ready(server.url))
+        finally:
+            await server.close()
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(serve())
+    return 0
+
+
+def _call_when_closed(pipe: int, stop: Callable[[], None]) -> None:
+    loop = asyncio.get_running_loop()
+
+    def on_readable() -> None:
+        # A closed pipe stays readable.
+        loop.remove_reader(pipe)
+        stop()
+
+    loop.add_reader(pipe, on_readable)
+
+
+def stop_when_input_ends() -> None:
+    """Stop this process when its standard input ends."""
+    # A thread, because an event loop can't wait for every kind of file.
+    threading.Thread(target=_wait_for_end_of_input, daemon=True).start()
+
+
+def _wait_for_end_of_input() -> None:
+    # Input that can't be read counts as ended.
+    with suppress(OSError):
+        while os.read(_STDIN, 4096):
+            pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def banner(settings: Settings, url: str) -> str:
+    """Return the text that a started server prints."""
+    to_outbox = settings.mail_url == OUTBOX
+    mail = f"{url}/#/mailbox (stored in {settings.data_dir / 'outbox'}, not sent)" if to_outbox else "sent by SMTP"
+    url_option = "" if url == DEFAULT_URL else f" --url {url}"
+    return f"""
+  Tickover {__version__}
+
+  Console  {url}/
+  RPC      {url}/rpc
+  Docs     {url}/docs
+  Data     {shown(settings.database_url)}
+  Mail     {mail}
+
+  Try      tickover login you@example.test{url_option}
+
+  Press Ctrl-C to stop.
+"""
