@@ -33,7 +33,7 @@ def test_the_banner_names_the_address_the_data_and_the_outbox(tmp_path: Path) ->
         assert lines[3] == ["Docs", f"{program.url}/docs"]
         assert lines[4] == ["Data", "sqlite:///.tickover/tickover.db"]
         assert lines[5] == ["Mail", f"{program.url}/#/mailbox (stored in .tickover/outbox, not sent)"]
-        assert lines[-1] == ["Ctrl-C", "stops it."]
+        assert lines[-1] == ["Press", "Ctrl-C to stop."]
         assert program.request("GET", "/readyz").status == 200
 
 
