@@ -6,6 +6,7 @@ HOSTILE_ADDRESSES=1000000 tries a million of them.
 import re
 import string
 import unicodedata
+from types import SimpleNamespace
 
 import idna
 import pytest
@@ -75,3 +76,14 @@ def test_hostile_address_is_refused_or_has_one_canonical_form(part: int) -> None
             check_characters(known)
             check_other_spellings(known)
     assert count * 0.1 < accepted < count * 0.7, "the grammar makes good and bad ones"
+
+
+def test_only_harmless_characters_are_accepted_whatever_the_library_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    def accept(text: str, **_: object) -> SimpleNamespace:
+        return SimpleNamespace(ascii_domain=text.rpartition("@")[2].lower())
+
+    monkeypatch.setattr(addresses, "validate_email", accept)
+    accepted = [known for text in hostile_addresses.generate(8, 2_000) if (known := parse(text)) is not None]
+    assert len(accepted) > 200
+    for known in accepted:
+        check_characters(known)
