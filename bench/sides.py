@@ -1,7 +1,8 @@
 """The servers that are compared, each started as its own documentation says, with its data on the real disk.
 
 Each is measured with its defaults; what differs is said here. Tickover does not limit how often one address signs in
-(TICKOVER_CLIENT_BURST=0), because all load comes from one.
+(TICKOVER_CLIENT_BURST=0), because all load comes from one, and lets one user store a terabyte
+(TICKOVER_MAX_BYTES_PER_USER), because a few users create all clocks.
 """
 
 import os
@@ -101,7 +102,8 @@ def limit(folder: Path, size: int) -> Side:
 def tickover(folder: Path, name: str = TICKOVER, **settings: str) -> Side:
     """With SQLite in the folder, or with the database that the settings name."""
     data = folder / "data"
-    fixed = {"TICKOVER_PORT": _PORT, "TICKOVER_DATA_DIR": str(data), "TICKOVER_CLIENT_BURST": "0"}
+    unlimited = {"TICKOVER_CLIENT_BURST": "0", "TICKOVER_MAX_BYTES_PER_USER": str(10**12)}
+    fixed = {"TICKOVER_PORT": _PORT, "TICKOVER_DATA_DIR": str(data), **unlimited}
     command = [sys.executable, "-m", "tickover", "serve"]
     side = Side(name, folder, read_outbox(data), *command, **fixed, **settings)
     side._has_health = True

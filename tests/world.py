@@ -157,13 +157,15 @@ class World:
 
 
 @asynccontextmanager
-async def open_world(folder: Path, database_url: str = "", max_clocks_per_user: int = 10_000) -> AsyncIterator[World]:
+async def open_world(
+    folder: Path, database_url: str = "", max_clocks_per_user: int = 10_000, max_bytes_per_user: int = 0
+) -> AsyncIterator[World]:
     """With its letters, and an SQLite file unless there is a URL, in this folder."""
     store = await open_store(database_url or f"sqlite:///{folder / 'tickover.db'}")
     outbox = Outbox(folder / "outbox", Composer("Tickover <tickover@example.test>"))
     try:
         # Time stands still in a test, so a client's bucket would never fill again; tests of it set one.
-        policy = Policy("https://tickover.example.test", max_clocks_per_user, client_burst=0)
+        policy = Policy("https://tickover.example.test", max_clocks_per_user, max_bytes_per_user, client_burst=0)
         yield World(store, outbox, folder / "outbox", policy)
     finally:
         await store.close()

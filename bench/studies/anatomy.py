@@ -31,7 +31,7 @@ from tickover.http.connection import Connection
 from tickover.http.messages import Request, Response
 from tickover.http.pool import Limits, Pool
 from tickover.operations import OPERATIONS
-from tickover.ports import Kept
+from tickover.ports import Created, Kept
 from tickover.rpc import Answer, Rpc
 from tickover.storage.sqlite import SqliteStore
 
@@ -162,8 +162,8 @@ def _before_the_writer(_: Bench) -> AbstractContextManager[object]:
     async def advance_clock(_: object, key: bytes, __: bytes, to: Any, **___: bool) -> Kept:
         return Kept(Clock(key, NOW, to, years_after(NOW)), b"")
 
-    async def create_clock(*_: object) -> None:
-        return None
+    async def create_clock(*_: object) -> Created:
+        return Created()
 
     return patch.multiple(SqliteStore, advance_clock=advance_clock, create_clock=create_clock)
 

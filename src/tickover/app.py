@@ -124,6 +124,7 @@ def _policy(settings: Settings, url: str) -> Policy:
     return Policy(
         public_url=settings.public_url or url,
         max_clocks_per_user=settings.max_clocks_per_user,
+        max_bytes_per_user=settings.max_bytes_per_user,
         logins=Limits(
             resend_interval=timedelta(seconds=settings.resend_seconds),
             sends_an_hour=settings.sends_per_hour,

@@ -1,7 +1,7 @@
 """What the operations ask of the world: a store of atomic verbs, and a mailer."""
 
 from enum import StrEnum
-from typing import Protocol
+from typing import Literal, Protocol
 
 from msgspec import Struct
 
@@ -22,6 +22,26 @@ class Once(Struct, frozen=True):
 
     digest: bytes
     params: bytes
+
+
+class Quota(Struct, frozen=True):
+    """How much one owner may store at a time. 0 means no limit."""
+
+    clocks: int = 0
+    bytes: int = 0
+    """Of stored schedules."""
+
+
+class Created(Struct, frozen=True):
+    """The clock was created."""
+
+
+class QuotaExceeded(Struct, frozen=True):
+    """The clock was not created, because the owner's live clocks leave no room for it."""
+
+    limit: Literal["clocks", "bytes"]
+    oldest: bytes
+    """The key of the owner's oldest live clock, or of the refused clock if there is none."""
 
 
 class Earlier(Struct, frozen=True):
@@ -59,16 +79,13 @@ class Store(Protocol):
         """The key of the user whom this token, if it is alive, lets in."""
 
     async def create_clock(
-        self, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
-    ) -> bytes | None:
-        """Keep a new clock, unless its owner has `most` clocks with keys from `living_from` on (0: any number).
-
-        When the owner has, nothing is kept, and the key of the oldest of them is given back.
-        """
+        self, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+    ) -> Created | QuotaExceeded:
+        """Keep a new clock if it and the owner's clocks with keys from `living_from` on fit into the quota."""
 
     async def create_clock_once(
-        self, once: Once, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
-    ) -> Earlier | bytes | None:
+        self, once: Once, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+    ) -> Earlier | Created | QuotaExceeded:
         """The same, unless a clock lives for which `once` was used before: then that is given back.
 
         Of several at once with the same digest one creates, and the others are given its clock.

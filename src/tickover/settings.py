@@ -52,6 +52,7 @@ class Settings(Struct, frozen=True):
     """Empty: the one kept in the data folder."""
     log_level: str
     max_clocks_per_user: int
+    max_bytes_per_user: int
     allowed_hosts: Sequence[str]
     """Empty: loopback names while listening on loopback, any name elsewhere."""
     trusted_proxies: Sequence[Network]
@@ -186,6 +187,7 @@ SETTINGS: Final = (
     ),
     Setting("log_level", f"How much to log: {', '.join(LOG_LEVELS)}.", "info", _log_level),
     Setting("max_clocks_per_user", "Live clocks that one user may have; 0 for any number.", "10000", _count),
+    Setting("max_bytes_per_user", "Bytes that one user's live clocks may take; 0 for no limit.", "268435456", _count),
     Setting(
         "allowed_hosts",
         "Host names to answer to, with commas. Default: on loopback its names and the public URL's, else any.",

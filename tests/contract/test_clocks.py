@@ -14,6 +14,7 @@ from tests.contract.values import (
     WEEK,
     advance,
     clock,
+    create,
     keep,
     key,
     schedule_of,
@@ -77,14 +78,14 @@ async def test_every_moment_is_given_back_to_the_microsecond(store: Store, momen
 async def test_an_owner_has_at_most_so_many_clocks(store: Store, kept: int, most: int, another_is_kept: bool) -> None:
     for number in range(kept):
         await keep(store, clock(number, NOW + number * DAY), user(1))
-    refused_for = await store.create_clock(clock(99), user(1), b"new", living_from=bytes(16), most=most)
+    refused_for = await create(store, clock(99), user(1), b"new", living_from=bytes(16), most=most)
     assert refused_for == (None if another_is_kept else key(0))
     assert await schedule_of(store, key(99), user(1)) == (b"new" if another_is_kept else None)
 
 
 async def test_a_refused_clock_leaves_nothing_behind(store: Store) -> None:
     await keep(store, clock(1), user(1))
-    assert await store.create_clock(clock(2), user(1), b"new", living_from=bytes(16), most=1) == key(1)
+    assert await create(store, clock(2), user(1), b"new", living_from=bytes(16), most=1) == key(1)
     assert await schedule_of(store, key(2), user(1)) is None
     assert await advance(store, key(2), user(1), START) is None
     assert await schedule_of(store, key(1), user(1)) == b"schedule"
@@ -93,7 +94,7 @@ async def test_a_refused_clock_leaves_nothing_behind(store: Store) -> None:
 async def test_the_oldest_is_given_back_whatever_the_order_of_keeping(store: Store) -> None:
     for number, age in ((1, 2), (2, 3), (3, 1)):
         await keep(store, clock(number, NOW - age * DAY), user(1))
-    assert await store.create_clock(clock(9), user(1), b"", living_from=bytes(16), most=2) == key(2, NOW - 3 * DAY)
+    assert await create(store, clock(9), user(1), b"", living_from=bytes(16), most=2) == key(2, NOW - 3 * DAY)
 
 
 async def test_clocks_from_before_living_from_do_not_count(store: Store) -> None:
@@ -101,19 +102,19 @@ async def test_clocks_from_before_living_from_do_not_count(store: Store) -> None
     for number, born in enumerate((dead, dying, young)):
         await keep(store, clock(number, born), user(1))
     living_from = first_living_key(NOW)
-    assert await store.create_clock(clock(9), user(1), b"", living_from, most=2) == key(1, dying)
-    assert await store.create_clock(clock(9), user(1), b"", living_from, most=3) is None
+    assert await create(store, clock(9), user(1), b"", living_from, most=2) == key(1, dying)
+    assert await create(store, clock(9), user(1), b"", living_from, most=3) is None
 
 
 async def test_a_clock_at_exactly_living_from_counts(store: Store) -> None:
     await keep(store, clock(5), user(1))
-    assert await store.create_clock(clock(9), user(1), b"", living_from=key(5), most=1) == key(5)
-    assert await store.create_clock(clock(9), user(1), b"", living_from=key(6), most=1) is None
+    assert await create(store, clock(9), user(1), b"", living_from=key(5), most=1) == key(5)
+    assert await create(store, clock(9), user(1), b"", living_from=key(6), most=1) is None
 
 
 async def test_the_clocks_of_others_do_not_count(store: Store) -> None:
     await keep(store, clock(1), user(1))
-    assert await store.create_clock(clock(2), user(2), b"", living_from=bytes(16), most=1) is None
+    assert await create(store, clock(2), user(2), b"", living_from=bytes(16), most=1) is None
 
 
 # Advancing

@@ -16,6 +16,8 @@ from tests.contract.values import (
     WEEK,
     advance,
     clock,
+    create,
+    create_once,
     keep,
     keep_once,
     key,
@@ -41,7 +43,7 @@ _AT_ONCE = 50
 async def _create(
     store: Store, known: Once, new: Clock, owner: int = 1, now: Moment = NOW, most: int = 0
 ) -> Earlier | bytes | None:
-    return await store.create_clock_once(known, new, user(owner), b"schedule", first_living_key(now), most)
+    return await create_once(store, known, new, user(owner), b"schedule", first_living_key(now), most)
 
 
 # The first and the next
@@ -49,14 +51,14 @@ async def _create(
 
 async def test_the_first_is_kept_like_any_other(store: Store) -> None:
     new = Clock(key(1), START, START + DAY, END)
-    assert await store.create_clock_once(once(1), new, user(1), _ANYTHING, bytes(16), 0) is None
+    assert await create_once(store, once(1), new, user(1), _ANYTHING, bytes(16), 0) is None
     assert await store.find_clock(key(1), user(1)) == Kept(new, _ANYTHING)
     assert await listed(store, user(1)) == [key(1)]
     assert await advance(store, key(1), user(1), END) == Clock(key(1), START, END, END)
 
 
 async def test_the_next_is_given_the_first_and_nothing_is_kept(store: Store, rows_of: RowsOf) -> None:
-    await store.create_clock_once(once(1), clock(1), user(1), _ANYTHING, bytes(16), 0)
+    await create_once(store, once(1), clock(1), user(1), _ANYTHING, bytes(16), 0)
     for number in (2, 3):
         given = await _create(store, once(1), clock(number))
         assert given == Earlier(b"parameters", Kept(clock(1), _ANYTHING))
@@ -229,7 +231,7 @@ async def test_clocks_of_both_kinds_count_alike(store: Store, kept: int, most: i
             assert await _create(store, once(number), clock(number), most=most) is None
     oldest = None if another else key(0)
     assert await _create(store, once(99), clock(99), most=most) == oldest
-    assert await store.create_clock(clock(98), user(1), b"", bytes(16), most + another) == oldest
+    assert await create(store, clock(98), user(1), b"", bytes(16), most + another) == oldest
 
 
 async def test_expired_clocks_take_no_place(store: Store) -> None:
@@ -263,7 +265,7 @@ async def test_of_many_at_once_one_creates_and_all_others_are_given_its_clock(
 async def test_of_many_at_once_with_keys_of_their_own_so_many_are_kept_as_may_be(store: Store, rows_of: RowsOf) -> None:
     """Half of them have no key; those that are refused have taken none."""
     numbers = range(_AT_ONCE)
-    plain = [store.create_clock(clock(n), user(1), b"schedule", bytes(16), 7) for n in numbers[1::2]]
+    plain = [create(store, clock(n), user(1), b"schedule", bytes(16), 7) for n in numbers[1::2]]
     answers = await asyncio.gather(*(_create(store, once(n), clock(n), most=7) for n in numbers[::2]), *plain)
     order = [*numbers[::2], *numbers[1::2]]
     kept = {n for n, answer in zip(order, answers, strict=True) if answer is None}

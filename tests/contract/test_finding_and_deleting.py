@@ -15,6 +15,7 @@ from tests.contract.values import (
     WEEK,
     advance,
     clock,
+    create,
     keep,
     keep_once,
     key,
@@ -215,7 +216,7 @@ async def test_many_clocks_are_deleted_at_once(store: Store, rows_of: RowsOf) ->
 
 
 async def _create(store: Store, number: int, most: int, owner: int = 1, now: Moment = NOW) -> bytes | None:
-    return await store.create_clock(clock(number, now), user(owner), b"new", first_living_key(now), most)
+    return await create(store, clock(number, now), user(owner), b"new", first_living_key(now), most)
 
 
 async def test_a_deleted_clock_leaves_its_place_to_another_at_once(store: Store) -> None:

@@ -13,6 +13,7 @@ from tests.contract.values import (
     WEEK,
     advance,
     clock,
+    create_once,
     digest,
     keep,
     keep_once,
@@ -30,8 +31,8 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 
 async def test_it_is_found_with_its_parameters_and_schedule(store: Store) -> None:
-    await store.create_clock_once(once(1, b"of one"), clock(1), user(1), _ANYTHING, bytes(16), 0)
-    await store.create_clock_once(once(2, b"of two"), clock(2), user(1), b"", bytes(16), 0)
+    await create_once(store, once(1, b"of one"), clock(1), user(1), _ANYTHING, bytes(16), 0)
+    await create_once(store, once(2, b"of two"), clock(2), user(1), b"", bytes(16), 0)
     assert await store.find_creation(digest(1), user(1), bytes(16)) == Earlier(b"of one", Kept(clock(1), _ANYTHING))
     assert await store.find_creation(digest(2), user(1), bytes(16)) == Earlier(b"of two", Kept(clock(2), b""))
 
@@ -97,16 +98,16 @@ async def test_it_is_not_found_once_its_clock_was_deleted(store: Store) -> None:
 
 async def test_what_was_refused_is_not_found(store: Store) -> None:
     await keep(store, clock(1), user(1))
-    assert await store.create_clock_once(once(1), clock(2), user(1), b"", bytes(16), 1) == key(1)
+    assert await create_once(store, once(1), clock(2), user(1), b"", bytes(16), 1) == key(1)
     assert await store.find_creation(digest(1), user(1), bytes(16)) is None
 
 
 async def test_to_look_for_it_takes_nothing(store: Store) -> None:
     assert await store.find_creation(digest(1), user(1), bytes(16)) is None
-    assert await store.create_clock_once(once(1), clock(1), user(1), b"", bytes(16), 1) is None
+    assert await create_once(store, once(1), clock(1), user(1), b"", bytes(16), 1) is None
     for _ in range(3):
         assert await store.find_creation(digest(1), user(1), bytes(16)) is not None
-    assert await store.create_clock_once(once(2), clock(2), user(1), b"", bytes(16), 2) is None
+    assert await create_once(store, once(2), clock(2), user(1), b"", bytes(16), 2) is None
 
 
 async def test_who_looks_while_many_create_finds_nothing_or_the_one_clock(store: Store) -> None:

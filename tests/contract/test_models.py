@@ -37,7 +37,7 @@ from tickover.core.ids import first_living_key
 from tickover.core.limits import CODE_LIFETIME, RESEND_INTERVAL
 from tickover.core.logins import Kind, Send, Try
 from tickover.core.moments import Moment
-from tickover.ports import Earlier, Kept, Once, Store
+from tickover.ports import Created, Earlier, Kept, Once, Quota, QuotaExceeded, Store
 
 _fresh = count(1_000)
 _steps = st.sampled_from([INSTANT, SECOND, RESEND_INTERVAL - INSTANT, RESEND_INTERVAL, 5 * MINUTE, CODE_LIFETIME, HOUR])
@@ -67,10 +67,11 @@ class _Logins:
     users: dict[str, bytes] = field(default_factory=dict)
 
     def claim(self, send: Send) -> Moment | None:
-        free_before = send.sent_at - RESEND_INTERVAL
-        for one in reversed(self._to(send.email)):
-            if one.holds_slot and one.send.sent_at > free_before:
-                return one.send.sent_at
+        held_by = [one.send.sent_at for one in self._to(send.email) if one.holds_slot][-1:]
+        for last in held_by:
+            # A time stamp further ahead is one from before the wall clock was set back.
+            if send.sent_at - RESEND_INTERVAL < last < send.sent_at + 10 * MINUTE:
+                return last
         self.letters.append(_Letter(send))
         return None
 
@@ -104,32 +105,34 @@ class _Logins:
         return [one for one in self.letters if one.send.email == email]
 
 
-_login_acts = st.lists(
-    st.one_of(
-        st.tuples(st.just("wait"), _steps),
-        st.tuples(st.just("claim"), _of_two, st.sampled_from(Kind)),
-        st.tuples(st.just("undo"), _which),
-        st.tuples(st.just("free"), _which),
-        st.tuples(st.just("try"), _of_two, st.integers(1, 5)),
-        st.tuples(st.just("redeem"), _which),
-        st.tuples(st.just("sweep"), st.integers(1, 3)),
-    ),
-    max_size=40,
-)
+_login_acts = [
+    st.tuples(st.just("wait"), _steps),
+    st.tuples(st.just("claim"), _of_two, st.sampled_from(Kind)),
+    st.tuples(st.just("undo"), _which),
+    st.tuples(st.just("free"), _which),
+    st.tuples(st.just("try"), _of_two, st.integers(1, 5)),
+    st.tuples(st.just("redeem"), _which),
+]
+_sweep = st.tuples(st.just("sweep"), st.integers(1, 3))
+_set_back = st.tuples(st.just("set back"), _steps)
 
 
 @_one_store_for_all
-@given(acts=_login_acts)
+@given(
+    acts=st.lists(st.one_of(*_login_acts, _sweep), max_size=40)
+    | st.lists(st.one_of(*_login_acts, _set_back), max_size=40)
+)
 async def test_logins_are_as_the_model_has_them(store: Store, acts: list[tuple[Any, ...]]) -> None:
     model, now, example = _Logins(), NOW, next(_fresh)
     emails = [f"{name}-{example}@example.test" for name in ("ana", "ben")]
     sends: list[Send] = []
     for act, *how in acts:
-        # Time never stands still, so of two letters one is always the newer.
         now += INSTANT
         match act, *how:
             case "wait", step:
                 now += step
+            case "set back", step:
+                now -= step
             case "claim", who, kind:
                 send = letter(next(_fresh), kind, now, emails[who])
                 assert await claim(store, send) == model.claim(send)
@@ -171,10 +174,11 @@ _targets: list[Callable[[Clock], Moment]] = [
 ]
 
 _pauses = st.sampled_from([timedelta(milliseconds=1), HOUR, DAY, 3 * DAY, WEEK - timedelta(milliseconds=1), WEEK])
+_quotas = st.builds(Quota, clocks=st.integers(0, 3), bytes=st.sampled_from([0, 0, 10, 30, 40]))
 _clock_acts = st.lists(
     st.one_of(
-        st.tuples(st.just("create"), _of_two, st.integers(0, 3), st.binary(max_size=20)),
-        st.tuples(st.just("create once"), _of_two, st.integers(0, 3), _of_two, st.binary(max_size=1)),
+        st.tuples(st.just("create"), _of_two, _quotas, st.binary(max_size=20)),
+        st.tuples(st.just("create once"), _of_two, _quotas, _of_two, st.binary(max_size=1)),
         st.tuples(st.just("find creation"), _of_two, _of_two),
         st.tuples(st.just("advance"), _of_two, _which, st.sampled_from(_targets)),
         st.tuples(st.just("find"), _of_two, _which, st.booleans()),
@@ -196,23 +200,29 @@ class _Clocks:
     creations: dict[bytes, tuple[bytes, bytes]] = field(default_factory=dict)
     """The parameters and the clock for which a digest was used last."""
 
-    def create(self, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int) -> bytes | None:
+    def create(
+        self, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+    ) -> Created | QuotaExceeded:
         living = self.listed(owner, living_from)
-        if most and len(living) >= most:
-            return living[-1].key
+        oldest = living[-1].key if living else clock.key
+        stored = sum(len(self.kept[one.key].schedule) for one in living)
+        if quota.clocks and len(living) >= quota.clocks:
+            return QuotaExceeded("clocks", oldest)
+        if quota.bytes and stored + len(schedule) > quota.bytes:
+            return QuotaExceeded("bytes", oldest)
         self.kept[clock.key], self.owners[clock.key] = Kept(clock, schedule), owner
-        return None
+        return Created()
 
     def create_once(
-        self, once: Once, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
-    ) -> Earlier | bytes | None:
+        self, once: Once, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+    ) -> Earlier | Created | QuotaExceeded:
         earlier = self.find_creation(once.digest, owner, living_from)
         if earlier is not None:
             return earlier
-        oldest = self.create(clock, owner, schedule, living_from, most)
-        if oldest is None:
+        outcome = self.create(clock, owner, schedule, living_from, quota)
+        if isinstance(outcome, Created):
             self.creations[once.digest] = once.params, clock.key
-        return oldest
+        return outcome
 
     def find_creation(self, digest: bytes, owner: bytes, living_from: bytes) -> Earlier | None:
         params, key = self.creations.get(digest, (b"", b""))
@@ -260,12 +270,12 @@ class _Play:
                 self._now += pause
             case "sweep", most:
                 await self._store.sweep(self._now, most)
-            case "create", who, most, schedule:
-                told = self._new(), self._owners[who], schedule, self._living_from, most
+            case "create", who, quota, schedule:
+                told = self._new(), self._owners[who], schedule, self._living_from, quota
                 assert await self._store.create_clock(*told) == self._model.create(*told)
-            case "create once", who, most, which, params:
+            case "create once", who, quota, which, params:
                 once = Once(self._digests[who][which], params)
-                asked = once, self._new(), self._owners[who], b"schedule of " + params, self._living_from, most
+                asked = once, self._new(), self._owners[who], b"schedule of " + params, self._living_from, quota
                 assert await self._store.create_clock_once(*asked) == self._model.create_once(*asked)
             case "find creation", who, which:
                 sought = self._digests[which][0], self._owners[who], self._living_from

@@ -12,7 +12,7 @@ import apsw
 import asyncpg
 import pytest
 
-from tests.contract.values import DAY, HOUR, MINUTE, NOW, clock, digest, keep, keep_once, key, once, user
+from tests.contract.values import DAY, HOUR, MINUTE, NOW, clock, create_once, digest, keep, keep_once, key, once, user
 from tickover.core.ids import first_living_key
 from tickover.core.limits import CLOCK_LIFETIME
 from tickover.ports import Earlier, Kept, Store
@@ -100,7 +100,7 @@ async def test_the_dead_go_and_the_living_stay(store: Store, creations: Creation
         pass
     assert await creations.left() == [key(number, born) for number, born in enumerate(living, 3)]
     for number, born in enumerate(living, 3):
-        given = await store.create_clock_once(once(number), clock(99), user(1), b"", first_living_key(NOW), 0)
+        given = await create_once(store, once(number), clock(99), user(1), b"", first_living_key(NOW), 0)
         assert given == Earlier(b"parameters", Kept(clock(number, born), b"schedule"))
 
 

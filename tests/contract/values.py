@@ -8,7 +8,7 @@ from tickover.core.ids import uuid7
 from tickover.core.limits import TOKEN_LIFETIME
 from tickover.core.logins import Held, Kind, Limits, Send
 from tickover.core.moments import Moment, years_after
-from tickover.ports import Earlier, NewSession, Once, Store
+from tickover.ports import Created, Earlier, NewSession, Once, Quota, QuotaExceeded, Store
 
 NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
 INSTANT = timedelta(microseconds=1)
@@ -61,9 +61,30 @@ def session(number: int, created_at: Moment = NOW) -> NewSession:
     return NewSession(user(number), digest(number), created_at, created_at + TOKEN_LIFETIME)
 
 
+async def create(
+    store: Store, new: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
+) -> bytes | None:
+    """Create a clock where only the number of clocks is limited; the oldest clock of an owner who has no room."""
+    return oldest(await store.create_clock(new, owner, schedule, living_from, Quota(clocks=most)))
+
+
+async def create_once(  # noqa: PLR0917 - as many as the method of the store has
+    store: Store, known: Once, new: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
+) -> Earlier | bytes | None:
+    outcome = await store.create_clock_once(known, new, owner, schedule, living_from, Quota(clocks=most))
+    return outcome if isinstance(outcome, Earlier) else oldest(outcome)
+
+
+def oldest(outcome: Created | QuotaExceeded) -> bytes | None:
+    if isinstance(outcome, Created):
+        return None
+    assert outcome.limit == "clocks"
+    return outcome.oldest
+
+
 async def keep(store: Store, new: Clock, owner: bytes, schedule: bytes = b"schedule") -> None:
     """Keep a clock where nothing limits how many there are."""
-    assert await store.create_clock(new, owner, schedule, living_from=bytes(16), most=0) is None
+    assert await create(store, new, owner, schedule, living_from=bytes(16), most=0) is None
 
 
 def once(number: int, params: bytes = b"parameters") -> Once:
@@ -75,7 +96,7 @@ async def keep_once(
     store: Store, known: Once, new: Clock, owner: bytes, living_from: bytes = bytes(16)
 ) -> Earlier | bytes | None:
     """Keep a clock unless the same was asked for before, where nothing limits how many there are."""
-    return await store.create_clock_once(known, new, owner, b"schedule", living_from, most=0)
+    return await create_once(store, known, new, owner, b"schedule", living_from, most=0)
 
 
 async def advance(store: Store, clock_key: bytes, owner: bytes, to: Moment) -> Clock | None:

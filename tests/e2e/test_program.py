@@ -263,6 +263,15 @@ def test_a_limit_of_clocks_is_kept(tmp_path: Path) -> None:
         assert refused["reason"] == "RATE_LIMITED"
 
 
+def test_a_limit_of_bytes_is_kept(tmp_path: Path) -> None:
+    with Program(tmp_path, TICKOVER_MAX_BYTES_PER_USER="300") as program:
+        token = program.sign_in()
+        program.result("createTestClock", {}, token)
+        refused = program.call("createTestClock", {}, token)["error"]
+        assert refused["data"]["reason"] == "RATE_LIMITED"
+        assert "300 bytes" in refused["message"]
+
+
 def test_the_database_may_lie_elsewhere(tmp_path: Path) -> None:
     with Program(tmp_path, TICKOVER_DATABASE_URL=f"sqlite:///{tmp_path}/else/where.db") as program:
         program.sign_in()

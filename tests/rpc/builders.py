@@ -18,7 +18,7 @@ from tickover.http.messages import Request, merge
 from tickover.mail.compose import Composer
 from tickover.mail.outbox import Outbox
 from tickover.operations import Policy
-from tickover.ports import Letter
+from tickover.ports import Created, Letter, Quota, QuotaExceeded
 from tickover.storage import open_store
 from tickover.storage.sqlite import SqliteStore
 
@@ -174,8 +174,8 @@ class BuggyStore(SqliteStore):
     DETAIL: Final = "a detail that is nobody's business"
 
     async def create_clock(
-        self, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
-    ) -> bytes | None:
+        self, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+    ) -> Created | QuotaExceeded:
         raise RuntimeError(self.DETAIL)
 
 

@@ -72,6 +72,18 @@ async def test_a_call_with_wrong_parameters_is_no_try(world: World) -> None:
     assert not await refused(world, code)
 
 
+# Which code (decision 54).
+
+
+async def test_only_the_last_code_works_after_the_wall_clock_was_set_back(world: World) -> None:
+    older = await world.send_code()
+    world.pass_time(hours=-1)
+    newer = await world.send_code()
+    assert (await world.request("GET", f"/mailbox/latest?to={ANA}")).json["code"] == newer
+    assert await refused(world, older)
+    assert not await refused(world, newer)
+
+
 # What a sign-in gives.
 
 

@@ -3,7 +3,7 @@
 What it kept was written down from that version itself, so that the two can only agree if this one still reads it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Any, Final
 
@@ -11,6 +11,8 @@ import apsw
 import asyncpg
 
 from tests.postgres import PostgresServer
+from tickover.core.logins import Send
+from tickover.core.moments import to_micros
 from tickover.storage.migrate import migrations
 
 # The last schema without a table for what clocks were created with.
@@ -112,6 +114,22 @@ async def make_postgres(url: str) -> None:
         values = (9, *row) if table in ("clocks", "schedules") else row
         marks = ", ".join(f"${place}" for place in range(1, len(values) + 1))
         await connection.execute(f"insert into {table} values ({marks})", *values)
+    await connection.close()
+
+
+async def keep_sends(url: str, sends: Sequence[Send]) -> None:
+    """Emails as that version kept them, in the order given."""
+    columns = "digest, email, kind, sent_at, expires_at, network"
+    rows = [
+        (send.digest, send.email, send.kind, to_micros(send.sent_at), to_micros(send.expires_at), send.network)
+        for send in sends
+    ]
+    if url.startswith("sqlite"):
+        with closing(apsw.Connection(url.removeprefix("sqlite:///"))) as file:
+            file.executemany(f"insert into login_sends ({columns}) values (?, ?, ?, ?, ?, ?)", rows)
+        return
+    connection = await asyncpg.connect(url)
+    await connection.executemany(f"insert into login_sends ({columns}) values ($1, $2, $3, $4, $5, $6)", rows)
     await connection.close()
 
 

@@ -17,6 +17,7 @@ from tests.contract.values import (
     allowing,
     clock,
     code,
+    create_once,
     digest,
     keep,
     key,
@@ -75,7 +76,7 @@ async def fill(url: str, seed: int = 1, people: int = 12) -> Filled:
                 else:
                     known = once(number, random.randbytes(32))
                     new = clock(number, born)
-                    assert await store.create_clock_once(known, new, user(person), schedule, bytes(16), 0) is None
+                    assert await create_once(store, known, new, user(person), schedule, bytes(16), 0) is None
                     filled.creations.append((number, user(person)))
                 await advance(store, key(number, born), user(person), START + random.random() * DAY)
                 filled.clocks.append((key(number, born), user(person)))
@@ -107,7 +108,7 @@ async def answers(url: str, filled: Filled) -> list[object]:
         for number, owner in filled.creations:
             # Those that were made by a clock that has expired since make another now.
             new, living_from = clock(7_000_000 + number, then), first_living_key(then)
-            said.append(await store.create_clock_once(once(number), new, owner, b"", living_from, 0))
+            said.append(await create_once(store, once(number), new, owner, b"", living_from, 0))
         for number, (email, secret) in enumerate(filled.letters, 900_000):
             for interval, most_failures in ((HOUR, 100), (timedelta(0), 2)):
                 next_one = link(number * 2 + most_failures, then, email)

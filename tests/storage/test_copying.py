@@ -15,11 +15,28 @@ from urllib.parse import urlsplit
 import apsw
 import pytest
 
-from tests.contract.values import NOW, START, advance, clock, keep_once, key, once, session, user
+from tests.contract.values import (
+    ANA,
+    HOUR,
+    NOW,
+    START,
+    advance,
+    allowing,
+    clock,
+    code,
+    digest,
+    keep,
+    keep_once,
+    key,
+    once,
+    sent,
+    session,
+    user,
+)
 from tests.postgres import PostgresServer
 from tests.storage.filled import answers, fill, open_at
 from tickover.core.logins import Claimed, Held, Try
-from tickover.ports import Earlier, Kept
+from tickover.ports import Created, Earlier, Kept, Quota, QuotaExceeded
 from tickover.settings import SettingError
 from tickover.storage.copying import Copied, copy
 from tickover.storage.ends import TABLES
@@ -118,6 +135,26 @@ async def test_an_empty_store_is_copied_too(urls: tuple[str, str]) -> None:
     await fill(target)
 
 
+@every_way
+async def test_quotas_and_the_order_of_codes_go_on_in_the_copy(urls: tuple[str, str]) -> None:
+    source, target = urls
+    async with open_at(source) as store:
+        for number in range(5):
+            await keep(store, clock(number), user(1), bytes(20))
+            # Each time the wall clock was set back.
+            await sent(store, code(number, NOW - number * HOUR))
+    await copy(source, target, silent)
+    async with open_at(target) as store:
+        new = clock(9), user(1), bytes(10), bytes(16)
+        assert await store.create_clock(*new, Quota(bytes=109)) == QuotaExceeded("bytes", key(0))
+        assert await store.create_clock(*new, Quota(bytes=110)) == Created()
+        for number in (4, 5, 6):
+            now = NOW - number * HOUR
+            if number > 4:
+                await sent(store, code(number, now))
+            assert await store.count_try(ANA, allowing(), now) == Try(digest(number), now)
+
+
 async def test_a_source_as_a_crash_has_left_it_is_copied_whole_and_not_touched(
     urls: tuple[str, str], tmp_path: Path
 ) -> None:
@@ -182,7 +219,7 @@ def schedules_in_bulk(url: str, count: int, size: int) -> None:
         for number in range(10**6, 10**6 + count):
             values = (key(number), random.randbytes(size))
             connection.execute("insert into schedules values (?, ?)", values)
-            connection.execute("insert into clocks values (?, ?, 1, 2, 3)", (key(number), user(1)))
+            connection.execute("insert into clocks values (?, ?, 1, 2, 3, ?)", (key(number), user(1), size))
 
 
 @pytest.mark.parametrize("count", [4999, 5000, 5001, 10_000, 12_345])

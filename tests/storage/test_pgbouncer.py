@@ -14,7 +14,7 @@ from tests.pgbouncer import PgBouncer
 from tests.postgres import PostgresServer
 from tests.transcripts import ROOT
 from tickover.core.errors import Reason, Rejection
-from tickover.ports import Store
+from tickover.ports import Quota, Store
 from tickover.settings import SettingError
 from tickover.storage import open_store
 from tickover.storage.copying import copy
@@ -49,7 +49,7 @@ async def _use(store: Store) -> None:
     for name, method in METHODS.items():
         if name != "create_clock_once":  # which would create the same clock as create_clock
             await method(store)
-    await store.create_clock_once(once(1), clock(99), user(1), b"schedule", bytes(16), 0)
+    await store.create_clock_once(once(1), clock(99), user(1), b"schedule", bytes(16), Quota())
 
 
 async def test_session_mode_needs_no_settings_of_the_pooler(postgres: PostgresServer, url: str) -> None:

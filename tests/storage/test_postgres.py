@@ -19,6 +19,7 @@ from tests.contract.values import (
     claim,
     clock,
     code,
+    create,
     digest,
     keep,
     key,
@@ -157,7 +158,7 @@ async def _use(store: Store) -> None:
     letter = digest(claims.index(None))
     users = await asyncio.gather(*(store.redeem_code(ANA, letter, session(number)) for number in range(30)))
     assert len([each for each in users if each]) == 1
-    made = [store.create_clock(clock(number), user(1), b"", bytes(16), most=7) for number in range(30)]
+    made = [create(store, clock(number), user(1), b"", bytes(16), most=7) for number in range(30)]
     answers = await asyncio.gather(*made)
     assert answers.count(None) == 7
     number = answers.index(None)
@@ -309,9 +310,9 @@ async def test_who_is_refused_a_clock_is_told_of_one_that_lives_and_nothing_is_d
     await keep(store, clock(1, NOW - 7 * DAY), user(1))
     before, after = key(0, NOW - 7 * DAY), key(0, NOW - 7 * DAY + MINUTE)
     answers = await asyncio.gather(
-        store.create_clock(clock(2), user(1), b"", before, 1),
-        store.create_clock(clock(3), user(1), b"", after, 1),
-        store.create_clock(clock(4), user(2), b"", after, 1),
+        create(store, clock(2), user(1), b"", before, 1),
+        create(store, clock(3), user(1), b"", after, 1),
+        create(store, clock(4), user(2), b"", after, 1),
     )
     assert [*answers] == [None, key(2), None]
     assert await schedule_of(store, key(4), user(2)) == b""

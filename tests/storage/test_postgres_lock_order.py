@@ -13,7 +13,7 @@ import pytest
 from tests.contract.values import START, WEEK, advance, clock, keep, key, user
 from tests.e2e.load import until
 from tests.postgres import PostgresServer
-from tickover.ports import Store
+from tickover.ports import Created, Quota, Store
 from tickover.storage import open_store
 
 _NUMBERS = range(1, 21)
@@ -89,9 +89,9 @@ async def test_advances_of_the_same_clocks_in_opposite_orders(stores: list[Store
 
 
 async def test_creations_for_the_same_owners_in_opposite_orders(stores: list[Store], other: asyncpg.Connection) -> None:
-    async def create(store: Store, number: int) -> bytes | None:
+    async def create(store: Store, number: int) -> object:
         new = clock(number + 100 * stores.index(store))
-        return await store.create_clock(new, user(number), b"schedule", bytes(16), 1000)
+        return await store.create_clock(new, user(number), b"schedule", bytes(16), Quota(clocks=1000))
 
     answers = await _in_opposite_orders(
         stores,
@@ -102,5 +102,5 @@ async def test_creations_for_the_same_owners_in_opposite_orders(stores: list[Sto
         ),
         create,
     )
-    assert set(answers) == {None}
+    assert set(answers) == {Created()}
     assert await _deadlocks(stores, other) == 0

@@ -10,14 +10,27 @@ from typing import Any
 import asyncpg
 import pytest
 
-from tests.contract.values import ANA, DAY, MINUTE, NOW, START, clock, code, digest, key, once, session, user
+from tests.contract.values import (
+    ANA,
+    DAY,
+    MINUTE,
+    NOW,
+    START,
+    clock,
+    code,
+    digest,
+    key,
+    once,
+    session,
+    user,
+)
 from tests.postgres import PostgresServer
 from tests.storage.crowd import BUSY, COLLECTOR, Crowd, address, keep_many
 from tests.storage.explained import Explained, open_explained
 from tickover.core.ids import first_living_key
 from tickover.core.logins import Limits
 from tickover.core.moments import Moment
-from tickover.ports import Store
+from tickover.ports import Quota, Store
 from tickover.storage import open_store
 from tickover.storage.postgres import PostgresStore
 
@@ -53,12 +66,16 @@ class _Visitor:
         return await asyncio.gather(*(self._store.user_of_token(digest(number), NOW) for number in numbers))
 
     async def create_clock(self) -> list[Any]:
-        async def create(owner: int, most: int) -> bytes | None:
-            new = clock(next(self._fresh))
-            return await self._store.create_clock(new, user(owner), b"schedule", first_living_key(NOW), most)
+        """Within each limit and above it, and for one who has many clocks."""
 
-        one_by_one = [await create(1, most) for most in (1, 10_000, 0)]
-        return one_by_one + await asyncio.gather(*(create(owner, 10_000) for owner in range(_AT_ONCE)))
+        async def create(owner: int, quota: Quota) -> object:
+            new = clock(next(self._fresh))
+            return await self._store.create_clock(new, user(owner), b"schedule", first_living_key(NOW), quota)
+
+        quotas = (Quota(1), Quota(0, 1), Quota(10_000, 10**9), Quota(0, 10**9), Quota())
+        one_by_one = [await create(1, quota) for quota in quotas]
+        one_by_one.append(await create(COLLECTOR, Quota(100, 10**9)))
+        return one_by_one + await asyncio.gather(*(create(owner, Quota(10_000, 10**9)) for owner in range(_AT_ONCE)))
 
     def _known(self) -> list[tuple[int, int]]:
         """Keys that were used, with their owners: one who has a few clocks, and one who has many."""
@@ -69,7 +86,7 @@ class _Visitor:
         """For keys that are known, one that is new, one whose clock has expired, and for one who has no room."""
 
         async def create(number: int, owner: int, most: int) -> object:
-            told = once(number), clock(next(self._fresh)), user(owner), b"schedule", first_living_key(NOW), most
+            told = once(number), clock(next(self._fresh)), user(owner), b"schedule", first_living_key(NOW), Quota(most)
             return await self._store.create_clock_once(*told)
 
         known = [await create(*each, most) for each in self._known() for most in (0, 10_000)]

@@ -17,6 +17,7 @@ from tests.contract.values import (
     advance,
     clock,
     code,
+    create,
     digest,
     keep,
     key,
@@ -162,7 +163,7 @@ async def test_calls_that_come_while_a_sweep_waits_for_its_slot_are_answered(
         for minute in range(20):
             to = START + minute * MINUTE
             assert await advance(store, key(1), user(1), to) == Clock(key(1), START, to, END)
-            assert await store.create_clock(clock(100 + minute), user(1), b"", bytes(16), most=1_000) is None
+            assert await create(store, clock(100 + minute), user(1), b"", bytes(16), most=1_000) is None
         assert await sweeping == 0
 
 
@@ -205,7 +206,7 @@ async def test_a_clock_that_is_made_while_its_slot_is_swept_is_not_lost(
         maker = (store, *other_stores)[number % 3]
         for _ in range(number % 7):
             await maker.ping()
-        assert await maker.create_clock(new, user(number % 5), b"schedule", bytes(16), most=number % 2 * 1_000) is None
+        assert await create(maker, new, user(number % 5), b"schedule", bytes(16), most=number % 2 * 1_000) is None
 
     for day in range(20):
         now = NOW + day * DAY

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from tests.contract.values import ANA, MINUTE, NOW, allowing, clock, code, link, sent, session
 from tests.storage import before
 from tests.world import World, open_world
+from tickover.core.logins import Try
+from tickover.ports import Created, Quota, QuotaExceeded
 from tickover.storage import open_store
 
 _NEXT = "2027-03-01T00:00:00.5Z"
@@ -63,6 +66,30 @@ async def test_an_idempotency_key_can_be_used(world: World) -> None:
     ]
     assert created == again
     assert created["clock"]["id"] != before.CLOCK_ID
+
+
+async def test_the_bytes_of_a_clock_are_counted(old_url: str) -> None:
+    key, owner, *_ = before.ROWS["clocks"]
+    size = len(before.ROWS["schedules"][1])
+    new = clock(1), owner, bytes(10), bytes(16)
+    store = await open_store(old_url)
+    assert await store.create_clock(*new, Quota(bytes=size + 9)) == QuotaExceeded("bytes", key)
+    assert await store.create_clock(*new, Quota(bytes=size + 10)) == Created()
+    await store.close()
+
+
+async def test_codes_and_links_are_good_and_in_their_order(old_url: str) -> None:
+    older, newer, other = code(1), code(2, NOW + MINUTE), link(3, NOW + 2 * MINUTE)
+    await before.keep_sends(old_url, [newer, other, older])
+    store = await open_store(old_url)
+    now = NOW + 3 * MINUTE
+    assert await store.count_try(ANA, allowing(), now) == Try(newer.digest, newer.sent_at)
+    newest = await sent(store, code(4, now))
+    assert await store.count_try(ANA, allowing(), now) == Try(newest.digest, now)
+    await store.undo_send(newest)
+    assert await store.count_try(ANA, allowing(), now) == Try(newer.digest, newer.sent_at)
+    assert await store.redeem_link(other.digest, session(1, now)) is not None
+    await store.close()
 
 
 async def test_what_expires_is_swept(world: World) -> None:

@@ -177,7 +177,7 @@ REASONS: Final = {
     Reason.TIME_AFTER_MAX: "The instant lies after the clock's `maxTime`.",
     Reason.LOGIN_REFUSED: "The code or the link is wrong, used or too old; which, is not told.",
     Reason.RESEND_TOO_SOON: "A letter went to this address a moment ago.",
-    Reason.RATE_LIMITED: "You have too many live clocks, the address got too many letters, or too many calls came.",
+    Reason.RATE_LIMITED: "Your live clocks are too many or too large, or too many letters or calls came.",
     Reason.MAIL_NOT_SENT: "The mail server did not take the letter, or nobody knows whether it did.",
     Reason.UNAVAILABLE: "The database is away, too much is waiting, or the server is stopping.",
     Reason.INTERNAL: "A fault of ours. The server's log has more under the same request id.",

@@ -29,6 +29,7 @@ class Policy(Struct, frozen=True):
 
     public_url: str
     max_clocks_per_user: int
+    max_bytes_per_user: int = 0
     logins: Limits = Limits()
     client_burst: int = CLIENT_BURST
     client_refill: float = CLIENT_REFILL

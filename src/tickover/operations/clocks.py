@@ -22,7 +22,7 @@ from tickover.core.moments import Moment
 from tickover.core.recent import Recent
 from tickover.core.results import ClockPage, Done, Summary
 from tickover.operations.callers import Caller, Given, Policy
-from tickover.ports import Earlier, Kept, Once, Store
+from tickover.ports import Created, Earlier, Kept, Once, Quota, QuotaExceeded, Store
 from tickover.tokens import Mint
 
 _read_schedule: Final = msgpack.Decoder(Schedule).decode
@@ -36,7 +36,7 @@ class ClockOperations:
     def __init__(self, store: Store, mint: Mint, policy: Policy) -> None:
         self._store = store
         self._mint = mint
-        self._policy = policy
+        self._quota = Quota(policy.max_clocks_per_user, policy.max_bytes_per_user)
         self._schedules: Recent[bytes, Schedule] = Recent(_SCHEDULES_AT_HAND)
 
     async def create_test_clock(self, entry: ScheduleEntry, caller: Caller) -> bytes:
@@ -50,33 +50,28 @@ class ClockOperations:
 
     async def _keep(self, clock: Clock, schedule: Schedule, caller: Caller) -> None:
         living_from = ids.first_living_key(caller.now)
-        most = self._policy.max_clocks_per_user
-        oldest = await self._store.create_clock(clock, caller.user, _write_schedule(schedule), living_from, most)
-        if oldest is not None:
-            raise self._too_many(oldest, caller.now)
-
-    def _too_many(self, oldest: bytes, now: Moment) -> Rejection:
-        wait = ceil((ids.expires_at(oldest) - now).total_seconds())
-        most = self._policy.max_clocks_per_user
-        message = f"You have as many live clocks as you may ({most}); the oldest expires in {wait} s."
-        return Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
+        outcome = await self._store.create_clock(
+            clock, caller.user, _write_schedule(schedule), living_from, self._quota
+        )
+        if isinstance(outcome, QuotaExceeded):
+            raise _quota_exceeded(outcome, self._quota, caller.now)
 
     async def _create_once(self, clock: Clock, schedule: Schedule, caller: Caller, given: Given) -> bytes:
         """Create the clock, or give the one back that was created with the same key before."""
         once = _once(given, caller)
         living_from = ids.first_living_key(caller.now)
-        most = self._policy.max_clocks_per_user
-        kept = await self._store.create_clock_once(
-            once, clock, caller.user, _write_schedule(schedule), living_from, most
+        outcome = await self._store.create_clock_once(
+            once, clock, caller.user, _write_schedule(schedule), living_from, self._quota
         )
-        if kept is None:
-            return _clock_result(clock.frozen_time, schedule)
-        if not isinstance(kept, Earlier):
-            raise self._too_many(kept, caller.now)
-        if kept.params != once.params:
-            message = "was sent before with other parameters, and their clock lives; take a new key"
-            raise invalid_params("createTestClock", [Fault("Idempotency-Key", "reused", message)])
-        return _clock_result(kept.kept.clock.frozen_time, _read_schedule(kept.kept.schedule))
+        match outcome:
+            case Created():
+                return _clock_result(clock.frozen_time, schedule)
+            case QuotaExceeded():
+                raise _quota_exceeded(outcome, self._quota, caller.now)
+            case Earlier(params, kept) if params == once.params:
+                return _clock_result(kept.clock.frozen_time, _read_schedule(kept.schedule))
+        message = "was sent before with other parameters, and their clock lives; take a new key"
+        raise invalid_params("createTestClock", [Fault("Idempotency-Key", "reused", message)])
 
     async def find_created(self, given: Given, caller: Caller) -> bytes | None:
         """The clock that lives and was created with this key and these parameters, as it is now."""
@@ -140,6 +135,18 @@ class ClockOperations:
             at_hand = _read_schedule(kept.schedule)
             self._schedules.put(kept.clock.key, at_hand, len(kept.schedule))
         return kept.clock, at_hand
+
+
+def _quota_exceeded(exceeded: QuotaExceeded, quota: Quota, now: Moment) -> Rejection:
+    wait = ceil((ids.expires_at(exceeded.oldest) - now).total_seconds())
+    if exceeded.limit == "clocks":
+        message = f"You have as many live clocks as you may ({quota.clocks}); the oldest expires in {wait} s."
+    else:
+        message = (
+            f"With this clock, your live clocks would take more than the {quota.bytes} bytes that one user may store; "
+            f"delete clocks, or wait until the oldest expires in {wait} s."
+        )
+    return Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
 
 
 def _once(given: Given, caller: Caller) -> Once:

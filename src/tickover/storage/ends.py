@@ -57,12 +57,12 @@ TABLES: Final = (
     Table("users", ("key", "email", "created_at"), bytes(16)),
     Table("tokens", ("digest", "user_key", "expires_at"), b""),
     Table("schedules", ("key", "body"), bytes(16), size="length(body)", has_slots=True),
-    Table("clocks", ("key", "owner", "start_time", "frozen_time", "max_time"), bytes(16), has_slots=True),
+    Table("clocks", ("key", "owner", "start_time", "frozen_time", "max_time", "bytes"), bytes(16), has_slots=True),
     Table("creations", ("digest", "params", "clock_key"), b""),
     Table("login_failures", ("email", "count"), "", copied="email like '%@%'"),
     Table(
         "login_sends",
-        ("digest", "email", "kind", "sent_at", "expires_at", "network", "tries", "spent", "holds_slot"),
+        ("digest", "email", "kind", "sent_at", "expires_at", "network", "tries", "spent", "holds_slot", "number"),
         b"",
         copied="email <> ''",
     ),
@@ -223,6 +223,12 @@ class PostgresEnd(End):
                 records=[(slot_of(row[0]), *row) for row in rows] if table.has_slots else rows,
                 columns=("slot", *table.columns) if table.has_slots else table.columns,
             )
+            if "number" in table.columns:
+                # Numbers that are given from now on are greater than those that were copied.
+                await self._connection.execute(
+                    """select setval('login_sends_number', greatest(nextval('login_sends_number'), max(number)))
+                       from login_sends"""
+                )
 
     async def close(self) -> None:
         # A server that is gone need not be told.

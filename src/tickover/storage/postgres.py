@@ -17,7 +17,7 @@ from tickover.core.errors import unavailable
 from tickover.core.ids import day_of_birth, first_living_key
 from tickover.core.logins import HOUR, Claimed, Held, Limits, Send, Try
 from tickover.core.moments import Moment, from_micros, to_micros
-from tickover.ports import Earlier, Kept, NewSession, Once
+from tickover.ports import Created, Earlier, Kept, NewSession, Once, Quota, QuotaExceeded
 from tickover.storage import statements
 from tickover.storage.connections import Connections
 from tickover.storage.gather import Gatherer
@@ -28,6 +28,7 @@ _DAY = timedelta(days=1)
 _KEY_NOTED_FOR = timedelta(minutes=5)
 _TURN_SECONDS = 3.0
 _AFTER_ALL = b"\xff" * 16
+_CREATED = Created()
 
 
 class _Token(NamedTuple):
@@ -40,7 +41,7 @@ class _NewClock(NamedTuple):
     owner: bytes
     schedule: bytes
     living_from: bytes
-    most: int
+    quota: Quota
 
 
 class _Advance(NamedTuple):
@@ -60,7 +61,7 @@ class PostgresStore:
         self._tokens = Gatherer(self._users_of_tokens, alike=lambda _: None, undone=PostgresError)
         self._new_clocks = Gatherer(
             self._keep_clocks,
-            alike=lambda new: (slot_of(new.clock.key), new.most),
+            alike=lambda new: (slot_of(new.clock.key), new.quota),
             size=lambda new: len(new.schedule),
             undone=PostgresError,
         )
@@ -106,11 +107,11 @@ class PostgresStore:
         return [found.get(place) for place in range(1, len(tokens) + 1)]
 
     async def create_clock(
-        self, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
-    ) -> bytes | None:
-        return await self._new_clocks.submit(_NewClock(clock, owner, schedule, living_from, most))
+        self, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+    ) -> Created | QuotaExceeded:
+        return await self._new_clocks.submit(_NewClock(clock, owner, schedule, living_from, quota))
 
-    async def _keep_clocks(self, fresh: Sequence[_NewClock]) -> list[bytes | None]:
+    async def _keep_clocks(self, fresh: Sequence[_NewClock]) -> list[Created | QuotaExceeded]:
         clocks = [new.clock for new in fresh]
         rows = await self._connections.fetch(
             statements.KEEP_CLOCKS,
@@ -122,14 +123,15 @@ class PostgresStore:
             [to_micros(clock.max_time) for clock in clocks],
             [new.schedule for new in fresh],
             [UUID(new.living_from) for new in fresh],
-            fresh[0].most,
+            fresh[0].quota.clocks,
+            fresh[0].quota.bytes,
         )
-        refused = {place: oldest.bytes for place, oldest in rows}
-        return [refused.get(place) for place in range(1, len(fresh) + 1)]
+        refused = {place: QuotaExceeded(limit, oldest.bytes) for place, limit, oldest in rows}
+        return [refused.get(place, _CREATED) for place in range(1, len(fresh) + 1)]
 
     async def create_clock_once(
-        self, once: Once, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
-    ) -> Earlier | bytes | None:
+        self, once: Once, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+    ) -> Earlier | Created | QuotaExceeded:
         row = await self._fetch_in_turn(
             statements.CREATE_ONCE,
             once.digest,
@@ -142,13 +144,13 @@ class PostgresStore:
             to_micros(clock.max_time),
             schedule,
             UUID(living_from),
-            most,
+            quota.clocks,
+            quota.bytes,
         )
-        refused, *earlier = row
+        limit, oldest, *earlier = row
         if earlier[0] is not None:
             return _earlier(*earlier)
-        oldest: bytes | None = refused.bytes if refused else None
-        return oldest
+        return QuotaExceeded(limit, oldest.bytes) if limit else _CREATED
 
     async def find_creation(self, digest: bytes, owner: bytes, living_from: bytes) -> Earlier | None:
         values = (digest, UUID(owner), UUID(living_from))

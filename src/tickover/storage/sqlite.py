@@ -13,20 +13,23 @@ import apsw
 
 from tickover.core.clocks import Clock
 from tickover.core.ids import first_living_key
-from tickover.core.logins import HOUR, Claimed, Held, Limits, Send, Try
+from tickover.core.logins import Claimed, Held, Limits, Send, Try
 from tickover.core.moments import Moment, from_micros, to_micros
-from tickover.ports import Earlier, Kept, NewSession, Once
+from tickover.ports import Created, Earlier, Kept, NewSession, Once, Quota, QuotaExceeded
 from tickover.settings import SettingError
 from tickover.storage import sqlite_logins
 from tickover.storage.migrate import migrations, pending
 from tickover.storage.probe import WriteProbe
-from tickover.storage.tally import Full, Tally
+from tickover.storage.tally import Refusal, Tally
 from tickover.storage.writer import Writer, as_told, immediate
 
 _LOCK_WAIT_SECONDS = 5.0
 _READ_WAIT_MILLISECONDS = 50
 _CACHE_KIBIBYTES = 8_000
 """Of each connection; SQLite's own choice is 2,000, less than the rows of a thousand clocks."""
+
+_NO_QUOTA = Quota()
+_CREATED = Created()
 
 
 class SqliteStore:
@@ -72,43 +75,45 @@ class SqliteStore:
         return found[0] if found else None
 
     async def create_clock(
-        self, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
-    ) -> bytes | None:
-        full = await self._writer.submit(lambda db: self._create(db, clock, owner, schedule, living_from, most))
-        return self._oldest(owner, full)
+        self, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+    ) -> Created | QuotaExceeded:
+        refusal = await self._writer.submit(lambda db: self._create(db, clock, owner, schedule, living_from, quota))
+        return self._outcome(owner, len(schedule), refusal)
 
     async def create_clock_once(
-        self, once: Once, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
-    ) -> Earlier | bytes | None:
-        def job(db: apsw.Connection) -> Earlier | Full | None:
+        self, once: Once, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+    ) -> Earlier | Created | QuotaExceeded:
+        def job(db: apsw.Connection) -> Earlier | Refusal | None:
             found: Any = db.execute(_EARLIER, (once.digest, owner, living_from)).fetchone()
             if found is not None:
                 return _earlier(*found)
-            full = self._create(db, clock, owner, schedule, living_from, most)
-            if full is None:
+            refusal = self._create(db, clock, owner, schedule, living_from, quota)
+            if refusal is None:
                 db.execute("insert or replace into creations values (?, ?, ?)", (once.digest, once.params, clock.key))
-            return full
+            return refusal
 
         known = await self._writer.submit(job)
-        return known if isinstance(known, Earlier) else self._oldest(owner, known)
+        return known if isinstance(known, Earlier) else self._outcome(owner, len(schedule), known)
 
     def _create(
-        self, db: apsw.Connection, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
-    ) -> Full | None:
-        if most == 0:
+        self, db: apsw.Connection, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+    ) -> Refusal | None:
+        size = len(schedule)
+        if quota == _NO_QUOTA:
             self._tally.forget(owner)
-        elif (full := self._tally.take_place(db, owner, living_from, most)) is not None:
-            return full
+        elif (refusal := self._tally.take_place(db, owner, clock.key, size, living_from, quota)) is not None:
+            return refusal
         instants = (to_micros(clock.start_time), to_micros(clock.frozen_time), to_micros(clock.max_time))
-        db.execute("insert into clocks values (?, ?, ?, ?, ?)", (clock.key, owner, *instants))
+        db.execute("insert into clocks values (?, ?, ?, ?, ?, ?)", (clock.key, owner, *instants, size))
         db.execute("insert into schedules values (?, ?)", (clock.key, schedule))
         return None
 
-    def _oldest(self, owner: bytes, full: Full | None) -> bytes | None:
-        if full is None:
-            return None
-        self._tally.note_full(owner, full)
-        return full.oldest
+    def _outcome(self, owner: bytes, size: int, refusal: Refusal | None) -> Created | QuotaExceeded:
+        if refusal is None:
+            self._tally.note_created(owner, size)
+            return _CREATED
+        self._tally.note_refused(owner, refusal)
+        return refusal.exceeded
 
     async def find_creation(self, digest: bytes, owner: bytes, living_from: bytes) -> Earlier | None:
         found = self._look_up(_EARLIER, digest, owner, living_from)
@@ -196,11 +201,7 @@ class SqliteStore:
                 "delete from tokens where digest in (select digest from tokens where expires_at <= ? limit ?)",
                 (to_micros(now), most),
             )
-            # Letters are kept for an hour whatever they carried, because they are counted by the hour.
-            db.execute(
-                "delete from login_sends where digest in (select digest from login_sends where sent_at <= ? limit ?)",
-                (to_micros(now - HOUR), most),
-            )
+            sqlite_logins.sweep(db, now, most)
             return db.total_changes() - before
 
         return await self._writer.submit(job, is_long=True)

@@ -12,18 +12,18 @@ from tickover.ports import NewSession
 _OUT_OF_ORDER = timedelta(minutes=10)
 
 _NEWEST_CODE = f"""
-    (select digest from login_sends where email = :email and kind = '{Kind.CODE}' order by sent_at desc limit 1)"""
+    (select digest from login_sends where email = :email and kind = '{Kind.CODE}' order by number desc limit 1)"""
 
 _CODES_STOPPED = "exists (select 1 from login_failures where email = :email and count >= :failures)"
 
 
 def claim_send(db: apsw.Connection, send: Send, limits: Limits) -> Claimed | Held:
-    last = _nth_newest_send(db, send, 1, limits.resend_interval, "holds_slot")
+    last = _last_send(db, send, limits.resend_interval)
     if last:
         return Held(last, limits.resend_interval, by_last_letter=True)
     counted = [
-        _nth_newest_send(db, send, limits.sends_an_hour, HOUR, "not spent"),
-        _nth_newest_send(db, send, limits.sends_an_hour_from_one_network, HOUR, "not spent and network = :network"),
+        _nth_newest_send(db, send, limits.sends_an_hour, "not spent"),
+        _nth_newest_send(db, send, limits.sends_an_hour_from_one_network, "not spent and network = :network"),
     ]
     # Where both caps hold, the wait is until neither does.
     latest = max((since for since in counted if since), default=None)
@@ -70,31 +70,56 @@ def redeem_link(db: apsw.Connection, link_digest: bytes, session: NewSession) ->
     return _open_session(db, spent[0], session)
 
 
-def _nth_newest_send(db: apsw.Connection, send: Send, nth: int, interval: timedelta, condition: str) -> Moment | None:
-    """When the nth letter, counted back from this one, was sent to its address; None if not within the interval."""
-    values = {
-        "email": send.email,
-        "network": send.network,
-        "since": to_micros(send.sent_at - interval),
-        # Sends that run side by side may come out of order. Later than that, the wall clock was set back since.
-        "until": to_micros(send.sent_at + _OUT_OF_ORDER),
-        "skipped": nth - 1,
-    }
+def sweep(db: apsw.Connection, now: Moment, most: int) -> None:
+    """Delete what was sent an hour ago or before. Until then it counts for the limits on an hour's emails.
+
+    What was sent to the same address before that goes too, whatever its time stamp: if the wall clock was set back in
+    between, it would outlive the newer code, and be the newest.
+    """
+    old = db.execute("select email, number from login_sends where sent_at <= ? limit ?", (to_micros(now - HOUR), most))
+    newest: dict[Any, Any] = {}
+    for email, number in old:
+        newest[email] = max(number, newest.get(email, number))
+    db.executemany("delete from login_sends where email = ? and number <= ?", newest.items())
+
+
+def _last_send(db: apsw.Connection, send: Send, interval: timedelta) -> Moment | None:
+    """When the last email that holds its slot was sent to the address; None if that was before the interval."""
+    found: Any = db.execute(
+        "select sent_at from login_sends where email = ? and holds_slot order by number desc limit 1", (send.email,)
+    ).fetchone()
+    since, until = _span(send, interval)
+    return from_micros(found[0]) if found and since < found[0] < until else None
+
+
+def _nth_newest_send(db: apsw.Connection, send: Send, nth: int, condition: str) -> Moment | None:
+    """When the nth letter, counted back from this one, was sent to its address; None if not within the hour."""
+    since, until = _span(send, HOUR)
+    values = {"email": send.email, "network": send.network, "since": since, "until": until, "skipped": nth - 1}
     found: Any = (
         nth
         and db.execute(
             f"""select sent_at from login_sends
                 where email = :email and sent_at > :since and sent_at < :until and {condition}
-                order by sent_at desc limit 1 offset :skipped""",
+                order by number desc limit 1 offset :skipped""",
             values,
         ).fetchone()
     )
     return from_micros(found[0]) if found else None
 
 
+def _span(send: Send, interval: timedelta) -> tuple[int, int]:
+    """Between which instants an email counts against this one, both excluded.
+
+    Sends that run side by side may come out of order. Later than that, the wall clock was set back since.
+    """
+    return to_micros(send.sent_at - interval), to_micros(send.sent_at + _OUT_OF_ORDER)
+
+
 def _keep_send(db: apsw.Connection, send: Send, limits: Limits) -> Claimed:
     db.execute(
-        "insert into login_sends (digest, email, kind, sent_at, expires_at, network) values (?, ?, ?, ?, ?, ?)",
+        """insert into login_sends (digest, email, kind, sent_at, expires_at, network, number)
+           values (?1, ?2, ?3, ?4, ?5, ?6, 1 + coalesce((select max(number) from login_sends where email = ?2), 0))""",
         (send.digest, send.email, send.kind, to_micros(send.sent_at), to_micros(send.expires_at), send.network),
     )
     values = {"email": send.email, "failures": limits.failures_in_a_row}

@@ -14,7 +14,7 @@ USERS_OF_TOKENS = """
     from unnest($1::bytea[], $2::bigint[]) with ordinality as given (digest, instant, place)
     join tokens on tokens.digest = given.digest and tokens.expires_at > given.instant"""
 
-KEEP_CLOCKS = "select refused, oldest from keep_clocks($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+KEEP_CLOCKS = "select refused, exceeded, oldest from keep_clocks_v2($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
 
 # The keys are in order, and rows are locked in that order, so that no two batches wait for each other.
 MOVE_CLOCKS = [
@@ -65,4 +65,4 @@ DELETE_CLOCK = [
     select false from pg_logical_emit_message(true, 'tickover', '') where not exists (select from gone)"""
     for slot in range(SLOTS)
 ]
-CREATE_ONCE = "select * from keep_clock_once($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
+CREATE_ONCE = "select * from keep_clock_once_v2($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"

@@ -1,0 +1,127 @@
+"""How many bytes one user's live clocks may take: what createTestClock and forkTestClock answer beyond the limit."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.rpc.builders import BEN, goal, keyed, reason_of, transaction
+from tests.world import Answer, World, all_at_once, open_world
+from tickover.core.ids import read_clock_id
+from tickover.tokens import digest
+
+CREATE, FORK = "createTestClock", "forkTestClock"
+DAY = 86_400
+SCHEDULE = {
+    "frozenTime": "2027-01-01T00:00:00Z",
+    "transactions": [transaction(at="2027-02-01T00:00:00Z", name="später", category="b")],
+    "goals": [goal()],
+}
+
+
+async def _size(world: World, token: str, clock_id: str) -> int:
+    """The bytes that the store has kept for a clock."""
+    key, user = read_clock_id(clock_id), await world.store.user_of_token(digest(token), world.now)
+    assert key
+    assert user
+    kept = await world.store.find_clock(key, user)
+    assert kept
+    return len(kept.schedule)
+
+
+@pytest.fixture
+async def size(tmp_path: Path) -> int:
+    """The bytes of a clock of this schedule."""
+    async with open_world(tmp_path / "another") as world:
+        token = await world.sign_in()
+        return await _size(world, token, (await world.create(token, **SCHEDULE))["id"])
+
+
+@pytest.fixture
+async def world(tmp_path: Path, database_url: str, size: int) -> AsyncIterator[World]:
+    """A world in which a user has room for three clocks of this schedule, less one byte for a fourth."""
+    async with open_world(tmp_path, database_url, max_bytes_per_user=4 * size - 1) as opened:
+        yield opened
+
+
+def _check_refusal(answer: Answer, limit: int, wait: int) -> None:
+    assert (answer.status, answer.headers["retry-after"]) == (429, str(wait))
+    error = answer.json["error"]
+    assert error["code"] == -32005
+    assert error["data"] == {"reason": "RATE_LIMITED", "retryAfterSeconds": wait}
+    assert f"{limit} bytes" in error["message"]
+
+
+async def test_a_user_may_store_so_many_bytes_and_no_more(world: World, size: int) -> None:
+    ana, ben = await world.sign_in(), await world.sign_in(BEN)
+    for _ in range(3):
+        clock = await world.create(ana, **SCHEDULE)
+        world.pass_time(hours=1)
+    wait = 7 * DAY - 3 * 3600
+    _check_refusal(await world.call(CREATE, SCHEDULE, ana), 4 * size - 1, wait)
+    _check_refusal(await world.call(FORK, {"id": clock["id"]}, ana), 4 * size - 1, wait)
+    await world.create(ana)  # which is smaller
+    await world.create(ben, **SCHEDULE)
+
+
+async def test_a_deleted_clock_leaves_room(world: World, size: int) -> None:
+    token = await world.sign_in()
+    clocks = [await world.create(token, **SCHEDULE) for _ in range(3)]
+    assert reason_of(await world.call(FORK, {"id": clocks[0]["id"]}, token)) == "RATE_LIMITED"
+    await world.result("deleteTestClock", {"id": clocks[1]["id"]}, token)
+    fork = (await world.result(FORK, {"id": clocks[0]["id"]}, token))["clock"]
+    assert await _size(world, token, fork["id"]) == size
+    assert reason_of(await world.call(CREATE, SCHEDULE, token)) == "RATE_LIMITED"
+
+
+async def test_an_expired_clock_leaves_room(world: World) -> None:
+    token = await world.sign_in()
+    for _ in range(3):
+        await world.create(token, **SCHEDULE)
+        world.pass_time(days=1)
+    answer = await world.call(CREATE, SCHEDULE, token)
+    assert answer.json["error"]["data"]["retryAfterSeconds"] == 4 * DAY
+    world.pass_time(days=4)
+    await world.create(token, **SCHEDULE)
+    assert reason_of(await world.call(CREATE, SCHEDULE, token)) == "RATE_LIMITED"
+
+
+async def test_a_clock_that_is_larger_than_the_limit_is_refused_with_the_longest_wait(
+    tmp_path: Path, database_url: str
+) -> None:
+    async with open_world(tmp_path, database_url, max_bytes_per_user=1) as world:
+        token = await world.sign_in()
+        for _ in range(2):
+            _check_refusal(await world.call(CREATE, SCHEDULE, token), 1, 7 * DAY)
+
+
+async def test_an_idempotency_key_is_limited_too_and_a_repetition_needs_no_room(world: World) -> None:
+    token = await world.sign_in()
+
+    async def create(key: str) -> Answer:
+        envelope = {"jsonrpc": "2.0", "id": 1, "method": CREATE, "params": SCHEDULE}
+        return await world.post(envelope, token, **keyed(key))
+
+    first, *_ = [(await create(key)).json["result"]["clock"] for key in ("a", "b", "c")]
+    assert (await create("d")).status == 429
+    assert (await create("a")).json["result"]["clock"] == first
+    await world.result("deleteTestClock", {"id": first["id"]}, token)
+    # The refusal has taken no key.
+    assert (await create("d")).status == 200
+    assert (await create("e")).status == 429
+
+
+async def test_of_many_forks_and_creations_at_once_no_more_are_made_than_fit(world: World) -> None:
+    token = await world.sign_in()
+    clock = await world.create(token, **SCHEDULE)
+    calls: list[tuple[str, Any]] = [(FORK, {"id": clock["id"]}), (CREATE, SCHEDULE)]
+
+    async def act(number: int) -> Answer:
+        method, params = calls[number % 2]
+        return await world.call(method, params, token)
+
+    answers = await all_at_once(50, act)
+    assert len([answer for answer in answers if "result" in answer.json]) == 2
+    assert {reason_of(answer) for answer in answers if "error" in answer.json} == {"RATE_LIMITED"}
+    assert len((await world.result("listTestClocks", {}, token))["clocks"]) == 3

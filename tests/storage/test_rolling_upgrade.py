@@ -1,0 +1,117 @@
+"""Servers of the release before this one, on PostgreSQL, while this one has already brought the schema up to date."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import asyncpg
+import pytest
+
+from tests.contract.values import (
+    ANA,
+    END,
+    HOUR,
+    MINUTE,
+    NOW,
+    START,
+    allowing,
+    clock,
+    code,
+    digest,
+    key,
+    sent,
+    session,
+    user,
+)
+from tickover.core.ids import first_living_key
+from tickover.core.moments import Moment, to_micros
+from tickover.ports import Created, Quota, QuotaExceeded
+from tickover.storage.postgres import PostgresStore, slot_of
+
+# Word for word what that release says.
+_KEEP_CLOCKS = "select refused, oldest from keep_clocks($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+_CREATE_ONCE = "select * from keep_clock_once($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
+_CLAIM = "select * from claim_send($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
+_COUNT_TRY = "select * from count_try($1, $2, $3, $4)"
+_SWEEP = "select sweep($1, $2, $3, $4, $5) + sweep_creations($1, $5)"
+
+
+@pytest.fixture
+async def store(postgres_url: str) -> AsyncIterator[PostgresStore]:
+    opened = await PostgresStore.open(postgres_url, 4)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def old(postgres_url: str, store: PostgresStore) -> AsyncIterator[asyncpg.Connection]:
+    """What a server of the release before is connected with."""
+    connection = await asyncpg.connect(postgres_url)
+    await connection.set_type_codec("uuid", schema="pg_catalog", encoder=bytes, decoder=bytes, format="binary")
+    yield connection
+    await connection.close()
+
+
+_INSTANTS = (to_micros(START), to_micros(START), to_micros(END))
+
+
+async def _keep(old: asyncpg.Connection, number: int, size: int, most: int) -> list[Any]:
+    slot, living_from = slot_of(key(number)), first_living_key(NOW)
+    instants = [[instant] for instant in _INSTANTS]
+    return await old.fetch(_KEEP_CLOCKS, slot, [key(number)], [user(1)], *instants, [bytes(size)], [living_from], most)
+
+
+async def _claim(old: asyncpg.Connection, number: int, now: Moment) -> Any:
+    send = code(number, now)
+    instants = (now - MINUTE, now - HOUR, now + 10 * MINUTE)
+    return await old.fetchrow(
+        _CLAIM, send.digest, send.email, send.kind, to_micros(now), to_micros(send.expires_at), send.network,
+        *map(to_micros, instants), 0, 0, 100,
+    )  # fmt: skip
+
+
+async def test_an_older_server_creates_clocks_and_their_bytes_count(
+    old: asyncpg.Connection, store: PostgresStore
+) -> None:
+    assert await _keep(old, 1, 60, most=2) == []
+    kept = await store.find_clock(key(1), user(1))
+    assert (kept and kept.clock, kept and kept.schedule) == (clock(1), bytes(60))
+    one_more = clock(2), user(1), bytes(41), first_living_key(NOW)
+    assert await store.create_clock(*one_more, Quota(bytes=100)) == QuotaExceeded("bytes", key(1))
+    assert await store.create_clock(*one_more, Quota(bytes=101)) == Created()
+    assert [tuple(row) for row in await _keep(old, 3, 60, most=2)] == [(1, key(1))]
+
+
+async def test_an_older_server_creates_once_and_its_bytes_count(old: asyncpg.Connection, store: PostgresStore) -> None:
+    given = digest(1), b"params", slot_of(key(1)), key(1), user(1), *_INSTANTS, bytes(60), first_living_key(NOW)
+    created, again = [(await old.fetch(_CREATE_ONCE, *given, 1))[0] for _ in range(2)]
+    assert tuple(created) == (None,) * 7
+    assert tuple(again) == (None, b"params", key(1), *_INSTANTS, bytes(60))
+    other = digest(2), b"params", slot_of(key(2)), key(2), *given[4:]
+    assert (await old.fetchval(_CREATE_ONCE, *other, 1)) == key(1)
+    new = clock(3), user(1), bytes(41), first_living_key(NOW), Quota(bytes=100)
+    assert await store.create_clock(*new) == QuotaExceeded("bytes", key(1))
+
+
+async def test_old_and_new_servers_agree_on_the_newest_code(old: asyncpg.Connection, store: PostgresStore) -> None:
+    now = NOW
+    for number in range(6):
+        # Each time the wall clock is set back.
+        now -= HOUR
+        if number % 2:
+            await sent(store, code(number, now))
+        else:
+            assert (await _claim(old, number, now))["held_since"] is None
+        counted = await store.count_try(ANA, allowing(), now)
+        assert counted is not None
+        assert counted.digest == digest(number)
+        assert await old.fetchval(_COUNT_TRY, ANA, to_micros(now), 5, 100) == digest(number)
+    assert await store.redeem_code(ANA, digest(5), session(1, now)) == user(1)
+
+
+async def test_an_older_server_sweeps(old: asyncpg.Connection, store: PostgresStore) -> None:
+    await sent(store, code(1))
+    await sent(store, code(2, NOW - HOUR))
+    living_from = first_living_key(NOW)
+    instants = to_micros(NOW + MINUTE), to_micros(NOW + MINUTE - HOUR)
+    assert await old.fetchval(_SWEEP, living_from, living_from, *instants, 100) == 2
+    assert await store.count_try(ANA, allowing(), NOW + MINUTE) is None
