@@ -54,8 +54,11 @@ def install(*packages: str, unless: Callable[[], object] = lambda: False) -> str
             return ""
         with _services_stay_stopped():
             wait = ["-o", "DPkg::Lock::Timeout=600"]
-            return _run("apt-get", *wait, "update") or _run(
-                "apt-get", *wait, "install", "--yes", "--no-install-recommends", *packages
+            return (
+                # A run that was interrupted while it installed leaves packages that are not configured.
+                _run("dpkg", "--configure", "-a")
+                or _run("apt-get", *wait, "update")
+                or _run("apt-get", *wait, "install", "--yes", "--no-install-recommends", *packages)
             )
 
 

@@ -62,14 +62,14 @@ class PostgresServer:
 
     def __init__(self, folder: Path | None = None, port: int = 0, password: str = "", **settings: str) -> None:
         """With folder, port and password of a server that another process runs, it leads there, and cannot stop it."""
-        if folder is None:
-            atexit.register(self.remove)
         self.folder = folder or _new_folder()
         self.port = port or _free_port()
         self.password = password or secrets.token_urlsafe(16)
         self.settings = {**_SETTINGS, **settings}
         self._process: subprocess.Popen[bytes] | None = None
         self._watcher: subprocess.Popen[bytes] | None = None
+        if folder is None:
+            atexit.register(self.remove)
 
     def __enter__(self) -> Self:
         self.start()

@@ -201,7 +201,7 @@ def polls(place: str) -> re.Pattern[str]:
 
 
 async def assert_quiet(console: Console) -> None:
-    """For a minute on the page's clock no request is made, also when the tab is seen again."""
+    """For a minute on the page's clock no request is made and nothing is said, also when the tab is seen again."""
     before = len(console.tab.requests)
     await console.tab.measure("() => document.dispatchEvent(new Event('visibilitychange'))")
     await console.tab.measure("() => dispatchEvent(new Event('online'))")
@@ -209,6 +209,7 @@ async def assert_quiet(console: Console) -> None:
     # Requests are reported in order, so this one comes after all that were made before.
     await console.tab.measure("async () => { await fetch('/healthz'); }")
     assert [request.url for request in console.tab.requests[before:]] == [f"{console.program.url}/healthz"]
+    await expect(console.said).to_be_empty()
 
 
 @pytest.mark.parametrize("place", ["#/clocks", "#/clocks/new", "#/clock/", "#/mailbox", "#/api/createTestClock"])
