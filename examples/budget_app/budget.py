@@ -1,6 +1,6 @@
-"""A small budget app: what is in the account, and what will be, for whoever is signed in.
+"""A small budget app: the current balance and the forecast of one user's account.
 
-It asks a Tickover server for the money, and uses nothing but the standard library for it.
+It gets the account from a Tickover server, and uses only the standard library.
 """
 
 import http.client
@@ -12,38 +12,38 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 
-class Refused(Exception):
-    """The server does not do what it was asked. The message says why."""
+class ServerError(Exception):
+    """The server returned an error."""
 
 
 class Balance(NamedTuple):
     at: datetime
     amount: Decimal
     after: str
-    """What it was that made the balance so."""
+    """The name of the transaction that led to this balance."""
 
 
 class Budget:
-    """One person's money."""
+    """One user's budget."""
 
     def __init__(self, url: str, token: str | None = None) -> None:
         self._url = urlsplit(url)
         self._token = token
 
-    def ask_for_code(self, email: str) -> None:
-        """Have a code sent to this address, with which it can sign in."""
+    def request_code(self, email: str) -> None:
+        """Send a sign-in code to this email address."""
         self._call("sendLoginCodeEmail", email=email, loginCodeType="SHORT_LIVED", emailType="LOGIN_CODE")
 
     def sign_in(self, email: str, code: str) -> None:
-        answer = self._call("loginByEmailVerification", email=email, code=code, authenticationMethod="EMAIL_CODE")
-        self._token = answer["token"]
+        result = self._call("loginByEmailVerification", email=email, code=code, authenticationMethod="EMAIL_CODE")
+        self._token = result["token"]
 
     def balance(self, clock: str) -> Decimal:
-        """What is in the account."""
+        """Return the current balance."""
         return sum(map(_signed, self._account(clock)["transactions"]), Decimal(0))
 
     def banner(self, clock: str) -> str:
-        """One line for the top of the page: a warning if the money will not last, and otherwise what can be spent."""
+        """Return a warning if the balance will become negative, or else the amount that is free to spend."""
         forecast = list(self._forecast(clock))
         lowest = min(forecast, key=lambda balance: balance.amount)
         if lowest.amount >= 0:
@@ -52,7 +52,7 @@ class Budget:
         return f"{first.after} on {first.at:%-d %B} will leave you {-first.amount:,.2f} short."
 
     def _forecast(self, clock: str) -> Iterator[Balance]:
-        """The balance as it is, and after everything that is still to come."""
+        """Yield the current balance, and the balance after each pending transaction."""
         account = self._account(clock)
         amount = sum(map(_signed, account["transactions"]), Decimal(0))
         yield Balance(datetime.fromisoformat(account["frozenTime"]), amount, "")
@@ -68,18 +68,18 @@ class Budget:
         headers = {"Content-Type": "application/json"}
         if self._token is not None:
             headers["Authorization"] = f"Bearer {self._token}"
-        kind = http.client.HTTPSConnection if self._url.scheme == "https" else http.client.HTTPConnection
-        connection = kind(self._url.netloc, timeout=10)
+        connection_class = http.client.HTTPSConnection if self._url.scheme == "https" else http.client.HTTPConnection
+        connection = connection_class(self._url.netloc, timeout=10)
         try:
             call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
             connection.request("POST", f"{self._url.path}/rpc", json.dumps(call), headers)
-            # Money is counted in decimals: a float has no exact 0.10.
-            answer = json.load(connection.getresponse(), parse_float=Decimal, parse_int=Decimal)
+            # Use decimals: a float can't represent 0.10 exactly.
+            response = json.load(connection.getresponse(), parse_float=Decimal, parse_int=Decimal)
         finally:
             connection.close()
-        if "error" in answer:
-            raise Refused(answer["error"]["message"])
-        result: dict[str, Any] = answer["result"]
+        if "error" in response:
+            raise ServerError(response["error"]["message"])
+        result: dict[str, Any] = response["result"]
         return result
 
 

@@ -59,5 +59,5 @@ def _start(scenario: Scenario, month: Moment) -> Moment:
         return month
     earlier, later = sorted([scenario.start, month])
     if later > moments.years_after(earlier):
-        raise scenario.place.error("its start is more than ten years away")
+        raise scenario.location.error("its start is more than ten years away")
     return scenario.start

@@ -95,8 +95,8 @@ def test_empty_clock_starts_now_or_at_the_given_time(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("arguments", "exit", "message"),
     [
-        (["salary-and-rant"], 2, 'the nearest is "salary-and-rent"'),
-        (["no-such-file.toml"], 2, "there is no scenario and no file of that name"),
+        (["salary-and-rant"], 2, 'did you mean "salary-and-rent"?'),
+        (["no-such-file.toml"], 2, "no scenario or file has this name"),
         (["salary-and-rent", "--scenario", "trip"], 2, "Use only one of SCENARIO, --scenario and --params."),
         (["salary-and-rent", "--params", "-"], 2, "Use only one of SCENARIO, --scenario and --params."),
         (["--params", "no-such-file.json"], 2, "No such file or directory"),

@@ -1,4 +1,4 @@
-"""What the docs and the sample project show of the plugin is run."""
+"""The examples in docs/pytest.md and the sample project run."""
 
 import os
 import re
@@ -19,55 +19,55 @@ PAGE = (ROOT / "docs" / "pytest.md").read_text("utf-8")
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("TICKOVER_")}
 
 
-def fences(kind: str) -> list[str]:
-    return re.findall(rf"^```{kind}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+def code_blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
 
-def test_the_examples_of_the_page_do_what_it_says(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_in_the_docs_run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TICKOVER_URL", raising=False)
     pytester.makeini("[pytest]\nfilterwarnings = error\nasyncio_default_fixture_loop_scope = function")
-    examples = fences("python")
+    examples = code_blocks("python")
     for number, example in enumerate(examples):
         (pytester.path / f"test_{number}.py").write_text(example)
     tests = sum(example.count("\ndef test_") for example in ["\n" + example for example in examples])
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
-    # One is there to show the report of a failing test.
+    # One example fails on purpose, to show its report.
     result.assert_outcomes(passed=tests - 1, failed=1)
-    [report] = fences("text")
-    shown = [re.sub("clock_[0-9a-f-]{36}", "clock_*", line) for line in report.splitlines()]
-    result.stdout.fnmatch_lines(shown, consecutive=True)
+    [report] = code_blocks("text")
+    expected = [re.sub("clock_[0-9a-f-]{36}", "clock_*", line) for line in report.splitlines()]
+    result.stdout.fnmatch_lines(expected, consecutive=True)
 
 
-def test_the_settings_of_the_page_choose_a_server(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_in_the_docs_select_a_server(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TICKOVER_URL", raising=False)
     [url] = set(re.findall(r"http://[^\s\"]+", PAGE))
-    [command] = [line for line in "".join(fences("sh")).splitlines() if line.startswith("pytest ")]
-    assert plugin._given_url(pytester.parseconfig(*command.split()[1:])) == url
-    [settings] = fences("toml")
+    [command] = [line for line in "".join(code_blocks("sh")).splitlines() if line.startswith("pytest ")]
+    assert plugin._configured_url(pytester.parseconfig(*command.split()[1:])) == url
+    [settings] = code_blocks("toml")
     pytester.makepyprojecttoml(settings)
-    assert plugin._given_url(pytester.parseconfig()) == url
+    assert plugin._configured_url(pytester.parseconfig()) == url
 
 
-def test_the_page_names_every_fixture_and_type() -> None:
+def test_the_docs_list_every_fixture_and_type() -> None:
     listed = re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)
     assert set(listed) == {name for name in FIXTURES if not name.startswith("tickover_")}
     assert [name for name in (*FIXTURES, *plugin.__all__) if f"`{name}`" not in PAGE] == []
 
 
 @pytest.mark.parametrize(
-    ("tool", "told"),
+    ("tool", "output"),
     [
-        # An environment of its own would not have that plugin, which wants a setting.
+        # pytest-asyncio warns without a setting that the sample project doesn't need.
         ("pytest -p no:asyncio", "6 passed"),
         ("mypy", "no issues found in 4 source files"),
     ],
 )
-def test_the_sample_project_passes(tool: str, told: str, tmp_path: Path) -> None:
+def test_the_sample_project_passes(tool: str, output: str, tmp_path: Path) -> None:
     project = tmp_path / "budget_app"
     shutil.copytree(ROOT / "examples" / "budget_app", project, ignore=shutil.ignore_patterns(".*", "__pycache__"))
-    ran = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", *tool.split()],
         cwd=project, env=ENVIRONMENT, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert f" {told}" in ran.stdout
+    assert process.returncode == 0, process.stdout + process.stderr
+    assert f" {output}" in process.stdout

@@ -1,4 +1,4 @@
-"""Recurrences in words: what means the same, and what means nothing."""
+"""Parsing of recurrences: synonyms, invalid phrases and ambiguous phrases."""
 
 import pytest
 
@@ -9,8 +9,8 @@ MONDAY, FRIDAY = frozenset({0}), frozenset({4})
 WEEKDAY = frozenset(range(5))
 
 
-def fridays(*places: int) -> Months:
-    return Months(1, tuple(MonthDay(place, FRIDAY) for place in places))
+def fridays(*positions: int) -> Months:
+    return Months(1, tuple(MonthDay(position, FRIDAY) for position in positions))
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def fridays(*places: int) -> Months:
         (Years(5, ((9, MonthDay(3)), (12, MonthDay(24)))), ["fifth year on 3 sep and 24 dec", "5 years 3 sep, dec 24"]),
     ],
 )
-def test_these_mean_the_same(recurrence: Recurrence, phrases: list[str]) -> None:
+def test_synonyms(recurrence: Recurrence, phrases: list[str]) -> None:
     assert [parse(phrase) for phrase in phrases] == [recurrence] * len(phrases)
 
 
@@ -125,27 +125,27 @@ def test_these_mean_the_same(recurrence: Recurrence, phrases: list[str]) -> None
     ],
     ids=lambda phrase: repr(phrase)[:40],
 )  # fmt: skip
-def test_these_mean_nothing(phrase: object) -> None:
-    with pytest.raises(ValueError, match=r"^must be a recurrence such as") as refused:
+def test_invalid_phrases(phrase: object) -> None:
+    with pytest.raises(ValueError, match=r"^must be a recurrence such as") as caught:
         parse(phrase)
-    assert str(refused.value) == EXPECTED
+    assert str(caught.value) == EXPECTED
 
 
 @pytest.mark.parametrize(
     ("phrase", "message"),
     [
-        ("every 0 days", "must count from 1 on"),
+        ("every 0 days", "must have a count of 1 or more"),
         ("every month on the 0th", "must name a day from 1 to 31"),
         ("every month on the 32nd", "must name a day from 1 to 31"),
         ("every month on the 1st and the 99th", "must name a day from 1 to 31"),
         ("every month on the 32nd day", "must name a day from 1 to 31"),
-        ("every 0th day", "must count from 1 on"),
-        ("every year on 30 February", "must name a day that February has"),
-        ("every year on 31 April", "must name a day that April has"),
+        ("every 0th day", "must have a count of 1 or more"),
+        ("every year on 30 February", "must name a day that exists in February"),
+        ("every year on 31 April", "must name a day that exists in April"),
         ("every year on December 32", "must name a day from 1 to 31"),
     ],
 )
-def test_what_is_no_day_is_said_to_be_none(phrase: str, message: str) -> None:
+def test_invalid_days(phrase: str, message: str) -> None:
     with pytest.raises(ValueError, match=f"^{message}$"):
         parse(phrase)
 
@@ -162,8 +162,8 @@ def test_what_is_no_day_is_said_to_be_none(phrase: str, message: str) -> None:
         ("first weekday", "every weekday", "month on the first weekday"),
     ],
 )
-def test_a_first_of_nothing_is_refused_with_what_may_be_meant(phrase: str, every: str, monthly: str) -> None:
-    with pytest.raises(ValueError, match=f'^must say which is meant: write "{every}", or "{monthly}"$'):
+def test_a_missing_period_is_ambiguous(phrase: str, every: str, monthly: str) -> None:
+    with pytest.raises(ValueError, match=f'^is ambiguous: write "{every}" or "{monthly}"$'):
         parse(phrase)
     assert parse(every) != parse(monthly)
 
@@ -171,7 +171,7 @@ def test_a_first_of_nothing_is_refused_with_what_may_be_meant(phrase: str, every
 @pytest.mark.parametrize(
     ("phrase", "ordinal", "readings"),
     [
-        # The places of a weekday end at the fifth, those of Monday to Friday at the 23rd; beyond are only days.
+        # A month has at most 5 of one weekday and 23 days from Monday to Friday. Higher ordinals are days of the month.
         ("month on the 1st and the last Friday", "1st", ("first day", "first Friday")),
         ("the first and the third Monday of the month", "first", ("first day", "first Monday")),
         ("month on the 1st and on 3rd Friday", "1st", ("first day", "first Friday")),
@@ -188,24 +188,22 @@ def test_a_first_of_nothing_is_refused_with_what_may_be_meant(phrase: str, every
         ("month on the last weekday, 15th and last Friday", "15th", ("fifteenth day", "")),
     ],
 )
-def test_what_may_be_read_in_two_ways_is_refused_with_both(
-    phrase: str, ordinal: str, readings: tuple[str, str]
-) -> None:
-    with pytest.raises(ValueError, match=f'^must say which is meant by "{ordinal}": write "') as refused:
+def test_ambiguous_ordinals(phrase: str, ordinal: str, readings: tuple[str, str]) -> None:
+    with pytest.raises(ValueError, match=f'^is ambiguous: for "{ordinal}" write "') as caught:
         parse(phrase)
-    written = [reading for reading in readings if reading]
-    assert "write " + " or ".join(f'"{reading}"' for reading in written) in str(refused.value)
-    assert all(parse(f"month on the {reading}") for reading in written)
+    supported = [reading for reading in readings if reading]
+    assert "write " + " or ".join(f'"{reading}"' for reading in supported) in str(caught.value)
+    assert all(parse(f"month on the {reading}") for reading in supported)
 
 
 @pytest.mark.parametrize("phrase", ["fortnightly", "biweekly", "bi-weekly", "every biweekly on Friday", "Fortnightly"])
-def test_what_means_two_things_to_two_people_is_refused_with_what_to_write(phrase: str) -> None:
+def test_fortnightly_and_biweekly_are_rejected(phrase: str) -> None:
     with pytest.raises(ValueError, match=r'^must be written as "every 2 weeks on Friday"$'):
         parse(phrase)
     assert parse("every 2 weeks on Friday") == Weeks(2, FRIDAY)
 
 
-def test_what_is_said_to_be_accepted_is_accepted() -> None:
+def test_examples_in_the_error_message_are_valid() -> None:
     examples = EXPECTED.split('"')[1::2]
     assert len(examples) > 5
     assert all(parse(example) for example in examples)

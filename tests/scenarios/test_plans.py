@@ -1,4 +1,4 @@
-"""Scenarios made into plans: when things happen, with which amounts, in which order, and up to which limits."""
+"""Plans of scenarios: instants, amounts, order and limits."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from tests.scenarios.drawing import Phrase, at, instants, phrases, plan, rent, starts, times
+from tests.scenarios.strategies import Phrase, at, instants, phrases, plan, rent, starts, times
 from tickover import plans
 from tickover.core.limits import MAX_CONTRIBUTIONS, MAX_TRANSACTIONS
 from tickover.plans import Plan
@@ -22,7 +22,7 @@ NEW_YEAR = "2027-01-01T00:00:00Z"
 MORNING = "2027-01-01T09:30:00Z"
 
 
-def test_a_scenario_becomes_what_a_clock_takes() -> None:
+def test_a_scenario_becomes_a_plan() -> None:
     scenario = read(
         """
         title = "Two people"
@@ -65,21 +65,21 @@ def test_a_scenario_becomes_what_a_clock_takes() -> None:
     )
 
 
-def test_what_is_not_said_has_a_default() -> None:
+def test_defaults() -> None:
     scenario = read(json.dumps({"transactions": [rent(every="month on the 2nd")]}), "json", title="budget")
-    made = scenario.plan(NEW_YEAR)
+    result = scenario.plan(NEW_YEAR)
     assert (scenario.title, scenario.about) == ("budget", "")
-    assert len(made.transactions) == 6
-    assert {item.category for item in made.transactions} == {UNSET}
-    assert {item.at.hour for item in made.transactions} == {8}
-    assert made.goals == []
+    assert len(result.transactions) == 6
+    assert {item.category for item in result.transactions} == {UNSET}
+    assert {item.at.hour for item in result.transactions} == {8}
+    assert result.goals == []
 
 
-# When
+# Timing
 
 
 @pytest.mark.parametrize(
-    ("start", "when", "expected"),
+    ("start", "point", "expected"),
     [
         pytest.param(MORNING, "+10 days", "2027-01-11", id="days, at the time of day"),
         pytest.param(MORNING, "10 days", "2027-01-11", id="without a plus"),
@@ -100,12 +100,12 @@ def test_what_is_not_said_has_a_default() -> None:
         pytest.param("2027-01-01T00:30:00+01:00", "+1 day", "2027-01-01", id="a start of the day before in UTC"),
     ],
 )
-def test_a_point_in_time_follows_the_start(start: str, when: str, expected: str) -> None:
-    assert instants(start, at=when) == [at(expected)]
+def test_points_in_time(start: str, point: str, expected: str) -> None:
+    assert instants(start, at=point) == [at(expected)]
 
 
 @pytest.mark.parametrize(
-    ("written", "expected"),
+    ("value", "expected"),
     [
         ("2027-03-31", "2027-03-31"),
         ("2027-03-31T09:00:00Z", "2027-03-31 09:00"),
@@ -113,15 +113,15 @@ def test_a_point_in_time_follows_the_start(start: str, when: str, expected: str)
         ('["+1 day", 2027-03-31]', "2027-01-02 2027-03-31"),
     ],
 )
-def test_toml_has_dates_of_its_own(written: str, expected: str) -> None:
-    text = f'[[transactions]]\nname = "a"\ncurrency = "EUR"\namount = 1\ntype = "income"\nat = {written}'
+def test_toml_dates(value: str, expected: str) -> None:
+    text = f'[[transactions]]\nname = "a"\ncurrency = "EUR"\namount = 1\ntype = "income"\nat = {value}'
     found = [item.at for item in read(text, "toml").plan(NEW_YEAR).transactions]
     days = [expected] if len(expected) == 16 else expected.split()
     assert found == [at(day) for day in days]
 
 
 @pytest.mark.parametrize(
-    ("written", "start"),
+    ("value", "start"),
     [
         ("2027-01-31", "2027-01-31 00:00"),
         ('"2027-01-31"', "2027-01-31 00:00"),
@@ -129,25 +129,25 @@ def test_toml_has_dates_of_its_own(written: str, expected: str) -> None:
         ('"2027-01-31T10:00:00+01:00"', "2027-01-31 09:00"),
     ],
 )
-def test_a_file_may_fix_its_start_and_an_argument_wins(written: str, start: str) -> None:
-    scenario = read(f'start = {written}\ngoals = [{{ name = "a", target = 1 }}]', "toml")
+def test_the_start_argument_overrides_the_start_in_the_file(value: str, start: str) -> None:
+    scenario = read(f'start = {value}\ngoals = [{{ name = "a", target = 1 }}]', "toml")
     assert scenario.start == at(start)
     assert scenario.plan().frozen_time == at(start)
     assert scenario.plan(NEW_YEAR).frozen_time == at("2027-01-01 00:00")
 
 
 @pytest.mark.parametrize(
-    ("written", "expected"),
+    ("value", "expected"),
     [("08:00", "08:00"), ("23:59", "23:59"), ("00:00", "00:00"), ("23:59:59", "23:59:59"), (" 07:05 ", "07:05")],
 )
-def test_the_time_of_day_holds_for_whatever_has_none(written: str, expected: str) -> None:
+def test_time_applies_to_days_without_a_time(value: str, expected: str) -> None:
     ats = ["+1 day", "2027-01-05", "2027-01-06T03:00:00Z", "+4 hours"]
     days = [f"2027-01-02 {expected}", f"2027-01-05 {expected}", "2027-01-06 03:00", "2027-01-01 04:00"]
-    assert instants(NEW_YEAR, at=ats, time=written) == sorted(map(at, days))
-    assert instants(NEW_YEAR, every="year on 3 Jan", time=written) == [at(f"2027-01-03 {expected}")]
+    assert instants(NEW_YEAR, at=ats, time=value) == sorted(map(at, days))
+    assert instants(NEW_YEAR, every="year on 3 Jan", time=value) == [at(f"2027-01-03 {expected}")]
 
 
-def test_toml_has_times_of_its_own() -> None:
+def test_toml_times() -> None:
     text = '[[goals]]\nname = "a"\ntarget = 1\ncontributions = [{ amount = 1, at = "+1 day", time = 06:07:08 }]'
     assert read(text, "toml").plan(NEW_YEAR).goals[0].contributions[0].at == at("2027-01-02 06:07:08")
 
@@ -174,12 +174,12 @@ def test_toml_has_times_of_its_own() -> None:
         pytest.param({"from": "+1 week", "until": "+1 week"}, "01-08", id="from and until one day"),
     ],
 )
-def test_a_recurrence_has_bounds(keys: dict[str, Any], expected: str) -> None:
+def test_bounds_of_a_recurrence(keys: dict[str, Any], expected: str) -> None:
     found = instants("2027-01-01T08:00:00Z", "1 month", every="Friday", **keys)
     assert found == [at(f"2027-{day}") for day in expected.split()]
 
 
-def test_every_second_is_counted_from_where_it_begins_even_before_the_start() -> None:
+def test_steps_count_from_the_first_occurrence_even_before_the_start() -> None:
     assert instants(NEW_YEAR, "1 month", every="second Friday")[0] == at("2027-01-01")
     assert instants(NEW_YEAR, "1 month", every="second Friday", **{"from": "2026-12-25"})[0] == at("2027-01-08")
 
@@ -194,7 +194,7 @@ def test_every_second_is_counted_from_where_it_begins_even_before_the_start() ->
         ("year", "2026-03-05", "2027-03-05"),
     ],
 )
-def test_what_names_no_day_goes_by_the_day_it_begins(every: str, since: str, expected: str) -> None:
+def test_without_a_day_the_recurrence_uses_the_day_of_from(every: str, since: str, expected: str) -> None:
     found = instants(NEW_YEAR, every=every, **{"from": since})
     assert found[:2] == [at(day) for day in expected.split()]
 
@@ -208,24 +208,24 @@ def test_what_names_no_day_goes_by_the_day_it_begins(every: str, since: str, exp
         pytest.param("2027-01-01T08:00:00Z", "1 second", "2027-01-01", id="at the start of a second"),
     ],
 )
-def test_the_end_of_the_length_is_inside(start: str, length: str, last: str) -> None:
+def test_the_end_is_included(start: str, length: str, last: str) -> None:
     assert instants(start, length, every="day")[-1] == at(last)
 
 
 # Amounts and order
 
 
-def test_amounts_go_with_their_instants_whatever_the_order() -> None:
-    made = plan(NEW_YEAR, rent(amount=[1, 2.5, 3], at=["+3 days", "+1 day", "+2 days"]))
-    assert [(item.at.day, str(item.amount)) for item in made.transactions] == [(2, "2.5"), (3, "3"), (4, "1")]
+def test_amounts_belong_to_their_instants_in_any_order() -> None:
+    result = plan(NEW_YEAR, rent(amount=[1, 2.5, 3], at=["+3 days", "+1 day", "+2 days"]))
+    assert [(item.at.day, str(item.amount)) for item in result.transactions] == [(2, "2.5"), (3, "3"), (4, "1")]
 
 
-def test_one_amount_goes_with_all_instants() -> None:
-    made = plan(NEW_YEAR, rent(amount=7, at=["+1 day", "+1 day", "+2 days"]))
-    assert [(item.at.day, str(item.amount)) for item in made.transactions] == [(2, "7"), (2, "7"), (3, "7")]
+def test_one_amount_applies_to_all_instants() -> None:
+    result = plan(NEW_YEAR, rent(amount=7, at=["+1 day", "+1 day", "+2 days"]))
+    assert [(item.at.day, str(item.amount)) for item in result.transactions] == [(2, "7"), (2, "7"), (3, "7")]
 
 
-def test_what_is_due_at_one_instant_is_in_the_order_of_the_file() -> None:
+def test_items_at_one_instant_are_in_the_order_of_the_file() -> None:
     items = [rent(name=name, at=["+2 days", "+1 day"]) for name in "cab"]
     assert [item.name for item in plan(NEW_YEAR, *items).transactions] == ["c", "a", "b"] * 2
 
@@ -234,10 +234,10 @@ def test_what_is_due_at_one_instant_is_in_the_order_of_the_file() -> None:
 @pytest.mark.parametrize(
     "form", ['{{"goals": [{{"name": "a", "target": {}}}]}}', 'goals = [{{ name = "a", target = {} }}]']
 )
-def test_amounts_arrive_as_they_are_written(form: str, amount: str) -> None:
-    made = read(form.format(amount), "json" if form.startswith("{{") else "toml").plan(NEW_YEAR)
-    assert made.goals[0].target_amount == Decimal(amount)
-    assert json.loads(plans.encode_json(made), parse_float=Decimal)["goals"][0]["targetAmount"] == Decimal(amount)
+def test_amounts_keep_their_digits(form: str, amount: str) -> None:
+    result = read(form.format(amount), "json" if form.startswith("{{") else "toml").plan(NEW_YEAR)
+    assert result.goals[0].target_amount == Decimal(amount)
+    assert json.loads(plans.encode_json(result), parse_float=Decimal)["goals"][0]["targetAmount"] == Decimal(amount)
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
@@ -246,7 +246,7 @@ def test_amounts_arrive_as_they_are_written(form: str, amount: str) -> None:
     st.lists(st.tuples(phrases, times), min_size=1, max_size=5),
     st.lists(st.integers(0, 36 * 24), max_size=5),
 )
-def test_every_plan_lies_within_its_length_and_is_in_order(
+def test_every_plan_is_within_its_length_and_sorted(
     start: datetime, drawn: list[tuple[Phrase, Any]], hours: list[int]
 ) -> None:
     recurring = [
@@ -254,10 +254,10 @@ def test_every_plan_lies_within_its_length_and_is_in_order(
         for number, (phrase, time) in enumerate(drawn)
     ]
     listed = [rent(name="9", at=[f"+{hour} hours" for hour in hours])] if hours else []
-    made = plan(start, *recurring, *listed, length="36 days").transactions
-    assert all(start <= item.at <= start + timedelta(days=36) for item in made)
-    assert all((a.at, a.name) <= (b.at, b.name) for a, b in pairwise(made))
-    assert sum(item.name == "9" for item in made) == len(hours)
+    result = plan(start, *recurring, *listed, length="36 days").transactions
+    assert all(start <= item.at <= start + timedelta(days=36) for item in result)
+    assert all((a.at, a.name) <= (b.at, b.name) for a, b in pairwise(result))
+    assert sum(item.name == "9" for item in result) == len(hours)
 
 
 def test_the_same_start_gives_the_same_plan() -> None:
@@ -272,30 +272,30 @@ def daily(count: int) -> dict[str, Any]:
     return {"amount": 1, "every": "day", "times": count}
 
 
-def of(**top: Any) -> Scenario:
+def scenario_of(**top: Any) -> Scenario:
     return read(json.dumps(top), "json", "f")
 
 
-def test_as_many_transactions_as_a_clock_takes() -> None:
+def test_limit_of_transactions() -> None:
     assert len(plan(NEW_YEAR, rent(**daily(60)), rent(**daily(40))).transactions) == MAX_TRANSACTIONS
-    with pytest.raises(ScenarioError) as refused:
-        of(transactions=[rent(**daily(60)), rent(name="Tea", **daily(41))]).plan(NEW_YEAR)
-    assert str(refused.value) == (
-        "f: 101 transactions from 2027-01-01T00:00:00Z to 2027-07-01T00:00:00Z are more than the 100 that a clock "
-        'takes; shorten length, or let transaction 1 "Rent" happen less often than 60 times.'
+    with pytest.raises(ScenarioError) as caught:
+        scenario_of(transactions=[rent(**daily(60)), rent(name="Tea", **daily(41))]).plan(NEW_YEAR)
+    assert str(caught.value) == (
+        "f: 101 transactions from 2027-01-01T00:00:00Z to 2027-07-01T00:00:00Z exceed the limit of 100 per "
+        'clock; reduce length, or repeat transaction 1 "Rent" fewer than 60 times.'
     )
 
 
-def test_as_many_contributions_as_a_goal_takes() -> None:
+def test_limit_of_contributions() -> None:
     goal = {"name": "Trip", "target": 1, "contributions": [daily(60), daily(40)]}
-    made = of(goals=[goal, goal]).plan(NEW_YEAR)
-    assert [len(found.contributions) for found in made.goals] == [MAX_CONTRIBUTIONS] * 2
+    result = scenario_of(goals=[goal, goal]).plan(NEW_YEAR)
+    assert [len(found.contributions) for found in result.goals] == [MAX_CONTRIBUTIONS] * 2
     more = {"name": "Roof", "target": 1, "contributions": [daily(50), {"amount": 1, "every": "day"}]}
-    with pytest.raises(ScenarioError) as refused:
-        of(goals=[goal, more]).plan(NEW_YEAR)
-    assert str(refused.value) == (
-        'f, goal 2 "Roof": 231 contributions from 2027-01-01T00:00:00Z to 2027-07-01T00:00:00Z are more than the 100 '
-        'that a goal takes; shorten length, or let goal 2 "Roof", contribution 2 happen less often than 181 times.'
+    with pytest.raises(ScenarioError) as caught:
+        scenario_of(goals=[goal, more]).plan(NEW_YEAR)
+    assert str(caught.value) == (
+        'f, goal 2 "Roof": 231 contributions from 2027-01-01T00:00:00Z to 2027-07-01T00:00:00Z exceed the limit of 100 '
+        'per goal; reduce length, or repeat goal 2 "Roof", contribution 2 fewer than 181 times.'
     )
 
 
@@ -311,7 +311,7 @@ def test_as_many_contributions_as_a_goal_takes() -> None:
         ("9989-12-31T23:59:59Z", "10 years"),
     ],
 )
-def test_a_scenario_may_be_as_long_as_a_clock_runs(start: str, length: str) -> None:
+def test_maximum_length(start: str, length: str) -> None:
     assert len(plan(start, rent(every="year"), length=length).transactions) <= 11
 
 
@@ -325,24 +325,24 @@ def test_a_scenario_may_be_as_long_as_a_clock_runs(start: str, length: str) -> N
         ("9989-12-31T23:59:59Z", "10 years 1 day"),
     ],
 )
-def test_a_scenario_may_not_be_longer(start: str, length: str) -> None:
-    scenario = of(length=length, transactions=[rent(every="year")])
-    with pytest.raises(ScenarioError) as refused:
+def test_too_long_scenarios_are_rejected(start: str, length: str) -> None:
+    scenario = scenario_of(length=length, transactions=[rent(every="year")])
+    with pytest.raises(ScenarioError) as caught:
         scenario.plan(start)
-    assert str(refused.value) == "f: length must be at most 10 years, because no clock runs longer."
+    assert str(caught.value) == "f: length must be at most 10 years, the longest time that a clock covers."
 
 
 @pytest.mark.parametrize(
     ("start", "problem"),
     [
-        (None, "it has no start of its own; say when it is to start"),
+        (None, "the scenario has no start; pass one"),
         (datetime(2027, 1, 1), "the start 2027-01-01T00:00:00 has no time zone; …"),  # noqa: DTZ001
         ("soon", "the start …must be an RFC 3339 timestamp …"),
-        ("0010-12-31T23:59:59Z", "the start must lie in the years 0011 to 9989"),
-        ("9990-01-01T00:00:00Z", "the start must lie in the years 0011 to 9989"),
+        ("0010-12-31T23:59:59Z", "the start must be in the years 0011 to 9989"),
+        ("9990-01-01T00:00:00Z", "the start must be in the years 0011 to 9989"),
     ],
 )
-def test_a_start_must_be_an_instant(start: Any, problem: str) -> None:
-    with pytest.raises(ScenarioError) as refused:
-        of(transactions=[rent(every="year")]).plan(start)
-    assert re.fullmatch(f"f: {re.escape(problem).replace('…', '.*')}\\.", str(refused.value))
+def test_invalid_starts(start: Any, problem: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        scenario_of(transactions=[rent(every="year")]).plan(start)
+    assert re.fullmatch(f"f: {re.escape(problem).replace('…', '.*')}\\.", str(caught.value))

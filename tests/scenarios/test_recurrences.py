@@ -1,4 +1,4 @@
-"""Recurrences: on which days they fall, from what they are counted, and that a slow model agrees."""
+"""The days of recurrences, compared with examples and with a slow model."""
 
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -6,25 +6,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.scenarios.drawing import LooseList, Phrase, at, instants, loose_days, phrase, phrases, starts, times
+from tests.scenarios.strategies import LooseList, Phrase, at, instants, loose_days, phrase, phrases, starts, times
 from tickover.core import moments
 from tickover.scenarios.phrases import parse
 
-many = settings(max_examples=120, deadline=None, derandomize=True)
+many_examples = settings(max_examples=120, deadline=None, derandomize=True)
 
 
 def first_days(phrase: str, first: str, count: int) -> str:
-    """So many days of the recurrence, as `MM-DD`, from that day on."""
+    """Return the first days of the recurrence from `first` as `MM-DD`."""
     begin = date.fromisoformat(first)
-    ordinals = parse(phrase).settled(begin).ordinals(begin.toordinal(), date.max.toordinal())
+    ordinals = parse(phrase).with_default_day(begin).ordinals(begin.toordinal(), date.max.toordinal())
     return " ".join(f"{date.fromordinal(day):%m-%d}" for day, _ in zip(ordinals, range(count), strict=False))
 
 
-def is_unclear(words: str) -> bool:
+def is_ambiguous(words: str) -> bool:
     try:
         parse(words)
-    except ValueError as refusal:
-        return str(refusal).startswith("must say which is meant by")
+    except ValueError as error:
+        return str(error).startswith("is ambiguous: for ")
     return False
 
 
@@ -85,40 +85,38 @@ def is_unclear(words: str) -> bool:
         pytest.param("every week on Monday", "0001-01-01", "01-01 01-08", id="the calendar's first day"),
     ],
 )  # fmt: skip
-def test_a_recurrence_falls_on_these_days(phrase: str, first: str, days: str) -> None:
+def test_days_of_recurrences(phrase: str, first: str, days: str) -> None:
     assert first_days(phrase, first, len(days.split()) or 1) == days
 
 
-def test_there_are_none_when_the_last_day_is_before_the_first() -> None:
+def test_an_empty_range_has_no_days() -> None:
     assert list(parse("every day").ordinals(2, 1)) == []
     assert list(parse("every day").ordinals(2, 2)) == [2]
 
 
-@many
+@many_examples
 @given(phrases, st.dates(date(1890, 1, 1), date(2110, 1, 1)), st.integers(0, 800))
-def test_the_days_are_those_of_a_model_that_walks(drawn: Phrase, first: date, length: int) -> None:
+def test_the_days_match_the_model(drawn: Phrase, first: date, length: int) -> None:
     last = first + timedelta(days=length)
     found = parse(drawn.words).ordinals(first.toordinal(), last.toordinal())
     assert [date.fromordinal(day) for day in found] == list(drawn.days(first, last)), drawn.words
 
 
-@settings(many, max_examples=300)
+@settings(many_examples, max_examples=300)
 @given(st.builds(LooseList, st.lists(loose_days, min_size=1, max_size=4)), st.dates(date(1990, 1, 1), date(2040, 1, 1)))
-def test_a_list_of_days_means_what_the_model_reads_or_is_refused(drawn: LooseList, first: date) -> None:
+def test_lists_of_days_match_the_model_or_are_ambiguous(drawn: LooseList, first: date) -> None:
     last = first + timedelta(days=70)
     words = f"month on {drawn.words}"
-    if drawn.may_be_unclear and is_unclear(words):
+    if drawn.may_be_ambiguous and is_ambiguous(words):
         return
     found = parse(words).ordinals(first.toordinal(), last.toordinal())
-    meant = phrase("month", 1, drawn.read())
-    assert [date.fromordinal(day) for day in found] == list(meant.days(first, last)), words
+    expected = phrase("month", 1, drawn.resolve())
+    assert [date.fromordinal(day) for day in found] == list(expected.days(first, last)), words
 
 
-@settings(many, max_examples=60)
+@settings(many_examples, max_examples=60)
 @given(phrases, starts, times, st.integers(1, 99))
-def test_the_instants_of_a_plan_are_those_of_the_model(
-    drawn: Phrase, start: datetime, time_of_day: time, days: int
-) -> None:
+def test_the_instants_of_a_plan_match_the_model(drawn: Phrase, start: datetime, time_of_day: time, days: int) -> None:
     end = start + timedelta(days=days)
     first = start.date() + timedelta(days=start.timetz() > time_of_day.replace(tzinfo=UTC))
     expected = [datetime.combine(day, time_of_day, UTC) for day in drawn.days(first, end.date())]
@@ -127,17 +125,17 @@ def test_the_instants_of_a_plan_are_those_of_the_model(
     assert all(start <= instant <= end for instant in found)
 
 
-@settings(many, max_examples=60)
+@settings(many_examples, max_examples=60)
 @given(phrases, starts, st.integers(0, 500), st.integers(0, 300), st.integers(1, 40))
-def test_what_is_before_the_start_is_counted_and_left_out(
-    drawn: Phrase, start: datetime, before: int, after: int, most: int
+def test_occurrences_before_the_start_count_towards_times(
+    drawn: Phrase, start: datetime, before: int, after: int, count: int
 ) -> None:
     since, until = start - timedelta(days=before), start + timedelta(days=after)
-    when = {"from": moments.write(since), "until": moments.write(until), "times": most, "time": "00:00"}
+    timing = {"from": moments.write(since), "until": moments.write(until), "times": count, "time": "00:00"}
     first = since.date() + timedelta(days=since.time() > time())
-    walked = [datetime.combine(day, time(), UTC) for day in drawn.days(first, until.date())][:most]
-    assert instants(start, "1 year", every=drawn.words, **when) == [
-        found for found in walked if start <= found <= until
+    occurrences = [datetime.combine(day, time(), UTC) for day in drawn.days(first, until.date())][:count]
+    assert instants(start, "1 year", every=drawn.words, **timing) == [
+        found for found in occurrences if start <= found <= until
     ]
 
 
@@ -151,5 +149,5 @@ def test_what_is_before_the_start_is_counted_and_left_out(
         pytest.param("2027-01-01T09:00:00+02:00", "day", "2027-01-01", id="in UTC it is 07:00"),
     ],
 )
-def test_the_first_is_the_first_instant_at_or_after_the_start(start: str, every: str, expected: str) -> None:
+def test_the_first_occurrence_is_at_or_after_the_start(start: str, every: str, expected: str) -> None:
     assert instants(start, every=every, times=3)[0] == at(expected)

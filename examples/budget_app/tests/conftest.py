@@ -1,4 +1,4 @@
-"""Fixtures of this project, made of those that Tickover brings."""
+"""Fixtures of this project, built from Tickover's fixtures."""
 
 import pytest
 from budget import Budget
@@ -9,5 +9,5 @@ from tickover.pytest_plugin import Server
 
 @pytest.fixture
 def budget(tickover: Server, client: Tickover) -> Budget:
-    """The app, with the user signed in whose clocks the test makes."""
+    """The app, signed in as the user who owns the test's clocks."""
     return Budget(tickover.url, client.token)

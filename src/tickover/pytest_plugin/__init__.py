@@ -1,7 +1,7 @@
-"""The pytest plugin: a private server for the session, and fixtures to sign in, make clocks and read mail.
+"""The pytest plugin: a private server for the session, and fixtures for clients, clocks and emails.
 
-Every pytest run of every project that has Tickover installed imports this module. So it takes from Tickover nothing
-until a fixture is asked for; by then coverage measures, too.
+pytest imports this module in every project that has Tickover installed. The module imports the rest of Tickover only
+when a test uses a fixture. This keeps other runs fast, and lets coverage measure Tickover itself.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 __all__ = ["ClockFactory", "Mailbox", "Server"]
 
-# None of these modules may be called like a fixture: an imported one becomes an attribute of this module, too.
+# No module here may have the name of a fixture: importing it would replace the fixture in this namespace.
 _MODULES = {"ClockFactory": "clocks", "Mailbox": "emails", "Server": "server"}
 _SERVER = pytest.StashKey["Server"]()
 
 
 def __getattr__(name: str) -> Any:
-    """The types of the fixtures, for annotations in tests."""
+    """Import the types of the fixtures on first use. Tests need them for annotations."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
@@ -38,9 +38,9 @@ def __getattr__(name: str) -> Any:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    told = "test against this Tickover server, which must keep its mail, instead of starting one"
-    parser.getgroup("tickover").addoption("--tickover-url", metavar="URL", help=told)
-    parser.addini("tickover_url", told, default="")
+    help = "use this running Tickover server, which must have the development mailbox, instead of starting one"
+    parser.getgroup("tickover").addoption("--tickover-url", metavar="URL", help=help)
+    parser.addini("tickover_url", help, default="")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -51,10 +51,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Where a test failed, say how the clocks stand that it made."""
+    """Add the clocks of a failed test to its report."""
     report = yield
-    if report.failed and (server := item.config.stash.get(_SERVER, None)) and (story := server.tell()):
-        report.sections.append(("tickover", story))
+    if report.failed and (server := item.config.stash.get(_SERVER, None)) and (clocks := server.describe_clocks()):
+        report.sections.append(("tickover", clocks))
     return report
 
 
@@ -63,65 +63,65 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 @pytest.fixture(scope="session")
 def tickover(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A real Tickover server of this session's own: .url, .client(), .async_client() and .mailbox."""
-    from tickover.pytest_plugin.server import find_server, start_server  # noqa: PLC0415 - see above
+    """A real Tickover server for this session: .url, .client(), .async_client() and .mailbox."""
+    from tickover.pytest_plugin.server import start_server, use_server  # noqa: PLC0415 - see the module docstring
 
-    url = _given_url(pytestconfig)
-    with find_server(url) if url else start_server(tmp_path_factory.mktemp("tickover")) as server:
+    url = _configured_url(pytestconfig)
+    with use_server(url) if url else start_server(tmp_path_factory.mktemp("tickover")) as server:
         pytestconfig.stash[_SERVER] = server
         yield server
         del pytestconfig.stash[_SERVER]
 
 
-def _given_url(config: pytest.Config) -> str:
-    """The address of a server that runs already; empty when one is to be started."""
+def _configured_url(config: pytest.Config) -> str:
+    """Return the URL of a running server, or an empty string to start one."""
     url: str = config.getoption("tickover_url") or os.environ.get("TICKOVER_URL") or config.getini("tickover_url")
     return url
 
 
 @pytest.fixture
 def tickover_client(tickover: Server) -> Iterator[Tickover]:
-    """A client of the server, signed in as a user whom no other test knows."""
+    """A client signed in as a new user."""
     with tickover.client() as client:
         yield client
 
 
 @pytest.fixture
 def tickover_clock(tickover_client: Tickover) -> ClockFactory:
-    """Make a clock: of nothing, of a scenario by its name or path, of a plan, or of its parts."""
-    from tickover.pytest_plugin.clocks import ClockFactory  # noqa: PLC0415 - see above
+    """Creates clocks: empty, from a scenario's name or path, from a plan, or from its parts."""
+    from tickover.pytest_plugin.clocks import ClockFactory  # noqa: PLC0415 - see the module docstring
 
     return ClockFactory(tickover_client)
 
 
 @pytest.fixture
 def tickover_mailbox(tickover: Server) -> Mailbox:
-    """The mail that the server has sent: .address() is a new one, .wait_for(address) its next letter."""
+    """The emails that the server sent. .address() is a new address, .wait_for(address) waits for its next email."""
     return tickover.mailbox
 
 
 @pytest.fixture
 def client(request: pytest.FixtureRequest) -> Any:
-    """Short for tickover_client."""
-    return _give_way(request, "tickover_client")
+    """Alias of tickover_client."""
+    return _resolve_alias(request, "tickover_client")
 
 
 @pytest.fixture
 def clock(request: pytest.FixtureRequest) -> Any:
-    """Short for tickover_clock."""
-    return _give_way(request, "tickover_clock")
+    """Alias of tickover_clock."""
+    return _resolve_alias(request, "tickover_clock")
 
 
 @pytest.fixture
 def mailbox(request: pytest.FixtureRequest) -> Any:
-    """Short for tickover_mailbox."""
-    return _give_way(request, "tickover_mailbox")
+    """Alias of tickover_mailbox."""
+    return _resolve_alias(request, "tickover_mailbox")
 
 
-def _give_way(request: pytest.FixtureRequest, ours: str) -> Any:
-    """Another plugin's fixture of this name, if there is one, and ours otherwise.
+def _resolve_alias(request: pytest.FixtureRequest, fixture: str) -> Any:
+    """Return another plugin's fixture of the same name if there is one, and otherwise `fixture`.
 
-    The names are common ones, and of two plugins the one that happens to be loaded last would win.
+    The aliases are common names. Without this, the plugin that pytest loads last would win.
     """
     name = request.fixturename
     try:
@@ -129,4 +129,4 @@ def _give_way(request: pytest.FixtureRequest, ours: str) -> Any:
     except pytest.FixtureLookupError as missing:
         if missing.argname != name:
             raise
-    return request.getfixturevalue(ours)
+    return request.getfixturevalue(fixture)

@@ -1,4 +1,4 @@
-"""What the fixture `clock` is: makes clocks of all that a clock can be made of."""
+"""The fixture `clock`: creates clocks from scenarios, plans or parts."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -13,44 +13,44 @@ from tickover.plans import InstantLike, PlannedGoal, PlannedTransaction, to_inst
 from tickover.scenarios import Scenario, load
 
 START: Final = datetime(2027, 1, 1, tzinfo=UTC)
-"""Where clocks start that say nothing of it, so that tests do not depend on the day on which they run."""
+"""The start of clocks without an explicit start, so that tests don't depend on the current date."""
 
 
 class ClockFactory:
-    """Makes clocks for one user."""
+    """Creates clocks for one user."""
 
     def __init__(self, client: Tickover) -> None:
         self._client = client
 
     def __call__(
         self,
-        what: str | Path | Scenario | Plan | None = None,
+        source: str | Path | Scenario | Plan | None = None,
         *,
         start: InstantLike | None = None,
         frozen_time: InstantLike | None = None,
         transactions: Sequence[PlannedTransaction] = (),
         goals: Sequence[PlannedGoal] = (),
     ) -> Clock:
-        """A new clock: of a scenario (its name, its path, or itself), of a plan, or of the parts given."""
+        """Create a clock from a scenario (its name, path or object), from a plan, or from parts."""
         __tracebackhide__ = True
         parts = Plan(
             frozen_time=UNSET if frozen_time is None else to_instant(frozen_time),
             transactions=tuple(transactions),
             goals=tuple(goals),
         )
-        if what is not None and parts != Plan():
-            raise TypeError("frozen_time, transactions and goals are for a clock without a scenario or a plan")
-        if start is not None and (what is None or isinstance(what, Plan)):
-            raise TypeError("start is for a scenario; say frozen_time, or put it into the plan")
-        if what is None:
+        if source is not None and parts != Plan():
+            raise TypeError("frozen_time, transactions and goals can't be combined with a scenario or a plan")
+        if start is not None and (source is None or isinstance(source, Plan)):
+            raise TypeError("start requires a scenario; use frozen_time instead, in the plan if there is one")
+        if source is None:
             plan = parts
-        elif isinstance(what, Plan):
-            plan = what
+        elif isinstance(source, Plan):
+            plan = source
         else:
-            plan = _planned(what, start)
+            plan = _scenario_plan(source, start)
         return self._client.create_clock(replace(plan, frozen_time=START) if plan.frozen_time is UNSET else plan)
 
 
-def _planned(what: str | Path | Scenario, start: InstantLike | None) -> Plan:
-    scenario = what if isinstance(what, Scenario) else load(what)
+def _scenario_plan(source: str | Path | Scenario, start: InstantLike | None) -> Plan:
+    scenario = source if isinstance(source, Scenario) else load(source)
     return scenario.plan(scenario.start or START if start is None else to_instant(start))

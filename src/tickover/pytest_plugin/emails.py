@@ -1,4 +1,4 @@
-"""The mail that a server has sent to its development mailbox, as tests wait for it."""
+"""Waits for emails in a server's development mailbox."""
 
 import time
 from collections.abc import Callable
@@ -7,32 +7,33 @@ from uuid import uuid4
 
 from tickover.client import Email
 
-_PAUSE_SECONDS: Final = 0.05
+_POLL_SECONDS: Final = 0.05
 
 
 class Mailbox:
-    """All letters of one server, by address. It lives as long as the session."""
+    """The emails of one server, for the whole session."""
 
-    def __init__(self, latest: Callable[[str], Email | None], check: Callable[[], None]) -> None:
+    def __init__(self, latest: Callable[[str], Email | None], check_server: Callable[[], None]) -> None:
         self._latest = latest
-        self._check = check
+        self._check_server = check_server
         self._returned: dict[str, str] = {}
+        """The id of the last email returned, by address."""
 
     def address(self) -> str:
-        """An e-mail address that nobody has used before."""
+        """Return a new email address."""
         return f"user-{uuid4().hex}@example.test"
 
     def wait_for(self, address: str, timeout: float = 5.0) -> Email:
-        """The newest letter to the address, newer than the one returned before; TimeoutError when none comes."""
+        """Return the newest email to the address, once. Raise TimeoutError if no new one arrives in time."""
         __tracebackhide__ = True
-        self._check()
+        self._check_server()
         deadline = time.monotonic() + timeout
         while True:
-            letter = self._latest(address)
-            if letter and self._returned.get(letter.to) != letter.id:
-                self._returned[letter.to] = letter.id
-                return letter
+            email = self._latest(address)
+            if email and self._returned.get(email.to) != email.id:
+                self._returned[email.to] = email.id
+                return email
             if time.monotonic() >= deadline:
-                newer = "newer " if letter else ""
-                raise TimeoutError(f"No {newer}letter to {address} has come within {timeout:g} seconds.")
-            time.sleep(_PAUSE_SECONDS)
+                new = "new " if email else ""
+                raise TimeoutError(f"No {new}email to {address} arrived within {timeout:g} seconds.")
+            time.sleep(_POLL_SECONDS)

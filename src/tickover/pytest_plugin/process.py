@@ -1,4 +1,4 @@
-"""A private server: a process that ends with the one that started it, however that ends."""
+"""Runs a private server in a process that stops when its parent process ends for any reason."""
 
 import json
 import os
@@ -15,9 +15,9 @@ import pytest
 
 _START_SECONDS: Final = 30.0
 _STOP_SECONDS: Final = 20.0
-_LAST_SECONDS: Final = 2.0
-"""For a process that has said its last word, until it has ended."""
-_SHOWN_BYTES: Final = 4000
+_EXIT_SECONDS: Final = 2.0
+"""How long to wait for the exit code of a process that printed something unexpected."""
+_MAX_OUTPUT_BYTES: Final = 4000
 
 _COMMAND: Final = (sys.executable, "-m", "tickover", "serve", "--attached")
 _SETTINGS: Final = {
@@ -26,7 +26,7 @@ _SETTINGS: Final = {
     "TICKOVER_DATA_DIR": "data",
     "TICKOVER_MAIL_URL": "outbox:",
     "TICKOVER_LOG_LEVEL": "warning",
-    # Tests ask for more in a minute than people do in a day.
+    # Tests exceed the limits that protect a public server.
     "TICKOVER_RESEND_SECONDS": "1",
     "TICKOVER_SENDS_PER_HOUR": "0",
     "TICKOVER_SENDS_PER_HOUR_PER_NETWORK": "0",
@@ -37,63 +37,63 @@ _SETTINGS: Final = {
 
 
 class Process:
-    """The server's process, once it is ready."""
+    """The process of a server."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", output: Path) -> None:
         self._process = process
         self._output = output
         self.url = ""
 
-    def ending(self) -> str:
-        """How it has ended, and what it said last; nothing while it runs."""
+    def exit_message(self) -> str:
+        """Return the exit code and the last output, or an empty string while the process runs."""
         code = self._process.poll()
         if code is None:
             return ""
-        return f"The Tickover server of this session has ended with exit code {code}.\n{self._told()}"
+        return f"The Tickover server of this session exited with code {code}.\n{self._last_output()}"
 
     def wait_until_ready(self, seconds: float) -> None:
         line = self._read_line(time.monotonic() + seconds)
         if line is None:
-            _fail(f"The Tickover server was not ready within {seconds:g} seconds.", self._told())
-        self.url = _url_in(line)
+            _fail(f"The Tickover server was not ready within {seconds:g} seconds.", self._last_output())
+        self.url = _parse_url(line)
         if not self.url:
-            _fail(f"The Tickover server did not start{self._last_code()}.", self._told(line))
+            _fail(f"The Tickover server did not start{self._exit_code()}.", self._last_output(line))
 
     def _read_line(self, deadline: float) -> bytes | None:
-        """What it prints first, until the end of the line or of the process; None when it prints nothing in time."""
+        """Return the output up to the first line end or the end of the process, or None after the deadline."""
         assert self._process.stdout
-        read = b""
+        line = b""
         with selectors.DefaultSelector() as selector:
             selector.register(self._process.stdout, selectors.EVENT_READ)
-            while not read.endswith(b"\n"):
+            while not line.endswith(b"\n"):
                 if not selector.select(max(0.0, deadline - time.monotonic())):
                     return None
-                piece = os.read(self._process.stdout.fileno(), 65_536)
-                if not piece:
+                chunk = os.read(self._process.stdout.fileno(), 65_536)
+                if not chunk:
                     break
-                read += piece
-        return read
+                line += chunk
+        return line
 
-    def _last_code(self) -> str:
+    def _exit_code(self) -> str:
         try:
-            return f", but ended with exit code {self._process.wait(_LAST_SECONDS)}"
+            return f": it exited with code {self._process.wait(_EXIT_SECONDS)}"
         except subprocess.TimeoutExpired:
             return ""
 
-    def _told(self, printed: bytes = b"") -> str:
+    def _last_output(self, printed: bytes = b"") -> str:
         with self._output.open("rb") as file:
-            file.seek(max(0, self._output.stat().st_size - _SHOWN_BYTES))
+            file.seek(max(0, self._output.stat().st_size - _MAX_OUTPUT_BYTES))
             text = (printed + file.read()).decode(errors="replace").strip("\n")
-        return f"Its last output:\n{text}" if text else "It has printed nothing."
+        return f"Last output:\n{text}" if text else "It printed nothing."
 
 
 def _fail(*lines: str) -> NoReturn:
-    # Where in our code that is found out helps nobody.
+    # A traceback into the plugin wouldn't help.
     pytest.fail("\n".join(lines), pytrace=False)
 
 
-def _url_in(line: bytes) -> str:
-    """What it says when it is ready; empty when it says something else."""
+def _parse_url(line: bytes) -> str:
+    """Return the URL that a ready server prints, or an empty string for any other line."""
     try:
         return str(json.loads(line.partition(b"\n")[0])["url"])
     except (ValueError, KeyError, TypeError):
@@ -101,24 +101,24 @@ def _url_in(line: bytes) -> str:
 
 
 @contextmanager
-def running(
+def run_server(
     folder: Path,
     command: Sequence[str] = _COMMAND,
     start_seconds: float = _START_SECONDS,
     stop_seconds: float = _STOP_SECONDS,
 ) -> Iterator[Process]:
-    """A server with its data in `folder`, ready when the context is entered, and ended when it is left."""
+    """Run a server with its data in `folder`. It is ready when the context is entered, and stopped at its end."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TICKOVER_")}
     output = folder / "output.txt"
     with output.open("wb") as file:
-        process = subprocess.Popen(  # noqa: S603 - it is our own program
+        process = subprocess.Popen(  # noqa: S603 - the command is trusted
             command,
             cwd=folder,
             env=environment | _SETTINGS,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=file,
-            start_new_session=True,  # a Ctrl-C in the terminal, as in a debugger, is not for it
+            start_new_session=True,  # Ctrl-C in the terminal must not stop it
         )
     try:
         server = Process(process, output)
@@ -129,7 +129,7 @@ def running(
 
 
 def _stop(process: "subprocess.Popen[bytes]", seconds: float) -> None:
-    """End its input, which asks it to stop, and see to it that it does."""
+    """Close its standard input, which stops it. Kill it after a timeout."""
     assert process.stdin
     assert process.stdout
     process.stdin.close()

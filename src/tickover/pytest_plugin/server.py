@@ -1,4 +1,4 @@
-"""What the fixture `tickover` is: a server to test against, private or found, and ways to sign in to it."""
+"""The fixture `tickover`: a private or running server, with clients that are signed in."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -13,124 +13,124 @@ from tickover.client import AsyncTickover, ClientError, Reason, Rejection, Ticko
 from tickover.client.connections import Connections
 from tickover.client.messages import Request, Response
 from tickover.pytest_plugin.emails import Mailbox
-from tickover.pytest_plugin.process import running
-from tickover.pytest_plugin.timeline import draw
+from tickover.pytest_plugin.process import run_server
+from tickover.pytest_plugin.timeline import format_clock
 
-_LONGEST_PAUSE: Final = 5
-"""As many seconds are waited until another letter may go to an address. A private server asks for one."""
-_MOST_CLOCKS: Final = 5
+_MAX_RESEND_SECONDS: Final = 5
+"""The longest wait before another email to the same address. A private server requires one second."""
+_MAX_CLOCKS: Final = 5
 _REPORT_SECONDS: Final = 2.0
 _MAILBOX_SECONDS: Final = 15.0
 
 
 class Server:
-    """A Tickover server that has a development mailbox, so that anybody can be signed in."""
+    """A Tickover server with a development mailbox, so that tests can sign in any user."""
 
-    def __init__(self, visitor: Tickover, ending: Callable[[], str]) -> None:
-        """`ending` tells how the server has ended, and nothing while it runs."""
-        self.url = visitor.url.rstrip("/")
-        self.mailbox = Mailbox(visitor.latest_email, self._check)
-        self._ending = ending
+    def __init__(self, client: Tickover, exit_message: Callable[[], str]) -> None:
+        """`exit_message` returns an empty string while the server runs."""
+        self.url = client.url.rstrip("/")
+        self.mailbox = Mailbox(client.latest_email, self._fail_if_exited)
+        self._exit_message = exit_message
         self._tokens: list[str] = []
-        """Of everybody who was signed in since the test began."""
+        """The tokens of all users signed in since the test began."""
 
     def __repr__(self) -> str:
         return f"Server({self.url!r})"
 
     def client(self, email: str | None = None) -> Tickover:
-        """A new client, signed in with this address, or with a new one. Leave it with `with` or `close()`."""
+        """Return a client signed in with this email address, or with a new one. Close it after use."""
         __tracebackhide__ = True
         return Tickover(self.url, self._sign_in(email))
 
     def async_client(self, email: str | None = None) -> AsyncTickover:
-        """The same, for calls that are awaited."""
+        """Return the same for asyncio."""
         __tracebackhide__ = True
         return AsyncTickover(self.url, self._sign_in(email))
 
     def _sign_in(self, email: str | None) -> str:
         __tracebackhide__ = True
-        self._check()
+        self._fail_if_exited()
         address = self.mailbox.address() if email is None else email
-        with Tickover(self.url) as visitor:
-            _send_code(visitor, address)
+        with Tickover(self.url) as client:
+            _send_code(client, address)
             code = self.mailbox.wait_for(address).code
             if code is None:
-                raise RuntimeError(f"{address} gets no more codes, because too many were wrong; use another address.")
-            token = visitor.log_in(address, code).token
+                raise RuntimeError(f"{address} gets no more codes after too many wrong ones. Use another address.")
+            token = client.log_in(address, code).token
         self._tokens.append(token)
         return token
 
-    def _check(self) -> None:
-        if ending := self._ending():
-            pytest.fail(ending, pytrace=False)
+    def _fail_if_exited(self) -> None:
+        if message := self._exit_message():
+            pytest.fail(message, pytrace=False)
 
     def begin_test(self) -> None:
-        """From here on, tell of the clocks of those who are signed in by the next test."""
+        """Forget the users of the previous test."""
         self._tokens.clear()
 
-    def tell(self) -> str:
-        """How the clocks stand of everybody who was signed in since the test began; empty when there are none."""
+    def describe_clocks(self) -> str:
+        """Return the clocks of all users signed in since the test began as text."""
         if not self._tokens:
             return ""
-        if ending := self._ending():
-            return ending
-        # Who was signed in twice has the same clocks twice.
-        return "\n".join(dict.fromkeys(story for token in self._tokens for story in self._tell_of(token)))
+        if message := self._exit_message():
+            return message
+        # A user may have several tokens, so remove duplicates.
+        return "\n".join(dict.fromkeys(text for token in self._tokens for text in self._clocks_of(token)))
 
-    def _tell_of(self, token: str) -> Iterator[str]:
-        # A client of its own: the test's may be closed by now, and a report must not take long.
-        with Tickover(self.url, token, timeout=_REPORT_SECONDS, retries=0) as reader:
+    def _clocks_of(self, token: str) -> Iterator[str]:
+        # Use a new client: the test may have closed its own, and the report needs a short timeout.
+        with Tickover(self.url, token, timeout=_REPORT_SECONDS, retries=0) as client:
             try:
-                page = reader.list_page(limit=_MOST_CLOCKS)
+                page = client.list_page(limit=_MAX_CLOCKS)
                 if page.next_cursor is not None:
-                    yield "(older clocks are not shown)"
+                    yield "(older clocks are omitted)"
                 for clock in reversed(page.clocks):
-                    yield draw(reader.get_clock(clock.id).snapshot)
+                    yield format_clock(client.get_clock(clock.id).snapshot)
             except (ClientError, Rejection) as error:
-                yield f"(no clocks are shown: {error})"
+                yield f"(can't load the clocks: {error})"
 
 
 @contextmanager
 def start_server(folder: Path) -> Iterator[Server]:
-    """A private server with its data in `folder`."""
-    with running(folder) as process, Tickover(process.url) as visitor:
-        yield Server(visitor, process.ending)
+    """Start a private server with its data in `folder`."""
+    with run_server(folder) as process, Tickover(process.url) as client:
+        yield Server(client, process.exit_message)
 
 
 @contextmanager
-def find_server(url: str) -> Iterator[Server]:
-    """A server that runs already, if tests can use it."""
-    if problem := _problem_with(url):
-        named = f"the Tickover server {url}, which --tickover-url, TICKOVER_URL or tickover_url names"
-        pytest.fail(f"Tests cannot use {named}: {problem}", pytrace=False)
-    with Tickover(url) as visitor:
-        yield Server(visitor, str)
+def use_server(url: str) -> Iterator[Server]:
+    """Use a running server. Fail if tests can't use it."""
+    if problem := _find_problem(url):
+        source = "--tickover-url, TICKOVER_URL or tickover_url"
+        pytest.fail(f"Tests can't use the Tickover server {url} (set by {source}): {problem}", pytrace=False)
+    with Tickover(url) as client:
+        yield Server(client, str)
 
 
-def _problem_with(url: str) -> str:
-    """Why tests cannot use this server, found out without having any mail sent; empty when they can."""
+def _find_problem(url: str) -> str:
+    """Return why tests can't use this server, or an empty string. Send no email."""
     try:
-        with Tickover(url) as visitor:
-            visitor.discover()
+        with Tickover(url) as client:
+            client.discover()
     except (ClientError, Rejection, ValueError) as error:
         return str(error)
-    return "" if _has_mailbox(url) else "it has no development mailbox, so nobody can be signed in."
+    return "" if _has_mailbox(url) else "it has no development mailbox, so tests can't sign in."
 
 
 def _has_mailbox(url: str) -> bool:
-    """A mailbox asks back whose letter is meant; where there is none, there is no such page."""
+    """Return whether the development mailbox is enabled. Without `to` it returns 400; if disabled, 404."""
     with closing(Connections(url, _MAILBOX_SECONDS)) as connections:
         response = connections.send(Request("GET", "/mailbox/latest"), None)
     return isinstance(response, Response) and response.status == HTTPStatus.BAD_REQUEST
 
 
-def _send_code(visitor: Tickover, address: str) -> None:
-    """Have a code sent, after a pause if a letter has gone to the address just now."""
+def _send_code(client: Tickover, address: str) -> None:
+    """Send a code. Wait first if an email was just sent to the address."""
     try:
-        visitor.send_code(address)
-    except Rejection as refused:
-        pause = refused.details.get("retryAfterSeconds", 0)
-        if refused.reason != Reason.RESEND_TOO_SOON or pause > _LONGEST_PAUSE:
+        client.send_code(address)
+    except Rejection as rejection:
+        seconds = rejection.details.get("retryAfterSeconds", 0)
+        if rejection.reason != Reason.RESEND_TOO_SOON or seconds > _MAX_RESEND_SECONDS:
             raise
-        time.sleep(pause)
-        visitor.send_code(address)
+        time.sleep(seconds)
+        client.send_code(address)

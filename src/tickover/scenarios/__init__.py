@@ -1,4 +1,4 @@
-"""Scenarios: files that say in a few lines what months of money look like, made into plans for clocks."""
+"""Scenarios: short TOML or JSON files that describe months of transactions, expanded into plans for clocks."""
 
 from tickover.scenarios.files import load, names, read
 from tickover.scenarios.locations import ScenarioError

@@ -1,4 +1,4 @@
-"""Scenario files: those that come with Tickover, and one's own, in TOML or JSON with the same structure."""
+"""Loads scenario files in TOML or JSON: the included ones by name, and others by path."""
 
 import json
 import tomllib
@@ -8,120 +8,120 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from tickover.scenarios.locations import Place, shown
-from tickover.scenarios.reading import read_scenario
+from tickover.scenarios.locations import Location, quote
+from tickover.scenarios.parser import parse_scenario
 from tickover.scenarios.scenario import Scenario
 
-LARGEST: Final = 256 * 1024
-"""Bytes of a file; a scenario is a few lines, and what reads them takes its time over endless ones."""
-MOST_DOTS: Final = 100
-"""In one line of TOML, where a key of many parts takes time with the square of their number."""
+MAX_FILE_BYTES: Final = 256 * 1024
+"""Scenarios are small, and the parsers are slow on very large files."""
+MAX_DOTS_PER_LINE: Final = 100
+"""In TOML. A dotted key takes time quadratic in the number of its parts."""
 
 _SHIPPED: Final = files("tickover.scenarios") / "shipped"
-_LONGEST_INTEGER: Final = 18
+_MAX_INT_DIGITS: Final = 18
 
 
 def names() -> list[str]:
-    """The scenarios that come with Tickover."""
+    """Return the names of the included scenarios."""
     return sorted(file.name.removesuffix(".toml") for file in _SHIPPED.iterdir() if file.name.endswith(".toml"))
 
 
 def load(name_or_path: str | Path) -> Scenario:
-    """A scenario by its name, if it comes with Tickover, or else from a file; ScenarioError when there is none."""
+    """Load an included scenario by name, or else a file by path. Raise ScenarioError if it doesn't exist."""
     name = str(name_or_path)
     if name in names():
         return read((_SHIPPED / f"{name}.toml").read_bytes(), "toml", name)
-    path, place = Path(name), Place(name or shown(name))
+    path, location = Path(name), Location(name or quote(name))
     try:
-        content = _content(path) if name else None
+        content = _read_file(path) if name else None
     except (OSError, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or error
-        raise place.error(f"it cannot be read: {reason}") from None
+        raise location.error(f"can't be read: {reason}") from None
     if content is None:
-        raise place.error(f"there is no scenario and no file of that name; {_hint(name)}")
-    kind = path.suffix.lower().removeprefix(".")
-    if kind not in _READERS:
-        raise place.error("the name of a scenario's file must end with .toml or .json")
-    return read(content, kind, name, title=path.stem)
+        raise location.error(f"no scenario or file has this name; {_suggest(name)}")
+    format = path.suffix.lower().removeprefix(".")
+    if format not in _PARSERS:
+        raise location.error("the file name must end with .toml or .json")
+    return read(content, format, name, title=path.stem)
 
 
-def read(text: str | bytes, kind: str, name: str = "the scenario", title: str = "") -> Scenario:
-    """A scenario from the text of a file; errors call it by `name`, and `title` is for one that has none."""
-    place = Place(name)
-    if kind not in _READERS:
-        raise place.error(f'the kind of a scenario must be "toml" or "json", not {shown(kind)}')
-    if len(text) > LARGEST:
-        raise place.error(f"it must have at most {LARGEST:,} bytes")
+def read(text: str | bytes, format: str, name: str = "scenario", title: str = "") -> Scenario:
+    """Parse a scenario from text. Errors contain `name`, and `title` is the default title."""
+    location = Location(name)
+    if format not in _PARSERS:
+        raise location.error(f'the format must be "toml" or "json", not {quote(format)}')
+    if len(text) > MAX_FILE_BYTES:
+        raise location.error(f"the file must have at most {MAX_FILE_BYTES:,} bytes")
     try:
-        values = _READERS[kind](text if isinstance(text, str) else text.decode("utf-8-sig"))
+        values = _PARSERS[format](text if isinstance(text, str) else text.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise place.error(f"it must be text in UTF-8, and is not from byte {error.start + 1:,} on") from None
+        raise location.error(f"invalid UTF-8 at byte {error.start + 1:,}") from None
     except RecursionError:
-        raise place.error("it must not be nested so deeply") from None
+        raise location.error("the values are nested too deeply") from None
     except ValueError as error:
-        raise place.error(f"it must be {kind.upper()}, and is not: {error}") from None
-    return read_scenario(values, name, title or name)
+        raise location.error(f"invalid {format.upper()}: {error}") from None
+    return parse_scenario(values, name, title or name)
 
 
-def _content(path: Path) -> bytes | None:
-    """The bytes of a file, or as many as are too many; None when there is no file."""
+def _read_file(path: Path) -> bytes | None:
+    """Return the content up to one byte over the limit, or None if the file doesn't exist."""
     if path.is_dir():
-        raise ValueError("it is a folder; name a file in it")
+        raise ValueError("it is a folder")
     if not path.exists():
         return None
     if not path.is_file():
-        # A pipe or a device may never end, or never begin.
-        raise ValueError("it is no ordinary file")
+        # Reading a pipe or a device may block forever.
+        raise ValueError("it isn't a regular file")
     with path.open("rb") as file:
-        return file.read(LARGEST + 1)
+        return file.read(MAX_FILE_BYTES + 1)
 
 
-def _hint(name: str) -> str:
-    nearest = get_close_matches(Path(name).stem.lower(), names(), n=1)
-    meant = f'the nearest is "{nearest[0]}", and ' if nearest else ""
-    return f"{meant}those that come with Tickover are {', '.join(names())}"
+def _suggest(name: str) -> str:
+    closest = get_close_matches(Path(name).stem.lower(), names(), n=1)
+    hint = f'did you mean "{closest[0]}"? ' if closest else ""
+    return f"{hint}Included scenarios: {', '.join(names())}"
 
 
-def _read_toml(text: str) -> Any:
+def _parse_toml(text: str) -> Any:
     for number, line in enumerate(text.split("\n"), 1):
-        if line.count(".") > MOST_DOTS:
-            raise ValueError(f"line {number} has more than {MOST_DOTS} dots")
-    return tomllib.loads(text, parse_float=_read_decimal)
+        if line.count(".") > MAX_DOTS_PER_LINE:
+            raise ValueError(f"line {number} has more than {MAX_DOTS_PER_LINE} dots")
+    return tomllib.loads(text, parse_float=_parse_decimal)
 
 
-def _read_json(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     return json.loads(
         text,
-        parse_float=_read_decimal,
-        parse_int=_read_integer,
-        parse_constant=_refuse_constant,
-        object_pairs_hook=_read_object,
+        parse_float=_parse_decimal,
+        parse_int=_parse_integer,
+        parse_constant=_reject_constant,
+        object_pairs_hook=_build_object,
     )
 
 
-_READERS: Final = {"toml": _read_toml, "json": _read_json}
+_PARSERS: Final = {"toml": _parse_toml, "json": _parse_json}
 
 
-def _read_decimal(digits: str) -> Decimal:
+def _parse_decimal(digits: str) -> Decimal:
     try:
         return Decimal(digits)
     except InvalidOperation:
-        raise ValueError("a number has too long an exponent") from None
+        raise ValueError("the exponent of a number is out of range") from None
 
 
-def _read_integer(digits: str) -> int | Decimal:
-    # No field takes longer ones, and Python refuses to read the longest.
-    return int(digits) if len(digits) <= _LONGEST_INTEGER else Decimal(digits)
+def _parse_integer(digits: str) -> int | Decimal:
+    # No field accepts longer integers, and Python refuses to parse very long ones.
+    return int(digits) if len(digits) <= _MAX_INT_DIGITS else Decimal(digits)
 
 
-def _refuse_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no number in JSON")
+def _reject_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
 
 
-def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, value in pairs:
         if key in values:
-            raise ValueError(f"the key {shown(key)} is there twice")
+            raise ValueError(f"duplicate key {quote(key)}")
         values[key] = value
     return values

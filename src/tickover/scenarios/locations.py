@@ -1,4 +1,4 @@
-"""Where in a scenario something is wrong, of what there is too much, and the one error that says so."""
+"""Locations in a scenario, ScenarioError, and the limits on the number of items."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,32 +10,32 @@ from msgspec import Struct
 
 from tickover.core.limits import MAX_CONTRIBUTIONS, MAX_GOALS, MAX_TRANSACTIONS
 
-_LONGEST_SHOWN: Final = 60
-_LONGEST_SOURCE: Final = 200
+_MAX_VALUE_LENGTH: Final = 60
+_MAX_SOURCE_LENGTH: Final = 200
 
 
 class ScenarioError(Exception):
-    """A scenario cannot be used. The message is one sentence: where, what is wrong, and what would do instead."""
+    """A scenario is invalid. The message says where, what is wrong, and how to fix it."""
 
 
-class Place(Struct, frozen=True):
-    """A scenario, or an item in it, as an error names it."""
+class Location(Struct, frozen=True):
+    """A scenario, or an item in it, for error messages."""
 
     source: str
     item: str = ""
 
-    def inside(self, kind: str, number: int, name: object = None) -> "Place":
-        """An item by its number among its kind, and by its name if it has one."""
-        named = f" {shown(name)}" if isinstance(name, str) else ""
-        return Place(self.source, ", ".join(filter(None, [self.item, f"{kind} {number}{named}"])))
+    def child(self, kind: str, number: int, name: object = None) -> "Location":
+        """Return the location of an item, for example `transaction 2 "Rent"`."""
+        label = f" {quote(name)}" if isinstance(name, str) else ""
+        return Location(self.source, ", ".join(filter(None, [self.item, f"{kind} {number}{label}"])))
 
     def error(self, problem: str) -> ScenarioError:
-        where = ", ".join(filter(None, [_printable(self.source, _LONGEST_SOURCE), self.item]))
+        where = ", ".join(filter(None, [_escape(self.source, _MAX_SOURCE_LENGTH), self.item]))
         return ScenarioError(f"{where}: {problem}{'' if problem.endswith('?') else '.'}")
 
     @contextmanager
-    def blamed(self) -> Iterator[None]:
-        """Have what a ValueError says told as a problem of this place."""
+    def wrap_errors(self) -> Iterator[None]:
+        """Turn a ValueError into a ScenarioError at this location."""
         try:
             yield
         except ValueError as error:
@@ -43,38 +43,38 @@ class Place(Struct, frozen=True):
 
 
 class Limit(Struct, frozen=True):
-    """How many of a kind there may be."""
+    """The maximum number of items of one kind."""
 
-    kinds: str
-    most: int
-    holder: str
+    items: str
+    maximum: int
+    owner: str
 
-    def told(self, count: int, where: str = "") -> str:
-        return f"{count:,} {self.kinds}{where} are more than the {self.most} that {self.holder} takes"
-
-
-TRANSACTIONS: Final = Limit("transactions", MAX_TRANSACTIONS, "a clock")
-GOALS: Final = Limit("goals", MAX_GOALS, "a clock")
-CONTRIBUTIONS: Final = Limit("contributions", MAX_CONTRIBUTIONS, "a goal")
+    def error_text(self, count: int, where: str = "") -> str:
+        return f"{count:,} {self.items}{where} exceed the limit of {self.maximum} per {self.owner}"
 
 
-def shown(value: object) -> str:
-    """A value as an error may show it: on one line, and short however long it is."""
+TRANSACTIONS: Final = Limit("transactions", MAX_TRANSACTIONS, "clock")
+GOALS: Final = Limit("goals", MAX_GOALS, "clock")
+CONTRIBUTIONS: Final = Limit("contributions", MAX_CONTRIBUTIONS, "goal")
+
+
+def quote(value: object) -> str:
+    """Return a value as short printable text for an error message."""
     match value:
         case None | bool():
             return {None: "null", True: "true", False: "false"}[value]
         case int():
-            # Python refuses to write out the longest ones.
+            # Python refuses to format very long integers.
             return str(value) if value.bit_length() <= 64 else "a number of that size"
         case str():
-            return f'"{_printable(value)}"'
+            return f'"{_escape(value)}"'
         case Decimal():
-            return _printable(str(value))
+            return _escape(str(value))
         case date() | time():
             return value.isoformat()
     return "a list" if isinstance(value, list) else "a table"
 
 
-def _printable(text: str, longest: int = _LONGEST_SHOWN) -> str:
-    cut = text if len(text) <= longest else text[: longest - 1] + "…"
-    return "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in cut)
+def _escape(text: str, max_length: int = _MAX_VALUE_LENGTH) -> str:
+    truncated = text if len(text) <= max_length else text[: max_length - 1] + "…"
+    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in truncated)

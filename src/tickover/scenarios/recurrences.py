@@ -1,6 +1,6 @@
-"""Recurrences: the days on which something happens again and again. Knows no words and no times of day.
+"""Recurrences: rules that select days of days, weeks, months or years. They have no words and no times of day.
 
-Days are whole numbers here, as `date.toordinal` counts them, because there are no dates past the last of the calendar.
+Days are proleptic ordinals as in `date.toordinal`, because dates end in the year 9999.
 """
 
 from abc import abstractmethod
@@ -13,20 +13,20 @@ from msgspec import Struct
 
 EVERY_DAY: Final = frozenset(range(7))
 LAST: Final = 31
-"""The place of the last: there are never more days than that, so it is always cut to how many there are."""
+"""The position of the last day. No month has more days, and a position is capped at the number of days."""
 
 
 class Recurrence(Struct, frozen=True):
-    """Certain days of every period, or of every second, third and so on: of days, weeks, months or years."""
+    """Certain days of every `step`-th period. Periods are days, weeks, months or years."""
 
     step: int = 1
 
     @abstractmethod
     def ordinals(self, first: int, last: int) -> Iterable[int]:
-        """Its days from `first` to `last`, both included. Periods are counted from that of the first such day."""
+        """Return its days from `first` to `last`, both included. Periods count from the first matching day."""
 
-    def settled(self, day: date) -> "Recurrence":
-        """The recurrence itself, or, where it names no days, the one that happens on days like this one."""
+    def with_default_day(self, day: date) -> "Recurrence":
+        """Return this recurrence. If it names no days, use the weekday or the date of `day`."""
         return self
 
 
@@ -36,78 +36,79 @@ class Days(Recurrence, frozen=True):
 
 
 class _Periods(Recurrence, frozen=True):
-    """What happens on certain days of longer periods."""
+    """Base class for certain days of weeks, months or years."""
 
     def ordinals(self, first: int, last: int) -> Iterator[int]:
         if first > last:
             return
         begin = self._period_of(first)
-        if all(day < first for day in self._days_of(begin)):
+        if all(day < first for day in self._days_in(begin)):
             begin += 1
         for period in range(begin, self._period_of(last) + 1, self.step):
-            yield from (day for day in sorted(set(self._days_of(period))) if first <= day <= last)
+            yield from (day for day in sorted(set(self._days_in(period))) if first <= day <= last)
 
     @abstractmethod
     def _period_of(self, ordinal: int) -> int:
-        """The number of the period in which a day lies."""
+        """Return the number of the period that contains a day."""
 
     @abstractmethod
-    def _days_of(self, period: int) -> list[int]:
-        """The days of a period that are meant, in any order; there is at least one."""
+    def _days_in(self, period: int) -> list[int]:
+        """Return the selected days of a period in any order. There is at least one."""
 
 
 class Weeks(_Periods, frozen=True):
-    """Weeks begin on Monday, which is weekday 0."""
+    """Weekdays of weeks. Weeks start on Monday, which is weekday 0."""
 
     weekdays: frozenset[int] = frozenset()
 
-    def settled(self, day: date) -> Recurrence:
+    def with_default_day(self, day: date) -> Recurrence:
         return self if self.weekdays else Weeks(self.step, frozenset({day.weekday()}))
 
     def _period_of(self, ordinal: int) -> int:
-        # Day 1 of the calendar is a Monday.
+        # Ordinal 1 is a Monday.
         return (ordinal - 1) // 7
 
-    def _days_of(self, period: int) -> list[int]:
+    def _days_in(self, period: int) -> list[int]:
         return [7 * period + 1 + weekday for weekday in self.weekdays]
 
 
 class MonthDay(Struct, frozen=True):
-    """The first, second … of those days of a month that are such weekdays; where it has not so many, their last."""
+    """The n-th of the days of a month that fall on the given weekdays, or the last if the month has fewer."""
 
-    place: int
+    position: int
     weekdays: frozenset[int] = EVERY_DAY
 
-    def of(self, year: int, month: int) -> int:
-        weekday, length = monthrange(year, month)
-        fitting = [day for day in range(1, length + 1) if (weekday + day - 1) % 7 in self.weekdays]
-        return date(year, month, fitting[min(self.place, len(fitting)) - 1]).toordinal()
+    def in_month(self, year: int, month: int) -> int:
+        """Return the ordinal of this day in a month."""
+        first_weekday, length = monthrange(year, month)
+        matching = [day for day in range(1, length + 1) if (first_weekday + day - 1) % 7 in self.weekdays]
+        return date(year, month, matching[min(self.position, len(matching)) - 1]).toordinal()
 
 
 class Months(_Periods, frozen=True):
     days: tuple[MonthDay, ...] = ()
 
-    def settled(self, day: date) -> Recurrence:
+    def with_default_day(self, day: date) -> Recurrence:
         return self if self.days else Months(self.step, (MonthDay(day.day),))
 
     def _period_of(self, ordinal: int) -> int:
         day = date.fromordinal(ordinal)
         return 12 * day.year + day.month - 1
 
-    def _days_of(self, period: int) -> list[int]:
+    def _days_in(self, period: int) -> list[int]:
         year, month = divmod(period, 12)
-        return [day.of(year, month + 1) for day in self.days]
+        return [day.in_month(year, month + 1) for day in self.days]
 
 
 class Years(_Periods, frozen=True):
     days: tuple[tuple[int, MonthDay], ...] = ()
-    """Each with its month."""
+    """Pairs of a month and a day."""
 
-    def settled(self, day: date) -> Recurrence:
+    def with_default_day(self, day: date) -> Recurrence:
         return self if self.days else Years(self.step, ((day.month, MonthDay(day.day)),))
 
     def _period_of(self, ordinal: int) -> int:
         return date.fromordinal(ordinal).year
 
-    def _days_of(self, period: int) -> list[int]:
-        return [day.of(period, month) for month, day in self.days]
+    def _days_in(self, period: int) -> list[int]:
+        return [day.in_month(period, month) for month, day in self.days]

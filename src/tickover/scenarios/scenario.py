@@ -1,4 +1,4 @@
-"""Scenarios as they were read, and the plans that they become once it is known when they start."""
+"""Parsed scenarios, and their expansion into plans for a given start."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,89 +14,89 @@ from tickover.core import moments
 from tickover.core.limits import SPAN_YEARS
 from tickover.core.results import TransactionType
 from tickover.plans import InstantLike, Plan, PlannedContribution, PlannedGoal, PlannedTransaction
-from tickover.scenarios.locations import CONTRIBUTIONS, TRANSACTIONS, Limit, Place
+from tickover.scenarios.locations import CONTRIBUTIONS, TRANSACTIONS, Limit, Location
 from tickover.scenarios.timings import Timing, Window
 from tickover.spans import Duration
 
-_MAKERS: Final = {"INCOME": plans.income, "EXPENSE": plans.expense}
+_TRANSACTION_BUILDERS: Final = {"INCOME": plans.income, "EXPENSE": plans.expense}
 
 
-class Money(Struct, frozen=True, kw_only=True):
-    """Amounts and when they are due."""
+class ScheduledItem(Struct, frozen=True, kw_only=True):
+    """Amounts and their timing."""
 
-    place: Place
+    location: Location
     amounts: tuple[Decimal, ...]
-    """One for all instants, or one for each."""
+    """One for all instants, or one for each instant."""
     timing: Timing
 
     def instants(self, window: Window) -> list[datetime]:
-        with self.place.blamed():
+        with self.location.wrap_errors():
             return self.timing.instants(window)
 
 
-_Money = TypeVar("_Money", bound=Money)
+_Item = TypeVar("_Item", bound=ScheduledItem)
 
 
-class TransactionItem(Money, frozen=True, kw_only=True):
+class TransactionItem(ScheduledItem, frozen=True, kw_only=True):
     name: str
     type: TransactionType
     currency: str
     category: str | None = None
 
-    def planned(self, amount: Decimal, at: datetime) -> PlannedTransaction:
-        return _MAKERS[self.type](self.name, amount, self.currency, at, self.category)
+    def plan(self, amount: Decimal, at: datetime) -> PlannedTransaction:
+        return _TRANSACTION_BUILDERS[self.type](self.name, amount, self.currency, at, self.category)
 
 
-class ContributionItem(Money, frozen=True, kw_only=True):
-    def planned(self, amount: Decimal, at: datetime) -> PlannedContribution:
+class ContributionItem(ScheduledItem, frozen=True, kw_only=True):
+    def plan(self, amount: Decimal, at: datetime) -> PlannedContribution:
         return plans.contribution(amount, at)
 
 
 class GoalItem(Struct, frozen=True, kw_only=True):
-    place: Place
+    location: Location
     name: str
     target: Decimal
     initial: Decimal
     contributions: tuple[ContributionItem, ...]
 
-    def planned(self, window: Window) -> PlannedGoal:
-        due = _all_due(self.place, self.contributions, window, CONTRIBUTIONS)
-        contributions = [item.planned(amount, at) for item, amount, at in due]
+    def plan(self, window: Window) -> PlannedGoal:
+        occurrences = _expand(self.location, self.contributions, window, CONTRIBUTIONS)
+        contributions = [item.plan(amount, at) for item, amount, at in occurrences]
         return plans.goal(self.name, self.target, self.initial, contributions)
 
 
 class Scenario(Struct, frozen=True, kw_only=True):
-    """What months of money look like, before it is known when they are."""
+    """Transactions and goals over a length of time. `plan` expands them for a start."""
 
-    place: Place
+    location: Location
     title: str
     about: str
     start: datetime | None
-    """The start that the file fixes, if it fixes one."""
+    """The start in the file, if any."""
     length: Duration
     transactions: tuple[TransactionItem, ...]
     goals: tuple[GoalItem, ...]
 
     def plan(self, start: InstantLike | None = None) -> Plan:
-        """All that happens, in order of time and then as in the file; without a start, from the file's own."""
+        """Expand the scenario from `start` or from the file's start. Sort items by time, then by order in the file."""
         window = self.window(start)
-        due = _all_due(self.place, self.transactions, window, TRANSACTIONS)
+        occurrences = _expand(self.location, self.transactions, window, TRANSACTIONS)
         return Plan(
             frozen_time=window.start,
-            transactions=[item.planned(amount, at) for item, amount, at in due],
-            goals=[item.planned(window) for item in self.goals],
+            transactions=[item.plan(amount, at) for item, amount, at in occurrences],
+            goals=[goal.plan(window) for goal in self.goals],
         )
 
     def window(self, start: InstantLike | None = None) -> Window:
-        """From the start, or the file's own, to the end of its length; ScenarioError when a clock cannot run so."""
-        with self.place.blamed():
-            begin = self.start if start is None else _instant(start)
+        """Return the start and the end. Raise ScenarioError if no clock can cover them."""
+        with self.location.wrap_errors():
+            begin = self.start if start is None else _to_instant(start)
             if begin is None:
-                raise ValueError("it has no start of its own; say when it is to start")
+                raise ValueError("the scenario has no start; pass one")
             return Window(begin, _end(begin, self.length))
 
 
-def _instant(start: InstantLike) -> datetime:
+def _to_instant(start: InstantLike) -> datetime:
     try:
         return plans.to_instant(start)
     except ValueError as error:
@@ -105,30 +105,30 @@ def _instant(start: InstantLike) -> datetime:
 
 def _end(start: datetime, length: Duration) -> datetime:
     if not 1 + SPAN_YEARS <= start.year <= 9999 - SPAN_YEARS:
-        raise ValueError(f"the start must lie in the years {1 + SPAN_YEARS:04} to {9999 - SPAN_YEARS}")
+        raise ValueError(f"the start must be in the years {1 + SPAN_YEARS:04} to {9999 - SPAN_YEARS}")
     try:
         end = length.add_to(start)
     except OverflowError:
         end = None
     if end is None or end > moments.years_after(start):
-        raise ValueError(f"length must be at most {SPAN_YEARS} years, because no clock runs longer")
+        raise ValueError(f"length must be at most {SPAN_YEARS} years, the longest time that a clock covers")
     return end
 
 
-def _all_due(
-    place: Place, items: Sequence[_Money], window: Window, limit: Limit
-) -> list[tuple[_Money, Decimal, datetime]]:
-    """Every item with every amount and instant that it has, in order of time; ScenarioError when they are too many."""
+def _expand(
+    location: Location, items: Sequence[_Item], window: Window, limit: Limit
+) -> list[tuple[_Item, Decimal, datetime]]:
+    """Return every occurrence of every item in order of time. Raise ScenarioError if they exceed the limit."""
     instants = [item.instants(window) for item in items]
     counts = [len(found) for found in instants]
-    if sum(counts) > limit.most:
-        between = f" from {moments.write(window.start)} to {moments.write(window.end)}"
+    if sum(counts) > limit.maximum:
+        period = f" from {moments.write(window.start)} to {moments.write(window.end)}"
         busiest = counts.index(max(counts))
-        rarer = f"let {items[busiest].place.item} happen less often than {counts[busiest]:,} times"
-        raise place.error(f"{limit.told(sum(counts), between)}; shorten length, or {rarer}")
-    due = [
+        advice = f"reduce length, or repeat {items[busiest].location.item} fewer than {counts[busiest]:,} times"
+        raise location.error(f"{limit.error_text(sum(counts), period)}; {advice}")
+    occurrences = [
         (item, amount, at)
         for item, found in zip(items, instants, strict=True)
         for amount, at in zip(item.amounts if len(item.amounts) > 1 else repeat(item.amounts[0]), found, strict=False)
     ]
-    return sorted(due, key=itemgetter(2))
+    return sorted(occurrences, key=itemgetter(2))

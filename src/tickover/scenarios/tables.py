@@ -1,26 +1,27 @@
-"""Tables of a file: what their keys hold, read by one rule each, and refused with the key's name."""
+"""Tables of a scenario file. They check their keys, and report invalid values with the key's name."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Any, Final, TypeVar
 
-from tickover.scenarios.locations import Limit, Place, shown
+from tickover.scenarios.locations import Limit, Location, quote
+from tickover.scenarios.readers import Reader
 
-_T = TypeVar("_T")
-_LONGEST_KEY_HINTED: Final = 40
+T = TypeVar("T")
+_MAX_SUGGESTED_KEY_LENGTH: Final = 40
 
 
 class Table:
-    """A table whose keys are all known. Readers raise a ValueError that says what a value must be."""
+    """A table with a fixed set of allowed keys."""
 
-    def __init__(self, value: object, place: Place, known: tuple[str, ...]) -> None:
+    def __init__(self, value: object, location: Location, allowed: tuple[str, ...]) -> None:
         if not isinstance(value, dict):
-            raise place.error(f"it must be a table with the keys {', '.join(known)}, not {shown(value)}")
-        self.place = place
+            raise location.error(f"must be a table with the keys {', '.join(allowed)}, not {quote(value)}")
+        self.location = location
         self._values: dict[str, Any] = value
         for key in value:
-            if key not in known:
-                raise place.error(f"{shown(key)} is no key here; {_hint(key, known)}")
+            if key not in allowed:
+                raise location.error(f"unknown key {quote(key)}; {_suggest(key, allowed)}")
 
     def __contains__(self, key: str) -> bool:
         return key in self._values
@@ -28,46 +29,41 @@ class Table:
     def has_list(self, key: str) -> bool:
         return isinstance(self._values.get(key), list)
 
-    def required(self, key: str, read: Callable[[object], _T]) -> _T:
-        if key in self._values:
-            return self._read(key, self._values[key], read)
-        try:
-            # No reader takes nothing, and what it says of nothing is what it wants.
-            read(None)
-        except ValueError as error:
-            raise self.place.error(f"{key} is missing; it {error}") from None
-        raise AssertionError(f"{key} may be nothing")
+    def required(self, key: str, reader: Reader[T]) -> T:
+        if key not in self._values:
+            raise self.location.error(f"{key} is missing; it {reader.expected}")
+        return self._read(key, self._values[key], reader)
 
-    def optional(self, key: str, read: Callable[[object], _T]) -> _T | None:
-        return self._read(key, self._values[key], read) if key in self._values else None
+    def optional(self, key: str, reader: Reader[T]) -> T | None:
+        return self._read(key, self._values[key], reader) if key in self._values else None
 
-    def several(self, key: str, read: Callable[[object], _T]) -> tuple[_T, ...]:
-        """What is required once, or in a list."""
+    def one_or_more(self, key: str, reader: Reader[T]) -> tuple[T, ...]:
+        """Read a required value that is either one entry or a list."""
         entries = self._values.get(key)
         if not isinstance(entries, list):
-            return (self.required(key, read),)
+            return (self.required(key, reader),)
         if not entries:
-            raise self.place.error(f"{key} must have at least one entry")
-        return tuple(self._read(f"entry {number} of {key}", entry, read) for number, entry in enumerate(entries, 1))
+            raise self.location.error(f"{key} must have at least one entry")
+        return tuple(self._read(f"entry {number} of {key}", entry, reader) for number, entry in enumerate(entries, 1))
 
-    def items(self, limit: Limit) -> Iterator[tuple[object, Place]]:
-        """The entries of the list that is named for their kind, each with its place; none, when it is not there."""
-        key, kind = limit.kinds, limit.kinds.removesuffix("s")
+    def items(self, limit: Limit) -> Iterator[tuple[object, Location]]:
+        """Yield the entries of an optional list with their locations. The key is the limit's plural noun."""
+        key, kind = limit.items, limit.items.removesuffix("s")
         entries = self._values.get(key, [])
         if not isinstance(entries, list):
-            raise self.place.error(f"{key} must be a list with a table for each {kind}, not {shown(entries)}")
-        if len(entries) > limit.most:
-            raise self.place.error(f"{limit.told(len(entries))}; leave some out")
+            raise self.location.error(f"{key} must be a list with a table for each {kind}, not {quote(entries)}")
+        if len(entries) > limit.maximum:
+            raise self.location.error(f"{limit.error_text(len(entries))}; remove some")
         for number, entry in enumerate(entries, 1):
-            yield entry, self.place.inside(kind, number, entry.get("name") if isinstance(entry, dict) else None)
+            yield entry, self.location.child(kind, number, entry.get("name") if isinstance(entry, dict) else None)
 
-    def _read(self, label: str, value: object, read: Callable[[object], _T]) -> _T:
+    def _read(self, label: str, value: object, reader: Reader[T]) -> T:
         try:
-            return read(value)
+            return reader.read(value)
         except ValueError as error:
-            raise self.place.error(f"{label} {error}, not {shown(value)}") from None
+            raise self.location.error(f"{label} {error}, not {quote(value)}") from None
 
 
-def _hint(key: str, known: tuple[str, ...]) -> str:
-    nearest = get_close_matches(key.lower(), known, n=1) if len(key) <= _LONGEST_KEY_HINTED else []
-    return f'did you mean "{nearest[0]}"?' if nearest else f"known are {', '.join(known)}"
+def _suggest(key: str, allowed: tuple[str, ...]) -> str:
+    closest = get_close_matches(key.lower(), allowed, n=1) if len(key) <= _MAX_SUGGESTED_KEY_LENGTH else []
+    return f'did you mean "{closest[0]}"?' if closest else f"available keys: {', '.join(allowed)}"

@@ -1,4 +1,4 @@
-"""When things happen in a scenario: at instants that are listed, or again and again."""
+"""Timings of a scenario's items: listed instants or a recurrence."""
 
 import re
 from datetime import UTC, date, datetime, time
@@ -10,12 +10,12 @@ from msgspec import Struct
 from tickover import spans
 from tickover.core import moments
 from tickover.core.limits import SPAN_YEARS
-from tickover.scenarios.locations import shown
+from tickover.scenarios.locations import quote
 from tickover.scenarios.recurrences import Recurrence
 from tickover.spans import Duration
 
 EXPECTED: Final = (
-    'must be a time after the start such as "+10 days", a date such as "2027-01-31", '
+    'must be a duration after the start such as "+10 days", a date such as "2027-01-31", '
     'an instant such as "2027-01-31T09:00:00Z", "start" or "end"'
 )
 EXPECTED_DAY: Final = 'must be a date such as "2027-01-31" or an instant such as "2027-01-31T09:00:00Z"'
@@ -23,70 +23,70 @@ EXPECTED_TIME: Final = 'must be a time of day in UTC such as "08:00"'
 
 _End = Literal["start", "end"]
 _ENDS: Final[dict[str, _End]] = {"start": "start", "end": "end"}
-_DAYS: Final = re.compile(r"[0-9] *(?:y|mo|w|d)")
+_HAS_DAY_UNIT: Final = re.compile(r"[0-9] *(?:y|mo|w|d)")
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIME: Final = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?")
 
 
 class Window(Struct, frozen=True):
-    """All that a scenario covers, both ends included."""
+    """The time that a scenario covers, both ends included."""
 
     start: datetime
     end: datetime
 
 
 class Point(Struct, frozen=True):
-    """A point in time that a file names, known only when the scenario's start is."""
+    """A point in time as written in a file. Its instant depends on the scenario's start."""
 
-    written: str
-    when: datetime | date | Duration | _End
+    text: str
+    value: datetime | date | Duration | _End
 
     def instant(self, time_of_day: time, window: Window) -> datetime:
-        """The instant that is meant; a day without a time of its own gets the one given."""
-        match self.when:
+        """Return the instant. A day without a time gets `time_of_day`."""
+        match self.value:
             case "start":
                 return window.start
             case "end":
                 return window.end
             case datetime():
-                return self.when
+                return self.value
             case date():
-                return datetime.combine(self.when, time_of_day, UTC)
-        moved = self._moved(self.when, window.start)
-        if self.when.hours or self.when.minutes or self.when.seconds:
+                return datetime.combine(self.value, time_of_day, UTC)
+        moved = self._add_to(self.value, window.start)
+        if self.value.hours or self.value.minutes or self.value.seconds:
             return moved
         return datetime.combine(moved, time_of_day, UTC)
 
-    def _moved(self, span: Duration, start: datetime) -> datetime:
+    def _add_to(self, duration: Duration, start: datetime) -> datetime:
         try:
-            return span.add_to(start)
+            return duration.add_to(start)
         except OverflowError:
-            raise ValueError(f"{self.written} lies beyond the last year of the calendar, 9999") from None
+            raise ValueError(f"{self.text} is after the year 9999") from None
 
 
-class Listed(Struct, frozen=True):
-    """Instants one by one, in the order of the file."""
+class ListedTiming(Struct, frozen=True):
+    """Instants in the order of the file."""
 
     points: tuple[Point, ...]
     time_of_day: time
 
     def instants(self, window: Window) -> list[datetime]:
-        """All of them; ValueError when one lies outside, because whoever lists an instant wants it to happen."""
-        return [self._inside(point, window) for point in self.points]
+        """Return all instants. Raise ValueError if one is outside of the window."""
+        return [self._check(point, window) for point in self.points]
 
-    def _inside(self, point: Point, window: Window) -> datetime:
+    def _check(self, point: Point, window: Window) -> datetime:
         instant = point.instant(self.time_of_day, window)
         if instant < window.start:
-            problem = f'before the start, {moments.write(window.start)}; the earliest is "start"'
+            problem = f'before the start, {moments.write(window.start)}; use "start" or later'
         elif instant > window.end:
-            problem = f"after the end, {moments.write(window.end)}; let it be earlier, or the length longer"
+            problem = f"after the end, {moments.write(window.end)}; use an earlier time, or increase length"
         else:
             return instant
-        raise ValueError(f"at {point.written} is {moments.write(instant)} and lies {problem}")
+        raise ValueError(f"at {point.text} is {moments.write(instant)}, {problem}")
 
 
-class Recurring(Struct, frozen=True):
-    """A recurrence, and how far of it counts."""
+class RecurringTiming(Struct, frozen=True):
+    """A recurrence with optional bounds."""
 
     recurrence: Recurrence
     time_of_day: time
@@ -95,11 +95,11 @@ class Recurring(Struct, frozen=True):
     times: int | None = None
 
     def instants(self, window: Window) -> list[datetime]:
-        """Those inside. What would have been before the start counts towards `times` all the same."""
+        """Return the instants inside of the window. Those before the start count towards `times`."""
         begin, end = self._bounds(window)
         first = begin.toordinal() + (begin.time() > self.time_of_day)
         last = end.toordinal() - (end.time() < self.time_of_day)
-        ordinals = self.recurrence.settled(begin).ordinals(first, last)
+        ordinals = self.recurrence.with_default_day(begin).ordinals(first, last)
         found = (
             datetime.combine(date.fromordinal(ordinal), self.time_of_day, UTC)
             for ordinal in islice(ordinals, self.times)
@@ -110,34 +110,34 @@ class Recurring(Struct, frozen=True):
         begin = self.since.instant(self.time_of_day, window) if self.since else window.start
         end = self.until.instant(self.time_of_day, window) if self.until else window.end
         if self.since and begin < moments.years_after(window.start, -SPAN_YEARS):
-            raise ValueError(f"from {self.since.written} lies more than {SPAN_YEARS} years before the start")
+            raise ValueError(f"from {self.since.text} is more than {SPAN_YEARS} years before the start")
         if self.since and self.until and end < begin:
-            raise ValueError(f"until {self.until.written} lies before from {self.since.written}")
+            raise ValueError(f"until {self.until.text} is before from {self.since.text}")
         return begin, min(end, window.end)
 
 
-Timing = Listed | Recurring
+Timing = ListedTiming | RecurringTiming
 
 
-def read_point(value: object) -> Point:
-    """Read a point in time; ValueError says what it must be."""
+def parse_point(value: object) -> Point:
+    """Parse a point in time. Raise ValueError if it is invalid."""
     if not isinstance(value, str):
-        return Point(shown(value), read_day(value, EXPECTED))
+        return Point(quote(value), parse_day(value, EXPECTED))
     text = value.strip().lower()
     if text in _ENDS:
-        return Point(shown(value), _ENDS[text])
+        return Point(quote(value), _ENDS[text])
     if _DATE.match(text):
-        return Point(shown(value), read_day(value, EXPECTED))
+        return Point(quote(value), parse_day(value, EXPECTED))
     try:
-        span = spans.parse(text)
+        duration = spans.parse(text)
     except ValueError:
         raise ValueError(EXPECTED) from None
-    # No hours at all are exact too, but a span does not remember that it was hours.
-    return Point(shown(value), "start" if span.is_zero and not _DAYS.search(text) else span)
+    # "+0 hours" means exactly the start, but a zero duration doesn't record its unit.
+    return Point(quote(value), "start" if duration.is_zero and not _HAS_DAY_UNIT.search(text) else duration)
 
 
-def read_day(value: object, expected: str = EXPECTED_DAY) -> datetime | date:
-    """Read an instant, or a date, from text or as TOML writes them; ValueError says what it must be."""
+def parse_day(value: object, expected: str = EXPECTED_DAY) -> datetime | date:
+    """Parse an instant or a date from text or from a TOML value. Raise ValueError if it is invalid."""
     try:
         if isinstance(value, str):
             text = value.strip()
@@ -147,14 +147,14 @@ def read_day(value: object, expected: str = EXPECTED_DAY) -> datetime | date:
     except (ValueError, OverflowError):
         raise ValueError(expected) from None
     if isinstance(value, datetime):
-        raise ValueError("must say its offset, as 2027-01-31T09:00:00Z does with its Z")
+        raise ValueError("must have an offset, as in 2027-01-31T09:00:00Z")
     if isinstance(value, date):
         return value
     raise ValueError(expected)
 
 
-def read_time(value: object) -> time:
-    """Read a time of day; ValueError says what it must be."""
+def parse_time(value: object) -> time:
+    """Parse a time of day. Raise ValueError if it is invalid."""
     if isinstance(value, time):
         return value
     if not isinstance(value, str) or not _TIME.fullmatch(value.strip()):

@@ -1,4 +1,4 @@
-"""The scenarios that come with Tickover: a server takes them whenever they start, and they show what they promise."""
+"""The included scenarios: a server accepts them at any start, and they contain what they promise."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given, settings
 
-from tests.scenarios.drawing import starts
+from tests.scenarios.strategies import starts
 from tests.world import World
 from tickover import plans
 from tickover.core import moments
@@ -19,35 +19,35 @@ from tickover.scenarios import load, names
 from tickover.spans import Duration
 
 NEW_YEAR = datetime(2027, 1, 1, tzinfo=UTC)
-ROOM = 10
-"""How far the ordinary ones stay below the limits, so that they can be added to."""
+SPARE_TRANSACTIONS = 10
+"""Regular scenarios stay this far below the limit, so that users can add transactions."""
 
-every_one = pytest.mark.parametrize("name", names())
-ordinary = pytest.mark.parametrize("name", sorted({*names()} - {"limits"}))
+all_scenarios = pytest.mark.parametrize("name", names())
+regular_scenarios = pytest.mark.parametrize("name", sorted({*names()} - {"limits"}))
 
 
-def planned(name: str) -> Plan:
+def plan_of(name: str) -> Plan:
     scenario = load(name)
     return scenario.plan() if scenario.start else scenario.plan(NEW_YEAR)
 
 
-def test_there_are_these() -> None:
-    wanted = {"salary-and-rent", "freelancer", "student", "trip", "debt-payoff", "two-currencies", "limits"}
-    assert wanted <= set(names())
+def test_expected_scenarios_are_included() -> None:
+    expected = {"salary-and-rent", "freelancer", "student", "trip", "debt-payoff", "two-currencies", "limits"}
+    assert expected <= set(names())
     assert names() == sorted(names())
 
 
-@every_one
-def test_each_says_what_it_is(name: str) -> None:
+@all_scenarios
+def test_every_scenario_has_a_description(name: str) -> None:
     scenario = load(name)
     assert scenario.title
     assert scenario.about.endswith(".")
     assert Duration(months=6).add_to(NEW_YEAR) <= scenario.window(NEW_YEAR).end <= Duration(years=1).add_to(NEW_YEAR)
 
 
-@every_one
-async def test_a_server_takes_it_and_all_of_it_happens(name: str, world: World, token: str) -> None:
-    plan = planned(name)
+@all_scenarios
+async def test_a_server_accepts_the_scenario_and_posts_all_items(name: str, world: World, token: str) -> None:
+    plan = plan_of(name)
     clock = await world.create(token, **json.loads(plans.encode_json(plan)))
     ended = await world.advance(token, clock["id"], moments.write(load(name).window(clock["frozenTime"]).end))
     assert [item["name"] for item in ended["transactions"]] == [item.name for item in plan.transactions]
@@ -59,68 +59,68 @@ async def test_a_server_takes_it_and_all_of_it_happens(name: str, world: World, 
     assert [goal["upcomingContributions"] for goal in ended["goals"]] == [[]] * len(plan.goals)
 
 
-@every_one
+@all_scenarios
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(starts)
-def test_a_server_takes_it_whenever_it_starts(name: str, start: datetime) -> None:
+def test_a_server_accepts_the_scenario_at_any_start(name: str, start: datetime) -> None:
     plan = load(name).plan(start)
     faults, _ = read(ScheduleEntry, plans.encode_json(plan), start)
     assert faults == []
     assert len(plan.transactions) <= MAX_TRANSACTIONS
 
 
-@ordinary
-def test_it_has_something_of_everything_and_room_for_more(name: str) -> None:
-    plan = planned(name)
-    assert 40 <= len(plan.transactions) <= MAX_TRANSACTIONS - ROOM
+@regular_scenarios
+def test_regular_scenarios_are_varied_and_below_the_limits(name: str) -> None:
+    plan = plan_of(name)
+    assert 40 <= len(plan.transactions) <= MAX_TRANSACTIONS - SPARE_TRANSACTIONS
     assert {item.type for item in plan.transactions} == {"INCOME", "EXPENSE"}
     assert all(item.category for item in plan.transactions)
-    assert plan.transactions[0].at == plan.frozen_time, "there is something to see at once"
+    assert plan.transactions[0].at == plan.frozen_time, "the first transaction is at the start"
     assert plan.goals
     assert all(goal.contributions for goal in plan.goals)
 
 
-@ordinary
-def test_nobody_is_deep_in_the_red_and_nobody_gets_rich(name: str) -> None:
+@regular_scenarios
+def test_balances_are_realistic(name: str) -> None:
     balances: dict[str, Decimal] = {}
-    for item in planned(name).transactions:
+    for item in plan_of(name).transactions:
         sign = 1 if item.type == "INCOME" else -1
         balances[item.currency] = balances.get(item.currency, Decimal(0)) + sign * item.amount
         assert balances[item.currency] > -500, item
     assert all(balance < 10_000 for balance in balances.values())
 
 
-def saved(goal: PlannedGoal, until: datetime) -> Decimal:
+def saved_amount(goal: PlannedGoal, until: datetime) -> Decimal:
     return sum((item.amount for item in goal.contributions if item.at <= until), start=goal.initial_amount)
 
 
 @pytest.mark.parametrize("start", [NEW_YEAR, NEW_YEAR + timedelta(days=26, hours=9), NEW_YEAR + timedelta(days=30)])
-def test_the_trip_is_paid_for_just_before_it_begins(start: datetime) -> None:
+def test_the_trip_goal_is_reached_just_before_the_end(start: datetime) -> None:
     (goal,) = load("trip").plan(start).goals
     end = load("trip").window(start).end
-    assert saved(goal, end) == goal.target_amount
-    assert saved(goal, end - timedelta(days=45)) < goal.target_amount
+    assert saved_amount(goal, end) == goal.target_amount
+    assert saved_amount(goal, end - timedelta(days=45)) < goal.target_amount
 
 
 def test_the_debt_is_paid_off() -> None:
-    card = planned("debt-payoff").goals[0]
-    assert saved(card, datetime.max.replace(tzinfo=UTC)) == card.target_amount
+    card = plan_of("debt-payoff").goals[0]
+    assert saved_amount(card, datetime.max.replace(tzinfo=UTC)) == card.target_amount
 
 
-def test_a_freelancer_is_paid_irregularly_and_pays_tax_every_quarter() -> None:
-    items = planned("freelancer").transactions
+def test_the_freelancer_has_irregular_income_and_quarterly_taxes() -> None:
+    items = plan_of("freelancer").transactions
     invoices = [item for item in items if item.category == "Invoices"]
     taxes = [item.at.date().isoformat() for item in items if item.category == "Taxes"]
     assert len({item.amount for item in invoices}) > len(invoices) / 2
     assert taxes == ["2027-03-10", "2027-06-10", "2027-09-10"]
 
 
-def test_two_currencies_are_two() -> None:
-    assert {item.currency for item in planned("two-currencies").transactions} == {"CHF", "EUR"}
+def test_two_currencies_has_two_currencies() -> None:
+    assert {item.currency for item in plan_of("two-currencies").transactions} == {"CHF", "EUR"}
 
 
-def test_limits_reaches_them() -> None:
-    plan = planned("limits")
+def test_limits_reaches_every_limit() -> None:
+    plan = plan_of("limits")
     window = load("limits").window()
     days = {(item.at.month, item.at.day) for item in plan.transactions}
     amounts = {item.amount for item in plan.transactions}

@@ -1,4 +1,4 @@
-"""Testing against a server that runs already, and where none can be started."""
+"""Tests against a running server, and without the server's packages."""
 
 import os
 import subprocess
@@ -10,16 +10,16 @@ import pytest
 
 import tickover.pytest_plugin as plugin
 from tests.program import Program
-from tickover.pytest_plugin.server import find_server
+from tickover.pytest_plugin.server import use_server
 
 pytest_plugins = ["pytester"]
 
-OF_THE_SERVER = {
+SERVER_PACKAGES = {
     "aiosmtplib", "apsw", "asyncpg", "dns", "email_validator", "httptools", "jinja2", "structlog", "uvloop"
 }  # fmt: skip
 
 
-def test_a_run_may_use_a_server_that_runs_already(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_can_use_a_running_server(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     pytester.makeini("[pytest]\nfilterwarnings = error\nasyncio_default_fixture_loop_scope = function")
     pytester.makepyfile(
         """
@@ -40,7 +40,7 @@ def test_a_run_may_use_a_server_that_runs_already(pytester: pytest.Pytester, mon
 
 
 @pytest.mark.parametrize(
-    ("option", "variable", "setting", "chosen"),
+    ("option", "variable", "setting", "expected"),
     [
         ("http://option", "http://variable", "http://setting", "http://option"),
         ("", "http://variable", "http://setting", "http://variable"),
@@ -48,11 +48,11 @@ def test_a_run_may_use_a_server_that_runs_already(pytester: pytest.Pytester, mon
         ("", "", "", ""),
     ],
 )
-def test_the_option_comes_before_the_variable_and_that_before_the_setting(
+def test_the_option_overrides_the_variable_which_overrides_the_setting(
     option: str,
     variable: str,
     setting: str,
-    chosen: str,
+    expected: str,
     pytester: pytest.Pytester,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -63,47 +63,47 @@ def test_the_option_comes_before_the_variable_and_that_before_the_setting(
     )
     monkeypatch.setenv("TICKOVER_URL", variable)
     config = pytester.parseconfig("--tickover-url", option) if option else pytester.parseconfig()
-    assert plugin._given_url(config) == chosen
+    assert plugin._configured_url(config) == expected
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "problem"),
     [
         ("http://127.0.0.1:1", "Can't connect to http://127.0.0.1:1"),
         ("localhost:8000", "invalid server URL 'localhost:8000'"),
     ],
 )
-def test_where_no_server_is_found_it_is_told(url: str, told: str) -> None:
-    with pytest.raises(pytest.fail.Exception) as problem, find_server(url):
+def test_an_unusable_server_is_reported(url: str, problem: str) -> None:
+    with pytest.raises(pytest.fail.Exception) as caught, use_server(url):
         pass
-    named = f"the Tickover server {url}, which --tickover-url, TICKOVER_URL or tickover_url names"
-    assert str(problem.value).startswith(f"Tests cannot use {named}: {told}")
+    source = "--tickover-url, TICKOVER_URL or tickover_url"
+    assert str(caught.value).startswith(f"Tests can't use the Tickover server {url} (set by {source}): {problem}")
 
 
-def test_a_server_that_really_sends_its_mail_is_not_used_and_sends_none(tmp_path: Path) -> None:
+def test_a_server_without_a_mailbox_is_not_used_and_sends_no_email(tmp_path: Path) -> None:
     with (
         Program(tmp_path, TICKOVER_MAIL_URL="smtp://127.0.0.1:1") as program,
-        pytest.raises(pytest.fail.Exception, match="it has no development mailbox, so nobody can be signed in"),
-        find_server(program.url),
+        pytest.raises(pytest.fail.Exception, match="it has no development mailbox, so tests can't sign in"),
+        use_server(program.url),
     ):
         pass
-    # Nobody is there to take any, and it would complain.
+    # The SMTP port is closed, so the server would log an error if it sent an email.
     assert program.output.endswith("Press Ctrl-C to stop.\n\n")
 
 
-def test_without_the_packages_of_the_server_it_is_told_how_to_get_them(pytester: pytest.Pytester) -> None:
-    """In an environment of its own, which has all that is here but those packages."""
-    home = pytester.path / "environment"
-    venv.create(home, symlinks=True)
-    there = Path(sysconfig.get_path("purelib", vars={"base": str(home)}))
+def test_missing_server_packages_are_reported(pytester: pytest.Pytester) -> None:
+    """Runs in a virtual environment without the server's packages."""
+    environment = pytester.path / "environment"
+    venv.create(environment, symlinks=True)
+    target = Path(sysconfig.get_path("purelib", vars={"base": str(environment)}))
     for package in Path(sysconfig.get_path("purelib")).iterdir():
-        if package.name.partition("-")[0] not in OF_THE_SERVER:
-            (there / package.name).symlink_to(package)
+        if package.name.partition("-")[0] not in SERVER_PACKAGES:
+            (target / package.name).symlink_to(package)
     pytester.makepyfile("def test_it(client): pass")
-    ran = subprocess.run(
-        [home / "bin" / "python", "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"],
+    process = subprocess.run(
+        [environment / "bin" / "python", "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"],
         env={name: value for name, value in os.environ.items() if not name.startswith("TICKOVER_")},
         cwd=pytester.path, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-    assert "The Tickover server did not start, but ended with exit code 2.\n" in ran.stdout
-    assert "pip install 'tickover[server]'" in ran.stdout
+    assert "The Tickover server did not start: it exited with code 2.\n" in process.stdout
+    assert "pip install 'tickover[server]'" in process.stdout

@@ -1,0 +1,121 @@
+"""Readers: each parses one kind of value in a scenario file, and says what it expects."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, time, timedelta
+from decimal import Decimal
+from typing import Final, Generic, TypeVar
+
+from msgspec import Struct
+
+from tickover import plans, spans
+from tickover.core.limits import MAX_AMOUNT, MAX_CATEGORY, MAX_NAME, SPAN_YEARS
+from tickover.core.results import TransactionType
+from tickover.scenarios import phrases, timings
+from tickover.spans import Duration
+
+T = TypeVar("T")
+
+_MAX_ABOUT: Final = 2_000
+_MAX_TIMES: Final = 10_000
+_MAX_LENGTH: Final = timedelta(days=366 * SPAN_YEARS)
+_CURRENCY: Final = re.compile(r"[A-Z]{3}")
+_TYPES: Final[dict[str, TransactionType]] = {"income": "INCOME", "expense": "EXPENSE"}
+
+
+class Reader(Struct, Generic[T], frozen=True):
+    """Parses a value of a file. `expected` is the end of the sentence "KEY must be …"."""
+
+    expected: str
+    parse: Callable[[object], T | None]
+    """Returns None for a value that isn't as expected. Raises ValueError with a more specific message."""
+
+    def read(self, value: object) -> T:
+        """Return the parsed value. Raise ValueError if it is invalid."""
+        parsed = self.parse(value)
+        if parsed is None:
+            raise ValueError(self.expected)
+        return parsed
+
+
+def _text_reader(minimum: int, maximum: int) -> Reader[str]:
+    def parse(value: object) -> str | None:
+        if not isinstance(value, str) or not minimum <= len(value) <= maximum:
+            return None
+        # JSON can contain lone surrogates, which can't be written to a file or a terminal. The server rejects both.
+        if "\0" in value or any("\ud800" <= char <= "\udfff" for char in value):
+            raise ValueError("must be text without U+0000 and lone surrogates")
+        return value
+
+    return Reader(f"must be text of {minimum} to {maximum:,} characters", parse)
+
+
+def _parse_type(value: object) -> TransactionType | None:
+    return _TYPES.get(value.lower()) if isinstance(value, str) else None
+
+
+def _parse_currency(value: object) -> str | None:
+    return value if isinstance(value, str) and _CURRENCY.fullmatch(value) else None
+
+
+def _parse_amount(value: object) -> Decimal | None:
+    number = _finite_number(value)
+    return None if number is None or not 0 < number <= MAX_AMOUNT else _to_exact_decimal(number)
+
+
+def _parse_initial_amount(value: object) -> Decimal | None:
+    number = _finite_number(value)
+    return None if number is None or not 0 <= number <= MAX_AMOUNT else _to_exact_decimal(number)
+
+
+def _finite_number(value: object) -> Decimal | int | None:
+    """Return the value if it is a finite number. TOML has inf and nan, and in Python True is an int."""
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        return None
+    return value if isinstance(value, int) or value.is_finite() else None
+
+
+def _to_exact_decimal(number: Decimal | int) -> Decimal:
+    try:
+        return plans.to_exact_decimal(number)
+    except ValueError:
+        raise ValueError("must have at most 15 digits, the precision of a JSON number") from None
+
+
+def _parse_length(value: object) -> Duration | None:
+    """Parse a length. Only the scenario can check a length whose days depend on its start."""
+    try:
+        length = spans.parse(value if isinstance(value, str) else "")
+    except ValueError:
+        return None
+    rest = timedelta(
+        weeks=length.weeks, days=length.days, hours=length.hours, minutes=length.minutes, seconds=length.seconds
+    )
+    too_long = 12 * length.years + length.months > 12 * SPAN_YEARS or rest > _MAX_LENGTH
+    return None if length.is_zero or too_long else length
+
+
+def _parse_times(value: object) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 1 <= value <= _MAX_TIMES else None
+
+
+def _parse_start(value: object) -> datetime:
+    day = timings.parse_day(value)
+    return day if isinstance(day, datetime) else datetime.combine(day, time(), UTC)
+
+
+NAME: Final = _text_reader(1, MAX_NAME)
+CATEGORY: Final = _text_reader(0, MAX_CATEGORY)
+ABOUT: Final = _text_reader(0, _MAX_ABOUT)
+TYPE: Final[Reader[TransactionType]] = Reader('must be "income" or "expense"', _parse_type)
+CURRENCY: Final = Reader('must be three uppercase letters such as "EUR"', _parse_currency)
+AMOUNT: Final = Reader(f"must be a number greater than 0 and at most {MAX_AMOUNT:,}", _parse_amount)
+INITIAL_AMOUNT: Final = Reader(f"must be a number from 0 to {MAX_AMOUNT:,}", _parse_initial_amount)
+START: Final = Reader(timings.EXPECTED_DAY, _parse_start)
+LENGTH: Final = Reader(f'must be a duration such as "6 months" or "1 year", at most {SPAN_YEARS} years', _parse_length)
+RECURRENCE: Final = Reader(phrases.EXPECTED, phrases.parse)
+POINT: Final = Reader(timings.EXPECTED, timings.parse_point)
+TIME_OF_DAY: Final = Reader(timings.EXPECTED_TIME, timings.parse_time)
+TIMES: Final = Reader(f"must be a whole number from 1 to {_MAX_TIMES:,}", _parse_times)

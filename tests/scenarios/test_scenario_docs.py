@@ -1,0 +1,120 @@
+"""The examples in docs/scenarios.md run, and its tables are complete."""
+
+import contextlib
+import io
+import re
+from datetime import date, datetime
+from itertools import islice
+
+import pytest
+
+from tests.transcripts import ROOT
+from tickover.core import limits
+from tickover.scenarios import ScenarioError, load, names, parser, read
+from tickover.scenarios.files import MAX_FILE_BYTES
+from tickover.scenarios.phrases import parse
+from tickover.scenarios.timings import Window, parse_point, parse_time
+
+PAGE = (ROOT / "docs" / "scenarios.md").read_text("utf-8")
+NEW_YEAR = datetime.fromisoformat("2027-01-01T00:00:00Z")
+CODE_BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$(?:\n\n```text\n(.*?)\n```$)?", PAGE, re.DOTALL | re.MULTILINE)
+
+
+def rows(header: str) -> list[list[str]]:
+    """Return the rows of all tables with this header."""
+    tables = re.findall(rf"^\| {re.escape(header)} \|\n\|[-|]+\|\n((?:\|.*\|\n)+)", PAGE, re.MULTILINE)
+    assert tables, f"no table has the header {header!r}"
+    return [[cell.strip() for cell in row.strip("|").split("|")] for table in tables for row in table.splitlines()]
+
+
+def quoted(cell: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", cell)
+
+
+@pytest.mark.parametrize(("phrase", "days"), rows("`every` | First days"))
+@pytest.mark.parametrize("prefix", ["", "every ", "EVERY "])
+def test_recurrences_happen_on_the_listed_days(prefix: str, phrase: str, days: str) -> None:
+    first = NEW_YEAR.date()
+    recurrence = parse(prefix + phrase.strip("`")).with_default_day(first)
+    found = islice(recurrence.ordinals(first.toordinal(), date(2100, 1, 1).toordinal()), 3)
+    assert days == ", ".join(f"{day.day} {day:%b %Y}" for day in map(date.fromordinal, found))
+
+
+@pytest.mark.parametrize(("ambiguous", "readings"), rows("Ambiguous | Write instead"))
+def test_ambiguous_phrases_have_clear_alternatives(ambiguous: str, readings: str) -> None:
+    with pytest.raises(ValueError, match=r"^is ambiguous"):
+        parse(quoted(ambiguous)[0])
+    clear = [parse(reading) for reading in quoted(readings)]
+    assert len(set(clear)) == len(clear) >= 1
+
+
+@pytest.mark.parametrize(("format", "text", "error"), [block for block in CODE_BLOCKS if block[0] in ("toml", "json")])
+def test_examples_are_valid_or_fail_as_documented(format: str, text: str, error: str) -> None:
+    if not error:
+        scenario = read(text, format)
+        assert scenario.plan(scenario.start or NEW_YEAR).transactions
+        return
+    with pytest.raises(ScenarioError) as caught:
+        read(text, format, "rent.toml").plan()
+    assert str(caught.value) == error
+
+
+def test_the_first_example_gives_the_expected_plan() -> None:
+    plan = read(CODE_BLOCKS[0][1], "toml").plan(NEW_YEAR)
+    assert [f"{item.at:%m-%d %H:%M} {item.name} {item.amount} {item.currency}" for item in plan.transactions[:6]] == [
+        "01-04 06:00 Rent 840.50 EUR",
+        "01-11 08:00 Invoice 480 USD",
+        "01-25 08:00 Salary 2350 EUR",
+        "02-01 06:00 Rent 840.50 EUR",
+        "02-05 08:00 Swimming 32 EUR",
+        "02-19 08:00 Swimming 32 EUR",
+    ]
+    assert [f"{item.at:%m-%d %H:%M}" for item in plan.goals[0].contributions] == [
+        "01-26 08:00", "02-26 08:00", "03-26 08:00", "04-26 08:00", "07-01 00:00",
+    ]  # fmt: skip
+
+
+def test_the_python_example_prints_the_documented_output() -> None:
+    ((_, code, _),) = [block for block in CODE_BLOCKS if block[0] == "python"]
+    expected = re.findall(r"^> (?!```)(.*)$", PAGE, re.MULTILINE)
+    with contextlib.redirect_stdout(io.StringIO()) as output:
+        exec(code, {})
+    assert output.getvalue().splitlines() == expected
+
+
+def test_every_code_block_is_tested() -> None:
+    assert {language for language, _, _ in CODE_BLOCKS} == {"toml", "json", "python"}
+    assert sum(bool(error) for _, _, error in CODE_BLOCKS) >= 3
+
+
+def test_all_included_scenarios_are_listed() -> None:
+    assert [quoted(name)[0] for name, _ in rows("Name | Description")] == names()
+    for name, about in rows("Name | Description"):
+        assert about
+        assert load(quoted(name)[0])
+
+
+def test_every_key_is_documented() -> None:
+    documented = {
+        quoted(row[0])[0]
+        for header in ("Key | Type | Default | Description", "Key | Type | Required | Description", "Key | Description")
+        for row in rows(header)
+    }
+    tables = (parser.SCENARIO_KEYS, parser.TRANSACTION_KEYS, parser.GOAL_KEYS, parser.CONTRIBUTION_KEYS)
+    assert documented == {key for keys in tables for key in keys}
+
+
+def test_every_documented_point_in_time_is_valid() -> None:
+    window = Window(NEW_YEAR, NEW_YEAR.replace(year=2029))
+    forms = [form.strip('"') for value, _ in rows("Value | Meaning") for form in quoted(value)]
+    assert len(forms) >= 10
+    for form in forms:
+        assert window.start <= parse_point(form).instant(parse_time("08:00"), window) <= window.end
+
+
+def test_the_table_of_limits_is_correct() -> None:
+    numbers = [int(re.sub(r"[^0-9]", "", value)) for _, value in rows("Limit | Value")]
+    assert numbers == [
+        limits.MAX_TRANSACTIONS, limits.MAX_GOALS, limits.MAX_CONTRIBUTIONS, limits.MAX_NAME, limits.MAX_CATEGORY,
+        limits.MAX_AMOUNT, limits.SPAN_YEARS, MAX_FILE_BYTES,
+    ]  # fmt: skip
