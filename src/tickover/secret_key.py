@@ -28,11 +28,19 @@ def load_secret_key(settings: Settings, log: BoundLogger) -> bytes:
         if not path.exists():
             _write_new_key(path)
         _keep_others_from_writing(path.parent, log)
-        key = _read(path, log).decode("ascii").strip()
+        content, mode_before = _read(path)
+        key = content.decode("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise SettingError(f"The secret key {path} cannot be read: {error}.") from None
     if len(key) < _MIN_LENGTH:
         raise SettingError(f"The secret key {path} is damaged. Delete it, and codes sent before no longer work.")
+    if mode_before & _OTHERS:
+        log.warning(
+            "other users could read or change the secret key; its mode is now 600. If you do not trust them, "
+            "stop the server and delete the file, and the next start makes a new key",
+            file=str(path),
+            mode_before=f"{mode_before:03o}",
+        )
     return key.encode()
 
 
@@ -52,7 +60,8 @@ def _write_new_key(path: Path) -> None:
         unfinished.unlink()
 
 
-def _read(path: Path, log: BoundLogger) -> bytes:
+def _read(path: Path) -> tuple[bytes, int]:
+    """Return what is in the file, and its mode before it was made private."""
     try:
         # NONBLOCK, because a named pipe would wait for a writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -63,15 +72,16 @@ def _read(path: Path, log: BoundLogger) -> bytes:
             ) from None
         raise
     try:
-        _make_private(path, descriptor, log)
-        return os.read(descriptor, _MAX_LENGTH)
+        mode_before = _make_private(path, descriptor)
+        return os.read(descriptor, _MAX_LENGTH), mode_before
     finally:
         os.close(descriptor)
 
 
-def _make_private(path: Path, descriptor: int, log: BoundLogger) -> None:
-    """Take the file away from other users, with a warning; SettingError if that's not possible."""
+def _make_private(path: Path, descriptor: int) -> int:
+    """Take the file away from other users, and return its mode before; SettingError if that's not possible."""
     found = os.fstat(descriptor)
+    mode = stat.S_IMODE(found.st_mode)
     if not stat.S_ISREG(found.st_mode):
         raise SettingError(f"The secret key {path} is not a regular file. Delete it, {_OR_SET}.")
     if found.st_uid not in (os.geteuid(), 0):
@@ -79,21 +89,14 @@ def _make_private(path: Path, descriptor: int, log: BoundLogger) -> None:
             f"The secret key {path} belongs to another user (uid {found.st_uid}), who can read and change it. Make it "
             f"your own with chown, {_OR_SET}."
         )
-    if not found.st_mode & _OTHERS:
-        return
-    if found.st_uid == os.geteuid():
+    if mode & _OTHERS and found.st_uid == os.geteuid():
         os.fchmod(descriptor, 0o600)
     if os.fstat(descriptor).st_mode & _OTHERS:
         raise SettingError(
-            f"Other users can read or change the secret key {path} (mode {stat.S_IMODE(found.st_mode):03o}), and this "
+            f"Other users can read or change the secret key {path} (mode {mode:03o}), and this "
             f"user cannot change its mode. Make it private with chmod 600, {_OR_SET}."
         )
-    log.warning(
-        "other users could read or change the secret key; its mode is now 600. If you do not trust them, "
-        "stop the server and delete the file, and the next start makes a new key",
-        file=str(path),
-        mode_before=f"{stat.S_IMODE(found.st_mode):03o}",
-    )
+    return mode
 
 
 def _keep_others_from_writing(folder: Path, log: BoundLogger) -> None:
