@@ -153,6 +153,7 @@ async def test_pool_has_the_size_that_was_set(tmp_path: Path, postgres_url: str)
 
 _LIMITS = {
     "max_clocks_per_user": ("max_clocks_per_user", 7),
+    "max_bytes_per_user": ("max_bytes_per_user", 7),
     "resend_seconds": ("logins.resend_interval", 7),
     "sends_per_hour": ("logins.sends_an_hour", 7),
     "sends_per_hour_per_network": ("logins.sends_an_hour_from_one_network", 7),
