@@ -95,7 +95,7 @@ def test_command_line_works_with_the_public_url(behind_nginx: tuple[Program, str
     # The credentials belong to the URL with its path, not to the host.
     elsewhere = run_tickover(tmp_path, "clock", "list", "--url", url.removesuffix("/tickover"), **home)
     assert elsewhere.returncode != 0
-    assert "not signed in" in elsewhere.stderr
+    assert "signed in at" in elsewhere.stderr
 
 
 def test_pytest_plugin_works_with_the_public_url(behind_nginx: tuple[Program, str], pytester: pytest.Pytester) -> None:
