@@ -2,10 +2,11 @@
 
 import importlib
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import click
+
+from tickover.api.suggestions import closest_match
 
 
 class LazyCommand(NamedTuple):
@@ -51,8 +52,8 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in self._lazy_commands and not name.startswith("-") and not ctx.resilient_parsing:
-            nearest = get_close_matches(name, self._lazy_commands, n=1)
+            closest = closest_match(name, self._lazy_commands)
             available = f"Available commands: {', '.join(self._lazy_commands)}."
-            hint = f"Did you mean '{nearest[0]}'?" if nearest else available
+            hint = f"Did you mean '{closest}'?" if closest else available
             raise click.UsageError(f"Unknown command '{name}'. {hint}", ctx)
         return super().resolve_command(ctx, args)

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
-from difflib import get_close_matches
 from typing import IO, Any, get_args
 
 from msgspec import DecodeError, ValidationError, json, structs
 from msgspec.inspect import is_struct_type
 
+from tickover.api.suggestions import closest_match
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
 from tickover.plans import Plan
@@ -58,8 +58,8 @@ def _find_faults(value: Any, kind: Any, path: str = "") -> Iterator[dict[str, st
     kinds = {field.encode_name: field.type for field in structs.fields(kind)}
     for name, inner in value.items():
         if name not in kinds:
-            nearest = get_close_matches(name, kinds, n=1)
-            hint = f"; did you mean {nearest[0]}?" if nearest else ""
+            closest = closest_match(name, kinds)
+            hint = f"; did you mean {closest}?" if closest else ""
             yield {"path": f"{path}{name}", "message": f"is unknown{hint}"}
         elif kinds[name] is Decimal and isinstance(inner, str):
             yield {"path": f"{path}{name}", "message": "must be a number, without quotes"}

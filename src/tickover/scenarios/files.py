@@ -3,11 +3,11 @@
 import json
 import tomllib
 from decimal import Decimal, InvalidOperation
-from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
+from tickover.api.suggestions import closest_match
 from tickover.scenarios.locations import Location, quote
 from tickover.scenarios.parser import parse_scenario
 from tickover.scenarios.scenario import Scenario
@@ -77,8 +77,8 @@ def _read_file(path: Path) -> bytes | None:
 
 
 def _suggest(name: str) -> str:
-    closest = get_close_matches(Path(name).stem.lower(), names(), n=1)
-    hint = f'did you mean "{closest[0]}"? ' if closest else ""
+    closest = closest_match(Path(name).stem.lower(), names())
+    hint = f'did you mean "{closest}"? ' if closest else ""
     return f"{hint}Included scenarios: {', '.join(names())}"
 
 

@@ -1,14 +1,13 @@
 """Tables of a scenario file. They check their keys, and report invalid values with the key's name."""
 
 from collections.abc import Iterator
-from difflib import get_close_matches
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
+from tickover.api.suggestions import closest_match
 from tickover.scenarios.locations import Limit, Location, quote
 from tickover.scenarios.readers import Reader
 
 T = TypeVar("T")
-_MAX_SUGGESTED_KEY_LENGTH: Final = 40
 
 
 class Table:
@@ -65,5 +64,5 @@ class Table:
 
 
 def _suggest(key: str, allowed: tuple[str, ...]) -> str:
-    closest = get_close_matches(key.lower(), allowed, n=1) if len(key) <= _MAX_SUGGESTED_KEY_LENGTH else []
-    return f'did you mean "{closest[0]}"?' if closest else f"available keys: {', '.join(allowed)}"
+    closest = closest_match(key.lower(), allowed)
+    return f'did you mean "{closest}"?' if closest else f"available keys: {', '.join(allowed)}"

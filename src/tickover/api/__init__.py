@@ -1,0 +1,1 @@
+"""Code that the server and its clients share. It does no I/O."""
