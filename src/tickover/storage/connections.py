@@ -4,6 +4,7 @@ It knows how to reach the server that takes writes, and nothing of what is writt
 """
 
 import asyncio
+import re
 import ssl
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -266,8 +267,13 @@ def _one_url_a_host(url: str) -> list[str]:
 def _split(url: str) -> SplitResult:
     """The parts of the URL. Where they cannot be told from each other, none is shown: one may be the password."""
     try:
-        address = urlsplit(url)
-        user, _, hosts = address.netloc.rpartition("@")
+        # Python 3.14 refuses IPv6 addresses among several hosts, so the hosts are split off and read one by one.
+        scheme, separator, rest = url.partition("://")
+        netloc = re.split("[/?#]", rest, maxsplit=1)[0]
+        address = urlsplit(f"{scheme}{separator}{rest.removeprefix(netloc)}")._replace(netloc=netloc)
+        user, _, hosts = netloc.rpartition("@")
+        if "[" in user or "]" in user:
+            raise ValueError
         for host in hosts.split(","):
             _ = urlsplit(f"//{host}").port  # which is refused if it is none
         if "@" in f"{user}{address.path}{address.query}" or "#" in url:

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from typing import Final
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 import asyncpg
 
@@ -32,7 +32,7 @@ class Sessions:
 
     def __init__(self, url: str, shown: str) -> None:
         self._database = f"The database {shown}"
-        given = dict(parse_qsl(urlsplit(url).query))
+        given = dict(parse_qsl(url.partition("?")[2]))
         pool_mode = given.get("pool_mode", "session")
         if pool_mode not in ("session", "transaction"):
             raise SettingError(f"pool_mode in TICKOVER_DATABASE_URL must be session or transaction, not {pool_mode!r}.")
