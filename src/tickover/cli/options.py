@@ -26,7 +26,7 @@ def parse_time(text: str) -> datetime:
         return moments.parse(text)
     except ValueError:
         raise click.BadParameter(
-            f"Invalid time '{text}'. Use 2027-01-31, '2027-01-31 09:00' or 2027-01-31T09:00:00+01:00."
+            f"'{text}' isn't a time. Use 2027-01-31, '2027-01-31 09:00' or 2027-01-31T09:00:00+01:00."
         ) from None
 
 
@@ -35,7 +35,7 @@ def parse_duration(text: str) -> Duration:
     try:
         duration = parse_span(text)
     except ValueError:
-        raise click.BadParameter(f"Invalid duration '{text}'. Use 1mo, 2w, 10d, 30min or '1y 6mo'.") from None
+        raise click.BadParameter(f"'{text}' isn't a duration. Use 1mo, 2w, 10d, 30min or '1y 6mo'.") from None
     if duration.is_zero:
         raise click.BadParameter(f"'{text}' doesn't move the clock. Use a duration greater than zero.")
     return duration

@@ -25,7 +25,7 @@ _CONTEXT_SETTINGS: Final = {"help_option_names": ["-h", "--help"]}
     cls=LazyGroup,
     context_settings=_CONTEXT_SETTINGS,
     sections={
-        "Clocks": {
+        "Client": {
             "login": LazyCommand("tickover.cli.commands.auth:login", "Sign in by email."),
             "logout": LazyCommand("tickover.cli.commands.auth:logout", "Sign out."),
             "clock": LazyCommand("tickover.cli.root:clock", "Create, advance and inspect clocks."),
@@ -85,6 +85,8 @@ def clock() -> None:
 
     Most commands take the ID of a clock. The default is the clock that you used last on that server. The first or
     last characters of an ID are enough if they match only one clock.
+
+    Examples:
 
     \b
     tickover clock create salary-and-rent --from 2027-01-01

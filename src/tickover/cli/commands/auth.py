@@ -38,9 +38,10 @@ _NEW_LINK: Final = "a new one"
 def login(session: Session, email: str, code: str | None, link: str | None) -> None:
     """Sign in with a code that the server sends to EMAIL.
 
-    A development server keeps its emails, so this command reads the code from there. Other servers send the email,
-    and this command asks you for the code. It stores the token in a file that only you can read. The token is valid
-    for 30 days.
+    If the server runs in development mode, this command reads the code from the server. Otherwise it asks you for the
+    code in the email. It stores a token in a file that only you can read. The token is valid for 30 days.
+
+    Examples:
 
     \b
     tickover login ana@example.test

@@ -45,6 +45,8 @@ def create(
 
     SCENARIO is a name from `tickover scenarios`, or a TOML or JSON file.
 
+    Examples:
+
     \b
     tickover clock create salary-and-rent --from 2027-01-01
     tickover clock create my-scenario.toml
@@ -82,6 +84,8 @@ def _load_plan(session: Session, scenario: str | None, start: datetime | None, p
 def show(session: Session, id: str | None, at: datetime | None, show_all: bool) -> None:
     """Show a clock as it is now, or preview it at a later time.
 
+    Examples:
+
     \b
     tickover clock show
     tickover clock show --at 2027-06-01
@@ -97,10 +101,10 @@ def show(session: Session, id: str | None, at: datetime | None, show_all: bool) 
 @click.command()
 @click.argument("id", required=False)
 @click.option(
-    "--to", type=parse_time, metavar="TIME", help="Advance to this time, for example 2027-02-01 or '2027-02-01 09:00'."
+    "--to", type=parse_time, metavar="TIME", help="Advance to a time such as 2027-02-01 or '2027-02-01 09:00'."
 )
 @click.option(
-    "--by", type=parse_duration, metavar="DURATION", help="Advance by 1mo, 2w, 10d, '1y 6mo' or another duration."
+    "--by", type=parse_duration, metavar="DURATION", help="Advance by a duration such as 1mo, 2w, 10d or '1y 6mo'."
 )
 @click.option("--next", "to_next", is_flag=True, help="Advance to the next transaction or contribution.")
 @click.option("--all", "show_all", is_flag=True, help="List every item that happened.")
@@ -112,6 +116,8 @@ def advance(
     """Move a clock forward and show what happened.
 
     Time only moves forward. To go back, copy the clock at an earlier time with `tickover clock fork`.
+
+    Examples:
 
     \b
     tickover clock advance --by 1mo
@@ -149,6 +155,8 @@ def _target_time(clock: "Clock", to: datetime | None, by: Duration | None) -> da
 @pass_session
 def fork(session: Session, id: str | None, at: datetime | None) -> None:
     """Copy a clock with its schedule. The copy is at the clock's start time, or at another time.
+
+    Examples:
 
     \b
     tickover clock fork

@@ -13,7 +13,7 @@ from tickover.cli.session import Session, pass_session
 @output_options
 @pass_session
 def completion(session: Session, shell: str) -> None:
-    """Print a completion script for SHELL.
+    """Print a shell completion script.
 
     It completes commands, options and scenario names. To load it in every new shell, add the line to the file:
 

@@ -17,13 +17,15 @@ _DEFAULT_LIMIT: Final = 20
 
 @click.command("list")
 @click.option(
-    "--limit", type=click.IntRange(min=1), metavar="N", help=f"List at most N clocks. [default: {_DEFAULT_LIMIT}]"
+    "--limit", type=click.IntRange(min=1), metavar="N", help=f"List at most N clocks, {_DEFAULT_LIMIT} by default."
 )
 @click.option("--all", "list_all", is_flag=True, help="List all clocks.")
 @shared_options
 @pass_session
 def list_(session: Session, limit: int | None, list_all: bool) -> None:
     """List your clocks, newest first. An asterisk marks the last used one.
+
+    Examples:
 
     \b
     tickover clock list
@@ -53,6 +55,8 @@ def list_(session: Session, limit: int | None, list_all: bool) -> None:
 @pass_session
 def delete(session: Session, ids: Sequence[str], yes: bool) -> None:
     """Delete clocks permanently. At a terminal, ask for confirmation first.
+
+    Examples:
 
     \b
     tickover clock delete

@@ -18,6 +18,8 @@ def scenarios(context: click.Context) -> None:
 
     A scenario is a ready-made schedule for a clock.
 
+    Examples:
+
     \b
     tickover scenarios
     tickover scenarios show salary-and-rent > mine.toml
@@ -53,6 +55,8 @@ def show(session: Session, name: str, start: datetime | None) -> None:
     """Print a scenario's file.
 
     With --json, print the parameters of createTestClock that it produces.
+
+    Examples:
 
     \b
     tickover scenarios show salary-and-rent

@@ -25,7 +25,7 @@ _TIMEOUT_SECONDS: Final = 5.0
     type=click.FloatRange(min=0.1),
     default=1.0,
     metavar="SECONDS",
-    help="Seconds between requests. [default: 1]",
+    help="Seconds between requests, 1 by default.",
 )
 @shared_options
 @pass_session
@@ -34,6 +34,8 @@ def watch(session: Session, id: str | None, every: float) -> None:
 
     With --json, or if the output isn't a terminal, print one line per change. If the server becomes unavailable,
     keep retrying. Press Ctrl-C to stop.
+
+    Examples:
 
     \b
     tickover clock watch
