@@ -11,7 +11,7 @@ import msgspec
 import pytest
 import structlog
 
-from tests.transcripts import PAGES, ROOT, rewrite
+from tests.transcripts import PAGES, ROOT, update_page
 from tickover import __version__
 from tickover.core import limits
 from tickover.core.clocks import ContributionEntry, GoalHead, TransactionEntry
@@ -107,7 +107,7 @@ def test_every_value_set_in_the_docs_is_accepted(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", PAGES)
 async def test_the_examples_are_what_the_program_answers(name: str, tmp_path: Path) -> None:
     page = read(name)
-    assert await rewrite(page, tmp_path) == page, "run `python -m tests.transcripts`, and read what it changes"
+    assert await update_page(page, tmp_path) == page, "run `python -m tests.transcripts` and review the changes"
 
 
 def test_the_table_of_operations_is_the_operations() -> None:

@@ -1,17 +1,17 @@
-"""Pages whose examples are run. `python -m tests.transcripts` writes their answers anew.
+"""Runs the examples on documentation pages. `python -m tests.transcripts` updates the responses on the pages.
 
-On such a page the fences `json` and `http` come in pairs: a request, sent to /rpc as it stands, and its answer. A fence
-`text` shows the newest letter. Comments before a request, which readers do not see, set the scene:
+`json` and `http` blocks come in pairs: a request to /rpc and its response. A `text` block shows the newest email. HTML
+comments before a request control the server:
 
-    <!-- as: ana -->               the request carries the token of ana@example.test, who signs in if she has not
-    <!-- pass: 60 seconds -->      so much time passes first
-    <!-- begin: 1 live clock -->   a new world begins, in which a user may have so many live clocks
-    <!-- mail: refused -->         the mailer takes no letter from here on; `accepted` mends it
-    <!-- store: closed -->         the store stops, as it does when the server shuts down
+    <!-- as: ana -->               send the token of ana@example.test, and sign her in first if necessary
+    <!-- pass: 60 seconds -->      let time pass
+    <!-- begin: 1 live clock -->   start a new server with this limit of live clocks per user
+    <!-- mail: refused -->         make the mailer fail, until `accepted`
+    <!-- store: closed -->         close the store, as during a shutdown
 
-A page begins at 2027-01-01T12:00:00Z with nobody known, and ids come from a seed, so answers are the same at every run.
-An id, token, code or cursor that changes in an answer is carried into the requests below it. An answer whose last line
-is … stays as long as it is on the page.
+A page starts at 2027-01-01T12:00:00Z without users. IDs come from a seed, so responses are the same in every run. If an
+ID, token, code or cursor changes in a response, the requests below use the new value. A response that ends with … keeps
+its number of lines.
 """
 
 import asyncio
@@ -31,31 +31,32 @@ PAGES: Final = ("docs/api.md", "docs/concepts.md")
 
 _WIDTH: Final = 110
 _PART: Final = re.compile(
-    r"^<!-- (?P<word>as|pass|begin|mail|store): (?P<wish>[^\n]+) -->$|^```(?P<kind>json|http|text)\n(?P<text>.*?)^```$",
+    r"^<!-- (?P<directive>as|pass|begin|mail|store): (?P<argument>[^\n]+) -->$"
+    r"|^```(?P<kind>json|http|text)\n(?P<text>.*?)^```$",
     re.DOTALL | re.MULTILINE,
 )
-_NAME: Final = re.compile(r"clock_[0-9a-f-]{36}|cursor_[0-9a-f]{32}|tko_[\w-]{43}|\b[0-9]{6}\b")
-_ID_OF_LETTER: Final = re.compile(r"(?<=[0-9]Z-)[0-9]+-[0-9]{6}")
-"""What is of a process in it, and so at every run another."""
-_DEFAULT_MOST_CLOCKS: Final = 10_000
+_GENERATED: Final = re.compile(r"clock_[0-9a-f-]{36}|cursor_[0-9a-f]{32}|tko_[\w-]{43}|\b[0-9]{6}\b")
+_EMAIL_ID: Final = re.compile(r"(?<=[0-9]Z-)[0-9]+-[0-9]{6}")
+"""The part of an email's ID that differs between runs."""
+_DEFAULT_MAX_CLOCKS: Final = 10_000
 
 
-async def rewrite(page: str, folder: Path) -> str:
-    """The page as the program would have it."""
-    async with _open_stage(folder) as stage:
-        written, position = [], 0
+async def update_page(page: str, folder: Path) -> str:
+    """Return the page with the current responses."""
+    async with _open_runner(folder) as runner:
+        parts, position = [], 0
         for part in _PART.finditer(page):
-            if part["word"]:
-                await stage.obey(part["word"], part["wish"])
+            if part["directive"]:
+                await runner.apply(part["directive"], part["argument"])
                 continue
-            written += [page[position : part.start("text")], await stage.play(part["kind"], part["text"])]
+            parts += [page[position : part.start("text")], await runner.run(part["kind"], part["text"])]
             position = part.end("text")
-        assert not stage.waits_for_an_answer, "the page ends with a request"
-        return "".join([*written, page[position:]])
+        assert not runner.has_pending_response, "the page ends with a request"
+        return "".join([*parts, page[position:]])
 
 
-class _Stage:
-    """A page's world, and what is known of its people."""
+class _PageRunner:
+    """Runs the requests of one page on a server, and keeps the tokens of its users."""
 
     def __init__(self, folder: Path, worlds: AsyncExitStack) -> None:
         self._folder = folder
@@ -63,51 +64,51 @@ class _Stage:
         self._world: World
         self._tokens: dict[str, str] = {}
         self._caller = ""
-        self._answer: Answer | None = None
-        self._carried: dict[str, str] = {}
+        self._response: Answer | None = None
+        self._replacements: dict[str, str] = {}
 
     @property
-    def waits_for_an_answer(self) -> bool:
-        return self._answer is not None
+    def has_pending_response(self) -> bool:
+        return self._response is not None
 
-    async def begin(self, most_clocks: int) -> None:
+    async def begin(self, max_clocks: int) -> None:
         folder = self._folder / str(len(list(self._folder.iterdir())))
         folder.mkdir()
-        self._world = await self._worlds.enter_async_context(open_world(folder, max_clocks_per_user=most_clocks))
+        self._world = await self._worlds.enter_async_context(open_world(folder, max_clocks_per_user=max_clocks))
         self._tokens.clear()
 
-    async def obey(self, word: str, wish: str) -> None:
-        match word:
+    async def apply(self, directive: str, argument: str) -> None:
+        match directive:
             case "as":
-                self._caller = wish
-                if wish not in self._tokens:
-                    self._tokens[wish] = await self._world.sign_in(f"{wish}@example.test")
+                self._caller = argument
+                if argument not in self._tokens:
+                    self._tokens[argument] = await self._world.sign_in(f"{argument}@example.test")
             case "pass":
-                amount, unit = wish.split()
+                amount, unit = argument.split()
                 self._world.pass_time(**{unit: float(amount)})
             case "begin":
-                await self.begin(int(wish.split(maxsplit=1)[0]))
-            case "mail" if wish == "refused":
+                await self.begin(int(argument.split(maxsplit=1)[0]))
+            case "mail" if argument == "refused":
                 shutil.rmtree(self._world.outbox)
             case "mail":
                 self._world.outbox.mkdir()
             case "store":
                 await self._world.store.close()
 
-    async def play(self, kind: str, text: str) -> str:
-        """A request is sent and given back; an answer or a letter is given back as it should be."""
+    async def run(self, kind: str, text: str) -> str:
+        """Send a request and return it, or return the current response or email."""
         if kind == "text":
-            return self._carry(text, _shown_letter(self._world))
-        if self._answer is None:
-            request = _NAME.sub(lambda found: self._carried.get(found[0], found[0]), text)
-            self._answer = await self._send(kind, request.removesuffix("\n"))
+            return self._track(text, _format_email(self._world))
+        if self._response is None:
+            request = _GENERATED.sub(lambda found: self._replacements.get(found[0], found[0]), text)
+            self._response = await self._send(kind, request.removesuffix("\n"))
             self._remember(request)
             return request
-        answer, self._answer = self._answer, None
-        shown = _shown_answer(answer, text if kind == "http" else "")
+        response, self._response = self._response, None
+        shown = _format_response(response, text if kind == "http" else "")
         if text.endswith("\n…\n"):
             shown = "".join(shown.splitlines(keepends=True)[: text.count("\n") - 1]) + "…\n"
-        return self._carry(text, shown)
+        return self._track(text, shown)
 
     async def _send(self, kind: str, request: str) -> Answer:
         caller, self._caller = self._caller, ""
@@ -120,44 +121,44 @@ class _Stage:
         return await self._world.request(method, path, body.encode(), headers)
 
     def _remember(self, request: str) -> None:
-        """Keep the token of whoever has just signed in."""
-        if self._answer and b'"result":{"token":' in self._answer.body:
-            # A link does not say whose it is; on our pages links are Bo's.
+        """Store the token of a sign-in."""
+        if self._response and b'"result":{"token":' in self._response.body:
+            # A login link contains no address. On the pages, only Bo uses links.
             name = json.loads(request)["params"].get("email", "bo").partition("@")[0]
-            self._tokens[name] = self._answer.json["result"]["token"]
+            self._tokens[name] = self._response.json["result"]["token"]
 
-    def _carry(self, old: str, new: str) -> str:
-        self._carried.update(zip(_NAME.findall(old), _NAME.findall(new), strict=False))
+    def _track(self, old: str, new: str) -> str:
+        self._replacements.update(zip(_GENERATED.findall(old), _GENERATED.findall(new), strict=False))
         return new
 
 
 @asynccontextmanager
-async def _open_stage(folder: Path) -> AsyncIterator[_Stage]:
+async def _open_runner(folder: Path) -> AsyncIterator[_PageRunner]:
     async with AsyncExitStack() as worlds:
-        stage = _Stage(folder, worlds)
-        await stage.begin(_DEFAULT_MOST_CLOCKS)
-        yield stage
+        runner = _PageRunner(folder, worlds)
+        await runner.begin(_DEFAULT_MAX_CLOCKS)
+        yield runner
 
 
-def _shown_letter(world: World) -> str:
-    letter = world.letters()[-1]
-    return f"To: {letter['To']}\nSubject: {letter['Subject']}\n"
+def _format_email(world: World) -> str:
+    email = world.letters()[-1]
+    return f"To: {email['To']}\nSubject: {email['Subject']}\n"
 
 
-def _shown_answer(answer: Answer, shown_before: str) -> str:
-    """The body; below the status and the headers where the page shows them. Which headers is the page's choice."""
-    is_json = answer.headers.get("content-type") == "application/json"
-    body = _ID_OF_LETTER.sub("…", f"{pretty(answer.json)}\n") if is_json else answer.body.decode()
-    if not shown_before:
+def _format_response(response: Answer, previous: str) -> str:
+    """Return the body, after the status and headers if the page has them. The page selects the headers."""
+    is_json = response.headers.get("content-type") == "application/json"
+    body = _EMAIL_ID.sub("…", f"{pretty(response.json)}\n") if is_json else response.body.decode()
+    if not previous:
         return body
-    names = re.findall(r"^([\w-]+): ", shown_before.partition("\n\n")[0], re.MULTILINE)
-    values = {**answer.headers, "x-request-id": "req_…"}
+    names = re.findall(r"^([\w-]+): ", previous.partition("\n\n")[0], re.MULTILINE)
+    values = {**response.headers, "x-request-id": "req_…"}
     head = "".join(f"{name}: {values[name.lower()]}\n" for name in names if name.lower() in values)
-    return f"HTTP/1.1 {answer.status}\n{head}" + (f"\n{body}" if body else "")
+    return f"HTTP/1.1 {response.status}\n{head}" + (f"\n{body}" if body else "")
 
 
 def pretty(value: Any, indent: str = "", lead: str = "") -> str:
-    """JSON as a person would lay it out: on one line what fits there."""
+    """Format JSON. A value that fits is on one line."""
     line = lead + json.dumps(value, ensure_ascii=False)
     if len(indent) + len(line) <= _WIDTH or not isinstance(value, dict | list):
         return line
@@ -174,7 +175,7 @@ def main() -> None:
     for name in PAGES:
         page = ROOT / name
         with TemporaryDirectory() as folder:
-            page.write_text(asyncio.run(rewrite(page.read_text("utf-8"), Path(folder))), "utf-8")
+            page.write_text(asyncio.run(update_page(page.read_text("utf-8"), Path(folder))), "utf-8")
 
 
 if __name__ == "__main__":
