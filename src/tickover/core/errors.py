@@ -1,6 +1,6 @@
-"""What a caller can do wrong: a closed list of reasons, and the one exception that carries them.
+"""Errors that a caller can cause: the reasons, and Rejection, the exception that carries them.
 
-Knows nothing of JSON-RPC codes or HTTP; `wire` maps reasons to both.
+`wire` maps reasons to JSON-RPC codes and HTTP statuses.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ _MOST_SHOWN = 10
 
 
 class Reason(StrEnum):
-    """The stable names that programs match on."""
+    """Stable names that programs can match on."""
 
     PARSE_ERROR = "PARSE_ERROR"
     INVALID_REQUEST = "INVALID_REQUEST"
@@ -37,7 +37,7 @@ class Reason(StrEnum):
 
 
 class Fault(Struct, frozen=True, omit_defaults=True):
-    """One thing wrong with one field of the parameters."""
+    """One invalid field of the parameters."""
 
     path: str
     rule: str
@@ -46,14 +46,14 @@ class Fault(Struct, frozen=True, omit_defaults=True):
 
 
 def shown(text: str) -> str:
-    """A caller's own text as an error may show it."""
+    """Truncate a caller's text for an error message."""
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
 
 
 class Rejection(Exception):
-    """A call was refused for a reason that its caller can understand and act on.
+    """The server rejected a call because of its caller.
 
-    `message` is a sentence for a person; `details` is what a program needs to repair the call.
+    `message` is for people. `details` has the data that a program needs to fix the call.
     """
 
     def __init__(self, reason: Reason, message: str, details: Mapping[str, Any] | None = None) -> None:
@@ -63,14 +63,14 @@ class Rejection(Exception):
         self.details = dict(details or {})
 
     def __str__(self) -> str:
-        """The message, and what is wrong with which field: whoever sees only this has to mend the call by it."""
-        told = [f"  {fault.path} {fault.message}" for fault in self.faults[:_MOST_SHOWN]]
-        more = len(self.faults) - len(told)
-        return "\n".join([self.message, *told, *([f"  and {more} more"] if more else [])])
+        """Return the message and the invalid fields."""
+        lines = [f"  {fault.path} {fault.message}" for fault in self.faults[:_MOST_SHOWN]]
+        more = len(self.faults) - len(lines)
+        return "\n".join([self.message, *lines, *([f"  and {more} more"] if more else [])])
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """What is wrong with which field, when that is what the call was refused for."""
+        """The invalid fields, if the reason is INVALID_PARAMS."""
         return tuple(self.details.get("errors", ()))
 
 

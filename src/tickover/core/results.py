@@ -1,6 +1,6 @@
-"""What operations answer, as types: the schema that is published, and what a client reads answers into.
+"""Types of results: the source of the published schema, and the types that the client decodes responses into.
 
-Amounts are decimals here, because a client must not lose what JSON shows; on the wire they are JSON numbers.
+Amounts are decimals, so that the client keeps every digit. In JSON they are numbers.
 """
 
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ TransactionType = Literal["INCOME", "EXPENSE"]
 
 
 class Result(Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
-    """The base of all that is answered. A newer server may answer more than an older client reads."""
+    """Base class of results. Clients ignore unknown members, so that a newer server can add some."""
 
 
 class Transaction(Result, frozen=True, kw_only=True):
-    """Simulated money that comes in or goes out at an instant."""
+    """A simulated income or expense at an instant."""
 
     id: str
     at: Instant
@@ -32,7 +32,7 @@ class Transaction(Result, frozen=True, kw_only=True):
 
 
 class Contribution(Result, frozen=True):
-    """Money that is put aside for a goal at an instant."""
+    """A payment towards a goal at an instant."""
 
     id: str
     at: Instant
@@ -40,7 +40,7 @@ class Contribution(Result, frozen=True):
 
 
 class Goal(Result, frozen=True):
-    """Something that is saved for, and how far it has come."""
+    """A savings goal with its progress."""
 
     id: str
     name: str
@@ -53,7 +53,7 @@ class Goal(Result, frozen=True):
 
 
 class Summary(Result, frozen=True):
-    """A clock without its items."""
+    """A clock without its transactions and goals."""
 
     id: str
     status: Literal["READY"]
@@ -63,7 +63,7 @@ class Summary(Result, frozen=True):
 
 
 class Snapshot(Summary, frozen=True):
-    """A clock as it is, was or would be at an instant."""
+    """A clock at an instant."""
 
     transactions: Sequence[Transaction]
     pending_transactions: Sequence[Transaction]
@@ -77,14 +77,14 @@ class OneClock(Result, frozen=True):
 
 
 class ClockPage(Result, frozen=True):
-    """The result of listTestClocks: newest first, and where to go on if there are more."""
+    """The result of listTestClocks: clocks, newest first, and the cursor of the next page if there is one."""
 
     clocks: Sequence[Summary]
     next_cursor: str | None = None
 
 
 class Done(Struct, frozen=True):
-    """The result of an operation that has nothing else to say."""
+    """The result of an operation without data."""
 
     message: Literal["ok"] = "ok"
 
@@ -103,12 +103,12 @@ class SignedIn(Struct, frozen=True, rename="camel"):
     user_id: str
 
     def __repr__(self) -> str:
-        """Without the token, because what is shown ends in logs."""
+        """Omit the token, because reprs end up in logs."""
         return f"{type(self).__name__}(user_id={self.user_id!r})"
 
 
 class StoredEmail(Result, frozen=True, kw_only=True):
-    """A letter in the development mailbox. Later letters have greater ids."""
+    """An email in the development mailbox. Newer emails have greater ids."""
 
     id: str
     to: str
