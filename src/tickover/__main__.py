@@ -1,4 +1,4 @@
-"""`python -m tickover` is `tickover`."""
+"""Makes `python -m tickover` run the `tickover` command."""
 
 from tickover.cli import main
 

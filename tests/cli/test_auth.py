@@ -187,9 +187,9 @@ def test_logout_deletes_a_revoked_token(shell: Shell, program: Program) -> None:
 
 def test_logout_keeps_the_token_if_the_server_is_unavailable(shell: Shell, program: Program) -> None:
     token = shell.token
-    kept = json.loads(shell.credentials_file.read_text())
-    kept["servers"]["http://127.0.0.1:9"] = kept["servers"][shell.url]
-    shell.credentials_file.write_text(json.dumps(kept))
+    stored = json.loads(shell.credentials_file.read_text())
+    stored["servers"]["http://127.0.0.1:9"] = stored["servers"][shell.url]
+    shell.credentials_file.write_text(json.dumps(stored))
     assert shell("logout", "--url", "http://127.0.0.1:9").code == 7
     assert json.loads(shell.credentials_file.read_text())["servers"]["http://127.0.0.1:9"]["token"] == token
 

@@ -129,6 +129,13 @@ def test_connection_errors_exit_with_unavailable(client_error: ClientError, reas
     assert "--url" in error.hint
 
 
+def test_subclasses_of_client_errors_are_recognized() -> None:
+    class InvalidBody(InvalidResponse):
+        pass
+
+    assert from_client_error(InvalidBody("Not JSON."), "http://127.0.0.1:8000").reason == "BAD_ANSWER"
+
+
 def test_nothing_left_suggests_a_fork() -> None:
     error = from_client_error(NothingLeft("Nothing."), "http://127.0.0.1:8000")
     assert (error.exit, error.reason) == (Exit.NOTHING_LEFT, "NOTHING_LEFT")

@@ -40,7 +40,7 @@ def signed_amount(value: Decimal) -> str:
 
 def _exponent(value: Decimal) -> int:
     exponent = value.normalize().as_tuple().exponent
-    # NaN and infinity have a letter here. A server never returns them.
+    # The exponent of NaN and infinity is a string. A server never returns them.
     return exponent if isinstance(exponent, int) else 0
 
 
