@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from tests.world import Answer
 
 _WAIT_SECONDS = 120.0  # a busy machine takes long to start a program; nobody waits so long on an idle one
-_LAST_LINE_OF_THE_BANNER = "Press Ctrl-C to stop"
+LAST_LINE_OF_THE_BANNER = "Press Ctrl-C to stop"
 
 
 class Program:
@@ -67,7 +67,7 @@ class Program:
 
     def launch(self) -> None:
         """Start it, and wait for nothing."""
-        self._banners = self.output.count(_LAST_LINE_OF_THE_BANNER) if self._log.exists() else 0
+        self._banners = self.output.count(LAST_LINE_OF_THE_BANNER) if self._log.exists() else 0
         environment = _environment({"TICKOVER_PORT": "0", "TICKOVER_CLIENT_BURST": "0", **self.environment})
         with self._log.open("a") as log:
             self._process = subprocess.Popen(
@@ -78,7 +78,7 @@ class Program:
 
     def wait_for_banner(self) -> None:
         wait_until(
-            lambda: self.output.count(_LAST_LINE_OF_THE_BANNER) > self._banners or self.process.poll() is not None
+            lambda: self.output.count(LAST_LINE_OF_THE_BANNER) > self._banners or self.process.poll() is not None
         )
         assert self.process.poll() is None, self.output
         self.url = re.findall(r"RPC +(http://\S+)/rpc", self.output)[-1]

@@ -4,7 +4,7 @@ import asyncio
 import gc
 import socket
 from collections.abc import Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from datetime import timedelta
 
 from structlog.stdlib import BoundLogger
@@ -15,7 +15,7 @@ from tickover.core.limits import MAIL_CONVERSATION
 from tickover.core.logins import Limits
 from tickover.guards import Guard
 from tickover.http import pool
-from tickover.http.server import Server
+from tickover.http.server import Server, raise_file_limit
 from tickover.mail import open_mailer
 from tickover.mail.mailbox import Mailbox
 from tickover.openrpc import describe
@@ -42,6 +42,7 @@ class Tickover:
         self._store = store
         self._log = log
         self._stop_asked = asyncio.Event()
+        self._drain_over = asyncio.Event()
         self._mailer = open_mailer(settings.mail_url, settings.mail_from, settings.data_dir / "outbox", log)
         if self._mailer.stays_here and how_exposed(settings):
             log.warning("mail goes to the outbox, so everyone who reaches this server can sign in as anyone")
@@ -55,8 +56,11 @@ class Tickover:
         mailbox = Mailbox(settings.data_dir / "outbox") if self._mailer.stays_here else None
         site = Site(load_pages(description), mailbox, resend_seconds=settings.resend_seconds)
         trusted = settings.trusted_proxies
-        self._web = Web(self._rpc, self._background.ping, Guard(settings), site, trusted_proxies=trusted)
-        self._server = Server(self._web, pool.Limits())
+        self._web = Web(
+            self._rpc, self._background.ping, Guard(settings), site,
+            trusted_proxies=trusted, max_in_flight=settings.max_in_flight,
+        )  # fmt: skip
+        self._server = Server(self._web, _http_limits(settings, log))
 
     @classmethod
     async def open(cls, settings: Settings, log: BoundLogger) -> "Tickover":
@@ -86,12 +90,23 @@ class Tickover:
         gc.freeze()
         async with self._background.running():
             try:
-                await self._server.start(self._listener)
+                self._server.start(self._listener)
                 self._log_start()
                 when_ready()
                 await self._stop_asked.wait()
+                await self._drain()
             finally:
                 await self._stop_serving()
+
+    async def _drain(self) -> None:
+        """Go on serving, while `/readyz` tells load balancers to send their calls elsewhere."""
+        self._web.is_draining = True
+        if self.settings.drain_seconds and not self._drain_over.is_set():
+            self._log.info("draining", seconds=self.settings.drain_seconds)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.settings.drain_seconds):
+                    await self._drain_over.wait()
+        self._drain_over.set()
 
     async def _stop_serving(self) -> None:
         self._log.info("stopping")
@@ -107,10 +122,15 @@ class Tickover:
             "started", version=__version__, address=self.url, database=shown(url), schema_version=schema_version(url)
         )
 
-    def stop(self) -> None:
-        """Answer what was accepted, then end `run`; before it, keep it from beginning. The second time, do not wait."""
-        if self._stop_asked.is_set():
-            self._server.end_wait()
+    def stop(self, *, at_once: bool = False) -> None:
+        """Drain, answer what was accepted, then end `run`; before it, keep it from beginning.
+
+        `at_once` leaves out the drain. The second time, it leaves out whatever is being waited for.
+        """
+        if at_once:
+            if self._stop_asked.is_set() and self._drain_over.is_set():
+                self._server.end_wait()
+            self._drain_over.set()
         self._stop_asked.set()
 
     async def close(self) -> None:
@@ -118,6 +138,13 @@ class Tickover:
         await self._mailer.close()
         self._listener.close()
         self._log.info("stopped")
+
+
+def _http_limits(settings: Settings, log: BoundLogger) -> pool.Limits:
+    connections = raise_file_limit(settings.max_connections)
+    if connections < settings.max_connections:
+        log.warning("the limit on open files allows fewer connections than TICKOVER_MAX_CONNECTIONS", most=connections)
+    return pool.Limits(connections=connections, keep_alive_seconds=settings.keep_alive_seconds)
 
 
 def _policy(settings: Settings, url: str) -> Policy:

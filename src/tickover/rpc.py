@@ -133,12 +133,16 @@ class Rpc:
                 self._failures.note(request.method, rejection, began, ended, context.request_id)
             answer = refuse(rejection, request.id)
         except Exception:
-            self._log.exception("internal error", request_id=context.request_id)
-            message = "Something went wrong on our side. Tell us the request id."
-            answer = refuse(Rejection(Reason.INTERNAL, message, {"requestId": context.request_id}), request.id)
+            answer = self.report_bug(context.request_id, request.id)
         if self._log.isEnabledFor(logging.DEBUG):
             self._log_call(request.method, caller.user, answer, context.request_id)
         return answer if request.id else NO_ANSWER
+
+    def report_bug(self, request_id: str, id: bytes = wire.NULL) -> Answer:
+        """Log the exception that is being handled, and return the answer to whoever met it."""
+        self._log.exception("internal error", request_id=request_id)
+        message = "Something went wrong on our side. Tell us the request id."
+        return refuse(Rejection(Reason.INTERNAL, message, {"requestId": request_id}), id)
 
     def _check_able(self, now: Moment, began: float) -> None:
         """Raise UNAVAILABLE when no call can be run now."""

@@ -64,6 +64,10 @@ class Settings(Struct, frozen=True):
     code_failures: int
     client_burst: int
     client_refill: float
+    max_connections: int
+    max_in_flight: int
+    keep_alive_seconds: int
+    drain_seconds: int
 
 
 def _text(value: str) -> str:
@@ -203,6 +207,10 @@ SETTINGS: Final = (
     Setting("code_failures", "Failures in a row until only a link signs in.", "100", _between(1, 1000)),
     Setting("client_burst", "Sign-in calls that one client address may make at once; 0 for any number.", "300", _count),
     Setting("client_refill", "Sign-in calls a second that one client address may go on with; 0: no limit.", "5", _rate),
+    Setting("max_connections", "Connections that one process keeps open.", "5000", _between(1, 1_000_000)),
+    Setting("max_in_flight", "Calls that one process answers at the same time.", "512", _between(1, 1_000_000)),
+    Setting("keep_alive_seconds", "How long an idle connection stays open.", "75", _between(1, 3600)),
+    Setting("drain_seconds", "How long to go on serving after SIGTERM.", "0", _between(0, 3600)),
 )
 
 

@@ -19,7 +19,6 @@ from tickover.pages import Site
 from tickover.rpc import Answer, Context, Rpc, refuse
 from tickover.wire import CODES
 
-MAX_IN_FLIGHT: Final = 512
 HEALTH_CHECKS: Final = frozenset({"/healthz", "/readyz"})
 _JSON: Final = (b"content-type", b"application/json")
 _TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
@@ -43,7 +42,7 @@ class Web:
         *,
         trusted_proxies: Sequence[Network] = (),
         now: Callable[[], Moment] = wall_clock,
-        max_in_flight: int = MAX_IN_FLIGHT,
+        max_in_flight: int = 512,
     ) -> None:
         self._rpc = rpc
         self._ping = ping
@@ -96,6 +95,8 @@ class Web:
             status, headers, body = await self._page(request)
         except Rejection as rejection:
             status, headers, body = _response_of(refuse(rejection))
+        except Exception:
+            status, headers, body = _response_of(self._rpc.report_bug(request_id))
         names = {name for name, _ in headers}
         safe = [header for header in _SAFE if header[0] not in names]
         return self._finish((status, [*headers, *safe], body), request, request_id)

@@ -21,10 +21,19 @@ from tickover.settings import SettingError, Settings
 from tickover.storage import is_postgres
 
 _AGAIN_AFTER_SECONDS: Final = 1.0
-_STOP: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_STOP: Final = (signal.SIGINT, signal.SIGTERM)
+_TERMINAL: Final = 0
 
 Serve = Callable[[Settings, Callable[[], None], int], int]
 """Serve with these settings until told to stop or until this pipe ends, telling when it is ready; the exit code."""
+
+
+def handle_hangup(stop: Callable[[], None]) -> None:
+    """Let SIGHUP end nothing, except that whoever closes the terminal of a server ends the server too."""
+    if os.isatty(_TERMINAL) and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None if os.isatty(_TERMINAL) else stop())
+    else:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
 def run_workers(settings: Settings, log: BoundLogger, serve: Serve, when_ready: Callable[[str], None]) -> int:
@@ -58,7 +67,8 @@ class _Crew:
 
     def run(self, when_ready: Callable[[], None]) -> int:
         for number in _STOP:
-            signal.signal(number, lambda *_: self._stop())
+            signal.signal(number, lambda number, _: self._stop(number))
+        handle_hangup(lambda: self._stop(signal.SIGINT))
         first_serves = _reads_a_byte(self._start())
         if not first_serves and not self._stopping:
             # It has said why, and others would do no better.
@@ -91,15 +101,16 @@ class _Crew:
         os.close(self._life)
         for number in _STOP:
             signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP)
         sys.exit(self._serve(self._settings, lambda: _write_a_byte(tell), self._until))
 
-    def _stop(self) -> None:
+    def _stop(self, number: int) -> None:
         self._stopping = True
         for worker in self._workers:
             # It may have ended just now.
             with suppress(ProcessLookupError):
-                os.kill(worker, signal.SIGTERM)
+                os.kill(worker, number)
 
     def _wait_for_one(self) -> int:
         """Wait until a worker has ended; its exit code, or minus the signal that ended it."""

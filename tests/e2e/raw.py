@@ -195,7 +195,7 @@ async def open_door(keep_alive_seconds: float = 60, **limits: Any) -> AsyncItera
     door = Door(Limits(keep_alive_seconds=keep_alive_seconds, **{"deadline_seconds": 0.4, **limits}))
     listener = socket.create_server(("127.0.0.1", 0))
     door.port = listener.getsockname()[1]
-    await door.server.start(listener)
+    door.server.start(listener)
     try:
         yield door
     finally:

@@ -501,3 +501,21 @@ async def test_whoever_was_let_in_before_the_signal_is_answered(tmp_path: Path, 
         assert "Traceback" not in program.output
         assert all("result" in answer for answer in created)
         assert _count_clocks(program) == len(created)
+
+
+async def test_calls_over_max_in_flight_are_refused_and_health_checks_answered(tmp_path: Path, mail: SlowMail) -> None:
+    settings = {"TICKOVER_MAIL_URL": f"smtp://127.0.0.1:{mail.port}", "TICKOVER_MAX_IN_FLIGHT": "1"}
+    with Program(tmp_path, **settings) as program:
+        mail.may_answer.clear()
+        port = port_of(program)
+        async with Client.connect(port) as waiting, Client.connect(port) as other:
+            await waiting.say(call("sendLoginCodeEmail", code_params("ana@example.test")))
+            await asyncio.to_thread(wait_until, lambda: mail.codes)
+            refused = await other.ask(call("none", {}))
+            assert (refused.status, refused.headers["retry-after"]) == (503, "1")
+            assert refused.json["error"]["data"] == {"reason": "UNAVAILABLE", "retryAfterSeconds": 1}
+            for path in ("/healthz", "/readyz"):
+                assert (await other.ask(request("GET", path))).status == 200
+            mail.may_answer.set()
+            assert (await waiting.answer()).json["result"] == {"message": "ok"}
+            assert (await other.ask(call("none", {}))).status == 200

@@ -44,6 +44,10 @@ def test_the_defaults_work_on_a_laptop() -> None:
         "code_failures": 100,
         "client_burst": 300,
         "client_refill": 5,
+        "max_connections": 5000,
+        "max_in_flight": 512,
+        "keep_alive_seconds": 75,
+        "drain_seconds": 0,
     }
 
 
@@ -83,6 +87,10 @@ _GOOD: list[tuple[str, str, Any]] = [
     ("client_burst", "0", 0),
     ("client_refill", "0.5", 0.5),
     ("client_refill", "0", 0),
+    ("max_connections", "1", 1),
+    ("max_in_flight", "1", 1),
+    ("keep_alive_seconds", "3600", 3600),
+    ("drain_seconds", "0", 0),
 ]
 _good = pytest.mark.parametrize(("name", "written", "read"), _GOOD, ids=[f"{name}={text}" for name, text, _ in _GOOD])
 
@@ -162,6 +170,11 @@ _BAD = [
     ("client_refill", "nan"),
     ("client_refill", "inf"),
     ("client_refill", "five"),
+    ("max_connections", "0"),
+    ("max_in_flight", "0"),
+    ("keep_alive_seconds", "0"),
+    ("keep_alive_seconds", "0.5"),
+    ("drain_seconds", "3601"),
 ]
 
 

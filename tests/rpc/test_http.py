@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import LEFT_OUT, call, post_with, raw_call, reason_of, send, transaction
-from tests.world import World, all_at_once
+from tests.world import World, all_at_once, ask
+from tickover.http.messages import Request
+from tickover.web import Web
 
 JSON = ("Content-Type", "application/json")
 
@@ -212,3 +214,34 @@ async def test_every_operation_is_unavailable_without_the_store(
 @pytest.mark.parametrize("method", ["GET", "POST"])
 async def test_elsewhere_there_is_nothing(world: World, path: str, method: str) -> None:
     assert (await world.request(method, path, b"{}", {"Content-Type": "application/json"})).status == 404
+
+
+# Overload.
+
+
+async def test_calls_beyond_the_limit_are_refused_at_once_and_health_checks_are_not(world: World) -> None:
+    web = Web(world.rpc, world.store.ping, world.web._guard, world.web._site, now=lambda: world.now, max_in_flight=1)
+    request = Request("POST", "/rpc", b"", {b"content-type": b"application/json"}, world.client, raw_call("x", "{}"))
+    first = web.answer(request)
+    assert not isinstance(first, tuple)
+    answer = await ask(web, request)
+    assert (answer.status, answer.headers["retry-after"], reason_of(answer)) == (503, "1", "UNAVAILABLE")
+    assert answer.json["error"]["data"]["retryAfterSeconds"] == 1
+    for path in ("/healthz", "/readyz"):
+        assert (await ask(web, Request("GET", path))).status == 200
+    assert (await first)[0] == 200
+    assert reason_of(await ask(web, request)) == "METHOD_NOT_FOUND"
+
+
+# Our own faults, beside calls.
+
+
+async def test_bug_in_a_page_is_answered_as_internal_and_logged(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    async def fail() -> None:
+        raise RuntimeError("a detail that is nobody's business")
+
+    answer = await ask(Web(world.rpc, fail, world.web._guard, world.web._site), Request("GET", "/readyz"))
+    assert (answer.status, reason_of(answer)) == (500, "INTERNAL")
+    assert "detail" not in answer.body.decode()
+    assert answer.json["error"]["data"]["requestId"] == answer.headers["x-request-id"]
+    assert answer.headers["x-request-id"] in caplog.text

@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 import uvloop
@@ -16,7 +17,7 @@ from tickover.cli.session import DEFAULT_URL
 from tickover.logs import open_log
 from tickover.settings import OUTBOX, Settings
 from tickover.storage import shown
-from tickover.workers import run_workers
+from tickover.workers import handle_hangup, run_workers
 
 _STDIN: Final = 0
 
@@ -39,14 +40,16 @@ def _run(settings: Settings, when_ready: Callable[[str], None], stop_pipe: int |
         server = await Tickover.open(settings, open_log(settings.log_level))
         loop = asyncio.get_running_loop()
 
-        def stop(*_: object) -> None:
+        def stop(number: int, *_: object) -> None:
             # A signal after the loop has closed has nothing to stop.
             with suppress(RuntimeError):
-                loop.call_soon_threadsafe(server.stop)
+                loop.call_soon_threadsafe(partial(server.stop, at_once=number == signal.SIGINT))
 
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, stop)
-        if stop_pipe is not None:
+        if stop_pipe is None:
+            handle_hangup(lambda: stop(signal.SIGINT))
+        else:
             _call_when_closed(stop_pipe, server.stop)
         try:
             await server.run(when_ready=lambda: when_ready(server.url))

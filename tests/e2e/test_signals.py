@@ -1,0 +1,75 @@
+"""Signals to the real program: draining before it stops, and SIGHUP."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.program import LAST_LINE_OF_THE_BANNER, Program, wait_until
+
+
+def test_a_draining_server_serves_and_says_that_it_is_not_ready(tmp_path: Path) -> None:
+    with Program(tmp_path, TICKOVER_DRAIN_SECONDS="600") as program:
+        token = program.sign_in()
+        assert program.request("GET", "/readyz").status == 200
+        program.process.send_signal(signal.SIGTERM)
+        wait_until(lambda: program.request("GET", "/readyz").status == 503)
+        assert program.request("GET", "/healthz").status == 200
+        assert program.result("createTestClock", {}, token)["clock"]["status"] == "READY"
+        # A second time, as a supervisor may send it to a whole group, ends no drain.
+        program.process.send_signal(signal.SIGTERM)
+        assert program.request("GET", "/readyz").status == 503
+        assert program.stop(signal.SIGINT) == 0
+        assert program.output.endswith("Tickover has stopped.\n")
+
+
+def test_a_drain_ends_at_its_time(tmp_path: Path) -> None:
+    with Program(tmp_path, TICKOVER_DRAIN_SECONDS="1") as program:
+        assert program.stop() == 0
+
+
+def test_ctrl_c_does_not_drain(tmp_path: Path) -> None:
+    with Program(tmp_path, TICKOVER_DRAIN_SECONDS="600") as program:
+        assert program.stop(signal.SIGINT) == 0
+
+
+def test_sighup_ends_nothing(tmp_path: Path) -> None:
+    with Program(tmp_path) as program:
+        program.process.send_signal(signal.SIGHUP)
+        assert program.request("GET", "/healthz").status == 200
+        program.process.send_signal(signal.SIGHUP)
+        assert program.stop() == 0
+
+
+def test_sighup_ends_no_worker(tmp_path: Path, postgres_url: str) -> None:
+    with Program(tmp_path, TICKOVER_DATABASE_URL=postgres_url, TICKOVER_WORKERS="2") as program:
+        children = Path(f"/proc/{program.process.pid}/task/{program.process.pid}/children")
+        workers = children.read_text().split()
+        for process in (program.process.pid, *map(int, workers)):
+            os.kill(process, signal.SIGHUP)
+        for _ in range(10):
+            assert program.request("GET", "/healthz").status == 200
+        assert children.read_text().split() == workers
+        assert program.stop() == 0
+
+
+def test_a_server_ends_with_its_terminal(tmp_path: Path) -> None:
+    terminal, end = pty.openpty()
+    start = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); from tickover.cli import main; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", start, "serve", "--port", "0"],
+        cwd=tmp_path, stdin=end, stdout=end, stderr=end, start_new_session=True,
+    )  # fmt: skip
+    os.close(end)
+    try:
+        shown = b""
+        while LAST_LINE_OF_THE_BANNER.encode() not in shown:
+            # Raises OSError if the server ends before.
+            shown += os.read(terminal, 4096)
+        os.close(terminal)
+        process.wait(30)
+    finally:
+        process.kill()
+        process.wait(30)
