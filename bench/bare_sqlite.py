@@ -13,10 +13,10 @@ import apsw
 import click
 
 from bench.results import Slot
-from tickover.core.ids import uuid7
-from tickover.core.moments import from_micros
-from tickover.storage.migrate import migrations
-from tickover.storage.sqlite import _CLOCK, _SCHEDULE
+from tickover.api.ids import uuid7
+from tickover.api.timestamps import from_micros
+from tickover.server.storage.migrations import migrations
+from tickover.server.storage.sqlite.store import _CLOCK, _SCHEDULE
 
 BATCHES = (1, 16, 64)
 _CLOCKS = 1000

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from bench.load import STEP_SECONDS, Clocks, Void
 from bench.results import Slot
-from tests.postgres import PostgresServer
-from tickover.storage.sessions import SETTINGS
+from tests.support.postgres import PostgresServer
+from tickover.server.storage.postgres.sessions import SETTINGS
 
 _END_SECONDS = 60.0
 _FIRST_CALLS = 5

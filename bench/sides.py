@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 from bench.calls import ReadCode, Sink, User, is_ready, read_outbox, sign_in_many
 from bench.load import Clocks, Filler, HttpLoad, advancing, creating
 from bench.processes import Process, says_ready
-from tests.postgres import PostgresServer, _free_port
+from tests.support.postgres import PostgresServer, _free_port
 
 ROOT = Path(__file__).parent.parent
 _PORT = "{port}"

@@ -6,9 +6,9 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tests.world import World, open_world
+from tests.support.world import World, open_world
 
-pytest_plugins = ["tests.databases"]
+pytest_plugins = ["tests.support.databases"]
 
 # How long an example takes depends on the machine's load, and a slow data generator is no bug of the product.
 hypothesis.settings.register_profile(

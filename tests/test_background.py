@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.log_capture import LogCapture
-from tests.world import NOW, World
-from tickover.background import Background
-from tickover.core.errors import Reason, unavailable
-from tickover.storage import open_store
+from tests.support.log_capture import LogCapture
+from tests.support.world import NOW, World
+from tickover.api.errors import Reason, unavailable
+from tickover.server.background import Background
+from tickover.server.storage import open_store
 
 _LATER = NOW + timedelta(days=60)
 

@@ -20,7 +20,7 @@ from bench.report import measured, save_json, table_of_targets, tables_of_rates,
 from bench.results import Case, Results, Slot, Spread, quotients
 from bench.sides import DEFAULT, LIMIT, TICKOVER, Work, limit, tickover
 from bench.targets import INFORMATION, NOT_MEASURABLE, NOT_MEASURED, PASS, SHORT, Goal, Judge, Row, items_of
-from tests.debian_packages import need
+from tests.support.debian_packages import need
 
 ADVANCE = Case(TYPICAL, "advance", 64)
 

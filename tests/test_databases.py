@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.databases import EmptiedDatabase
-from tests.postgres import PostgresServer
-from tests.program import wait_until
+from tests.support.databases import EmptiedDatabase
+from tests.support.postgres import PostgresServer
+from tests.support.program import wait_until
 
 _START_AND_DIE = """
 import os
-from tests.postgres import PostgresServer
+from tests.support.postgres import PostgresServer
 server = PostgresServer()
 server.start()
 print(server.folder, flush=True)

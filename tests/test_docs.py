@@ -11,18 +11,18 @@ import msgspec
 import pytest
 import structlog
 
-from tests.transcripts import PAGES, ROOT, update_page
+from tests.support.transcripts import PAGES, ROOT, update_page
 from tickover import __version__
-from tickover.core import limits
-from tickover.core.clocks import ContributionEntry, GoalHead, TransactionEntry
-from tickover.core.entries import Entry
-from tickover.core.errors import Reason
-from tickover.core.money import Progress
-from tickover.core.results import ClockPage, Done, Sent, SignedIn, StoredEmail, Summary
-from tickover.mail import open_mailer
-from tickover.operations import OPERATIONS
-from tickover.settings import CLIENT_VARIABLES, PREFIX, SETTINGS, read_settings
-from tickover.wire import CODES
+from tickover.api import limits
+from tickover.api.errors import Reason
+from tickover.api.results import ClockPage, Done, Sent, SignedIn, StoredEmail, Summary
+from tickover.server.domain.clocks import ContributionEntry, GoalHead, TransactionEntry
+from tickover.server.domain.money import Progress
+from tickover.server.domain.params import Entry
+from tickover.server.jsonrpc.envelope import CODES
+from tickover.server.mail import open_mailer
+from tickover.server.operations import OPERATIONS
+from tickover.server.settings import CLIENT_VARIABLES, PREFIX, SETTINGS, read_settings
 
 DOCS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BOUNDS = {name: value for name, value in vars(limits).items() if name.isupper()}
@@ -107,7 +107,7 @@ def test_every_value_set_in_the_docs_is_accepted(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", PAGES)
 async def test_the_examples_are_what_the_program_answers(name: str, tmp_path: Path) -> None:
     page = read(name)
-    assert await update_page(page, tmp_path) == page, "run `python -m tests.transcripts` and review the changes"
+    assert await update_page(page, tmp_path) == page, "run `python -m tests.support.transcripts` and review the changes"
 
 
 def test_the_table_of_operations_is_the_operations() -> None:

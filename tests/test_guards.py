@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.world import World
-from tickover.core.errors import Rejection
-from tickover.guards import Guard
-from tickover.http.messages import Request
-from tickover.pages import Site
-from tickover.settings import read_settings
-from tickover.web import Web
+from tests.support.world import World
+from tickover.api.errors import Rejection
+from tickover.server.http.handler import Web
+from tickover.server.http.host_check import Guard
+from tickover.server.http.messages import Request
+from tickover.server.http.pages import Site
+from tickover.server.settings import read_settings
 
 EVERYWHERE = {"host": "0.0.0.0"}
 

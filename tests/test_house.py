@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.transcripts import ROOT
-from tickover.core.errors import Reason
-from tickover.wire import CODES
+from tests.support.transcripts import ROOT
+from tickover.api.errors import Reason
+from tickover.server.jsonrpc.envelope import CODES
 
 PACKAGE = ROOT / "src" / "tickover"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
@@ -133,20 +133,32 @@ def catches_everything(node: ast.AST) -> bool:
     [
         pytest.param(
             reads_wall_clock,
-            {"web.py", "cli/session.py"},
+            {"server/http/handler.py", "cli/session.py"},
             id="the wall clock is read at the door, and once on the command line",
         ),
         pytest.param(
             draws_lots,
             # Then for the secret key, for the prefix of request ids, for idempotency keys, and for addresses that no
             # test has used.
-            {"tokens.py", "secret_key.py", "web.py", "client/calls.py", "pytest_plugin/emails.py"},
+            {
+                "server/domain/tokens.py",
+                "server/secret_key.py",
+                "server/http/handler.py",
+                "client/calls.py",
+                "pytest_plugin/emails.py",
+            },
             id="what must not be guessed comes from the mint",
         ),
         pytest.param(
             catches_everything,
             # The pages, and then those where one job's failure must not end what works for all.
-            {"rpc.py", "web.py", "background.py", "storage/writer.py", "storage/gather.py"},
+            {
+                "server/jsonrpc/dispatch.py",
+                "server/http/handler.py",
+                "server/background.py",
+                "server/storage/sqlite/writer.py",
+                "server/storage/postgres/batcher.py",
+            },
             id="an exception becomes an answer in one place",
         ),
     ],
@@ -190,7 +202,7 @@ def test_what_may_be_done_anywhere_is_not_mistaken_for_it(finds: Callable[[ast.A
 
 
 def test_sql_never_asks_for_the_time() -> None:
-    files = [path for path in (PACKAGE / "storage").rglob("*") if path.suffix in (".py", ".sql")]
+    files = [path for path in (PACKAGE / "server" / "storage").rglob("*") if path.suffix in (".py", ".sql")]
     storage = {name_of(path): path.read_text("utf-8") for path in files}
     asks = r"(?i)\bcurrent_(?:time|date|timestamp)\b|\bnow\(\)|'now'|\b(?:unixepoch|julianday|strftime)\("
     assert lines_with(asks, storage) == []
@@ -206,7 +218,7 @@ def test_every_reason_has_a_code_and_a_place_in_the_docs() -> None:
 
 
 def test_migrations_are_numbered_without_gaps() -> None:
-    dialects = [folder for folder in (PACKAGE / "storage" / "schema").iterdir() if folder.is_dir()]
+    dialects = [folder for folder in (PACKAGE / "server" / "storage" / "schema").iterdir() if folder.is_dir()]
     assert dialects
     for dialect in dialects:
         names = sorted(file.name for file in dialect.iterdir())

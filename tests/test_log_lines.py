@@ -9,7 +9,7 @@ import sys
 HOSTILE = "\x1b[2J\x9b31m\r\n\u202eX\u2028"
 SHOWN = r"\x1b[2J\x9b31m\r\n\u202eX\u2028"
 PROGRAM = f"""
-from tickover.logs import open_log
+from tickover.server.logs import open_log
 import logging
 log = open_log("info")
 hostile = {HOSTILE!r}

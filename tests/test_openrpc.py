@@ -11,17 +11,17 @@ import pytest
 from referencing import Registry
 from referencing.jsonschema import DRAFT7
 
-from tests.examples_of_operations import FILE, play
-from tests.npm_packages import exported_by
-from tests.openrpc_document import PUBLIC_URL, Draft7Validator, complaints, document, method, resolve
 from tests.rpc.builders import goal, transaction
 from tests.rpc.test_errors_table import PROVOKED, Place
-from tests.world import World
+from tests.support.examples_of_operations import FILE, play
+from tests.support.npm_packages import exported_by
+from tests.support.openrpc_document import PUBLIC_URL, Draft7Validator, complaints, document, method, resolve
+from tests.support.world import World
 from tickover import __version__
-from tickover.core.errors import Reason
-from tickover.openrpc import describe, prose
-from tickover.operations import OPERATIONS
-from tickover.wire import CODES
+from tickover.api.errors import Reason
+from tickover.server.jsonrpc.envelope import CODES
+from tickover.server.openrpc import describe, prose
+from tickover.server.operations import OPERATIONS
 
 every_method = pytest.mark.parametrize("name", OPERATIONS)
 
@@ -219,7 +219,9 @@ def test_what_may_be_left_out_of_an_answer_is_never_null() -> None:
 
 async def test_the_examples_are_what_the_program_answers(tmp_path: Path) -> None:
     told = json.loads(FILE.read_text("utf-8"))
-    assert await play(tmp_path) == told, "run `python -m tests.examples_of_operations`, and read what it changes"
+    assert await play(tmp_path) == told, (
+        "run `python -m tests.support.examples_of_operations`, and read what it changes"
+    )
 
 
 @every_method

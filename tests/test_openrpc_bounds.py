@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import pytest
 
-from tests.openrpc_document import document, method, resolve, validator
 from tests.rpc.builders import contribution, goal, send, send_link, transaction
-from tests.world import World
-from tickover.operations import OPERATIONS
+from tests.support.openrpc_document import document, method, resolve, validator
+from tests.support.world import World
+from tickover.server.operations import OPERATIONS
 
 Case = tuple[Any, bool | None]
 """A value, and whether it is good; None where that depends on the values beside it."""

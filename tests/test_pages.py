@@ -10,13 +10,13 @@ from urllib.parse import urljoin
 import pytest
 
 import tickover
-from tests.openrpc_document import PUBLIC_URL
-from tests.program import Program
-from tests.world import World
-from tickover.openrpc import describe
-from tickover.pages import load_pages, without_remarks
+from tests.support.openrpc_document import PUBLIC_URL
+from tests.support.program import Program
+from tests.support.world import World
+from tickover.server.http.pages import load_pages, without_remarks
+from tickover.server.openrpc import describe
 
-CONSOLE = Path(tickover.__file__).parent / "console"
+CONSOLE = Path(tickover.__file__).parent / "server" / "console"
 ASSETS = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
 KINDS = {
     "/": "text/html; charset=utf-8",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import postgres_programs
+from tests.support import postgres_programs
 
 NOBODY = pwd.struct_passwd(("nobody", "x", 65534, 65534, "", "/", "/bin/false"))
 POSTGRES = pwd.struct_passwd(("postgres", "x", 105, 110, "", "/", "/bin/sh"))

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.debian_packages import need
-from tests.program import Program
-from tests.transcripts import ROOT
+from tests.support.debian_packages import need
+from tests.support.program import Program
+from tests.support.transcripts import ROOT
 
 _END = "-- end of block --"
 

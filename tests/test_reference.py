@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from tests.openrpc_document import PUBLIC_URL, document
+from tests.support.openrpc_document import PUBLIC_URL, document
 from tests.test_pages import Document
-from tickover.openrpc import describe
-from tickover.openrpc.page import kind_of, pretty, render, rules_of
-from tickover.operations import OPERATIONS
+from tickover.server.openrpc import describe
+from tickover.server.openrpc.page import kind_of, pretty, render, rules_of
+from tickover.server.operations import OPERATIONS
 
 PAGE = render(describe(PUBLIC_URL)).decode()
 

@@ -8,9 +8,9 @@ from threading import Barrier
 
 import pytest
 
-from tests.log_capture import LogCapture
-from tickover.secret_key import load_secret_key
-from tickover.settings import SettingError, Settings, read_settings
+from tests.support.log_capture import LogCapture
+from tickover.server.secret_key import load_secret_key
+from tickover.server.settings import SettingError, Settings, read_settings
 
 _KEY = "0123456789abcdef" * 4
 _NOBODY = 65_534

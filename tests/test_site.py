@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.program import Program
-from tests.world import World
+from tests.support.program import Program
+from tests.support.world import World
 from tickover import scenarios
-from tickover.gallery import Gallery
+from tickover.server.http.scenario_gallery import Gallery
 
 NAMES = scenarios.names()
 

@@ -23,17 +23,17 @@ from uvicorn.server import ServerState
 
 from bench import bodies
 from bench.studies.strips import draw_strips
-from tests.world import NOW, World, open_world
-from tickover.core.clocks import Clock
-from tickover.core.ids import read_clock_id
-from tickover.core.moments import years_after
-from tickover.http.connection import Connection
-from tickover.http.messages import Request, Response
-from tickover.http.pool import Limits, Pool
-from tickover.operations import OPERATIONS
-from tickover.ports import Created, Kept
-from tickover.rpc import Answer, Rpc
-from tickover.storage.sqlite import SqliteStore
+from tests.support.world import NOW, World, open_world
+from tickover.api.ids import read_clock_id
+from tickover.api.timestamps import years_after
+from tickover.server.domain.clocks import Clock
+from tickover.server.http.connection import Connection
+from tickover.server.http.messages import Request, Response
+from tickover.server.http.pool import Limits, Pool
+from tickover.server.jsonrpc.dispatch import Answer, Rpc
+from tickover.server.operations import OPERATIONS
+from tickover.server.ports import Created, Kept
+from tickover.server.storage.sqlite.store import SqliteStore
 
 ROOT = Path(__file__).parent.parent.parent
 PICTURE = ROOT / "docs" / "where-the-time-goes.svg"

@@ -15,7 +15,7 @@ from playwright.async_api import CDPSession, Page, async_playwright
 
 from tests.browser.consoles import open_console
 from tests.browser.test_console_largest import largest
-from tests.program import Program
+from tests.support.program import Program
 
 ROUNDS = 7
 SIZES = {"desktop": (1280, 900), "phone": (390, 844), "4K": (3840, 2160)}

@@ -19,11 +19,11 @@ import click
 import structlog
 from structlog.stdlib import BoundLogger
 
-from tickover.operations import Operations, Policy
-from tickover.ports import Letter
-from tickover.rpc import Context, Rpc
-from tickover.storage import open_store
-from tickover.tokens import Mint
+from tickover.server.domain.tokens import Mint
+from tickover.server.jsonrpc.dispatch import Context, Rpc
+from tickover.server.operations import Operations, Policy
+from tickover.server.ports import Letter
+from tickover.server.storage import open_store
 
 NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
 

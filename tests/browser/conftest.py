@@ -8,7 +8,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, async_playwright, expect
 
 from tests.browser.tabs import Tab, open_tab
-from tests.debian_packages import need_found
+from tests.support.debian_packages import need_found
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _ARGUMENTS = (

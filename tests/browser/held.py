@@ -8,7 +8,7 @@ from typing import Self
 from playwright.async_api import Browser, Page, Request, Route
 
 from tests.browser.consoles import Console, open_console
-from tests.program import Program
+from tests.support.program import Program
 
 _REFUSED = "Failed to load resource: the server responded with a status of"
 

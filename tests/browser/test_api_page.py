@@ -16,8 +16,8 @@ from playwright.async_api import Browser, Locator, ViewportSize, expect
 
 from tests.browser.tabs import Tab, open_tab
 from tests.browser.test_login_page import LARGE, SMALL
-from tests.program import Program
-from tickover.operations import OPERATIONS
+from tests.support.program import Program
+from tickover.server.operations import OPERATIONS
 
 # The browser is shared by all tests of a process, so they share its loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -9,8 +9,8 @@ from playwright.async_api import Browser, expect
 
 from tests.browser.consoles import Console, new_address
 from tests.browser.tabs import Tab, open_tab
-from tests.nginx import program_behind_nginx
-from tests.program import Program, link_params
+from tests.support.nginx import program_behind_nginx
+from tests.support.program import Program, link_params
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -12,8 +12,8 @@ from playwright.async_api import Browser, expect
 
 from tests.browser.consoles import JANUARY, NAUGHTY, NAUGHTY_CLOCK, Console, new_address, open_console
 from tests.browser.tabs import Tab
-from tests.debian_packages import need
-from tests.program import Program
+from tests.support.debian_packages import need
+from tests.support.program import Program
 
 # The browser is shared by all tests of a process, so they share its loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -9,8 +9,8 @@ from playwright.async_api import Browser, Locator, expect
 
 from tests.browser.consoles import NAUGHTY_CLOCK, Console, new_address, open_console
 from tests.browser.tabs import Tab, open_tab
-from tests.npm_packages import text_of
-from tests.program import Program
+from tests.support.npm_packages import text_of
+from tests.support.program import Program
 
 # The browser is shared by all tests of a process, so they share its loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")

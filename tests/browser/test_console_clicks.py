@@ -9,7 +9,7 @@ from playwright.async_api import Browser, Locator, expect
 from tests.browser.consoles import Console, new_address
 from tests.browser.held import Held, count_timers_and_answers, open_counted_console
 from tests.browser.tabs import Tab
-from tests.program import Program
+from tests.support.program import Program
 
 # The browser is shared by all tests of a process, so they share its loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")

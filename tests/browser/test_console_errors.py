@@ -15,7 +15,7 @@ from playwright.async_api import Browser, Route, expect
 
 from tests.browser.consoles import Console, new_address, open_console
 from tests.browser.tabs import Tab, open_tab
-from tests.program import Program
+from tests.support.program import Program
 
 # The browser is shared by all tests of a process, so they share its loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")

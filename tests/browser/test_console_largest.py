@@ -9,8 +9,8 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from tests.browser.consoles import open_console
-from tests.program import Program
-from tickover.core.limits import MAX_AMOUNT, MAX_CATEGORY, MAX_CONTRIBUTIONS, MAX_GOALS, MAX_NAME, MAX_TRANSACTIONS
+from tests.support.program import Program
+from tickover.api.limits import MAX_AMOUNT, MAX_CATEGORY, MAX_CONTRIBUTIONS, MAX_GOALS, MAX_NAME, MAX_TRANSACTIONS
 
 # The browser is shared by all tests of a process, so they share its loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")

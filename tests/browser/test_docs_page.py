@@ -10,9 +10,9 @@ from playwright.async_api import Browser, ViewportSize, expect
 
 from tests.browser.tabs import Tab, open_tab
 from tests.browser.test_login_page import LARGE, SMALL, brightness, colour, contrast
-from tests.program import Program
-from tickover.core.errors import Reason
-from tickover.operations import OPERATIONS
+from tests.support.program import Program
+from tickover.api.errors import Reason
+from tickover.server.operations import OPERATIONS
 
 # The browser is shared by all tests of a process, so they share its loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.browser.tabs import Tab
-from tests.program import Program
+from tests.support.program import Program
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

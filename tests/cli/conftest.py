@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.shells import Shell
 from tests.mail.servers import MailServer, mail_server
-from tests.program import Program, wait_until
+from tests.support.program import Program, wait_until
 
 _USER_NUMBERS = count(1)
 

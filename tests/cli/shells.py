@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 
 import pytest
 
-from tests.program import wait_until
+from tests.support.program import wait_until
 from tickover.cli.root import run
 
 _TICKOVER = (sys.executable, "-m", "tickover")

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.conftest import SmtpServer
 from tests.cli.shells import Shell
-from tests.program import Program
+from tests.support.program import Program
 
 
 def stored_credentials(shell: Shell) -> object:

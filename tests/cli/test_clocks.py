@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cli.shells import Shell
-from tests.program import Program
+from tests.support.program import Program
 
 YEAR = datetime.now(UTC).year + 1
 PARAMS = {

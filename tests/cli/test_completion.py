@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.shells import Shell
-from tests.debian_packages import need
+from tests.support.debian_packages import need
 from tickover.cli.root import COMPLETE_VARIABLE
 from tickover.scenarios import names
 

@@ -2,10 +2,10 @@
 
 import pytest
 
+from tickover.api.errors import Fault, Reason, Rejection, invalid_params
 from tickover.cli.connection import from_client_error
 from tickover.cli.errors import EXIT_CODES, CliError, Exit, from_rejection
 from tickover.client import ClientError, InvalidResponse, NothingLeft, Unreachable
-from tickover.core.errors import Fault, Reason, Rejection, invalid_params
 
 
 def test_every_reason_has_an_exit_code() -> None:

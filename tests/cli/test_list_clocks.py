@@ -3,7 +3,7 @@
 import pytest
 
 from tests.cli.shells import Shell
-from tests.program import Program
+from tests.support.program import Program
 
 
 @pytest.fixture

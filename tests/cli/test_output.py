@@ -12,7 +12,7 @@ from rich.text import Text
 
 from tests.cli.shells import Shell
 from tests.client.servers import CLOCK, RESULTS, Handler, scripted_server
-from tests.program import Program
+from tests.support.program import Program
 from tickover.cli.output import Output, to_json
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07\x9b2J [bold]日本語[/bold] 🎉"

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.cli.snapshots import EXPIRES_AT, NOW, contribution, day, goal, household, snapshot, transaction
+from tickover.api.results import Goal, Snapshot
 from tickover.cli.render.clock import (
     expiry,
     goal_bars,
@@ -21,7 +22,6 @@ from tickover.cli.render.clock import (
     render_clock,
 )
 from tickover.cli.render.items import Item, clock_items
-from tickover.core.results import Goal, Snapshot
 
 ITEM_LINES = [
     "  ● 2027-01-03  Rent       −1 150.00 EUR",

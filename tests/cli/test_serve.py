@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.cli.shells import Shell
-from tests.program import wait_until
+from tests.support.program import wait_until
 
 
 @pytest.fixture

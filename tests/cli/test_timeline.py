@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cli.snapshots import contribution, day, goal, household, snapshot, transaction
+from tickover.api.results import Snapshot
 from tickover.cli.render.axis import Axis, build_axis, ticks
 from tickover.cli.render.items import clock_items
 from tickover.cli.render.timeline import timeline
-from tickover.core.results import Snapshot
 
 
 def drawn(clock: Snapshot, width: int = 80) -> list[str]:

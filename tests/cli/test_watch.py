@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.shells import Shell
-from tests.program import Program, wait_until
+from tests.support.program import Program, wait_until
 
 START = "2027-01-01T00:00:00Z"
 PARAMS = {

@@ -6,7 +6,7 @@ from itertools import count
 import pytest
 
 from tests.client.clients import CLIENT_CLASSES, Client, OpenClient, make_opener
-from tests.program import Program
+from tests.support.program import Program
 
 _NUMBERS = count()
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.program import Program
-from tests.transcripts import ROOT
+from tests.support.program import Program
+from tests.support.transcripts import ROOT
 from tickover.client import Clock, Tickover
 
 PAGE = (ROOT / "docs" / "client.md").read_text("utf-8")

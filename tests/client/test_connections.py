@@ -15,7 +15,7 @@ import trustme
 
 from tests.client.clients import OpenClient, catch, collect, resolve
 from tests.client.servers import ScriptedServer, respond_normally, respond_with, respond_without_http, scripted_server
-from tests.program import Program
+from tests.support.program import Program
 from tickover.client import AsyncTickover, ClientError, InvalidResponse, Tickover, Unreachable
 
 TOKEN = "tko_secret_token"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.client.clients import Client, OpenClient, catch, collect, resolve
-from tests.program import Program
+from tests.support.program import Program
 from tickover.client import NothingLeft, Plan, Reason, Rejection, contribution, expense, goal, income
 from tickover.scenarios import load
 

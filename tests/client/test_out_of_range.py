@@ -6,10 +6,10 @@ import pytest
 from msgspec.json import Decoder
 
 from tests.client.servers import CLOCK
+from tickover.api.results import OneClock
 from tickover.client import InvalidResponse, Tickover
 from tickover.client.messages import Response
 from tickover.client.responses import decode_result
-from tickover.core.results import OneClock
 from tickover.scenarios import load
 
 _DECODER = Decoder(OneClock)

@@ -20,10 +20,10 @@ from tests.contract.values import (
     schedule_of,
     user,
 )
-from tickover.core.clocks import Clock
-from tickover.core.ids import first_living_key
-from tickover.core.moments import Moment, years_after
-from tickover.ports import Store
+from tickover.api.ids import first_living_key
+from tickover.api.timestamps import Moment, years_after
+from tickover.server.domain.clocks import Clock
+from tickover.server.ports import Store
 
 _ANYTHING = bytes(range(256)) * 400
 

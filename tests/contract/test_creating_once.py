@@ -26,11 +26,11 @@ from tests.contract.values import (
     schedule_of,
     user,
 )
-from tickover.core.clocks import Clock
-from tickover.core.ids import first_living_key
-from tickover.core.limits import CLOCK_LIFETIME
-from tickover.core.moments import Moment
-from tickover.ports import Earlier, Kept, Once, Store
+from tickover.api.ids import first_living_key
+from tickover.api.limits import CLOCK_LIFETIME
+from tickover.api.timestamps import Moment
+from tickover.server.domain.clocks import Clock
+from tickover.server.ports import Earlier, Kept, Once, Store
 
 RowsOf = Callable[[str], Awaitable[int]]
 OpenAnother = Callable[[], Awaitable[Store]]

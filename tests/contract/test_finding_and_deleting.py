@@ -23,10 +23,10 @@ from tests.contract.values import (
     once,
     user,
 )
-from tickover.core.clocks import Clock
-from tickover.core.ids import first_living_key
-from tickover.core.moments import Moment
-from tickover.ports import Earlier, Kept, Store
+from tickover.api.ids import first_living_key
+from tickover.api.timestamps import Moment
+from tickover.server.domain.clocks import Clock
+from tickover.server.ports import Earlier, Kept, Store
 
 RowsOf = Callable[[str], Awaitable[int]]
 

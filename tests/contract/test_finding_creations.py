@@ -21,10 +21,10 @@ from tests.contract.values import (
     once,
     user,
 )
-from tickover.core.clocks import Clock
-from tickover.core.ids import first_living_key
-from tickover.core.limits import CLOCK_LIFETIME
-from tickover.ports import Earlier, Kept, Store
+from tickover.api.ids import first_living_key
+from tickover.api.limits import CLOCK_LIFETIME
+from tickover.server.domain.clocks import Clock
+from tickover.server.ports import Earlier, Kept, Store
 
 _ANYTHING = bytes(range(256)) * 400
 _MILLISECOND = timedelta(milliseconds=1)

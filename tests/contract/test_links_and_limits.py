@@ -13,10 +13,10 @@ import msgspec
 import pytest
 
 from tests.contract.values import ANA, BEN, HOUR, INSTANT, MINUTE, NOW, SECOND, digest, session, user
-from tickover.core.logins import Claimed, Held, Kind, Limits, Send, Try
-from tickover.core.moments import Moment
-from tickover.ports import NewSession, Store
-from tickover.storage import open_store
+from tickover.api.timestamps import Moment
+from tickover.server.domain.logins import Claimed, Held, Kind, Limits, Send, Try
+from tickover.server.ports import NewSession, Store
+from tickover.server.storage import open_store
 
 HERE, THERE = b"network: here...", b"network: there.."
 

@@ -24,9 +24,9 @@ from tests.contract.values import (
     once,
     user,
 )
-from tickover.core.clocks import Clock
-from tickover.core.ids import first_living_key
-from tickover.ports import Store
+from tickover.api.ids import first_living_key
+from tickover.server.domain.clocks import Clock
+from tickover.server.ports import Store
 
 _MILLISECOND = timedelta(milliseconds=1)
 

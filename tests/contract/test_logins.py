@@ -21,9 +21,9 @@ from tests.contract.values import (
     tries_left,
     user,
 )
-from tickover.core.limits import CODE_LIFETIME
-from tickover.core.logins import Try
-from tickover.ports import Store
+from tickover.api.limits import CODE_LIFETIME
+from tickover.server.domain.logins import Try
+from tickover.server.ports import Store
 
 # Tries
 

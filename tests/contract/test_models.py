@@ -32,12 +32,12 @@ from tests.contract.values import (
     session,
     user,
 )
-from tickover.core.clocks import Clock
-from tickover.core.ids import first_living_key
-from tickover.core.limits import CODE_LIFETIME, RESEND_INTERVAL
-from tickover.core.logins import Kind, Send, Try
-from tickover.core.moments import Moment
-from tickover.ports import Created, Earlier, Kept, Once, Quota, QuotaExceeded, Store
+from tickover.api.ids import first_living_key
+from tickover.api.limits import CODE_LIFETIME, RESEND_INTERVAL
+from tickover.api.timestamps import Moment
+from tickover.server.domain.clocks import Clock
+from tickover.server.domain.logins import Kind, Send, Try
+from tickover.server.ports import Created, Earlier, Kept, Once, Quota, QuotaExceeded, Store
 
 _fresh = count(1_000)
 _steps = st.sampled_from([INSTANT, SECOND, RESEND_INTERVAL - INSTANT, RESEND_INTERVAL, 5 * MINUTE, CODE_LIFETIME, HOUR])

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 
 from tests.contract.values import ANA, DAY, HOUR, MINUTE, NOW, allowing, claim, code, link, sent, session, user
-from tickover.core.logins import Held, Limits, Try
-from tickover.core.moments import Moment
-from tickover.ports import Store
+from tickover.api.timestamps import Moment
+from tickover.server.domain.logins import Held, Limits, Try
+from tickover.server.ports import Store
 
 _SET_BACK = [timedelta(minutes=11), HOUR, DAY]
 

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from tests.contract.values import DAY, MINUTE, NOW, WEEK, clock, create_once, keep, key, listed, once, user
-from tickover.core.ids import first_living_key
-from tickover.core.moments import Moment
-from tickover.ports import Created, Earlier, Quota, QuotaExceeded, Store
+from tickover.api.ids import first_living_key
+from tickover.api.timestamps import Moment
+from tickover.server.ports import Created, Earlier, Quota, QuotaExceeded, Store
 
 OpenAnother = Callable[[], Awaitable[Store]]
 Outcome = Earlier | Created | QuotaExceeded

@@ -28,8 +28,8 @@ from tests.contract.values import (
     tries_left,
     user,
 )
-from tickover.core.logins import Try
-from tickover.ports import Store
+from tickover.server.domain.logins import Try
+from tickover.server.ports import Store
 
 _AT_ONCE = 50
 _ROUNDS = 20

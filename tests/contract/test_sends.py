@@ -22,9 +22,9 @@ from tests.contract.values import (
     tries_left,
     user,
 )
-from tickover.core.limits import RESEND_INTERVAL
-from tickover.core.logins import Kind, Try
-from tickover.ports import Store
+from tickover.api.limits import RESEND_INTERVAL
+from tickover.server.domain.logins import Kind, Try
+from tickover.server.ports import Store
 
 _CODE, _LINK = Kind.CODE, Kind.LINK
 

@@ -31,10 +31,10 @@ from tests.contract.values import (
     session,
     user,
 )
-from tickover.core.errors import Reason, Rejection
-from tickover.core.limits import TOKEN_LIFETIME
-from tickover.ports import Earlier, Store
-from tickover.storage import open_store
+from tickover.api.errors import Reason, Rejection
+from tickover.api.limits import TOKEN_LIFETIME
+from tickover.server.ports import Earlier, Store
+from tickover.server.storage import open_store
 
 METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "ping": lambda store: store.ping(),

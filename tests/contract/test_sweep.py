@@ -39,10 +39,10 @@ from tests.contract.values import (
     tries_left,
     user,
 )
-from tickover.core.limits import CLOCK_LIFETIME, LINK_LIFETIME, TOKEN_LIFETIME
-from tickover.core.logins import Try
-from tickover.core.moments import Moment
-from tickover.ports import Earlier, Store
+from tickover.api.limits import CLOCK_LIFETIME, LINK_LIFETIME, TOKEN_LIFETIME
+from tickover.api.timestamps import Moment
+from tickover.server.domain.logins import Try
+from tickover.server.ports import Earlier, Store
 
 _MILLISECOND = timedelta(milliseconds=1)
 

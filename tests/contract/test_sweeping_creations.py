@@ -13,9 +13,9 @@ import asyncpg
 import pytest
 
 from tests.contract.values import DAY, HOUR, MINUTE, NOW, clock, create_once, digest, keep, keep_once, key, once, user
-from tickover.core.ids import first_living_key
-from tickover.core.limits import CLOCK_LIFETIME
-from tickover.ports import Earlier, Kept, Store
+from tickover.api.ids import first_living_key
+from tickover.api.limits import CLOCK_LIFETIME
+from tickover.server.ports import Earlier, Kept, Store
 
 OpenAnother = Callable[[], Awaitable[Store]]
 

@@ -3,12 +3,12 @@
 import hashlib
 from datetime import UTC, datetime, timedelta
 
-from tickover.core.clocks import Clock
-from tickover.core.ids import uuid7
-from tickover.core.limits import TOKEN_LIFETIME
-from tickover.core.logins import Held, Kind, Limits, Send
-from tickover.core.moments import Moment, years_after
-from tickover.ports import Created, Earlier, NewSession, Once, Quota, QuotaExceeded, Store
+from tickover.api.ids import uuid7
+from tickover.api.limits import TOKEN_LIFETIME
+from tickover.api.timestamps import Moment, years_after
+from tickover.server.domain.clocks import Clock
+from tickover.server.domain.logins import Held, Kind, Limits, Send
+from tickover.server.ports import Created, Earlier, NewSession, Once, Quota, QuotaExceeded, Store
 
 NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
 INSTANT = timedelta(microseconds=1)

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 from msgspec import Raw
 
-from tickover.core import moments
-from tickover.core.clocks import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry, ListEntry, ScheduleEntry
-from tickover.core.entries import Entry
-from tickover.core.logins import SendEntry, VerificationEntry
+from tickover.api import timestamps
+from tickover.server.domain.clocks import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry, ListEntry, ScheduleEntry
+from tickover.server.domain.logins import SendEntry, VerificationEntry
+from tickover.server.domain.params import Entry
 
 Json: TypeAlias = Any
 Amounts: TypeAlias = Callable[[int], SearchStrategy[Raw]]
@@ -75,9 +75,9 @@ def objects(required: dict[str, SearchStrategy[Json]], **optional: SearchStrateg
 @st.composite
 def schedules(draw: DrawFn, now: datetime, amounts: Amounts = written_amounts) -> Json:
     """Parameters of createTestClock. Items share a few instants, so that many fall on the same one."""
-    earliest, latest = moments.years_after(now, -10), moments.years_after(now, 10)
+    earliest, latest = timestamps.years_after(now, -10), timestamps.years_after(now, 10)
     start = draw(st.one_of(st.sampled_from([now, earliest, latest]), instants(earliest, latest)))
-    end = moments.years_after(start)
+    end = timestamps.years_after(start)
     some = draw(st.lists(st.one_of(st.sampled_from([start, end]), instants(start, end)), min_size=1, max_size=4))
     at = written_instants(st.sampled_from(some))
     transaction = objects(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tickover.core import addresses
+from tickover.server.domain import email_addresses
 
 
 @pytest.mark.parametrize(
@@ -38,10 +38,10 @@ from tickover.core import addresses
     ],
 )
 def test_an_address_is_known_by_one_form(given: str, known: str) -> None:
-    read = addresses.parse(given)
+    read = email_addresses.parse(given)
     assert read == known
-    assert isinstance(read, addresses.EmailAddress)
-    assert addresses.parse(read) == known
+    assert isinstance(read, email_addresses.EmailAddress)
+    assert email_addresses.parse(read) == known
 
 
 LONGEST = "@".join(["a" * 64, ".".join(["d" * 60] * 3 + ["test"])])
@@ -53,27 +53,27 @@ TOO_LONG = r"^must be at most 254 bytes in UTF-8$"
 
 def test_254_bytes_are_accepted_and_255_are_refused() -> None:
     assert len(LONGEST + "ss") == 254
-    assert addresses.parse(LONGEST + "ss") == LONGEST + "ss"
+    assert email_addresses.parse(LONGEST + "ss") == LONGEST + "ss"
     with pytest.raises(ValueError, match=TOO_LONG):
-        addresses.parse(LONGEST + "sss")
+        email_addresses.parse(LONGEST + "sss")
 
 
 def test_length_is_counted_in_bytes_of_the_given_text() -> None:
     with pytest.raises(ValueError, match=TOO_LONG):
-        addresses.parse("a@" + "\ufdfa" * 240)
+        email_addresses.parse("a@" + "\ufdfa" * 240)
     with pytest.raises(ValueError, match=TOO_LONG):
-        addresses.parse("a@" + "\ud800" * 90)
+        email_addresses.parse("a@" + "\ud800" * 90)
 
 
 def test_local_part_of_64_bytes_is_accepted_and_65_are_refused() -> None:
-    assert addresses.parse("é" * 32 + "@x.test") == "é" * 32 + "@x.test"
+    assert email_addresses.parse("é" * 32 + "@x.test") == "é" * 32 + "@x.test"
     with pytest.raises(ValueError, match="must be one"):
-        addresses.parse("é" * 32 + "a@x.test")
+        email_addresses.parse("é" * 32 + "a@x.test")
 
 
 def test_address_whose_idna_form_is_too_long_is_refused() -> None:
     with pytest.raises(ValueError, match="must be one"):
-        addresses.parse("a@" + "é." * 60 + "test")
+        email_addresses.parse("a@" + "é." * 60 + "test")
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_address_whose_idna_form_is_too_long_is_refused() -> None:
 )
 def test_what_is_not_exactly_one_address_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"^must be one e-mail address, such as ana@example\.com$"):
-        addresses.parse(text)
+        email_addresses.parse(text)
 
 
 @pytest.mark.parametrize(
@@ -160,12 +160,12 @@ def test_what_is_not_exactly_one_address_is_refused(text: str) -> None:
 )
 def test_a_value_that_is_no_string_is_refused(value: object) -> None:
     with pytest.raises(ValueError, match=r"^must be a string$"):
-        addresses.parse(value)
+        email_addresses.parse(value)
 
 
 def test_a_text_of_a_megabyte_is_refused_by_its_length() -> None:
     with pytest.raises(ValueError, match=TOO_LONG):
-        addresses.parse("a" * 1_000_000 + "@example.com")
+        email_addresses.parse("a" * 1_000_000 + "@example.com")
 
 
 @pytest.mark.parametrize(
@@ -184,5 +184,5 @@ def test_a_text_of_a_megabyte_is_refused_by_its_length() -> None:
     ],
 )
 def test_a_mailbox_has_one_spelling_however_it_is_quoted(written: str, known_as: str) -> None:
-    assert addresses.parse(written) == known_as
-    assert addresses.parse(known_as) == known_as
+    assert email_addresses.parse(written) == known_as
+    assert email_addresses.parse(known_as) == known_as

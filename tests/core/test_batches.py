@@ -2,10 +2,10 @@
 
 import pytest
 
-from tickover.core.batches import BatchLimits, BatchResponse
-from tickover.core.errors import Rejection
-from tickover.core.limits import MAX_BATCH_BYTES
-from tickover.core.sizes import MAX_REFUSAL
+from tickover.api.errors import Rejection
+from tickover.api.limits import MAX_BATCH_BYTES
+from tickover.server.domain.response_sizes import MAX_REFUSAL
+from tickover.server.jsonrpc.batch_limits import BatchLimits, BatchResponse
 
 SIZES = [100, 100]
 ROOM = MAX_BATCH_BYTES - sum(MAX_REFUSAL + size + 2 for size in SIZES)

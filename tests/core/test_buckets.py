@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from tests.world import NOW
-from tickover.core.buckets import Buckets
-from tickover.core.limits import CLIENT_BURST, CLIENT_REFILL
+from tests.support.world import NOW
+from tickover.api.limits import CLIENT_BURST, CLIENT_REFILL
+from tickover.server.domain.rate_limits import Buckets
 
 ANA = "203.0.113.7"
 BEN = "203.0.113.8"

@@ -4,7 +4,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from tickover.core.clients import MAX_FORWARDED_FOR, ClientNetworks, Network, host_name, read_networks
+from tickover.server.domain.networks import MAX_FORWARDED_FOR, ClientNetworks, Network, host_name, read_networks
 
 PROXY = "10.0.0.1"
 CLIENT = "198.51.100.9"

@@ -7,11 +7,21 @@ from typing import Any
 import msgspec
 import pytest
 
-from tickover.core import clocks, ids, moments
-from tickover.core.clocks import AdvanceEntry, Clock, DeleteEntry, ForkEntry, GetEntry, Lane, Schedule, ScheduleEntry
-from tickover.core.errors import Fault
-from tickover.core.explain import explain
-from tickover.core.moments import Moment
+from tickover.api import ids, timestamps
+from tickover.api.errors import Fault
+from tickover.api.timestamps import Moment
+from tickover.server.domain import clocks
+from tickover.server.domain.clocks import (
+    AdvanceEntry,
+    Clock,
+    DeleteEntry,
+    ForkEntry,
+    GetEntry,
+    Lane,
+    Schedule,
+    ScheduleEntry,
+)
+from tickover.server.jsonrpc.explain import explain
 
 NOW = datetime(2027, 1, 1, 12, 0, 0, 123_456, tzinfo=UTC)
 START = datetime(2027, 3, 1, tzinfo=UTC)
@@ -193,11 +203,11 @@ def test_items_of_all_goals_have_ids_of_their_own() -> None:
 )
 def test_an_item_is_visible_from_its_instant_on(later: timedelta, visible: bool) -> None:
     at = START + timedelta(days=30)
-    contribution = {"at": moments.write(at), "amount": 100}
+    contribution = {"at": timestamps.write(at), "amount": 100}
     view = seen(
         at + later,
-        frozenTime=moments.write(START),
-        transactions=[transaction(at=moments.write(at))],
+        frozenTime=timestamps.write(START),
+        transactions=[transaction(at=timestamps.write(at))],
         goals=[goal(contributions=[contribution])],
     )
     assert (len(view["transactions"]), len(view["pendingTransactions"])) == (visible, not visible)
@@ -208,7 +218,7 @@ def test_an_item_is_visible_from_its_instant_on(later: timedelta, visible: bool)
 
 
 def test_an_item_at_the_start_is_visible_at_once() -> None:
-    start = moments.write(START)
+    start = timestamps.write(START)
     saving = goal(contributions=[{"at": start, "amount": 100}])
     view = seen(frozenTime=start, transactions=[transaction(at=start)], goals=[saving])
     assert [item["name"] for item in view["transactions"]] == ["Rent"]
@@ -218,10 +228,10 @@ def test_an_item_at_the_start_is_visible_at_once() -> None:
 
 def test_items_come_in_order_of_time_and_then_as_given() -> None:
     days = [5, 3, 5, 1, 3, 9]
-    ats = [moments.write(START + timedelta(days=day)) for day in days]
+    ats = [timestamps.write(START + timedelta(days=day)) for day in days]
     view = seen(
         START + timedelta(days=4),
-        frozenTime=moments.write(START),
+        frozenTime=timestamps.write(START),
         transactions=[transaction(at=at, name=f"{index}") for index, at in enumerate(ats)],
         goals=[goal(contributions=[{"at": at, "amount": index + 1} for index, at in enumerate(ats)])],
     )
@@ -253,16 +263,16 @@ def test_over_funding_follows_the_formula() -> None:
 
 def test_advancing_changes_neither_max_time_nor_expiry() -> None:
     before, after = seen(), seen(NOW + timedelta(days=3000))
-    assert after["frozenTime"] == moments.write(NOW + timedelta(days=3000))
+    assert after["frozenTime"] == timestamps.write(NOW + timedelta(days=3000))
     assert [after[name] for name in ("id", "status", "maxTime", "expiresAt")] == [
         before[name] for name in ("id", "status", "maxTime", "expiresAt")
     ]
 
 
 def test_the_largest_schedule_is_seen_whole_at_every_step() -> None:
-    ats = [moments.write(START + timedelta(days=index)) for index in range(100)]
+    ats = [timestamps.write(START + timedelta(days=index)) for index in range(100)]
     params = {
-        "frozenTime": moments.write(START),
+        "frozenTime": timestamps.write(START),
         "transactions": [transaction(at=at) for at in reversed(ats)],
         "goals": [goal(contributions=[{"at": at, "amount": 0.1} for at in reversed(ats)])] * 25,
     }
@@ -288,14 +298,14 @@ def test_a_lane_is_cut_between_any_two(count: int, first: bytes, rest: bytes) ->
 @pytest.mark.parametrize("now", [NOW, datetime(2028, 2, 29, 12, tzinfo=UTC)], ids=["any day", "29 February"])
 def test_a_clock_may_start_within_ten_years_of_now_inclusive(now: Moment) -> None:
     for years in (-10, 10):
-        assert faults(now, frozenTime=moments.write(moments.years_after(now, years))) == []
+        assert faults(now, frozenTime=timestamps.write(timestamps.years_after(now, years))) == []
 
 
 @pytest.mark.parametrize("now", [NOW, datetime(2028, 2, 29, 12, tzinfo=UTC)], ids=["any day", "29 February"])
 @pytest.mark.parametrize("years", [-10, 10])
 def test_a_clock_may_not_start_a_microsecond_further_from_now(now: Moment, years: int) -> None:
-    earliest, latest = (moments.write(moments.years_after(now, span)) for span in (-10, 10))
-    start = moments.write(moments.years_after(now, years) + MICROSECOND * (1 if years > 0 else -1))
+    earliest, latest = (timestamps.write(timestamps.years_after(now, span)) for span in (-10, 10))
+    start = timestamps.write(timestamps.years_after(now, years) + MICROSECOND * (1 if years > 0 else -1))
     message = f"must lie within 10 years of now ({earliest} to {latest})"
     assert faults(now, frozenTime=start) == [Fault("frozenTime", "range", message, start)]
 
@@ -337,7 +347,7 @@ def test_items_lie_between_frozen_time_and_max_time_inclusive(at: str, inside: b
         goals=[goal(), goal(contributions=[good, good, contribution])],
     )
     message = f"must lie between frozenTime and maxTime ({start} to 2038-02-28T00:00:00Z)"
-    got = moments.write(moments.parse(at))
+    got = timestamps.write(timestamps.parse(at))
     expected = [
         Fault("transactions[1].at", "range", message, got),
         Fault("goals[1].contributions[2].at", "range", message, got),
@@ -346,7 +356,7 @@ def test_items_lie_between_frozen_time_and_max_time_inclusive(at: str, inside: b
 
 
 def test_without_frozen_time_items_are_held_against_now() -> None:
-    at_once, before = moments.write(NOW), moments.write(NOW - MICROSECOND)
+    at_once, before = timestamps.write(NOW), timestamps.write(NOW - MICROSECOND)
     assert faults(transactions=[transaction(at=at_once)]) == []
     assert [fault.path for fault in faults(transactions=[transaction(at=before)])] == ["transactions[0].at"]
 

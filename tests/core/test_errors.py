@@ -3,7 +3,7 @@
 import pytest
 from msgspec import json
 
-from tickover.core.errors import Fault, Reason, Rejection, invalid_params, unavailable
+from tickover.api.errors import Fault, Reason, Rejection, invalid_params, unavailable
 
 FAULT = Fault("goals[0].name", "required", "is required")
 

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from msgspec import UNSET, Raw, json
 
-from tickover.core.clocks import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry, ScheduleEntry
-from tickover.core.entries import Entry
-from tickover.core.errors import Fault, Rejection
-from tickover.core.explain import explain
-from tickover.core.limits import MAX_BODY, MAX_FAULTS
-from tickover.core.logins import SendEntry, VerificationEntry
-from tickover.wire import read_params
+from tickover.api.errors import Fault, Rejection
+from tickover.api.limits import MAX_BODY, MAX_FAULTS
+from tickover.server.domain.clocks import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry, ScheduleEntry
+from tickover.server.domain.logins import SendEntry, VerificationEntry
+from tickover.server.domain.params import Entry
+from tickover.server.jsonrpc.envelope import read_params
+from tickover.server.jsonrpc.explain import explain
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 EXPECTED_TIME = "must be an RFC 3339 timestamp with an offset, such as 2027-01-31T09:00:00Z"

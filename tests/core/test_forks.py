@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from tickover.core import clocks, ids, moments
-from tickover.core.clocks import Clock, Schedule, ScheduleEntry
-from tickover.core.reading import read
+from tickover.api import ids, timestamps
+from tickover.server.domain import clocks
+from tickover.server.domain.clocks import Clock, Schedule, ScheduleEntry
+from tickover.server.jsonrpc.decode import read
 
 NOW = datetime(2027, 1, 1, 12, 0, 0, 123_456, tzinfo=UTC)
 LATER = NOW + timedelta(days=3)
@@ -75,7 +76,7 @@ def test_nothing_is_changed_but_ids_and_expiry() -> None:
         at = datetime(2027, 3, day, tzinfo=UTC)
         before = clocks.view(at, schedule).decode()
         expected = before.replace(ids.write("clock", ORIGINAL), ids.write("clock", FORK)).replace(OLD, NEW)
-        end, end_of_fork = (moments.write(ids.expires_at(key)) for key in (ORIGINAL, FORK))
+        end, end_of_fork = (timestamps.write(ids.expires_at(key)) for key in (ORIGINAL, FORK))
         assert expected.count(end) == 1
         assert clocks.view(at, forked()).decode() == expected.replace(end, end_of_fork)
 
@@ -89,7 +90,7 @@ def test_a_fork_expires_seven_days_after_its_own_birth_and_ends_with_its_origina
 @pytest.mark.parametrize("at", [START, datetime(2029, 12, 31, tzinfo=UTC), datetime(2037, 3, 1, tzinfo=UTC)])
 def test_where_the_fork_stands_is_not_in_its_schedule(at: datetime) -> None:
     assert forked(at=at) == forked()
-    assert seen(forked(at=at), at)["frozenTime"] == moments.write(at)
+    assert seen(forked(at=at), at)["frozenTime"] == timestamps.write(at)
 
 
 def test_the_original_stays_as_it_was() -> None:
@@ -149,11 +150,11 @@ def test_an_empty_schedule_has_a_fork_too() -> None:
 
 
 def test_the_largest_schedule_is_forked_whole() -> None:
-    ats = [moments.write(START + timedelta(days=day)) for day in range(100)]
+    ats = [timestamps.write(START + timedelta(days=day)) for day in range(100)]
     transaction = {"name": OLD, "amount": 1, "currency": "EUR", "type": "INCOME"}
     goal = {"name": OLD, "targetAmount": 1, "contributions": [{"at": at, "amount": 1} for at in ats]}
     params = {
-        "frozenTime": moments.write(START),
+        "frozenTime": timestamps.write(START),
         "transactions": [transaction | {"at": at} for at in ats],
         "goals": [goal] * 25,
     }

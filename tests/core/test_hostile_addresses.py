@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import idna
 import pytest
 
-from tests import hostile_addresses
-from tickover.core import addresses
+from tests.support import hostile_addresses
+from tickover.server.domain import email_addresses
 
 CASE = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 DOMAIN = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
@@ -50,13 +50,13 @@ def check_other_spellings(known: str) -> None:
         spellings += [f'"{local}"@{domain}', f'"\\{local}"@{domain}']
     for spelling in spellings:
         if len(spelling.encode()) <= 254 and len(spelling.rpartition("@")[0].encode()) <= 64:
-            assert addresses.parse(spelling) == known, spelling
+            assert email_addresses.parse(spelling) == known, spelling
 
 
 def parse(text: str) -> str | None:
     """Return the canonical form, or None when the address is refused in the way that callers are told of."""
     try:
-        return addresses.parse(text)
+        return email_addresses.parse(text)
     except ValueError as refusal:
         told = str(refusal)
     assert re.fullmatch(r"must be (one e-mail address, such as ana@example\.com|at most 254 bytes in UTF-8)", told), (
@@ -82,7 +82,7 @@ def test_only_harmless_characters_are_accepted_whatever_the_library_says(monkeyp
     def accept(text: str, **_: object) -> SimpleNamespace:
         return SimpleNamespace(ascii_domain=text.rpartition("@")[2].lower())
 
-    monkeypatch.setattr(addresses, "validate_email", accept)
+    monkeypatch.setattr(email_addresses, "validate_email", accept)
     accepted = [known for text in hostile_addresses.generate(8, 2_000) if (known := parse(text)) is not None]
     assert len(accepted) > 200
     for known in accepted:

@@ -5,7 +5,7 @@ from uuid import RFC_4122, UUID
 
 import pytest
 
-from tickover.core import ids
+from tickover.api import ids
 
 BORN = datetime(2027, 1, 1, 12, 0, 0, 123_000, tzinfo=UTC)
 WEEK = timedelta(days=7)

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec import json
 
-from tickover.core.addresses import EmailAddress
-from tickover.core.errors import Fault
-from tickover.core.logins import Held, Kind, Send, SendEntry
-from tickover.core.results import Sent, SignedIn
+from tickover.api.errors import Fault
+from tickover.api.results import Sent, SignedIn
+from tickover.server.domain.email_addresses import EmailAddress
+from tickover.server.domain.logins import Held, Kind, Send, SendEntry
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 ANA = EmailAddress("ana@example.test")

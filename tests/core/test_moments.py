@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tickover.core import moments
-from tickover.core.moments import Moment
+from tickover.api import timestamps
+from tickover.api.timestamps import Moment
 
 NINE = datetime(2027, 1, 31, 9, tzinfo=UTC)
 FIRST = datetime(1, 1, 1, tzinfo=UTC)
@@ -40,7 +40,7 @@ AFTER_LEAP_SECOND = datetime(2017, 1, 1, tzinfo=UTC)
     ],
 )
 def test_a_timestamp_is_read_as_the_instant_it_names(text: str, expected: Moment) -> None:
-    read = moments.parse(text)
+    read = timestamps.parse(text)
     assert read == expected
     assert read.tzinfo is UTC
 
@@ -62,7 +62,7 @@ def test_a_timestamp_is_read_as_the_instant_it_names(text: str, expected: Moment
 )
 @pytest.mark.parametrize("offset", ["Z", "z", "+02:00"])
 def test_fractions_are_cut_to_the_microsecond(fraction: str, microsecond: int, offset: str) -> None:
-    read = moments.parse(f"2027-01-31T09:00:07{fraction}{offset}")
+    read = timestamps.parse(f"2027-01-31T09:00:07{fraction}{offset}")
     assert (read.second, read.microsecond) == (7, microsecond)
 
 
@@ -80,7 +80,7 @@ def test_fractions_are_cut_to_the_microsecond(fraction: str, microsecond: int, o
     ],
 )
 def test_second_60_at_the_end_of_a_utc_day_is_the_next_second(text: str, expected: Moment) -> None:
-    read = moments.parse(text)
+    read = timestamps.parse(text)
     assert read == expected
     assert read.tzinfo is UTC
 
@@ -98,7 +98,7 @@ def test_second_60_at_the_end_of_a_utc_day_is_the_next_second(text: str, expecte
 )
 def test_second_60_is_refused_elsewhere(text: str) -> None:
     with pytest.raises(ValueError, match=r"^second 60 exists only at 23:59:60 UTC$"):
-        moments.parse(text)
+        timestamps.parse(text)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_second_60_is_refused_elsewhere(text: str) -> None:
 )
 def test_an_instant_outside_the_years_0001_to_9999_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="years 0001 to 9999"):
-        moments.parse(text)
+        timestamps.parse(text)
 
 
 MISSHAPEN = [
@@ -187,19 +187,19 @@ IMPOSSIBLE = [
 @pytest.mark.parametrize("text", MISSHAPEN)
 def test_a_text_of_another_form_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"^must be an RFC 3339 timestamp with an offset, such as .*Z$"):
-        moments.parse(text)
+        timestamps.parse(text)
 
 
 @pytest.mark.parametrize("text", IMPOSSIBLE)
 def test_a_date_or_time_that_does_not_exist_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"must|range"):
-        moments.parse(text)
+        timestamps.parse(text)
 
 
 @pytest.mark.parametrize("text", IMPOSSIBLE)
 def test_a_refusal_speaks_of_time_and_not_of_python(text: str) -> None:
     with pytest.raises(ValueError, match=r"^(?!.*timedelta)"):
-        moments.parse(text)
+        timestamps.parse(text)
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_a_refusal_speaks_of_time_and_not_of_python(text: str) -> None:
 )
 def test_a_value_that_is_no_string_is_refused(value: object) -> None:
     with pytest.raises(ValueError, match="must be an RFC 3339 timestamp"):
-        moments.parse(value)
+        timestamps.parse(value)
 
 
 @pytest.mark.parametrize(
@@ -233,8 +233,8 @@ def test_a_value_that_is_no_string_is_refused(value: object) -> None:
     ],
 )
 def test_an_instant_is_written_in_utc_and_reads_back_as_itself(moment: Moment, text: str) -> None:
-    assert moments.write(moment) == text
-    assert moments.parse(text) == moment
+    assert timestamps.write(moment) == text
+    assert timestamps.parse(text) == moment
 
 
 @pytest.mark.parametrize(
@@ -249,8 +249,8 @@ def test_an_instant_is_written_in_utc_and_reads_back_as_itself(moment: Moment, t
     ],
 )
 def test_an_instant_is_kept_as_whole_microseconds_since_1970(moment: Moment, micros: int) -> None:
-    assert moments.to_micros(moment) == micros
-    assert moments.from_micros(micros) == moment
+    assert timestamps.to_micros(moment) == micros
+    assert timestamps.from_micros(micros) == moment
 
 
 @pytest.mark.parametrize(
@@ -270,8 +270,8 @@ def test_an_instant_is_kept_as_whole_microseconds_since_1970(moment: Moment, mic
     ],
 )
 def test_years_are_calendar_years(moment: str, years: int, expected: str) -> None:
-    assert moments.write(moments.years_after(moments.parse(moment), years)) == expected
+    assert timestamps.write(timestamps.years_after(timestamps.parse(moment), years)) == expected
 
 
 def test_a_span_is_ten_years_unless_said_otherwise() -> None:
-    assert moments.years_after(NINE) == datetime(2037, 1, 31, 9, tzinfo=UTC)
+    assert timestamps.years_after(NINE) == datetime(2037, 1, 31, 9, tzinfo=UTC)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from msgspec import json, msgpack
 
-from tickover.core.money import Amount, Progress, Savings, add_up, whole_if_whole
+from tickover.server.domain.money import Amount, Progress, Savings, add_up, whole_if_whole
 
 SMALLEST = 5e-324
 """The smallest positive number that a double holds."""

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from msgspec import UNSET, json
 
-from tickover.core.clocks import ListEntry
-from tickover.core.errors import Fault, Rejection
-from tickover.core.reading import read, read_at_once
-from tickover.wire import read_params
+from tickover.api.errors import Fault, Rejection
+from tickover.server.domain.clocks import ListEntry
+from tickover.server.jsonrpc.decode import read, read_at_once
+from tickover.server.jsonrpc.envelope import read_params
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 CURSOR = "cursor_01a2d11f02007129903ac1d45597fdf1"

@@ -31,14 +31,15 @@ from tests.core.drawing import (
     written_instants,
 )
 from tests.core.model import read_instant, read_seen, read_sent
-from tickover.core import addresses, clocks, ids, moments
-from tickover.core.clocks import Clock, Schedule, ScheduleEntry
-from tickover.core.entries import Entry
-from tickover.core.explain import explain
-from tickover.core.limits import MAX_EMAIL
-from tickover.core.moments import Moment
-from tickover.core.reading import read, read_at_once
-from tickover.core.results import Snapshot
+from tickover.api import ids, timestamps
+from tickover.api.limits import MAX_EMAIL
+from tickover.api.results import Snapshot
+from tickover.api.timestamps import Moment
+from tickover.server.domain import clocks, email_addresses
+from tickover.server.domain.clocks import Clock, Schedule, ScheduleEntry
+from tickover.server.domain.params import Entry
+from tickover.server.jsonrpc.decode import read, read_at_once
+from tickover.server.jsonrpc.explain import explain
 
 many = settings(max_examples=200, deadline=None, derandomize=True)
 fewer = settings(max_examples=100, deadline=None, derandomize=True)
@@ -172,15 +173,15 @@ def without_ids(seen: Json) -> Json:
 @many
 @given(instants(FIRST, LAST))
 def test_an_instant_reads_back_as_it_was_written(moment: Moment) -> None:
-    assert moments.parse(moments.write(moment)) == moment
-    assert moments.write(moment) == model.write_instant(moment)
-    assert moments.from_micros(moments.to_micros(moment)) == moment
+    assert timestamps.parse(timestamps.write(moment)) == moment
+    assert timestamps.write(moment) == model.write_instant(moment)
+    assert timestamps.from_micros(timestamps.to_micros(moment)) == moment
 
 
 @many
 @given(instants(FIRST + DAY, LAST - DAY), st.data())
 def test_an_instant_is_the_same_in_every_form(moment: Moment, data: st.DataObject) -> None:
-    assert moments.parse(data.draw(written_instants(st.just(moment)))) == moment
+    assert timestamps.parse(data.draw(written_instants(st.just(moment)))) == moment
 
 
 ALMOST_DIGITS = st.text("0123456789-:.+TtZz ", max_size=4)
@@ -191,7 +192,7 @@ ALMOST_DIGITS = st.text("0123456789-:.+TtZz ", max_size=4)
 def test_a_text_is_an_instant_or_is_refused_and_nothing_else_happens(start: int, length: int, put_in: str) -> None:
     text = "2016-12-31T23:59:60.5+00:00"
     try:
-        read = moments.parse(text[:start] + put_in + text[start + length :])
+        read = timestamps.parse(text[:start] + put_in + text[start + length :])
     except ValueError:
         return
     assert read.tzinfo is UTC
@@ -206,10 +207,10 @@ ALMOST_ADDRESS = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)
 def test_a_text_is_an_address_that_stays_as_it_is_known_or_is_refused(local: str, domain: str) -> None:
     for text in (f"{local}@{domain}", f"a@{domain}", f"{local}@x.test"):
         try:
-            known = addresses.parse(text)
+            known = email_addresses.parse(text)
         except ValueError:
             continue
-        assert addresses.parse(known) == known
+        assert email_addresses.parse(known) == known
         assert known.rpartition("@")[2].isascii()
 
 
@@ -391,5 +392,5 @@ PLAIN_PART = st.lists(PLAIN_PIECES, min_size=1, max_size=6).map("".join)
 @given(PLAIN_PART, PLAIN_PART)
 def test_an_address_that_is_read_fast_is_what_the_slow_reading_makes_of_it(local: str, domain: str) -> None:
     for text in (f"{local}@{domain}", f"a@{domain}.com", f"{local}@x.test"):
-        if addresses._PLAIN.fullmatch(text) and len(text) <= MAX_EMAIL:
-            assert addresses._parse_any(text) == text
+        if email_addresses._PLAIN.fullmatch(text) and len(text) <= MAX_EMAIL:
+            assert email_addresses._parse_any(text) == text

@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 import pytest
 from msgspec import json
 
-from tickover.core import addresses
-from tickover.core.clocks import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry, ScheduleEntry
-from tickover.core.entries import Entry
-from tickover.core.logins import VerificationEntry
-from tickover.core.reading import read, read_at_once
+from tickover.server.domain import email_addresses
+from tickover.server.domain.clocks import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry, ScheduleEntry
+from tickover.server.domain.logins import VerificationEntry
+from tickover.server.domain.params import Entry
+from tickover.server.jsonrpc.decode import read, read_at_once
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 TRANSACTION = {"at": "2027-03-02T00:00:00Z", "name": "Rent", "amount": 900, "currency": "EUR", "type": "EXPENSE"}
@@ -233,11 +233,11 @@ def test_the_library_is_asked_at_most_once_for_an_address(
 ) -> None:
     asked = []
 
-    def ask(text: str) -> addresses.EmailAddress:
+    def ask(text: str) -> email_addresses.EmailAddress:
         asked.append(text)
-        return addresses.EmailAddress(text)
+        return email_addresses.EmailAddress(text)
 
-    monkeypatch.setattr(addresses, "_parse_any", ask)
+    monkeypatch.setattr(email_addresses, "_parse_any", ask)
     member = b'"email":%b,' % json.encode(email)
     written = b'{%b"code":"123456","authenticationMethod":"EMAIL_CODE"}' % (member * times)
     read(VerificationEntry, written, NOW)
@@ -245,7 +245,7 @@ def test_the_library_is_asked_at_most_once_for_an_address(
 
 
 def test_an_address_that_is_too_long_is_never_shown_to_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(addresses, "_parse_any", pytest.fail)
+    monkeypatch.setattr(email_addresses, "_parse_any", pytest.fail)
     written = json.encode({"email": "a@" + "\ufdfa" * 85, "code": "123456", "authenticationMethod": "EMAIL_CODE"})
     faults, _ = read(VerificationEntry, written, NOW)
     assert [(fault.path, fault.rule) for fault in faults] == [("email", "format")]

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tickover.core.recent import Recent
+from tickover.server.domain.lru_cache import Recent
 
 
 def test_what_was_put_is_there() -> None:

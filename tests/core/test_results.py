@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from msgspec import ValidationError, json, to_builtins
 
-from tickover.core.results import ClockPage, Contribution, Done, SignedIn, Snapshot, Summary, Transaction
+from tickover.api.results import ClockPage, Contribution, Done, SignedIn, Snapshot, Summary, Transaction
 
 
 @pytest.mark.parametrize("written", ["0.1", "1000000000", "0.000000000001", "999999999.99"])

@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from tickover.core.terminal import escape
+from tickover.api.terminal import escape
 
 
 @pytest.mark.parametrize(

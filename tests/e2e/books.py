@@ -10,10 +10,10 @@ from itertools import count
 from typing import Any
 
 from tests.e2e.connections import Connection
-from tests.program import Program
-from tests.world import Answer
-from tickover.core import ids
-from tickover.core.moments import from_micros, write
+from tests.support.program import Program
+from tests.support.world import Answer
+from tickover.api import ids
+from tickover.api.timestamps import from_micros, write
 
 LAST_DAY = 30
 _START = datetime.now(UTC).replace(microsecond=0)

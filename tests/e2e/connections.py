@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.world import Answer
+from tests.support.world import Answer
 
 # Nobody waits so long for anything.
 _WAIT_SECONDS = 60.0

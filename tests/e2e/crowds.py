@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from tests.e2e.connections import Connection
-from tests.program import verify_params
-from tests.world import Answer
+from tests.support.program import verify_params
+from tests.support.world import Answer
 
 CROWD = 50
 

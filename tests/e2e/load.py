@@ -13,7 +13,7 @@ from tests.e2e.books import Books
 from tests.e2e.connections import Connection, CutShort, Gone, connect
 from tests.e2e.replicas import Replicas
 from tests.e2e.visits import Rows, Visits
-from tests.program import Program, wait_until
+from tests.support.program import Program, wait_until
 
 _WAIT_SECONDS = 60.0
 

@@ -9,11 +9,11 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from tests.program import Program
-from tests.world import Answer
-from tickover.http.messages import Refusal, Request, Response
-from tickover.http.pool import Limits
-from tickover.http.server import Server
+from tests.support.program import Program
+from tests.support.world import Answer
+from tickover.server.http.messages import Refusal, Request, Response
+from tickover.server.http.pool import Limits
+from tickover.server.http.server import Server
 
 WAIT_SECONDS = 20.0
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
-from tests.postgres import PostgresServer
-from tests.program import Program, wait_until
+from tests.support.postgres import PostgresServer
+from tests.support.program import Program, wait_until
 
 _WAIT_SECONDS = 30.0
 _SESSIONS = "select pid from pg_stat_activity where datname = current_database() and application_name = 'tickover'"

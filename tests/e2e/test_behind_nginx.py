@@ -10,8 +10,8 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.nginx import program_behind_nginx
-from tests.program import Program, link_params, run_tickover
+from tests.support.nginx import program_behind_nginx
+from tests.support.program import Program, link_params, run_tickover
 from tickover.client import Tickover
 
 pytest_plugins = ["pytester"]

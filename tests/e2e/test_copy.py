@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 
-from tests.postgres import PostgresServer
-from tests.program import Program, run_tickover, verify_params, wait_until
+from tests.support.postgres import PostgresServer
+from tests.support.program import Program, run_tickover, verify_params, wait_until
 
 SOURCE = "sqlite:///.tickover/tickover.db"
 ANA = "ana@example.test"

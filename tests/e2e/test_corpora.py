@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.program import Program, code_params, link_params, verify_params
+from tests.support.program import Program, code_params, link_params, verify_params
 
 _AT = f"{datetime.now(UTC) + timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.program import Program, wait_until
+from tests.support.program import Program, wait_until
 
 _MEGABYTE = 2**20
 

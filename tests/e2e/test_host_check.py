@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.program import Program
-from tickover.mail.mailbox import Mailbox
-from tickover.pages import Site, load_pages
+from tests.support.program import Program
+from tickover.server.http.pages import Site, load_pages
+from tickover.server.mail.mailbox import Mailbox
 
 _EMAIL = "ana@example.test"
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.e2e.raw import HELLO, WAIT_SECONDS, Client, Door, call, open_door, port_of, post, request
-from tests.program import Program
-from tickover.core.limits import MAX_BODY
+from tests.support.program import Program
+from tickover.api.limits import MAX_BODY
 
 _KEEP_ALIVE_SECONDS = 0.2
 TWICE = ("X-A: 1", "X-A: 1")

@@ -10,7 +10,7 @@ import pytest
 import uvloop
 
 from tests.e2e.raw import HELLO, WAIT_SECONDS, Client, call, open_door, port_of, post, request
-from tests.program import Program
+from tests.support.program import Program
 
 _HEALTH = request("GET", "/healthz")
 

@@ -18,9 +18,9 @@ import pytest
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
 from tests.e2e.raw import HELLO, WAIT_SECONDS, Client, Door, call, open_door, port_of, post, request, until_cut
-from tests.program import Program, code_params, verify_params, wait_until
-from tickover.core.limits import MAX_BODY, MAX_HEAD
-from tickover.http.pool import Limits
+from tests.support.program import Program, code_params, verify_params, wait_until
+from tickover.api.limits import MAX_BODY, MAX_HEAD
+from tickover.server.http.pool import Limits
 
 # Slow clients
 

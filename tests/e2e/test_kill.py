@@ -13,7 +13,7 @@ import apsw
 
 from tests.e2e.books import Books, Kept
 from tests.e2e.connections import Connection, CutShort, Gone, open_connections
-from tests.program import Program
+from tests.support.program import Program
 
 KILLS = int(os.environ.get("KILL_ROUNDS", "8"))
 _CALLERS = 64

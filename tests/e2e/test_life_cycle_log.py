@@ -10,7 +10,7 @@ import pytest
 
 import tickover
 from tests.e2e.proxy import Proxy
-from tests.program import Program, code_params, verify_params, wait_until
+from tests.support.program import Program, code_params, verify_params, wait_until
 
 
 def log_of(program: Program) -> list[dict[str, Any]]:
@@ -38,7 +38,7 @@ def test_start_refused_calls_and_stop_are_logged_in_order(tmp_path: Path) -> Non
         program.call("getTestClock", {"id": "clock_x"}, token)
         assert program.stop() == 0
         started, stopping, refused, stopped = log_of(program)
-    schema = len(list((Path(tickover.__file__).parent / "storage" / "schema" / "sqlite").iterdir()))
+    schema = len(list((Path(tickover.__file__).parent / "server" / "storage" / "schema" / "sqlite").iterdir()))
     assert without_time(started) == {
         "event": "started",
         "level": "info",

@@ -10,13 +10,14 @@ import apsw
 import pytest
 from msgspec import msgpack
 
-from tests.program import Program, verify_params
 from tests.storage import before
-from tickover.core import clocks, ids
-from tickover.core.clocks import GoalEntry, ScheduleEntry
-from tickover.core.moments import to_micros
-from tickover.storage import open_store
-from tickover.tokens import Mint, digest
+from tests.support.program import Program, verify_params
+from tickover.api import ids
+from tickover.api.timestamps import to_micros
+from tickover.server.domain import clocks
+from tickover.server.domain.clocks import GoalEntry, ScheduleEntry
+from tickover.server.domain.tokens import Mint, digest
+from tickover.server.storage import open_store
 
 
 @pytest.mark.parametrize(("processes", "rounds"), [(2, 3), (8, 1)], ids=["two processes", "eight processes"])

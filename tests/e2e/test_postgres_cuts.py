@@ -15,8 +15,8 @@ from tests.e2e.books import is_refused
 from tests.e2e.load import Load, until
 from tests.e2e.proxy import Cut, Proxy
 from tests.e2e.replicas import Replicas
-from tests.postgres import PostgresServer
-from tests.program import Program, code_params, link_params, verify_params
+from tests.support.postgres import PostgresServer
+from tests.support.program import Program, code_params, link_params, verify_params
 
 _BOTH_WAYS = pytest.mark.parametrize("how", ["before", "after"])
 _NUMBERS = count()

@@ -10,8 +10,8 @@ import pytest
 from tests.e2e.load import Load
 from tests.e2e.proxy import Proxy
 from tests.e2e.replicas import Replicas
-from tests.postgres import PostgresServer
-from tests.program import wait_until
+from tests.support.postgres import PostgresServer
+from tests.support.program import wait_until
 
 _NUMBERS = count()
 _IN_SYNC = "select pid from pg_stat_replication where sync_state = 'sync'"

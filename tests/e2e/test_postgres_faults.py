@@ -14,7 +14,7 @@ from tests.e2e.connections import open_connections
 from tests.e2e.load import Load, until
 from tests.e2e.proxy import Proxy
 from tests.e2e.replicas import Replicas
-from tests.postgres import PostgresServer
+from tests.support.postgres import PostgresServer
 
 _WRITERS = 16
 _VISITORS = 4

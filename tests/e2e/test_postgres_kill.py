@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.e2e.load import Load
 from tests.e2e.replicas import Replicas
 from tests.e2e.test_kill import KILLS
-from tests.postgres import PostgresServer
+from tests.support.postgres import PostgresServer
 
 _WRITERS = 16
 _VISITORS = 4

@@ -14,8 +14,8 @@ import pytest
 from tests.e2e.connections import Connection, call_all_at_once, open_connections
 from tests.e2e.crowds import CROWD, Watch, outcomes, written, wrong_guesses
 from tests.e2e.replicas import Replicas
-from tests.postgres import PostgresServer
-from tests.program import Program, code_params, link_params, run_tickover, verify_params
+from tests.support.postgres import PostgresServer
+from tests.support.program import Program, code_params, link_params, run_tickover, verify_params
 
 _REPLICAS = 4
 _ROUNDS = 10

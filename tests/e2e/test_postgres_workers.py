@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.program import Program, run_tickover, verify_params, wait_until
+from tests.support.program import Program, run_tickover, verify_params, wait_until
 
 
 class Crew(Program):

@@ -14,7 +14,7 @@ import apsw
 import pytest
 
 from tests.e2e.connections import Connection, Gone, open_connections
-from tests.program import Program, code_params, link_params, run_tickover, wait_until
+from tests.support.program import Program, code_params, link_params, run_tickover, wait_until
 from tickover import __version__
 
 _BOTH_SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])

@@ -10,7 +10,7 @@ import pytest
 
 from tests.e2e.connections import Connection, call_all_at_once, open_connections
 from tests.e2e.crowds import CROWD, Watch, outcomes, written, wrong_guesses
-from tests.program import Program, code_params, verify_params
+from tests.support.program import Program, code_params, verify_params
 
 _ROUNDS = 60
 

@@ -13,8 +13,8 @@ import pytest
 
 from tests.e2e.connections import Connection, open_connections
 from tests.e2e.crowds import CROWD, outcomes, written
-from tests.program import Program, wait_until
-from tests.world import Answer
+from tests.support.program import Program, wait_until
+from tests.support.world import Answer
 
 _ROUNDS = 8
 _START = datetime(2027, 1, 1, tzinfo=UTC)

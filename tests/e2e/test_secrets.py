@@ -22,9 +22,9 @@ from urllib.parse import urlsplit
 import apsw
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
-from tests.program import Program, code_params, link_params, verify_params
-from tickover.core.moments import from_micros
-from tickover.tokens import Mint
+from tests.support.program import Program, code_params, link_params, verify_params
+from tickover.api.timestamps import from_micros
+from tickover.server.domain.tokens import Mint
 
 # A leak shows with the first secret that takes its way; these are enough for every way to be taken several times.
 BY_CODE = 200

@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 
 from tests.e2e.test_secrets import Caller, call_of, copied, files_in, request
-from tests.program import Program
+from tests.support.program import Program
 
 _KEYS = 80
 _FAULTY = {"frozenTime": "soon"}

@@ -9,8 +9,8 @@ from typing import Any
 import apsw
 import pytest
 
-from tests.program import Program, run_tickover
-from tickover.settings import SETTINGS, SettingError, is_loopback, read_settings
+from tests.support.program import Program, run_tickover
+from tickover.server.settings import SETTINGS, SettingError, is_loopback, read_settings
 
 _KEY = "a key of 16 char"
 

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 import pytest
 from msgspec import to_builtins
 
-from tests.log_capture import LogCapture
-from tests.program import Program, code_params, link_params, run_tickover, verify_params
-from tickover.app import Tickover, _policy
-from tickover.settings import SETTINGS, read_settings
+from tests.support.log_capture import LogCapture
+from tests.support.program import Program, code_params, link_params, run_tickover, verify_params
+from tickover.server.app import Tickover, _policy
+from tickover.server.settings import SETTINGS, read_settings
 
 _KEY = "a key of 16 characters or more"
 _ORIGIN = "https://app.example.test"

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.program import LAST_LINE_OF_THE_BANNER, Program, wait_until
+from tests.support.program import LAST_LINE_OF_THE_BANNER, Program, wait_until
 
 
 def test_a_draining_server_serves_and_says_that_it_is_not_ready(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.program import Program
+from tests.support.program import Program
 
 _CALL = b'{"jsonrpc":"2.0","id":1,"method":"nothing"}'
 

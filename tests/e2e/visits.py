@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from tests.e2e.books import is_refused
 from tests.e2e.connections import Connection
-from tests.program import code_params, link_params, verify_params
-from tests.world import Answer
-from tickover import tokens
+from tests.support.program import code_params, link_params, verify_params
+from tests.support.world import Answer
+from tickover.server.domain import tokens
 
 # A code allows five tries. Two are for the right code, which a caller who was not answered sends again.
 _MOST_WRONG_TRIES = 3

@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from tickover.core import addresses
-from tickover.core.moments import Moment
-from tickover.ports import Letter, Subject
+from tickover.api.timestamps import Moment
+from tickover.server.domain import email_addresses
+from tickover.server.ports import Letter, Subject
 
 NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
 SENDER = "Tickover <tickover@example.test>"
@@ -13,8 +13,8 @@ LINK = "https://tickover.example.test/login#token=" + "aB3-_" * 8 + "xyz"
 
 
 def letter(to: str = ANA, kind: Subject = Subject.CODE, secret: str = "012345", sent_at: Moment = NOW) -> Letter:
-    return Letter(addresses.parse(to), kind, secret, 10, sent_at)
+    return Letter(email_addresses.parse(to), kind, secret, 10, sent_at)
 
 
 def link_letter(to: str = ANA, secret: str = LINK) -> Letter:
-    return Letter(addresses.parse(to), Subject.LINK, secret, 60, NOW)
+    return Letter(email_addresses.parse(to), Subject.LINK, secret, 60, NOW)

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.mail.letters import ANA, LINK, NOW, SENDER, letter, link_letter
-from tickover.core import addresses
-from tickover.mail.compose import Composer
-from tickover.ports import Letter, Subject
-from tickover.settings import SettingError
+from tickover.server.domain import email_addresses
+from tickover.server.mail.compose import Composer
+from tickover.server.ports import Letter, Subject
+from tickover.server.settings import SettingError
 
 _HEADERS = ["From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type"]
 _BOTH = pytest.mark.parametrize("sent", [pytest.param(letter(), id="code"), pytest.param(link_letter(), id="link")])
@@ -169,7 +169,7 @@ def test_the_button_leads_where_the_link_says(composer: Composer) -> None:
 @pytest.mark.parametrize("kind", Subject)
 def test_an_address_is_text_and_never_html(composer: Composer, kind: Subject) -> None:
     address = '"<b>&amp;</p><script>"@example.test'
-    message = _read(composer.compose(Letter(addresses.parse(address), kind, "012345", 10, NOW)))
+    message = _read(composer.compose(Letter(email_addresses.parse(address), kind, "012345", 10, NOW)))
     page = _Page(_body(message, "html"))
     assert page.tags.isdisjoint({"b", "script"})
     assert address in page.text
@@ -307,7 +307,7 @@ _domains = st.one_of(
 
 def _accepted(text: str) -> str | None:
     try:
-        return addresses.parse(text)
+        return email_addresses.parse(text)
     except ValueError:
         return None
 

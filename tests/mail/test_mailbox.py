@@ -9,9 +9,9 @@ from urllib.parse import quote
 import pytest
 
 from tests.mail.letters import ANA
-from tests.program import Program
 from tests.rpc.builders import send_link
-from tests.world import Answer, World
+from tests.support.program import Program
+from tests.support.world import Answer, World
 
 BO = "bo@example.test"
 

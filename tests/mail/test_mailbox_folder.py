@@ -10,11 +10,11 @@ import pytest
 from msgspec import json
 
 from tests.mail.letters import ANA, LINK, NOW, SENDER, letter, link_letter
-from tickover.core.results import StoredEmail
-from tickover.mail.compose import Composer
-from tickover.mail.mailbox import Mailbox
-from tickover.mail.outbox import STAMP, Outbox
-from tickover.ports import Letter, Subject
+from tickover.api.results import StoredEmail
+from tickover.server.mail.compose import Composer
+from tickover.server.mail.mailbox import Mailbox
+from tickover.server.mail.outbox import STAMP, Outbox
+from tickover.server.ports import Letter, Subject
 
 BO = "bo@example.test"
 
@@ -50,8 +50,8 @@ import asyncio, sys
 from datetime import timedelta
 from pathlib import Path
 from tests.mail.letters import NOW, SENDER, letter
-from tickover.mail.compose import Composer
-from tickover.mail.outbox import Outbox
+from tickover.server.mail.compose import Composer
+from tickover.server.mail.outbox import Outbox
 
 later = letter(secret="000002", sent_at=NOW + timedelta(microseconds=1))
 asyncio.run(Outbox(Path(sys.argv[1]), Composer(SENDER)).deliver(later))

@@ -10,10 +10,10 @@ import pytest
 from tests.mail.letters import ANA, NOW, SENDER, letter
 from tests.mail.test_mailbox_folder import LATER, ODD, STRANGE, TO_ANA
 from tests.rpc.builders import send_link
-from tests.world import Answer, World
-from tickover.mail.compose import Composer
-from tickover.mail.mailbox import Mailbox
-from tickover.mail.outbox import STAMP, Outbox
+from tests.support.world import Answer, World
+from tickover.server.mail.compose import Composer
+from tickover.server.mail.mailbox import Mailbox
+from tickover.server.mail.outbox import STAMP, Outbox
 
 BO = "bo@example.test"
 UMLAUT = "jürgen@example.test"

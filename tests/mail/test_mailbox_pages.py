@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from tests.mail.letters import ANA, LINK, SENDER, letter, link_letter
-from tests.world import World
-from tickover.mail.compose import Composer
-from tickover.mail.letters import page_of_html, page_of_text
-from tickover.mail.mailbox import Mailbox
-from tickover.mail.outbox import Outbox
-from tickover.ports import Letter, Subject
+from tests.support.world import World
+from tickover.server.mail.compose import Composer
+from tickover.server.mail.email_pages import page_of_html, page_of_text
+from tickover.server.mail.mailbox import Mailbox
+from tickover.server.mail.outbox import Outbox
+from tickover.server.ports import Letter, Subject
 
 TAGS = {
     "html", "head", "meta", "title", "style", "body", "a", "b", "blockquote", "br", "code", "div", "em", "h1", "h2",

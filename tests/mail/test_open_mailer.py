@@ -6,10 +6,10 @@ import pytest
 
 from tests.mail.conftest import ReadableLog
 from tests.mail.letters import SENDER
-from tickover.mail import open_mailer
-from tickover.mail.outbox import Outbox
-from tickover.mail.smtp import SmtpMailer
-from tickover.settings import SettingError
+from tickover.server.mail import open_mailer
+from tickover.server.mail.outbox import Outbox
+from tickover.server.mail.smtp import SmtpMailer
+from tickover.server.settings import SettingError
 
 
 @pytest.mark.parametrize(

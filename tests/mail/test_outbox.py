@@ -14,10 +14,10 @@ from threading import Thread
 import pytest
 
 from tests.mail.letters import ANA, LINK, NOW, SENDER, letter, link_letter
-from tickover.mail.compose import Composer
-from tickover.mail.outbox import SEQUENCE_FILE, Outbox
-from tickover.ports import Letter, MailRefused, Subject
-from tickover.settings import SettingError
+from tickover.server.mail.compose import Composer
+from tickover.server.mail.outbox import SEQUENCE_FILE, Outbox
+from tickover.server.ports import Letter, MailRefused, Subject
+from tickover.server.settings import SettingError
 
 
 @pytest.fixture
@@ -166,9 +166,9 @@ _DELIVER = """
 import asyncio, json, os, resource, sys
 from pathlib import Path
 from tests.mail.letters import SENDER, letter
-from tickover.mail.compose import Composer
-from tickover.mail.outbox import Outbox
-from tickover.ports import Letter, MailRefused, Subject
+from tickover.server.mail.compose import Composer
+from tickover.server.mail.outbox import Outbox
+from tickover.server.ports import Letter, MailRefused, Subject
 
 def deliver(folder, preparation):
     outbox = Outbox(folder, Composer(SENDER))

@@ -11,11 +11,11 @@ import pytest
 from tests.mail.conftest import ReadableLog
 from tests.mail.letters import SENDER
 from tests.mail.servers import MailServer, Misbehaviour, Silence, answer, hang_up, mail_server
-from tests.world import ANA, World
-from tickover.mail.compose import Composer
-from tickover.mail.smtp import SmtpMailer
-from tickover.operations import Policy
-from tickover.storage import open_store
+from tests.support.world import ANA, World
+from tickover.server.mail.compose import Composer
+from tickover.server.mail.smtp import SmtpMailer
+from tickover.server.operations import Policy
+from tickover.server.storage import open_store
 
 _CODE = {"loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
 _LINK = {"loginCodeType": "LONG_LIVED", "emailType": "WEB_LOGIN_LINK"}

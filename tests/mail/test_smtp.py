@@ -12,9 +12,9 @@ from aiosmtpd.smtp import SMTP, LoginPassword
 from tests.mail.conftest import ReadableLog, server_side
 from tests.mail.letters import NOW, SENDER, letter, link_letter
 from tests.mail.servers import MailServer, Misbehaviour, answer, hang_up, mail_server
-from tickover.mail.compose import Composer
-from tickover.mail.smtp import SmtpMailer
-from tickover.ports import Letter, MailOutcomeUnknown, MailRefused, Subject
+from tickover.server.mail.compose import Composer
+from tickover.server.mail.smtp import SmtpMailer
+from tickover.server.ports import Letter, MailOutcomeUnknown, MailRefused, Subject
 
 
 @pytest.fixture

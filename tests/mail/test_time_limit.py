@@ -11,9 +11,9 @@ import pytest
 from tests.mail.conftest import ReadableLog
 from tests.mail.letters import SENDER, letter
 from tests.mail.servers import MailServer, Silence, mail_server
-from tickover.mail.compose import Composer
-from tickover.mail.smtp import SmtpMailer
-from tickover.ports import MailOutcomeUnknown, MailRefused
+from tickover.server.mail.compose import Composer
+from tickover.server.mail.smtp import SmtpMailer
+from tickover.server.ports import MailOutcomeUnknown, MailRefused
 
 
 class _LoopOutOfTime(asyncio.SelectorEventLoop):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tickover.pytest_plugin as plugin
-from tests.transcripts import ROOT
+from tests.support.transcripts import ROOT
 
 pytest_plugins = ["pytester"]
 

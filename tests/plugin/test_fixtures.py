@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from tickover.api.plans import to_instant
 from tickover.client import Plan, Reason, Rejection, Tickover, contribution, expense, goal, income
-from tickover.plans import to_instant
 from tickover.pytest_plugin import ClockFactory, Mailbox, Server
 from tickover.scenarios import load, names
 

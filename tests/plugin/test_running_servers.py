@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tickover.pytest_plugin as plugin
-from tests.program import Program
+from tests.support.program import Program
 from tickover.pytest_plugin.server import use_server
 
 pytest_plugins = ["pytester"]

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 import tickover.pytest_plugin as plugin
-from tests.program import wait_until
+from tests.support.program import wait_until
 
 pytest_plugins = ["pytester"]
 

@@ -12,15 +12,15 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from tests.world import ANA, Answer, World, ask
-from tickover.core.clocks import Clock
-from tickover.http.messages import Request, merge
-from tickover.mail.compose import Composer
-from tickover.mail.outbox import Outbox
-from tickover.operations import Policy
-from tickover.ports import Created, Letter, Quota, QuotaExceeded
-from tickover.storage import open_store
-from tickover.storage.sqlite import SqliteStore
+from tests.support.world import ANA, Answer, World, ask
+from tickover.server.domain.clocks import Clock
+from tickover.server.http.messages import Request, merge
+from tickover.server.mail.compose import Composer
+from tickover.server.mail.outbox import Outbox
+from tickover.server.operations import Policy
+from tickover.server.ports import Created, Letter, Quota, QuotaExceeded
+from tickover.server.storage import open_store
+from tickover.server.storage.sqlite.store import SqliteStore
 
 BEN: Final = "ben@example.test"
 LEFT_OUT: Final = object()

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.rpc.builders import keyed, raw_call, reason_of
-from tests.world import Answer, World
+from tests.support.world import Answer, World
 
 CREATE = "createTestClock"
 SENT = (

@@ -21,7 +21,7 @@ from tests.rpc.builders import (
     without_ids,
     written,
 )
-from tests.world import World, all_at_once
+from tests.support.world import World, all_at_once
 
 ADVANCE = "advanceTestClock"
 

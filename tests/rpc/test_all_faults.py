@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import LEFT_OUT, call, contribution, goal, login, named, raw_call, send, transaction
-from tests.world import World
+from tests.support.world import World
 
 CREATE = "createTestClock"
 

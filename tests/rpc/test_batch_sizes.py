@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import LEFT_OUT, ON_ONE_STORE, call, contribution, goal, login, send_link, transaction
-from tests.world import Answer, World
-from tickover.core.batches import BatchLimits
-from tickover.core.limits import MAX_BATCH, MAX_BATCH_BYTES, MAX_CATEGORY, MAX_NAME, MAX_PAGE
-from tickover.core.sizes import MAX_CLOCK_RESULT, MAX_ENVELOPE, MAX_REFUSAL
-from tickover.operations import OPERATIONS
+from tests.support.world import Answer, World
+from tickover.api.limits import MAX_BATCH, MAX_BATCH_BYTES, MAX_CATEGORY, MAX_NAME, MAX_PAGE
+from tickover.server.domain.response_sizes import MAX_CLOCK_RESULT, MAX_ENVELOPE, MAX_REFUSAL
+from tickover.server.jsonrpc.batch_limits import BatchLimits
+from tickover.server.operations import OPERATIONS
 
 pytestmark = ON_ONE_STORE
 

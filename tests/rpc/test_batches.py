@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import LEFT_OUT, call, login, reason_of, send, wrong
-from tests.world import World
-from tickover.operations import Policy
-from tickover.ports import Letter
+from tests.support.world import World
+from tickover.server.operations import Policy
+from tickover.server.ports import Letter
 
 UNKNOWN = "no.such.method"
 

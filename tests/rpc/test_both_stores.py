@@ -13,14 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.rpc.builders import call, contribution, goal, login, send, send_link, transaction, written
-from tests.world import Answer, World
-from tickover.core import ids
-from tickover.core.errors import Reason
-from tickover.mail.compose import Composer
-from tickover.mail.outbox import Outbox
-from tickover.operations import Policy
-from tickover.ports import Store
-from tickover.storage import open_store
+from tests.support.world import Answer, World
+from tickover.api import ids
+from tickover.api.errors import Reason
+from tickover.server.mail.compose import Composer
+from tickover.server.mail.outbox import Outbox
+from tickover.server.operations import Policy
+from tickover.server.ports import Store
+from tickover.server.storage import open_store
 
 _EXAMPLES: Final = 12
 _ACTS: Final = 100

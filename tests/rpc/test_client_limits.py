@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from tests.program import code_params, link_params, verify_params
-from tests.world import ANA, NOW, World, all_at_once
-from tickover import wire
-from tickover.mail.compose import Composer
-from tickover.mail.outbox import Outbox
-from tickover.operations import Policy
-from tickover.storage import open_store
+from tests.support.program import code_params, link_params, verify_params
+from tests.support.world import ANA, NOW, World, all_at_once
+from tickover.server.jsonrpc import envelope
+from tickover.server.mail.compose import Composer
+from tickover.server.mail.outbox import Outbox
+from tickover.server.operations import Policy
+from tickover.server.storage import open_store
 
 SEND = "sendLoginCodeEmail"
 BY_CODE = "loginByEmailVerification"
@@ -218,7 +218,7 @@ async def test_parameters_are_not_read_while_the_bucket_is_empty(
 ) -> None:
     async with open_world(client_burst=1) as world:
         assert await is_admitted(world)
-        monkeypatch.setattr(wire, "read_params", lambda *_: pytest.fail("the parameters were read"))
+        monkeypatch.setattr(envelope, "read_params", lambda *_: pytest.fail("the parameters were read"))
         for method in (SEND, BY_CODE, BY_LINK):
             assert await reason_of(world, method, {}) == "RATE_LIMITED"
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import BEN, LEFT_OUT, MICROSECOND, NO_CLOCKS, ON_ONE_STORE, START, call, named, reason_of, rows
-from tests.world import World
+from tests.support.world import World
 
 METHODS = ("getTestClock", "deleteTestClock", "forkTestClock")
 PREVIEWS = ("getTestClock", "forkTestClock")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import LEFT_OUT, call, contribution, goal, raw_call, transaction
-from tests.world import World
+from tests.support.world import World
 
 CLOCK = {"id", "status", "frozenTime", "maxTime", "expiresAt", "transactions", "pendingTransactions", "goals"}
 TRANSACTION = {"id", "at", "name", "amount", "currency", "type", "source"}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import BEN, LEFT_OUT, contribution, goal, named, raw_call, reason_of, rows, transaction
-from tests.world import World, open_world
+from tests.support.world import World, open_world
 
 CREATE = "createTestClock"
 MICROSECOND = timedelta(microseconds=1)

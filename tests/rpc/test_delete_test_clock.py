@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import BEN, LEFT_OUT, START, call, contribution, goal, keyed, reason_of, transaction
-from tests.world import Answer, World, all_at_once, open_world
+from tests.support.world import Answer, World, all_at_once, open_world
 
 DELETE = "deleteTestClock"
 SCHEDULE = {

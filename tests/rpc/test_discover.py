@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import LEFT_OUT, call, raw_call, reason_of
-from tests.world import World
-from tickover.operations import OPERATIONS
+from tests.support.world import World
+from tickover.server.operations import OPERATIONS
 
 DISCOVER = "rpc.discover"
 

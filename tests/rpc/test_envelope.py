@@ -21,7 +21,7 @@ from tests.rpc.builders import (
     send,
     transaction,
 )
-from tests.world import Answer, World
+from tests.support.world import Answer, World
 
 UNKNOWN = "no.such.method"
 

@@ -15,11 +15,11 @@ from tests.rpc.builders import (
     send,
     wrong,
 )
-from tests.world import Answer, World, open_world
-from tickover.core.errors import Reason
-from tickover.core.limits import MAX_BODY
-from tickover.ports import MailRefused
-from tickover.wire import CODES
+from tests.support.world import Answer, World, open_world
+from tickover.api.errors import Reason
+from tickover.api.limits import MAX_BODY
+from tickover.server.jsonrpc.envelope import CODES
+from tickover.server.ports import MailRefused
 
 
 class Row(NamedTuple):

@@ -12,9 +12,9 @@ import structlog
 from structlog.stdlib import BoundLogger
 from structlog.testing import CapturingLogger
 
-from tests.world import World
-from tickover.core.errors import Reason, Rejection, unavailable
-from tickover.failures import FailureLog
+from tests.support.world import World
+from tickover.api.errors import Reason, Rejection, unavailable
+from tickover.server.failure_log import FailureLog
 
 
 def _lines(log: pytest.LogCaptureFixture) -> list[str]:

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from tests.program import code_params, link_params, verify_params
-from tests.world import ANA, World, all_at_once
-from tickover.core.logins import Limits
-from tickover.mail.compose import Composer
-from tickover.operations import Policy
-from tickover.ports import Letter, Store
-from tickover.storage import open_store
+from tests.support.program import code_params, link_params, verify_params
+from tests.support.world import ANA, World, all_at_once
+from tickover.server.domain.logins import Limits
+from tickover.server.mail.compose import Composer
+from tickover.server.operations import Policy
+from tickover.server.ports import Letter, Store
+from tickover.server.storage import open_store
 
 SEND = "sendLoginCodeEmail"
 BY_CODE = "loginByEmailVerification"

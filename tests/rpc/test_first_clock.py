@@ -1,6 +1,6 @@
 """The shortest whole story: sign in, create, advance."""
 
-from tests.world import World
+from tests.support.world import World
 
 
 async def test_a_signed_in_user_advances_a_clock(world: World, token: str) -> None:

@@ -20,7 +20,7 @@ from tests.rpc.builders import (
     without_ids,
     written,
 )
-from tests.world import World, all_at_once, open_world
+from tests.support.world import World, all_at_once, open_world
 
 FORK = "forkTestClock"
 MAX_TIME = "2037-01-01T00:00:00Z"

@@ -21,7 +21,7 @@ from tests.rpc.builders import (
     transaction,
     written,
 )
-from tests.world import World, all_at_once
+from tests.support.world import World, all_at_once
 
 GET = "getTestClock"
 TIMES = ["2027-02-01T00:00:00Z", "2027-02-01T00:00:00.000001Z", "2027-06-01T00:00:00Z", "2037-01-01T00:00:00Z"]

@@ -14,13 +14,13 @@ from itertools import cycle
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.program import code_params, link_params, verify_params
-from tests.world import NOW, Answer, World
-from tickover.core.logins import Limits, Try
-from tickover.core.moments import Moment
-from tickover.operations import Policy
-from tickover.ports import Letter, NewSession
-from tickover.storage.sqlite import SqliteStore
+from tests.support.program import code_params, link_params, verify_params
+from tests.support.world import NOW, Answer, World
+from tickover.api.timestamps import Moment
+from tickover.server.domain.logins import Limits, Try
+from tickover.server.operations import Policy
+from tickover.server.ports import Letter, NewSession
+from tickover.server.storage.sqlite.store import SqliteStore
 
 SEND = "sendLoginCodeEmail"
 BY_CODE = "loginByEmailVerification"

@@ -7,11 +7,11 @@ import asyncio
 from collections.abc import Iterator
 from itertools import islice
 
-from tests import hostile_addresses
 from tests.rpc.builders import call, send
-from tests.world import World
-from tickover.core import addresses
-from tickover.core.limits import MAX_BATCH
+from tests.support import hostile_addresses
+from tests.support.world import World
+from tickover.api.limits import MAX_BATCH
+from tickover.server.domain import email_addresses
 
 AT_ONCE = 8
 ANSWERS = {"ok", "INVALID_PARAMS", "RESEND_TOO_SOON"}
@@ -19,7 +19,7 @@ ANSWERS = {"ok", "INVALID_PARAMS", "RESEND_TOO_SOON"}
 
 def canonical(text: str) -> str | None:
     try:
-        return addresses.parse(text)
+        return email_addresses.parse(text)
     except ValueError:
         return None
 

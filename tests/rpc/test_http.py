@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import LEFT_OUT, call, post_with, raw_call, reason_of, send, transaction
-from tests.world import World, all_at_once, ask
-from tickover.http.messages import Request
-from tickover.web import Web
+from tests.support.world import World, all_at_once, ask
+from tickover.server.http.handler import Web
+from tickover.server.http.messages import Request
 
 JSON = ("Content-Type", "application/json")
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.rpc.builders import LEFT_OUT, ON_ONE_STORE, START, call, keyed, post_with, raw_call, reason_of
 from tests.rpc.creations import CREATE, SENT, clock_of, create, faults_in, living
-from tests.world import World
+from tests.support.world import World
 
 # The key itself.
 

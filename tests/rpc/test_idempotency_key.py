@@ -9,7 +9,7 @@ import pytest
 
 from tests.rpc.builders import BEN, MICROSECOND, ON_ONE_STORE, call, keyed, raw_call, reason_of, transaction, written
 from tests.rpc.creations import CREATE, SENT, clock_of, create, faults_in, living
-from tests.world import Answer, World, all_at_once, open_world
+from tests.support.world import Answer, World, all_at_once, open_world
 
 REUSED = {"Idempotency-Key": "reused"}
 MANY_DIGITS = "9" * 5000

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import BEN, MICROSECOND, ON_ONE_STORE, START, call, named, raw_call, reason_of, rows
-from tests.world import World
+from tests.support.world import World
 
 LIST = "listTestClocks"
 FIELDS = ("id", "status", "frozenTime", "maxTime", "expiresAt")

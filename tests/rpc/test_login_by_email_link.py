@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.program import link_params, verify_params
-from tests.world import ANA, NOW, Answer, World, all_at_once
-from tickover.tokens import Mint
+from tests.support.program import link_params, verify_params
+from tests.support.world import ANA, NOW, Answer, World, all_at_once
+from tickover.server.domain.tokens import Mint
 
 SEND = "sendLoginCodeEmail"
 BY_CODE = "loginByEmailVerification"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import BEN, LEFT_OUT, call, login, named, reason_of, rows, send, send_link, wrong
-from tests.world import ANA, Answer, World, all_at_once
+from tests.support.world import ANA, Answer, World, all_at_once
 
 LOGIN = "loginByEmailVerification"
 

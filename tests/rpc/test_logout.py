@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.program import link_params, verify_params
-from tests.world import ANA, World, all_at_once, open_world
+from tests.support.program import link_params, verify_params
+from tests.support.world import ANA, World, all_at_once, open_world
 
 BEN = "ben@example.test"
 

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from tests.world import ANA, World
+from tests.support.world import ANA, World
 
 _WRONG_CODE = {"email": ANA, "code": "000000", "authenticationMethod": "EMAIL_CODE"}
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import LEFT_OUT, contribution, goal, transaction, written
-from tests.world import World
+from tests.support.world import World
 
 CREATE = "createTestClock"
 MICROSECOND = timedelta(microseconds=1)

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import BEN, POLICY, contribution, goal, transaction, written
-from tests.world import World
-from tickover.core.moments import Moment, parse
-from tickover.mail.compose import Composer
-from tickover.mail.outbox import Outbox
-from tickover.operations import clocks as operations
-from tickover.ports import Kept, Store
-from tickover.storage import open_store
-from tickover.storage.sqlite import SqliteStore
+from tests.support.world import World
+from tickover.api.timestamps import Moment, parse
+from tickover.server.mail.compose import Composer
+from tickover.server.mail.outbox import Outbox
+from tickover.server.operations import clocks as operations
+from tickover.server.ports import Kept, Store
+from tickover.server.storage import open_store
+from tickover.server.storage.sqlite.store import SqliteStore
 
 SCHEDULE = {
     "frozenTime": "2027-01-31T09:00:00Z",

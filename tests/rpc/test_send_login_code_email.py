@@ -22,8 +22,8 @@ from tests.rpc.builders import (
     send_link,
     wrong,
 )
-from tests.world import ANA, World, all_at_once
-from tickover.ports import MailOutcomeUnknown, MailRefused
+from tests.support.world import ANA, World, all_at_once
+from tickover.server.ports import MailOutcomeUnknown, MailRefused
 
 SEND = "sendLoginCodeEmail"
 LOGIN = "loginByEmailVerification"

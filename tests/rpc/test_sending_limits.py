@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from tests.program import code_params, link_params, verify_params
 from tests.rpc.builders import TroubledMailer
-from tests.world import ANA, NOW, Answer, World, all_at_once
-from tickover.core.logins import Limits
-from tickover.operations import Policy
-from tickover.ports import MailOutcomeUnknown, MailRefused
-from tickover.storage import open_store
+from tests.support.program import code_params, link_params, verify_params
+from tests.support.world import ANA, NOW, Answer, World, all_at_once
+from tickover.server.domain.logins import Limits
+from tickover.server.operations import Policy
+from tickover.server.ports import MailOutcomeUnknown, MailRefused
+from tickover.server.storage import open_store
 
 SEND = "sendLoginCodeEmail"
 BEN = "ben@example.test"

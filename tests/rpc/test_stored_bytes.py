@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import BEN, goal, keyed, reason_of, transaction
-from tests.world import Answer, World, all_at_once, open_world
-from tickover.core.ids import read_clock_id
-from tickover.tokens import digest
+from tests.support.world import Answer, World, all_at_once, open_world
+from tickover.api.ids import read_clock_id
+from tickover.server.domain.tokens import digest
 
 CREATE, FORK = "createTestClock", "forkTestClock"
 DAY = 86_400

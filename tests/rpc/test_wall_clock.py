@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import ON_ONE_STORE, reason_of, send
-from tests.world import World
+from tests.support.world import World
 
 pytestmark = ON_ONE_STORE
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from tickover.plans import Plan
+from tickover.api.plans import Plan
 from tickover.scenarios import read
 
 DAY = timedelta(days=1)

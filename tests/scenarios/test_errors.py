@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.scenarios.strategies import rent
-from tickover.core.limits import MAX_CATEGORY, MAX_CONTRIBUTIONS, MAX_GOALS, MAX_NAME, MAX_TRANSACTIONS
+from tickover.api.limits import MAX_CATEGORY, MAX_CONTRIBUTIONS, MAX_GOALS, MAX_NAME, MAX_TRANSACTIONS
 from tickover.scenarios import ScenarioError, read
 from tickover.scenarios.phrases import EXPECTED as RECURRENCE
 from tickover.scenarios.timings import EXPECTED as POINT

@@ -8,15 +8,14 @@ import pytest
 from hypothesis import given, settings
 
 from tests.scenarios.strategies import starts
-from tests.world import World
-from tickover import plans
-from tickover.core import moments
-from tickover.core.clocks import ScheduleEntry
-from tickover.core.limits import MAX_AMOUNT, MAX_CATEGORY, MAX_CONTRIBUTIONS, MAX_GOALS, MAX_NAME, MAX_TRANSACTIONS
-from tickover.core.reading import read
-from tickover.plans import Plan, PlannedGoal
+from tests.support.world import World
+from tickover.api import plans, timestamps
+from tickover.api.durations import Duration
+from tickover.api.limits import MAX_AMOUNT, MAX_CATEGORY, MAX_CONTRIBUTIONS, MAX_GOALS, MAX_NAME, MAX_TRANSACTIONS
+from tickover.api.plans import Plan, PlannedGoal
 from tickover.scenarios import load, names
-from tickover.spans import Duration
+from tickover.server.domain.clocks import ScheduleEntry
+from tickover.server.jsonrpc.decode import read
 
 NEW_YEAR = datetime(2027, 1, 1, tzinfo=UTC)
 SPARE_TRANSACTIONS = 10
@@ -49,7 +48,7 @@ def test_every_scenario_has_a_description(name: str) -> None:
 async def test_a_server_accepts_the_scenario_and_posts_all_items(name: str, world: World, token: str) -> None:
     plan = plan_of(name)
     clock = await world.create(token, **json.loads(plans.encode_json(plan)))
-    ended = await world.advance(token, clock["id"], moments.write(load(name).window(clock["frozenTime"]).end))
+    ended = await world.advance(token, clock["id"], timestamps.write(load(name).window(clock["frozenTime"]).end))
     assert [item["name"] for item in ended["transactions"]] == [item.name for item in plan.transactions]
     assert [Decimal(str(item["amount"])) for item in ended["transactions"]] == [
         item.amount for item in plan.transactions

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from tests.scenarios.strategies import Phrase, at, instants, phrases, plan, rent, starts, times
-from tickover import plans
-from tickover.core.limits import MAX_CONTRIBUTIONS, MAX_TRANSACTIONS
-from tickover.plans import Plan
+from tickover.api import plans
+from tickover.api.limits import MAX_CONTRIBUTIONS, MAX_TRANSACTIONS
+from tickover.api.plans import Plan
 from tickover.scenarios import Scenario, ScenarioError, read
 
 NEW_YEAR = "2027-01-01T00:00:00Z"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.scenarios.strategies import LooseList, Phrase, at, instants, loose_days, phrase, phrases, starts, times
-from tickover.core import moments
+from tickover.api import timestamps
 from tickover.scenarios.phrases import parse
 
 many_examples = settings(max_examples=120, deadline=None, derandomize=True)
@@ -131,7 +131,7 @@ def test_occurrences_before_the_start_count_towards_times(
     drawn: Phrase, start: datetime, before: int, after: int, count: int
 ) -> None:
     since, until = start - timedelta(days=before), start + timedelta(days=after)
-    timing = {"from": moments.write(since), "until": moments.write(until), "times": count, "time": "00:00"}
+    timing = {"from": timestamps.write(since), "until": timestamps.write(until), "times": count, "time": "00:00"}
     first = since.date() + timedelta(days=since.time() > time())
     occurrences = [datetime.combine(day, time(), UTC) for day in drawn.days(first, until.date())][:count]
     assert instants(start, "1 year", every=drawn.words, **timing) == [

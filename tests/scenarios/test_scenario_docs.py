@@ -8,8 +8,8 @@ from itertools import islice
 
 import pytest
 
-from tests.transcripts import ROOT
-from tickover.core import limits
+from tests.support.transcripts import ROOT
+from tickover.api import limits
 from tickover.scenarios import ScenarioError, load, names, parser, read
 from tickover.scenarios.files import MAX_FILE_BYTES
 from tickover.scenarios.phrases import parse

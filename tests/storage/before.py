@@ -10,10 +10,10 @@ from typing import Any, Final
 import apsw
 import asyncpg
 
-from tests.postgres import PostgresServer
-from tickover.core.logins import Send
-from tickover.core.moments import to_micros
-from tickover.storage.migrate import migrations
+from tests.support.postgres import PostgresServer
+from tickover.api.timestamps import to_micros
+from tickover.server.domain.logins import Send
+from tickover.server.storage.migrations import migrations
 
 # The last schema without a table for what clocks were created with.
 _VERSIONS: Final = {"sqlite": 3, "postgres": 2}

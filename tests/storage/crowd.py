@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 import asyncpg
 
 from tests.contract.values import DAY, END, MINUTE, NOW, START, key
-from tickover.core.moments import Moment, to_micros
+from tickover.api.timestamps import Moment, to_micros
 
 BUSY: Final = "busy@example.test"
 """An address to which a letter was sent in each of the last thirty minutes."""

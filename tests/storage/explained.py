@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 
 import asyncpg
 
-from tickover.storage.connections import Connections
-from tickover.storage.postgres import PostgresStore
+from tickover.server.storage.postgres.connections import Connections
+from tickover.server.storage.postgres.store import PostgresStore
 
 _EXPLAIN: Final = {
     "session_preload_libraries": "auto_explain",

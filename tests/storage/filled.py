@@ -27,10 +27,10 @@ from tests.contract.values import (
     session,
     user,
 )
-from tickover.core.ids import first_living_key
-from tickover.core.logins import Limits
-from tickover.ports import Store
-from tickover.storage import open_store
+from tickover.api.ids import first_living_key
+from tickover.server.domain.logins import Limits
+from tickover.server.ports import Store
+from tickover.server.storage import open_store
 
 LARGE_SCHEDULE = 300_000
 

@@ -33,14 +33,14 @@ from tests.contract.values import (
     session,
     user,
 )
-from tests.postgres import PostgresServer
 from tests.storage.filled import answers, fill, open_at
-from tickover.core.logins import Claimed, Held, Try
-from tickover.ports import Created, Earlier, Kept, Quota, QuotaExceeded
-from tickover.settings import SettingError
-from tickover.storage.copying import Copied, copy
-from tickover.storage.ends import TABLES
-from tickover.storage.migrate import migrations
+from tests.support.postgres import PostgresServer
+from tickover.server.domain.logins import Claimed, Held, Try
+from tickover.server.ports import Created, Earlier, Kept, Quota, QuotaExceeded
+from tickover.server.settings import SettingError
+from tickover.server.storage.copy import Copied, copy
+from tickover.server.storage.copy_ends import TABLES
+from tickover.server.storage.migrations import migrations
 
 NAMES = [table.name for table in TABLES]
 Execute = Callable[[str, str], list[tuple[Any, ...]]]

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tickover.core.errors import Reason, Rejection, unavailable
-from tickover.storage.gather import Gatherer
+from tickover.api.errors import Reason, Rejection, unavailable
+from tickover.server.storage.postgres.batcher import Gatherer
 
 
 class _Call(NamedTuple):

@@ -10,15 +10,15 @@ import pytest
 
 from tests.contract.test_store import METHODS
 from tests.contract.values import START, WEEK, advance, clock, keep, key, once, user
-from tests.pgbouncer import PgBouncer
-from tests.postgres import PostgresServer
-from tests.transcripts import ROOT
-from tickover.core.errors import Reason, Rejection
-from tickover.ports import Quota, Store
-from tickover.settings import SettingError
-from tickover.storage import open_store
-from tickover.storage.copying import copy
-from tickover.storage.sessions import SETTINGS
+from tests.support.pgbouncer import PgBouncer
+from tests.support.postgres import PostgresServer
+from tests.support.transcripts import ROOT
+from tickover.api.errors import Reason, Rejection
+from tickover.server.ports import Quota, Store
+from tickover.server.settings import SettingError
+from tickover.server.storage import open_store
+from tickover.server.storage.copy import copy
+from tickover.server.storage.postgres.sessions import SETTINGS
 
 _NUMBERS = range(1, 31)
 

@@ -28,14 +28,14 @@ from tests.contract.values import (
     session,
     user,
 )
-from tests.postgres import PostgresServer
-from tickover.core.errors import Reason, Rejection
-from tickover.core.logins import Try
-from tickover.ports import Store
-from tickover.settings import SettingError
-from tickover.storage import open_store
-from tickover.storage.migrate import migrations
-from tickover.storage.postgres import PostgresStore
+from tests.support.postgres import PostgresServer
+from tickover.api.errors import Reason, Rejection
+from tickover.server.domain.logins import Try
+from tickover.server.ports import Store
+from tickover.server.settings import SettingError
+from tickover.server.storage import open_store
+from tickover.server.storage.migrations import migrations
+from tickover.server.storage.postgres.store import PostgresStore
 
 
 async def _opened(url: str, most_connections: int = 8) -> PostgresStore:

@@ -8,9 +8,9 @@ import asyncpg
 import pytest
 
 from tests.contract.values import NOW, WEEK, clock, digest, keep, keep_once, key, once, user
-from tickover.core.ids import first_living_key
-from tickover.ports import Earlier, Kept, Store
-from tickover.storage import open_store
+from tickover.api.ids import first_living_key
+from tickover.server.ports import Earlier, Kept, Store
+from tickover.server.storage import open_store
 
 _DEAD = NOW - WEEK
 

@@ -12,9 +12,9 @@ import pytest
 
 from tests.contract.values import START, WEEK, advance, clock, keep, key, user
 from tests.e2e.load import until
-from tests.postgres import PostgresServer
-from tickover.ports import Created, Quota, Store
-from tickover.storage import open_store
+from tests.support.postgres import PostgresServer
+from tickover.server.ports import Created, Quota, Store
+from tickover.server.storage import open_store
 
 _NUMBERS = range(1, 21)
 _MIDDLE = 10

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from tests.contract.values import clock, keep, key, user
-from tests.postgres import PostgresServer
-from tests.program import wait_until
-from tickover.core.errors import Rejection
-from tickover.ports import Store
-from tickover.storage import open_store
+from tests.support.postgres import PostgresServer
+from tests.support.program import wait_until
+from tickover.api.errors import Rejection
+from tickover.server.ports import Store
+from tickover.server.storage import open_store
 
 _AT_ONCE = 8
 

@@ -24,15 +24,15 @@ from tests.contract.values import (
     session,
     user,
 )
-from tests.postgres import PostgresServer
 from tests.storage.crowd import BUSY, COLLECTOR, Crowd, address, keep_many
 from tests.storage.explained import Explained, open_explained
-from tickover.core.ids import first_living_key
-from tickover.core.logins import Limits
-from tickover.core.moments import Moment
-from tickover.ports import Quota, Store
-from tickover.storage import open_store
-from tickover.storage.postgres import PostgresStore
+from tests.support.postgres import PostgresServer
+from tickover.api.ids import first_living_key
+from tickover.api.timestamps import Moment
+from tickover.server.domain.logins import Limits
+from tickover.server.ports import Quota, Store
+from tickover.server.storage import open_store
+from tickover.server.storage.postgres.store import PostgresStore
 
 _AT_ONCE = 100
 _SWEPT_AT_ONCE = 200

@@ -25,15 +25,15 @@ from tests.contract.values import (
     session,
     user,
 )
-from tests.postgres import PostgresServer
 from tests.storage.crowd import keep_many
 from tests.storage.explained import open_explained
-from tickover.core.clocks import Clock
-from tickover.core.ids import day_of_birth
-from tickover.core.limits import TOKEN_LIFETIME
-from tickover.core.moments import Moment
-from tickover.ports import Store
-from tickover.storage import open_store
+from tests.support.postgres import PostgresServer
+from tickover.api.ids import day_of_birth
+from tickover.api.limits import TOKEN_LIFETIME
+from tickover.api.timestamps import Moment
+from tickover.server.domain.clocks import Clock
+from tickover.server.ports import Store
+from tickover.server.storage import open_store
 
 _DEAD = NOW - 8 * DAY
 """A birth on a day of which nothing lives any more."""

@@ -26,11 +26,11 @@ from tests.contract.values import (
     session,
     user,
 )
-from tests.postgres import PostgresServer
-from tests.program import wait_until
-from tickover.core.errors import Reason, Rejection
-from tickover.ports import Earlier, Store
-from tickover.storage import open_store
+from tests.support.postgres import PostgresServer
+from tests.support.program import wait_until
+from tickover.api.errors import Reason, Rejection
+from tickover.server.ports import Earlier, Store
+from tickover.server.storage import open_store
 
 _STANDBYS = "show synchronous_standby_names"
 

@@ -11,11 +11,11 @@ from urllib.parse import quote
 import pytest
 import trustme
 
-from tests.postgres import PostgresServer
-from tickover.settings import SettingError
-from tickover.storage import open_store, shown
-from tickover.storage.connections import Connections
-from tickover.storage.postgres import PostgresStore
+from tests.support.postgres import PostgresServer
+from tickover.server.settings import SettingError
+from tickover.server.storage import open_store, shown
+from tickover.server.storage.postgres.connections import Connections
+from tickover.server.storage.postgres.store import PostgresStore
 
 _SECRET = "s3cret"
 _NOBODY = "127.0.0.1:1"

@@ -22,10 +22,10 @@ from tests.contract.values import (
     session,
     user,
 )
-from tickover.core.ids import first_living_key
-from tickover.core.moments import Moment, to_micros
-from tickover.ports import Created, Quota, QuotaExceeded
-from tickover.storage.postgres import PostgresStore, slot_of
+from tickover.api.ids import first_living_key
+from tickover.api.timestamps import Moment, to_micros
+from tickover.server.ports import Created, Quota, QuotaExceeded
+from tickover.server.storage.postgres.store import PostgresStore, slot_of
 
 # Word for word what that release says.
 _KEEP_CLOCKS = "select refused, oldest from keep_clocks($1, $2, $3, $4, $5, $6, $7, $8, $9)"

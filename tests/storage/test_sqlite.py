@@ -28,14 +28,14 @@ from tests.contract.values import (
     session,
     user,
 )
-from tests.debian_packages import need
-from tickover.core.errors import Reason, Rejection
-from tickover.core.limits import CLOCK_LIFETIME
-from tickover.core.moments import to_micros
-from tickover.settings import SettingError
-from tickover.storage import open_store
-from tickover.storage.migrate import Migration, migrations, pending
-from tickover.storage.sqlite import SqliteStore
+from tests.support.debian_packages import need
+from tickover.api.errors import Reason, Rejection
+from tickover.api.limits import CLOCK_LIFETIME
+from tickover.api.timestamps import to_micros
+from tickover.server.settings import SettingError
+from tickover.server.storage import open_store
+from tickover.server.storage.migrations import Migration, migrations, pending
+from tickover.server.storage.sqlite.store import SqliteStore
 
 _ROOT = Path(__file__).parents[2]
 
@@ -63,7 +63,7 @@ _WRITE_AND_SAY_SO = """
 import asyncio, os, sys
 from pathlib import Path
 from tests.contract.values import clock, keep, user
-from tickover.storage.sqlite import SqliteStore
+from tickover.server.storage.sqlite.store import SqliteStore
 
 async def main():
     store = await SqliteStore.open(Path(sys.argv[1]))
@@ -208,7 +208,7 @@ def test_a_version_that_nobody_knows_is_refused() -> None:
 _OPEN_AND_SAY_SO = """
 import asyncio, sys
 from pathlib import Path
-from tickover.storage.sqlite import SqliteStore
+from tickover.server.storage.sqlite.store import SqliteStore
 
 async def main():
     sys.stdin.read()

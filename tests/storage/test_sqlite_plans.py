@@ -24,7 +24,7 @@ from tests.contract.values import (
     session,
     user,
 )
-from tickover.storage.sqlite import SqliteStore
+from tickover.server.storage.sqlite.store import SqliteStore
 
 _VERBS = ("select", "insert", "update", "delete", "with")
 

@@ -14,12 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.contract.values import DAY, NOW, WEEK, clock, create, create_once, keep, key, once, user
-from tickover.core.errors import Reason, Rejection
-from tickover.core.ids import first_living_key
-from tickover.core.moments import Moment
-from tickover.ports import Earlier
-from tickover.storage import tally as module
-from tickover.storage.sqlite import SqliteStore
+from tickover.api.errors import Reason, Rejection
+from tickover.api.ids import first_living_key
+from tickover.api.timestamps import Moment
+from tickover.server.ports import Earlier
+from tickover.server.storage.sqlite import quota as module
+from tickover.server.storage.sqlite.store import SqliteStore
 
 _numbers = count(1)
 

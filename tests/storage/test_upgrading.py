@@ -9,10 +9,10 @@ import pytest
 
 from tests.contract.values import ANA, MINUTE, NOW, allowing, clock, code, link, sent, session
 from tests.storage import before
-from tests.world import World, open_world
-from tickover.core.logins import Try
-from tickover.ports import Created, Quota, QuotaExceeded
-from tickover.storage import open_store
+from tests.support.world import World, open_world
+from tickover.server.domain.logins import Try
+from tickover.server.ports import Created, Quota, QuotaExceeded
+from tickover.server.storage import open_store
 
 _NEXT = "2027-03-01T00:00:00.5Z"
 

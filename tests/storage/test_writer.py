@@ -14,9 +14,9 @@ from typing import Any
 import apsw
 import pytest
 
-from tickover.core.errors import Reason, Rejection
-from tickover.storage import writer as module
-from tickover.storage.writer import Writer
+from tickover.api.errors import Reason, Rejection
+from tickover.server.storage.sqlite import writer as module
+from tickover.server.storage.sqlite.writer import Writer
 
 Job = Callable[[apsw.Connection], Any]
 

@@ -1,1 +1,1 @@
-"""Code that the server and its clients share. It does no I/O."""
+"""Types and rules that the server and the clients share. No I/O."""

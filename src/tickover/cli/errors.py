@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
+from tickover.api.errors import Reason, Rejection
+from tickover.api.timestamps import parse
 from tickover.cli import formatting
-from tickover.core.errors import Reason, Rejection
-from tickover.core.moments import parse
 
 _MAX_LISTED_FAULTS: Final = 10
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
-from tickover.core.ids import read_clock_id
+from tickover.api.ids import read_clock_id
 
 MINUS: Final = "\N{MINUS SIGN}"
 _CONTROL_CATEGORIES: Final = {"Cc", "Cs", "Zl", "Zp"}

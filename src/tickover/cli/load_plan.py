@@ -8,10 +8,10 @@ from typing import IO, Any, get_args
 from msgspec import DecodeError, ValidationError, json, structs
 from msgspec.inspect import is_struct_type
 
+from tickover.api.plans import Plan
 from tickover.api.suggestions import closest_match
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
-from tickover.plans import Plan
 from tickover.scenarios import Scenario, ScenarioError, load
 
 

@@ -8,10 +8,10 @@ from typing import Any, Final, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from tickover.api import timestamps
+from tickover.api.durations import Duration
+from tickover.api.durations import parse as parse_span
 from tickover.cli.session import DEFAULT_URL, Session
-from tickover.core import moments
-from tickover.spans import Duration
-from tickover.spans import parse as parse_span
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -23,7 +23,7 @@ def parse_time(text: str) -> datetime:
     try:
         if _WITHOUT_OFFSET.fullmatch(text):
             return datetime.fromisoformat(text).replace(tzinfo=UTC)
-        return moments.parse(text)
+        return timestamps.parse(text)
     except ValueError:
         raise click.BadParameter(
             f"'{text}' isn't a time. Use 2027-01-31, '2027-01-31 09:00' or 2027-01-31T09:00:00+01:00."

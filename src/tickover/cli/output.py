@@ -111,7 +111,7 @@ def to_json(value: Any, indent: int = 0) -> str:
     """Encode as JSON without control characters."""
     from msgspec import json
 
-    from tickover.plans import encode_json
+    from tickover.api.plans import encode_json
 
     document = encode_json(value)
     text = (json.format(document, indent=indent) if indent else document).decode()

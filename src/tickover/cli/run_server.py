@@ -12,12 +12,12 @@ from typing import Final
 import uvloop
 
 from tickover import __version__
-from tickover.app import Tickover
 from tickover.cli.session import DEFAULT_URL
-from tickover.logs import open_log
-from tickover.settings import OUTBOX, Settings
-from tickover.storage import shown
-from tickover.workers import handle_hangup, run_workers
+from tickover.server.app import Tickover
+from tickover.server.logs import open_log
+from tickover.server.settings import OUTBOX, Settings
+from tickover.server.storage import shown
+from tickover.server.workers import handle_hangup, run_workers
 
 _STDIN: Final = 0
 

@@ -1,14 +1,14 @@
 """The Python client: `Tickover` for synchronous code, `AsyncTickover` for asyncio."""
 
+from tickover.api.durations import Duration
+from tickover.api.errors import Fault, Reason, Rejection
+from tickover.api.plans import Plan, contribution, expense, goal, income
+from tickover.api.results import ClockPage, Contribution, Goal, SignedIn, Snapshot, Summary, Transaction
+from tickover.api.results import StoredEmail as Email
 from tickover.client.async_client import AsyncClock, AsyncTickover
 from tickover.client.clocks import AdvanceResult
 from tickover.client.errors import ClientError, InvalidResponse, NothingLeft, Unreachable
 from tickover.client.sync_client import Clock, Tickover
-from tickover.core.errors import Fault, Reason, Rejection
-from tickover.core.results import ClockPage, Contribution, Goal, SignedIn, Snapshot, Summary, Transaction
-from tickover.core.results import StoredEmail as Email
-from tickover.plans import Plan, contribution, expense, goal, income
-from tickover.spans import Duration
 
 __all__ = [
     "AdvanceResult",

@@ -4,15 +4,15 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from typing import Any, Self, TypeVar
 
+from tickover.api.durations import Duration
+from tickover.api.plans import InstantLike, Plan, PlannedGoal, PlannedTransaction
+from tickover.api.results import ClockPage, SignedIn, Snapshot, Summary
+from tickover.api.results import StoredEmail as Email
 from tickover.client import calls
 from tickover.client.base_client import DEFAULT_URL, BaseClient
 from tickover.client.calls import Call
 from tickover.client.clocks import AdvanceResult, ClockView
 from tickover.client.retries import RetryState
-from tickover.core.results import ClockPage, SignedIn, Snapshot, Summary
-from tickover.core.results import StoredEmail as Email
-from tickover.plans import InstantLike, Plan, PlannedGoal, PlannedTransaction
-from tickover.spans import Duration
 
 T = TypeVar("T")
 

@@ -3,8 +3,8 @@
 import re
 from typing import Any, Final
 
+from tickover.api.results import SignedIn
 from tickover.client.calls import Call
-from tickover.core.results import SignedIn
 
 DEFAULT_URL: Final = "http://127.0.0.1:8000"
 _TOKEN: Final = re.compile("[!-~]+")

@@ -11,12 +11,12 @@ from msgspec import UNSET, Struct
 from msgspec.json import Decoder
 from msgspec.structs import replace
 
+from tickover.api.errors import Reason
+from tickover.api.limits import MAX_PAGE
+from tickover.api.plans import InstantLike, Plan, PlannedGoal, PlannedTransaction, encode_json, to_instant
+from tickover.api.results import ClockPage, Done, OneClock, Sent, SignedIn, StoredEmail
 from tickover.client.messages import Request, Response
 from tickover.client.responses import decode_document, decode_result
-from tickover.core.errors import Reason
-from tickover.core.limits import MAX_PAGE
-from tickover.core.results import ClockPage, Done, OneClock, Sent, SignedIn, StoredEmail
-from tickover.plans import InstantLike, Plan, PlannedGoal, PlannedTransaction, encode_json, to_instant
 
 T = TypeVar("T")
 

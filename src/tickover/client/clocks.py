@@ -5,10 +5,10 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from tickover.api.durations import Duration
+from tickover.api.plans import InstantLike, to_instant
+from tickover.api.results import Contribution, Goal, Snapshot, Transaction
 from tickover.client.errors import NothingLeft
-from tickover.core.results import Contribution, Goal, Snapshot, Transaction
-from tickover.plans import InstantLike, to_instant
-from tickover.spans import Duration
 
 
 class AdvanceResult(Struct, frozen=True):

@@ -7,9 +7,9 @@ from typing import Any, Final, Literal, TypeVar
 from msgspec import UNSET, Raw, Struct, UnsetType, convert
 from msgspec.json import Decoder
 
+from tickover.api.errors import Fault, Reason, Rejection
 from tickover.client.errors import InvalidResponse
 from tickover.client.messages import Response
-from tickover.core.errors import Fault, Reason, Rejection
 
 T = TypeVar("T")
 

@@ -2,10 +2,10 @@
 
 from typing import Final, Generic, TypeVar
 
+from tickover.api.errors import Reason, Rejection
 from tickover.client.calls import Call
 from tickover.client.errors import ClientError, Unreachable
 from tickover.client.messages import NoResponse, Response
-from tickover.core.errors import Reason, Rejection
 
 T = TypeVar("T")
 

@@ -8,8 +8,8 @@ from typing import Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from tickover.api.plans import InstantLike, PlannedGoal, PlannedTransaction, to_instant
 from tickover.client import Clock, Plan, Tickover
-from tickover.plans import InstantLike, PlannedGoal, PlannedTransaction, to_instant
 from tickover.scenarios import Scenario, load
 
 START: Final = datetime(2027, 1, 1, tzinfo=UTC)

@@ -5,8 +5,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from tickover.core import moments
-from tickover.core.results import Contribution, Snapshot, Transaction
+from tickover.api import timestamps
+from tickover.api.results import Contribution, Snapshot, Transaction
 
 _MAX_EVENTS: Final = 6
 """On each side of the frozen time."""
@@ -25,13 +25,13 @@ def format_clock(clock: Snapshot) -> str:
     scheduled = _events(clock.pending_transactions, [(goal.name, goal.upcoming_contributions) for goal in clock.goals])
     visible = [*past[-_MAX_EVENTS:], *scheduled[:_MAX_EVENTS]]
     width = max((len(event.amount) for event in visible), default=0)
-    lines = [f"{clock.id} at {moments.write(clock.frozen_time)}"]
+    lines = [f"{clock.id} at {timestamps.write(clock.frozen_time)}"]
     if len(past) > _MAX_EVENTS:
         lines.append(f"  … {len(past) - _MAX_EVENTS} earlier")
     lines += [_format_event("●", event, width) for event in past[-_MAX_EVENTS:]]
     lines += [_format_event("○", event, width) for event in scheduled[:_MAX_EVENTS]]
     if len(scheduled) > _MAX_EVENTS:
-        lines.append(f"  … {len(scheduled) - _MAX_EVENTS} later, the last at {moments.write(scheduled[-1].at)}")
+        lines.append(f"  … {len(scheduled) - _MAX_EVENTS} later, the last at {timestamps.write(scheduled[-1].at)}")
     return "\n".join(lines if past or scheduled else [*lines, "  (no events)"])
 
 
@@ -59,4 +59,4 @@ def _format_event(mark: str, event: _Event, width: int) -> str:
     name = event.name if len(event.name) <= _MAX_NAME else f"{event.name[: _MAX_NAME - 1]}…"
     # Names may contain terminal escape sequences.
     printable = name if name.isprintable() else repr(name)
-    return f"  {mark} {moments.write(event.at)}  {event.amount:>{width}}  {printable}"
+    return f"  {mark} {timestamps.write(event.at)}  {event.amount:>{width}}  {printable}"

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from tickover.core.limits import MAX_CONTRIBUTIONS, MAX_GOALS, MAX_TRANSACTIONS
+from tickover.api.limits import MAX_CONTRIBUTIONS, MAX_GOALS, MAX_TRANSACTIONS
 
 _MAX_VALUE_LENGTH: Final = 60
 _MAX_SOURCE_LENGTH: Final = 200

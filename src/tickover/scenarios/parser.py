@@ -4,12 +4,12 @@ from datetime import time
 from decimal import Decimal
 from typing import Final
 
+from tickover.api.durations import Duration
 from tickover.scenarios import readers
 from tickover.scenarios.locations import CONTRIBUTIONS, GOALS, TRANSACTIONS, Location, quote
 from tickover.scenarios.scenario import ContributionItem, GoalItem, Scenario, TransactionItem
 from tickover.scenarios.tables import Table
 from tickover.scenarios.timings import ListedTiming, RecurringTiming, Timing
-from tickover.spans import Duration
 
 _TIMING_KEYS: Final = ("every", "from", "until", "times", "at", "time")
 SCENARIO_KEYS: Final = ("title", "about", "currency", "start", "length", "transactions", "goals")

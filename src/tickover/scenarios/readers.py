@@ -8,11 +8,11 @@ from typing import Final, Generic, TypeVar
 
 from msgspec import Struct
 
-from tickover import plans, spans
-from tickover.core.limits import MAX_AMOUNT, MAX_CATEGORY, MAX_NAME, SPAN_YEARS
-from tickover.core.results import TransactionType
+from tickover.api import durations, plans
+from tickover.api.durations import Duration
+from tickover.api.limits import MAX_AMOUNT, MAX_CATEGORY, MAX_NAME, SPAN_YEARS
+from tickover.api.results import TransactionType
 from tickover.scenarios import phrases, timings
-from tickover.spans import Duration
 
 T = TypeVar("T")
 
@@ -85,7 +85,7 @@ def _to_exact_decimal(number: Decimal | int) -> Decimal:
 def _parse_length(value: object) -> Duration | None:
     """Parse a length. Only the scenario can check a length whose days depend on its start."""
     try:
-        length = spans.parse(value if isinstance(value, str) else "")
+        length = durations.parse(value if isinstance(value, str) else "")
     except ValueError:
         return None
     rest = timedelta(

@@ -9,14 +9,13 @@ from typing import Final, TypeVar
 
 from msgspec import Struct
 
-from tickover import plans
-from tickover.core import moments
-from tickover.core.limits import SPAN_YEARS
-from tickover.core.results import TransactionType
-from tickover.plans import InstantLike, Plan, PlannedContribution, PlannedGoal, PlannedTransaction
+from tickover.api import plans, timestamps
+from tickover.api.durations import Duration
+from tickover.api.limits import SPAN_YEARS
+from tickover.api.plans import InstantLike, Plan, PlannedContribution, PlannedGoal, PlannedTransaction
+from tickover.api.results import TransactionType
 from tickover.scenarios.locations import CONTRIBUTIONS, TRANSACTIONS, Limit, Location
 from tickover.scenarios.timings import Timing, Window
-from tickover.spans import Duration
 
 _TRANSACTION_BUILDERS: Final = {"INCOME": plans.income, "EXPENSE": plans.expense}
 
@@ -110,7 +109,7 @@ def _end(start: datetime, length: Duration) -> datetime:
         end = length.add_to(start)
     except OverflowError:
         end = None
-    if end is None or end > moments.years_after(start):
+    if end is None or end > timestamps.years_after(start):
         raise ValueError(f"length must be at most {SPAN_YEARS} years, the longest time that a clock covers")
     return end
 
@@ -122,7 +121,7 @@ def _expand(
     instants = [item.instants(window) for item in items]
     counts = [len(found) for found in instants]
     if sum(counts) > limit.maximum:
-        period = f" from {moments.write(window.start)} to {moments.write(window.end)}"
+        period = f" from {timestamps.write(window.start)} to {timestamps.write(window.end)}"
         busiest = counts.index(max(counts))
         advice = f"reduce length, or repeat {items[busiest].location.item} fewer than {counts[busiest]:,} times"
         raise location.error(f"{limit.error_text(sum(counts), period)}; {advice}")

@@ -7,12 +7,11 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from tickover import spans
-from tickover.core import moments
-from tickover.core.limits import SPAN_YEARS
+from tickover.api import durations, timestamps
+from tickover.api.durations import Duration
+from tickover.api.limits import SPAN_YEARS
 from tickover.scenarios.locations import quote
 from tickover.scenarios.recurrences import Recurrence
-from tickover.spans import Duration
 
 EXPECTED: Final = (
     'must be a duration after the start such as "+10 days", a date such as "2027-01-31", '
@@ -77,12 +76,12 @@ class ListedTiming(Struct, frozen=True):
     def _check(self, point: Point, window: Window) -> datetime:
         instant = point.instant(self.time_of_day, window)
         if instant < window.start:
-            problem = f'before the start, {moments.write(window.start)}; use "start" or later'
+            problem = f'before the start, {timestamps.write(window.start)}; use "start" or later'
         elif instant > window.end:
-            problem = f"after the end, {moments.write(window.end)}; use an earlier time, or increase length"
+            problem = f"after the end, {timestamps.write(window.end)}; use an earlier time, or increase length"
         else:
             return instant
-        raise ValueError(f"at {point.text} is {moments.write(instant)}, {problem}")
+        raise ValueError(f"at {point.text} is {timestamps.write(instant)}, {problem}")
 
 
 class RecurringTiming(Struct, frozen=True):
@@ -109,7 +108,7 @@ class RecurringTiming(Struct, frozen=True):
     def _bounds(self, window: Window) -> tuple[datetime, datetime]:
         begin = self.since.instant(self.time_of_day, window) if self.since else window.start
         end = self.until.instant(self.time_of_day, window) if self.until else window.end
-        if self.since and begin < moments.years_after(window.start, -SPAN_YEARS):
+        if self.since and begin < timestamps.years_after(window.start, -SPAN_YEARS):
             raise ValueError(f"from {self.since.text} is more than {SPAN_YEARS} years before the start")
         if self.since and self.until and end < begin:
             raise ValueError(f"until {self.until.text} is before from {self.since.text}")
@@ -129,7 +128,7 @@ def parse_point(value: object) -> Point:
     if _DATE.match(text):
         return Point(quote(value), parse_day(value, EXPECTED))
     try:
-        duration = spans.parse(text)
+        duration = durations.parse(text)
     except ValueError:
         raise ValueError(EXPECTED) from None
     # "+0 hours" means exactly the start, but a zero duration doesn't record its unit.
@@ -141,7 +140,7 @@ def parse_day(value: object, expected: str = EXPECTED_DAY) -> datetime | date:
     try:
         if isinstance(value, str):
             text = value.strip()
-            return date.fromisoformat(text) if _DATE.fullmatch(text) else moments.parse(text)
+            return date.fromisoformat(text) if _DATE.fullmatch(text) else timestamps.parse(text)
         if isinstance(value, datetime) and value.tzinfo is not None:
             return value.astimezone(UTC)
     except (ValueError, OverflowError):

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 import click
 from msgspec.structs import replace
 
+from tickover.api.errors import Reason, Rejection
 from tickover.cli.errors import CliError, Exit, from_rejection
 from tickover.cli.options import shared_options
 from tickover.cli.session import Session, pass_session
-from tickover.core.errors import Reason, Rejection
 
 if TYPE_CHECKING:
     from tickover.cli.credentials import ServerProfile

@@ -8,12 +8,12 @@ import click
 from msgspec import to_builtins
 from msgspec.structs import replace
 
+from tickover.api.durations import Duration
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.options import complete_scenario, parse_duration, parse_time, shared_options
 from tickover.cli.select_clock import remember_clock, resolve_clock_id
 from tickover.cli.session import Session, pass_session
-from tickover.spans import Duration
 
 if TYPE_CHECKING:
     from tickover.client import AdvanceResult, Clock, Plan, Snapshot
@@ -66,8 +66,8 @@ def create(
 
 
 def _load_plan(session: Session, scenario: str | None, start: datetime | None, params: IO[bytes] | None) -> "Plan":
+    from tickover.api.plans import Plan
     from tickover.cli.load_plan import load_scenario, plan_from_json, plan_from_scenario
-    from tickover.plans import Plan
 
     if scenario:
         return plan_from_scenario(load_scenario(scenario), start, session.now())

@@ -9,12 +9,12 @@ from typing import Any
 
 import click
 
+from tickover.api.errors import Rejection
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.options import output_options
 from tickover.cli.output import to_json
 from tickover.cli.session import Session, pass_session
-from tickover.core.errors import Rejection
-from tickover.settings import SETTINGS, SettingError, Settings, read_settings
+from tickover.server.settings import SETTINGS, SettingError, Settings, read_settings
 
 
 def _setting_flags(command: Callable[..., None]) -> Callable[..., None]:
@@ -79,7 +79,7 @@ def migrate(session: Session, /, **flags: Any) -> None:
     before you start them.
     """
     with _translate_errors():
-        from tickover.storage import open_store, shown
+        from tickover.server.storage import open_store, shown
 
         async def migrate_database(url: str) -> None:
             store = await open_store(url, 1)
@@ -100,7 +100,7 @@ def sweep(session: Session, /, **flags: Any) -> None:
     A running server does this every minute. Use this command for a database that no server uses.
     """
     with _translate_errors():
-        from tickover.app import sweep_all
+        from tickover.server.app import sweep_all
 
         swept = asyncio.run(sweep_all(_read_settings(flags).database_url))
     session.output.write({"swept": swept}, "Deleted expired data." if swept else "Found no expired data.")
@@ -118,7 +118,7 @@ def copy(session: Session, source_url: str, target_url: str) -> None:
     copy is interrupted, run it again and it continues. At the end it reads both databases again and compares them.
     """
     with _translate_errors():
-        from tickover.storage.copying import copy as copy_database
+        from tickover.server.storage.copy import copy as copy_database
 
         with click.progressbar(length=0, file=sys.stderr, width=30, show_pos=True) as bar:
 

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from tickover.api.errors import Reason
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.options import shared_options
 from tickover.cli.select_clock import remember_clock, resolve_clock_id
 from tickover.cli.session import Session, pass_session
-from tickover.core.errors import Reason
 
 if TYPE_CHECKING:
     from tickover.cli.watch_views import View

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from tickover.spans import Duration
+from tickover.api.durations import Duration
 
 _MIN_LENGTH: Final = timedelta(hours=23)
 _STARTS_WITH_DAY: Final = timedelta(days=40)

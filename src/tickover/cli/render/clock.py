@@ -7,11 +7,11 @@ from typing import Final
 
 from rich.text import Text
 
+from tickover.api.results import Goal, Snapshot, Summary
 from tickover.cli import formatting
 from tickover.cli.render.items import Item, clock_items
 from tickover.cli.render.lines import BAD, FAINT, GOOD, HAPPENED, NOW, SCHEDULED, Column, table, truncate, wrap
 from tickover.cli.render.timeline import HAPPENED_MARK, SCHEDULED_MARK, timeline
-from tickover.core.results import Goal, Snapshot, Summary
 
 _MAX_ITEMS: Final = 12
 _MAX_GOALS: Final = 8

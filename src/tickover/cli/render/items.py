@@ -5,9 +5,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal, NamedTuple
 
+from tickover.api.results import Contribution, Goal, Snapshot, Transaction
 from tickover.cli import formatting
 from tickover.client.clocks import AdvanceResult
-from tickover.core.results import Contribution, Goal, Snapshot, Transaction
 
 Lane = Literal["in", "out", "goals"]
 

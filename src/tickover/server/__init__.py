@@ -1,0 +1,1 @@
+"""The server: HTTP, JSON-RPC, operations, storage and mail."""

@@ -1,0 +1,200 @@
+"""The one place where parts are chosen and joined: the program as a value that runs and closes."""
+
+import asyncio
+import gc
+import socket
+from collections.abc import Callable
+from contextlib import AsyncExitStack, suppress
+from datetime import timedelta
+
+from structlog.stdlib import BoundLogger
+
+from tickover import __version__
+from tickover.api.limits import MAIL_CONVERSATION
+from tickover.server.background import Background, sweep
+from tickover.server.domain.logins import Limits
+from tickover.server.domain.tokens import Mint
+from tickover.server.http import pool
+from tickover.server.http.handler import Web, wall_clock
+from tickover.server.http.host_check import Guard
+from tickover.server.http.pages import Site, load_pages
+from tickover.server.http.server import Server, raise_file_limit
+from tickover.server.jsonrpc.dispatch import Rpc
+from tickover.server.mail import open_mailer
+from tickover.server.mail.mailbox import Mailbox
+from tickover.server.openrpc import describe
+from tickover.server.operations import Operations, Policy
+from tickover.server.ports import Store
+from tickover.server.secret_key import load_secret_key
+from tickover.server.settings import SettingError, Settings, how_exposed, is_loopback
+from tickover.server.storage import open_store, schema_version, shown
+
+_GRACE_SECONDS = 15
+
+
+class Tickover:
+    """A server: running, it is reachable at `url`; closed, it has answered all that it accepted."""
+
+    def __init__(self, settings: Settings, listener: socket.socket, store: Store, mint: Mint, log: BoundLogger) -> None:
+        self.settings = settings
+        self.url = address_of(settings.host, listener)
+        self._listener = listener
+        self._store = store
+        self._log = log
+        self._stop_asked = asyncio.Event()
+        self._drain_over = asyncio.Event()
+        self._mailer = open_mailer(settings.mail_url, settings.mail_from, settings.data_dir / "outbox", log)
+        if self._mailer.stays_here and how_exposed(settings):
+            log.warning("mail goes to the outbox, so everyone who reaches this server can sign in as anyone")
+        if not settings.public_url and not is_loopback(settings.host):
+            log.warning("TICKOVER_PUBLIC_URL is not set, so login links lead to this machine", links=self.url)
+        policy = _policy(settings, self.url)
+        description = describe(policy.public_url)
+        self._background = Background(store, mint.key_fingerprint(), wall_clock, log)
+        operations = Operations(store, self._mailer, mint, policy, description)
+        self._rpc = Rpc(operations, log, self._background.count_refusal)
+        mailbox = Mailbox(settings.data_dir / "outbox") if self._mailer.stays_here else None
+        site = Site(load_pages(description), mailbox, resend_seconds=settings.resend_seconds)
+        trusted = settings.trusted_proxies
+        self._web = Web(
+            self._rpc, self._background.ping, Guard(settings), site,
+            trusted_proxies=trusted, max_in_flight=settings.max_in_flight,
+        )  # fmt: skip
+        self._server = Server(self._web, _http_limits(settings, log))
+
+    @classmethod
+    async def open(cls, settings: Settings, log: BoundLogger) -> "Tickover":
+        """Take the port, the database and the mailer; SettingError when one of them is not to be had."""
+        async with AsyncExitStack() as undo:
+            listener = listen(settings.host, settings.port, shared=settings.workers > 1)
+            undo.callback(listener.close)
+            store = await open_store(settings.database_url, settings.database_connections)
+            undo.push_async_callback(store.close)
+            mint = Mint(load_secret_key(settings, log))
+            if not await store.share_key(mint.key_fingerprint(), wall_clock()):
+                raise SettingError(
+                    "Another server is at work on this database with another secret key, so codes of the one would not "
+                    "open at the other. Set TICKOVER_SECRET_KEY to the same value for all; if the other was stopped, "
+                    "wait for five minutes."
+                )
+            server = cls(settings, listener, store, mint, log)
+            undo.pop_all()
+        return server
+
+    async def run(self, when_ready: Callable[[], None]) -> None:
+        """Serve until `stop`, or until cancelled; then answer what was accepted."""
+        if self._stop_asked.is_set():
+            return
+        # What the program is made of stays, so the collector need not look at it again and again.
+        gc.collect()
+        gc.freeze()
+        async with self._background.running():
+            try:
+                self._server.start(self._listener)
+                self._log_start()
+                when_ready()
+                await self._stop_asked.wait()
+                await self._drain()
+            finally:
+                await self._stop_serving()
+
+    async def _drain(self) -> None:
+        """Go on serving, while `/readyz` tells load balancers to send their calls elsewhere."""
+        self._web.is_draining = True
+        if self.settings.drain_seconds and not self._drain_over.is_set():
+            self._log.info("draining", seconds=self.settings.drain_seconds)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.settings.drain_seconds):
+                    await self._drain_over.wait()
+        self._drain_over.set()
+
+    async def _stop_serving(self) -> None:
+        self._log.info("stopping")
+        # A call may wait for the mail server for as long as that is given, and must be answered within the grace.
+        self._rpc.stop(_GRACE_SECONDS - MAIL_CONVERSATION.total_seconds() - 1)
+        undone = await self._server.stop(_GRACE_SECONDS)
+        if undone:
+            self._log.error("calls were broken off, because they took too long", calls=undone)
+
+    def _log_start(self) -> None:
+        url = self.settings.database_url
+        self._log.info(
+            "started", version=__version__, address=self.url, database=shown(url), schema_version=schema_version(url)
+        )
+
+    def stop(self, *, at_once: bool = False) -> None:
+        """Drain, answer what was accepted, then end `run`; before it, keep it from beginning.
+
+        `at_once` leaves out the drain. The second time, it leaves out whatever is being waited for.
+        """
+        if at_once:
+            if self._stop_asked.is_set() and self._drain_over.is_set():
+                self._server.end_wait()
+            self._drain_over.set()
+        self._stop_asked.set()
+
+    async def close(self) -> None:
+        await self._store.close()
+        await self._mailer.close()
+        self._listener.close()
+        self._log.info("stopped")
+
+
+def _http_limits(settings: Settings, log: BoundLogger) -> pool.Limits:
+    connections = raise_file_limit(settings.max_connections)
+    if connections < settings.max_connections:
+        log.warning("the limit on open files allows fewer connections than TICKOVER_MAX_CONNECTIONS", most=connections)
+    return pool.Limits(connections=connections, keep_alive_seconds=settings.keep_alive_seconds)
+
+
+def _policy(settings: Settings, url: str) -> Policy:
+    return Policy(
+        public_url=settings.public_url or url,
+        max_clocks_per_user=settings.max_clocks_per_user,
+        max_bytes_per_user=settings.max_bytes_per_user,
+        logins=Limits(
+            resend_interval=timedelta(seconds=settings.resend_seconds),
+            sends_an_hour=settings.sends_per_hour,
+            sends_an_hour_from_one_network=settings.sends_per_hour_per_network,
+            code_tries=settings.code_tries,
+            failures_in_a_row=settings.code_failures,
+        ),
+        client_burst=settings.client_burst,
+        client_refill=settings.client_refill,
+    )
+
+
+async def sweep_all(database_url: str) -> int:
+    """Delete all that has expired; how much that was."""
+    store = await open_store(database_url, 1)
+    try:
+        return await sweep(store, wall_clock)
+    finally:
+        await store.close()
+
+
+def listen(host: str, port: int, *, shared: bool) -> socket.socket:
+    """Take the port. Where it is shared, others that share it may take it too, and connections are spread over all."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        listener = socket.socket(family, socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise SettingError(f"TICKOVER_HOST must be an address of this machine, not {host!r}.") from None
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if shared:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        listener.bind(address)
+    except OSError as error:
+        listener.close()
+        raise SettingError(
+            f"Cannot listen on {host}:{port}: {error.strerror}. Stop what uses it, or set TICKOVER_PORT to another."
+        ) from None
+    return listener
+
+
+def address_of(host: str, listener: socket.socket) -> str:
+    """Where this machine reaches the server; on every address at once is on loopback too."""
+    port = listener.getsockname()[1]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - it is looked for, not listened on
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,0 +1,152 @@
+"""Work that the server repeats while it runs: sweep, report refused calls, notice whether the database answers."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+
+from structlog.stdlib import BoundLogger
+
+from tickover.api.errors import Reason, Rejection
+from tickover.api.timestamps import Moment
+from tickover.server.failure_log import describe_cause
+from tickover.server.ports import Store
+from tickover.server.refusals import Refusals
+
+_SWEEP_ROWS: Final = 200
+_CHECK_SECONDS: Final = 1.0
+
+
+class Background:
+    """The background tasks of one server, and what its calls tell them."""
+
+    def __init__(
+        self,
+        store: Store,
+        fingerprint: bytes,
+        now: Callable[[], Moment],
+        log: BoundLogger,
+        seconds: float = 60.0,
+    ) -> None:
+        self._store = store
+        self._fingerprint = fingerprint
+        self._now = now
+        self._log = log
+        self._seconds = seconds
+        self._watch = DatabaseWatch(store, log)
+        self._refusals = Refusals(log)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Run the tasks; at the end stop them, and report the last refused calls."""
+        repeated = [
+            repeat(self._seconds, "sweep", self._sweep, self._log),
+            repeat(self._seconds, "report of refused calls", self._report, self._log),
+            repeat(_CHECK_SECONDS, "check of the database", self._watch.check, self._log),
+        ]
+        tasks = [asyncio.create_task(work) for work in repeated]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await self._report()
+
+    def count_refusal(self, reason: Reason) -> None:
+        """Count a refused call."""
+        self._refusals.count(reason)
+        if reason is Reason.UNAVAILABLE:
+            self._watch.suspect()
+
+    async def ping(self) -> None:
+        """Return if the database answers; UNAVAILABLE otherwise."""
+        try:
+            await self._store.ping()
+        except Rejection:
+            self._watch.suspect()
+            raise
+
+    async def _sweep(self) -> None:
+        try:
+            if not await self._share_key():
+                self._log.error("another server is at work on this database with another secret key")
+            # There may be much to sweep, and the key has to be noted every minute.
+            swept = await sweep(self._store, self._now, between=self._share_key)
+        except Rejection:
+            self._watch.suspect()
+            raise
+        if swept:
+            self._log.info("swept", rows=swept)
+
+    async def _share_key(self) -> bool:
+        return await self._store.share_key(self._fingerprint, self._now())
+
+    async def _report(self) -> None:
+        self._refusals.report()
+
+
+async def repeat(seconds: float, name: str, work: Callable[[], Awaitable[object]], log: BoundLogger) -> None:
+    """Do the work now and again after each `seconds`, until cancelled. A failure is logged and doesn't end it."""
+    while True:
+        try:
+            await work()
+        except Rejection as rejection:
+            log.warning(f"{name} failed", reason=rejection.reason, **describe_cause(rejection))
+        except Exception:
+            log.exception(f"{name} failed")
+        await asyncio.sleep(seconds)
+
+
+async def _nothing() -> None:
+    pass
+
+
+async def sweep(store: Store, now: Callable[[], Moment], between: Callable[[], Awaitable[object]] = _nothing) -> int:
+    """Delete everything that has expired, and return how many rows that were.
+
+    A few rows at a time, so that no call waits long; `between` is awaited after each step.
+    """
+    swept = 0
+    while found := await store.sweep(now(), _SWEEP_ROWS):
+        swept += found
+        await between()
+    return swept
+
+
+class DatabaseWatch:
+    """Logs that the database is lost, and that it is back.
+
+    It pings only from a failed call until the next success, so it costs nothing while the database answers.
+    """
+
+    def __init__(self, store: Store, log: BoundLogger) -> None:
+        self._store = store
+        self._log = log
+        self._suspected = asyncio.Event()
+        self._lost_at: float | None = None
+
+    def suspect(self) -> None:
+        """Have the database checked, because a call failed."""
+        self._suspected.set()
+
+    async def check(self) -> None:
+        """Wait for a reason to ping, ping once, and log a change. To be repeated."""
+        if self._lost_at is None:
+            await self._suspected.wait()
+        self._suspected.clear()
+        failure = await self._failure()
+        now = asyncio.get_running_loop().time()
+        if failure is not None and self._lost_at is None:
+            self._lost_at = now
+            self._log.warning("database lost", **describe_cause(failure))
+        elif failure is None and self._lost_at is not None:
+            self._log.info("database back", after_seconds=round(now - self._lost_at, 1))
+            self._lost_at = None
+
+    async def _failure(self) -> Rejection | None:
+        try:
+            await self._store.ping()
+        except Rejection as rejection:
+            return rejection
+        return None

@@ -1,0 +1,1 @@
+"""The rules of clocks and sign-in. No I/O, no current time, no randomness."""

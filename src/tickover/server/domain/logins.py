@@ -1,0 +1,139 @@
+"""Signing in: what a caller may ask for, what is sent, how long it lives, and when the next may be sent."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from enum import StrEnum
+from math import ceil
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta, Struct
+
+from tickover.api.errors import Fault
+from tickover.api.limits import (
+    CODE_DIGITS,
+    CODE_LIFETIME,
+    CODE_TRIES,
+    FAILURES_IN_A_ROW,
+    LINK_LIFETIME,
+    RESEND_INTERVAL,
+    SENDS_AN_HOUR,
+    SENDS_AN_HOUR_FROM_ONE_NETWORK,
+)
+from tickover.api.timestamps import Moment
+from tickover.server.domain.email_addresses import EmailAddress
+from tickover.server.domain.params import Entry, Text
+
+# The lengths are there beside the pattern because `$` also matches before a final line break.
+Code = Annotated[
+    str,
+    Meta(
+        min_length=CODE_DIGITS,
+        max_length=CODE_DIGITS,
+        pattern=f"^[0-9]{{{CODE_DIGITS}}}$",
+        description=f"{CODE_DIGITS} digits",
+        extra={"secret": True},
+    ),
+]
+
+_CODE_TYPE_OF: Final = {"LOGIN_CODE": "SHORT_LIVED", "WEB_LOGIN_LINK": "LONG_LIVED"}
+
+
+class SendEntry(Entry, frozen=True):
+    """The parameters of sendLoginCodeEmail."""
+
+    email: EmailAddress
+    login_code_type: Literal["SHORT_LIVED", "LONG_LIVED"]
+    email_type: Literal["LOGIN_CODE", "WEB_LOGIN_LINK"]
+
+    def faults(self, now: Moment) -> Iterator[Fault]:
+        if self.email_type is None or self.login_code_type is None:
+            return
+        needed = _CODE_TYPE_OF[self.email_type]
+        if self.login_code_type != needed:
+            message = f"must be {needed} when emailType is {self.email_type}"
+            yield Fault("loginCodeType", "combination", message, self.login_code_type)
+
+    @property
+    def kind(self) -> "Kind":
+        return Kind.CODE if self.email_type == "LOGIN_CODE" else Kind.LINK
+
+
+class VerificationEntry(Entry, frozen=True):
+    """The parameters of loginByEmailVerification."""
+
+    email: EmailAddress
+    code: Code
+    authentication_method: Literal["EMAIL_CODE"]
+
+
+class LinkEntry(Entry, frozen=True):
+    """The parameters of loginByEmailLink."""
+
+    token: Annotated[Text, Meta(extra={"secret": True})]
+
+
+class LogoutEntry(Entry, frozen=True):
+    """logout takes no parameters."""
+
+
+class Kind(StrEnum):
+    """What a letter carries."""
+
+    CODE = "CODE"
+    LINK = "LINK"
+
+
+class Limits(Struct, frozen=True):
+    """How often, until a sign-in. The operator may settle these otherwise."""
+
+    resend_interval: timedelta = RESEND_INTERVAL
+    sends_an_hour: int = SENDS_AN_HOUR
+    sends_an_hour_from_one_network: int = SENDS_AN_HOUR_FROM_ONE_NETWORK
+    code_tries: int = CODE_TRIES
+    failures_in_a_row: int = FAILURES_IN_A_ROW
+
+
+HOUR: Final = timedelta(hours=1)
+LIFETIMES: Final = {Kind.CODE: CODE_LIFETIME, Kind.LINK: LINK_LIFETIME}
+
+
+class Send(Struct, frozen=True):
+    """One letter on its way: the digest of its secret, and the slot it takes for its address."""
+
+    digest: bytes
+    email: str
+    kind: Kind
+    sent_at: Moment
+    network: bytes
+    """A digest of the network that asked for it."""
+
+    @property
+    def expires_at(self) -> Moment:
+        """From this instant on, inclusive, the secret opens nothing."""
+        return self.sent_at + LIFETIMES[self.kind]
+
+
+class Try(Struct, frozen=True):
+    """A counted try: what the code has to match."""
+
+    digest: bytes
+    sent_at: Moment
+
+
+class Claimed(Struct, frozen=True):
+    """The letter may be sent. While codes are stopped for its address, a code in it would open nothing."""
+
+    codes_stopped: bool
+
+
+class Held(Struct, frozen=True):
+    """The letter may not be sent until `interval` after `since`; `by_last_letter` when it follows one too closely."""
+
+    since: Moment
+    interval: timedelta
+    by_last_letter: bool
+
+    def retry_after_seconds(self, now: Moment) -> int:
+        """How long to wait: a whole number from 1 to the interval, even if the wall clock was set back."""
+        wait = min(self.since + self.interval - now, self.interval)
+        return max(1, ceil(wait.total_seconds()))

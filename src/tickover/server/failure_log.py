@@ -1,0 +1,53 @@
+"""The log of calls that failed because of the database or the mail server: for each kind, one line in ten seconds."""
+
+from typing import Final
+
+from structlog.stdlib import BoundLogger
+
+from tickover.api.errors import Reason, Rejection, shown
+
+_QUIET_SECONDS: Final = 10.0
+
+
+class FailureLog:
+    """Callers learn that something is unavailable, and the operator what it is."""
+
+    def __init__(self, log: BoundLogger) -> None:
+        self._log = log
+        self._quiet_until: dict[tuple[object, ...], float] = {}
+        self._suppressed: dict[tuple[object, ...], int] = {}
+
+    def note(self, method: str, rejection: Rejection, began: float, ended: float, request_id: str) -> None:
+        """Log a failure, or count it for the next line of its kind; `began` and `ended` are in seconds."""
+        described = describe_cause(rejection)
+        kind = (method, described.get("cause"), described.get("sqlstate"))
+        if ended < self._quiet_until.get(kind, ended):
+            self._suppressed[kind] = self._suppressed.get(kind, 0) + 1
+            return
+        self._quiet_until[kind] = ended + _QUIET_SECONDS
+        self._log.warning(
+            "a call failed",
+            method=method,
+            outcome=rejection.reason,
+            **described,
+            milliseconds=round((ended - began) * 1000),
+            suppressed=self._suppressed.pop(kind, 0),
+            request_id=request_id,
+        )
+
+
+def describe_cause(rejection: Rejection) -> dict[str, str]:
+    """What may be logged of a failure: the kind of error, and what the database says about it.
+
+    Every UNAVAILABLE with a cause comes from the database, whose first line names no value of a caller. What a mail
+    server says may name an address, so it is left out.
+    """
+    cause = rejection.__cause__
+    if cause is None:
+        return {}
+    described = {"cause": type(cause).__name__}
+    if sqlstate := getattr(cause, "sqlstate", None):
+        described["sqlstate"] = sqlstate
+    if rejection.reason is Reason.UNAVAILABLE and (said := str(cause).strip().partition("\n")[0]):
+        described["error"] = shown(said)
+    return described

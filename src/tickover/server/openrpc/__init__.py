@@ -1,0 +1,180 @@
+"""The OpenRPC document: all operations, made from the types that validate and the tables that answer.
+
+Its errors must have different codes within a method, so reasons that share a code are one error there. Whatever the
+format has no place for is in a member that begins with `x-`.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, Final
+
+from msgspec import json
+
+from tickover import __version__
+from tickover.api.errors import Fault, Reason
+from tickover.api.limits import MAX_FAULTS
+from tickover.server.jsonrpc.envelope import CODES
+from tickover.server.openrpc.prose import ABOUT, BEARER, FIELDS, METHODS, PUBLIC, REASONS, TAGS, TAKES_KEY
+from tickover.server.openrpc.schemas import Schema, reference, schemas_of
+from tickover.server.operations import OPERATIONS, Operation
+
+_PUBLIC_URL_OF_EXAMPLES: Final = "https://tickover.example.test"
+
+_EVERY_CALL: Final = frozenset(
+    {
+        Reason.PARSE_ERROR,
+        Reason.INVALID_REQUEST,
+        Reason.METHOD_NOT_ALLOWED,
+        Reason.UNSUPPORTED_MEDIA_TYPE,
+        Reason.BODY_TOO_LARGE,
+        Reason.INVALID_PARAMS,
+        Reason.UNAVAILABLE,
+        Reason.INTERNAL,
+    }
+)
+_SECONDS: Final[Schema] = {"retryAfterSeconds": {"type": "integer", "minimum": 1}}
+_DATA: Final[dict[Reason, Schema]] = {
+    # What `data` holds beside the reason.
+    Reason.INVALID_PARAMS: {"errors": {"type": "array", "items": reference("Fault"), "maxItems": MAX_FAULTS}},
+    Reason.TIME_BEFORE_CURRENT: {"currentFrozenTime": {"type": "string", "format": "date-time"}},
+    Reason.TIME_AFTER_MAX: {"maxTime": {"type": "string", "format": "date-time"}},
+    Reason.RESEND_TOO_SOON: _SECONDS,
+    Reason.RATE_LIMITED: _SECONDS,
+    Reason.UNAVAILABLE: _SECONDS,
+    Reason.INTERNAL: {"requestId": {"type": "string"}},
+}
+
+
+@lru_cache(maxsize=1)
+def describe(public_url: str) -> bytes:
+    """The document as JSON, for a server that is reached there."""
+    return json.encode(_document(public_url))
+
+
+def _document(public_url: str) -> dict[str, Any]:
+    examples = _examples(public_url)
+    head = {
+        "openrpc": "1.3.2",
+        "info": {"title": "Tickover", "version": __version__, "description": ABOUT},
+        "servers": [{"name": "this server", "url": f"{public_url}/rpc"}],
+    }
+    # The whole of it would have to hold itself.
+    itself = {"method": "rpc.discover", "name": "All operations, not shown", "params": {}}
+    shown = [*examples["results"], {**itself, "result": {**head, "methods": []}}]
+    kinds = [operation.params for operation in OPERATIONS.values()]
+    answers = [operation.result for operation in OPERATIONS.values() if operation.result]
+    schemas = schemas_of([*kinds, *answers, Fault])
+    groups = {group for operation in OPERATIONS.values() for group in _groups(_reasons_of(operation))}
+    return {
+        **head,
+        "methods": [_method(name, operation, schemas, shown, public_url) for name, operation in OPERATIONS.items()],
+        "components": {
+            "schemas": schemas,
+            "errors": {_name_of(group): _error(group) for group in sorted(groups)},
+            "tags": {name: {"name": name, "description": words} for name, words in TAGS.items()},
+        },
+        "x-reasons": {reason: _reason(reason, examples["errors"]) for reason in Reason},
+    }
+
+
+def _examples(public_url: str) -> Any:
+    """The worked examples, as this server would have answered them."""
+    written = (files("tickover.server.openrpc") / "examples.json").read_bytes()
+    return json.decode(written.replace(_PUBLIC_URL_OF_EXAMPLES.encode(), json.encode(public_url)[1:-1]))
+
+
+def _method(
+    name: str, operation: Operation, schemas: dict[str, Schema], shown: Iterable[Any], public_url: str
+) -> dict[str, Any]:
+    params = schemas[operation.params.__name__]
+    reasons = _reasons_of(operation)
+    return {
+        "name": name,
+        "summary": operation.summary,
+        "description": " ".join(_description(name, operation)),
+        "tags": [{"$ref": f"#/components/tags/{tag}"} for tag in _tags(operation)],
+        "paramStructure": "by-name",
+        "params": [
+            _parameter(field, schema, is_required=field in params.get("required", ()))
+            for field, schema in params["properties"].items()
+        ],
+        "result": _result(operation, schemas),
+        "errors": [{"$ref": f"#/components/errors/{_name_of(group)}"} for group in _groups(reasons)],
+        "examples": [_example(example) for example in shown if example["method"] == name],
+        "externalDocs": {"description": "The same for people", "url": f"{public_url}/docs#{name}"},
+        "x-params": reference(operation.params.__name__),
+        "x-extension": operation.is_extension,
+        "x-needs-token": operation.needs_token,
+        "x-takes-idempotency-key": operation.takes_idempotency_key,
+        "x-reasons": reasons,
+    }
+
+
+def _description(name: str, operation: Operation) -> Iterator[str]:
+    yield METHODS[name]
+    yield BEARER if operation.needs_token else PUBLIC
+    if operation.takes_idempotency_key:
+        yield TAKES_KEY
+
+
+def _tags(operation: Operation) -> Iterator[str]:
+    if operation.is_extension:
+        yield "extension"
+    if operation.needs_token:
+        yield "token"
+
+
+def _parameter(name: str, schema: Schema, *, is_required: bool) -> dict[str, Any]:
+    return {"name": name, "description": schema["description"], "required": is_required, "schema": schema}
+
+
+def _result(operation: Operation, schemas: dict[str, Schema]) -> dict[str, Any]:
+    if operation.result is not None:
+        name = operation.result.__name__
+        return {"name": name, "description": schemas[name]["description"], "schema": reference(name)}
+    schema = {"type": "object", "required": ["openrpc", "info", "methods"]}
+    return {"name": "OpenRPC", "description": "An OpenRPC document.", "schema": schema}
+
+
+def _reasons_of(operation: Operation) -> list[Reason]:
+    token = {Reason.UNAUTHENTICATED} if operation.needs_token else set()
+    return [reason for reason in Reason if reason in {*_EVERY_CALL, *token, *operation.reasons}]
+
+
+def _groups(reasons: Iterable[Reason]) -> list[tuple[Reason, ...]]:
+    """The reasons by their codes."""
+    groups: dict[int, tuple[Reason, ...]] = {}
+    for reason in reasons:
+        code, _ = CODES[reason]
+        groups[code] = (*groups.get(code, ()), reason)
+    return list(groups.values())
+
+
+def _name_of(group: tuple[Reason, ...]) -> str:
+    return "_OR_".join(group)
+
+
+def _error(group: tuple[Reason, ...]) -> dict[str, Any]:
+    code, _ = CODES[group[0]]
+    return {"code": code, "message": " ".join(REASONS[reason] for reason in group), "data": _data(group)}
+
+
+def _data(group: tuple[Reason, ...]) -> Schema:
+    """The schema of `data`; reasons that share a code have the same beside them."""
+    beside = _DATA.get(group[0], {})
+    assert all(_DATA.get(reason, {}) == beside for reason in group), f"{group} do not share their data"
+    members = {"reason": {"type": "string", "enum": list(group)}, **beside}
+    described = {name: {"description": FIELDS[name], **schema} for name, schema in members.items()}
+    return {"type": "object", "properties": described, "required": list(described)}
+
+
+def _reason(reason: Reason, examples: dict[str, Any]) -> dict[str, Any]:
+    code, status = CODES[reason]
+    about = {"code": code, "httpStatus": status, "description": REASONS[reason], "data": _data((reason,))}
+    return {**about, "example": examples[reason]} if reason in examples else about
+
+
+def _example(example: dict[str, Any]) -> dict[str, Any]:
+    params = [{"name": name, "value": value} for name, value in example["params"].items()]
+    return {"name": example["name"], "params": params, "result": {"name": "result", "value": example["result"]}}

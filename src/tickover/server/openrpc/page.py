@@ -1,0 +1,220 @@
+"""The page at /docs: the OpenRPC document as people read it, written out once, with nothing in it that runs.
+
+The template is kept plain, because a server that starts has to compile it; whatever has to be chosen is chosen here.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from shlex import quote
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+from msgspec import Struct
+
+_WIDTH: Final = 104
+_KINDS: Final = {
+    "array": "array of objects",
+    "date-time": "timestamp",
+    "email": "e-mail address",
+    "integer": "whole number",
+}
+_write: Final = json.JSONEncoder(ensure_ascii=False).encode
+
+Schema = Mapping[str, Any]
+
+
+class Field(Struct, frozen=True):
+    """A parameter, or a member of an object, with the members that it has itself."""
+
+    name: Markup
+    kind: str
+    text: Markup
+    members: Sequence["Field"]
+
+
+class Example(Struct, frozen=True):
+    name: str
+    request: str
+    answer: str
+
+
+class Method(Struct, frozen=True):
+    id: str
+    name: Markup
+    badges: Sequence[str]
+    summary: str
+    text: Markup
+    params: Sequence[Field]
+    result_text: Markup
+    result: Sequence[Field]
+    reasons: Markup
+    examples: Sequence[Example]
+
+
+class Refusal(Struct, frozen=True):
+    id: str
+    name: Markup
+    code: int
+    status: int
+    text: Markup
+    data: Sequence[Field]
+    example: str
+
+
+@lru_cache(maxsize=1)
+def render(description: bytes) -> bytes:
+    """The page as HTML."""
+    document = json.loads(description)
+    pages = PackageLoader("tickover.server", "console")
+    templates = Environment(loader=pages, autoescape=True, undefined=StrictUndefined, trim_blocks=True, optimized=False)
+    reader = _Reader(document)
+    page = templates.get_template("docs.html").render(
+        title=document["info"]["title"],
+        version=document["info"]["version"],
+        about=[_prose(paragraph) for paragraph in document["info"]["description"].split("\n\n")],
+        call=_curl(reader.url, "listTestClocks", {"limit": 5}, needs_token=True),
+        methods=[reader.method(method) for method in document["methods"]],
+        reasons=[reader.refusal(name, about) for name, about in document["x-reasons"].items()],
+    )
+    return page.encode()
+
+
+class _Reader:
+    """Reads a document from its beginning; a result that was described before is only referred to."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self.url: str = document["servers"][0]["url"]
+        self._schemas = document["components"]["schemas"]
+        self._described: dict[str, str] = {}
+
+    def method(self, method: Mapping[str, Any]) -> Method:
+        name, result = method["name"], method["result"]
+        first = self._described.setdefault(result["name"], name)
+        told = Markup(' It is that of <a href="#{}-result">{}</a>.').format(first, first) if first != name else ""
+        marks = {"extension": method["x-extension"], "needs a token": method["x-needs-token"]}
+        return Method(
+            id=name,
+            name=_breakable(name),
+            badges=[mark for mark, is_set in marks.items() if is_set],
+            summary=method["summary"],
+            text=_prose(method["description"]),
+            params=list(self._fields(method["x-params"], is_sent=True)),
+            result_text=_prose(result["description"]) + told,
+            result=[] if told else list(self._fields(result["schema"])),
+            reasons=_links(method["x-reasons"]),
+            examples=[self._example(method, example) for example in method["examples"]],
+        )
+
+    def refusal(self, name: str, about: Mapping[str, Any]) -> Refusal:
+        return Refusal(
+            id=name,
+            name=_breakable(name),
+            code=about["code"],
+            status=about["httpStatus"],
+            text=_prose(about["description"]),
+            data=list(self._fields(about["data"])),
+            example=_answer("error", about["example"]) if "example" in about else "",
+        )
+
+    def _example(self, method: Mapping[str, Any], example: Mapping[str, Any]) -> Example:
+        params = {param["name"]: param["value"] for param in example["params"]}
+        request = _curl(self.url, method["name"], params, needs_token=method["x-needs-token"])
+        return Example(example["name"], request, _answer("result", example["result"]["value"]))
+
+    def _fields(self, schema: Schema, *, is_sent: bool = False) -> Iterator[Field]:
+        """The members of an object, or of the objects in an array."""
+        found = self._resolved(schema.get("items", schema))
+        for name, member in found.get("properties", {}).items():
+            mark = "required" if is_sent else ""
+            if name not in found.get("required", ()):
+                mark = "" if is_sent else "may be left out"
+            text = self._resolved(member)["description"]
+            rules = rules_of(member)
+            yield Field(
+                name=_breakable(name),
+                kind=", ".join(filter(None, [kind_of(member), mark])),
+                text=_prose(f"{text} {rules[:1].upper()}{rules[1:]}." if rules else text),
+                members=list(self._fields(member, is_sent=is_sent)),
+            )
+
+    def _resolved(self, schema: Schema) -> Schema:
+        found: Schema = self._schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+        return found
+
+
+def kind_of(schema: Schema) -> str:
+    """The type of a schema in a word or two."""
+    if "anyOf" in schema:
+        return _any_of([kind_of(choice) for choice in schema["anyOf"]])
+    kind: str = schema.get("format") or schema.get("type", "object")
+    return _KINDS.get(kind, kind)
+
+
+def rules_of(schema: Schema) -> str:
+    """The bounds of a schema in words. What a pattern asks for, one length included, is in the description."""
+    rules = [
+        f"more than {schema['exclusiveMinimum']:,}" if "exclusiveMinimum" in schema else "",
+        _any_of([f"`{value}`" for value in schema.get("enum", ())], only="always "),
+        _range(schema.get("minLength"), schema.get("maxLength"), "character", "characters"),
+        _range(schema.get("minimum"), schema.get("maximum")),
+        _range(None, schema.get("maxItems"), "entry", "entries"),
+        f"by default `{_write(schema['default'])}`" if "default" in schema else "",
+    ]
+    return ", ".join(filter(None, rules))
+
+
+def _range(least: int | None, most: int | None, one: str = "", many: str = "") -> str:
+    if most is None:
+        return "" if least is None else f"at least {least:,} {one if least == 1 else many}".strip()
+    count = f"{most:,} {one if most == 1 else many}".strip()
+    if least is None:
+        return f"at most {count}"
+    return "" if least == most else f"{least:,} to {count}"
+
+
+def _any_of(choices: list[str], only: str = "") -> str:
+    if len(choices) < 2:
+        return "".join(only + choice for choice in choices)
+    return f"{', '.join(choices[:-1])} or {choices[-1]}"
+
+
+def _prose(text: str) -> Markup:
+    """Text in which some words stand between backticks."""
+    return Markup(re.sub("`([^`]*)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704 - it is escaped
+
+
+def _breakable(name: str) -> Markup:
+    """A long name, which may be broken where a reader would break it."""
+    return Markup(re.sub("(?<=[a-z])(?=[A-Z])|(?<=_)", "<wbr>", str(escape(name))))  # noqa: S704 - it is escaped
+
+
+def _links(reasons: Iterable[str]) -> Markup:
+    written = [f'<a href="#{escape(reason)}">{_breakable(reason)}</a>' for reason in reasons]
+    return Markup(", ".join(written))  # noqa: S704 - all of them are escaped
+
+
+def _curl(url: str, method: str, params: Mapping[str, Any], *, needs_token: bool) -> str:
+    body = pretty({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+    headers = ["'Content-Type: application/json'", *(['"Authorization: Bearer $TOKEN"'] if needs_token else [])]
+    return " \\\n  ".join([f"curl -sS {quote(url)}", *(f"-H {header}" for header in headers), f"-d {quote(body)}"])
+
+
+def _answer(kind: str, value: Any) -> str:
+    return pretty({"jsonrpc": "2.0", kind: value, "id": 1})
+
+
+def pretty(value: Any, indent: str = "", lead: str = "") -> str:
+    """JSON as a person would lay it out: on one line what fits there."""
+    line = lead + _write(value)
+    if len(indent) + len(line) <= _WIDTH or not isinstance(value, dict | list):
+        return line
+    deeper = indent + "  "
+    if isinstance(value, list):
+        members, brackets = [pretty(member, deeper) for member in value], "[]"
+    else:
+        members, brackets = [pretty(member, deeper, f'"{name}": ') for name, member in value.items()], "{}"
+    inside = ",\n".join(deeper + member for member in members)
+    return f"{lead}{brackets[0]}\n{inside}\n{indent}{brackets[1]}"

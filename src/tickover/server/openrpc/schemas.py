@@ -1,0 +1,140 @@
+"""JSON Schemas (draft 7) of the types that are read and answered, made from what the decoder itself knows of them.
+
+They say what is on the wire. So amounts that a client reads as decimals are numbers here, and what an answer may leave
+out is optional and never null.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import product
+from typing import Any, Final
+
+from msgspec import NODEFAULT, Struct, inspect
+
+from tickover.api.limits import MAX_EMAIL
+from tickover.api.timestamps import from_micros
+from tickover.server.domain.email_addresses import EmailAddress
+from tickover.server.domain.logins import SendEntry
+from tickover.server.domain.params import Entry
+from tickover.server.openrpc.prose import FIELDS, TYPES
+
+Schema = dict[str, Any]
+
+_WITHOUT_NULL_CHARACTER: Final = r"^[^\u0000]*$"
+_TEXTS_OF_OURS: Final[dict[type, Schema]] = {
+    EmailAddress: {"type": "string", "format": "email", "maxLength": MAX_EMAIL}
+}
+
+
+def schemas_of(kinds: Iterable[type[Struct]]) -> dict[str, Schema]:
+    """The schemas of these types, and of all types inside them, by their names."""
+    found = {info.cls: info for top in inspect.multi_type_info(kinds) for info in _structs_in(top)}
+    return {kind.__name__: _object(info) for kind, info in found.items()}
+
+
+def reference(name: str) -> Schema:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _structs_in(info: inspect.Type) -> Iterator[inspect.StructType]:
+    match info:
+        case inspect.StructType():
+            yield info
+            for field in info.fields:
+                yield from _structs_in(field.type)
+        case inspect.ListType():
+            yield from _structs_in(info.item_type)
+
+
+def _object(info: inspect.StructType) -> Schema:
+    name = info.cls.__name__
+    is_entry = issubclass(info.cls, Entry)
+    schema: Schema = {
+        "title": name,
+        "description": TYPES.get(name) or info.cls.__doc__,
+        "type": "object",
+        "properties": {field.encode_name: _property(name, field, is_entry) for field in info.fields},
+    }
+    if required := [field.encode_name for field in info.fields if not _may_be_left_out(field, is_entry)]:
+        schema["required"] = required
+    if info.forbid_unknown_fields:
+        schema["additionalProperties"] = False
+    if info.cls is SendEntry:
+        schema["anyOf"] = list(_pairs_that_go_together())
+    return schema
+
+
+def _may_be_left_out(field: inspect.Field, is_entry: bool) -> bool:
+    """A default means so where it is read. What is answered is left out only where there is nothing to say."""
+    return not field.required and (is_entry or field.default in (None, NODEFAULT))
+
+
+def _property(name: str, field: inspect.Field, is_entry: bool) -> Schema:
+    schema = _schema(field.type)
+    if "$ref" in schema:
+        # Whatever stands beside a reference counts for nothing.
+        return schema
+    if field.default is None:
+        schema = next(choice for choice in schema["anyOf"] if choice != {"type": "null"})
+    if is_entry:
+        if schema["type"] == "string" and not {"format", "pattern", "enum"} & schema.keys():
+            schema["pattern"] = _WITHOUT_NULL_CHARACTER
+        if field.default is not NODEFAULT:
+            schema["default"] = field.default
+        if field.default_factory is not NODEFAULT:
+            schema["default"] = field.default_factory()
+    words = FIELDS.get(f"{name}.{field.encode_name}") or FIELDS[field.encode_name]
+    return {"description": words, **{key: value for key, value in schema.items() if key != "description"}}
+
+
+def _schema(info: inspect.Type) -> Schema:
+    match info:
+        case inspect.Metadata():
+            return {**_schema(info.type), **(info.extra_json_schema or {})}
+        case inspect.StructType():
+            return reference(info.cls.__name__)
+        case inspect.ListType():
+            return _known({"type": "array", "items": _schema(info.item_type), "maxItems": info.max_length})
+        case inspect.UnionType():
+            return _union([_schema(choice) for choice in info.types])
+    return _schema_of_one_value(info)
+
+
+def _schema_of_one_value(info: inspect.Type) -> Schema:
+    match info:
+        case inspect.LiteralType():
+            return {"type": "string", "enum": list(info.values)}
+        case inspect.CustomType():
+            return dict(_TEXTS_OF_OURS[info.cls])
+        case inspect.StrType():
+            bounds = {"minLength": info.min_length, "maxLength": info.max_length, "pattern": info.pattern}
+            return _known({"type": "string", **bounds})
+        case inspect.IntType() | inspect.FloatType():
+            kind = "integer" if isinstance(info, inspect.IntType) else "number"
+            return _known({"type": kind, "exclusiveMinimum": info.gt, "minimum": info.ge, "maximum": info.le})
+    return dict(_PLAIN[type(info)])
+
+
+_PLAIN: Final[dict[type[inspect.Type], Schema]] = {
+    inspect.BoolType: {"type": "boolean"},
+    inspect.DateTimeType: {"type": "string", "format": "date-time"},
+    inspect.DecimalType: {"type": "number"},
+    inspect.NoneType: {"type": "null"},
+}
+
+
+def _union(choices: list[Schema]) -> Schema:
+    """Any of them. Whole numbers beside broken ones of the same bounds are just numbers."""
+    left = [choice for choice in choices if choice["type"] != "integer" or {**choice, "type": "number"} not in choices]
+    return left[0] if len(left) == 1 else {"anyOf": left}
+
+
+def _known(schema: Schema) -> Schema:
+    return {key: value for key, value in schema.items() if value is not None}
+
+
+def _pairs_that_go_together() -> Iterator[Schema]:
+    """The pairs of loginCodeType and emailType that sendLoginCodeEmail takes, as it says itself."""
+    kinds = {field.encode_name: field.type for field in inspect.type_info(SendEntry).fields}  # type: ignore[attr-defined]
+    for code_type, email_type in product(kinds["loginCodeType"].values, kinds["emailType"].values):
+        if not list(SendEntry(EmailAddress(), code_type, email_type).faults(from_micros(0))):
+            yield {"properties": {"loginCodeType": {"const": code_type}, "emailType": {"const": email_type}}}

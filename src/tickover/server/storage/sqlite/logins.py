@@ -1,0 +1,151 @@
+"""Letters, tries and sessions in SQLite: each function is one job of the writer, or a part of one."""
+
+from datetime import timedelta
+from typing import Any
+
+import apsw
+
+from tickover.api.timestamps import Moment, from_micros, to_micros
+from tickover.server.domain.logins import HOUR, Claimed, Held, Kind, Limits, Send
+from tickover.server.ports import NewSession
+
+_OUT_OF_ORDER = timedelta(minutes=10)
+
+_NEWEST_CODE = f"""
+    (select digest from login_sends where email = :email and kind = '{Kind.CODE}' order by number desc limit 1)"""
+
+_CODES_STOPPED = "exists (select 1 from login_failures where email = :email and count >= :failures)"
+
+
+def claim_send(db: apsw.Connection, send: Send, limits: Limits) -> Claimed | Held:
+    last = _last_send(db, send, limits.resend_interval)
+    if last:
+        return Held(last, limits.resend_interval, by_last_letter=True)
+    counted = [
+        _nth_newest_send(db, send, limits.sends_an_hour, "not spent"),
+        _nth_newest_send(db, send, limits.sends_an_hour_from_one_network, "not spent and network = :network"),
+    ]
+    # Where both caps hold, the wait is until neither does.
+    latest = max((since for since in counted if since), default=None)
+    if latest:
+        return Held(latest, HOUR, by_last_letter=False)
+    return _keep_send(db, send, limits)
+
+
+def count_try(db: apsw.Connection, email: str, limits: Limits, now: Moment) -> Any:
+    """The digest and the instant of the code that was counted against; None when there is none."""
+    values = {"email": email, "now": to_micros(now), "tries": limits.code_tries, "failures": limits.failures_in_a_row}
+    counted = db.execute(
+        f"""update login_sends set tries = tries + 1
+            where digest = {_NEWEST_CODE} and not spent and tries < :tries and expires_at > :now
+              and not {_CODES_STOPPED}
+            returning digest, sent_at""",
+        values,
+    ).fetchone()
+    if counted is None:
+        _count_miss(db)
+    else:
+        _count_failure(db, email)
+    return counted
+
+
+def redeem_code(db: apsw.Connection, email: str, code_digest: bytes, session: NewSession) -> bytes | None:
+    spent = db.execute(
+        f"""update login_sends set spent = 1
+            where digest = :digest and not spent and digest = {_NEWEST_CODE} returning 1""",
+        {"email": email, "digest": code_digest},
+    ).fetchone()
+    return _open_session(db, email, session) if spent else None
+
+
+def redeem_link(db: apsw.Connection, link_digest: bytes, session: NewSession) -> bytes | None:
+    spent: Any = db.execute(
+        """update login_sends set spent = 1
+           where digest = ? and kind = 'LINK' and not spent and expires_at > ? returning email""",
+        (link_digest, to_micros(session.created_at)),
+    ).fetchone()
+    if spent is None:
+        _count_miss(db)
+        return None
+    return _open_session(db, spent[0], session)
+
+
+def sweep(db: apsw.Connection, now: Moment, most: int) -> None:
+    """Delete what was sent an hour ago or before. Until then it counts for the limits on an hour's emails.
+
+    What was sent to the same address before that goes too, whatever its time stamp: if the wall clock was set back in
+    between, it would outlive the newer code, and be the newest.
+    """
+    old = db.execute("select email, number from login_sends where sent_at <= ? limit ?", (to_micros(now - HOUR), most))
+    newest: dict[Any, Any] = {}
+    for email, number in old:
+        newest[email] = max(number, newest.get(email, number))
+    db.executemany("delete from login_sends where email = ? and number <= ?", newest.items())
+
+
+def _last_send(db: apsw.Connection, send: Send, interval: timedelta) -> Moment | None:
+    """When the last email that holds its slot was sent to the address; None if that was before the interval."""
+    found: Any = db.execute(
+        "select sent_at from login_sends where email = ? and holds_slot order by number desc limit 1", (send.email,)
+    ).fetchone()
+    since, until = _span(send, interval)
+    return from_micros(found[0]) if found and since < found[0] < until else None
+
+
+def _nth_newest_send(db: apsw.Connection, send: Send, nth: int, condition: str) -> Moment | None:
+    """When the nth letter, counted back from this one, was sent to its address; None if not within the hour."""
+    since, until = _span(send, HOUR)
+    values = {"email": send.email, "network": send.network, "since": since, "until": until, "skipped": nth - 1}
+    found: Any = (
+        nth
+        and db.execute(
+            f"""select sent_at from login_sends
+                where email = :email and sent_at > :since and sent_at < :until and {condition}
+                order by number desc limit 1 offset :skipped""",
+            values,
+        ).fetchone()
+    )
+    return from_micros(found[0]) if found else None
+
+
+def _span(send: Send, interval: timedelta) -> tuple[int, int]:
+    """Between which instants an email counts against this one, both excluded.
+
+    Sends that run side by side may come out of order. Later than that, the wall clock was set back since.
+    """
+    return to_micros(send.sent_at - interval), to_micros(send.sent_at + _OUT_OF_ORDER)
+
+
+def _keep_send(db: apsw.Connection, send: Send, limits: Limits) -> Claimed:
+    db.execute(
+        """insert into login_sends (digest, email, kind, sent_at, expires_at, network, number)
+           values (?1, ?2, ?3, ?4, ?5, ?6, 1 + coalesce((select max(number) from login_sends where email = ?2), 0))""",
+        (send.digest, send.email, send.kind, to_micros(send.sent_at), to_micros(send.expires_at), send.network),
+    )
+    values = {"email": send.email, "failures": limits.failures_in_a_row}
+    stopped: Any = db.execute(f"select {_CODES_STOPPED}", values).fetchone()
+    return Claimed(codes_stopped=bool(stopped[0]))
+
+
+def _count_failure(db: apsw.Connection, email: str) -> None:
+    db.execute("insert into login_failures values (?, 1) on conflict do update set count = count + 1", (email,))
+
+
+def _count_miss(db: apsw.Connection) -> None:
+    """Write what a try against a live code would write, to the letter that was never sent."""
+    db.execute("update login_sends set tries = tries + 1 where digest = zeroblob(32)")
+    _count_failure(db, "")
+
+
+def _open_session(db: apsw.Connection, email: str, session: NewSession) -> bytes:
+    """Void all that was sent to the address, forget its failures, and let its user, new or known, in."""
+    db.execute("update login_sends set spent = 1 where email = ? and not spent", (email,))
+    db.execute("delete from login_failures where email = ?", (email,))
+    db.execute(
+        "insert into users values (?, ?, ?) on conflict (email) do nothing",
+        (session.user_key, email, to_micros(session.created_at)),
+    )
+    found: Any = db.execute("select key from users where email = ?", (email,)).fetchone()
+    user_key: bytes = found[0]
+    db.execute("insert into tokens values (?, ?, ?)", (session.token_digest, user_key, to_micros(session.expires_at)))
+    return user_key

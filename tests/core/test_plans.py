@@ -1,0 +1,151 @@
+"""Plans: validation, and encoding as JSON."""
+
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from msgspec import UNSET
+
+from tickover.api.plans import Plan, contribution, encode_json, expense, goal, income, to_exact_decimal, to_instant
+
+START = datetime(2027, 1, 1, tzinfo=UTC)
+UTC_PLUS_1 = timezone(timedelta(hours=1))
+
+
+class ZoneWithoutOffset(tzinfo):
+    """A time zone whose offset from UTC is unknown."""
+
+    def utcoffset(self, when: datetime | None) -> None:
+        return None
+
+    dst = tzname = utcoffset
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (START, START),
+        (datetime(2027, 1, 1, 1, tzinfo=UTC_PLUS_1), START),
+        ("2027-01-01T00:00:00Z", START),
+        ("2027-01-01t01:00:00.0000019+01:00", START + timedelta(microseconds=1)),
+        (datetime(1, 1, 1, tzinfo=UTC), datetime(1, 1, 1, tzinfo=UTC)),
+        (datetime(1, 1, 1, 1, tzinfo=UTC_PLUS_1), datetime(1, 1, 1, tzinfo=UTC)),
+    ],
+)
+def test_instants_are_converted_to_utc(value: datetime | str, expected: datetime) -> None:
+    assert to_instant(value) == expected
+    assert to_instant(value).tzinfo is UTC
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (datetime(2027, 1, 1), "2027-01-01T00:00:00 has no time zone; add one"),  # noqa: DTZ001
+        (datetime(2027, 1, 1, tzinfo=ZoneWithoutOffset()), "2027-01-01T00:00:00 has no time zone; add one"),
+        (datetime(1, 1, 1, 0, 59, tzinfo=UTC_PLUS_1), "is outside of the years 0001 to 9999 in UTC"),
+        ("0001-01-01T00:59:00+01:00", "must lie in the years 0001 to 9999 when written in UTC"),
+        ("2027-01-01T00:00:00", "'2027-01-01T00:00:00' must be an RFC 3339 timestamp with an offset"),
+        ("2027-01-01", "'2027-01-01' must be an RFC 3339 timestamp with an offset"),
+        ("", "'' must be an RFC 3339 timestamp with an offset"),
+    ],
+)
+def test_invalid_instants_are_rejected(value: datetime | str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        to_instant(value)
+
+
+@pytest.mark.parametrize(
+    ("amount", "encoded"),
+    [
+        (0, "0"),
+        (1_000_000_000, "1000000000"),
+        (0.1, "0.1"),
+        (1e-7, "1E-7"),
+        (2**53, "9007199254740992"),
+        (Decimal("2800.10"), "2800.10"),
+        (Decimal("1E+2"), "1E+2"),
+        (Decimal("0.30000000000000004"), "0.30000000000000004"),
+    ],
+)
+def test_amounts_are_encoded_exactly(amount: Decimal | int | float, encoded: str) -> None:
+    assert encode_json(to_exact_decimal(amount)).decode() == encoded
+
+
+@pytest.mark.parametrize(
+    ("amount", "message"),
+    [
+        (2**53 + 1, "has too many digits for a JSON number"),
+        (10**400, "has too many digits for a JSON number"),
+        (Decimal("0.300000000000000041"), "has too many digits for a JSON number"),
+        (Decimal("1E-400"), "has too many digits for a JSON number"),
+        (Decimal("NaN"), "is not finite"),
+        (Decimal("sNaN"), "is not finite"),
+        (Decimal("-Infinity"), "is not finite"),
+        (float("nan"), "is not finite"),
+        (float("inf"), "is not finite"),
+        (True, "invalid amount True; use a Decimal, an int or a float"),
+        (False, "invalid amount False; use a Decimal, an int or a float"),
+        ("12.50", "invalid amount '12.50'; use a Decimal, an int or a float"),
+        (None, "invalid amount None; use a Decimal, an int or a float"),
+    ],
+)
+def test_amounts_without_an_exact_json_number_are_rejected(amount: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        to_exact_decimal(amount)
+
+
+def test_a_plan_is_encoded_as_create_test_clock_parameters() -> None:
+    plan = Plan(
+        frozen_time=START,
+        transactions=[
+            income("Salary", Decimal("2800.10"), "EUR", "2027-01-25T09:00:00+01:00"),
+            expense("Rent", 1150.5, "EUR", START, category="Home"),
+        ],
+        goals=[goal("Trip", 3000, 500, [contribution(0.1, START)]), goal("Bike", target=400)],
+    )
+    assert encode_json(plan).decode() == (
+        '{"frozenTime":"2027-01-01T00:00:00Z","transactions":['
+        '{"at":"2027-01-25T08:00:00Z","name":"Salary","amount":2800.10,"currency":"EUR","type":"INCOME"},'
+        '{"at":"2027-01-01T00:00:00Z","name":"Rent","amount":1150.5,"currency":"EUR","type":"EXPENSE","category":"Home"}'
+        '],"goals":[{"name":"Trip","targetAmount":3000,"initialAmount":500,"contributions":'
+        '[{"at":"2027-01-01T00:00:00Z","amount":0.1}]},{"name":"Bike","targetAmount":400,"initialAmount":0}]}'
+    )
+
+
+def test_an_empty_plan_is_encoded_as_an_empty_object() -> None:
+    assert encode_json(Plan()) == b"{}"
+    assert Plan().frozen_time is UNSET
+
+
+def test_an_empty_category_is_encoded() -> None:
+    assert b'"category":""' in encode_json(income("Salary", 1, "EUR", START, category=""))
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda naive: Plan(frozen_time=naive),
+        lambda naive: income("Salary", 1, "EUR", naive),
+        lambda naive: expense("Rent", 1, "EUR", at=naive),
+        lambda naive: contribution(1, naive),
+    ],
+)
+def test_datetimes_without_a_time_zone_are_rejected(build: Any) -> None:
+    with pytest.raises(ValueError, match="has no time zone"):
+        build(datetime(2027, 1, 1))  # noqa: DTZ001
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda amount: income("Salary", amount, "EUR", START),
+        lambda amount: expense("Rent", amount, "EUR", START),
+        lambda amount: contribution(amount, START),
+        lambda amount: goal("Trip", amount),
+        lambda amount: goal("Trip", 1, amount),
+    ],
+)
+def test_inexact_amounts_are_rejected(build: Any) -> None:
+    with pytest.raises(ValueError, match="has too many digits for a JSON number"):
+        build(2**53 + 1)

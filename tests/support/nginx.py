@@ -1,0 +1,85 @@
+"""The real nginx in front of the real program, with the configuration that the docs give."""
+
+import os
+import re
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.support.debian_packages import need
+from tests.support.program import Program, wait_until
+from tests.support.transcripts import ROOT
+
+_PATH = "/tickover"
+_CONFIGURATION = """
+daemon off;
+worker_processes 1;
+pid nginx.pid;
+error_log error.log;
+{user}
+events {{ worker_connections 256; }}
+http {{
+    access_log off;
+    client_body_temp_path body;
+    proxy_temp_path proxy;
+    fastcgi_temp_path fastcgi;
+    uwsgi_temp_path uwsgi;
+    scgi_temp_path scgi;
+    server {{
+        listen 127.0.0.1:{port};
+        {location}
+    }}
+}}
+"""
+
+
+@contextmanager
+def program_behind_nginx(folder: Path, **settings: str) -> Iterator[tuple[Program, str]]:
+    """The program below a path of nginx, as docs/operating.md tells; and its public URL."""
+    nginx = need("nginx", "nginx-light")
+    port = _free_port()
+    url = f"http://127.0.0.1:{port}{_PATH}"
+    behind = {
+        "TICKOVER_PUBLIC_URL": f"{url}/",
+        "TICKOVER_TRUSTED_PROXIES": "127.0.0.1",
+        "TICKOVER_MAIL_URL": "outbox:",
+    }
+    with Program(folder, **behind, **settings) as program:
+        home = folder / "nginx"
+        home.mkdir()
+        (home / "nginx.conf").write_text(_configuration(port, program))
+        with (home / "output.txt").open("w") as output:
+            process = subprocess.Popen(
+                [nginx, "-p", str(home), "-e", "error.log", "-c", "nginx.conf"], stdout=output, stderr=output
+            )
+        try:
+            wait_until(lambda: _answers(port) or process.poll() is not None)
+            assert process.poll() is None, (home / "output.txt").read_text() + (home / "error.log").read_text()
+            yield program, url
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def _configuration(port: int, program: Program) -> str:
+    page = (ROOT / "docs" / "operating.md").read_text("utf-8")
+    [documented] = re.findall(r"^```nginx\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    location = documented.replace("http://127.0.0.1:8000/", f"{program.url}/")
+    assert location != documented
+    return _CONFIGURATION.format(user="user root;" if os.geteuid() == 0 else "", port=port, location=location)
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port: int = taken.getsockname()[1]
+    return port
+
+
+def _answers(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True

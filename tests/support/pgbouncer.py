@@ -1,0 +1,97 @@
+"""A real PgBouncer in front of a test's PostgreSQL server."""
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from functools import cache
+from pathlib import Path
+from typing import Self
+
+import pytest
+
+from tests.support.postgres import PostgresServer
+from tests.support.postgres_programs import unprivileged
+
+_WAIT_SECONDS = 30.0
+
+
+class PgBouncer:
+    """It leads to every database of the server, as the role tickover. It runs once entered, and ends when left."""
+
+    def __init__(self, server: PostgresServer, **settings: str) -> None:
+        self._program = find_pgbouncer()
+        self._server = server
+        self._settings = settings
+        self._folder = Path(tempfile.mkdtemp(prefix="tickover-pgbouncer-"))
+        self.port = _free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        account = unprivileged()
+        owner = account.get("user", os.getuid()), account.get("group", os.getgid())
+        settings = {
+            "listen_addr": "127.0.0.1", "listen_port": str(self.port), "unix_socket_dir": "", "auth_type": "any",
+            **self._settings,
+        }  # fmt: skip
+        to = f"host=127.0.0.1 port={self._server.port} user=tickover password={self._server.password}"
+        lines = ["[databases]", f"* = {to}", "[pgbouncer]", *(f"{name} = {value}" for name, value in settings.items())]
+        config = self._folder / "pgbouncer.ini"
+        config.write_text("\n".join(lines))
+        shutil.chown(self._folder, *owner)
+        shutil.chown(config, *owner)
+        with (self._folder / "log.txt").open("wb") as log:
+            self._process = subprocess.Popen([self._program, config], stdout=log, stderr=log, cwd="/", **account)
+        self._wait()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(_WAIT_SECONDS)
+        shutil.rmtree(self._folder)
+
+    @property
+    def log(self) -> str:
+        return (self._folder / "log.txt").read_text()
+
+    def lead(self, url: str, query: str = "") -> str:
+        """The URL of a database of the server, by way of PgBouncer."""
+        direct, through = f"127.0.0.1:{self._server.port}", f"127.0.0.1:{self.port}"
+        return url.replace(direct, through) + query
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + _WAIT_SECONDS
+        while True:
+            assert self._process is not None
+            assert self._process.poll() is None, self.log
+            assert time.monotonic() < deadline, self.log
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(0.01)
+
+
+@cache
+def find_pgbouncer() -> str:
+    """Where the program is. It is installed where that is possible, and otherwise the test is skipped."""
+    places = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
+    if found := shutil.which("pgbouncer", path=places):
+        return found
+    if os.geteuid() == 0 and shutil.which("apt-get"):
+        # With this run level, Debian doesn't start what it installs.
+        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
+        for command in (["update"], ["install", "--yes", "--no-install-recommends", "pgbouncer"]):
+            subprocess.run(["apt-get", *command], env=environment, capture_output=True, check=False)
+    if found := shutil.which("pgbouncer", path=places):
+        return found
+    pytest.skip("PgBouncer is not installed, and only root on Debian can install it")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,263 @@
+"""A real PostgreSQL server in a throw-away folder, which a test may stop, crash, copy and promote."""
+
+import atexit
+import hashlib
+import hmac
+import os
+import random
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from base64 import b64encode
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal, Self
+from urllib.parse import quote, urlencode
+
+from tests.support.postgres_programs import folder_of_programs, unprivileged
+
+Mode = Literal["smart", "fast", "immediate"]
+
+_WAIT_SECONDS = 60.0
+_SIGNALS: dict[Mode, signal.Signals] = {
+    "smart": signal.SIGTERM,
+    "fast": signal.SIGINT,
+    "immediate": signal.SIGQUIT,
+}
+
+# A folder that is thrown away need not survive the loss of power. Whoever crashes a server by stop("immediate") loses
+# nothing by this either, since what was written stays with the kernel.
+_SETTINGS = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "max_connections": "200",
+    "shared_buffers": "128MB",
+    "fsync": "off",
+    "full_page_writes": "off",
+    "log_line_prefix": "%m [%p] %q%a ",
+    "timezone": "UTC",
+}
+
+# The server ends with the process that started it, even if that is killed: the line that the watcher reads breaks then.
+# A line of text says that the server was stopped on purpose. Nobody may be there to bury a dead server, so the watcher
+# looks for the file that it deletes last, for ten seconds.
+_WATCH = """
+read -r _ && exit
+kill -QUIT "$1" || exit
+left=100
+while [ -e "$2/data/postmaster.pid" ] && [ $left -gt 0 ]; do sleep 0.1; left=$((left - 1)); done
+rm -rf "$2"
+"""
+
+
+class PostgresServer:
+    """A folder, and a server once it was started. Both end when left, or with this process.
+
+    Its roles are "tickover", who is anybody that owns a database, and "postgres", who may do everything.
+    """
+
+    def __init__(self, folder: Path | None = None, port: int = 0, password: str = "", **settings: str) -> None:
+        """With folder, port and password of a server that another process runs, it leads there, and cannot stop it."""
+        self.folder = folder or _new_folder()
+        self.port = port or _free_port()
+        self.password = password or secrets.token_urlsafe(16)
+        self.settings = {**_SETTINGS, **settings}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._watcher: subprocess.Popen[bytes] | None = None
+        if folder is None:
+            atexit.register(self.remove)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+    @property
+    def log(self) -> str:
+        """All that it has logged so far, over all its starts."""
+        return (self.folder / "log.txt").read_text("utf-8", "replace")
+
+    @property
+    def is_running(self) -> bool:
+        return self._state() != ""
+
+    def start(self) -> None:
+        """Start it, and wait until it takes connections."""
+        self._forget()
+        is_new = not self.data.exists()
+        if is_new:
+            self._make_cluster()
+        self._write_settings()
+        with (self.folder / "log.txt").open("ab") as log:
+            self._process = self._launch(self.bin("postgres"), "-D", self.data, stdin=subprocess.DEVNULL, stdout=log)
+        watch = ("/bin/sh", "-c", _WATCH, "watch", str(self._process.pid), str(self.folder))
+        self._watcher = self._launch(*watch, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        self._wait_for("ready", "standby")
+        if is_new:
+            self.execute(f"create role tickover login password '{_verifier(self.password)}'")
+
+    def stop(self, mode: Mode = "fast") -> None:
+        """Stop it, and wait until it has; "immediate" is a crash. It can be started again, on the same port."""
+        if self._process is not None:
+            self._process.send_signal(_SIGNALS[mode])
+            self._process.wait(_WAIT_SECONDS)
+        self._forget()
+
+    def remove(self) -> None:
+        """Stop it, and delete its folder."""
+        atexit.unregister(self.remove)
+        self.stop("immediate")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def configure(self, **settings: str) -> None:
+        """Change settings, at once if it is running. Some of them need a restart all the same."""
+        self.settings.update(settings)
+        self._write_settings()
+        if self.is_running:
+            self.run("pg_ctl", "reload", "-D", str(self.data))
+
+    def url(self, database: str = "postgres", user: str = "tickover", **query: str) -> str:
+        asked = f"?{urlencode(query, quote_via=quote)}" if query else ""
+        return f"postgresql://{user}:{self.password}@127.0.0.1:{self.port}/{database}{asked}"
+
+    def create_database(self, name: str = "") -> str:
+        """The URL of a new database without anything in it, which tickover owns."""
+        name = name or f"test_{secrets.token_hex(6)}"
+        self.execute(f'create database "{name}" owner tickover')
+        return self.url(name)
+
+    def execute(self, sql: str, database: str = "postgres") -> str:
+        """Run SQL as one who may do everything; rows are lines, and their columns are parted by |."""
+        arguments = ("-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-f", "-", "-d", self.url(database, "postgres"))
+        return self.run("psql", *arguments, given=sql).strip()
+
+    def run(self, name: str, *arguments: str, given: str = "") -> str:
+        """What a program of PostgreSQL prints; it must succeed. The environment leads pg_dump and others here."""
+        ran: subprocess.CompletedProcess[str] = subprocess.run(
+            [self.bin(name), *arguments],
+            input=given, capture_output=True, text=True, timeout=_WAIT_SECONDS, check=False, **self._as_usual(),
+        )  # fmt: skip
+        assert ran.returncode == 0, f"{name} failed: {ran.stdout}{ran.stderr}"
+        return ran.stdout
+
+    def bin(self, name: str) -> Path:
+        """Where one of PostgreSQL's programs is."""
+        return folder_of_programs() / name
+
+    def standby(self, name: str = "standby", **settings: str) -> "PostgresServer":
+        """A hot standby of this server, running; `name` is what synchronous_standby_names may call it, and its slot."""
+        # Once it is promoted it would wait for a standby that it has not got.
+        own = {"cluster_name": name, "synchronous_standby_names": ""}
+        other = PostgresServer(password=self.password)
+        other.settings = {**self.settings, **own, **settings}
+        self.run(
+            "pg_basebackup", "--no-sync", "--checkpoint=fast", "--write-recovery-conf", "--create-slot", "--slot", name,
+            "-D", str(other.data), "-d", self.url(user="postgres"),
+        )  # fmt: skip
+        other.start()
+        return other
+
+    def promote(self) -> None:
+        """Make a standby a server that takes writes, and wait until it is one."""
+        self.run("pg_ctl", "promote", "-D", str(self.data))
+
+    def _make_cluster(self) -> None:
+        password = self.folder / "password"
+        _write(password, self.password)
+        self.run(
+            "initdb", "-D", str(self.data), "--no-sync", "--username=postgres", f"--pwfile={password}",
+            "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C",
+        )  # fmt: skip
+        # What initdb has found out about this machine stays.
+        with (self.data / "postgresql.conf").open("a") as settings:
+            settings.write("include 'tests.conf'\n")
+
+    def _write_settings(self) -> None:
+        every = {**self.settings, "port": str(self.port)}
+        lines = [f"{name} = '{value.replace(chr(39), chr(39) * 2)}'\n" for name, value in every.items()]
+        _write(self.data / "tests.conf", "".join(lines))
+
+    def _as_usual(self) -> dict[str, Any]:
+        """How each of the programs is started: by whom, where, and with an environment that says nothing else."""
+        ours = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
+        where = {"PGHOST": "127.0.0.1", "PGPORT": str(self.port), "PGUSER": "postgres", "PGPASSWORD": self.password}
+        return {"cwd": self.folder, "env": {**ours, **where, "LC_ALL": "C"}, **unprivileged()}
+
+    def _launch(self, *command: str | Path, **streams: Any) -> subprocess.Popen[bytes]:
+        """In a session of its own, so that Ctrl-C is for the tests alone."""
+        return subprocess.Popen(
+            command, stderr=subprocess.STDOUT, start_new_session=True, **streams, **self._as_usual()
+        )
+
+    def _state(self) -> str:
+        """What the server says of itself: starting, ready, standby, stopping; empty when it is not running."""
+        if self._process is None or self._process.poll() is not None:
+            return ""
+        try:
+            lines = (self.data / "postmaster.pid").read_text().splitlines()
+        except FileNotFoundError:
+            lines = []
+        # After a crash there may be the file of the one before.
+        return lines[7].strip() if len(lines) > 7 and lines[0] == str(self._process.pid) else "starting"
+
+    def _wait_for(self, *states: str) -> None:
+        deadline = time.monotonic() + _WAIT_SECONDS
+        while (state := self._state()) not in states:
+            in_time = state != "" and time.monotonic() < deadline
+            assert in_time, f"PostgreSQL is not {' or '.join(states)}: {self.log[-2000:]}"
+            time.sleep(0.01)
+
+    def _forget(self) -> None:
+        """Send the watcher home, and nobody is left to be asked about the server's end."""
+        if self._watcher is not None:
+            self._watcher.communicate(b"\n")
+        self._process = self._watcher = None
+
+
+def _verifier(password: str) -> str:
+    """What PostgreSQL keeps of a password, made in one round: 4096 would be a third of the time of connecting."""
+    salt = secrets.token_bytes(16)
+    salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, 1)
+    client = hashlib.sha256(hmac.digest(salted, b"Client Key", "sha256")).digest()
+    salt_text, client_text, server_text = (
+        b64encode(part).decode() for part in (salt, client, hmac.digest(salted, b"Server Key", "sha256"))
+    )
+    return f"SCRAM-SHA-256$1:{salt_text}${client_text}:{server_text}"
+
+
+def _owner() -> tuple[int, int]:
+    account = unprivileged()
+    return account.get("user", os.getuid()), account.get("group", os.getgid())
+
+
+def _write(file: Path, text: str) -> None:
+    """A file that the server can read, whatever the umask."""
+    file.write_text(text)
+    shutil.chown(file, *_owner())
+
+
+def _new_folder() -> Path:
+    """Not in pytest's own folders, where nobody else may enter."""
+    folder = Path(tempfile.mkdtemp(prefix="tickover-postgres-"))
+    shutil.chown(folder, *_owner())
+    return folder
+
+
+def _free_port() -> int:
+    """Below those that the system gives out: while a server is down, nobody else shall be given its port."""
+    while True:
+        port = random.randrange(15_000, 32_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
+            return port

@@ -1,0 +1,176 @@
+"""The whole program in one process, with a wall clock that the test moves and ids that it can know beforehand."""
+
+import asyncio
+import json
+import logging
+import random
+from collections.abc import AsyncIterator, Iterator, MutableMapping
+from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime, timedelta
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import structlog
+from structlog.stdlib import BoundLogger
+
+from tickover.api.limits import MAX_BODY
+from tickover.server.domain.tokens import Mint
+from tickover.server.http.handler import Web
+from tickover.server.http.host_check import Guard
+from tickover.server.http.messages import Request, merge
+from tickover.server.http.pages import Site, load_pages
+from tickover.server.jsonrpc.dispatch import Rpc
+from tickover.server.mail.compose import Composer
+from tickover.server.mail.mailbox import Mailbox
+from tickover.server.mail.outbox import Outbox
+from tickover.server.openrpc import describe
+from tickover.server.operations import Operations, Policy
+from tickover.server.ports import Mailer, Store
+from tickover.server.settings import read_settings
+from tickover.server.storage import open_store
+
+NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
+ANA = "ana@example.test"
+
+_LOGGER = logging.getLogger("tests")
+
+
+def _as_text(_: object, __: str, event: MutableMapping[str, Any]) -> str:
+    return str(dict(event))
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+async def ask(web: Web, request: Request) -> Answer:
+    """The answer to a request, without a connection, but with what it does to bodies that are too large."""
+    size = int(request.fields.get(b"content-length", 0))
+    is_too_large = request.body is None or max(size, len(request.body)) > MAX_BODY
+    if is_too_large:
+        request.body = None
+    answer = web.answer(request)
+    status, headers, body = answer if isinstance(answer, tuple) else await answer
+    every = [*headers, *([(b"connection", b"close")] if is_too_large else [])]
+    return Answer(status, {name.decode(): value.decode() for name, value in every}, body)
+
+
+class World:
+    """What a caller can do, and what only a test can: move `now`, and open the mail."""
+
+    def __init__(self, store: Store, mailer: Mailer, outbox: Path, policy: Policy, seed: int = 1) -> None:
+        self.now = NOW
+        self.client = "203.0.113.7"
+        self.store = store
+        self.outbox = outbox
+        self._numbers = count(1)
+        mint = Mint(b"a key for tests alone", random.Random(seed).randbytes)
+        log: BoundLogger = structlog.wrap_logger(_LOGGER, processors=[_as_text], wrapper_class=BoundLogger)
+        description = describe(policy.public_url)
+        self.rpc = Rpc(Operations(store, mailer, mint, policy, description), log)
+        guard = Guard(read_settings({}, {"host": "0.0.0.0", "mail_url": "outbox:"}))
+        site = Site(load_pages(description), Mailbox(outbox))
+        self.web = Web(self.rpc, store.ping, guard, site, now=lambda: self.now)
+
+    def pass_time(self, **amount: float) -> None:
+        self.now += timedelta(**amount)
+
+    async def request(
+        self, method: str, path: str, body: bytes | None = b"", headers: dict[str, str] | None = None
+    ) -> Answer:
+        """One HTTP request, as a connection hands it over."""
+        written = [(name.lower().encode(), value.encode("latin-1")) for name, value in (headers or {}).items()]
+        path, _, query = path.partition("?")
+        return await ask(self.web, Request(method, path, query.encode(), merge(written), self.client, body))
+
+    async def post(self, body: bytes | Any, token: str | None = None, **headers: str) -> Answer:
+        """POST to /rpc: bytes as they are, anything else as JSON."""
+        written = body if isinstance(body, bytes) else json.dumps(body).encode()
+        every = {"Content-Type": "application/json", **headers}
+        if token is not None:
+            every["Authorization"] = f"Bearer {token}"
+        return await self.request("POST", "/rpc", written, every)
+
+    async def call(self, method: str, params: Any = None, token: str | None = None) -> Answer:
+        envelope = {"jsonrpc": "2.0", "id": next(self._numbers), "method": method}
+        return await self.post(envelope if params is None else {**envelope, "params": params}, token)
+
+    async def result(self, method: str, params: Any = None, token: str | None = None) -> Any:
+        """The result of a call that must succeed."""
+        answer = await self.call(method, params, token)
+        assert "result" in answer.json, answer.json
+        return answer.json["result"]
+
+    async def error(self, method: str, params: Any = None, token: str | None = None) -> Any:
+        """The error object of a call that must be refused."""
+        answer = await self.call(method, params, token)
+        assert "error" in answer.json, answer.json
+        return answer.json["error"]
+
+    async def faults(self, method: str, params: Any = None, token: str | None = None) -> dict[str, str]:
+        """The paths that INVALID_PARAMS names, each with its rule."""
+        error = await self.error(method, params, token)
+        assert error["data"]["reason"] == "INVALID_PARAMS", error
+        return {fault["path"]: fault["rule"] for fault in error["data"]["errors"]}
+
+    async def create(self, token: str, **params: Any) -> Any:
+        return (await self.result("createTestClock", params, token))["clock"]
+
+    async def advance(self, token: str, clock_id: str, frozen_time: str) -> Any:
+        return (await self.result("advanceTestClock", {"id": clock_id, "frozenTime": frozen_time}, token))["clock"]
+
+    async def send_code(self, email: str = ANA) -> str:
+        """Have a code sent, and read it from the letter."""
+        params = {"email": email, "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
+        assert await self.result("sendLoginCodeEmail", params) == {"message": "ok"}
+        return str(self.letters()[-1]["Subject"]).split()[0]
+
+    async def sign_in(self, email: str = ANA) -> str:
+        """A bearer token for a new code; passes a minute, so that the next letter may be sent."""
+        code = await self.send_code(email)
+        params = {"email": email, "code": code, "authenticationMethod": "EMAIL_CODE"}
+        token: str = (await self.result("loginByEmailVerification", params))["token"]
+        self.pass_time(minutes=1)
+        return token
+
+    @contextmanager
+    def logging_calls(self) -> Iterator[None]:
+        """Have every call logged, as with TICKOVER_LOG_LEVEL=debug."""
+        before = _LOGGER.level
+        _LOGGER.setLevel(logging.DEBUG)
+        yield
+        _LOGGER.setLevel(before)
+
+    def letters(self) -> list[EmailMessage]:
+        """The letters in the outbox, oldest first."""
+        files = sorted(self.outbox.glob("*.eml"))
+        return [message_from_bytes(file.read_bytes(), policy=policy.default) for file in files]
+
+
+@asynccontextmanager
+async def open_world(
+    folder: Path, database_url: str = "", max_clocks_per_user: int = 10_000, max_bytes_per_user: int = 0
+) -> AsyncIterator[World]:
+    """With its letters, and an SQLite file unless there is a URL, in this folder."""
+    store = await open_store(database_url or f"sqlite:///{folder / 'tickover.db'}")
+    outbox = Outbox(folder / "outbox", Composer("Tickover <tickover@example.test>"))
+    try:
+        # Time stands still in a test, so a client's bucket would never fill again; tests of it set one.
+        policy = Policy("https://tickover.example.test", max_clocks_per_user, max_bytes_per_user, client_burst=0)
+        yield World(store, outbox, folder / "outbox", policy)
+    finally:
+        await store.close()
+
+
+async def all_at_once(count: int, act: Any) -> list[Any]:
+    """Do the same thing `count` times at once; `act` is given its number."""
+    return await asyncio.gather(*(act(number) for number in range(count)))
