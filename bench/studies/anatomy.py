@@ -32,8 +32,8 @@ from tickover.server.http.messages import Request, Response
 from tickover.server.http.pool import Limits, Pool
 from tickover.server.jsonrpc.dispatch import Answer, Rpc
 from tickover.server.operations import OPERATIONS
-from tickover.server.ports import Created, Kept
 from tickover.server.storage.sqlite.store import SqliteStore
+from tickover.server.storage.store import Created, StoredClock
 
 ROOT = Path(__file__).parent.parent.parent
 PICTURE = ROOT / "docs" / "where-the-time-goes.svg"
@@ -159,8 +159,8 @@ def _before_the_operation(bench: Bench) -> AbstractContextManager[object]:
 
 
 def _before_the_writer(_: Bench) -> AbstractContextManager[object]:
-    async def advance_clock(_: object, key: bytes, __: bytes, to: Any, **___: bool) -> Kept:
-        return Kept(Clock(key, NOW, to, years_after(NOW)), b"")
+    async def advance_clock(_: object, key: bytes, __: bytes, to: Any, **___: bool) -> StoredClock:
+        return StoredClock(Clock(key, NOW, to, years_after(NOW)), b"")
 
     async def create_clock(*_: object) -> Created:
         return Created()

@@ -21,8 +21,8 @@ from structlog.stdlib import BoundLogger
 
 from tickover.server.domain.tokens import Mint
 from tickover.server.jsonrpc.dispatch import Context, Rpc
+from tickover.server.mail.mailer import Email
 from tickover.server.operations import Operations, Policy
-from tickover.server.ports import Letter
 from tickover.server.storage import open_store
 
 NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
@@ -34,7 +34,7 @@ class LastLetter:
     stays_here = False
     secret = ""
 
-    async def deliver(self, letter: Letter) -> None:
+    async def deliver(self, letter: Email) -> None:
         self.secret = letter.secret
 
     async def close(self) -> None:

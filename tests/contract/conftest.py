@@ -8,8 +8,8 @@ import apsw
 import asyncpg
 import pytest
 
-from tickover.server.ports import Store
 from tickover.server.storage import open_store
+from tickover.server.storage.store import Store
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

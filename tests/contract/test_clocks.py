@@ -23,7 +23,7 @@ from tests.contract.values import (
 from tickover.api.ids import first_living_key
 from tickover.api.timestamps import Moment, years_after
 from tickover.server.domain.clocks import Clock
-from tickover.server.ports import Store
+from tickover.server.storage.store import Store
 
 _ANYTHING = bytes(range(256)) * 400
 

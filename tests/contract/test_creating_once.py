@@ -30,7 +30,7 @@ from tickover.api.ids import first_living_key
 from tickover.api.limits import CLOCK_LIFETIME
 from tickover.api.timestamps import Moment
 from tickover.server.domain.clocks import Clock
-from tickover.server.ports import Earlier, Kept, Once, Store
+from tickover.server.storage.store import ExistingClock, IdempotencyRecord, Store, StoredClock
 
 RowsOf = Callable[[str], Awaitable[int]]
 OpenAnother = Callable[[], Awaitable[Store]]
@@ -41,8 +41,8 @@ _AT_ONCE = 50
 
 
 async def _create(
-    store: Store, known: Once, new: Clock, owner: int = 1, now: Moment = NOW, most: int = 0
-) -> Earlier | bytes | None:
+    store: Store, known: IdempotencyRecord, new: Clock, owner: int = 1, now: Moment = NOW, most: int = 0
+) -> ExistingClock | bytes | None:
     return await create_once(store, known, new, user(owner), b"schedule", first_living_key(now), most)
 
 
@@ -52,7 +52,7 @@ async def _create(
 async def test_the_first_is_kept_like_any_other(store: Store) -> None:
     new = Clock(key(1), START, START + DAY, END)
     assert await create_once(store, once(1), new, user(1), _ANYTHING, bytes(16), 0) is None
-    assert await store.find_clock(key(1), user(1)) == Kept(new, _ANYTHING)
+    assert await store.find_clock(key(1), user(1)) == StoredClock(new, _ANYTHING)
     assert await listed(store, user(1)) == [key(1)]
     assert await advance(store, key(1), user(1), END) == Clock(key(1), START, END, END)
 
@@ -61,7 +61,7 @@ async def test_the_next_is_given_the_first_and_nothing_is_kept(store: Store, row
     await create_once(store, once(1), clock(1), user(1), _ANYTHING, bytes(16), 0)
     for number in (2, 3):
         given = await _create(store, once(1), clock(number))
-        assert given == Earlier(b"parameters", Kept(clock(1), _ANYTHING))
+        assert given == ExistingClock(b"parameters", StoredClock(clock(1), _ANYTHING))
         assert await store.find_clock(key(number), user(1)) is None
     assert [await rows_of(table) for table in ("clocks", "schedules", "creations")] == [1, 1, 1]
 
@@ -71,7 +71,7 @@ async def test_the_first_is_given_as_it_stands_now(store: Store) -> None:
     for to in (START + DAY, START + WEEK, END):
         await advance(store, key(1), user(1), to)
         given = await _create(store, once(1), clock(2))
-        assert given == Earlier(b"parameters", Kept(Clock(key(1), START, to, END), b"schedule"))
+        assert given == ExistingClock(b"parameters", StoredClock(Clock(key(1), START, to, END), b"schedule"))
 
 
 @pytest.mark.parametrize("params", [b"parameters", b"others", b"", bytes(range(256))])
@@ -80,15 +80,15 @@ async def test_the_parameters_of_the_first_are_given_back_whatever_the_next_has(
     assert await _create(store, once(1, params), clock(1)) is None
     for other in (b"parameters", b"others", params):
         given = await _create(store, once(1, other), clock(2))
-        assert given == Earlier(params, Kept(clock(1), b"schedule"))
+        assert given == ExistingClock(params, StoredClock(clock(1), b"schedule"))
 
 
 async def test_another_digest_is_another_clock(store: Store) -> None:
     for number in range(5):
         assert await _create(store, once(number), clock(number)) is None
     given = [await _create(store, once(number), clock(9)) for number in range(5)]
-    assert given == [Earlier(b"parameters", Kept(clock(number), b"schedule")) for number in range(5)]
-    longer = Once(once(1).digest + b"\0", b"parameters")
+    assert given == [ExistingClock(b"parameters", StoredClock(clock(number), b"schedule")) for number in range(5)]
+    longer = IdempotencyRecord(once(1).digest + b"\0", b"parameters")
     assert await _create(store, longer, clock(6)) is None
 
 
@@ -97,8 +97,8 @@ async def test_a_clock_made_without_a_key_is_never_given(store: Store) -> None:
     assert await _create(store, once(1), clock(2)) is None
     await keep(store, clock(3), user(1))
     given = await _create(store, once(1), clock(4))
-    assert isinstance(given, Earlier)
-    assert given.kept.clock == clock(2)
+    assert isinstance(given, ExistingClock)
+    assert given.stored.clock == clock(2)
 
 
 @pytest.mark.parametrize("age", range(7))
@@ -106,7 +106,7 @@ async def test_a_clock_of_any_day_of_its_week_is_given(store: Store, age: int) -
     for day in range(10):
         assert await _create(store, once(day), clock(day, NOW - day * DAY)) is None
     given = await _create(store, once(age), clock(99))
-    assert given == Earlier(b"parameters", Kept(clock(age, NOW - age * DAY), b"schedule"))
+    assert given == ExistingClock(b"parameters", StoredClock(clock(age, NOW - age * DAY), b"schedule"))
 
 
 async def test_two_owners_with_equal_keys_do_not_meet(store: Store) -> None:
@@ -115,7 +115,7 @@ async def test_two_owners_with_equal_keys_do_not_meet(store: Store) -> None:
         assert await _create(store, once(owner), clock(owner), owner) is None
     for owner in (1, 2):
         given = await _create(store, once(owner), clock(9), owner)
-        assert given == Earlier(b"parameters", Kept(clock(owner), b"schedule"))
+        assert given == ExistingClock(b"parameters", StoredClock(clock(owner), b"schedule"))
         assert await listed(store, user(owner)) == [key(owner)]
 
 
@@ -123,7 +123,7 @@ async def test_nobody_is_given_a_clock_of_somebody_else(store: Store) -> None:
     """Not even by a digest that is theirs, which cannot be."""
     await _create(store, once(1), clock(1), owner=1)
     given = await _create(store, once(1), clock(2), owner=2)
-    assert not isinstance(given, Earlier)
+    assert not isinstance(given, ExistingClock)
 
 
 # As long as the clock lives
@@ -150,7 +150,7 @@ async def test_a_key_is_free_when_its_clock_has_expired(
     # The same key is for one clock at any time.
     assert await rows_of("creations") == 1
     kept, params = (clock(1, born), b"before") if lives else (clock(2), b"after")
-    assert await _create(store, once(1, b"again"), clock(3)) == Earlier(params, Kept(kept, b"schedule"))
+    assert await _create(store, once(1, b"again"), clock(3)) == ExistingClock(params, StoredClock(kept, b"schedule"))
 
 
 async def test_a_key_is_used_week_after_week(store: Store, rows_of: RowsOf) -> None:
@@ -158,7 +158,7 @@ async def test_a_key_is_used_week_after_week(store: Store, rows_of: RowsOf) -> N
         now = NOW + week * CLOCK_LIFETIME
         assert await _create(store, once(1), clock(week, now), now=now) is None
         given = await _create(store, once(1), clock(9, now + HOUR), now=now + HOUR)
-        assert given == Earlier(b"parameters", Kept(clock(week, now), b"schedule"))
+        assert given == ExistingClock(b"parameters", StoredClock(clock(week, now), b"schedule"))
     assert await rows_of("creations") == 1
 
 
@@ -167,7 +167,7 @@ async def test_a_key_is_free_when_its_clock_was_deleted(store: Store, rows_of: R
         assert await _create(store, once(1, b"of %d" % number), clock(number)) is None
         assert await rows_of("creations") == 1
         given = await _create(store, once(1, b"others"), clock(9))
-        assert given == Earlier(b"of %d" % number, Kept(clock(number), b"schedule"))
+        assert given == ExistingClock(b"of %d" % number, StoredClock(clock(number), b"schedule"))
         assert await store.delete_clock(key(number), user(1))
         assert await rows_of("creations") == 0
 
@@ -179,7 +179,7 @@ async def test_what_replaces_an_expired_clock_is_not_swept_with_it(store: Store)
     while await store.sweep(NOW + DAY, 100):
         pass
     given = await _create(store, once(1), clock(3))
-    assert given == Earlier(b"parameters", Kept(clock(2), b"schedule"))
+    assert given == ExistingClock(b"parameters", StoredClock(clock(2), b"schedule"))
 
 
 async def test_to_delete_the_expired_clock_does_not_free_the_key_of_its_successor(store: Store) -> None:
@@ -188,7 +188,7 @@ async def test_to_delete_the_expired_clock_does_not_free_the_key_of_its_successo
     await _create(store, once(1), clock(2))
     await store.delete_clock(key(1, born), user(1))
     given = await _create(store, once(1), clock(3))
-    assert given == Earlier(b"parameters", Kept(clock(2), b"schedule"))
+    assert given == ExistingClock(b"parameters", StoredClock(clock(2), b"schedule"))
 
 
 # Places
@@ -203,7 +203,7 @@ async def test_who_is_full_is_told_the_oldest_and_the_key_is_not_taken(store: St
     assert await schedule_of(store, key(3), user(1)) is None
     assert await store.delete_clock(key(2), user(1))
     assert await _create(store, once(1, b"kept"), clock(4), most=2) is None
-    assert await _create(store, once(1), clock(5), most=2) == Earlier(b"kept", Kept(clock(4), b"schedule"))
+    assert await _create(store, once(1), clock(5), most=2) == ExistingClock(b"kept", StoredClock(clock(4), b"schedule"))
 
 
 async def test_an_earlier_clock_is_given_even_to_who_is_full(store: Store) -> None:
@@ -212,7 +212,7 @@ async def test_an_earlier_clock_is_given_even_to_who_is_full(store: Store) -> No
     assert await _create(store, once(3), clock(3), most=2) == key(1)
     for most in (2, 1, 0):
         given = await _create(store, once(2), clock(3), most=most)
-        assert given == Earlier(b"parameters", Kept(clock(2), b"schedule"))
+        assert given == ExistingClock(b"parameters", StoredClock(clock(2), b"schedule"))
     assert await _create(store, once(3), clock(3), most=2) == key(1)
 
 
@@ -257,7 +257,7 @@ async def test_of_many_at_once_one_creates_and_all_others_are_given_its_clock(
         )
         (created,) = [n for n, answer in zip(numbers, answers, strict=True) if answer is None]
         others = [answer for answer in answers if answer is not None]
-        assert others == [Earlier(b"parameters", Kept(clock(created), b"schedule"))] * (_AT_ONCE - 1)
+        assert others == [ExistingClock(b"parameters", StoredClock(clock(created), b"schedule"))] * (_AT_ONCE - 1)
         assert await listed(stores[-1], user(number)) == [key(created)]
     assert [await rows_of(table) for table in ("clocks", "schedules", "creations")] == [4, 4, 4]
 
@@ -279,9 +279,9 @@ async def test_many_owners_and_keys_at_once_do_not_hinder_each_other(store: Stor
     answers = await asyncio.gather(
         *(_create(store, once(n // 2), clock(n), owner=n // 2 % 5, most=100) for n in range(2 * _AT_ONCE))
     )
-    given = [answer for answer in answers if isinstance(answer, Earlier)]
+    given = [answer for answer in answers if isinstance(answer, ExistingClock)]
     assert (len(given), answers.count(None)) == (_AT_ONCE, _AT_ONCE)
-    assert len({one.kept.clock.key for one in given}) == _AT_ONCE
+    assert len({one.stored.clock.key for one in given}) == _AT_ONCE
     assert sum([len(await listed(store, user(owner))) for owner in range(5)]) == _AT_ONCE
 
 
@@ -298,7 +298,7 @@ async def test_a_key_that_is_freed_while_many_ask_for_it_is_for_one_clock_or_for
         created = [first + n for n, answer in enumerate(answers, 1) if answer is None]
         assert await listed(store, owner) == [key(n) for n in created]
         assert len(created) <= 1
-        given = {answer.kept.clock.key for answer in answers if isinstance(answer, Earlier)}
+        given = {answer.stored.clock.key for answer in answers if isinstance(answer, ExistingClock)}
         assert given <= {key(first), *(key(n) for n in created)}
         assert await rows_of("creations") == len(created)
         for n in created:

@@ -26,7 +26,7 @@ from tests.contract.values import (
 from tickover.api.ids import first_living_key
 from tickover.api.timestamps import Moment
 from tickover.server.domain.clocks import Clock
-from tickover.server.ports import Earlier, Kept, Store
+from tickover.server.storage.store import ExistingClock, Store, StoredClock
 
 RowsOf = Callable[[str], Awaitable[int]]
 
@@ -42,18 +42,18 @@ async def test_a_clock_is_found_as_it_was_kept(store: Store, with_schedule: bool
     await keep(store, clock(1), user(1), _ANYTHING)
     await keep(store, clock(2), user(1), b"another")
     found = await store.find_clock(key(1), user(1), with_schedule=with_schedule)
-    assert found == Kept(clock(1), _ANYTHING if with_schedule else b"")
+    assert found == StoredClock(clock(1), _ANYTHING if with_schedule else b"")
 
 
 async def test_the_schedule_comes_unless_it_is_declined(store: Store) -> None:
     await keep(store, clock(1), user(1), _ANYTHING)
-    assert await store.find_clock(key(1), user(1)) == Kept(clock(1), _ANYTHING)
+    assert await store.find_clock(key(1), user(1)) == StoredClock(clock(1), _ANYTHING)
 
 
 @_with_schedule_or_without
 async def test_an_empty_schedule_is_found_too(store: Store, with_schedule: bool) -> None:
     await keep(store, clock(1), user(1), b"")
-    assert await store.find_clock(key(1), user(1), with_schedule=with_schedule) == Kept(clock(1), b"")
+    assert await store.find_clock(key(1), user(1), with_schedule=with_schedule) == StoredClock(clock(1), b"")
 
 
 @_with_schedule_or_without
@@ -69,13 +69,13 @@ async def test_a_clock_is_found_where_the_last_advance_has_left_it(store: Store,
     ):
         await advance(store, key(1), user(1), to)
         found = await store.find_clock(key(1), user(1), with_schedule=with_schedule)
-        assert found == Kept(Clock(key(1), START, stands, END), schedule)
+        assert found == StoredClock(Clock(key(1), START, stands, END), schedule)
 
 
 async def test_finding_a_clock_does_not_move_it(store: Store) -> None:
     await keep(store, clock(1), user(1))
     for _ in range(3):
-        assert await store.find_clock(key(1), user(1)) == Kept(clock(1), b"schedule")
+        assert await store.find_clock(key(1), user(1)) == StoredClock(clock(1), b"schedule")
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ async def test_finding_a_clock_does_not_move_it(store: Store) -> None:
 async def test_every_moment_of_a_clock_is_found(store: Store, start: Moment, stands: Moment, end: Moment) -> None:
     there = Clock(key(1), start, stands, end)
     await keep(store, there, user(1))
-    assert await store.find_clock(key(1), user(1)) == Kept(there, b"schedule")
+    assert await store.find_clock(key(1), user(1)) == StoredClock(there, b"schedule")
     assert await store.list_clocks(user(1), bytes(16), None, 10) == [there]
 
 
@@ -117,7 +117,7 @@ async def test_a_clock_of_any_day_is_found_and_deleted(store: Store, age: int) -
     for other in range(12):
         await keep(store, clock(2, NOW - other * DAY), user(1))
     await keep(store, there, user(1))
-    assert await store.find_clock(there.key, user(1)) == Kept(there, b"schedule")
+    assert await store.find_clock(there.key, user(1)) == StoredClock(there, b"schedule")
     assert await store.delete_clock(there.key, user(1))
     assert await store.find_clock(there.key, user(1)) is None
     assert len(await listed(store, user(1))) == 12
@@ -135,14 +135,14 @@ async def test_a_deleted_clock_is_gone_for_every_verb(store: Store) -> None:
         assert await store.advance_clock(key(2), user(1), START + DAY, with_schedule=with_schedule) is None
     assert await listed(store, user(1)) == [key(3), key(1)]
     assert await store.delete_clock(key(2), user(1)) is False
-    assert await store.find_clock(key(1), user(1)) == Kept(clock(1), b"schedule 1")
+    assert await store.find_clock(key(1), user(1)) == StoredClock(clock(1), b"schedule 1")
     assert await advance(store, key(3), user(1), START + DAY) == Clock(key(3), START, START + DAY, END)
 
 
 async def test_only_its_owner_deletes_a_clock(store: Store) -> None:
     await keep(store, clock(1), user(1))
     assert await store.delete_clock(key(1), user(2)) is False
-    assert await store.find_clock(key(1), user(1)) == Kept(clock(1), b"schedule")
+    assert await store.find_clock(key(1), user(1)) == StoredClock(clock(1), b"schedule")
     assert await store.delete_clock(key(1), user(1)) is True
 
 
@@ -167,8 +167,8 @@ async def test_one_who_may_not_delete_it_frees_no_key(store: Store, rows_of: Row
     assert await store.delete_clock(key(1), user(2)) is False
     assert [await rows_of(table) for table in ("clocks", "schedules", "creations")] == [1, 1, 1]
     earlier = await keep_once(store, once(1), clock(2), user(1))
-    assert isinstance(earlier, Earlier)
-    assert earlier.kept.clock == clock(1)
+    assert isinstance(earlier, ExistingClock)
+    assert earlier.stored.clock == clock(1)
 
 
 async def test_the_same_key_may_be_kept_again_once_its_clock_was_deleted(store: Store) -> None:
@@ -176,7 +176,7 @@ async def test_the_same_key_may_be_kept_again_once_its_clock_was_deleted(store: 
     await advance(store, key(1), user(1), END)
     assert await store.delete_clock(key(1), user(1))
     await keep(store, clock(1), user(2), b"after")
-    assert await store.find_clock(key(1), user(2)) == Kept(clock(1), b"after")
+    assert await store.find_clock(key(1), user(2)) == StoredClock(clock(1), b"after")
     assert await store.find_clock(key(1), user(1)) is None
 
 
@@ -194,7 +194,7 @@ async def test_advances_at_once_with_a_deletion_meet_the_clock_or_nothing(store:
         place = 2 * number
         answers = await asyncio.gather(*advances[:place], store.delete_clock(key(number), user(1)), *advances[place:])
         assert answers.pop(place) is True
-        assert {answer.clock.key for answer in answers if isinstance(answer, Kept)} <= {key(number)}
+        assert {answer.clock.key for answer in answers if isinstance(answer, StoredClock)} <= {key(number)}
         assert await store.find_clock(key(number), user(1)) is None
         assert await advance(store, key(number), user(1), END) is None
     assert [await rows_of(table) for table in ("clocks", "schedules")] == [0, 0]

@@ -24,7 +24,7 @@ from tests.contract.values import (
 from tickover.api.ids import first_living_key
 from tickover.api.limits import CLOCK_LIFETIME
 from tickover.server.domain.clocks import Clock
-from tickover.server.ports import Earlier, Kept, Store
+from tickover.server.storage.store import ExistingClock, Store, StoredClock
 
 _ANYTHING = bytes(range(256)) * 400
 _MILLISECOND = timedelta(milliseconds=1)
@@ -33,8 +33,12 @@ _MILLISECOND = timedelta(milliseconds=1)
 async def test_it_is_found_with_its_parameters_and_schedule(store: Store) -> None:
     await create_once(store, once(1, b"of one"), clock(1), user(1), _ANYTHING, bytes(16), 0)
     await create_once(store, once(2, b"of two"), clock(2), user(1), b"", bytes(16), 0)
-    assert await store.find_creation(digest(1), user(1), bytes(16)) == Earlier(b"of one", Kept(clock(1), _ANYTHING))
-    assert await store.find_creation(digest(2), user(1), bytes(16)) == Earlier(b"of two", Kept(clock(2), b""))
+    assert await store.find_creation(digest(1), user(1), bytes(16)) == ExistingClock(
+        b"of one", StoredClock(clock(1), _ANYTHING)
+    )
+    assert await store.find_creation(digest(2), user(1), bytes(16)) == ExistingClock(
+        b"of two", StoredClock(clock(2), b"")
+    )
 
 
 async def test_it_is_found_as_it_stands(store: Store) -> None:
@@ -42,7 +46,7 @@ async def test_it_is_found_as_it_stands(store: Store) -> None:
     for to in (START + DAY, START + WEEK, END):
         await advance(store, key(1), user(1), to)
         found = await store.find_creation(digest(1), user(1), bytes(16))
-        assert found == Earlier(b"parameters", Kept(Clock(key(1), START, to, END), b"schedule"))
+        assert found == ExistingClock(b"parameters", StoredClock(Clock(key(1), START, to, END), b"schedule"))
 
 
 async def test_what_was_never_used_is_not_found(store: Store) -> None:
@@ -62,7 +66,7 @@ async def test_a_clock_of_any_day_of_its_week_is_found(store: Store, age: int) -
     for day in range(10):
         assert await keep_once(store, once(day), clock(day, NOW - day * DAY), user(1)) is None
     found = await store.find_creation(digest(age), user(1), first_living_key(NOW))
-    assert found == Earlier(b"parameters", Kept(clock(age, NOW - age * DAY), b"schedule"))
+    assert found == ExistingClock(b"parameters", StoredClock(clock(age, NOW - age * DAY), b"schedule"))
 
 
 @pytest.mark.parametrize(
@@ -76,14 +80,14 @@ async def test_a_clock_of_any_day_of_its_week_is_found(store: Store, age: int) -
 async def test_it_is_found_while_its_clock_lives(store: Store, age: timedelta, lives: bool) -> None:
     await keep_once(store, once(1), clock(1, NOW - age), user(1))
     found = await store.find_creation(digest(1), user(1), first_living_key(NOW))
-    assert found == (Earlier(b"parameters", Kept(clock(1, NOW - age), b"schedule")) if lives else None)
+    assert found == (ExistingClock(b"parameters", StoredClock(clock(1, NOW - age), b"schedule")) if lives else None)
 
 
 async def test_it_is_found_from_its_own_key_on_and_not_from_the_next(store: Store) -> None:
     await keep_once(store, once(5), clock(5), user(1))
     assert await store.find_creation(digest(5), user(1), living_from=key(5)) is not None
     assert await store.find_creation(digest(5), user(1), living_from=key(6)) is None
-    assert isinstance(await keep_once(store, once(5), clock(7), user(1), living_from=key(5)), Earlier)
+    assert isinstance(await keep_once(store, once(5), clock(7), user(1), living_from=key(5)), ExistingClock)
     assert await keep_once(store, once(5), clock(7), user(1), living_from=key(6)) is None
 
 
@@ -93,7 +97,7 @@ async def test_it_is_not_found_once_its_clock_was_deleted(store: Store) -> None:
     assert await store.find_creation(digest(1), user(1), bytes(16)) is None
     await keep_once(store, once(1, b"others"), clock(2), user(1))
     found = await store.find_creation(digest(1), user(1), bytes(16))
-    assert found == Earlier(b"others", Kept(clock(2), b"schedule"))
+    assert found == ExistingClock(b"others", StoredClock(clock(2), b"schedule"))
 
 
 async def test_what_was_refused_is_not_found(store: Store) -> None:
@@ -117,8 +121,8 @@ async def test_who_looks_while_many_create_finds_nothing_or_the_one_clock(store:
         answers = await asyncio.gather(*(call for pair in zip(creating, looking, strict=True) for call in pair))
         created = [n for n, answer in enumerate(answers[::2]) if answer is None]
         found = await store.find_creation(digest(number), user(1), bytes(16))
-        assert found == Earlier(b"parameters", Kept(clock(number * 100 + created[0]), b"schedule"))
+        assert found == ExistingClock(b"parameters", StoredClock(clock(number * 100 + created[0]), b"schedule"))
         assert len(created) == 1
-        assert {answer.kept.clock.key for answer in answers[1::2] if isinstance(answer, Earlier)} <= {
-            found.kept.clock.key
+        assert {answer.stored.clock.key for answer in answers[1::2] if isinstance(answer, ExistingClock)} <= {
+            found.stored.clock.key
         }

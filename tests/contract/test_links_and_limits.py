@@ -14,9 +14,9 @@ import pytest
 
 from tests.contract.values import ANA, BEN, HOUR, INSTANT, MINUTE, NOW, SECOND, digest, session, user
 from tickover.api.timestamps import Moment
-from tickover.server.domain.logins import Claimed, Held, Kind, Limits, Send, Try
-from tickover.server.ports import NewSession, Store
+from tickover.server.domain.logins import Claimed, Kind, Limits, Send, TooSoon, Try
 from tickover.server.storage import open_store
+from tickover.server.storage.store import NewSession, Store
 
 HERE, THERE = b"network: here...", b"network: there.."
 
@@ -218,15 +218,15 @@ async def test_so_many_letters_an_hour_and_no_more(store: Store, limits: Limits,
         for number in range(40)
     ]
     assert answers[:most] == [Claimed(codes_stopped=False)] * most
-    assert [answer for answer in answers[most:] if not isinstance(answer, Held) or answer.by_last_letter] == []
+    assert [answer for answer in answers[most:] if not isinstance(answer, TooSoon) or answer.by_last_email] == []
 
 
 @pytest.mark.parametrize("kinds", [(code, code), (link, link), (code, link)], ids=["codes", "links", "both in turn"])
 async def test_codes_and_links_count_alike(store: Store, kinds: Any) -> None:
     for number in range(10):
         await sent(store, kinds[number % 2](number))
-    assert await store.claim_send(code(10), CAPS_ALONE) == Held(NOW, HOUR, by_last_letter=False)
-    assert await store.claim_send(link(11), CAPS_ALONE) == Held(NOW, HOUR, by_last_letter=False)
+    assert await store.claim_send(code(10), CAPS_ALONE) == TooSoon(NOW, HOUR, by_last_email=False)
+    assert await store.claim_send(link(11), CAPS_ALONE) == TooSoon(NOW, HOUR, by_last_email=False)
 
 
 async def test_the_hour_begins_with_the_letter_that_must_leave_it(store: Store) -> None:
@@ -236,7 +236,7 @@ async def test_the_hour_begins_with_the_letter_that_must_leave_it(store: Store) 
     for number in range(3):
         leaves = NOW + number * MINUTE
         held = await store.claim_send(code(20 + number, leaves + HOUR - INSTANT), CAPS_ALONE)
-        assert held == Held(leaves, HOUR, by_last_letter=False)
+        assert held == TooSoon(leaves, HOUR, by_last_email=False)
         await sent(store, code(30 + number, leaves + HOUR))
 
 
@@ -244,8 +244,8 @@ async def test_where_both_caps_hold_the_wait_is_until_neither_does(store: Store)
     for number in range(30):
         await sent(store, code(number, NOW + number * MINUTE, network=b"%16d" % number if number < 20 else HERE))
     later = NOW + 30 * MINUTE
-    assert await store.claim_send(code(30, later), CAPS_ALONE) == Held(NOW + 20 * MINUTE, HOUR, by_last_letter=False)
-    assert await store.claim_send(code(31, later, network=THERE), CAPS_ALONE) == Held(NOW, HOUR, by_last_letter=False)
+    assert await store.claim_send(code(30, later), CAPS_ALONE) == TooSoon(NOW + 20 * MINUTE, HOUR, by_last_email=False)
+    assert await store.claim_send(code(31, later, network=THERE), CAPS_ALONE) == TooSoon(NOW, HOUR, by_last_email=False)
 
 
 async def test_caps_are_of_one_address(store: Store) -> None:
@@ -253,15 +253,15 @@ async def test_caps_are_of_one_address(store: Store) -> None:
         await sent(store, code(number, email=ANA))
     for number in range(10, 20):
         await sent(store, code(number, email=BEN))
-    assert isinstance(await store.claim_send(code(20, email=ANA), CAPS_ALONE), Held)
-    assert isinstance(await store.claim_send(code(21, email=BEN), CAPS_ALONE), Held)
+    assert isinstance(await store.claim_send(code(20, email=ANA), CAPS_ALONE), TooSoon)
+    assert isinstance(await store.claim_send(code(21, email=BEN), CAPS_ALONE), TooSoon)
 
 
 async def test_a_letter_that_was_held_does_not_count_and_its_secret_opens_nothing(store: Store) -> None:
     for number in range(10):
         await sent(store, code(number, NOW + number * SECOND))
     for number in range(10, 40):
-        assert isinstance(await store.claim_send(link(number, NOW + MINUTE), CAPS_ALONE), Held)
+        assert isinstance(await store.claim_send(link(number, NOW + MINUTE), CAPS_ALONE), TooSoon)
         assert await store.redeem_link(digest(number), session(99, NOW + MINUTE)) is None
     assert await store.count_try(ANA, LIMITS, NOW + MINUTE) == Try(digest(9), NOW + 9 * SECOND)
     await sent(store, code(40, NOW + HOUR))
@@ -272,13 +272,13 @@ async def test_a_letter_that_was_not_sent_does_not_count(store: Store) -> None:
         await store.undo_send(await sent(store, code(number)))
     for number in range(40, 50):
         await sent(store, code(number))
-    assert isinstance(await store.claim_send(code(50), CAPS_ALONE), Held)
+    assert isinstance(await store.claim_send(code(50), CAPS_ALONE), TooSoon)
 
 
 async def test_a_letter_of_which_nobody_knows_whether_it_was_sent_counts(store: Store) -> None:
     for number in range(10):
         await store.free_slot(await sent(store, code(number), LIMITS))
-    assert await store.claim_send(code(10), LIMITS) == Held(NOW, HOUR, by_last_letter=False)
+    assert await store.claim_send(code(10), LIMITS) == TooSoon(NOW, HOUR, by_last_email=False)
 
 
 @pytest.mark.parametrize("by_link", [False, True], ids=["by code", "by link"])
@@ -287,17 +287,17 @@ async def test_a_sign_in_starts_both_counts_anew(store: Store, by_link: bool) ->
         network = HERE if number < 10 else b"%16d" % number
         await sent(store, (link if by_link else code)(number, NOW + number * SECOND, network=network))
     later = NOW + MINUTE
-    assert isinstance(await store.claim_send(code(30, later, network=THERE), CAPS_ALONE), Held)
+    assert isinstance(await store.claim_send(code(30, later, network=THERE), CAPS_ALONE), TooSoon)
     if by_link:
         assert await store.redeem_link(digest(29), session(99, later)) is not None
     else:
         assert await store.redeem_code(ANA, digest(29), session(99, later)) is not None
     for number in range(100, 110):
         await sent(store, code(number, later))
-    assert isinstance(await store.claim_send(code(110, later), CAPS_ALONE), Held)
+    assert isinstance(await store.claim_send(code(110, later), CAPS_ALONE), TooSoon)
     for number in range(120, 140):
         await sent(store, code(number, later, network=b"%16d" % number))
-    assert isinstance(await store.claim_send(code(140, later, network=THERE), CAPS_ALONE), Held)
+    assert isinstance(await store.claim_send(code(140, later, network=THERE), CAPS_ALONE), TooSoon)
 
 
 async def test_a_sign_in_of_another_address_starts_nothing_anew(store: Store) -> None:
@@ -305,7 +305,7 @@ async def test_a_sign_in_of_another_address_starts_nothing_anew(store: Store) ->
         await sent(store, code(number))
     await sent(store, link(50, email=BEN))
     assert await store.redeem_link(digest(50), session(99)) is not None
-    assert isinstance(await store.claim_send(code(10), CAPS_ALONE), Held)
+    assert isinstance(await store.claim_send(code(10), CAPS_ALONE), TooSoon)
 
 
 async def test_the_last_letter_is_looked_at_before_the_caps(store: Store) -> None:
@@ -313,15 +313,15 @@ async def test_the_last_letter_is_looked_at_before_the_caps(store: Store) -> Non
         await sent(store, code(number, NOW + number * MINUTE), LIMITS)
     last = NOW + 9 * MINUTE
     held = await store.claim_send(code(10, last + MINUTE - INSTANT), LIMITS)
-    assert held == Held(last, MINUTE, by_last_letter=True)
+    assert held == TooSoon(last, MINUTE, by_last_email=True)
     held = await store.claim_send(code(11, last + MINUTE), LIMITS)
-    assert held == Held(NOW, HOUR, by_last_letter=False)
+    assert held == TooSoon(NOW, HOUR, by_last_email=False)
 
 
 async def test_a_sign_in_does_not_give_the_slot_back(store: Store) -> None:
     await sent(store, link(1), LIMITS)
     await store.redeem_link(digest(1), session(7))
-    assert await store.claim_send(code(2, NOW + SECOND), LIMITS) == Held(NOW, MINUTE, by_last_letter=True)
+    assert await store.claim_send(code(2, NOW + SECOND), LIMITS) == TooSoon(NOW, MINUTE, by_last_email=True)
 
 
 async def test_sweeping_takes_no_letter_that_still_counts(store: Store) -> None:
@@ -329,7 +329,7 @@ async def test_sweeping_takes_no_letter_that_still_counts(store: Store) -> None:
         await sent(store, code(number))
     just_before = NOW + HOUR - INSTANT
     await store.sweep(just_before, 1_000)
-    assert await store.claim_send(code(10, just_before), CAPS_ALONE) == Held(NOW, HOUR, by_last_letter=False)
+    assert await store.claim_send(code(10, just_before), CAPS_ALONE) == TooSoon(NOW, HOUR, by_last_email=False)
 
 
 # Failures in a row.
@@ -345,7 +345,7 @@ class Guesser:
         self._store = store
         self._numbers = count()
 
-    async def send(self, kind: Callable[..., Send] = code, email: str = ANA) -> tuple[Send, Claimed | Held]:
+    async def send(self, kind: Callable[..., Send] = code, email: str = ANA) -> tuple[Send, Claimed | TooSoon]:
         self.now += SECOND
         letter = kind(next(self._numbers), self.now, email)
         return letter, await self._store.claim_send(letter, self.limits)
@@ -583,13 +583,13 @@ async def test_of_many_letters_the_caps_let_through_no_more(
             calls.append(each.claim_send(letter, CAPS_ALONE))
         answers = await at_once(*calls)
         assert answers.count(Claimed(codes_stopped=False)) == most
-        assert answers.count(Held(NOW, HOUR, by_last_letter=False)) == AT_ONCE - most
+        assert answers.count(TooSoon(NOW, HOUR, by_last_email=False)) == AT_ONCE - most
 
 
 async def test_letters_that_are_undone_at_the_same_time_make_room_for_as_many_and_no_more(store: Store) -> None:
     async def send(letter: Send, and_undo: bool) -> bool:
         """Whether the letter stays sent."""
-        if isinstance(await store.claim_send(letter, CAPS_ALONE), Held):
+        if isinstance(await store.claim_send(letter, CAPS_ALONE), TooSoon):
             return False
         if and_undo:
             await store.undo_send(letter)

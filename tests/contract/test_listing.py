@@ -26,7 +26,7 @@ from tests.contract.values import (
 )
 from tickover.api.ids import first_living_key
 from tickover.server.domain.clocks import Clock
-from tickover.server.ports import Store
+from tickover.server.storage.store import Store
 
 _MILLISECOND = timedelta(milliseconds=1)
 

@@ -23,7 +23,7 @@ from tests.contract.values import (
 )
 from tickover.api.limits import CODE_LIFETIME
 from tickover.server.domain.logins import Try
-from tickover.server.ports import Store
+from tickover.server.storage.store import Store
 
 # Tries
 

@@ -37,7 +37,15 @@ from tickover.api.limits import CODE_LIFETIME, RESEND_INTERVAL
 from tickover.api.timestamps import Moment
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.logins import Kind, Send, Try
-from tickover.server.ports import Created, Earlier, Kept, Once, Quota, QuotaExceeded, Store
+from tickover.server.storage.store import (
+    Created,
+    ExistingClock,
+    IdempotencyRecord,
+    Quota,
+    QuotaExceeded,
+    Store,
+    StoredClock,
+)
 
 _fresh = count(1_000)
 _steps = st.sampled_from([INSTANT, SECOND, RESEND_INTERVAL - INSTANT, RESEND_INTERVAL, 5 * MINUTE, CODE_LIFETIME, HOUR])
@@ -195,7 +203,7 @@ _clock_acts = st.lists(
 class _Clocks:
     """What the port promises of clocks. Of those that have expired it promises nothing, and nobody asks for them."""
 
-    kept: dict[bytes, Kept] = field(default_factory=dict)
+    kept: dict[bytes, StoredClock] = field(default_factory=dict)
     owners: dict[bytes, bytes] = field(default_factory=dict)
     creations: dict[bytes, tuple[bytes, bytes]] = field(default_factory=dict)
     """The parameters and the clock for which a digest was used last."""
@@ -210,12 +218,12 @@ class _Clocks:
             return QuotaExceeded("clocks", oldest)
         if quota.bytes and stored + len(schedule) > quota.bytes:
             return QuotaExceeded("bytes", oldest)
-        self.kept[clock.key], self.owners[clock.key] = Kept(clock, schedule), owner
+        self.kept[clock.key], self.owners[clock.key] = StoredClock(clock, schedule), owner
         return Created()
 
     def create_once(
-        self, once: Once, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
-    ) -> Earlier | Created | QuotaExceeded:
+        self, once: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+    ) -> ExistingClock | Created | QuotaExceeded:
         earlier = self.find_creation(once.digest, owner, living_from)
         if earlier is not None:
             return earlier
@@ -224,12 +232,12 @@ class _Clocks:
             self.creations[once.digest] = once.params, clock.key
         return outcome
 
-    def find_creation(self, digest: bytes, owner: bytes, living_from: bytes) -> Earlier | None:
+    def find_creation(self, digest: bytes, owner: bytes, living_from: bytes) -> ExistingClock | None:
         params, key = self.creations.get(digest, (b"", b""))
         kept = self.find(key, owner)
-        return Earlier(params, kept) if kept and key >= living_from else None
+        return ExistingClock(params, kept) if kept and key >= living_from else None
 
-    def find(self, key: bytes, owner: bytes) -> Kept | None:
+    def find(self, key: bytes, owner: bytes) -> StoredClock | None:
         return self.kept.get(key) if self.owners.get(key) == owner else None
 
     def advance(self, key: bytes, owner: bytes, to: Moment) -> Clock | None:
@@ -239,7 +247,7 @@ class _Clocks:
         clock = found.clock
         if clock.frozen_time <= to <= clock.max_time:
             clock = Clock(key, clock.start_time, to, clock.max_time)
-            self.kept[key] = Kept(clock, found.schedule)
+            self.kept[key] = StoredClock(clock, found.schedule)
         return clock
 
     def delete(self, key: bytes, owner: bytes) -> bool:
@@ -274,7 +282,7 @@ class _Play:
                 told = self._new(), self._owners[who], schedule, self._living_from, quota
                 assert await self._store.create_clock(*told) == self._model.create(*told)
             case "create once", who, quota, which, params:
-                once = Once(self._digests[who][which], params)
+                once = IdempotencyRecord(self._digests[who][which], params)
                 asked = once, self._new(), self._owners[who], b"schedule of " + params, self._living_from, quota
                 assert await self._store.create_clock_once(*asked) == self._model.create_once(*asked)
             case "find creation", who, which:
@@ -298,7 +306,7 @@ class _Play:
             case "find", with_schedule:
                 found = await self._store.find_clock(named.key, owner, with_schedule=with_schedule)
                 expected = self._model.find(named.key, owner)
-                bare = None if expected is None else Kept(expected.clock, b"")
+                bare = None if expected is None else StoredClock(expected.clock, b"")
                 assert found == (expected if with_schedule else bare)
             case _:
                 deleted = await self._store.delete_clock(named.key, owner)

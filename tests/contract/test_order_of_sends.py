@@ -6,8 +6,8 @@ import pytest
 
 from tests.contract.values import ANA, DAY, HOUR, MINUTE, NOW, allowing, claim, code, link, sent, session, user
 from tickover.api.timestamps import Moment
-from tickover.server.domain.logins import Held, Limits, Try
-from tickover.server.ports import Store
+from tickover.server.domain.logins import Limits, TooSoon, Try
+from tickover.server.storage.store import Store
 
 _SET_BACK = [timedelta(minutes=11), HOUR, DAY]
 
@@ -87,8 +87,8 @@ async def test_a_sweep_leaves_the_codes_of_other_addresses(store: Store) -> None
 async def test_a_time_stamp_far_ahead_holds_no_slot(store: Store, set_back: timedelta, holds: bool) -> None:
     await sent(store, code(1))
     claimed = await store.claim_send(code(2, NOW - set_back), Limits())
-    assert isinstance(claimed, Held) == holds
-    if isinstance(claimed, Held):
+    assert isinstance(claimed, TooSoon) == holds
+    if isinstance(claimed, TooSoon):
         assert claimed.retry_after_seconds(NOW - set_back) == 60
 
 
@@ -104,5 +104,5 @@ async def test_the_wait_is_from_one_to_sixty_seconds(store: Store, seconds: floa
     now = NOW + timedelta(seconds=seconds)
     await sent(store, code(1))
     claimed = await store.claim_send(code(2, now), Limits())
-    assert isinstance(claimed, Held)
+    assert isinstance(claimed, TooSoon)
     assert 1 <= claimed.retry_after_seconds(now) <= 60

@@ -8,10 +8,10 @@ import pytest
 from tests.contract.values import DAY, MINUTE, NOW, WEEK, clock, create_once, keep, key, listed, once, user
 from tickover.api.ids import first_living_key
 from tickover.api.timestamps import Moment
-from tickover.server.ports import Created, Earlier, Quota, QuotaExceeded, Store
+from tickover.server.storage.store import Created, ExistingClock, Quota, QuotaExceeded, Store
 
 OpenAnother = Callable[[], Awaitable[Store]]
-Outcome = Earlier | Created | QuotaExceeded
+Outcome = ExistingClock | Created | QuotaExceeded
 
 _AT_ONCE = 50
 
@@ -112,7 +112,7 @@ async def test_a_repeated_creation_takes_no_further_bytes(store: Store) -> None:
     for _ in range(3):
         await _create(store, 1, 60, quota, with_key=True)
     given = await store.create_clock_once(once(1), clock(2), user(1), bytes(60), bytes(16), quota)
-    assert isinstance(given, Earlier)
+    assert isinstance(given, ExistingClock)
     assert await _create(store, 3, 40, quota) == Created()
 
 

@@ -29,7 +29,7 @@ from tests.contract.values import (
     user,
 )
 from tickover.server.domain.logins import Try
-from tickover.server.ports import Store
+from tickover.server.storage.store import Store
 
 _AT_ONCE = 50
 _ROUNDS = 20

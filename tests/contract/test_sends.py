@@ -24,7 +24,7 @@ from tests.contract.values import (
 )
 from tickover.api.limits import RESEND_INTERVAL
 from tickover.server.domain.logins import Kind, Try
-from tickover.server.ports import Store
+from tickover.server.storage.store import Store
 
 _CODE, _LINK = Kind.CODE, Kind.LINK
 

@@ -33,8 +33,8 @@ from tests.contract.values import (
 )
 from tickover.api.errors import Reason, Rejection
 from tickover.api.limits import TOKEN_LIFETIME
-from tickover.server.ports import Earlier, Store
 from tickover.server.storage import open_store
+from tickover.server.storage.store import ExistingClock, Store
 
 METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "ping": lambda store: store.ping(),
@@ -192,7 +192,7 @@ async def test_what_was_kept_is_there_after_a_restart(store: Store, database_url
         assert moved is not None
         assert moved.frozen_time == START + WEEK
         assert await listed(reopened, user(7)) == [key(2), key(1)]
-        assert isinstance(await keep_once(reopened, once(2), clock(4), user(7)), Earlier)
+        assert isinstance(await keep_once(reopened, once(2), clock(4), user(7)), ExistingClock)
         assert await claim(reopened, code(2, NOW + INSTANT)) == NOW
     finally:
         await reopened.close()

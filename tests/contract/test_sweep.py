@@ -42,7 +42,7 @@ from tests.contract.values import (
 from tickover.api.limits import CLOCK_LIFETIME, LINK_LIFETIME, TOKEN_LIFETIME
 from tickover.api.timestamps import Moment
 from tickover.server.domain.logins import Try
-from tickover.server.ports import Earlier, Store
+from tickover.server.storage.store import ExistingClock, Store
 
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -70,7 +70,7 @@ async def _keep_creation(store: Store, number: int, born: Moment) -> None:
 async def _creation_is_there(store: Store, number: int, born: Moment) -> bool:
     """Whether the clock is found by the key that it was made with, by one who asks as soon as it is made."""
     probe = clock(number + 1_000_000, born)
-    if isinstance(await keep_once(store, once(number), probe, user(1)), Earlier):
+    if isinstance(await keep_once(store, once(number), probe, user(1)), ExistingClock):
         return True
     assert await store.delete_clock(probe.key, user(1))
     return False

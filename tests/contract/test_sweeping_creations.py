@@ -15,7 +15,7 @@ import pytest
 from tests.contract.values import DAY, HOUR, MINUTE, NOW, clock, create_once, digest, keep, keep_once, key, once, user
 from tickover.api.ids import first_living_key
 from tickover.api.limits import CLOCK_LIFETIME
-from tickover.server.ports import Earlier, Kept, Store
+from tickover.server.storage.store import ExistingClock, Store, StoredClock
 
 OpenAnother = Callable[[], Awaitable[Store]]
 
@@ -101,7 +101,7 @@ async def test_the_dead_go_and_the_living_stay(store: Store, creations: Creation
     assert await creations.left() == [key(number, born) for number, born in enumerate(living, 3)]
     for number, born in enumerate(living, 3):
         given = await create_once(store, once(number), clock(99), user(1), b"", first_living_key(NOW), 0)
-        assert given == Earlier(b"parameters", Kept(clock(number, born), b"schedule"))
+        assert given == ExistingClock(b"parameters", StoredClock(clock(number, born), b"schedule"))
 
 
 async def test_of_many_clocks_only_those_that_were_made_once_are_known(store: Store, creations: Creations) -> None:

@@ -7,8 +7,16 @@ from tickover.api.ids import uuid7
 from tickover.api.limits import TOKEN_LIFETIME
 from tickover.api.timestamps import Moment, years_after
 from tickover.server.domain.clocks import Clock
-from tickover.server.domain.logins import Held, Kind, Limits, Send
-from tickover.server.ports import Created, Earlier, NewSession, Once, Quota, QuotaExceeded, Store
+from tickover.server.domain.logins import Kind, Limits, Send, TooSoon
+from tickover.server.storage.store import (
+    Created,
+    ExistingClock,
+    IdempotencyRecord,
+    NewSession,
+    Quota,
+    QuotaExceeded,
+    Store,
+)
 
 NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
 INSTANT = timedelta(microseconds=1)
@@ -69,10 +77,10 @@ async def create(
 
 
 async def create_once(  # noqa: PLR0917 - as many as the method of the store has
-    store: Store, known: Once, new: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
-) -> Earlier | bytes | None:
+    store: Store, known: IdempotencyRecord, new: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
+) -> ExistingClock | bytes | None:
     outcome = await store.create_clock_once(known, new, owner, schedule, living_from, Quota(clocks=most))
-    return outcome if isinstance(outcome, Earlier) else oldest(outcome)
+    return outcome if isinstance(outcome, ExistingClock) else oldest(outcome)
 
 
 def oldest(outcome: Created | QuotaExceeded) -> bytes | None:
@@ -87,14 +95,14 @@ async def keep(store: Store, new: Clock, owner: bytes, schedule: bytes = b"sched
     assert await create(store, new, owner, schedule, living_from=bytes(16), most=0) is None
 
 
-def once(number: int, params: bytes = b"parameters") -> Once:
+def once(number: int, params: bytes = b"parameters") -> IdempotencyRecord:
     """What makes a creation known again, as its digest."""
-    return Once(digest(number), params)
+    return IdempotencyRecord(digest(number), params)
 
 
 async def keep_once(
-    store: Store, known: Once, new: Clock, owner: bytes, living_from: bytes = bytes(16)
-) -> Earlier | bytes | None:
+    store: Store, known: IdempotencyRecord, new: Clock, owner: bytes, living_from: bytes = bytes(16)
+) -> ExistingClock | bytes | None:
     """Keep a clock unless the same was asked for before, where nothing limits how many there are."""
     return await create_once(store, known, new, owner, b"schedule", living_from, most=0)
 
@@ -122,7 +130,7 @@ async def claim(store: Store, send: Send, interval: timedelta = MINUTE) -> Momen
     """Claim where only the time between two letters is limited; when the letter that holds the slot was sent."""
     limits = Limits(resend_interval=interval, sends_an_hour=0, sends_an_hour_from_one_network=0)
     claimed = await store.claim_send(send, limits)
-    return claimed.since if isinstance(claimed, Held) else None
+    return claimed.since if isinstance(claimed, TooSoon) else None
 
 
 async def sent(store: Store, send: Send) -> Send:

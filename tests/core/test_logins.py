@@ -8,7 +8,7 @@ from msgspec import json
 from tickover.api.errors import Fault
 from tickover.api.results import Sent, SignedIn
 from tickover.server.domain.email_addresses import EmailAddress
-from tickover.server.domain.logins import Held, Kind, Send, SendEntry
+from tickover.server.domain.logins import Kind, Send, SendEntry, TooSoon
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 ANA = EmailAddress("ana@example.test")
@@ -32,7 +32,7 @@ ANA = EmailAddress("ana@example.test")
     ],
 )
 def test_the_wait_is_a_whole_number_of_seconds_from_1_to_60(passed: timedelta, wait: int) -> None:
-    found = Held(NOW, timedelta(seconds=60), by_last_letter=True).retry_after_seconds(NOW + passed)
+    found = TooSoon(NOW, timedelta(seconds=60), by_last_email=True).retry_after_seconds(NOW + passed)
     assert found == wait
     assert isinstance(found, int)
 

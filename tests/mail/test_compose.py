@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.mail.letters import ANA, LINK, NOW, SENDER, letter, link_letter
 from tickover.server.domain import email_addresses
 from tickover.server.mail.compose import Composer
-from tickover.server.ports import Letter, Subject
+from tickover.server.mail.mailer import Email, EmailKind
 from tickover.server.settings import SettingError
 
 _HEADERS = ["From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type"]
@@ -86,13 +86,13 @@ _INJECTIONS = ["\r\nBcc: eve@example.test", "\nBcc: eve@example.test", "\rBcc: e
 @pytest.mark.parametrize(
     "made",
     [
-        pytest.param(lambda evil: (SENDER, Letter(ANA + evil, Subject.CODE, "012345", 10, NOW)), id="to"),
-        pytest.param(lambda evil: (SENDER, Letter(evil + ANA, Subject.CODE, "012345", 10, NOW)), id="before to"),
+        pytest.param(lambda evil: (SENDER, Email(ANA + evil, EmailKind.CODE, "012345", 10, NOW)), id="to"),
+        pytest.param(lambda evil: (SENDER, Email(evil + ANA, EmailKind.CODE, "012345", 10, NOW)), id="before to"),
         pytest.param(
-            lambda evil: (SENDER, Letter(f'"{evil}"@x.test', Subject.CODE, "012345", 10, NOW)), id="in quotes"
+            lambda evil: (SENDER, Email(f'"{evil}"@x.test', EmailKind.CODE, "012345", 10, NOW)), id="in quotes"
         ),
-        pytest.param(lambda evil: (SENDER, Letter(ANA, Subject.CODE, "012345" + evil, 10, NOW)), id="code"),
-        pytest.param(lambda evil: (SENDER, Letter(ANA, Subject.LINK, LINK + evil, 10, NOW)), id="link"),
+        pytest.param(lambda evil: (SENDER, Email(ANA, EmailKind.CODE, "012345" + evil, 10, NOW)), id="code"),
+        pytest.param(lambda evil: (SENDER, Email(ANA, EmailKind.LINK, LINK + evil, 10, NOW)), id="link"),
         pytest.param(lambda evil: (f"Tick{evil} <a@example.test>", letter()), id="sender's name"),
         pytest.param(lambda evil: (f"Tick <a{evil}@example.test>", letter()), id="sender's address"),
         pytest.param(lambda evil: (SENDER + evil, letter()), id="after the sender"),
@@ -145,7 +145,7 @@ def test_a_sender_that_is_no_address_is_refused(sender: str) -> None:
 
 
 @_BOTH
-def test_a_letter_can_be_read_as_text_and_as_html(composer: Composer, sent: Letter) -> None:
+def test_a_letter_can_be_read_as_text_and_as_html(composer: Composer, sent: Email) -> None:
     message = _read(composer.compose(sent))
     assert message.get_content_type() == "multipart/alternative"
     # The richest comes last, because mail programs show the last that they understand.
@@ -166,10 +166,10 @@ def test_the_button_leads_where_the_link_says(composer: Composer) -> None:
     assert odd in page.text
 
 
-@pytest.mark.parametrize("kind", Subject)
-def test_an_address_is_text_and_never_html(composer: Composer, kind: Subject) -> None:
+@pytest.mark.parametrize("kind", EmailKind)
+def test_an_address_is_text_and_never_html(composer: Composer, kind: EmailKind) -> None:
     address = '"<b>&amp;</p><script>"@example.test'
-    message = _read(composer.compose(Letter(email_addresses.parse(address), kind, "012345", 10, NOW)))
+    message = _read(composer.compose(Email(email_addresses.parse(address), kind, "012345", 10, NOW)))
     page = _Page(_body(message, "html"))
     assert page.tags.isdisjoint({"b", "script"})
     assert address in page.text
@@ -187,7 +187,7 @@ def test_an_address_is_text_and_never_html(composer: Composer, kind: Subject) ->
         pytest.param(link_letter(secret="https://bücher.example/login#token=x"), id="a link beyond ASCII"),
     ],
 )
-def test_a_letter_to_an_ascii_address_is_ascii(composer: Composer, sent: Letter) -> None:
+def test_a_letter_to_an_ascii_address_is_ascii(composer: Composer, sent: Email) -> None:
     """Because no server was asked whether it takes more."""
     content = composer.compose(sent)
     assert content.isascii()
@@ -196,7 +196,7 @@ def test_a_letter_to_an_ascii_address_is_ascii(composer: Composer, sent: Letter)
 
 
 @_BOTH
-def test_every_line_ends_as_mail_wants_it_and_is_short(composer: Composer, sent: Letter) -> None:
+def test_every_line_ends_as_mail_wants_it_and_is_short(composer: Composer, sent: Email) -> None:
     content = composer.compose(sent)
     assert content.count(b"\n") == content.count(b"\r") == content.count(b"\r\n")
     assert max(map(len, content.split(b"\r\n"))) <= 998
@@ -227,7 +227,7 @@ def _decoded(content: bytes) -> list[tuple[str, str | None, str]]:
     ]
 
 
-def _rendered(composer: Composer, sent: Letter) -> list[tuple[str, str | None, str]]:
+def _rendered(composer: Composer, sent: Email) -> list[tuple[str, str | None, str]]:
     texts = [composer._render(sent, form).replace("\n", "\r\n") for form in ("txt", "html")]
     return [("text/plain", "utf-8", texts[0]), ("text/html", "utf-8", texts[1])]
 
@@ -270,7 +270,7 @@ def test_any_text_at_all_reads_back(composer: Composer, secret: str) -> None:
     _check_form(content)
 
 
-@pytest.mark.parametrize("kind", Subject)
+@pytest.mark.parametrize("kind", EmailKind)
 @pytest.mark.parametrize(
     "to",
     [
@@ -280,7 +280,7 @@ def test_any_text_at_all_reads_back(composer: Composer, secret: str) -> None:
         pytest.param(f"{'a' * 64}@{'b' * 63}.{'c' * 63}.{'d' * 58}.x", id="as long as may be"),
     ],
 )
-def test_a_letter_of_any_kind_to_any_address_reads_back(composer: Composer, kind: Subject, to: str) -> None:
+def test_a_letter_of_any_kind_to_any_address_reads_back(composer: Composer, kind: EmailKind, to: str) -> None:
     sent = letter(to, kind)
     content = composer.compose(sent)
     assert _decoded(content) == _rendered(composer, sent)

@@ -13,8 +13,8 @@ from tests.mail.letters import ANA, LINK, NOW, SENDER, letter, link_letter
 from tickover.api.results import StoredEmail
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.mailbox import Mailbox
+from tickover.server.mail.mailer import Email, EmailKind
 from tickover.server.mail.outbox import STAMP, Outbox
-from tickover.server.ports import Letter, Subject
 
 BO = "bo@example.test"
 
@@ -24,7 +24,7 @@ def outbox(tmp_path: Path) -> Outbox:
     return Outbox(tmp_path, Composer(SENDER))
 
 
-def deliver(outbox: Outbox, *letters: Letter) -> None:
+def deliver(outbox: Outbox, *letters: Email) -> None:
     for each in letters:
         asyncio.run(outbox.deliver(each))
 
@@ -39,7 +39,7 @@ def latest(folder: Path, to: str = ANA) -> StoredEmail:
 
 
 def test_a_letter_without_a_secret_is_told_too(outbox: Outbox, tmp_path: Path) -> None:
-    deliver(outbox, letter(kind=Subject.CODES_STOPPED, secret=""))
+    deliver(outbox, letter(kind=EmailKind.CODES_STOPPED, secret=""))
     told = latest(tmp_path)
     assert (told.code, told.login_url) == (None, None)
     assert told.subject == "Codes are switched off for your address"

@@ -14,8 +14,8 @@ from tests.support.world import World
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.email_pages import page_of_html, page_of_text
 from tickover.server.mail.mailbox import Mailbox
+from tickover.server.mail.mailer import Email, EmailKind
 from tickover.server.mail.outbox import Outbox
-from tickover.server.ports import Letter, Subject
 
 TAGS = {
     "html", "head", "meta", "title", "style", "body", "a", "b", "blockquote", "br", "code", "div", "em", "h1", "h2",
@@ -82,11 +82,11 @@ def seen(html: str) -> Seen:
     [
         (letter(), ["Your Tickover code is", "012345", ANA]),
         (link_letter(), ["Sign in to Tickover", LINK, ANA]),
-        (letter(kind=Subject.CODES_STOPPED, secret=""), ["codes are switched off", ANA]),
+        (letter(kind=EmailKind.CODES_STOPPED, secret=""), ["codes are switched off", ANA]),
         (letter('"<b>&amp;"@example.test'), ['"<b>&amp;"@example.test']),
     ],
 )
-def test_our_letters_are_shown_as_they_were_written(tmp_path: Path, sent: Letter, says: list[str]) -> None:
+def test_our_letters_are_shown_as_they_were_written(tmp_path: Path, sent: Email, says: list[str]) -> None:
     asyncio.run(Outbox(tmp_path, Composer(SENDER)).deliver(sent))
     mailbox = Mailbox(tmp_path)
     [one] = asyncio.run(mailbox.letters())

@@ -15,8 +15,8 @@ import pytest
 
 from tests.mail.letters import ANA, LINK, NOW, SENDER, letter, link_letter
 from tickover.server.mail.compose import Composer
+from tickover.server.mail.mailer import Email, EmailKind, MailRefused
 from tickover.server.mail.outbox import SEQUENCE_FILE, Outbox
-from tickover.server.ports import Letter, MailRefused, Subject
 from tickover.server.settings import SettingError
 
 
@@ -51,11 +51,11 @@ def test_a_letter_is_kept_whole_and_nothing_else_is(outbox: Outbox, folder: Path
     [
         pytest.param(letter(), {"X-Tickover-Code": "012345"}, id="a code"),
         pytest.param(link_letter(), {"X-Tickover-Link": LINK}, id="a link"),
-        pytest.param(letter(kind=Subject.CODES_STOPPED, secret=""), {}, id="neither"),
+        pytest.param(letter(kind=EmailKind.CODES_STOPPED, secret=""), {}, id="neither"),
     ],
 )
 def test_a_program_finds_the_secret_in_a_header(
-    outbox: Outbox, folder: Path, kept: Letter, headers: dict[str, str]
+    outbox: Outbox, folder: Path, kept: Email, headers: dict[str, str]
 ) -> None:
     asyncio.run(outbox.deliver(kept))
     [file] = folder.glob("*.eml")
@@ -130,7 +130,7 @@ async def test_a_letter_is_shown_on_the_terminal(outbox: Outbox, capsys: pytest.
 
 
 async def test_terminal_never_obeys_an_address(outbox: Outbox, capsys: pytest.CaptureFixture[str]) -> None:
-    await outbox.deliver(Letter("a\x1b[2J\x9b31m\u202e@b.test", Subject.CODE, "012345", 10, NOW))
+    await outbox.deliver(Email("a\x1b[2J\x9b31m\u202e@b.test", EmailKind.CODE, "012345", 10, NOW))
     shown = capsys.readouterr().out
     assert r"a\x1b[2J\x9b31m\u202e@b.test" in shown
     assert shown.removesuffix("\n").isprintable()
@@ -168,7 +168,7 @@ from pathlib import Path
 from tests.mail.letters import SENDER, letter
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.outbox import Outbox
-from tickover.server.ports import Letter, MailRefused, Subject
+from tickover.server.mail.mailer import MailRefused
 
 def deliver(folder, preparation):
     outbox = Outbox(folder, Composer(SENDER))

@@ -13,8 +13,8 @@ from tests.mail.conftest import ReadableLog, server_side
 from tests.mail.letters import NOW, SENDER, letter, link_letter
 from tests.mail.servers import MailServer, Misbehaviour, answer, hang_up, mail_server
 from tickover.server.mail.compose import Composer
+from tickover.server.mail.mailer import Email, EmailKind, MailOutcomeUnknown, MailRefused
 from tickover.server.mail.smtp import SmtpMailer
-from tickover.server.ports import Letter, MailOutcomeUnknown, MailRefused, Subject
 
 
 @pytest.fixture
@@ -356,5 +356,5 @@ async def test_address_with_a_control_character_never_reaches_the_server(
     server: MailServer, mailer: SmtpMailer, address: str
 ) -> None:
     with pytest.raises(ValueError, match="control character"):
-        await mailer.deliver(Letter(address, Subject.CODE, "012345", 10, NOW))
+        await mailer.deliver(Email(address, EmailKind.CODE, "012345", 10, NOW))
     assert server.said == []

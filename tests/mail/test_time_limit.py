@@ -12,8 +12,8 @@ from tests.mail.conftest import ReadableLog
 from tests.mail.letters import SENDER, letter
 from tests.mail.servers import MailServer, Silence, mail_server
 from tickover.server.mail.compose import Composer
+from tickover.server.mail.mailer import MailOutcomeUnknown, MailRefused
 from tickover.server.mail.smtp import SmtpMailer
-from tickover.server.ports import MailOutcomeUnknown, MailRefused
 
 
 class _LoopOutOfTime(asyncio.SelectorEventLoop):

@@ -16,11 +16,12 @@ from tests.support.world import ANA, Answer, World, ask
 from tickover.server.domain.clocks import Clock
 from tickover.server.http.messages import Request, merge
 from tickover.server.mail.compose import Composer
+from tickover.server.mail.mailer import Email
 from tickover.server.mail.outbox import Outbox
 from tickover.server.operations import Policy
-from tickover.server.ports import Created, Letter, Quota, QuotaExceeded
 from tickover.server.storage import open_store
 from tickover.server.storage.sqlite.store import SqliteStore
+from tickover.server.storage.store import Created, Quota, QuotaExceeded
 
 BEN: Final = "ben@example.test"
 LEFT_OUT: Final = object()
@@ -145,10 +146,10 @@ class TroubledMailer:
     stays_here = False
 
     def __init__(self) -> None:
-        self.letters: list[Letter] = []
+        self.letters: list[Email] = []
         self.trouble: type[Exception] | None = None
 
-    async def deliver(self, letter: Letter) -> None:
+    async def deliver(self, letter: Email) -> None:
         self.letters.append(letter)
         if self.trouble:
             raise self.trouble

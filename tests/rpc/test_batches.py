@@ -8,8 +8,8 @@ import pytest
 
 from tests.rpc.builders import LEFT_OUT, call, login, reason_of, send, wrong
 from tests.support.world import World
+from tickover.server.mail.mailer import Email
 from tickover.server.operations import Policy
-from tickover.server.ports import Letter
 
 UNKNOWN = "no.such.method"
 
@@ -145,7 +145,7 @@ class _SlowMailer:
         self.world: World | None = None
         self.sent_at: list[tuple[str, datetime]] = []
 
-    async def deliver(self, letter: Letter) -> None:
+    async def deliver(self, letter: Email) -> None:
         assert self.world is not None
         self.world.pass_time(seconds=9)
         self.sent_at.append((letter.to, self.world.now))

@@ -19,8 +19,8 @@ from tickover.api.errors import Reason
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.outbox import Outbox
 from tickover.server.operations import Policy
-from tickover.server.ports import Store
 from tickover.server.storage import open_store
+from tickover.server.storage.store import Store
 
 _EXAMPLES: Final = 12
 _ACTS: Final = 100

@@ -19,7 +19,7 @@ from tests.support.world import Answer, World, open_world
 from tickover.api.errors import Reason
 from tickover.api.limits import MAX_BODY
 from tickover.server.jsonrpc.envelope import CODES
-from tickover.server.ports import MailRefused
+from tickover.server.mail.mailer import MailRefused
 
 
 class Row(NamedTuple):

@@ -15,9 +15,10 @@ from tests.support.program import code_params, link_params, verify_params
 from tests.support.world import ANA, World, all_at_once
 from tickover.server.domain.logins import Limits
 from tickover.server.mail.compose import Composer
+from tickover.server.mail.mailer import Email
 from tickover.server.operations import Policy
-from tickover.server.ports import Letter, Store
 from tickover.server.storage import open_store
+from tickover.server.storage.store import Store
 
 SEND = "sendLoginCodeEmail"
 BY_CODE = "loginByEmailVerification"
@@ -30,9 +31,9 @@ class Letterbox:
     """A mailer that keeps the last letter it was handed."""
 
     stays_here = False
-    last: Letter
+    last: Email
 
-    async def deliver(self, letter: Letter) -> None:
+    async def deliver(self, letter: Email) -> None:
         self.last = letter
 
     async def close(self) -> None:
@@ -47,7 +48,7 @@ class GuessedAtWorld(World):
         self._letterbox = letterbox
         self._networks = count(1)
 
-    async def send(self, params: dict[str, str]) -> Letter:
+    async def send(self, params: dict[str, str]) -> Email:
         """A letter that is sent when it may be."""
         self.pass_time(minutes=3)
         self.client = f"198.51.100.{next(self._networks) % 250}"
@@ -263,7 +264,7 @@ async def test_the_letter_says_that_codes_are_off_and_a_link_works(world: Guesse
         assert "#token=" not in text
 
 
-def written(letter: Letter) -> EmailMessage:
+def written(letter: Email) -> EmailMessage:
     """The letter as it goes over the wire, read again."""
     return message_from_bytes(Composer("tickover@example.test").compose(letter), policy=policy.default)
 

@@ -18,9 +18,10 @@ from tests.support.program import code_params, link_params, verify_params
 from tests.support.world import NOW, Answer, World
 from tickover.api.timestamps import Moment
 from tickover.server.domain.logins import Limits, Try
+from tickover.server.mail.mailer import Email
 from tickover.server.operations import Policy
-from tickover.server.ports import Letter, NewSession
 from tickover.server.storage.sqlite.store import SqliteStore
+from tickover.server.storage.store import NewSession
 
 SEND = "sendLoginCodeEmail"
 BY_CODE = "loginByEmailVerification"
@@ -78,9 +79,9 @@ class Letterbox:
     stays_here = False
 
     def __init__(self) -> None:
-        self.last: dict[str, Letter] = {}
+        self.last: dict[str, Email] = {}
 
-    async def deliver(self, letter: Letter) -> None:
+    async def deliver(self, letter: Email) -> None:
         self.last[letter.to] = letter
 
     async def close(self) -> None:

@@ -15,9 +15,9 @@ from tickover.api.timestamps import Moment, parse
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.outbox import Outbox
 from tickover.server.operations import clocks as operations
-from tickover.server.ports import Kept, Store
 from tickover.server.storage import open_store
 from tickover.server.storage.sqlite.store import SqliteStore
+from tickover.server.storage.store import Store, StoredClock
 
 SCHEDULE = {
     "frozenTime": "2027-01-31T09:00:00Z",
@@ -193,12 +193,14 @@ class WatchedStore(SqliteStore):
         super().__init__(path)
         self.given: list[int] = []
 
-    async def advance_clock(self, key: bytes, owner: bytes, to: Moment, *, with_schedule: bool = True) -> Kept | None:
+    async def advance_clock(
+        self, key: bytes, owner: bytes, to: Moment, *, with_schedule: bool = True
+    ) -> StoredClock | None:
         kept = await super().advance_clock(key, owner, to, with_schedule=with_schedule)
         self.given.append(len(kept.schedule) if kept else 0)
         return kept
 
-    async def find_clock(self, key: bytes, owner: bytes, *, with_schedule: bool = True) -> Kept | None:
+    async def find_clock(self, key: bytes, owner: bytes, *, with_schedule: bool = True) -> StoredClock | None:
         kept = await super().find_clock(key, owner, with_schedule=with_schedule)
         self.given.append(len(kept.schedule) if kept else 0)
         return kept

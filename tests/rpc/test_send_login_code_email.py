@@ -23,7 +23,7 @@ from tests.rpc.builders import (
     wrong,
 )
 from tests.support.world import ANA, World, all_at_once
-from tickover.server.ports import MailOutcomeUnknown, MailRefused
+from tickover.server.mail.mailer import MailOutcomeUnknown, MailRefused
 
 SEND = "sendLoginCodeEmail"
 LOGIN = "loginByEmailVerification"

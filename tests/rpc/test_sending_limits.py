@@ -12,8 +12,8 @@ from tests.rpc.builders import TroubledMailer
 from tests.support.program import code_params, link_params, verify_params
 from tests.support.world import ANA, NOW, Answer, World, all_at_once
 from tickover.server.domain.logins import Limits
+from tickover.server.mail.mailer import MailOutcomeUnknown, MailRefused
 from tickover.server.operations import Policy
-from tickover.server.ports import MailOutcomeUnknown, MailRefused
 from tickover.server.storage import open_store
 
 SEND = "sendLoginCodeEmail"

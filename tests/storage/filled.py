@@ -29,8 +29,8 @@ from tests.contract.values import (
 )
 from tickover.api.ids import first_living_key
 from tickover.server.domain.logins import Limits
-from tickover.server.ports import Store
 from tickover.server.storage import open_store
+from tickover.server.storage.store import Store
 
 LARGE_SCHEDULE = 300_000
 

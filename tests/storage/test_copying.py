@@ -35,12 +35,12 @@ from tests.contract.values import (
 )
 from tests.storage.filled import answers, fill, open_at
 from tests.support.postgres import PostgresServer
-from tickover.server.domain.logins import Claimed, Held, Try
-from tickover.server.ports import Created, Earlier, Kept, Quota, QuotaExceeded
+from tickover.server.domain.logins import Claimed, TooSoon, Try
 from tickover.server.settings import SettingError
 from tickover.server.storage.copy import Copied, copy
 from tickover.server.storage.copy_ends import TABLES
 from tickover.server.storage.migrations import migrations
+from tickover.server.storage.store import Created, ExistingClock, Quota, QuotaExceeded, StoredClock
 
 NAMES = [table.name for table in TABLES]
 Execute = Callable[[str, str], list[tuple[Any, ...]]]
@@ -113,7 +113,16 @@ async def test_a_copy_answers_as_its_source(urls: tuple[str, str]) -> None:
 
     found = await answers(target, filled)
     assert found == await answers(source, filled)
-    assert {type(answer) for answer in found} == {bytes, type(None), list, Kept, Earlier, Held, Claimed, Try}
+    assert {type(answer) for answer in found} == {
+        bytes,
+        type(None),
+        list,
+        StoredClock,
+        ExistingClock,
+        TooSoon,
+        Claimed,
+        Try,
+    }
 
 
 async def test_there_and_back_again_is_the_same(urls: tuple[str, str], tmp_path: Path) -> None:
@@ -595,4 +604,4 @@ async def test_a_server_that_uses_the_target_at_once_finds_all(urls: tuple[str, 
         for clock_key, owner in filled.clocks:
             assert await advance(store, clock_key, owner, START) is not None
         for number, owner in filled.creations:
-            assert isinstance(await keep_once(store, once(number), clock(7_000_000), owner), Earlier)
+            assert isinstance(await keep_once(store, once(number), clock(7_000_000), owner), ExistingClock)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tickover.api.errors import Reason, Rejection, unavailable
-from tickover.server.storage.postgres.batcher import Gatherer
+from tickover.server.storage.postgres.batcher import Batcher
 
 
 class _Call(NamedTuple):
@@ -57,7 +57,7 @@ class _Database:
 
 
 _Tasks = list["asyncio.Task[str]"]
-_Calls = Gatherer[_Call, str]
+_Calls = Batcher[_Call, str]
 
 
 @pytest.fixture
@@ -67,12 +67,14 @@ def database() -> _Database:
 
 @pytest.fixture
 def calls(database: _Database) -> _Calls:
-    return Gatherer(database.run, alike=lambda call: call.kind, at_once=2)
+    return Batcher(database.run, group_key=lambda call: call.kind, max_concurrent=2)
 
 
 @pytest.fixture
 def single_calls(database: _Database) -> _Calls:
-    return Gatherer(database.run, alike=lambda call: call.kind, single=lambda call: call.name, at_once=2)
+    return Batcher(
+        database.run, group_key=lambda call: call.kind, conflict_key=lambda call: call.name, max_concurrent=2
+    )
 
 
 async def _turns(count: int = 20) -> None:
@@ -347,7 +349,9 @@ async def test_everyone_gets_an_answer_of_their_own_whatever_comes(
     """Callers who each make one call after the other, some of them faulty."""
     database = _Database()
     database.turns = turns
-    calls = Gatherer(database.run, alike=lambda call: call.kind, single=lambda call: call.name, at_once=2)
+    calls = Batcher(
+        database.run, group_key=lambda call: call.kind, conflict_key=lambda call: call.name, max_concurrent=2
+    )
     outcomes: dict[_Call, Any] = {}
 
     async def call_on(caller: int, given: list[tuple[int, int, str]]) -> None:
@@ -380,8 +384,8 @@ async def test_everyone_gets_an_answer_of_their_own_whatever_comes(
 async def test_large_calls_travel_in_small_batches(database: _Database) -> None:
     """One that is larger than a batch may be goes alone."""
     million = 2**20
-    calls: _Calls = Gatherer(
-        database.run, alike=lambda call: call.kind, size=lambda call: call.name * million, at_once=1
+    calls: _Calls = Batcher(
+        database.run, group_key=lambda call: call.kind, size=lambda call: call.name * million, max_concurrent=1
     )
     async with _held_up_by_one(calls, database):
         tasks = await _submit(calls, [_Call(number, name=size) for number, size in enumerate([1, 2, 1, 1, 5, 4])])
@@ -390,7 +394,7 @@ async def test_large_calls_travel_in_small_batches(database: _Database) -> None:
 
 
 async def test_too_many_bytes_are_refused(database: _Database) -> None:
-    calls: _Calls = Gatherer(database.run, alike=lambda call: call.kind, size=lambda _: 2**25, at_once=1)
+    calls: _Calls = Batcher(database.run, group_key=lambda call: call.kind, size=lambda _: 2**25, max_concurrent=1)
     async with _held_up_by_one(calls, database):
         tasks = await _submit(calls, [_Call(number) for number in range(4)])
     outcomes = await _outcomes(tasks)
@@ -398,7 +402,9 @@ async def test_too_many_bytes_are_refused(database: _Database) -> None:
 
 
 async def test_what_may_have_happened_is_not_run_again(database: _Database) -> None:
-    calls: _Calls = Gatherer(database.run, alike=lambda call: call.kind, undone=LookupError, at_once=1)
+    calls: _Calls = Batcher(
+        database.run, group_key=lambda call: call.kind, rolled_back_on=LookupError, max_concurrent=1
+    )
     async with _held_up_by_one(calls, database):
         tasks = await _submit(calls, [_Call(0), _Call(1, fate="fault"), _Call(2)])
     assert all(isinstance(outcome, _OurFault) for outcome in await _outcomes(tasks))

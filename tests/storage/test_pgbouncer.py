@@ -14,11 +14,11 @@ from tests.support.pgbouncer import PgBouncer
 from tests.support.postgres import PostgresServer
 from tests.support.transcripts import ROOT
 from tickover.api.errors import Reason, Rejection
-from tickover.server.ports import Quota, Store
 from tickover.server.settings import SettingError
 from tickover.server.storage import open_store
 from tickover.server.storage.copy import copy
 from tickover.server.storage.postgres.sessions import SETTINGS
+from tickover.server.storage.store import Quota, Store
 
 _NUMBERS = range(1, 31)
 

@@ -31,11 +31,11 @@ from tests.contract.values import (
 from tests.support.postgres import PostgresServer
 from tickover.api.errors import Reason, Rejection
 from tickover.server.domain.logins import Try
-from tickover.server.ports import Store
 from tickover.server.settings import SettingError
 from tickover.server.storage import open_store
 from tickover.server.storage.migrations import migrations
 from tickover.server.storage.postgres.store import PostgresStore
+from tickover.server.storage.store import Store
 
 
 async def _opened(url: str, most_connections: int = 8) -> PostgresStore:

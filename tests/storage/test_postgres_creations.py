@@ -9,8 +9,8 @@ import pytest
 
 from tests.contract.values import NOW, WEEK, clock, digest, keep, keep_once, key, once, user
 from tickover.api.ids import first_living_key
-from tickover.server.ports import Earlier, Kept, Store
 from tickover.server.storage import open_store
+from tickover.server.storage.store import ExistingClock, Store, StoredClock
 
 _DEAD = NOW - WEEK
 
@@ -59,7 +59,7 @@ async def _use_anew(other: asyncpg.Connection) -> None:
     await other.execute("update creations set params = 'anew', clock_key = $1", clock(2).key.hex())
 
 
-async def _found(store: Store) -> Earlier | None:
+async def _found(store: Store) -> ExistingClock | None:
     return await store.find_creation(digest(1), user(1), first_living_key(NOW))
 
 
@@ -79,7 +79,7 @@ async def test_a_sweep_leaves_a_key_that_was_used_anew_meanwhile(
         sweeping = asyncio.create_task(store.sweep(NOW, 100))
         await _waits_or_is_done(sweeping, witness)
     await sweeping
-    assert await _found(store) == Earlier(b"anew", Kept(clock(2), b"schedule"))
+    assert await _found(store) == ExistingClock(b"anew", StoredClock(clock(2), b"schedule"))
 
 
 @pytest.mark.usefixtures("expired")
@@ -91,7 +91,7 @@ async def test_a_deletion_leaves_a_key_that_was_used_anew_meanwhile(
         deleting = asyncio.create_task(store.delete_clock(key(1, _DEAD), user(1)))
         await _waits_or_is_done(deleting, witness)
     assert await deleting
-    assert await _found(store) == Earlier(b"anew", Kept(clock(2), b"schedule"))
+    assert await _found(store) == ExistingClock(b"anew", StoredClock(clock(2), b"schedule"))
 
 
 @pytest.mark.usefixtures("expired")
@@ -103,7 +103,7 @@ async def test_a_key_that_is_being_swept_is_used_anew_after_that(
         creating = asyncio.create_task(keep_once(store, once(1), clock(3), user(1), first_living_key(NOW)))
         await _waits_or_is_done(creating, witness)
     assert await creating is None
-    assert await _found(store) == Earlier(b"parameters", Kept(clock(3), b"schedule"))
+    assert await _found(store) == ExistingClock(b"parameters", StoredClock(clock(3), b"schedule"))
 
 
 async def test_while_another_server_creates_with_the_key_others_wait_and_are_given_its_clock(
@@ -124,4 +124,4 @@ async def test_while_another_server_creates_with_the_key_others_wait_and_are_giv
         assert await keep_once(store, once(2), clock(2), user(1)) is None
     answers = await asyncio.gather(*creating)
     created = answers.index(None)
-    assert answers[1 - created] == Earlier(b"parameters", Kept(clock(created), b"schedule"))
+    assert answers[1 - created] == ExistingClock(b"parameters", StoredClock(clock(created), b"schedule"))

@@ -13,8 +13,8 @@ import pytest
 from tests.contract.values import START, WEEK, advance, clock, keep, key, user
 from tests.e2e.load import until
 from tests.support.postgres import PostgresServer
-from tickover.server.ports import Created, Quota, Store
 from tickover.server.storage import open_store
+from tickover.server.storage.store import Created, Quota, Store
 
 _NUMBERS = range(1, 21)
 _MIDDLE = 10

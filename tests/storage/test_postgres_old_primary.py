@@ -9,8 +9,8 @@ from tests.contract.values import clock, keep, key, user
 from tests.support.postgres import PostgresServer
 from tests.support.program import wait_until
 from tickover.api.errors import Rejection
-from tickover.server.ports import Store
 from tickover.server.storage import open_store
+from tickover.server.storage.store import Store
 
 _AT_ONCE = 8
 

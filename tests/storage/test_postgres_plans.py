@@ -30,9 +30,9 @@ from tests.support.postgres import PostgresServer
 from tickover.api.ids import first_living_key
 from tickover.api.timestamps import Moment
 from tickover.server.domain.logins import Limits
-from tickover.server.ports import Quota, Store
 from tickover.server.storage import open_store
 from tickover.server.storage.postgres.store import PostgresStore
+from tickover.server.storage.store import Quota, Store
 
 _AT_ONCE = 100
 _SWEPT_AT_ONCE = 200

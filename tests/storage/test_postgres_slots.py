@@ -32,8 +32,8 @@ from tickover.api.ids import day_of_birth
 from tickover.api.limits import TOKEN_LIFETIME
 from tickover.api.timestamps import Moment
 from tickover.server.domain.clocks import Clock
-from tickover.server.ports import Store
 from tickover.server.storage import open_store
+from tickover.server.storage.store import Store
 
 _DEAD = NOW - 8 * DAY
 """A birth on a day of which nothing lives any more."""

@@ -29,8 +29,8 @@ from tests.contract.values import (
 from tests.support.postgres import PostgresServer
 from tests.support.program import wait_until
 from tickover.api.errors import Reason, Rejection
-from tickover.server.ports import Earlier, Store
 from tickover.server.storage import open_store
+from tickover.server.storage.store import ExistingClock, Store
 
 _STANDBYS = "show synchronous_standby_names"
 
@@ -103,5 +103,5 @@ async def test_a_repetition_is_answered_once_standbys_confirm(server: PostgresSe
     async with _no_standby_confirms(server):
         outcomes = [*await asyncio.gather(_outcome(create, store), _outcome(delete, store))]
         assert outcomes == [Reason.UNAVAILABLE] * 2
-    assert isinstance(await create(store), Earlier)
+    assert isinstance(await create(store), ExistingClock)
     assert await delete(store) is False

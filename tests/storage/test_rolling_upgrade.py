@@ -24,8 +24,8 @@ from tests.contract.values import (
 )
 from tickover.api.ids import first_living_key
 from tickover.api.timestamps import Moment, to_micros
-from tickover.server.ports import Created, Quota, QuotaExceeded
 from tickover.server.storage.postgres.store import PostgresStore, slot_of
+from tickover.server.storage.store import Created, Quota, QuotaExceeded
 
 # Word for word what that release says.
 _KEEP_CLOCKS = "select refused, oldest from keep_clocks($1, $2, $3, $4, $5, $6, $7, $8, $9)"

@@ -17,9 +17,9 @@ from tests.contract.values import DAY, NOW, WEEK, clock, create, create_once, ke
 from tickover.api.errors import Reason, Rejection
 from tickover.api.ids import first_living_key
 from tickover.api.timestamps import Moment
-from tickover.server.ports import Earlier
 from tickover.server.storage.sqlite import quota as module
 from tickover.server.storage.sqlite.store import SqliteStore
+from tickover.server.storage.store import ExistingClock
 
 _numbers = count(1)
 
@@ -30,7 +30,9 @@ async def _create(store: SqliteStore, owner: int, most: int, now: Moment = NOW) 
     return new.key, await create(store, new, user(owner), b"", first_living_key(now), most)
 
 
-async def _create_once(store: SqliteStore, owner: int, most: int, now: Moment) -> tuple[bytes, Earlier | bytes | None]:
+async def _create_once(
+    store: SqliteStore, owner: int, most: int, now: Moment
+) -> tuple[bytes, ExistingClock | bytes | None]:
     """The same, with a key that is used for the first time."""
     number = next(_numbers)
     new = clock(number, now)
@@ -281,7 +283,7 @@ async def test_a_creation_that_is_known_takes_no_place_and_counts_nothing(full: 
     with _counting(full) as counted:
         for number in range(5):
             given = await create_once(full, once(1), clock(number), user(2), b"", bytes(16), 1)
-            assert isinstance(given, Earlier)
+            assert isinstance(given, ExistingClock)
     assert counted == []
     assert (await _create(full, 2, 2))[1] is None
 
@@ -350,6 +352,6 @@ async def test_more_owners_than_are_remembered_are_counted_again(path: Path, mon
             assert (await _create(store, owner, most))[1] is None
     for owner in range(20):
         assert (await _create(store, owner, 3))[1] is not None
-    assert len(store._tally._at_most) <= 5
-    assert len(store._tally._at_least) <= 5
+    assert len(store._quota._at_most) <= 5
+    assert len(store._quota._at_least) <= 5
     await store.close()

@@ -11,8 +11,8 @@ from tests.contract.values import ANA, MINUTE, NOW, allowing, clock, code, link,
 from tests.storage import before
 from tests.support.world import World, open_world
 from tickover.server.domain.logins import Try
-from tickover.server.ports import Created, Quota, QuotaExceeded
 from tickover.server.storage import open_store
+from tickover.server.storage.store import Created, Quota, QuotaExceeded
 
 _NEXT = "2027-03-01T00:00:00.5Z"
 

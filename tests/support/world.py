@@ -25,12 +25,13 @@ from tickover.server.http.pages import Site, load_pages
 from tickover.server.jsonrpc.dispatch import Rpc
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.mailbox import Mailbox
+from tickover.server.mail.mailer import Mailer
 from tickover.server.mail.outbox import Outbox
 from tickover.server.openrpc import describe
 from tickover.server.operations import Operations, Policy
-from tickover.server.ports import Mailer, Store
 from tickover.server.settings import read_settings
 from tickover.server.storage import open_store
+from tickover.server.storage.store import Store
 
 NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
 ANA = "ana@example.test"

@@ -24,10 +24,10 @@ from tickover.server.mail import open_mailer
 from tickover.server.mail.mailbox import Mailbox
 from tickover.server.openrpc import describe
 from tickover.server.operations import Operations, Policy
-from tickover.server.ports import Store
 from tickover.server.secret_key import load_secret_key
 from tickover.server.settings import SettingError, Settings, how_exposed, is_loopback
 from tickover.server.storage import open_store, schema_version, shown
+from tickover.server.storage.store import Store
 
 _GRACE_SECONDS = 15
 

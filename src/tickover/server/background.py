@@ -10,8 +10,8 @@ from structlog.stdlib import BoundLogger
 from tickover.api.errors import Reason, Rejection
 from tickover.api.timestamps import Moment
 from tickover.server.failure_log import describe_cause
-from tickover.server.ports import Store
 from tickover.server.refusals import Refusals
+from tickover.server.storage.store import Store
 
 _SWEEP_ROWS: Final = 200
 _CHECK_SECONDS: Final = 1.0

@@ -126,12 +126,12 @@ class Claimed(Struct, frozen=True):
     codes_stopped: bool
 
 
-class Held(Struct, frozen=True):
-    """The letter may not be sent until `interval` after `since`; `by_last_letter` when it follows one too closely."""
+class TooSoon(Struct, frozen=True):
+    """The letter may not be sent until `interval` after `since`; `by_last_email` when it follows one too closely."""
 
     since: Moment
     interval: timedelta
-    by_last_letter: bool
+    by_last_email: bool
 
     def retry_after_seconds(self, now: Moment) -> int:
         """How long to wait: a whole number from 1 to the interval, even if the wall clock was set back."""

@@ -1,13 +1,13 @@
-"""Mailers: each keeps the promises of `ports.Mailer` in one way of sending."""
+"""Mailers: each keeps the promises of `mail.mailer.Mailer` in one way of sending."""
 
 from pathlib import Path
 
 from structlog.stdlib import BoundLogger
 
 from tickover.server.mail.compose import Composer
+from tickover.server.mail.mailer import Mailer
 from tickover.server.mail.outbox import Outbox
 from tickover.server.mail.smtp import SmtpMailer
-from tickover.server.ports import Mailer
 from tickover.server.settings import OUTBOX, SettingError
 
 

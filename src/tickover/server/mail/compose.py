@@ -13,13 +13,13 @@ from email.utils import format_datetime, getaddresses, make_msgid
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from tickover.server.domain import email_addresses
-from tickover.server.ports import Letter, Subject
+from tickover.server.mail.mailer import Email, EmailKind
 from tickover.server.settings import SettingError
 
 _SUBJECTS = {
-    Subject.CODE: "{secret} is your Tickover code",
-    Subject.LINK: "Sign in to Tickover",
-    Subject.CODES_STOPPED: "Codes are switched off for your address",
+    EmailKind.CODE: "{secret} is your Tickover code",
+    EmailKind.LINK: "Sign in to Tickover",
+    EmailKind.CODES_STOPPED: "Codes are switched off for your address",
 }
 # Quoted-printable writes every `=` as `=3D`, so no part can hold this.
 _BOUNDARY = "=_tickover"
@@ -47,12 +47,12 @@ class Composer:
             auto_reload=False,
         )
 
-    def compose(self, letter: Letter) -> bytes:
+    def compose(self, letter: Email) -> bytes:
         """The letter as it goes over the wire, in UTF-8 where its address is not ASCII."""
         headers = (
             # To the letter: the library would read an odd address, such as =?utf-8?q?x?=@example.com, otherwise.
             f"To: {letter.to}",
-            f"Subject: {_SUBJECTS[letter.subject].format(secret=letter.secret)}",
+            f"Subject: {_SUBJECTS[letter.kind].format(secret=letter.secret)}",
             f"Date: {format_datetime(letter.sent_at)}",
             f"Message-ID: {make_msgid(domain=self._domain)}",
             "Auto-Submitted: auto-generated",
@@ -65,8 +65,8 @@ class Composer:
         parts = _part("plain", self._render(letter, "txt")) + _part("html", self._render(letter, "html"))
         return b"%b\r\n%b--%b--\r\n" % (head, parts, _BOUNDARY.encode())
 
-    def _render(self, letter: Letter, form: str) -> str:
-        template = self._templates.get_template(f"{letter.subject}.{form}")
+    def _render(self, letter: Email, form: str) -> str:
+        template = self._templates.get_template(f"{letter.kind}.{form}")
         return template.render(secret=letter.secret, minutes=letter.lifetime_minutes, to=letter.to)
 
 

@@ -12,14 +12,14 @@ from pathlib import Path
 
 from tickover.api.terminal import escape
 from tickover.server.mail.compose import Composer
-from tickover.server.ports import Letter, MailRefused, Subject
+from tickover.server.mail.mailer import Email, EmailKind, MailRefused
 from tickover.server.settings import SettingError
 
 STAMP = "%Y%m%dT%H%M%S.%fZ"
 SEQUENCE_FILE = ".sequence"
 CODE_HEADER = "X-Tickover-Code"
 LINK_HEADER = "X-Tickover-Link"
-_HEADERS = {Subject.CODE: CODE_HEADER, Subject.LINK: LINK_HEADER}
+_HEADERS = {EmailKind.CODE: CODE_HEADER, EmailKind.LINK: LINK_HEADER}
 """In letters that stay here, for programs that read them."""
 
 
@@ -34,7 +34,7 @@ class Outbox:
         except OSError as error:
             raise SettingError(f"The outbox {folder} cannot be made: {error.strerror}.") from None
 
-    async def deliver(self, letter: Letter) -> None:
+    async def deliver(self, letter: Email) -> None:
         try:
             await asyncio.to_thread(self._keep, letter)
         except OSError as error:
@@ -42,13 +42,13 @@ class Outbox:
         # A terminal that went away, or that nobody reads, is no reason to refuse a letter that was kept.
         with suppress(OSError, ValueError):
             if _can_print():
-                line = f"  ✉ {letter.to}  {letter.subject.replace('_', ' ')}  {letter.secret}".rstrip()
+                line = f"  ✉ {letter.to}  {letter.kind.replace('_', ' ')}  {letter.secret}".rstrip()
                 print(escape(line), flush=True)
 
-    def _keep(self, letter: Letter) -> None:
+    def _keep(self, letter: Email) -> None:
         """Write the letter whole or not at all, under a name that sorts in the order of sending."""
         name = f"n{_next_number(self._folder):012}-{letter.sent_at:{STAMP}}"
-        header = f"{_HEADERS[letter.subject]}: {letter.secret}\r\n" if letter.subject in _HEADERS else ""
+        header = f"{_HEADERS[letter.kind]}: {letter.secret}\r\n" if letter.kind in _HEADERS else ""
         unfinished = self._folder / f".{name}"
         try:
             with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:

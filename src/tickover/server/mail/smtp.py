@@ -12,7 +12,7 @@ from structlog.stdlib import BoundLogger
 
 from tickover.api.limits import MAIL_CONVERSATION
 from tickover.server.mail.compose import Composer
-from tickover.server.ports import Letter, MailOutcomeUnknown, MailRefused
+from tickover.server.mail.mailer import Email, MailOutcomeUnknown, MailRefused
 from tickover.server.settings import SettingError, is_loopback
 
 _STILL_THERE_SECONDS = 1.0
@@ -45,7 +45,7 @@ class SmtpMailer:
         self._seconds = conversation.total_seconds()
         self._idle: dict[SMTP, asyncio.TimerHandle] = {}
 
-    async def deliver(self, letter: Letter) -> None:
+    async def deliver(self, letter: Email) -> None:
         _check_recipient(letter.to)
         server = None
         # What is known if the conversation breaks off: until the letter itself is under way, it was not accepted.
@@ -68,7 +68,7 @@ class SmtpMailer:
             if server is not None:
                 server.close()
 
-    async def _addressed(self, letter: Letter) -> SMTP:
+    async def _addressed(self, letter: Email) -> SMTP:
         """A connection, kept or new, on which the letter's sender and recipient were accepted."""
         if self._idle:
             server = self._take()
@@ -84,7 +84,7 @@ class SmtpMailer:
         server = self._server()
         return await _or_close(server, self._greet_and_address(server, letter))
 
-    async def _greet_and_address(self, server: SMTP, letter: Letter) -> None:
+    async def _greet_and_address(self, server: SMTP, letter: Email) -> None:
         await server.connect()
         if server.is_ehlo_or_helo_needed:
             await server.ehlo()
@@ -105,13 +105,13 @@ class SmtpMailer:
         timer.cancel()
         return server
 
-    async def _say_sender(self, server: SMTP, letter: Letter) -> None:
+    async def _say_sender(self, server: SMTP, letter: Email) -> None:
         parameters = [] if letter.to.isascii() else [b"SMTPUTF8"]
         if parameters and not server.supports_extension("smtputf8"):
             raise SMTPNotSupported("the server takes ASCII addresses only")
         await _say(server, b"MAIL FROM:<%b>" % self._composer.sender_address.encode(), *parameters)
 
-    async def _say_recipient(self, server: SMTP, letter: Letter) -> None:
+    async def _say_recipient(self, server: SMTP, letter: Email) -> None:
         await _say(server, b"RCPT TO:<%b>" % letter.to.encode())
 
     def _server(self) -> SMTP:

@@ -12,10 +12,11 @@ from tickover.server.domain.clocks import AdvanceEntry, DeleteEntry, ForkEntry, 
 from tickover.server.domain.logins import LinkEntry, LogoutEntry, SendEntry, VerificationEntry
 from tickover.server.domain.params import Entry
 from tickover.server.domain.tokens import Mint
+from tickover.server.mail.mailer import Mailer
 from tickover.server.operations.callers import Caller, Given, Policy
 from tickover.server.operations.clocks import ClockOperations
 from tickover.server.operations.logins import LoginOperations
-from tickover.server.ports import Mailer, Store
+from tickover.server.storage.store import Store
 
 __all__ = ["OPERATIONS", "Caller", "Given", "Operation", "Operations", "Policy"]
 

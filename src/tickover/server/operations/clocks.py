@@ -24,7 +24,15 @@ from tickover.server.domain.clocks import (
 from tickover.server.domain.lru_cache import Recent
 from tickover.server.domain.tokens import Mint
 from tickover.server.operations.callers import Caller, Given, Policy
-from tickover.server.ports import Created, Earlier, Kept, Once, Quota, QuotaExceeded, Store
+from tickover.server.storage.store import (
+    Created,
+    ExistingClock,
+    IdempotencyRecord,
+    Quota,
+    QuotaExceeded,
+    Store,
+    StoredClock,
+)
 
 _read_schedule: Final = msgpack.Decoder(Schedule).decode
 _write_schedule: Final = msgpack.Encoder().encode
@@ -69,7 +77,7 @@ class ClockOperations:
                 return _clock_result(clock.frozen_time, schedule)
             case QuotaExceeded():
                 raise _quota_exceeded(outcome, self._quota, caller.now)
-            case Earlier(params, kept) if params == once.params:
+            case ExistingClock(params, kept) if params == once.params:
                 return _clock_result(kept.clock.frozen_time, _read_schedule(kept.schedule))
         message = "was sent before with other parameters, and their clock lives; take a new key"
         raise invalid_params("createTestClock", [Fault("Idempotency-Key", "reused", message)])
@@ -80,7 +88,7 @@ class ClockOperations:
         earlier = await self._store.find_creation(once.digest, caller.user, ids.first_living_key(caller.now))
         if earlier is None or earlier.params != once.params:
             return None
-        return _clock_result(earlier.kept.clock.frozen_time, _read_schedule(earlier.kept.schedule))
+        return _clock_result(earlier.stored.clock.frozen_time, _read_schedule(earlier.stored.schedule))
 
     async def advance_test_clock(self, entry: AdvanceEntry, caller: Caller) -> bytes:
         key = _key_of(entry.id, caller.now)
@@ -128,7 +136,7 @@ class ClockOperations:
         at_hand = self._schedules.get(key)
         return self._found(await self._store.find_clock(key, caller.user, with_schedule=at_hand is None), at_hand)
 
-    def _found(self, kept: Kept | None, at_hand: Schedule | None) -> tuple[Clock, Schedule]:
+    def _found(self, kept: StoredClock | None, at_hand: Schedule | None) -> tuple[Clock, Schedule]:
         """What the store gave, with its schedule, which may have been at hand."""
         if kept is None:
             raise _not_found()
@@ -150,8 +158,8 @@ def _quota_exceeded(exceeded: QuotaExceeded, quota: Quota, now: Moment) -> Rejec
     return Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
 
 
-def _once(given: Given, caller: Caller) -> Once:
-    return Once(hashlib.sha256(caller.user + given.key.encode()).digest(), given.params)
+def _once(given: Given, caller: Caller) -> IdempotencyRecord:
+    return IdempotencyRecord(hashlib.sha256(caller.user + given.key.encode()).digest(), given.params)
 
 
 def _key_of(id: str, now: Moment) -> bytes:

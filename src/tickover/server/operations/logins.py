@@ -12,18 +12,19 @@ from tickover.server.domain import tokens
 from tickover.server.domain.logins import (
     LIFETIMES,
     Claimed,
-    Held,
     Kind,
     LinkEntry,
     LogoutEntry,
     Send,
     SendEntry,
+    TooSoon,
     VerificationEntry,
 )
 from tickover.server.domain.rate_limits import Buckets
 from tickover.server.domain.tokens import Mint
+from tickover.server.mail.mailer import Email, EmailKind, Mailer, MailOutcomeUnknown, MailRefused
 from tickover.server.operations.callers import Caller, Policy
-from tickover.server.ports import Letter, Mailer, MailOutcomeUnknown, MailRefused, NewSession, Store, Subject
+from tickover.server.storage.store import NewSession, Store
 
 
 class LoginOperations:
@@ -47,12 +48,12 @@ class LoginOperations:
         secret = self._mint.new_code() if entry.kind is Kind.CODE else self._mint.new_link_secret()
         send = self._send_of(entry, secret, caller)
         claim = await self._store.claim_send(send, self._policy.logins)
-        if isinstance(claim, Held):
+        if isinstance(claim, TooSoon):
             raise _held(claim, caller.now)
         letter = self._letter_of(send, secret, claim)
         await self._deliver(letter, send)
         # With real mail the link would hand the account to whoever asks.
-        hand_out = letter.subject is Subject.LINK and self._mailer.stays_here
+        hand_out = letter.kind is EmailKind.LINK and self._mailer.stays_here
         return Sent("ok", letter.secret) if hand_out else Sent("ok")
 
     def _send_of(self, entry: SendEntry, secret: str, caller: Caller) -> Send:
@@ -60,16 +61,16 @@ class LoginOperations:
         digest = self._mint.code_digest(entry.email, caller.now, secret) if is_code else tokens.digest(secret)
         return Send(digest, entry.email, entry.kind, caller.now, self._mint.network_digest(caller.network))
 
-    def _letter_of(self, send: Send, secret: str, claim: Claimed) -> Letter:
+    def _letter_of(self, send: Send, secret: str, claim: Claimed) -> Email:
         minutes = LIFETIMES[send.kind] // timedelta(minutes=1)
         if send.kind is Kind.LINK:
             link = f"{self._policy.public_url}/login#token={secret}"
-            return Letter(send.email, Subject.LINK, link, minutes, send.sent_at)
+            return Email(send.email, EmailKind.LINK, link, minutes, send.sent_at)
         if claim.codes_stopped:
-            return Letter(send.email, Subject.CODES_STOPPED, "", minutes, send.sent_at)
-        return Letter(send.email, Subject.CODE, secret, minutes, send.sent_at)
+            return Email(send.email, EmailKind.CODES_STOPPED, "", minutes, send.sent_at)
+        return Email(send.email, EmailKind.CODE, secret, minutes, send.sent_at)
 
-    async def _deliver(self, letter: Letter, send: Send) -> None:
+    async def _deliver(self, letter: Email, send: Send) -> None:
         message = "The mail server did not take the letter. Try again."
         try:
             await self._mailer.deliver(letter)
@@ -112,9 +113,9 @@ class LoginOperations:
             raise Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
 
 
-def _held(held: Held, now: Moment) -> Rejection:
+def _held(held: TooSoon, now: Moment) -> Rejection:
     wait = held.retry_after_seconds(now)
-    if held.by_last_letter:
+    if held.by_last_email:
         message = f"A letter was sent to this address a moment ago; the next may follow in {wait} s."
         return Rejection(Reason.RESEND_TOO_SOON, message, {"retryAfterSeconds": wait})
     message = f"Too many letters were sent to this address; the next may follow in {wait} s."

@@ -1,13 +1,13 @@
-"""Stores: each keeps the promises of `ports.Store` in one kind of database."""
+"""Stores: each keeps the promises of `storage.store.Store` in one kind of database."""
 
 from pathlib import Path
 
-from tickover.server.ports import Store
 from tickover.server.settings import SettingError
 from tickover.server.storage.migrations import migrations
 from tickover.server.storage.postgres import connections
 from tickover.server.storage.postgres.store import PostgresStore
 from tickover.server.storage.sqlite.store import SqliteStore
+from tickover.server.storage.store import Store
 
 _POSTGRES = ("postgresql://", "postgres://")
 

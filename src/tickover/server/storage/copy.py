@@ -10,7 +10,7 @@ from msgspec import Struct, msgpack
 
 from tickover.server.settings import SettingError
 from tickover.server.storage import is_postgres, open_store, shown
-from tickover.server.storage.copy_ends import SQLITE, TABLES, TROUBLES, End, Row, Table, opened, path_of
+from tickover.server.storage.copy_ends import SQLITE, TABLES, TROUBLES, CopyEnd, Row, Table, opened, path_of
 from tickover.server.storage.postgres.connections import said
 
 Report = Callable[[str, int, int], None]
@@ -66,7 +66,7 @@ def _refuse_wrong_urls(source_url: str, target_url: str) -> None:
             raise SettingError("The target is the source itself.")
 
 
-async def _refuse_other_data(source: End, target: End, name: str) -> None:
+async def _refuse_other_data(source: CopyEnd, target: CopyEnd, name: str) -> None:
     for table in TABLES:
         async for after, keys in target.chunks(table):
             if not set(keys).issubset(await source.keys(table, after, keys[-1])):
@@ -80,7 +80,7 @@ async def _refuse_other_data(source: End, target: End, name: str) -> None:
 class _Copy:
     """One run over all tables, twice: to write, and to check."""
 
-    def __init__(self, source: End, target: End, report: Report) -> None:
+    def __init__(self, source: CopyEnd, target: CopyEnd, report: Report) -> None:
         self._source = source
         self._target = target
         self._report = report
@@ -129,7 +129,7 @@ class _Copy:
         self._report(f"{doing} {table.name}", self._done, self._steps)
 
 
-async def _sum(end: End, table: Table, told: Callable[[int], None]) -> _Sum:
+async def _sum(end: CopyEnd, table: Table, told: Callable[[int], None]) -> _Sum:
     digest = hashlib.sha256()
     count = 0
     async for after, keys in end.chunks(table):

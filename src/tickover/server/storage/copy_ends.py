@@ -69,7 +69,7 @@ TABLES: Final = (
 )
 
 
-class End(ABC):
+class CopyEnd(ABC):
     """One database that is copied from or to."""
 
     dialect: str
@@ -139,7 +139,7 @@ def _cut(found: list[Row]) -> Iterator[list[Key]]:
         yield keys
 
 
-class SqliteEnd(End):
+class SqliteCopyEnd(CopyEnd):
     """Works in a thread of its own, so that a chunk that was begun is finished even if nobody waits for it."""
 
     dialect = "sqlite"
@@ -180,7 +180,7 @@ class SqliteEnd(End):
         return await asyncio.get_running_loop().run_in_executor(self._thread, job)
 
 
-class PostgresEnd(End):
+class PostgresCopyEnd(CopyEnd):
     """Rows come in the order of an index, and go by COPY."""
 
     dialect = "postgres"
@@ -249,7 +249,7 @@ def path_of(url: str) -> Path:
 
 
 @asynccontextmanager
-async def opened(url: str, only_reads: bool) -> AsyncIterator[End]:
+async def opened(url: str, only_reads: bool) -> AsyncIterator[CopyEnd]:
     """The database that the URL names, which must be there and at the newest schema; SettingError otherwise."""
     with _naming(url):
         end = await _connected(url, only_reads)
@@ -265,12 +265,12 @@ async def opened(url: str, only_reads: bool) -> AsyncIterator[End]:
         await end.close()
 
 
-async def _connected(url: str, only_reads: bool) -> End:
+async def _connected(url: str, only_reads: bool) -> CopyEnd:
     if is_postgres(url):
         if "pool_mode=transaction" in url:
             raise SettingError("A copy needs sessions of its own. Name the database itself, not a pooler.")
-        return PostgresEnd(await Connections(url, 1).connect(command_timeout=None), only_reads)
-    return SqliteEnd(path_of(url), only_reads)
+        return PostgresCopyEnd(await Connections(url, 1).connect(command_timeout=None), only_reads)
+    return SqliteCopyEnd(path_of(url), only_reads)
 
 
 @contextmanager

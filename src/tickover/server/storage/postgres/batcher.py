@@ -33,7 +33,7 @@ class _Entry(Generic[_Call, _Result]):
             self.future.set_exception(failure)
 
 
-class Gatherer(Generic[_Call, _Result]):
+class Batcher(Generic[_Call, _Result]):
     """While one batch is on its way the next one gathers, so the busier it is, the less each call costs.
 
     `run` is given calls that agree in what `alike` says of them, and no two of which agree in what `single` says: a
@@ -45,18 +45,18 @@ class Gatherer(Generic[_Call, _Result]):
     def __init__(
         self,
         run: Callable[[Sequence[_Call]], Awaitable[Sequence[_Result]]],
-        alike: Callable[[_Call], Hashable],
-        single: Callable[[_Call], Hashable] = id,
+        group_key: Callable[[_Call], Hashable],
+        conflict_key: Callable[[_Call], Hashable] = id,
         size: Callable[[_Call], int] = lambda _: 0,
-        undone: type[Exception] = Exception,
-        at_once: int = 4,
+        rolled_back_on: type[Exception] = Exception,
+        max_concurrent: int = 4,
     ) -> None:
         self._run = run
-        self._alike = alike
-        self._single = single
+        self._group_key = group_key
+        self._conflict_key = conflict_key
         self._size = size
-        self._undone = undone
-        self._at_once = at_once
+        self._rolled_back_on = rolled_back_on
+        self._max_concurrent = max_concurrent
         self._waiting: deque[_Entry[_Call, _Result]] = deque()
         self._bytes_waiting = 0
         self._working = 0
@@ -73,7 +73,7 @@ class Gatherer(Generic[_Call, _Result]):
         return await entry.future
 
     def _start(self) -> None:
-        if self._working < self._at_once:
+        if self._working < self._max_concurrent:
             self._working += 1
             task = asyncio.create_task(self._work())
             self._tasks.add(task)
@@ -92,19 +92,19 @@ class Gatherer(Generic[_Call, _Result]):
         too_long_ago = asyncio.get_running_loop().time() - _WAIT_SECONDS
         taken: dict[Hashable, _Entry[_Call, _Result]] = {}
         left: deque[_Entry[_Call, _Result]] = deque()
-        kind, bytes_taken, bytes_left = None, 0, 0
+        batch_key, bytes_taken, bytes_left = None, 0, 0
         for entry in self._waiting:
             if entry.future.done():
                 continue
             if entry.since < too_long_ago:
                 entry.refuse(_too_busy())
                 continue
-            name, alike = self._single(entry.call), self._alike(entry.call)
-            kind = alike if not taken else kind
+            conflict_key, group_key = self._conflict_key(entry.call), self._group_key(entry.call)
+            batch_key = group_key if not taken else batch_key
             size = self._size(entry.call)
             fits = len(taken) < _LARGEST_BATCH and bytes_taken + size <= _MOST_BYTES
-            if not taken or (fits and name not in taken and alike == kind):
-                taken[name] = entry
+            if not taken or (fits and conflict_key not in taken and group_key == batch_key):
+                taken[conflict_key] = entry
                 bytes_taken += size
             else:
                 left.append(entry)
@@ -117,7 +117,7 @@ class Gatherer(Generic[_Call, _Result]):
         try:
             results = await self._run([entry.call for entry in batch])
         except Exception as failure:
-            if len(batch) == 1 or isinstance(failure, Rejection) or not isinstance(failure, self._undone):
+            if len(batch) == 1 or isinstance(failure, Rejection) or not isinstance(failure, self._rolled_back_on):
                 for entry in batch:
                     entry.refuse(failure)
             else:

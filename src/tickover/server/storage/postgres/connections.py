@@ -137,11 +137,11 @@ class Connections:
             # One that got no answer has waited long enough.
             lost = isinstance(error, _LOST) and not isinstance(error, _Unanswered)
             if not (undone or (only_reads and lost)):
-                raise _as_told(error) from error.__cause__ or error
+                raise _to_rejection(error) from error.__cause__ or error
         try:
             return await self._run(statement, values)
         except _AWAY as error:
-            raise _as_told(error) from error.__cause__ or error
+            raise _to_rejection(error) from error.__cause__ or error
 
     async def fetch_row(self, statement: str, *values: object) -> Any:
         """The one row of a statement that always gives one."""
@@ -315,7 +315,7 @@ async def _migrate(connection: asyncpg.Connection) -> None:
             await connection.execute("insert into schema_version values ($1)", missing[0].number)
 
 
-def _as_told(failure: Exception) -> Exception:
+def _to_rejection(failure: Exception) -> Exception:
     # The driver's word for a value that it cannot send is an InterfaceError too, and that is a fault of ours.
     if isinstance(failure, asyncpg.InterfaceError) and isinstance(failure, ValueError):
         return failure

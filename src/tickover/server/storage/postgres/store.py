@@ -16,11 +16,19 @@ from tickover.api.errors import unavailable
 from tickover.api.ids import day_of_birth, first_living_key
 from tickover.api.timestamps import Moment, from_micros, to_micros
 from tickover.server.domain.clocks import Clock
-from tickover.server.domain.logins import HOUR, Claimed, Held, Limits, Send, Try
-from tickover.server.ports import Created, Earlier, Kept, NewSession, Once, Quota, QuotaExceeded
+from tickover.server.domain.logins import HOUR, Claimed, Limits, Send, TooSoon, Try
 from tickover.server.storage.postgres import statements
-from tickover.server.storage.postgres.batcher import Gatherer
+from tickover.server.storage.postgres.batcher import Batcher
 from tickover.server.storage.postgres.connections import Connections
+from tickover.server.storage.store import (
+    Created,
+    ExistingClock,
+    IdempotencyRecord,
+    NewSession,
+    Quota,
+    QuotaExceeded,
+    StoredClock,
+)
 from tickover.server.storage.write_probe import WriteProbe
 
 _OUT_OF_ORDER = timedelta(minutes=10)
@@ -52,24 +60,24 @@ class _Advance(NamedTuple):
 
 
 class PostgresStore:
-    """See `ports.Store` for what each method promises."""
+    """See `storage.store.Store` for what each method promises."""
 
     def __init__(self, connections: Connections, address_turns: int = 4) -> None:
         self._connections = connections
         self._probe = WriteProbe(lambda: connections.fetch(statements.PROBE))
         self._address_turns = asyncio.Semaphore(address_turns)
-        self._tokens = Gatherer(self._users_of_tokens, alike=lambda _: None, undone=PostgresError)
-        self._new_clocks = Gatherer(
+        self._tokens = Batcher(self._users_of_tokens, group_key=lambda _: None, rolled_back_on=PostgresError)
+        self._new_clocks = Batcher(
             self._keep_clocks,
-            alike=lambda new: (slot_of(new.clock.key), new.quota),
+            group_key=lambda new: (slot_of(new.clock.key), new.quota),
             size=lambda new: len(new.schedule),
-            undone=PostgresError,
+            rolled_back_on=PostgresError,
         )
-        self._advances = Gatherer(
+        self._advances = Batcher(
             self._advance_clocks,
-            alike=lambda advance: (slot_of(advance.key), advance.with_schedule),
-            single=lambda advance: advance.key,
-            undone=PostgresError,
+            group_key=lambda advance: (slot_of(advance.key), advance.with_schedule),
+            conflict_key=lambda advance: advance.key,
+            rolled_back_on=PostgresError,
         )
 
     @classmethod
@@ -130,8 +138,8 @@ class PostgresStore:
         return [refused.get(place, _CREATED) for place in range(1, len(fresh) + 1)]
 
     async def create_clock_once(
-        self, once: Once, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
-    ) -> Earlier | Created | QuotaExceeded:
+        self, once: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+    ) -> ExistingClock | Created | QuotaExceeded:
         row = await self._fetch_in_turn(
             statements.CREATE_ONCE,
             once.digest,
@@ -152,13 +160,13 @@ class PostgresStore:
             return _earlier(*earlier)
         return QuotaExceeded(limit, oldest.bytes) if limit else _CREATED
 
-    async def find_creation(self, digest: bytes, owner: bytes, living_from: bytes) -> Earlier | None:
+    async def find_creation(self, digest: bytes, owner: bytes, living_from: bytes) -> ExistingClock | None:
         values = (digest, UUID(owner), UUID(living_from))
         # It writes what is there already, so it may be repeated like a read.
         rows = await self._connections.fetch("select * from find_creation($1, $2, $3)", *values, only_reads=True)
         return _earlier(*rows[0]) if rows else None
 
-    async def find_clock(self, key: bytes, owner: bytes, *, with_schedule: bool = True) -> Kept | None:
+    async def find_clock(self, key: bytes, owner: bytes, *, with_schedule: bool = True) -> StoredClock | None:
         by_slot = statements.FIND_WHOLE_CLOCK if with_schedule else statements.FIND_CLOCK
         rows = await self._connections.fetch(by_slot[slot_of(key)], UUID(key), UUID(owner), only_reads=True)
         return _kept(key, *rows[0]) if rows else None
@@ -174,10 +182,12 @@ class PostgresStore:
         deleted: bool = row[0]
         return deleted
 
-    async def advance_clock(self, key: bytes, owner: bytes, to: Moment, *, with_schedule: bool = True) -> Kept | None:
+    async def advance_clock(
+        self, key: bytes, owner: bytes, to: Moment, *, with_schedule: bool = True
+    ) -> StoredClock | None:
         return await self._advances.submit(_Advance(key, owner, to, with_schedule))
 
-    async def _advance_clocks(self, advances: Sequence[_Advance]) -> list[Kept | None]:
+    async def _advance_clocks(self, advances: Sequence[_Advance]) -> list[StoredClock | None]:
         in_order = sorted(advances)
         by_slot = statements.ADVANCE_CLOCKS if advances[0].with_schedule else statements.MOVE_CLOCKS
         rows = await self._connections.fetch(
@@ -189,7 +199,7 @@ class PostgresStore:
         found = {key.bytes: _kept(key.bytes, *kept) for key, *kept in rows}
         return [found.get(advance.key) for advance in advances]
 
-    async def claim_send(self, send: Send, limits: Limits) -> Claimed | Held:
+    async def claim_send(self, send: Send, limits: Limits) -> Claimed | TooSoon:
         row = await self._fetch_in_turn(
             "select * from claim_send($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
             send.digest,
@@ -209,7 +219,7 @@ class PostgresStore:
         if row["held_since"] is None:
             return Claimed(codes_stopped=row["codes_stopped"])
         interval = limits.resend_interval if row["by_last_letter"] else HOUR
-        return Held(from_micros(row["held_since"]), interval, row["by_last_letter"])
+        return TooSoon(from_micros(row["held_since"]), interval, row["by_last_letter"])
 
     async def undo_send(self, send: Send) -> None:
         await self._fetch_in_turn("select undo_send($1, $2)", send.digest, send.email)
@@ -273,12 +283,12 @@ class PostgresStore:
         return swept
 
 
-def _earlier(params: bytes, key: UUID, *kept: Any) -> Earlier:
-    return Earlier(params, _kept(key.bytes, *kept))
+def _earlier(params: bytes, key: UUID, *kept: Any) -> ExistingClock:
+    return ExistingClock(params, _kept(key.bytes, *kept))
 
 
-def _kept(key: bytes, start: int, standing: int, latest: int, schedule: bytes = b"") -> Kept:
-    return Kept(Clock(key, from_micros(start), from_micros(standing), from_micros(latest)), schedule)
+def _kept(key: bytes, start: int, standing: int, latest: int, schedule: bytes = b"") -> StoredClock:
+    return StoredClock(Clock(key, from_micros(start), from_micros(standing), from_micros(latest)), schedule)
 
 
 def slot_of(key: bytes) -> int:

@@ -6,8 +6,8 @@ from typing import Any
 import apsw
 
 from tickover.api.timestamps import Moment, from_micros, to_micros
-from tickover.server.domain.logins import HOUR, Claimed, Held, Kind, Limits, Send
-from tickover.server.ports import NewSession
+from tickover.server.domain.logins import HOUR, Claimed, Kind, Limits, Send, TooSoon
+from tickover.server.storage.store import NewSession
 
 _OUT_OF_ORDER = timedelta(minutes=10)
 
@@ -17,10 +17,10 @@ _NEWEST_CODE = f"""
 _CODES_STOPPED = "exists (select 1 from login_failures where email = :email and count >= :failures)"
 
 
-def claim_send(db: apsw.Connection, send: Send, limits: Limits) -> Claimed | Held:
+def claim_send(db: apsw.Connection, send: Send, limits: Limits) -> Claimed | TooSoon:
     last = _last_send(db, send, limits.resend_interval)
     if last:
-        return Held(last, limits.resend_interval, by_last_letter=True)
+        return TooSoon(last, limits.resend_interval, by_last_email=True)
     counted = [
         _nth_newest_send(db, send, limits.sends_an_hour, "not spent"),
         _nth_newest_send(db, send, limits.sends_an_hour_from_one_network, "not spent and network = :network"),
@@ -28,7 +28,7 @@ def claim_send(db: apsw.Connection, send: Send, limits: Limits) -> Claimed | Hel
     # Where both caps hold, the wait is until neither does.
     latest = max((since for since in counted if since), default=None)
     if latest:
-        return Held(latest, HOUR, by_last_letter=False)
+        return TooSoon(latest, HOUR, by_last_email=False)
     return _keep_send(db, send, limits)
 
 

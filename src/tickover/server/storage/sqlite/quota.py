@@ -5,7 +5,7 @@ from typing import Any, Literal, TypeVar
 import apsw
 from msgspec import Struct
 
-from tickover.server.ports import Quota, QuotaExceeded
+from tickover.server.storage.store import Quota, QuotaExceeded
 
 _MOST_OWNERS = 10_000
 _V = TypeVar("_V")
@@ -40,7 +40,7 @@ class Refusal(Struct, frozen=True):
     """None if nothing was counted for it."""
 
 
-class Tally:
+class ClockQuota:
     """For each owner, two bounds of its usage: it is at most the one, and at least the other.
 
     They are kept in memory, which one server on one file may do: clocks are created here, and otherwise only grow

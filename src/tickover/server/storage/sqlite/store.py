@@ -14,13 +14,21 @@ import apsw
 from tickover.api.ids import first_living_key
 from tickover.api.timestamps import Moment, from_micros, to_micros
 from tickover.server.domain.clocks import Clock
-from tickover.server.domain.logins import Claimed, Held, Limits, Send, Try
-from tickover.server.ports import Created, Earlier, Kept, NewSession, Once, Quota, QuotaExceeded
+from tickover.server.domain.logins import Claimed, Limits, Send, TooSoon, Try
 from tickover.server.settings import SettingError
 from tickover.server.storage.migrations import migrations, pending
 from tickover.server.storage.sqlite import logins
-from tickover.server.storage.sqlite.quota import Refusal, Tally
-from tickover.server.storage.sqlite.writer import Writer, as_told, immediate
+from tickover.server.storage.sqlite.quota import ClockQuota, Refusal
+from tickover.server.storage.sqlite.writer import Writer, immediate, to_rejection
+from tickover.server.storage.store import (
+    Created,
+    ExistingClock,
+    IdempotencyRecord,
+    NewSession,
+    Quota,
+    QuotaExceeded,
+    StoredClock,
+)
 from tickover.server.storage.write_probe import WriteProbe
 
 _LOCK_WAIT_SECONDS = 5.0
@@ -33,7 +41,7 @@ _CREATED = Created()
 
 
 class SqliteStore:
-    """See `ports.Store` for what each method promises."""
+    """See `storage.store.Store` for what each method promises."""
 
     def __init__(self, path: Path) -> None:
         self._writing = _connect(path)
@@ -43,7 +51,7 @@ class SqliteStore:
         self._reading.set_busy_timeout(_READ_WAIT_MILLISECONDS)
         self._writer = Writer(self._writing, _LOCK_WAIT_SECONDS)
         self._probe = WriteProbe(lambda: self._writer.submit(_statement(_PROBE)))
-        self._tally = Tally()
+        self._quota = ClockQuota()
         self._loop = asyncio.get_running_loop()
 
     @classmethod
@@ -81,9 +89,9 @@ class SqliteStore:
         return self._outcome(owner, len(schedule), refusal)
 
     async def create_clock_once(
-        self, once: Once, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
-    ) -> Earlier | Created | QuotaExceeded:
-        def job(db: apsw.Connection) -> Earlier | Refusal | None:
+        self, once: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+    ) -> ExistingClock | Created | QuotaExceeded:
+        def job(db: apsw.Connection) -> ExistingClock | Refusal | None:
             found: Any = db.execute(_EARLIER, (once.digest, owner, living_from)).fetchone()
             if found is not None:
                 return _earlier(*found)
@@ -93,15 +101,15 @@ class SqliteStore:
             return refusal
 
         known = await self._writer.submit(job)
-        return known if isinstance(known, Earlier) else self._outcome(owner, len(schedule), known)
+        return known if isinstance(known, ExistingClock) else self._outcome(owner, len(schedule), known)
 
     def _create(
         self, db: apsw.Connection, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
     ) -> Refusal | None:
         size = len(schedule)
         if quota == _NO_QUOTA:
-            self._tally.forget(owner)
-        elif (refusal := self._tally.take_place(db, owner, clock.key, size, living_from, quota)) is not None:
+            self._quota.forget(owner)
+        elif (refusal := self._quota.take_place(db, owner, clock.key, size, living_from, quota)) is not None:
             return refusal
         instants = (to_micros(clock.start_time), to_micros(clock.frozen_time), to_micros(clock.max_time))
         db.execute("insert into clocks values (?, ?, ?, ?, ?, ?)", (clock.key, owner, *instants, size))
@@ -110,16 +118,16 @@ class SqliteStore:
 
     def _outcome(self, owner: bytes, size: int, refusal: Refusal | None) -> Created | QuotaExceeded:
         if refusal is None:
-            self._tally.note_created(owner, size)
+            self._quota.note_created(owner, size)
             return _CREATED
-        self._tally.note_refused(owner, refusal)
+        self._quota.note_refused(owner, refusal)
         return refusal.exceeded
 
-    async def find_creation(self, digest: bytes, owner: bytes, living_from: bytes) -> Earlier | None:
+    async def find_creation(self, digest: bytes, owner: bytes, living_from: bytes) -> ExistingClock | None:
         found = self._look_up(_EARLIER, digest, owner, living_from)
         return _earlier(*found) if found else None
 
-    async def find_clock(self, key: bytes, owner: bytes, *, with_schedule: bool = True) -> Kept | None:
+    async def find_clock(self, key: bytes, owner: bytes, *, with_schedule: bool = True) -> StoredClock | None:
         instants = self._look_up(_CLOCK, key, owner)
         if instants is None:
             return None
@@ -141,10 +149,12 @@ class SqliteStore:
 
         deleted = await self._writer.submit(job)
         if deleted:
-            self._tally.note_deleted(owner)
+            self._quota.note_deleted(owner)
         return deleted
 
-    async def advance_clock(self, key: bytes, owner: bytes, to: Moment, *, with_schedule: bool = True) -> Kept | None:
+    async def advance_clock(
+        self, key: bytes, owner: bytes, to: Moment, *, with_schedule: bool = True
+    ) -> StoredClock | None:
         micros = to_micros(to)
 
         def job(db: apsw.Connection) -> Any:
@@ -164,7 +174,7 @@ class SqliteStore:
             return None
         return _kept(key, *kept)
 
-    async def claim_send(self, send: Send, limits: Limits) -> Claimed | Held:
+    async def claim_send(self, send: Send, limits: Limits) -> Claimed | TooSoon:
         return await self._writer.submit(lambda db: logins.claim_send(db, send, limits))
 
     async def undo_send(self, send: Send) -> None:
@@ -220,7 +230,7 @@ class SqliteStore:
                 self._loop.call_soon(self._end_looking)
             return self._reading.execute(statement, bindings).fetchall()
         except apsw.Error as error:
-            raise as_told(error) from error
+            raise to_rejection(error) from error
 
     def _end_looking(self) -> None:
         with suppress(apsw.Error):
@@ -241,12 +251,12 @@ _EARLIER = """
     where digest = ? and owner = ? and key >= ?"""
 
 
-def _earlier(params: bytes, *kept: Any) -> Earlier:
-    return Earlier(params, _kept(*kept))
+def _earlier(params: bytes, *kept: Any) -> ExistingClock:
+    return ExistingClock(params, _kept(*kept))
 
 
-def _kept(key: bytes, start: int, standing: int, latest: int, schedule: bytes = b"") -> Kept:
-    return Kept(Clock(key, from_micros(start), from_micros(standing), from_micros(latest)), schedule)
+def _kept(key: bytes, start: int, standing: int, latest: int, schedule: bytes = b"") -> StoredClock:
+    return StoredClock(Clock(key, from_micros(start), from_micros(standing), from_micros(latest)), schedule)
 
 
 def _one(cursor: apsw.Cursor) -> bytes:

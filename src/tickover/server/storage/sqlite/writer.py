@@ -228,7 +228,7 @@ def _fails_all(batch: list[_Job], failure: Exception) -> bool:
     if len(batch) > 1 and not isinstance(failure, _AWAY):
         return False
     for job in batch:
-        job.failure = as_told(failure)
+        job.failure = to_rejection(failure)
     return True
 
 
@@ -266,7 +266,7 @@ def _roll_back(connection: apsw.Connection) -> None:
         connection.execute("rollback")
 
 
-def as_told(failure: Exception) -> Exception:
+def to_rejection(failure: Exception) -> Exception:
     """The database's own troubles as UNAVAILABLE; a fault of ours stays what it is."""
     if not isinstance(failure, _AWAY):
         return failure

@@ -1,0 +1,46 @@
+"""The interface `Mailer`: delivers one email at a time."""
+
+from enum import StrEnum
+from typing import Protocol
+
+from msgspec import Struct
+
+from tickover.api.timestamps import Moment
+
+
+class EmailKind(StrEnum):
+    """The purpose of an email. The value names its template."""
+
+    CODE = "code"
+    LINK = "link"
+    CODES_STOPPED = "codes_stopped"
+
+
+class Email(Struct, frozen=True):
+    """An email to one address."""
+
+    to: str
+    kind: EmailKind
+    secret: str
+    """The code or the whole login link; empty for CODES_STOPPED."""
+    lifetime_minutes: int
+    sent_at: Moment
+
+
+class MailRefused(Exception):
+    """The email was not accepted."""
+
+
+class MailOutcomeUnknown(Exception):
+    """It is unknown whether the email was accepted."""
+
+
+class Mailer(Protocol):
+    stays_here: bool
+    """True if emails never leave this machine. Every client of the server can then read them."""
+
+    async def deliver(self, letter: Email) -> None:
+        """Return when the email is accepted; otherwise raise MailRefused or MailOutcomeUnknown."""
+
+    async def close(self) -> None:
+        """Close all connections."""

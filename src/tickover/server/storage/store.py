@@ -1,0 +1,154 @@
+"""The interface `Store`, and the types of its results."""
+
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from tickover.api.timestamps import Moment
+from tickover.server.domain.clocks import Clock
+from tickover.server.domain.logins import Claimed, Limits, Send, TooSoon, Try
+
+
+class StoredClock(Struct, frozen=True):
+    """A clock and its encoded schedule. The schedule is empty if the caller didn't request it."""
+
+    clock: Clock
+    schedule: bytes
+
+
+class IdempotencyRecord(Struct, frozen=True):
+    """Identifies a creation with an idempotency key."""
+
+    digest: bytes
+    """A digest of the owner and the idempotency key."""
+    params: bytes
+    """A digest of the parameters."""
+
+
+class Quota(Struct, frozen=True):
+    """The limits on one owner's live clocks. 0 means no limit."""
+
+    clocks: int = 0
+    bytes: int = 0
+    """The total size of the stored schedules."""
+
+
+class Created(Struct, frozen=True):
+    """The clock was created."""
+
+
+class QuotaExceeded(Struct, frozen=True):
+    """The clock was not created, because it would exceed the owner's quota."""
+
+    limit: Literal["clocks", "bytes"]
+    oldest: bytes
+    """The key of the owner's oldest live clock, or of the rejected clock if the owner has none."""
+
+
+class ExistingClock(Struct, frozen=True):
+    """The clock that an earlier call with the same idempotency key created."""
+
+    params: bytes
+    """A digest of the earlier call's parameters."""
+    stored: StoredClock
+
+
+class NewSession(Struct, frozen=True):
+    """The session that a successful sign-in creates. `user_key` is used only if the address has no user yet."""
+
+    user_key: bytes
+    token_digest: bytes
+    created_at: Moment
+    expires_at: Moment
+
+
+class Store(Protocol):
+    """Stores users, tokens, clocks and logins.
+
+    Every method is atomic, and its changes are durable when it returns. Every method may raise a Rejection with
+    UNAVAILABLE.
+    """
+
+    async def ping(self) -> None:
+        """Return if the database accepts writes, or accepted one within the last second; else raise UNAVAILABLE."""
+
+    async def share_key(self, fingerprint: bytes, now: Moment) -> bool:
+        """Register the fingerprint of this server's secret key. Call it every minute.
+
+        Return False, and register nothing, while other servers use another key. Codes from one server would be invalid
+        on the other.
+        """
+
+    async def user_of_token(self, token_digest: bytes, now: Moment) -> bytes | None:
+        """Return the user's key if the token is valid."""
+
+    async def create_clock(
+        self, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+    ) -> Created | QuotaExceeded:
+        """Store a new clock if it fits into the quota together with the owner's clocks from key `living_from` on."""
+
+    async def create_clock_once(
+        self, record: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+    ) -> ExistingClock | Created | QuotaExceeded:
+        """Store a new clock, unless a live clock was created with the same record. Return that one instead.
+
+        Of concurrent calls with the same digest, one creates the clock, and the others return it.
+        """
+
+    async def find_creation(self, digest: bytes, owner: bytes, living_from: bytes) -> ExistingClock | None:
+        """Return the owner's clock that was created with this digest, if its key is at least `living_from`."""
+
+    async def find_clock(self, key: bytes, owner: bytes, *, with_schedule: bool = True) -> StoredClock | None:
+        """Return the clock, or None if the owner has no such clock."""
+
+    async def list_clocks(self, owner: bytes, living_from: bytes, before: bytes | None, most: int) -> list[Clock]:
+        """Return the owner's clocks with keys from `living_from` up to but excluding `before`, newest first."""
+
+    async def delete_clock(self, key: bytes, owner: bytes) -> bool:
+        """Delete the clock and its idempotency record. Return False if the owner has no such clock."""
+
+    async def advance_clock(
+        self, key: bytes, owner: bytes, to: Moment, *, with_schedule: bool = True
+    ) -> StoredClock | None:
+        """Set the frozen time to `to`, if `to` is between the frozen time and the max time, both inclusive.
+
+        Return the resulting clock, changed or not, or None if the owner has no such clock.
+        """
+
+    async def claim_send(self, send: Send, limits: Limits) -> Claimed | TooSoon:
+        """Record an email and make its secret valid, unless earlier emails make it too soon.
+
+        Three rules count: the interval since the last email that holds the address's slot, the unused emails of the
+        last hour to the address, and those from the same network. If it is too soon, nothing changes.
+        """
+
+    async def undo_send(self, send: Send) -> None:
+        """Delete the record of an email that was not sent. The previous code becomes the newest again."""
+
+    async def free_slot(self, send: Send) -> None:
+        """Release the slot of an email whose delivery is unknown. Its secret stays valid."""
+
+    async def count_try(self, email: str, limits: Limits, now: Moment) -> Try | None:
+        """Count a try and a failure against the address's newest code.
+
+        Return None if there is no live code, or if its tries or the address's failures are used up. Both cases write
+        durably, so they take the same time.
+        """
+
+    async def redeem_code(self, email: str, code_digest: bytes, session: NewSession) -> bytes | None:
+        """Use the code and create a session. Void all other secrets of the address, and reset its failures.
+
+        Return the user's key, or None if the code was already used or is no longer the newest.
+        """
+
+    async def redeem_link(self, link_digest: bytes, session: NewSession) -> bytes | None:
+        """Use a login link in the same way. Return None if it is unknown, used or expired; that writes durably too."""
+
+    async def revoke_token(self, token_digest: bytes) -> None:
+        """Make the token invalid, effective when this returns."""
+
+    async def sweep(self, now: Moment, most: int) -> int:
+        """Delete up to `most` expired rows of each kind, or a whole day of clocks. Return 0 if nothing is left."""
+
+    async def close(self) -> None:
+        """Finish accepted calls, then close the database."""
