@@ -38,9 +38,11 @@ class _Line:
     def answer(self) -> tuple[int, bytes]:
         status = int(self._file.readline().split()[1])
         length = 0
+        self.says_close = False
         while (line := self._file.readline()) not in (b"\r\n", b""):
             if line.lower().startswith(b"content-length:"):
                 length = int(line.split(b":")[1])
+            self.says_close |= line.lower() == b"connection: close\r\n"
         return status, self._file.read(length)
 
     def is_closed(self) -> bool:
@@ -126,5 +128,6 @@ def test_an_offer_keeps_no_connection_open(tmp_path: Path, written: bytes) -> No
         line = _Line(program)
         line.say(written)
         assert line.answer()[0] == 200
+        assert line.says_close
         assert line.is_closed()
         line.close()
