@@ -163,3 +163,8 @@ def test_any_other_header_carries_no_token(header: bytes) -> None:
 def test_a_token_that_was_made_can_be_read() -> None:
     token = Mint(KEY).new_bearer_token()
     assert read_bearer_token(f"Bearer {token}".encode()) == token
+
+
+def test_fingerprints_are_equal_only_for_equal_keys() -> None:
+    fingerprints = [Mint(key).key_fingerprint() for key in (b"one key", b"one key", b"another key")]
+    assert fingerprints[0] == fingerprints[1] != fingerprints[2]

@@ -66,7 +66,14 @@ TABLE = [
     Row(16, "BODY_TOO_LARGE", -32600, 413, headers=("connection",)),
 ]
 _BEFORE_A_BATCH_IS_SEEN = (1, 16)
-_EVERY_ANSWER_HAS = {"content-type", "content-length", "x-request-id"}
+_EVERY_ANSWER_HAS = {
+    "cache-control",
+    "content-length",
+    "content-type",
+    "date",
+    "x-content-type-options",
+    "x-request-id",
+}
 
 
 def test_the_table_holds_every_reason_and_no_other() -> None:
