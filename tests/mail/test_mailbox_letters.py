@@ -146,6 +146,7 @@ async def test_a_letter_is_for_nobody_else(world: World, form: str) -> None:
     policy = headers.pop("content-security-policy")
     assert "default-src 'none'" in policy
     assert ("sandbox; " in policy) == (form == "html")
+    assert headers.pop("date")
     assert headers.pop("x-request-id")
     assert headers.pop("content-length")
     assert headers == {

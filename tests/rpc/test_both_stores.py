@@ -226,7 +226,10 @@ class _Play:
                 await self._call([(act, *how)])
 
     async def _call(self, acts: Sequence[tuple[Any, ...]]) -> None:
-        self._last, whose = acts, acts[0][1]
+        # A batch has one token, so that all its calls are made by the same person.
+        whose = acts[0][1]
+        acts = [(act, whose, *how) for act, _, *how in acts]
+        self._last = acts
         calls = [call(*self._written(*act), id=number) for number, act in enumerate(acts)]
         single = acts[0] if len(acts) == 1 else ("several",)
         # A key goes with a single call.
