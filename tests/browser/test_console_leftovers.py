@@ -77,6 +77,7 @@ async def test_call_history_ends_with_a_session_ended_in_another_tab(program: Pr
     await other.get_by_role("button", name="Sign out").click()
     await expect(console.said).to_have_text("Your session was ended in another tab.")
     await sign_in_as_another(console)
+    await expect(console.heading("Start with a scenario")).to_be_visible()
     assert (await methods_in_history(console)).count("listTestClocks") == 1
 
 

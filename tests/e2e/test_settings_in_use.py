@@ -190,5 +190,19 @@ def test_every_field_of_the_policy_comes_from_a_setting() -> None:
     assert set(policy) == {"public_url", *(place for place, _ in _LIMITS.values())}
 
 
-def test_every_setting_is_tested_here() -> None:
-    assert _tested == {setting.name for setting in SETTINGS}
+_TESTED_WITH_HTTP = {
+    "drain_seconds": "test_signals.py",
+    "keep_alive_seconds": "test_http_limits.py",
+    "max_connections": "test_http_limits.py",
+    "max_in_flight": "test_http_server.py",
+}
+"""Settings whose effect another file tests with the real program."""
+
+
+@pytest.mark.parametrize(("name", "file"), _TESTED_WITH_HTTP.items())
+def test_another_file_sets_the_variable(name: str, file: str) -> None:
+    assert f"TICKOVER_{name.upper()}" in (Path(__file__).parent / file).read_text("utf-8")
+
+
+def test_every_setting_is_tested() -> None:
+    assert _tested | set(_TESTED_WITH_HTTP) == {setting.name for setting in SETTINGS}

@@ -114,6 +114,9 @@ class Connection(asyncio.Protocol):
             self._transport.write(CONTINUE)
 
     def request_received(self, request: Request) -> None:
+        if self._ignores_input:
+            # The request before was the last one, and the parser may not know it.
+            return
         self._arriving_since = None
         self._owes_continue = False
         if self._pool.receiving:

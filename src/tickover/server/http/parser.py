@@ -18,6 +18,11 @@ from tickover.server.http.messages import BAD_REQUEST, HEAD_TOO_LARGE, UNKNOWN_C
 MAX_DISCARDED: Final = 16 * MAX_BODY
 """Bytes of a too large body that are read and thrown away, so that its sender is able to read the response."""
 
+_MAX_HEADERS: Final = 256
+"""Many small headers take far more memory than their bytes."""
+_MAX_PIECES: Final = 1024
+"""Pieces of a body before they are joined. Each piece takes more memory than its bytes."""
+
 
 class RefusedError(Exception):
     """The connection has to be closed, after this refusal."""
@@ -137,6 +142,8 @@ class RequestParser:
             self._target += part
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        if len(self._headers) >= _MAX_HEADERS:
+            self._refuse(HEAD_TOO_LARGE)
         self._headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
@@ -200,6 +207,8 @@ class RequestParser:
         assert request is not None, "a body follows a head"
         if self.body_size <= MAX_BODY:
             self._chunks.append(body)
+            if len(self._chunks) > _MAX_PIECES:
+                self._chunks = [b"".join(self._chunks)]
             receiver.body_received(len(body))
         elif before <= MAX_BODY:
             self._chunks = []
