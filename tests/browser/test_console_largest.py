@@ -96,6 +96,7 @@ async def test_all_of_it_is_there(browser: Browser, program: Program, currencies
         assert await console.tab.measure("() => document.documentElement.scrollWidth <= innerWidth")
         # And its card.
         await console.open("#/clocks")
+        await expect(console.heading("Clocks")).to_be_visible()
         await expect(page.get_by_role("listitem")).to_contain_text(re.compile(r"[0-9]+ posted"))
 
 

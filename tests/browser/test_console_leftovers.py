@@ -49,8 +49,9 @@ async def end_on_the_server(console: Console) -> None:
 
 async def methods_in_history(console: Console) -> list[str]:
     await console.page.locator("summary").filter(has_text="The call behind it").click()
-    calls = console.page.get_by_role("list", name="The last calls").locator(".method")
-    return [str(method) for method in await calls.all_inner_texts()]
+    calls = console.page.get_by_role("list", name="The last calls")
+    await expect(calls).to_be_visible()
+    return [str(method) for method in await calls.locator(".method").all_inner_texts()]
 
 
 @pytest.mark.parametrize("end", [sign_out, end_on_the_server])
