@@ -1,0 +1,253 @@
+"""Rules of the code base that no linter checks."""
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.support.repository import text_files
+from tests.support.transcripts import ROOT
+from tickover.api.errors import Reason
+from tickover.server.jsonrpc.envelope import CODES
+
+PACKAGE = ROOT / "src" / "tickover"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+MAX_FILE_LINES = 350
+MAX_FUNCTION_LINES = 50
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+def modules_with(matches: Callable[[ast.AST], bool], paths: list[Path] = SOURCES) -> set[str]:
+    """Return the modules with a node for which `matches` is true, as paths below the package."""
+    return {
+        path.relative_to(PACKAGE).as_posix() for path in paths if any(matches(node) for node in ast.walk(tree_of(path)))
+    }
+
+
+def lines_with(pattern: str, found_in: dict[str, str]) -> list[str]:
+    return [
+        f"{name}:{number}: {line.strip()}"
+        for name, text in found_in.items()
+        for number, line in enumerate(text.splitlines(), 1)
+        if re.search(pattern, line)
+    ]
+
+
+# Form
+
+
+def test_every_module_has_a_docstring() -> None:
+    modules = [*SOURCES, *(ROOT / "tests").rglob("*.py")]
+    undocumented = [path for path in modules if path.stat().st_size and not ast.get_docstring(tree_of(path))]
+    assert [name_of(path) for path in undocumented] == []
+
+
+def test_no_file_is_too_long() -> None:
+    lengths = {name_of(path): len(path.read_text("utf-8").splitlines()) for path in SOURCES}
+    assert {name: length for name, length in lengths.items() if length > MAX_FILE_LINES} == {}
+
+
+def test_no_function_is_too_long() -> None:
+    too_long = {
+        f"{name_of(path)}: {node.name}"
+        for path in SOURCES
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or node.lineno) - node.lineno >= MAX_FUNCTION_LINES
+    }
+    assert too_long == set()
+
+
+def test_no_module_has_an_empty_name() -> None:
+    empty_names = {"utils", "util", "helpers", "services", "base", "common", "manager", "misc"}
+    assert [name_of(path) for path in SOURCES if empty_names & {path.stem, path.parent.name}] == []
+
+
+def test_no_class_in_src_looks_like_a_test_class() -> None:
+    assert modules_with(lambda node: isinstance(node, ast.ClassDef) and node.name.startswith("Test")) == set()
+
+
+def test_no_comment_postpones_work() -> None:
+    # In quotes, the last one is a currency code.
+    assert lines_with(r"""\b(?:TO[D]O|FIX[M]E|(?<!["'])X[X]X(?!["']))\b""", text_files()) == []
+
+
+# Time, randomness and exceptions
+
+
+def reads_wall_clock(node: ast.AST) -> bool:
+    if isinstance(node, ast.ImportFrom):
+        return node.module == "time" and any(alias.name in ("time", "time_ns") for alias in node.names)
+    calls = r"(.+\.)?(datetime|date)\.(now|utcnow|today)|time\.time(_ns)?"
+    return isinstance(node, ast.Attribute) and bool(re.fullmatch(calls, ast.unparse(node)))
+
+
+def reads_randomness(node: ast.AST) -> bool:
+    modules = {"random", "secrets", "uuid"}
+    if isinstance(node, ast.Import):
+        return any(alias.name in modules for alias in node.names)
+    if isinstance(node, ast.ImportFrom):
+        return node.module in modules or (node.module == "os" and any(alias.name == "urandom" for alias in node.names))
+    return isinstance(node, ast.Attribute) and ast.unparse(node) in ("os.urandom", "os.getrandom")
+
+
+def catches_all_exceptions(node: ast.AST) -> bool:
+    if not isinstance(node, ast.ExceptHandler):
+        return False
+    return node.type is None or bool({"Exception", "BaseException"} & set(re.findall(r"\w+", ast.unparse(node.type))))
+
+
+@pytest.mark.parametrize(
+    ("matches", "allowed"),
+    [
+        pytest.param(
+            reads_wall_clock,
+            {"server/http/handler.py", "cli/session.py"},
+            id="wall clock",
+        ),
+        pytest.param(
+            reads_randomness,
+            {
+                "server/domain/tokens.py",
+                "server/secret_key.py",
+                "server/http/handler.py",  # the prefix of request ids
+                "client/calls.py",  # idempotency keys
+                "pytest_plugin/emails.py",  # unused email addresses
+            },
+            id="randomness",
+        ),
+        pytest.param(
+            catches_all_exceptions,
+            {
+                "server/jsonrpc/dispatch.py",
+                "server/http/handler.py",
+                "server/background.py",
+                "server/storage/sqlite/writer.py",
+                "server/storage/postgres/batcher.py",
+            },
+            id="exceptions",
+        ),
+    ],
+)
+def test_only_listed_modules_use(matches: Callable[[ast.AST], bool], allowed: set[str]) -> None:
+    assert modules_with(matches) == allowed
+
+
+@pytest.mark.parametrize(
+    ("matches", "source"),
+    [
+        (reads_wall_clock, "datetime.now(UTC)"),
+        (reads_wall_clock, "datetime.datetime.utcnow()"),
+        (reads_wall_clock, "date.today()"),
+        (reads_wall_clock, "time.time()"),
+        (reads_wall_clock, "from time import time"),
+        (reads_randomness, "import random"),
+        (reads_randomness, "from secrets import token_hex"),
+        (reads_randomness, "entropy = os.urandom"),
+        (reads_randomness, "from uuid import uuid4"),
+        (catches_all_exceptions, "try: ...\nexcept: ..."),
+        (catches_all_exceptions, "try: ...\nexcept Exception as error: ..."),
+        (catches_all_exceptions, "try: ...\nexcept (KeyError, BaseException): ..."),
+    ],
+)
+def test_uses_are_recognized(matches: Callable[[ast.AST], bool], source: str) -> None:
+    assert any(matches(node) for node in ast.walk(ast.parse(source)))
+
+
+@pytest.mark.parametrize(
+    ("matches", "source"),
+    [
+        (reads_wall_clock, "self.now"),
+        (reads_wall_clock, "time.monotonic()"),
+        (reads_randomness, "def uuid7(random): ..."),
+        (catches_all_exceptions, "try: ...\nexcept (KeyError, SMTPException): ..."),
+    ],
+)
+def test_other_code_is_not_mistaken_for_a_use(matches: Callable[[ast.AST], bool], source: str) -> None:
+    assert not any(matches(node) for node in ast.walk(ast.parse(source)))
+
+
+def test_sql_never_reads_the_clock() -> None:
+    files = [path for path in (PACKAGE / "server" / "storage").rglob("*") if path.suffix in (".py", ".sql")]
+    storage = {name_of(path): path.read_text("utf-8") for path in files}
+    clock = r"(?i)\bcurrent_(?:time|date|timestamp)\b|\bnow\(\)|'now'|\b(?:unixepoch|julianday|strftime)\("
+    assert lines_with(clock, storage) == []
+
+
+# Tables
+
+
+def test_every_reason_has_a_code_and_a_section_in_the_docs() -> None:
+    page = (ROOT / "docs" / "api.md").read_text("utf-8")
+    assert set(CODES) == set(Reason)
+    assert [reason for reason in Reason if f"\n### {reason}\n" not in page] == []
+
+
+def test_migrations_are_numbered_without_gaps() -> None:
+    dialects = [folder for folder in (PACKAGE / "server" / "storage" / "schema").iterdir() if folder.is_dir()]
+    assert dialects
+    for dialect in dialects:
+        names = sorted(file.name for file in dialect.iterdir())
+        assert [bool(re.fullmatch(r"[0-9]{4}_[a-z_]+\.sql", name)) for name in names] == [True] * len(names)
+        assert [int(name[:4]) for name in names] == list(range(1, len(names) + 1))
+
+
+# Pins and paths
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "requirements").glob("*.txt")), ids=name_of)
+def test_every_pin_has_hashes_and_no_url(path: Path) -> None:
+    text = path.read_text("utf-8")
+    pins = [line for line in text.replace("\\\n", " ").splitlines() if line.strip() and not line.startswith("#")]
+    form = r"[a-z0-9.-]+==[^ ;]+( ;[^#]+?)?( +--hash=sha256:[0-9a-f]{64})+"
+    assert pins
+    assert [pin[:60] for pin in pins if not re.fullmatch(form, pin.strip())] == []
+    assert "://" not in text
+
+
+def test_no_file_names_a_registry_or_a_local_path() -> None:
+    registries = r"pypi[.]org|pythonhosted[.]org|npmjs[.]|conda[.]anaconda|(?:extra-|default-)?index-ur[l]"
+    paths = r"(?<![\w.$})~-])/(?:home|root|Users|work|opt|mnt|private|var/folders)/[\w.]"
+    assert lines_with(rf"{registries}|{paths}", text_files()) == []
+
+
+# Links
+
+
+def links() -> Iterator[tuple[Path, str]]:
+    for page in PAGES:
+        prose = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+        for target in re.findall(r"\]\(([^)\s]+)\)", prose):
+            if not target.startswith("https://"):
+                yield page, target
+
+
+def anchors_of(page: Path) -> set[str]:
+    """Return the anchors that GitHub gives the headings of a page."""
+    prose = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.+)$", prose, re.MULTILINE)
+    assert len(headings) == len(set(headings)), f"{page.name} has two equal headings"
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_link_has_a_target() -> None:
+    broken = []
+    for page, target in links():
+        name, _, anchor = target.partition("#")
+        linked = (page.parent / name).resolve() if name else page
+        if not linked.exists() or (anchor and anchor not in anchors_of(linked)):
+            broken.append(f"{page.name}: {target}")
+    assert broken == []
+    assert len(list(links())) > 30
