@@ -1,4 +1,4 @@
-"""The docs say what is: their examples are the program's answers, and their tables are complete."""
+"""The examples in the docs run, and the tables in the docs are complete."""
 
 import json
 import re
@@ -25,7 +25,8 @@ from tickover.server.operations import OPERATIONS
 from tickover.server.settings import CLIENT_VARIABLES, PREFIX, SETTINGS, read_settings
 
 DOCS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BOUNDS = {name: value for name, value in vars(limits).items() if name.isupper()}
+ERROR_PAGES = ("docs/api.md", "tests/transcripts/errors.md")
+LIMITS = {name: value for name, value in vars(limits).items() if name.isupper()}
 
 
 def read(name: str) -> str:
@@ -33,48 +34,51 @@ def read(name: str) -> str:
 
 
 def section(page: str, heading: str) -> str:
-    """What stands under a heading, its own headings included."""
+    """Return the text under a heading, including its subsections."""
     level = heading.partition(" ")[0]
     found = re.search(rf"^{re.escape(heading)}\n(.*?)(?=^#{{1,{len(level)}}} |\Z)", page, re.DOTALL | re.MULTILINE)
-    assert found, f"there is no heading {heading!r}"
+    assert found, f"no heading {heading!r}"
     return found[1]
 
 
-def rows(text: str, heads: str) -> list[list[str]]:
-    """The rows of the table with these heads."""
-    _, found, below = text.partition(f"| {heads} |\n")
-    assert found, f"there is no table of {heads!r}"
+def rows(text: str, header: str) -> list[list[str]]:
+    """Return the rows of the table with this header."""
+    _, found, below = text.partition(f"| {header} |\n")
+    assert found, f"no table with the header {header!r}"
     lines = below.splitlines()[1:]
     end = next((number for number, line in enumerate(lines) if not line.startswith("|")), len(lines))
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[:end]]
 
 
 def quoted(cell: str) -> list[str]:
+    """Return the texts between backticks."""
     return re.findall(r"`([^`]+)`", cell)
-
-
-# Commands
-
-
-def test_commands_in_the_docs_exist() -> None:
-    targets = re.findall(r"^([a-z]+):", read("Makefile"), re.MULTILINE)
-    commands = "".join(fences(page.read_text("utf-8"), "sh") for page in DOCS)
-    used = re.findall(r"\bmake ([a-z]+)", commands)
-    assert {"run", "test"} <= set(used) <= set(targets)
 
 
 def fences(page: str, kind: str) -> str:
     return "".join(re.findall(rf"^```{kind}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE))
 
 
+# Commands
+
+
+def test_make_targets_in_the_docs_exist() -> None:
+    targets = re.findall(r"^([a-z]+):", read("Makefile"), re.MULTILINE)
+    commands = "".join(fences(page.read_text("utf-8"), "sh") for page in DOCS)
+    used = re.findall(r"\bmake ([a-z]+)", commands)
+    assert {"run", "test"} <= set(used) <= set(targets)
+
+
 # docs/start.md
 
 
-def test_the_table_of_settings_is_the_settings() -> None:
+def test_settings_table_lists_every_setting() -> None:
     table = rows(read("docs/start.md"), "Variable | Flag | Default | What it is")
-    # A default in brackets is none of the setting's own, but is worked out at the start.
-    told = [(*quoted(variable), flag, default if default[0] == "`" else "") for variable, flag, default, _ in table]
-    assert told == [
+    # A default in parentheses is computed at startup, so the setting has none.
+    documented = [
+        (*quoted(variable), flag, default if default[0] == "`" else "") for variable, flag, default, _ in table
+    ]
+    assert documented == [
         (
             setting.variable,
             f"`--{setting.name.replace('_', '-')}`" if setting.has_flag else "none",
@@ -84,13 +88,13 @@ def test_the_table_of_settings_is_the_settings() -> None:
     ]
 
 
-def test_every_variable_in_the_docs_is_a_setting_or_the_clients() -> None:
+def test_variables_in_the_docs_exist() -> None:
     named = {name for page in DOCS for name in re.findall(rf"{PREFIX}[A-Z_]*[A-Z]", page.read_text("utf-8"))}
     assert frozenset({"TICKOVER_URL", "TICKOVER_TOKEN"}) == CLIENT_VARIABLES
     assert named <= {setting.variable for setting in SETTINGS} | CLIENT_VARIABLES
 
 
-def test_every_value_set_in_the_docs_is_accepted(tmp_path: Path) -> None:
+def test_values_in_the_docs_are_accepted(tmp_path: Path) -> None:
     commands = fences(read("docs/start.md"), "sh")
     values = re.findall(rf"({PREFIX}\w+)=('[^']*'|\S*)", commands)
     mail_urls = re.findall(r"`(smtps?://\S+)`", read("docs/start.md"))
@@ -105,19 +109,19 @@ def test_every_value_set_in_the_docs_is_accepted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-async def test_the_examples_are_what_the_program_answers(name: str, tmp_path: Path) -> None:
+async def test_examples_show_the_actual_responses(name: str, tmp_path: Path) -> None:
     page = read(name)
     assert await update_page(page, tmp_path) == page, "run `python -m tests.support.transcripts` and review the changes"
 
 
-def test_the_table_of_operations_is_the_operations() -> None:
+def test_operations_table_lists_every_operation() -> None:
     table = rows(read("docs/api.md"), "Operation | Token | What it does")
-    told = {quoted(name)[0]: token == "yes" for name, token, _ in table}
-    assert told == {name: operation.needs_token for name, operation in OPERATIONS.items()}
+    documented = {quoted(name)[0]: token == "yes" for name, token, _ in table}
+    assert documented == {name: operation.needs_token for name, operation in OPERATIONS.items()}
 
 
 def fields_of(kind: Any) -> Iterator[str]:
-    """The names on the wire of a type's fields, those of entries inside it included."""
+    """Return the JSON names of a type's fields, and those of the entries inside it."""
     for field in msgspec.structs.fields(kind):
         yield field.encode_name
         for inner in _structs_in(field.type):
@@ -132,67 +136,71 @@ def _structs_in(annotation: Any) -> Iterator[type[msgspec.Struct]]:
 
 
 @pytest.mark.parametrize("method", OPERATIONS)
-def test_every_parameter_is_documented_with_its_operation(method: str) -> None:
-    told = section(read("docs/api.md"), f"### {method}")
-    named = {name for line in told.splitlines() if line.startswith("| `") for name in quoted(line.split("|")[1])}
+def test_every_parameter_is_documented(method: str) -> None:
+    text = section(read("docs/api.md"), f"### {method}")
+    named = {name for line in text.splitlines() if line.startswith("| `") for name in quoted(line.split("|")[1])}
     assert set(fields_of(OPERATIONS[method].params)) <= named
 
 
-def test_every_field_of_an_answer_is_documented() -> None:
-    told = read("docs/api.md")
+def test_every_field_of_a_result_is_documented() -> None:
+    page = read("docs/api.md")
     items = (TransactionEntry, ContributionEntry, GoalHead, Progress)
-    answers = (Sent, SignedIn, Done, Summary, ClockPage, StoredEmail, *items)
-    missing = {name for kind in answers for name in [*fields_of(kind), "source"] if f"`{name}`" not in told}
+    results = (Sent, SignedIn, Done, Summary, ClockPage, StoredEmail, *items)
+    missing = {name for kind in results for name in [*fields_of(kind), "source"] if f"`{name}`" not in page}
     assert missing == set()
 
 
-def test_the_table_of_reasons_is_the_codes() -> None:
-    table = reasons_table()
-    assert {name: (code, status) for name, (code, status, _) in table.items()} == {
+def test_reasons_table_has_the_codes_and_statuses() -> None:
+    assert {name: (code, status) for name, (code, status, _) in reasons_table().items()} == {
         str(reason): codes for reason, codes in CODES.items()
     }
 
 
 def reasons_table() -> dict[str, tuple[int, int, set[str]]]:
-    table = rows(read("docs/api.md"), "Reason | Code | HTTP | When | Beside `reason` in `data`")
+    table = rows(read("docs/api.md"), "Reason | Code | HTTP | Cause | Other fields in `data`")
     return {quoted(name)[0]: (int(code), int(http), set(quoted(data))) for name, code, http, _, data in table}
 
 
-def errors_shown() -> Iterator[Any]:
-    """The error objects in the answers on the page."""
-    # The one fence that is no JSON is an example of just that.
-    for fence in re.findall(r"^```(?:json|http)\n(.*?)^```$", read("docs/api.md"), re.DOTALL | re.MULTILINE):
+def example_errors() -> Iterator[Any]:
+    """Return the error objects in the example responses."""
+    for fence in (fence for name in ERROR_PAGES for fence in re.findall(_EXAMPLE, read(name))):
         body = fence.partition("\n\n")[2] if re.match("[A-Z]", fence) else fence
         if '"error":' in body:
-            answer = json.loads(body)
-            yield from (one["error"] for one in (answer if isinstance(answer, list) else [answer]) if "error" in one)
+            response = json.loads(body)
+            yield from (
+                one["error"] for one in (response if isinstance(response, list) else [response]) if "error" in one
+            )
 
 
-def test_every_reason_that_can_be_provoked_is_shown_under_its_name_with_its_data() -> None:
-    shown = {error["data"]["reason"]: error for error in errors_shown()}
-    assert set(shown) == set(Reason) - {Reason.INTERNAL}
+_EXAMPLE = re.compile(r"^```(?:json|http)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def test_every_reason_has_an_example_with_its_data() -> None:
+    examples = {error["data"]["reason"]: error for error in example_errors()}
+    # No request can cause INTERNAL.
+    assert set(examples) == set(Reason) - {Reason.INTERNAL}
     for name, (code, _, data) in reasons_table().items():
-        assert name in section(read("docs/api.md"), f"### {name}") or name == Reason.INTERNAL
-        if name in shown:
-            assert shown[name]["code"] == code
-            assert set(shown[name]["data"]) - {"reason"} == data
+        if name in examples:
+            assert name in section(read("tests/transcripts/errors.md"), f"### {name}")
+            assert examples[name]["code"] == code
+            assert set(examples[name]["data"]) - {"reason"} == data
 
 
-def test_every_rule_of_faults_is_in_the_table_and_shown() -> None:
-    told = {quoted(rule)[0] for rule, _ in rows(read("docs/api.md"), "Rule | Broken by")}
-    shown = {fault["rule"] for error in errors_shown() for fault in error["data"].get("errors", ())}
-    # To break these three takes more than a page holds.
-    assert told == shown | {"count", "depth", "length"}
+def test_every_rule_of_faults_is_documented_and_has_an_example() -> None:
+    documented = {name for rule, _ in rows(read("docs/api.md"), "Rule | Violated by") for name in quoted(rule)}
+    examples = {fault["rule"] for error in example_errors() for fault in error["data"].get("errors", ())}
+    # Examples of these three would be too long for a page.
+    assert documented == examples | {"count", "depth", "length"}
 
 
-def test_the_table_of_limits_is_the_limits() -> None:
+def test_limits_table_lists_every_limit() -> None:
     table = rows(read("docs/api.md"), "Limit | Value")
-    for (what, told), (name, value) in zip(table, BOUNDS.items(), strict=True):
-        assert any(re.match(rf"{form}\b", told) for form in written(value)), f"{what}: {told} is not {name}"
+    for (description, text), (name, value) in zip(table, LIMITS.items(), strict=True):
+        assert any(re.match(rf"{form}\b", text) for form in written(value)), f"{description}: {text} is not {name}"
 
 
 def written(value: int | timedelta) -> list[str]:
-    """The ways in which a person would write it."""
+    """Return the ways in which a page can write the value."""
     if isinstance(value, int):
         return [f"{value:,}"]
     units = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
@@ -204,12 +212,12 @@ def written(value: int | timedelta) -> list[str]:
 # docs/architecture.md, docs/decisions.md, CHANGELOG.md
 
 
-def test_the_tree_names_every_module_and_nothing_else() -> None:
+def test_tree_lists_every_module_and_nothing_else() -> None:
     tree = re.findall(r"^```\n(src/tickover/.*?)^```$", read("docs/architecture.md"), re.DOTALL | re.MULTILINE)[0]
     named = set(paths_in(tree))
     package = ROOT / "src" / "tickover"
     modules = {path.relative_to(ROOT) for path in package.rglob("*.py")}
-    # A package's own file is the line of its folder.
+    # The line of a package describes its __init__.py.
     assert {path.parent if path.name == "__init__.py" else path for path in modules} <= named
     assert [path for path in named if not (ROOT / path).exists()] == []
 
@@ -219,7 +227,7 @@ def paths_in(tree: str) -> Iterator[Path]:
     for line in tree.splitlines():
         depth = (len(line) - len(line.lstrip())) // 2
         name, *described = line.split()
-        assert described or depth == 0, f"{name} is not described"
+        assert described or depth == 0, f"{name} has no description"
         folders = [*folders[:depth], name]
         yield Path(*folders)
 
@@ -230,5 +238,5 @@ def test_decisions_keep_their_numbers() -> None:
     assert set(numbers) >= set(range(1, 46))
 
 
-def test_the_changelog_begins_with_this_version() -> None:
+def test_changelog_starts_with_this_version() -> None:
     assert re.findall(r"^## \[(.*?)\]", read("CHANGELOG.md"), re.MULTILINE)[0] == __version__

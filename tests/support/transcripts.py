@@ -27,7 +27,7 @@ from typing import Any, Final
 from tests.support.world import Answer, World, open_world
 
 ROOT: Final = Path(__file__).parent.parent.parent
-PAGES: Final = ("docs/api.md", "docs/concepts.md")
+PAGES: Final = ("docs/api.md", "docs/concepts.md", "tests/transcripts/errors.md")
 
 _WIDTH: Final = 110
 _PART: Final = re.compile(
