@@ -21,7 +21,7 @@ _LEFT = 560
 _RIGHT = 820
 _VERDICT = 844
 _BAR = 12
-_MOST_DOUBLINGS = 3
+_MAX_DOUBLINGS = 3
 """What is farther from its target than this ends in an arrow; most figures are near, and shall be told apart."""
 
 _STYLE = """
@@ -81,7 +81,7 @@ class _Scale:
         spreads = [(row, row.spread) for row in rows if row.spread is not None]
         figures = [attainment(row, value) for row, spread in spreads for value in (spread.lowest, spread.highest)]
         farthest = max((abs(math.log2(figure)) for figure in figures), default=1.0)
-        self.doublings = min(_MOST_DOUBLINGS, max(2, math.ceil(farthest)))
+        self.doublings = min(_MAX_DOUBLINGS, max(2, math.ceil(farthest)))
 
     def has_room_for(self, figure: float) -> bool:
         return abs(math.log2(figure)) <= self.doublings

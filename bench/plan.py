@@ -18,7 +18,7 @@ ALL_OVER = "all over many clocks"
 
 ROUNDS = 5
 MOST_CONNECTIONS = 64
-_MOST_SECONDS = 9.3 * 60
+_MAX_SECONDS = 9.3 * 60
 _AROUND_A_SLOT = 0.18
 """To start the generator, and until it looks whether it shall end, which it does ten times a second."""
 _LONGEST_SLOT = 0.8
@@ -160,7 +160,7 @@ def fitted(plan: Plan, parts: dict[str, Part], elapsed: float) -> Plan:
     """With slots of a length that lets the run end in time; rounds are never given up for it."""
     if plan.is_quick:
         return plan
-    for_slots = _MOST_SECONDS - elapsed - sum(part.other_seconds for part in parts.values())
+    for_slots = _MAX_SECONDS - elapsed - sum(part.other_seconds for part in parts.values())
     slots = sum(part.slots for part in parts.values())
     seconds = for_slots / max(slots, 1) - _AROUND_A_SLOT
     return replace(plan, slot_seconds=max(_SHORTEST_SLOT, min(_LONGEST_SLOT, seconds)))

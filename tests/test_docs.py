@@ -16,9 +16,9 @@ from tickover import __version__
 from tickover.api import limits
 from tickover.api.errors import Reason
 from tickover.api.results import ClockPage, Done, Sent, SignedIn, StoredEmail, Summary
-from tickover.server.domain.clocks import ContributionEntry, GoalHead, TransactionEntry
+from tickover.server.domain.clocks import ContributionParams, GoalHead, TransactionParams
 from tickover.server.domain.money import Progress
-from tickover.server.domain.params import Entry
+from tickover.server.domain.params import Params
 from tickover.server.jsonrpc.envelope import CODES
 from tickover.server.mail import open_mailer
 from tickover.server.operations import OPERATIONS
@@ -129,7 +129,7 @@ def fields_of(kind: Any) -> Iterator[str]:
 
 
 def _structs_in(annotation: Any) -> Iterator[type[msgspec.Struct]]:
-    if isinstance(annotation, type) and issubclass(annotation, Entry):
+    if isinstance(annotation, type) and issubclass(annotation, Params):
         yield annotation
     for part in get_args(annotation):
         yield from _structs_in(part)
@@ -144,7 +144,7 @@ def test_every_parameter_is_documented(method: str) -> None:
 
 def test_every_field_of_a_result_is_documented() -> None:
     page = read("docs/api.md")
-    items = (TransactionEntry, ContributionEntry, GoalHead, Progress)
+    items = (TransactionParams, ContributionParams, GoalHead, Progress)
     results = (Sent, SignedIn, Done, Summary, ClockPage, StoredEmail, *items)
     missing = {name for kind in results for name in [*fields_of(kind), "source"] if f"`{name}`" not in page}
     assert missing == set()

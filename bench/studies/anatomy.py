@@ -30,7 +30,7 @@ from tickover.server.domain.clocks import Clock
 from tickover.server.http.connection import Connection
 from tickover.server.http.messages import Request, Response
 from tickover.server.http.pool import Limits, Pool
-from tickover.server.jsonrpc.dispatch import Answer, Rpc
+from tickover.server.jsonrpc.dispatch import CallResponse, Dispatcher
 from tickover.server.operations import OPERATIONS
 from tickover.server.storage.sqlite.store import SqliteStore
 from tickover.server.storage.store import Created, StoredClock
@@ -144,10 +144,10 @@ def _before_the_door(bench: Bench) -> AbstractContextManager[object]:
 
 
 def _before_the_call(bench: Bench) -> AbstractContextManager[object]:
-    async def run(*_: object) -> Answer:
-        return Answer(bench.answer)
+    async def run(*_: object) -> CallResponse:
+        return CallResponse(bench.answer)
 
-    return patch.object(Rpc, "_run", run)
+    return patch.object(Dispatcher, "_run", run)
 
 
 def _before_the_operation(bench: Bench) -> AbstractContextManager[object]:

@@ -20,7 +20,7 @@ import structlog
 from structlog.stdlib import BoundLogger
 
 from tickover.server.domain.tokens import Mint
-from tickover.server.jsonrpc.dispatch import Context, Rpc
+from tickover.server.jsonrpc.dispatch import Context, Dispatcher
 from tickover.server.mail.mailer import Email
 from tickover.server.operations import Operations, Policy
 from tickover.server.storage import open_store
@@ -42,7 +42,7 @@ class LastLetter:
 
 
 class Bench:
-    def __init__(self, rpc: Rpc, mailer: LastLetter) -> None:
+    def __init__(self, rpc: Dispatcher, mailer: LastLetter) -> None:
         self._rpc = rpc
         self._mailer = mailer
 
@@ -130,7 +130,7 @@ async def _run(rounds: int) -> None:
         policy = Policy("http://127.0.0.1", 0, client_burst=0)
         log: BoundLogger = structlog.wrap_logger(logging.getLogger("bench"), wrapper_class=BoundLogger)
         try:
-            bench = Bench(Rpc(Operations(store, mailer, Mint(b"a key for benches"), policy), log), mailer)
+            bench = Bench(Dispatcher(Operations(store, mailer, Mint(b"a key for benches"), policy), log), mailer)
             _report(await _measure(bench, rounds))
         finally:
             await store.close()

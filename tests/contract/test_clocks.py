@@ -20,8 +20,8 @@ from tests.contract.values import (
     schedule_of,
     user,
 )
-from tickover.api.ids import first_living_key
-from tickover.api.timestamps import Moment, years_after
+from tickover.api.ids import first_live_key
+from tickover.api.timestamps import Instant, years_after
 from tickover.server.domain.clocks import Clock
 from tickover.server.storage.store import Store
 
@@ -58,14 +58,14 @@ async def test_a_clock_stands_apart_from_its_start(store: Store) -> None:
         pytest.param(datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC), id="the last"),
     ],
 )
-async def test_every_moment_is_given_back_to_the_microsecond(store: Store, moment: Moment) -> None:
+async def test_every_moment_is_given_back_to_the_microsecond(store: Store, moment: Instant) -> None:
     there = Clock(key(1), moment, moment, moment)
     await keep(store, there, user(1))
     assert await advance(store, key(1), user(1), moment) == there
 
 
 @pytest.mark.parametrize(
-    ("kept", "most", "another_is_kept"),
+    ("kept", "limit", "another_is_kept"),
     [
         pytest.param(0, 1, True, id="none of one"),
         pytest.param(1, 1, False, id="one of one"),
@@ -75,17 +75,17 @@ async def test_every_moment_is_given_back_to_the_microsecond(store: Store, momen
         pytest.param(20, 0, True, id="no limit"),
     ],
 )
-async def test_an_owner_has_at_most_so_many_clocks(store: Store, kept: int, most: int, another_is_kept: bool) -> None:
+async def test_an_owner_has_at_most_so_many_clocks(store: Store, kept: int, limit: int, another_is_kept: bool) -> None:
     for number in range(kept):
         await keep(store, clock(number, NOW + number * DAY), user(1))
-    refused_for = await create(store, clock(99), user(1), b"new", living_from=bytes(16), most=most)
+    refused_for = await create(store, clock(99), user(1), b"new", min_live_key=bytes(16), limit=limit)
     assert refused_for == (None if another_is_kept else key(0))
     assert await schedule_of(store, key(99), user(1)) == (b"new" if another_is_kept else None)
 
 
 async def test_a_refused_clock_leaves_nothing_behind(store: Store) -> None:
     await keep(store, clock(1), user(1))
-    assert await create(store, clock(2), user(1), b"new", living_from=bytes(16), most=1) == key(1)
+    assert await create(store, clock(2), user(1), b"new", min_live_key=bytes(16), limit=1) == key(1)
     assert await schedule_of(store, key(2), user(1)) is None
     assert await advance(store, key(2), user(1), START) is None
     assert await schedule_of(store, key(1), user(1)) == b"schedule"
@@ -94,27 +94,27 @@ async def test_a_refused_clock_leaves_nothing_behind(store: Store) -> None:
 async def test_the_oldest_is_given_back_whatever_the_order_of_keeping(store: Store) -> None:
     for number, age in ((1, 2), (2, 3), (3, 1)):
         await keep(store, clock(number, NOW - age * DAY), user(1))
-    assert await create(store, clock(9), user(1), b"", living_from=bytes(16), most=2) == key(2, NOW - 3 * DAY)
+    assert await create(store, clock(9), user(1), b"", min_live_key=bytes(16), limit=2) == key(2, NOW - 3 * DAY)
 
 
 async def test_clocks_from_before_living_from_do_not_count(store: Store) -> None:
     dead, dying, young = (NOW - WEEK, NOW - WEEK + DAY / 24 / 60, NOW - DAY)
     for number, born in enumerate((dead, dying, young)):
         await keep(store, clock(number, born), user(1))
-    living_from = first_living_key(NOW)
-    assert await create(store, clock(9), user(1), b"", living_from, most=2) == key(1, dying)
-    assert await create(store, clock(9), user(1), b"", living_from, most=3) is None
+    min_live_key = first_live_key(NOW)
+    assert await create(store, clock(9), user(1), b"", min_live_key, limit=2) == key(1, dying)
+    assert await create(store, clock(9), user(1), b"", min_live_key, limit=3) is None
 
 
 async def test_a_clock_at_exactly_living_from_counts(store: Store) -> None:
     await keep(store, clock(5), user(1))
-    assert await create(store, clock(9), user(1), b"", living_from=key(5), most=1) == key(5)
-    assert await create(store, clock(9), user(1), b"", living_from=key(6), most=1) is None
+    assert await create(store, clock(9), user(1), b"", min_live_key=key(5), limit=1) == key(5)
+    assert await create(store, clock(9), user(1), b"", min_live_key=key(6), limit=1) is None
 
 
 async def test_the_clocks_of_others_do_not_count(store: Store) -> None:
     await keep(store, clock(1), user(1))
-    assert await create(store, clock(2), user(2), b"", living_from=bytes(16), most=1) is None
+    assert await create(store, clock(2), user(2), b"", min_live_key=bytes(16), limit=1) is None
 
 
 # Advancing
@@ -133,7 +133,7 @@ async def test_the_clocks_of_others_do_not_count(store: Store) -> None:
         pytest.param(years_after(END, 100), START, id="far beyond the end"),
     ],
 )
-async def test_a_clock_moves_from_where_it_is_up_to_its_end(store: Store, to: Moment, then: Moment) -> None:
+async def test_a_clock_moves_from_where_it_is_up_to_its_end(store: Store, to: Instant, then: Instant) -> None:
     await keep(store, clock(1), user(1))
     assert await advance(store, key(1), user(1), to) == Clock(key(1), START, then, END)
     # And that is where it stays.
@@ -141,7 +141,7 @@ async def test_a_clock_moves_from_where_it_is_up_to_its_end(store: Store, to: Mo
 
 
 @pytest.mark.parametrize("to", [START + DAY, START - DAY, END + INSTANT], ids=["on", "back", "beyond the end"])
-async def test_a_schedule_that_is_not_asked_for_is_not_given(store: Store, to: Moment) -> None:
+async def test_a_schedule_that_is_not_asked_for_is_not_given(store: Store, to: Instant) -> None:
     for number in (1, 2):
         await keep(store, clock(number), user(1), _ANYTHING)
     bare = await store.advance_clock(key(1), user(1), to, with_schedule=False)

@@ -26,9 +26,9 @@ from tests.contract.values import (
     schedule_of,
     user,
 )
-from tickover.api.ids import first_living_key
+from tickover.api.ids import first_live_key
 from tickover.api.limits import CLOCK_LIFETIME
-from tickover.api.timestamps import Moment
+from tickover.api.timestamps import Instant
 from tickover.server.domain.clocks import Clock
 from tickover.server.storage.store import ExistingClock, IdempotencyRecord, Store, StoredClock
 
@@ -41,9 +41,9 @@ _AT_ONCE = 50
 
 
 async def _create(
-    store: Store, known: IdempotencyRecord, new: Clock, owner: int = 1, now: Moment = NOW, most: int = 0
+    store: Store, known: IdempotencyRecord, new: Clock, owner: int = 1, now: Instant = NOW, limit: int = 0
 ) -> ExistingClock | bytes | None:
-    return await create_once(store, known, new, user(owner), b"schedule", first_living_key(now), most)
+    return await create_once(store, known, new, user(owner), b"schedule", first_live_key(now), limit)
 
 
 # The first and the next
@@ -198,62 +198,64 @@ async def test_who_is_full_is_told_the_oldest_and_the_key_is_not_taken(store: St
     await keep(store, clock(1, NOW - DAY), user(1))
     await keep(store, clock(2), user(1))
     for _ in range(3):
-        assert await _create(store, once(1, b"refused"), clock(3), most=2) == key(1, NOW - DAY)
+        assert await _create(store, once(1, b"refused"), clock(3), limit=2) == key(1, NOW - DAY)
     assert [await rows_of(table) for table in ("clocks", "schedules", "creations")] == [2, 2, 0]
     assert await schedule_of(store, key(3), user(1)) is None
     assert await store.delete_clock(key(2), user(1))
-    assert await _create(store, once(1, b"kept"), clock(4), most=2) is None
-    assert await _create(store, once(1), clock(5), most=2) == ExistingClock(b"kept", StoredClock(clock(4), b"schedule"))
+    assert await _create(store, once(1, b"kept"), clock(4), limit=2) is None
+    assert await _create(store, once(1), clock(5), limit=2) == ExistingClock(
+        b"kept", StoredClock(clock(4), b"schedule")
+    )
 
 
 async def test_an_earlier_clock_is_given_even_to_who_is_full(store: Store) -> None:
-    assert await _create(store, once(1), clock(1), most=2) is None
-    assert await _create(store, once(2), clock(2), most=2) is None
-    assert await _create(store, once(3), clock(3), most=2) == key(1)
-    for most in (2, 1, 0):
-        given = await _create(store, once(2), clock(3), most=most)
+    assert await _create(store, once(1), clock(1), limit=2) is None
+    assert await _create(store, once(2), clock(2), limit=2) is None
+    assert await _create(store, once(3), clock(3), limit=2) == key(1)
+    for limit in (2, 1, 0):
+        given = await _create(store, once(2), clock(3), limit=limit)
         assert given == ExistingClock(b"parameters", StoredClock(clock(2), b"schedule"))
-    assert await _create(store, once(3), clock(3), most=2) == key(1)
+    assert await _create(store, once(3), clock(3), limit=2) == key(1)
 
 
 async def test_an_earlier_clock_takes_no_further_place(store: Store) -> None:
     for _ in range(10):
-        await _create(store, once(1), clock(1), most=3)
-    assert [await _create(store, once(number), clock(number), most=3) for number in (2, 3, 4)] == [None, None, key(1)]
+        await _create(store, once(1), clock(1), limit=3)
+    assert [await _create(store, once(number), clock(number), limit=3) for number in (2, 3, 4)] == [None, None, key(1)]
 
 
-@pytest.mark.parametrize(("kept", "most", "another"), [(0, 1, True), (1, 1, False), (2, 3, True), (3, 3, False)])
-async def test_clocks_of_both_kinds_count_alike(store: Store, kept: int, most: int, another: bool) -> None:
+@pytest.mark.parametrize(("kept", "limit", "another"), [(0, 1, True), (1, 1, False), (2, 3, True), (3, 3, False)])
+async def test_clocks_of_both_kinds_count_alike(store: Store, kept: int, limit: int, another: bool) -> None:
     for number in range(kept):
         if number % 2:
             await keep(store, clock(number), user(1))
         else:
-            assert await _create(store, once(number), clock(number), most=most) is None
+            assert await _create(store, once(number), clock(number), limit=limit) is None
     oldest = None if another else key(0)
-    assert await _create(store, once(99), clock(99), most=most) == oldest
-    assert await create(store, clock(98), user(1), b"", bytes(16), most + another) == oldest
+    assert await _create(store, once(99), clock(99), limit=limit) == oldest
+    assert await create(store, clock(98), user(1), b"", bytes(16), limit + another) == oldest
 
 
 async def test_expired_clocks_take_no_place(store: Store) -> None:
     for number, born in enumerate((NOW - WEEK - DAY, NOW - WEEK, NOW - WEEK + MINUTE)):
         await keep(store, clock(number, born), user(1))
-    assert await _create(store, once(1), clock(8), most=1) == key(2, NOW - WEEK + MINUTE)
-    assert await _create(store, once(1), clock(8), most=2) is None
+    assert await _create(store, once(1), clock(8), limit=1) == key(2, NOW - WEEK + MINUTE)
+    assert await _create(store, once(1), clock(8), limit=2) is None
 
 
 # Many at once
 
 
 @pytest.mark.parametrize("servers", [1, 2])
-@pytest.mark.parametrize("most", [0, 1, 100])
+@pytest.mark.parametrize("limit", [0, 1, 100])
 async def test_of_many_at_once_one_creates_and_all_others_are_given_its_clock(
-    store: Store, open_another: OpenAnother, rows_of: RowsOf, servers: int, most: int
+    store: Store, open_another: OpenAnother, rows_of: RowsOf, servers: int, limit: int
 ) -> None:
     stores = [store, *[await open_another() for _ in range(servers - 1)]]
     for number in range(4):
         numbers = range(number * _AT_ONCE, (number + 1) * _AT_ONCE)
         answers = await asyncio.gather(
-            *(_create(stores[n % servers], once(number), clock(n), number, most=most) for n in numbers)
+            *(_create(stores[n % servers], once(number), clock(n), number, limit=limit) for n in numbers)
         )
         (created,) = [n for n, answer in zip(numbers, answers, strict=True) if answer is None]
         others = [answer for answer in answers if answer is not None]
@@ -266,7 +268,7 @@ async def test_of_many_at_once_with_keys_of_their_own_so_many_are_kept_as_may_be
     """Half of them have no key; those that are refused have taken none."""
     numbers = range(_AT_ONCE)
     plain = [create(store, clock(n), user(1), b"schedule", bytes(16), 7) for n in numbers[1::2]]
-    answers = await asyncio.gather(*(_create(store, once(n), clock(n), most=7) for n in numbers[::2]), *plain)
+    answers = await asyncio.gather(*(_create(store, once(n), clock(n), limit=7) for n in numbers[::2]), *plain)
     order = [*numbers[::2], *numbers[1::2]]
     kept = {n for n, answer in zip(order, answers, strict=True) if answer is None}
     assert len(kept) == 7
@@ -277,7 +279,7 @@ async def test_of_many_at_once_with_keys_of_their_own_so_many_are_kept_as_may_be
 
 async def test_many_owners_and_keys_at_once_do_not_hinder_each_other(store: Store) -> None:
     answers = await asyncio.gather(
-        *(_create(store, once(n // 2), clock(n), owner=n // 2 % 5, most=100) for n in range(2 * _AT_ONCE))
+        *(_create(store, once(n // 2), clock(n), owner=n // 2 % 5, limit=100) for n in range(2 * _AT_ONCE))
     )
     given = [answer for answer in answers if isinstance(answer, ExistingClock)]
     assert (len(given), answers.count(None)) == (_AT_ONCE, _AT_ONCE)

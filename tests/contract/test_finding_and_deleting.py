@@ -23,8 +23,8 @@ from tests.contract.values import (
     once,
     user,
 )
-from tickover.api.ids import first_living_key
-from tickover.api.timestamps import Moment
+from tickover.api.ids import first_live_key
+from tickover.api.timestamps import Instant
 from tickover.server.domain.clocks import Clock
 from tickover.server.storage.store import ExistingClock, Store, StoredClock
 
@@ -86,7 +86,7 @@ async def test_finding_a_clock_does_not_move_it(store: Store) -> None:
         pytest.param(NOW - INSTANT, NOW, NOW + INSTANT, id="to the microsecond"),
     ],
 )
-async def test_every_moment_of_a_clock_is_found(store: Store, start: Moment, stands: Moment, end: Moment) -> None:
+async def test_every_moment_of_a_clock_is_found(store: Store, start: Instant, stands: Instant, end: Instant) -> None:
     there = Clock(key(1), start, stands, end)
     await keep(store, there, user(1))
     assert await store.find_clock(key(1), user(1)) == StoredClock(there, b"schedule")
@@ -215,64 +215,64 @@ async def test_many_clocks_are_deleted_at_once(store: Store, rows_of: RowsOf) ->
 # Places
 
 
-async def _create(store: Store, number: int, most: int, owner: int = 1, now: Moment = NOW) -> bytes | None:
-    return await create(store, clock(number, now), user(owner), b"new", first_living_key(now), most)
+async def _create(store: Store, number: int, limit: int, owner: int = 1, now: Instant = NOW) -> bytes | None:
+    return await create(store, clock(number, now), user(owner), b"new", first_live_key(now), limit)
 
 
 async def test_a_deleted_clock_leaves_its_place_to_another_at_once(store: Store) -> None:
     for number in (1, 2, 3):
-        assert await _create(store, number, most=3) is None
+        assert await _create(store, number, limit=3) is None
     for number in range(4, 10):
         # It is full, whoever asks, and however often.
-        assert [await _create(store, 99, most=3) for _ in range(3)] == [key(number - 3)] * 3
+        assert [await _create(store, 99, limit=3) for _ in range(3)] == [key(number - 3)] * 3
         assert await store.delete_clock(key(number - 3), user(1))
-        assert await _create(store, number, most=3) is None
+        assert await _create(store, number, limit=3) is None
     assert await listed(store, user(1)) == [key(9), key(8), key(7)]
-    assert await _create(store, 99, most=3) == key(7)
+    assert await _create(store, 99, limit=3) == key(7)
 
 
 async def test_several_deleted_clocks_leave_as_many_places(store: Store) -> None:
     for number in range(5):
-        assert await _create(store, number, most=5) is None
-    assert await _create(store, 99, most=5) == key(0)
+        assert await _create(store, number, limit=5) is None
+    assert await _create(store, 99, limit=5) == key(0)
     for number in (3, 1, 4):
         assert await store.delete_clock(key(number), user(1))
-    assert [await _create(store, number, most=5) for number in (10, 11, 12)] == [None] * 3
-    assert await _create(store, 99, most=5) == key(0)
+    assert [await _create(store, number, limit=5) for number in (10, 11, 12)] == [None] * 3
+    assert await _create(store, 99, limit=5) == key(0)
 
 
 async def test_a_deletion_that_deleted_nothing_leaves_no_place(store: Store) -> None:
-    assert await _create(store, 1, most=1) is None
-    assert await _create(store, 2, most=1) == key(1)
+    assert await _create(store, 1, limit=1) is None
+    assert await _create(store, 2, limit=1) == key(1)
     assert await store.delete_clock(key(2), user(1)) is False
     assert await store.delete_clock(key(1), user(2)) is False
-    assert await _create(store, 2, most=1) == key(1)
+    assert await _create(store, 2, limit=1) == key(1)
 
 
 async def test_a_deleted_clock_leaves_no_place_to_others(store: Store) -> None:
     for owner in (1, 2):
-        assert await _create(store, owner, most=1, owner=owner) is None
-        assert await _create(store, 99, most=1, owner=owner) == key(owner)
+        assert await _create(store, owner, limit=1, owner=owner) is None
+        assert await _create(store, 99, limit=1, owner=owner) == key(owner)
     assert await store.delete_clock(key(1), user(1))
-    assert await _create(store, 99, most=1, owner=2) == key(2)
-    assert await _create(store, 3, most=1, owner=1) is None
+    assert await _create(store, 99, limit=1, owner=2) == key(2)
+    assert await _create(store, 3, limit=1, owner=1) is None
 
 
 async def test_the_oldest_of_those_that_are_left_is_named(store: Store) -> None:
     for number in (1, 2, 3):
-        assert await _create(store, number, most=3, now=NOW + number * DAY) is None
+        assert await _create(store, number, limit=3, now=NOW + number * DAY) is None
     assert await store.delete_clock(key(1, NOW + DAY), user(1))
-    assert await _create(store, 4, most=3, now=NOW + 4 * DAY) is None
-    assert await _create(store, 99, most=3, now=NOW + 4 * DAY) == key(2, NOW + 2 * DAY)
+    assert await _create(store, 4, limit=3, now=NOW + 4 * DAY) is None
+    assert await _create(store, 99, limit=3, now=NOW + 4 * DAY) == key(2, NOW + 2 * DAY)
 
 
 async def test_an_expired_clock_that_is_deleted_leaves_no_further_place(store: Store) -> None:
     born = NOW - WEEK
     await keep(store, clock(1, born), user(1))
     await keep(store, clock(2), user(1))
-    assert await _create(store, 3, most=1) == key(2)
+    assert await _create(store, 3, limit=1) == key(2)
     assert await store.delete_clock(key(1, born), user(1))
-    assert await _create(store, 3, most=1) == key(2)
+    assert await _create(store, 3, limit=1) == key(2)
 
 
 async def test_however_creations_and_deletions_meet_the_limit_is_kept(store: Store) -> None:

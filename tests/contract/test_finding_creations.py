@@ -21,7 +21,7 @@ from tests.contract.values import (
     once,
     user,
 )
-from tickover.api.ids import first_living_key
+from tickover.api.ids import first_live_key
 from tickover.api.limits import CLOCK_LIFETIME
 from tickover.server.domain.clocks import Clock
 from tickover.server.storage.store import ExistingClock, Store, StoredClock
@@ -65,7 +65,7 @@ async def test_nobody_finds_what_somebody_else_has_created(store: Store) -> None
 async def test_a_clock_of_any_day_of_its_week_is_found(store: Store, age: int) -> None:
     for day in range(10):
         assert await keep_once(store, once(day), clock(day, NOW - day * DAY), user(1)) is None
-    found = await store.find_creation(digest(age), user(1), first_living_key(NOW))
+    found = await store.find_creation(digest(age), user(1), first_live_key(NOW))
     assert found == ExistingClock(b"parameters", StoredClock(clock(age, NOW - age * DAY), b"schedule"))
 
 
@@ -79,16 +79,16 @@ async def test_a_clock_of_any_day_of_its_week_is_found(store: Store, age: int) -
 )
 async def test_it_is_found_while_its_clock_lives(store: Store, age: timedelta, lives: bool) -> None:
     await keep_once(store, once(1), clock(1, NOW - age), user(1))
-    found = await store.find_creation(digest(1), user(1), first_living_key(NOW))
+    found = await store.find_creation(digest(1), user(1), first_live_key(NOW))
     assert found == (ExistingClock(b"parameters", StoredClock(clock(1, NOW - age), b"schedule")) if lives else None)
 
 
 async def test_it_is_found_from_its_own_key_on_and_not_from_the_next(store: Store) -> None:
     await keep_once(store, once(5), clock(5), user(1))
-    assert await store.find_creation(digest(5), user(1), living_from=key(5)) is not None
-    assert await store.find_creation(digest(5), user(1), living_from=key(6)) is None
-    assert isinstance(await keep_once(store, once(5), clock(7), user(1), living_from=key(5)), ExistingClock)
-    assert await keep_once(store, once(5), clock(7), user(1), living_from=key(6)) is None
+    assert await store.find_creation(digest(5), user(1), min_live_key=key(5)) is not None
+    assert await store.find_creation(digest(5), user(1), min_live_key=key(6)) is None
+    assert isinstance(await keep_once(store, once(5), clock(7), user(1), min_live_key=key(5)), ExistingClock)
+    assert await keep_once(store, once(5), clock(7), user(1), min_live_key=key(6)) is None
 
 
 async def test_it_is_not_found_once_its_clock_was_deleted(store: Store) -> None:

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from tests.contract.values import ANA, BEN, HOUR, INSTANT, MINUTE, NOW, SECOND, digest, session, user
-from tickover.api.timestamps import Moment
+from tickover.api.timestamps import Instant
 from tickover.server.domain.logins import Claimed, Kind, Limits, Send, TooSoon, Try
 from tickover.server.storage import open_store
 from tickover.server.storage.store import NewSession, Store
@@ -36,11 +36,11 @@ async def other_store(store: Store, database_url: str) -> AsyncIterator[Store]:
     await opened.close()
 
 
-def code(number: int, sent_at: Moment = NOW, email: str = ANA, network: bytes = HERE) -> Send:
+def code(number: int, sent_at: Instant = NOW, email: str = ANA, network: bytes = HERE) -> Send:
     return Send(digest(number), email, Kind.CODE, sent_at, network)
 
 
-def link(number: int, sent_at: Moment = NOW, email: str = ANA, network: bytes = HERE) -> Send:
+def link(number: int, sent_at: Instant = NOW, email: str = ANA, network: bytes = HERE) -> Send:
     return Send(digest(number), email, Kind.LINK, sent_at, network)
 
 
@@ -198,7 +198,7 @@ async def test_revoking_a_token_leaves_what_was_sent_as_it_was(store: Store) -> 
 
 
 @pytest.mark.parametrize(
-    ("limits", "networks", "most"),
+    ("limits", "networks", "limit"),
     [
         pytest.param(LIMITS, 1, 10, id="ten from one network"),
         pytest.param(LIMITS, 3, 30, id="thirty from three networks"),
@@ -212,13 +212,13 @@ async def test_revoking_a_token_leaves_what_was_sent_as_it_was(store: Store) -> 
         pytest.param(Limits(sends_an_hour=0), 40, 40, id="any number in all"),
     ],
 )
-async def test_so_many_letters_an_hour_and_no_more(store: Store, limits: Limits, networks: int, most: int) -> None:
+async def test_so_many_letters_an_hour_and_no_more(store: Store, limits: Limits, networks: int, limit: int) -> None:
     answers = [
         await store.claim_send(code(number, NOW + number * MINUTE, network=b"%16d" % (number % networks)), limits)
         for number in range(40)
     ]
-    assert answers[:most] == [Claimed(codes_stopped=False)] * most
-    assert [answer for answer in answers[most:] if not isinstance(answer, TooSoon) or answer.by_last_email] == []
+    assert answers[:limit] == [Claimed(codes_stopped=False)] * limit
+    assert [answer for answer in answers[limit:] if not isinstance(answer, TooSoon) or answer.by_last_email] == []
 
 
 @pytest.mark.parametrize("kinds", [(code, code), (link, link), (code, link)], ids=["codes", "links", "both in turn"])
@@ -451,14 +451,14 @@ async def test_sweeping_forgets_no_failures(store: Store, guesser: Guesser) -> N
     assert (await guesser.send())[1] == Claimed(codes_stopped=True)
 
 
-@pytest.mark.parametrize("most", [1, 3, 1_000])
-async def test_how_many_failures_may_be_settled_otherwise(guesser: Guesser, most: int) -> None:
-    guesser.limits = msgspec.structs.replace(guesser.limits, code_tries=10, failures_in_a_row=most)
+@pytest.mark.parametrize("limit", [1, 3, 1_000])
+async def test_how_many_failures_may_be_settled_otherwise(guesser: Guesser, limit: int) -> None:
+    guesser.limits = msgspec.structs.replace(guesser.limits, code_tries=10, failures_in_a_row=limit)
     compared = 0
-    for _ in range(most // 10 + 2):
+    for _ in range(limit // 10 + 2):
         await guesser.send()
         compared += sum([await guesser.try_code() for _ in range(10)])
-    assert compared == most
+    assert compared == limit
 
 
 # At once.
@@ -530,7 +530,7 @@ async def test_once_a_token_is_revoked_no_use_of_it_that_begins_later_succeeds(
 class Revocation:
     """A race between the revocation of a token and its uses, which are noted: whether it was revoked, and let in."""
 
-    def __init__(self, token_digest: bytes, now: Moment) -> None:
+    def __init__(self, token_digest: bytes, now: Instant) -> None:
         self.uses: set[tuple[bool, bool]] = set()
         self._used = asyncio.Event()
         self._token_digest = token_digest
@@ -570,9 +570,9 @@ async def test_of_many_sign_ins_and_logouts_each_token_ends_as_it_was_left(store
         assert let_in == [not each for each in odd]
 
 
-@pytest.mark.parametrize(("networks", "most"), [(1, 10), (2, 20), (AT_ONCE, 30)])
+@pytest.mark.parametrize(("networks", "limit"), [(1, 10), (2, 20), (AT_ONCE, 30)])
 async def test_of_many_letters_the_caps_let_through_no_more(
-    store: Store, other_store: Store, networks: int, most: int
+    store: Store, other_store: Store, networks: int, limit: int
 ) -> None:
     numbers = count()
     for number in range(ROUNDS):
@@ -582,8 +582,8 @@ async def test_of_many_letters_the_caps_let_through_no_more(
             letter = kind(next(numbers), NOW, f"user-{number}@example.test", b"%16d" % (racer % networks))
             calls.append(each.claim_send(letter, CAPS_ALONE))
         answers = await at_once(*calls)
-        assert answers.count(Claimed(codes_stopped=False)) == most
-        assert answers.count(TooSoon(NOW, HOUR, by_last_email=False)) == AT_ONCE - most
+        assert answers.count(Claimed(codes_stopped=False)) == limit
+        assert answers.count(TooSoon(NOW, HOUR, by_last_email=False)) == AT_ONCE - limit
 
 
 async def test_letters_that_are_undone_at_the_same_time_make_room_for_as_many_and_no_more(store: Store) -> None:

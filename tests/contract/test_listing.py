@@ -24,7 +24,7 @@ from tests.contract.values import (
     once,
     user,
 )
-from tickover.api.ids import first_living_key
+from tickover.api.ids import first_live_key
 from tickover.server.domain.clocks import Clock
 from tickover.server.storage.store import Store
 
@@ -84,13 +84,13 @@ async def test_the_living_alone_are_listed_to_the_millisecond(store: Store, age:
         await keep(store, Clock(each, START, START, END), user(1))
     await keep(store, clock(1), user(1))
     expected = [key(1), large, small] if lives else [key(1)]
-    assert await listed(store, user(1), first_living_key(NOW)) == expected
+    assert await listed(store, user(1), first_live_key(NOW)) == expected
 
 
 async def test_the_first_that_may_be_listed_is_living_from_itself(store: Store) -> None:
     for number in range(5):
         await keep(store, clock(number), user(1))
-    assert await listed(store, user(1), living_from=key(2)) == [key(4), key(3), key(2)]
+    assert await listed(store, user(1), min_live_key=key(2)) == [key(4), key(3), key(2)]
 
 
 async def test_a_page_ends_before_its_cursor(store: Store) -> None:
@@ -119,23 +119,23 @@ async def test_a_cursor_need_not_be_a_clock_of_the_owner(store: Store, before: b
 async def test_a_cursor_below_the_living_leaves_nothing(store: Store) -> None:
     for number in range(5):
         await keep(store, clock(number), user(1))
-    assert await listed(store, user(1), living_from=key(2), before=key(2)) == []
-    assert await listed(store, user(1), living_from=key(2), before=key(3)) == [key(2)]
+    assert await listed(store, user(1), min_live_key=key(2), before=key(2)) == []
+    assert await listed(store, user(1), min_live_key=key(2), before=key(3)) == [key(2)]
 
 
-@pytest.mark.parametrize(("most", "given"), [(1, 1), (4, 4), (5, 5), (6, 5), (101, 5)])
-async def test_so_many_are_given_at_the_most(store: Store, most: int, given: int) -> None:
+@pytest.mark.parametrize(("limit", "given"), [(1, 1), (4, 4), (5, 5), (6, 5), (101, 5)])
+async def test_so_many_are_given_at_the_most(store: Store, limit: int, given: int) -> None:
     for number in range(5):
         await keep(store, clock(number, NOW - number * DAY), user(1))
     newest = [key(number, NOW - number * DAY) for number in range(given)]
-    assert await listed(store, user(1), most=most) == newest
+    assert await listed(store, user(1), limit=limit) == newest
 
 
-async def _pages(store: Store, owner: bytes, living_from: bytes, size: int) -> list[list[bytes]]:
+async def _pages(store: Store, owner: bytes, min_live_key: bytes, size: int) -> list[list[bytes]]:
     """Page after page, each from where the one before ended."""
     pages: list[list[bytes]] = []
     before: bytes | None = None
-    while page := await listed(store, owner, living_from, before, size):
+    while page := await listed(store, owner, min_live_key, before, size):
         pages.append(page)
         before = page[-1]
     return pages
@@ -148,10 +148,10 @@ async def test_pages_cover_a_week_and_each_clock_once(store: Store, size: int) -
     made = [clock(number, NOW - lot.random() * 10 * DAY) for number in range(200)]
     for number, each in enumerate(made):
         await keep(store, each, user(number % 2))
-    living_from = first_living_key(NOW)
-    living = sorted((each.key for each in made[::2] if each.key >= living_from), reverse=True)
+    min_live_key = first_live_key(NOW)
+    living = sorted((each.key for each in made[::2] if each.key >= min_live_key), reverse=True)
     assert 50 < len(living) < 100
-    pages = await _pages(store, user(0), living_from, size)
+    pages = await _pages(store, user(0), min_live_key, size)
     assert [each for page in pages for each in page] == living
     assert {len(page) for page in pages[:-1]} <= {size}
 

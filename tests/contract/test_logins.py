@@ -28,13 +28,13 @@ from tickover.server.storage.store import Store
 # Tries
 
 
-@pytest.mark.parametrize("most", [1, 5, 6])
-async def test_so_many_tries_are_counted_and_no_more(store: Store, most: int) -> None:
+@pytest.mark.parametrize("limit", [1, 5, 6])
+async def test_so_many_tries_are_counted_and_no_more(store: Store, limit: int) -> None:
     await sent(store, code(1))
-    for _ in range(most):
-        assert await store.count_try(ANA, allowing(most), NOW) == Try(digest(1), NOW)
+    for _ in range(limit):
+        assert await store.count_try(ANA, allowing(limit), NOW) == Try(digest(1), NOW)
     for _ in range(3):
-        assert await store.count_try(ANA, allowing(most), NOW) is None
+        assert await store.count_try(ANA, allowing(limit), NOW) is None
 
 
 @pytest.mark.parametrize(

@@ -32,9 +32,9 @@ from tests.contract.values import (
     session,
     user,
 )
-from tickover.api.ids import first_living_key
+from tickover.api.ids import first_live_key
 from tickover.api.limits import CODE_LIFETIME, RESEND_INTERVAL
-from tickover.api.timestamps import Moment
+from tickover.api.timestamps import Instant
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.logins import Kind, Send, Try
 from tickover.server.storage.store import (
@@ -74,7 +74,7 @@ class _Logins:
     letters: list[_Letter] = field(default_factory=list)
     users: dict[str, bytes] = field(default_factory=dict)
 
-    def claim(self, send: Send) -> Moment | None:
+    def claim(self, send: Send) -> Instant | None:
         held_by = [one.send.sent_at for one in self._to(send.email) if one.holds_slot][-1:]
         for last in held_by:
             # A time stamp further ahead is one from before the wall clock was set back.
@@ -90,9 +90,9 @@ class _Logins:
         for one in self.letters:
             one.holds_slot = one.holds_slot and one.send != send
 
-    def count_try(self, email: str, most: int, now: Moment) -> Try | None:
+    def count_try(self, email: str, limit: int, now: Instant) -> Try | None:
         newest = self.newest_code(email)
-        if newest is None or newest.spent or newest.tries >= most or newest.send.expires_at <= now:
+        if newest is None or newest.spent or newest.tries >= limit or newest.send.expires_at <= now:
             return None
         newest.tries += 1
         return Try(newest.send.digest, newest.send.sent_at)
@@ -145,17 +145,17 @@ async def test_logins_are_as_the_model_has_them(store: Store, acts: list[tuple[A
                 send = letter(next(_fresh), kind, now, emails[who])
                 assert await claim(store, send) == model.claim(send)
                 sends.append(send)
-            case "try", who, most:
-                assert await store.count_try(emails[who], allowing(most), now) == model.count_try(
-                    emails[who], most, now
+            case "try", who, limit:
+                assert await store.count_try(emails[who], allowing(limit), now) == model.count_try(
+                    emails[who], limit, now
                 )
-            case "sweep", most:
-                await store.sweep(now, most)
+            case "sweep", limit:
+                await store.sweep(now, limit)
             case _, which if sends:
                 await _act_on_letter(store, model, act, sends[-1 - which % len(sends)], now)
 
 
-async def _act_on_letter(store: Store, model: _Logins, act: str, send: Send, now: Moment) -> None:
+async def _act_on_letter(store: Store, model: _Logins, act: str, send: Send, now: Instant) -> None:
     if act == "undo":
         await store.undo_send(send)
         model.undo(send)
@@ -171,7 +171,7 @@ async def _act_on_letter(store: Store, model: _Logins, act: str, send: Send, now
 
 # Clocks
 
-_targets: list[Callable[[Clock], Moment]] = [
+_targets: list[Callable[[Clock], Instant]] = [
     lambda clock: clock.frozen_time - INSTANT,
     lambda clock: clock.frozen_time,
     lambda clock: clock.frozen_time + INSTANT,
@@ -209,9 +209,9 @@ class _Clocks:
     """The parameters and the clock for which a digest was used last."""
 
     def create(
-        self, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+        self, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> Created | QuotaExceeded:
-        living = self.listed(owner, living_from)
+        living = self.listed(owner, min_live_key)
         oldest = living[-1].key if living else clock.key
         stored = sum(len(self.kept[one.key].schedule) for one in living)
         if quota.clocks and len(living) >= quota.clocks:
@@ -222,25 +222,25 @@ class _Clocks:
         return Created()
 
     def create_once(
-        self, once: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+        self, once: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> ExistingClock | Created | QuotaExceeded:
-        earlier = self.find_creation(once.digest, owner, living_from)
+        earlier = self.find_creation(once.digest, owner, min_live_key)
         if earlier is not None:
             return earlier
-        outcome = self.create(clock, owner, schedule, living_from, quota)
+        outcome = self.create(clock, owner, schedule, min_live_key, quota)
         if isinstance(outcome, Created):
             self.creations[once.digest] = once.params, clock.key
         return outcome
 
-    def find_creation(self, digest: bytes, owner: bytes, living_from: bytes) -> ExistingClock | None:
+    def find_creation(self, digest: bytes, owner: bytes, min_live_key: bytes) -> ExistingClock | None:
         params, key = self.creations.get(digest, (b"", b""))
         kept = self.find(key, owner)
-        return ExistingClock(params, kept) if kept and key >= living_from else None
+        return ExistingClock(params, kept) if kept and key >= min_live_key else None
 
     def find(self, key: bytes, owner: bytes) -> StoredClock | None:
         return self.kept.get(key) if self.owners.get(key) == owner else None
 
-    def advance(self, key: bytes, owner: bytes, to: Moment) -> Clock | None:
+    def advance(self, key: bytes, owner: bytes, to: Instant) -> Clock | None:
         found = self.find(key, owner)
         if found is None:
             return None
@@ -256,8 +256,8 @@ class _Clocks:
         del self.kept[key], self.owners[key]
         return True
 
-    def listed(self, owner: bytes, living_from: bytes, before: bytes = b"\xff" * 16) -> list[Clock]:
-        keys = [key for key, whose in self.owners.items() if whose == owner and living_from <= key < before]
+    def listed(self, owner: bytes, min_live_key: bytes, before: bytes = b"\xff" * 16) -> list[Clock]:
+        keys = [key for key, whose in self.owners.items() if whose == owner and min_live_key <= key < before]
         return [self.kept[key].clock for key in sorted(keys, reverse=True)]
 
 
@@ -276,22 +276,24 @@ class _Play:
         match act, *how:
             case "wait", pause:
                 self._now += pause
-            case "sweep", most:
-                await self._store.sweep(self._now, most)
+            case "sweep", limit:
+                await self._store.sweep(self._now, limit)
             case "create", who, quota, schedule:
-                told = self._new(), self._owners[who], schedule, self._living_from, quota
+                told = self._new(), self._owners[who], schedule, self._min_live_key, quota
                 assert await self._store.create_clock(*told) == self._model.create(*told)
             case "create once", who, quota, which, params:
                 once = IdempotencyRecord(self._digests[who][which], params)
-                asked = once, self._new(), self._owners[who], b"schedule of " + params, self._living_from, quota
+                asked = once, self._new(), self._owners[who], b"schedule of " + params, self._min_live_key, quota
                 assert await self._store.create_clock_once(*asked) == self._model.create_once(*asked)
             case "find creation", who, which:
-                sought = self._digests[which][0], self._owners[who], self._living_from
+                sought = self._digests[which][0], self._owners[who], self._min_live_key
                 assert await self._store.find_creation(*sought) == self._model.find_creation(*sought)
-            case "list", who, which, most:
+            case "list", who, which, limit:
                 cursor = None if which is None or not self._made else self._made[which % len(self._made)].key
-                found = await self._store.list_clocks(self._owners[who], self._living_from, cursor, most)
-                assert found == self._model.listed(self._owners[who], self._living_from, cursor or b"\xff" * 16)[:most]
+                found = await self._store.list_clocks(self._owners[who], self._min_live_key, cursor, limit)
+                assert (
+                    found == self._model.listed(self._owners[who], self._min_live_key, cursor or b"\xff" * 16)[:limit]
+                )
             case _, who, which, *more if self._living():
                 living = self._living()
                 await self._act_on_clock(act, self._owners[who], living[which % len(living)], *more)
@@ -313,12 +315,12 @@ class _Play:
                 assert deleted == self._model.delete(named.key, owner)
 
     @property
-    def _living_from(self) -> bytes:
-        return first_living_key(self._now)
+    def _min_live_key(self) -> bytes:
+        return first_live_key(self._now)
 
     def _living(self) -> list[Clock]:
         """Those that have not expired, whether they were kept, refused or deleted."""
-        return [clock for clock in self._made if clock.key >= self._living_from]
+        return [clock for clock in self._made if clock.key >= self._min_live_key]
 
     def _new(self) -> Clock:
         self._made.append(Clock(key(next(_fresh), self._now), START, START, END))

@@ -5,14 +5,14 @@ from datetime import timedelta
 import pytest
 
 from tests.contract.values import ANA, DAY, HOUR, MINUTE, NOW, allowing, claim, code, link, sent, session, user
-from tickover.api.timestamps import Moment
+from tickover.api.timestamps import Instant
 from tickover.server.domain.logins import Limits, TooSoon, Try
 from tickover.server.storage.store import Store
 
 _SET_BACK = [timedelta(minutes=11), HOUR, DAY]
 
 
-async def _newest_code(store: Store, now: Moment) -> bytes | None:
+async def _newest_code(store: Store, now: Instant) -> bytes | None:
     counted = await store.count_try(ANA, allowing(), now)
     return counted.digest if counted else None
 

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from tests.contract.values import DAY, MINUTE, NOW, WEEK, clock, create_once, keep, key, listed, once, user
-from tickover.api.ids import first_living_key
-from tickover.api.timestamps import Moment
+from tickover.api.ids import first_live_key
+from tickover.api.timestamps import Instant
 from tickover.server.storage.store import Created, ExistingClock, Quota, QuotaExceeded, Store
 
 OpenAnother = Callable[[], Awaitable[Store]]
@@ -17,9 +17,9 @@ _AT_ONCE = 50
 
 
 async def _create(
-    store: Store, number: int, size: int, quota: Quota, owner: int = 1, *, now: Moment = NOW, with_key: bool = False
+    store: Store, number: int, size: int, quota: Quota, owner: int = 1, *, now: Instant = NOW, with_key: bool = False
 ) -> Outcome:
-    new = clock(number, now), user(owner), bytes(size), first_living_key(now), quota
+    new = clock(number, now), user(owner), bytes(size), first_live_key(now), quota
     return await (store.create_clock_once(once(number), *new) if with_key else store.create_clock(*new))
 
 

@@ -127,7 +127,7 @@ async def test_of_many_creations_the_limit_is_kept(store: Store) -> None:
         owner = user(number)
         numbers = range(number * _AT_ONCE, (number + 1) * _AT_ONCE)
         answers = await asyncio.gather(
-            *(create(store, clock(n), owner, b"schedule", living_from=bytes(16), most=7) for n in numbers)
+            *(create(store, clock(n), owner, b"schedule", min_live_key=bytes(16), limit=7) for n in numbers)
         )
         kept = [n for n, answer in zip(numbers, answers, strict=True) if answer is None]
         assert len(kept) == 7
@@ -139,7 +139,7 @@ async def test_a_clock_whose_key_is_taken_is_refused_and_hurts_no_other(store: S
     """That would be a fault of ours, for keys are drawn by lot."""
     for number in range(5):
         numbers = [*range(number * _AT_ONCE, (number + 1) * _AT_ONCE), number * _AT_ONCE + 7]
-        calls = (create(store, clock(n), user(1), b"schedule", living_from=bytes(16), most=0) for n in numbers)
+        calls = (create(store, clock(n), user(1), b"schedule", min_live_key=bytes(16), limit=0) for n in numbers)
         answers = await asyncio.gather(*calls, return_exceptions=True)
         refused = [n for n, answer in zip(numbers, answers, strict=True) if answer is not None]
         assert refused == [number * _AT_ONCE + 7]

@@ -40,7 +40,7 @@ from tests.contract.values import (
     user,
 )
 from tickover.api.limits import CLOCK_LIFETIME, LINK_LIFETIME, TOKEN_LIFETIME
-from tickover.api.timestamps import Moment
+from tickover.api.timestamps import Instant
 from tickover.server.domain.logins import Try
 from tickover.server.storage.store import ExistingClock, Store
 
@@ -51,23 +51,23 @@ def _address(number: int) -> str:
     return f"user-{number}@example.test"
 
 
-async def _keep_clock(store: Store, number: int, born: Moment) -> None:
+async def _keep_clock(store: Store, number: int, born: Instant) -> None:
     await keep(store, clock(number, born), user(1))
 
 
-async def _clock_is_there(store: Store, number: int, born: Moment) -> bool:
+async def _clock_is_there(store: Store, number: int, born: Instant) -> bool:
     schedule = await schedule_of(store, key(number, born), user(1))
     stands = await advance(store, key(number, born), user(1), START)
     assert (schedule is None) == (stands is None), "a clock and its schedule go together"
     return schedule is not None
 
 
-async def _keep_creation(store: Store, number: int, born: Moment) -> None:
+async def _keep_creation(store: Store, number: int, born: Instant) -> None:
     """With its clock; how it goes by itself is in `test_sweeping_creations`."""
     assert await keep_once(store, once(number), clock(number, born), user(1)) is None
 
 
-async def _creation_is_there(store: Store, number: int, born: Moment) -> bool:
+async def _creation_is_there(store: Store, number: int, born: Instant) -> bool:
     """Whether the clock is found by the key that it was made with, by one who asks as soon as it is made."""
     probe = clock(number + 1_000_000, born)
     if isinstance(await keep_once(store, once(number), probe, user(1)), ExistingClock):
@@ -76,26 +76,26 @@ async def _creation_is_there(store: Store, number: int, born: Moment) -> bool:
     return False
 
 
-async def _keep_token(store: Store, number: int, born: Moment) -> None:
+async def _keep_token(store: Store, number: int, born: Instant) -> None:
     """Leaves no letter behind."""
     letter = await sent(store, code(number, born, _address(number)))
     await store.redeem_code(letter.email, letter.digest, session(number, born))
     await store.undo_send(letter)
 
 
-async def _token_is_there(store: Store, number: int, born: Moment) -> bool:
+async def _token_is_there(store: Store, number: int, born: Instant) -> bool:
     return await store.user_of_token(digest(number), born) is not None
 
 
-async def _keep_code(store: Store, number: int, born: Moment) -> None:
+async def _keep_code(store: Store, number: int, born: Instant) -> None:
     await sent(store, code(number, born, _address(number)))
 
 
-async def _keep_link(store: Store, number: int, born: Moment) -> None:
+async def _keep_link(store: Store, number: int, born: Instant) -> None:
     await sent(store, link(number, born, _address(number)))
 
 
-async def _letter_is_there(store: Store, number: int, born: Moment) -> bool:
+async def _letter_is_there(store: Store, number: int, born: Instant) -> bool:
     """Whether it holds the slot, seen from just after it was sent."""
     probe = code(number + 1_000_000, born + INSTANT, _address(number))
     if await claim(store, probe, probe.sent_at - born + INSTANT) is not None:
@@ -106,8 +106,8 @@ async def _letter_is_there(store: Store, number: int, born: Moment) -> bool:
 
 class _Thing(NamedTuple):
     lifetime: timedelta
-    keep: Callable[[Store, int, Moment], Awaitable[None]]
-    is_there: Callable[[Store, int, Moment], Awaitable[bool]]
+    keep: Callable[[Store, int, Instant], Awaitable[None]]
+    is_there: Callable[[Store, int, Instant], Awaitable[bool]]
     by_the_day: bool = False
     """Whether a whole day's may go at once, and may stay for a day."""
 
@@ -124,10 +124,10 @@ _THINGS = {
 _every_thing = pytest.mark.parametrize("thing", [pytest.param(thing, id=name) for name, thing in _THINGS.items()])
 
 
-async def _swept_clean(store: Store, now: Moment, most: int) -> int:
+async def _swept_clean(store: Store, now: Instant, limit: int) -> int:
     """Sweep until there is nothing left to sweep; how many sweeps found something."""
     for number in range(1000):
-        if await store.sweep(now, most) == 0:
+        if await store.sweep(now, limit) == 0:
             return number
     raise AssertionError("sweeping does not come to an end")
 
@@ -191,7 +191,7 @@ async def test_only_the_dead_are_swept(store: Store, thing: _Thing) -> None:
     ],
 )
 @pytest.mark.parametrize("days", [9, 25], ids=["swept every day", "not swept for weeks"])
-async def test_what_is_dead_for_a_day_is_gone_and_what_lives_is_there(store: Store, now: Moment, days: int) -> None:
+async def test_what_is_dead_for_a_day_is_gone_and_what_lives_is_there(store: Store, now: Instant, days: int) -> None:
     births = [now - age * 3 * HOUR for age in range(days * 8)]
     for number, born in enumerate(births):
         await _keep_clock(store, number, born)

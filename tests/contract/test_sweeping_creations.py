@@ -13,7 +13,7 @@ import asyncpg
 import pytest
 
 from tests.contract.values import DAY, HOUR, MINUTE, NOW, clock, create_once, digest, keep, keep_once, key, once, user
-from tickover.api.ids import first_living_key
+from tickover.api.ids import first_live_key
 from tickover.api.limits import CLOCK_LIFETIME
 from tickover.server.storage.store import ExistingClock, Store, StoredClock
 
@@ -76,19 +76,19 @@ async def test_it_goes_with_the_end_of_its_clock(
     assert await creations.left() == ([] if goes else [key(1, NOW - age)])
 
 
-@pytest.mark.parametrize("most", [1, 3, 7, 100])
+@pytest.mark.parametrize("limit", [1, 3, 7, 100])
 async def test_a_sweep_takes_so_many_at_the_most_and_tells_how_many(
-    store: Store, creations: Creations, most: int
+    store: Store, creations: Creations, limit: int
 ) -> None:
     await creations.put([key(number, _DEAD) for number in range(7)])
     swept, left = [], []
-    while count := await store.sweep(NOW, most):
+    while count := await store.sweep(NOW, limit):
         swept.append(count)
         left.append(len(await creations.left()))
     assert sum(swept) == 7
-    assert swept == [most] * (7 // most) + [7 % most] * (7 % most > 0)
-    assert left == [max(7 - most * turn, 0) for turn in range(1, len(swept) + 1)]
-    assert await store.sweep(NOW, most) == 0
+    assert swept == [limit] * (7 // limit) + [7 % limit] * (7 % limit > 0)
+    assert left == [max(7 - limit * turn, 0) for turn in range(1, len(swept) + 1)]
+    assert await store.sweep(NOW, limit) == 0
 
 
 async def test_the_dead_go_and_the_living_stay(store: Store, creations: Creations) -> None:
@@ -100,7 +100,7 @@ async def test_the_dead_go_and_the_living_stay(store: Store, creations: Creation
         pass
     assert await creations.left() == [key(number, born) for number, born in enumerate(living, 3)]
     for number, born in enumerate(living, 3):
-        given = await create_once(store, once(number), clock(99), user(1), b"", first_living_key(NOW), 0)
+        given = await create_once(store, once(number), clock(99), user(1), b"", first_live_key(NOW), 0)
         assert given == ExistingClock(b"parameters", StoredClock(clock(number, born), b"schedule"))
 
 
@@ -138,9 +138,9 @@ async def test_a_key_that_is_used_again_while_its_row_is_swept_is_taken_once(
         await creations.put([key(number, _DEAD) for number in range(20)])
         numbers = range(1_000, 1_020)
         created = await asyncio.gather(
-            *(keep_once(store, once(n), clock(turn * 100 + n), user(1), first_living_key(NOW)) for n in numbers[:10]),
+            *(keep_once(store, once(n), clock(turn * 100 + n), user(1), first_live_key(NOW)) for n in numbers[:10]),
             other.sweep(NOW, 7),
-            *(keep_once(store, once(n), clock(turn * 100 + n), user(1), first_living_key(NOW)) for n in numbers[10:]),
+            *(keep_once(store, once(n), clock(turn * 100 + n), user(1), first_live_key(NOW)) for n in numbers[10:]),
             other.sweep(NOW, 7),
         )
         assert created.count(None) == 20

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from tickover.api.ids import uuid7
 from tickover.api.limits import TOKEN_LIFETIME
-from tickover.api.timestamps import Moment, years_after
+from tickover.api.timestamps import Instant, years_after
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.logins import Kind, Limits, Send, TooSoon
 from tickover.server.storage.store import (
@@ -36,11 +36,11 @@ def user(number: int) -> bytes:
     return uuid7(NOW - DAY, number.to_bytes(10, "big"))
 
 
-def key(number: int, born: Moment = NOW) -> bytes:
+def key(number: int, born: Instant = NOW) -> bytes:
     return uuid7(born, number.to_bytes(10, "big"))
 
 
-def clock(number: int, born: Moment = NOW) -> Clock:
+def clock(number: int, born: Instant = NOW) -> Clock:
     return Clock(key(number, born), START, START, END)
 
 
@@ -48,15 +48,15 @@ def digest(number: int) -> bytes:
     return hashlib.sha256(number.to_bytes(8, "big")).digest()
 
 
-def letter(number: int, kind: Kind, sent_at: Moment = NOW, email: str = ANA) -> Send:
+def letter(number: int, kind: Kind, sent_at: Instant = NOW, email: str = ANA) -> Send:
     return Send(digest(number), email, kind, sent_at, network=b"a network")
 
 
-def code(number: int, sent_at: Moment = NOW, email: str = ANA) -> Send:
+def code(number: int, sent_at: Instant = NOW, email: str = ANA) -> Send:
     return letter(number, Kind.CODE, sent_at, email)
 
 
-def link(number: int, sent_at: Moment = NOW, email: str = ANA) -> Send:
+def link(number: int, sent_at: Instant = NOW, email: str = ANA) -> Send:
     return letter(number, Kind.LINK, sent_at, email)
 
 
@@ -65,21 +65,21 @@ def allowing(tries: int = 5) -> Limits:
     return Limits(sends_an_hour=0, sends_an_hour_from_one_network=0, code_tries=tries, failures_in_a_row=1_000_000)
 
 
-def session(number: int, created_at: Moment = NOW) -> NewSession:
+def session(number: int, created_at: Instant = NOW) -> NewSession:
     return NewSession(user(number), digest(number), created_at, created_at + TOKEN_LIFETIME)
 
 
 async def create(
-    store: Store, new: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
+    store: Store, new: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, limit: int
 ) -> bytes | None:
     """Create a clock where only the number of clocks is limited; the oldest clock of an owner who has no room."""
-    return oldest(await store.create_clock(new, owner, schedule, living_from, Quota(clocks=most)))
+    return oldest(await store.create_clock(new, owner, schedule, min_live_key, Quota(clocks=limit)))
 
 
 async def create_once(  # noqa: PLR0917 - as many as the method of the store has
-    store: Store, known: IdempotencyRecord, new: Clock, owner: bytes, schedule: bytes, living_from: bytes, most: int
+    store: Store, known: IdempotencyRecord, new: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, limit: int
 ) -> ExistingClock | bytes | None:
-    outcome = await store.create_clock_once(known, new, owner, schedule, living_from, Quota(clocks=most))
+    outcome = await store.create_clock_once(known, new, owner, schedule, min_live_key, Quota(clocks=limit))
     return outcome if isinstance(outcome, ExistingClock) else oldest(outcome)
 
 
@@ -92,7 +92,7 @@ def oldest(outcome: Created | QuotaExceeded) -> bytes | None:
 
 async def keep(store: Store, new: Clock, owner: bytes, schedule: bytes = b"schedule") -> None:
     """Keep a clock where nothing limits how many there are."""
-    assert await create(store, new, owner, schedule, living_from=bytes(16), most=0) is None
+    assert await create(store, new, owner, schedule, min_live_key=bytes(16), limit=0) is None
 
 
 def once(number: int, params: bytes = b"parameters") -> IdempotencyRecord:
@@ -101,13 +101,13 @@ def once(number: int, params: bytes = b"parameters") -> IdempotencyRecord:
 
 
 async def keep_once(
-    store: Store, known: IdempotencyRecord, new: Clock, owner: bytes, living_from: bytes = bytes(16)
+    store: Store, known: IdempotencyRecord, new: Clock, owner: bytes, min_live_key: bytes = bytes(16)
 ) -> ExistingClock | bytes | None:
     """Keep a clock unless the same was asked for before, where nothing limits how many there are."""
-    return await create_once(store, known, new, owner, b"schedule", living_from, most=0)
+    return await create_once(store, known, new, owner, b"schedule", min_live_key, limit=0)
 
 
-async def advance(store: Store, clock_key: bytes, owner: bytes, to: Moment) -> Clock | None:
+async def advance(store: Store, clock_key: bytes, owner: bytes, to: Instant) -> Clock | None:
     """Where the clock stands after it was told to move."""
     kept = await store.advance_clock(clock_key, owner, to)
     return kept.clock if kept else None
@@ -120,13 +120,13 @@ async def schedule_of(store: Store, clock_key: bytes, owner: bytes) -> bytes | N
 
 
 async def listed(
-    store: Store, owner: bytes, living_from: bytes = bytes(16), before: bytes | None = None, most: int = 1000
+    store: Store, owner: bytes, min_live_key: bytes = bytes(16), before: bytes | None = None, limit: int = 1000
 ) -> list[bytes]:
     """The keys of the owner's clocks, in the order in which they are given."""
-    return [found.key for found in await store.list_clocks(owner, living_from, before, most)]
+    return [found.key for found in await store.list_clocks(owner, min_live_key, before, limit)]
 
 
-async def claim(store: Store, send: Send, interval: timedelta = MINUTE) -> Moment | None:
+async def claim(store: Store, send: Send, interval: timedelta = MINUTE) -> Instant | None:
     """Claim where only the time between two letters is limited; when the letter that holds the slot was sent."""
     limits = Limits(resend_interval=interval, sends_an_hour=0, sends_an_hour_from_one_network=0)
     claimed = await store.claim_send(send, limits)
@@ -139,10 +139,10 @@ async def sent(store: Store, send: Send) -> Send:
     return send
 
 
-async def tries_left(store: Store, email: str, most: int, now: Moment) -> int:
+async def tries_left(store: Store, email: str, limit: int, now: Instant) -> int:
     """How many tries are counted before the store says no; they are used up by asking."""
-    for number in range(most):
-        if await store.count_try(email, allowing(most), now) is None:
+    for number in range(limit):
+        if await store.count_try(email, allowing(limit), now) is None:
             return number
-    assert await store.count_try(email, allowing(most), now) is None
-    return most
+    assert await store.count_try(email, allowing(limit), now) is None
+    return limit

@@ -10,9 +10,16 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from msgspec import Raw
 
 from tickover.api import timestamps
-from tickover.server.domain.clocks import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry, ListEntry, ScheduleEntry
-from tickover.server.domain.logins import SendEntry, VerificationEntry
-from tickover.server.domain.params import Entry
+from tickover.server.domain.clocks import (
+    AdvanceTestClockParams,
+    CreateTestClockParams,
+    DeleteTestClockParams,
+    ForkTestClockParams,
+    GetTestClockParams,
+    ListTestClocksParams,
+)
+from tickover.server.domain.logins import LoginByEmailVerificationParams, SendLoginCodeEmailParams
+from tickover.server.domain.params import Params
 
 Json: TypeAlias = Any
 Amounts: TypeAlias = Callable[[int], SearchStrategy[Raw]]
@@ -110,16 +117,18 @@ INSTANTS = written_instants(st.sampled_from(NOWS))
 LIMITS = st.integers(1, 100).flatmap(lambda limit: st.sampled_from([limit, float(limit), Raw(b"%de0" % limit)]))
 CURSORS = st.binary(min_size=16, max_size=16).map(lambda key: f"cursor_{key.hex()}")
 
-REQUESTS: dict[type[Entry], SearchStrategy[Json]] = {
-    ScheduleEntry: schedules(NOWS[0]),
-    AdvanceEntry: objects({"id": TEXTS, "frozenTime": INSTANTS}),
-    GetEntry: objects({"id": TEXTS}, at=INSTANTS),
-    ListEntry: objects({}, limit=LIMITS, cursor=CURSORS),
-    DeleteEntry: objects({"id": TEXTS}),
-    ForkEntry: objects({"id": TEXTS}, at=INSTANTS),
-    SendEntry: st.builds(
+REQUESTS: dict[type[Params], SearchStrategy[Json]] = {
+    CreateTestClockParams: schedules(NOWS[0]),
+    AdvanceTestClockParams: objects({"id": TEXTS, "frozenTime": INSTANTS}),
+    GetTestClockParams: objects({"id": TEXTS}, at=INSTANTS),
+    ListTestClocksParams: objects({}, limit=LIMITS, cursor=CURSORS),
+    DeleteTestClockParams: objects({"id": TEXTS}),
+    ForkTestClockParams: objects({"id": TEXTS}, at=INSTANTS),
+    SendLoginCodeEmailParams: st.builds(
         lambda email, types: {"email": email, "loginCodeType": types[0], "emailType": types[1]}, ADDRESSES, TYPES
     ),
-    VerificationEntry: objects({"email": ADDRESSES, "code": CODES, "authenticationMethod": st.just("EMAIL_CODE")}),
+    LoginByEmailVerificationParams: objects(
+        {"email": ADDRESSES, "code": CODES, "authenticationMethod": st.just("EMAIL_CODE")}
+    ),
 }
 """Good parameters of the operations at the first of the NOWS."""

@@ -9,17 +9,17 @@ import pytest
 
 from tickover.api import ids, timestamps
 from tickover.api.errors import Fault
-from tickover.api.timestamps import Moment
+from tickover.api.timestamps import Instant
 from tickover.server.domain import clocks
 from tickover.server.domain.clocks import (
-    AdvanceEntry,
+    AdvanceTestClockParams,
     Clock,
-    DeleteEntry,
-    ForkEntry,
-    GetEntry,
-    Lane,
+    CreateTestClockParams,
+    DeleteTestClockParams,
+    ForkTestClockParams,
+    GetTestClockParams,
     Schedule,
-    ScheduleEntry,
+    ScheduledItems,
 )
 from tickover.server.jsonrpc.explain import explain
 
@@ -30,9 +30,9 @@ KEY = ids.uuid7(NOW, bytes(range(10)))
 HEX = KEY.hex()
 
 
-def schedule_entry(**params: Any) -> ScheduleEntry:
-    faults, entry = explain(ScheduleEntry, msgspec.json.encode(params))
-    assert isinstance(entry, ScheduleEntry), faults
+def schedule_entry(**params: Any) -> CreateTestClockParams:
+    faults, entry = explain(CreateTestClockParams, msgspec.json.encode(params))
+    assert isinstance(entry, CreateTestClockParams), faults
     return entry
 
 
@@ -52,13 +52,13 @@ def started(**params: Any) -> tuple[Clock, Schedule]:
     return clock, msgspec.msgpack.decode(kept, type=Schedule)
 
 
-def seen(at: Moment | None = None, **params: Any) -> Any:
+def seen(at: Instant | None = None, **params: Any) -> Any:
     """What a caller sees of a clock of these parameters, at its start or at another instant."""
     clock, schedule = started(**params)
     return json.loads(clocks.view(at or clock.frozen_time, schedule))
 
 
-def faults(now: Moment = NOW, **params: Any) -> list[Fault]:
+def faults(now: Instant = NOW, **params: Any) -> list[Fault]:
     return list(schedule_entry(**params).faults(now))
 
 
@@ -289,21 +289,21 @@ def test_the_largest_schedule_is_seen_whole_at_every_step() -> None:
     [(0, b"", b"1,22,333"), (1, b"1", b"22,333"), (2, b"1,22", b"333"), (3, b"1,22,333", b"")],
 )
 def test_a_lane_is_cut_between_any_two(count: int, first: bytes, rest: bytes) -> None:
-    assert Lane([START] * 3, [b"1", b"22", b"333"]).cut(count) == (first, rest)
+    assert ScheduledItems([START] * 3, [b"1", b"22", b"333"]).cut(count) == (first, rest)
 
 
 # Refusing
 
 
 @pytest.mark.parametrize("now", [NOW, datetime(2028, 2, 29, 12, tzinfo=UTC)], ids=["any day", "29 February"])
-def test_a_clock_may_start_within_ten_years_of_now_inclusive(now: Moment) -> None:
+def test_a_clock_may_start_within_ten_years_of_now_inclusive(now: Instant) -> None:
     for years in (-10, 10):
         assert faults(now, frozenTime=timestamps.write(timestamps.years_after(now, years))) == []
 
 
 @pytest.mark.parametrize("now", [NOW, datetime(2028, 2, 29, 12, tzinfo=UTC)], ids=["any day", "29 February"])
 @pytest.mark.parametrize("years", [-10, 10])
-def test_a_clock_may_not_start_a_microsecond_further_from_now(now: Moment, years: int) -> None:
+def test_a_clock_may_not_start_a_microsecond_further_from_now(now: Instant, years: int) -> None:
     earliest, latest = (timestamps.write(timestamps.years_after(now, span)) for span in (-10, 10))
     start = timestamps.write(timestamps.years_after(now, years) + MICROSECOND * (1 if years > 0 else -1))
     message = f"must lie within 10 years of now ({earliest} to {latest})"
@@ -388,8 +388,13 @@ def test_a_target_is_named_without_a_fraction_when_it_is_whole() -> None:
 
 
 @pytest.mark.parametrize("at", [datetime(1, 1, 1, tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
-def test_ids_and_instants_are_taken_as_they_are(at: Moment) -> None:
+def test_ids_and_instants_are_taken_as_they_are(at: Instant) -> None:
     """Only the clock can tell whether they are good."""
-    for entry in (AdvanceEntry("clock_x", at), GetEntry("", at), ForkEntry("clock_x", at), DeleteEntry("\U0001f6b2")):
+    for entry in (
+        AdvanceTestClockParams("clock_x", at),
+        GetTestClockParams("", at),
+        ForkTestClockParams("clock_x", at),
+        DeleteTestClockParams("\U0001f6b2"),
+    ):
         assert list(entry.faults(NOW)) == []
-        assert entry.is_plain(NOW)
+        assert entry.passes_fast_checks(NOW)

@@ -8,9 +8,15 @@ from msgspec import UNSET, Raw, json
 
 from tickover.api.errors import Fault, Rejection
 from tickover.api.limits import MAX_BODY, MAX_FAULTS
-from tickover.server.domain.clocks import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry, ScheduleEntry
-from tickover.server.domain.logins import SendEntry, VerificationEntry
-from tickover.server.domain.params import Entry
+from tickover.server.domain.clocks import (
+    AdvanceTestClockParams,
+    CreateTestClockParams,
+    DeleteTestClockParams,
+    ForkTestClockParams,
+    GetTestClockParams,
+)
+from tickover.server.domain.logins import LoginByEmailVerificationParams, SendLoginCodeEmailParams
+from tickover.server.domain.params import Params
 from tickover.server.jsonrpc.envelope import read_params
 from tickover.server.jsonrpc.explain import explain
 
@@ -28,27 +34,27 @@ ADVANCE = {"id": "clock_x", "frozenTime": "2027-01-31T09:00:00Z"}
 TRANSACTION = {"at": "2027-01-31T09:00:00Z", "name": "Rent", "amount": 900, "currency": "EUR", "type": "EXPENSE"}
 CONTRIBUTION = {"at": "2027-01-31T09:00:00Z", "amount": 50}
 GOAL = {"name": "Bike", "targetAmount": 1000, "initialAmount": 100, "contributions": [CONTRIBUTION]}
-OF_ONE_CLOCK: list[tuple[type[Entry], dict[str, Any]]] = [
-    (AdvanceEntry, ADVANCE),
-    (GetEntry, GET),
-    (ForkEntry, GET),
-    (DeleteEntry, DELETE),
+OF_ONE_CLOCK: list[tuple[type[Params], dict[str, Any]]] = [
+    (AdvanceTestClockParams, ADVANCE),
+    (GetTestClockParams, GET),
+    (ForkTestClockParams, GET),
+    (DeleteTestClockParams, DELETE),
 ]
 SCHEDULE = {"frozenTime": "2027-01-01T12:00:00Z", "transactions": [TRANSACTION], "goals": [GOAL]}
 
 
-def faults_of(kind: type[Entry], params: Any) -> list[Fault]:
+def faults_of(kind: type[Params], params: Any) -> list[Fault]:
     """What is wrong with these parameters: of each field, and between fields."""
     found, read = explain(kind, params if isinstance(params, bytes) else json.encode(params))
     return [*found, *(read.faults(NOW) if read is not None else ())]
 
 
 def of_transaction(**fields: Any) -> list[Fault]:
-    return faults_of(ScheduleEntry, {"transactions": [TRANSACTION | fields]})
+    return faults_of(CreateTestClockParams, {"transactions": [TRANSACTION | fields]})
 
 
 def of_goal(**fields: Any) -> list[Fault]:
-    return faults_of(ScheduleEntry, {"goals": [GOAL | fields]})
+    return faults_of(CreateTestClockParams, {"goals": [GOAL | fields]})
 
 
 def without(fields: dict[str, Any], name: str) -> dict[str, Any]:
@@ -58,19 +64,19 @@ def without(fields: dict[str, Any], name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("kind", "params"),
     [
-        pytest.param(ScheduleEntry, {}, id="nothing"),
-        pytest.param(ScheduleEntry, SCHEDULE, id="createTestClock"),
-        pytest.param(AdvanceEntry, ADVANCE, id="advanceTestClock"),
-        pytest.param(GetEntry, GET, id="getTestClock"),
-        pytest.param(GetEntry, {"id": ""}, id="getTestClock without an instant"),
-        pytest.param(ForkEntry, GET, id="forkTestClock"),
-        pytest.param(ForkEntry, {"id": ""}, id="forkTestClock without an instant"),
-        pytest.param(DeleteEntry, DELETE, id="deleteTestClock"),
-        pytest.param(SendEntry, SEND, id="sendLoginCodeEmail"),
-        pytest.param(VerificationEntry, VERIFICATION, id="loginByEmailVerification"),
+        pytest.param(CreateTestClockParams, {}, id="nothing"),
+        pytest.param(CreateTestClockParams, SCHEDULE, id="createTestClock"),
+        pytest.param(AdvanceTestClockParams, ADVANCE, id="advanceTestClock"),
+        pytest.param(GetTestClockParams, GET, id="getTestClock"),
+        pytest.param(GetTestClockParams, {"id": ""}, id="getTestClock without an instant"),
+        pytest.param(ForkTestClockParams, GET, id="forkTestClock"),
+        pytest.param(ForkTestClockParams, {"id": ""}, id="forkTestClock without an instant"),
+        pytest.param(DeleteTestClockParams, DELETE, id="deleteTestClock"),
+        pytest.param(SendLoginCodeEmailParams, SEND, id="sendLoginCodeEmail"),
+        pytest.param(LoginByEmailVerificationParams, VERIFICATION, id="loginByEmailVerification"),
     ],
 )
-def test_good_parameters_have_no_fault_and_are_read(kind: type[Entry], params: Any) -> None:
+def test_good_parameters_have_no_fault_and_are_read(kind: type[Params], params: Any) -> None:
     found, read = explain(kind, json.encode(params))
     assert found == []
     assert read == read_params(kind, "method", json.encode(params), NOW)
@@ -80,16 +86,25 @@ def test_good_parameters_have_no_fault_and_are_read(kind: type[Entry], params: A
 
 
 @pytest.mark.parametrize(
-    "kind", [ScheduleEntry, AdvanceEntry, GetEntry, DeleteEntry, ForkEntry, SendEntry, VerificationEntry]
+    "kind",
+    [
+        CreateTestClockParams,
+        AdvanceTestClockParams,
+        GetTestClockParams,
+        DeleteTestClockParams,
+        ForkTestClockParams,
+        SendLoginCodeEmailParams,
+        LoginByEmailVerificationParams,
+    ],
 )
-def test_parameters_by_position_are_told_to_go_by_name(kind: type[Entry]) -> None:
+def test_parameters_by_position_are_told_to_go_by_name(kind: type[Params]) -> None:
     message = "must be an object; parameters go by name, not by position"
     assert faults_of(kind, ["a", "b"]) == [Fault("params", "type", message)]
 
 
 @pytest.mark.parametrize("value", ["text", 7, True, None])
 def test_parameters_that_are_no_object_are_refused(value: Any) -> None:
-    assert faults_of(ScheduleEntry, value) == [Fault("params", "type", "must be an object", value)]
+    assert faults_of(CreateTestClockParams, value) == [Fault("params", "type", "must be an object", value)]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +119,7 @@ def test_parameters_that_are_no_object_are_refused(value: Any) -> None:
 )
 @pytest.mark.parametrize("name", ["transactions", "goals"])
 def test_an_entry_that_is_no_object_is_refused(name: str, item: Any, got: Any) -> None:
-    assert faults_of(ScheduleEntry, {name: [item]}) == [Fault(f"{name}[0]", "type", "must be an object", got)]
+    assert faults_of(CreateTestClockParams, {name: [item]}) == [Fault(f"{name}[0]", "type", "must be an object", got)]
 
 
 @pytest.mark.parametrize(
@@ -112,11 +127,11 @@ def test_an_entry_that_is_no_object_is_refused(name: str, item: Any, got: Any) -
 )
 @pytest.mark.parametrize("name", ["transactions", "goals"])
 def test_a_list_that_is_no_array_is_refused(name: str, value: Any, got: Any) -> None:
-    assert faults_of(ScheduleEntry, {name: value}) == [Fault(name, "type", "must be an array", got)]
+    assert faults_of(CreateTestClockParams, {name: value}) == [Fault(name, "type", "must be an array", got)]
 
 
 @pytest.mark.parametrize(
-    ("params", "path", "most"),
+    ("params", "path", "limit"),
     [
         pytest.param(lambda count: {"transactions": [TRANSACTION] * count}, "transactions", 100, id="transactions"),
         pytest.param(lambda count: {"goals": [GOAL] * count}, "goals", 25, id="goals"),
@@ -128,16 +143,16 @@ def test_a_list_that_is_no_array_is_refused(name: str, value: Any, got: Any) -> 
         ),
     ],
 )
-def test_entries_are_counted(params: Any, path: str, most: int) -> None:
-    assert faults_of(ScheduleEntry, params(0)) == []
-    assert faults_of(ScheduleEntry, params(most)) == []
-    message = f"must have at most {most} entries"
-    assert faults_of(ScheduleEntry, params(most + 1)) == [Fault(path, "count", message, most + 1)]
+def test_entries_are_counted(params: Any, path: str, limit: int) -> None:
+    assert faults_of(CreateTestClockParams, params(0)) == []
+    assert faults_of(CreateTestClockParams, params(limit)) == []
+    message = f"must have at most {limit} entries"
+    assert faults_of(CreateTestClockParams, params(limit + 1)) == [Fault(path, "count", message, limit + 1)]
 
 
 def test_faults_of_the_entries_that_count_are_named_beside_the_count() -> None:
     params = {"transactions": [TRANSACTION] * 99 + [TRANSACTION | {"amount": 0}] * 3}
-    assert [(fault.path, fault.rule) for fault in faults_of(ScheduleEntry, params)] == [
+    assert [(fault.path, fault.rule) for fault in faults_of(CreateTestClockParams, params)] == [
         ("transactions", "count"),
         ("transactions[99].amount", "positive"),
     ]
@@ -149,17 +164,20 @@ def test_faults_of_the_entries_that_count_are_named_beside_the_count() -> None:
 @pytest.mark.parametrize(
     ("kind", "params", "names"),
     [
-        pytest.param(AdvanceEntry, ADVANCE, ["id", "frozenTime"], id="advanceTestClock"),
-        pytest.param(GetEntry, GET, ["id"], id="getTestClock"),
-        pytest.param(ForkEntry, GET, ["id"], id="forkTestClock"),
-        pytest.param(DeleteEntry, DELETE, ["id"], id="deleteTestClock"),
-        pytest.param(SendEntry, SEND, ["email", "loginCodeType", "emailType"], id="sendLoginCodeEmail"),
+        pytest.param(AdvanceTestClockParams, ADVANCE, ["id", "frozenTime"], id="advanceTestClock"),
+        pytest.param(GetTestClockParams, GET, ["id"], id="getTestClock"),
+        pytest.param(ForkTestClockParams, GET, ["id"], id="forkTestClock"),
+        pytest.param(DeleteTestClockParams, DELETE, ["id"], id="deleteTestClock"),
+        pytest.param(SendLoginCodeEmailParams, SEND, ["email", "loginCodeType", "emailType"], id="sendLoginCodeEmail"),
         pytest.param(
-            VerificationEntry, VERIFICATION, ["email", "code", "authenticationMethod"], id="loginByEmailVerification"
+            LoginByEmailVerificationParams,
+            VERIFICATION,
+            ["email", "code", "authenticationMethod"],
+            id="loginByEmailVerification",
         ),
     ],
 )
-def test_a_parameter_that_is_left_out_is_required(kind: type[Entry], params: dict[str, Any], names: list[str]) -> None:
+def test_a_parameter_that_is_left_out_is_required(kind: type[Params], params: dict[str, Any], names: list[str]) -> None:
     for name in names:
         assert faults_of(kind, without(params, name)) == [Fault(name, "required", "is required")]
     assert faults_of(kind, {}) == [Fault(name, "required", "is required") for name in names]
@@ -167,13 +185,13 @@ def test_a_parameter_that_is_left_out_is_required(kind: type[Entry], params: dic
 
 @pytest.mark.parametrize("name", ["at", "name", "amount", "currency", "type"])
 def test_a_field_of_a_transaction_that_is_left_out_is_required(name: str) -> None:
-    found = faults_of(ScheduleEntry, {"transactions": [TRANSACTION, without(TRANSACTION, name)]})
+    found = faults_of(CreateTestClockParams, {"transactions": [TRANSACTION, without(TRANSACTION, name)]})
     assert found == [Fault(f"transactions[1].{name}", "required", "is required")]
 
 
 @pytest.mark.parametrize("name", ["name", "targetAmount"])
 def test_a_field_of_a_goal_that_is_left_out_is_required(name: str) -> None:
-    found = faults_of(ScheduleEntry, {"goals": [without(GOAL, name)]})
+    found = faults_of(CreateTestClockParams, {"goals": [without(GOAL, name)]})
     assert found == [Fault(f"goals[0].{name}", "required", "is required")]
 
 
@@ -185,7 +203,7 @@ def test_a_field_of_a_contribution_that_is_left_out_is_required(name: str) -> No
 
 @pytest.mark.parametrize("name", ["initialAmount", "contributions"])
 def test_a_field_of_a_goal_that_is_optional_may_be_left_out(name: str) -> None:
-    assert faults_of(ScheduleEntry, {"goals": [without(GOAL, name)]}) == []
+    assert faults_of(CreateTestClockParams, {"goals": [without(GOAL, name)]}) == []
 
 
 @pytest.mark.parametrize(
@@ -200,11 +218,11 @@ def test_a_field_of_a_goal_that_is_optional_may_be_left_out(name: str) -> None:
     ],
 )
 def test_null_for_what_is_optional_is_told_to_be_left_out(params: Any, path: str) -> None:
-    assert faults_of(ScheduleEntry, params) == [Fault(path, "null", "must not be null; leave it out", None)]
+    assert faults_of(CreateTestClockParams, params) == [Fault(path, "null", "must not be null; leave it out", None)]
 
 
-@pytest.mark.parametrize("kind", [GetEntry, ForkEntry])
-def test_null_for_an_instant_that_is_optional_is_told_to_be_left_out(kind: type[Entry]) -> None:
+@pytest.mark.parametrize("kind", [GetTestClockParams, ForkTestClockParams])
+def test_null_for_an_instant_that_is_optional_is_told_to_be_left_out(kind: type[Params]) -> None:
     assert faults_of(kind, GET | {"at": None}) == [Fault("at", "null", "must not be null; leave it out", None)]
 
 
@@ -245,16 +263,16 @@ def test_null_for_what_is_required_is_told_what_it_must_be(fields: dict[str, Non
     ],
 )
 def test_an_unknown_name_is_refused_with_the_nearest_known_one(params: Any, path: str, hint: str) -> None:
-    assert faults_of(ScheduleEntry, params) == [Fault(path, "unknown", f"is not a known parameter; {hint}")]
+    assert faults_of(CreateTestClockParams, params) == [Fault(path, "unknown", f"is not a known parameter; {hint}")]
 
 
 def test_an_unknown_name_does_not_show_its_value() -> None:
-    (fault,) = faults_of(VerificationEntry, VERIFICATION | {"pin": "012345"})
+    (fault,) = faults_of(LoginByEmailVerificationParams, VERIFICATION | {"pin": "012345"})
     assert fault.got is UNSET
 
 
 def test_a_name_of_an_entry_is_unknown_elsewhere() -> None:
-    found = faults_of(ScheduleEntry, {"amount": 1, "goals": [GOAL | {"currency": "EUR"}]})
+    found = faults_of(CreateTestClockParams, {"amount": 1, "goals": [GOAL | {"currency": "EUR"}]})
     assert [(fault.path, fault.rule) for fault in found] == [("amount", "unknown"), ("goals[0].currency", "unknown")]
 
 
@@ -352,12 +370,12 @@ def test_anything_else_is_no_type(type: Any, got: Any) -> None:
     ],
 )
 def test_a_type_of_letter_is_one_of_two(name: str, value: Any, message: str) -> None:
-    assert faults_of(SendEntry, SEND | {name: value}) == [Fault(name, "oneOf", message, value)]
+    assert faults_of(SendLoginCodeEmailParams, SEND | {name: value}) == [Fault(name, "oneOf", message, value)]
 
 
 @pytest.mark.parametrize("value", ["EMAIL_LINK", "email_code", "", None, 6])
 def test_the_only_method_of_authentication_is_the_code(value: Any) -> None:
-    found = faults_of(VerificationEntry, VERIFICATION | {"authenticationMethod": value})
+    found = faults_of(LoginByEmailVerificationParams, VERIFICATION | {"authenticationMethod": value})
     assert found == [Fault("authenticationMethod", "oneOf", "must be EMAIL_CODE", value)]
 
 
@@ -366,7 +384,7 @@ def test_the_only_method_of_authentication_is_the_code(value: Any) -> None:
     [("LONG_LIVED", "LOGIN_CODE", "SHORT_LIVED"), ("SHORT_LIVED", "WEB_LOGIN_LINK", "LONG_LIVED")],
 )
 def test_types_that_do_not_go_together_are_a_combination(code_type: str, email_type: str, needed: str) -> None:
-    found = faults_of(SendEntry, SEND | {"loginCodeType": code_type, "emailType": email_type})
+    found = faults_of(SendLoginCodeEmailParams, SEND | {"loginCodeType": code_type, "emailType": email_type})
     message = f"must be {needed} when emailType is {email_type}"
     assert found == [Fault("loginCodeType", "combination", message, code_type)]
 
@@ -382,9 +400,11 @@ def test_types_that_do_not_go_together_are_a_combination(code_type: str, email_t
         pytest.param(None, "type", "must be a string", id="null"),
     ],
 )
-@pytest.mark.parametrize(("kind", "params"), [(SendEntry, SEND), (VerificationEntry, VERIFICATION)])
+@pytest.mark.parametrize(
+    ("kind", "params"), [(SendLoginCodeEmailParams, SEND), (LoginByEmailVerificationParams, VERIFICATION)]
+)
 def test_an_email_is_one_address(
-    kind: type[Entry], params: dict[str, Any], value: Any, rule: str, message: str
+    kind: type[Params], params: dict[str, Any], value: Any, rule: str, message: str
 ) -> None:
     assert faults_of(kind, params | {"email": value}) == [Fault("email", rule, message, value)]
 
@@ -403,10 +423,10 @@ def test_an_email_is_one_address(
 def test_an_instant_is_a_timestamp_wherever_it_stands(value: Any, rule: str, got: Any) -> None:
     late = CONTRIBUTION | {"at": value}
     for path, found in [
-        ("frozenTime", faults_of(ScheduleEntry, SCHEDULE | {"frozenTime": value})),
-        ("frozenTime", faults_of(AdvanceEntry, ADVANCE | {"frozenTime": value})),
-        ("at", faults_of(GetEntry, GET | {"at": value})),
-        ("at", faults_of(ForkEntry, GET | {"at": value})),
+        ("frozenTime", faults_of(CreateTestClockParams, SCHEDULE | {"frozenTime": value})),
+        ("frozenTime", faults_of(AdvanceTestClockParams, ADVANCE | {"frozenTime": value})),
+        ("at", faults_of(GetTestClockParams, GET | {"at": value})),
+        ("at", faults_of(ForkTestClockParams, GET | {"at": value})),
         ("transactions[0].at", of_transaction(at=value)),
         ("goals[0].contributions[1].at", of_goal(contributions=[CONTRIBUTION, late])),
     ]:
@@ -425,8 +445,10 @@ def test_the_id_of_a_clock_is_text_without_u_0000(value: str) -> None:
         assert faults_of(kind, params | {"id": value}) == [Fault("id", "format", EXPECTED_TEXT, value)]
 
 
-@pytest.mark.parametrize(("kind", "known"), [(GetEntry, "id, at"), (ForkEntry, "id, at"), (DeleteEntry, "id")])
-def test_a_parameter_of_another_operation_is_unknown(kind: type[Entry], known: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "known"), [(GetTestClockParams, "id, at"), (ForkTestClockParams, "id, at"), (DeleteTestClockParams, "id")]
+)
+def test_a_parameter_of_another_operation_is_unknown(kind: type[Params], known: str) -> None:
     message = f"is not a known parameter; known are {known}"
     assert faults_of(kind, DELETE | {"frozenTime": ""}) == [Fault("frozenTime", "unknown", message)]
 
@@ -508,7 +530,7 @@ def test_an_initial_amount_is_at_least_0_and_at_most_the_target(
 
 @pytest.mark.parametrize("code", ["000000", "012345", "999999"])
 def test_six_digits_are_a_code(code: str) -> None:
-    assert faults_of(VerificationEntry, VERIFICATION | {"code": code}) == []
+    assert faults_of(LoginByEmailVerificationParams, VERIFICATION | {"code": code}) == []
 
 
 @pytest.mark.parametrize(
@@ -532,7 +554,7 @@ def test_six_digits_are_a_code(code: str) -> None:
     ],
 )
 def test_any_other_code_is_refused_and_never_shown(code: Any, rule: str, message: str) -> None:
-    assert faults_of(VerificationEntry, VERIFICATION | {"code": code}) == [Fault("code", rule, message)]
+    assert faults_of(LoginByEmailVerificationParams, VERIFICATION | {"code": code}) == [Fault("code", rule, message)]
 
 
 # All at once
@@ -547,7 +569,7 @@ def test_every_fault_is_named_at_once() -> None:
         "goals": [{"targetAmount": "many", "contributions": [{"at": 7, "amount": None}, 3]}, None],
         "colour": "blue",
     }
-    assert [(fault.path, fault.rule) for fault in faults_of(ScheduleEntry, params)] == [
+    assert [(fault.path, fault.rule) for fault in faults_of(CreateTestClockParams, params)] == [
         ("colour", "unknown"),
         ("frozenTime", "format"),
         ("transactions[0].note", "unknown"),
@@ -575,7 +597,7 @@ def test_faults_of_fields_and_faults_between_fields_come_together() -> None:
         "goals": [GOAL | {"initialAmount": 1001}],
     }
     range_message = "must lie between frozenTime and maxTime (2027-01-01T12:00:00Z to 2037-01-01T12:00:00Z)"
-    assert faults_of(ScheduleEntry, params) == [
+    assert faults_of(CreateTestClockParams, params) == [
         Fault("transactions[3].amount", "positive", "must be greater than 0", -5),
         Fault("goals[0].initialAmount", "max", "must not exceed targetAmount (1000)", 1001),
         Fault("transactions[4].at", "range", range_message, "2026-12-31T00:00:00Z"),
@@ -588,7 +610,7 @@ def test_the_documented_example_is_answered_word_for_word() -> None:
         "goals": [GOAL | {"initialAmount": 1001}],
     }
     with pytest.raises(Rejection) as refusal:
-        read_params(ScheduleEntry, "createTestClock", json.encode(params), NOW)
+        read_params(CreateTestClockParams, "createTestClock", json.encode(params), NOW)
     assert refusal.value.message == "2 fields of createTestClock were refused."
     assert json.decode(json.encode(refusal.value.details)) == {
         "errors": [
@@ -633,7 +655,7 @@ def test_the_documented_example_is_answered_word_for_word() -> None:
     ],
 )
 def test_what_was_refused_already_is_not_held_against_other_fields(params: Any, paths: list[str]) -> None:
-    assert [fault.path for fault in faults_of(ScheduleEntry, params)] == paths
+    assert [fault.path for fault in faults_of(CreateTestClockParams, params)] == paths
 
 
 # Hostile parameters: the work and the answer stay bounded.
@@ -647,7 +669,7 @@ def test_a_long_string_is_cut_to_200_characters() -> None:
 
 
 def test_a_long_unknown_name_is_cut_and_gets_no_hint() -> None:
-    hinted, silent, cut = faults_of(ScheduleEntry, {"x" * 40: 1, "x" * 41: 1, "x" * 201: 1})
+    hinted, silent, cut = faults_of(CreateTestClockParams, {"x" * 40: 1, "x" * 41: 1, "x" * 201: 1})
     assert hinted.message == "is not a known parameter; known are frozenTime, transactions, goals"
     assert (silent.path, silent.message) == ("x" * 41, "is not a known parameter")
     assert (cut.path, cut.message) == ("x" * 199 + "…", "is not a known parameter")
@@ -655,14 +677,14 @@ def test_a_long_unknown_name_is_cut_and_gets_no_hint() -> None:
 
 def test_a_hundred_unknown_names_get_a_hint_and_the_rest_none() -> None:
     entry = {f"nam{number}": 1 for number in range(75)}
-    found = faults_of(ScheduleEntry, {"goals": [entry] * 2})
+    found = faults_of(CreateTestClockParams, {"goals": [entry] * 2})
     messages = [fault.message for fault in found if fault.rule == "unknown"]
     assert messages == ["is not a known parameter; did you mean name?"] * 100 + ["is not a known parameter"] * 50
 
 
 @pytest.mark.parametrize(("given", "named"), [(99, 99), (100, 100), (101, 100)])
 def test_at_most_a_hundred_unknown_names_of_an_object_are_named(given: int, named: int) -> None:
-    assert len(faults_of(ScheduleEntry, {f"n{number}": 1 for number in range(given)})) == named
+    assert len(faults_of(CreateTestClockParams, {f"n{number}": 1 for number in range(given)})) == named
 
 
 def ninety_thousand_unknown_names() -> bytes:
@@ -734,7 +756,7 @@ HOSTILE = [
 def test_a_hostile_body_gets_a_bounded_answer(write: Any, count: int) -> None:
     written = write()
     assert len(written) <= MAX_BODY
-    found, _ = explain(ScheduleEntry, written)
+    found, _ = explain(CreateTestClockParams, written)
     assert len(found) == count <= MAX_FAULTS
     assert len(json.encode(found)) < 2 * MAX_BODY
     assert max(len(json.encode(fault)) for fault in found) < 1000
@@ -745,7 +767,7 @@ def test_a_hostile_body_is_bounded_with_the_faults_between_its_fields() -> None:
     goals = [GOAL | {"initialAmount": 1001, "contributions": [early] * 100}] * 25
     unknown = {f"n{number}": 0 for number in range(MAX_FAULTS)}
     with pytest.raises(Rejection) as refusal:
-        read_params(ScheduleEntry, "createTestClock", json.encode({"goals": goals} | unknown), NOW)
+        read_params(CreateTestClockParams, "createTestClock", json.encode({"goals": goals} | unknown), NOW)
     assert len(refusal.value.details["errors"]) <= MAX_FAULTS
 
 
@@ -758,9 +780,9 @@ def test_a_hostile_body_is_bounded_with_the_faults_between_its_fields() -> None:
     ],
 )
 def test_parameters_nested_too_deeply_are_refused(written: bytes) -> None:
-    assert faults_of(ScheduleEntry, written) == [Fault("params", "depth", "must not be nested so deeply")]
+    assert faults_of(CreateTestClockParams, written) == [Fault("params", "depth", "must not be nested so deeply")]
 
 
 def test_what_is_nested_in_an_unknown_name_does_not_matter() -> None:
-    found = faults_of(ScheduleEntry, b'{"x":' + b"[" * 200 + b"]" * 200 + b"}")
+    found = faults_of(CreateTestClockParams, b'{"x":' + b"[" * 200 + b"]" * 200 + b"}")
     assert [(fault.path, fault.rule) for fault in found] == [("x", "unknown")]

@@ -9,7 +9,7 @@ import pytest
 
 from tickover.api import ids, timestamps
 from tickover.server.domain import clocks
-from tickover.server.domain.clocks import Clock, Schedule, ScheduleEntry
+from tickover.server.domain.clocks import Clock, CreateTestClockParams, Schedule
 from tickover.server.jsonrpc.decode import read
 
 NOW = datetime(2027, 1, 1, 12, 0, 0, 123_456, tzinfo=UTC)
@@ -37,7 +37,7 @@ PARAMS = {
 
 def written(params: Any = PARAMS) -> tuple[Clock, Schedule]:
     """A clock and its schedule, as a database gives it back."""
-    faults, entry = read(ScheduleEntry, msgspec.json.encode(params), NOW)
+    faults, entry = read(CreateTestClockParams, msgspec.json.encode(params), NOW)
     assert entry is not None, faults
     clock = clocks.start(ORIGINAL, entry, NOW)
     kept = msgspec.msgpack.encode(clocks.write_schedule(clock, entry))

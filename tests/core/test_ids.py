@@ -117,7 +117,7 @@ def test_a_clock_expires_at_seven_days_inclusive(age: timedelta, expired: bool, 
     now = BORN + age
     assert ids.has_expired(key, now) is expired
     assert (ids.expires_at(key) <= now) is expired
-    assert (key < ids.first_living_key(now)) is expired
+    assert (key < ids.first_live_key(now)) is expired
 
 
 @pytest.mark.parametrize("micros", [0, 1, 499, 999])
@@ -132,7 +132,7 @@ def test_expiry_is_exactly_seven_days_after_the_millisecond_of_birth(micros: int
 def test_the_first_living_key_parts_the_expired_from_the_living(micros: int) -> None:
     now = BORN + WEEK + timedelta(microseconds=micros)
     last_expired, first_living = ids.uuid7(BORN, ONES), ids.uuid7(BORN + MILLISECOND, ZEROS)
-    assert last_expired < ids.first_living_key(now) <= first_living
+    assert last_expired < ids.first_live_key(now) <= first_living
 
 
 @pytest.mark.parametrize(

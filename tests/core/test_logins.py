@@ -8,7 +8,7 @@ from msgspec import json
 from tickover.api.errors import Fault
 from tickover.api.results import Sent, SignedIn
 from tickover.server.domain.email_addresses import EmailAddress
-from tickover.server.domain.logins import Kind, Send, SendEntry, TooSoon
+from tickover.server.domain.logins import Kind, Send, SendLoginCodeEmailParams, TooSoon
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 ANA = EmailAddress("ana@example.test")
@@ -50,7 +50,7 @@ def test_a_code_lives_ten_minutes_and_a_link_an_hour(kind: Kind, lifetime: timed
     [("SHORT_LIVED", "LOGIN_CODE", Kind.CODE), ("LONG_LIVED", "WEB_LOGIN_LINK", Kind.LINK)],
 )
 def test_types_that_go_together_have_no_fault(code_type: str, email_type: str, kind: Kind) -> None:
-    entry = SendEntry(ANA, code_type, email_type)  # type: ignore[arg-type]
+    entry = SendLoginCodeEmailParams(ANA, code_type, email_type)  # type: ignore[arg-type]
     assert list(entry.faults(NOW)) == []
     assert entry.kind is kind
 
@@ -60,7 +60,7 @@ def test_types_that_go_together_have_no_fault(code_type: str, email_type: str, k
     [("LONG_LIVED", "LOGIN_CODE", "SHORT_LIVED"), ("SHORT_LIVED", "WEB_LOGIN_LINK", "LONG_LIVED")],
 )
 def test_types_that_do_not_go_together_are_one_fault(code_type: str, email_type: str, needed: str) -> None:
-    entry = SendEntry(ANA, code_type, email_type)  # type: ignore[arg-type]
+    entry = SendLoginCodeEmailParams(ANA, code_type, email_type)  # type: ignore[arg-type]
     message = f"must be {needed} when emailType is {email_type}"
     assert list(entry.faults(NOW)) == [Fault("loginCodeType", "combination", message, code_type)]
 
@@ -70,7 +70,7 @@ def test_types_that_do_not_go_together_are_one_fault(code_type: str, email_type:
     [(None, "LOGIN_CODE"), ("LONG_LIVED", None), (None, None)],
 )
 def test_a_type_that_was_refused_already_is_not_refused_again(code_type: str | None, email_type: str | None) -> None:
-    entry = SendEntry(ANA, code_type, email_type)  # type: ignore[arg-type]
+    entry = SendLoginCodeEmailParams(ANA, code_type, email_type)  # type: ignore[arg-type]
     assert list(entry.faults(NOW)) == []
 
 

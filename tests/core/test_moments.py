@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tickover.api import timestamps
-from tickover.api.timestamps import Moment
+from tickover.api.timestamps import Instant
 
 NINE = datetime(2027, 1, 31, 9, tzinfo=UTC)
 FIRST = datetime(1, 1, 1, tzinfo=UTC)
@@ -39,7 +39,7 @@ AFTER_LEAP_SECOND = datetime(2017, 1, 1, tzinfo=UTC)
         pytest.param("9999-12-31T23:59:59.9999999Z", LAST, id="past the last instant, but cut to it"),
     ],
 )
-def test_a_timestamp_is_read_as_the_instant_it_names(text: str, expected: Moment) -> None:
+def test_a_timestamp_is_read_as_the_instant_it_names(text: str, expected: Instant) -> None:
     read = timestamps.parse(text)
     assert read == expected
     assert read.tzinfo is UTC
@@ -79,7 +79,7 @@ def test_fractions_are_cut_to_the_microsecond(fraction: str, microsecond: int, o
         pytest.param("2027-03-14T23:59:60Z", datetime(2027, 3, 15, tzinfo=UTC), id="on any day"),
     ],
 )
-def test_second_60_at_the_end_of_a_utc_day_is_the_next_second(text: str, expected: Moment) -> None:
+def test_second_60_at_the_end_of_a_utc_day_is_the_next_second(text: str, expected: Instant) -> None:
     read = timestamps.parse(text)
     assert read == expected
     assert read.tzinfo is UTC
@@ -232,7 +232,7 @@ def test_a_value_that_is_no_string_is_refused(value: object) -> None:
         pytest.param(LAST, "9999-12-31T23:59:59.999999Z", id="last instant"),
     ],
 )
-def test_an_instant_is_written_in_utc_and_reads_back_as_itself(moment: Moment, text: str) -> None:
+def test_an_instant_is_written_in_utc_and_reads_back_as_itself(moment: Instant, text: str) -> None:
     assert timestamps.write(moment) == text
     assert timestamps.parse(text) == moment
 
@@ -248,7 +248,7 @@ def test_an_instant_is_written_in_utc_and_reads_back_as_itself(moment: Moment, t
         pytest.param(LAST, 253_402_300_799_999_999, id="last instant"),
     ],
 )
-def test_an_instant_is_kept_as_whole_microseconds_since_1970(moment: Moment, micros: int) -> None:
+def test_an_instant_is_kept_as_whole_microseconds_since_1970(moment: Instant, micros: int) -> None:
     assert timestamps.to_micros(moment) == micros
     assert timestamps.from_micros(micros) == moment
 

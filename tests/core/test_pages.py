@@ -7,8 +7,8 @@ import pytest
 from msgspec import UNSET, json
 
 from tickover.api.errors import Fault, Rejection
-from tickover.server.domain.clocks import ListEntry
-from tickover.server.jsonrpc.decode import read, read_at_once
+from tickover.server.domain.clocks import ListTestClocksParams
+from tickover.server.jsonrpc.decode import read, try_fast_decode
 from tickover.server.jsonrpc.envelope import read_params
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
@@ -22,7 +22,7 @@ NOT_WHOLE = ("type", "must be a whole number")
 
 
 def faults_of(params: Any) -> list[Fault]:
-    return read(ListEntry, params if isinstance(params, bytes) else json.encode(params), NOW)[0]
+    return read(ListTestClocksParams, params if isinstance(params, bytes) else json.encode(params), NOW)[0]
 
 
 # How many
@@ -46,11 +46,11 @@ def faults_of(params: Any) -> list[Fault]:
 def test_a_page_has_1_to_100_clocks(number: str, limit: int) -> None:
     params = b'{"limit":%b}' % number.encode()
     assert faults_of(params) == []
-    assert read_params(ListEntry, "listTestClocks", params, NOW).limit == limit
+    assert read_params(ListTestClocksParams, "listTestClocks", params, NOW).limit == limit
 
 
 def test_a_page_has_20_clocks_unless_told_otherwise() -> None:
-    assert read_params(ListEntry, "listTestClocks", b"{}", NOW) == ListEntry(20, UNSET)
+    assert read_params(ListTestClocksParams, "listTestClocks", b"{}", NOW) == ListTestClocksParams(20, UNSET)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_any_other_size_of_a_page_is_refused(number: str, wrong: tuple[str, str]
     params = b'{"limit":%b}' % number.encode()
     assert faults_of(params) == [Fault("limit", *wrong, got)]
     with pytest.raises(Rejection):
-        read_params(ListEntry, "listTestClocks", params, NOW)
+        read_params(ListTestClocksParams, "listTestClocks", params, NOW)
 
 
 # From where
@@ -93,8 +93,8 @@ def test_any_other_size_of_a_page_is_refused(number: str, wrong: tuple[str, str]
 
 @pytest.mark.parametrize("cursor", [CURSOR, "cursor_" + "0" * 32, "cursor_" + "f" * 32])
 def test_a_cursor_is_taken_as_it_was_given(cursor: str) -> None:
-    params = read_params(ListEntry, "listTestClocks", json.encode({"cursor": cursor}), NOW)
-    assert params == ListEntry(20, cursor)
+    params = read_params(ListTestClocksParams, "listTestClocks", json.encode({"cursor": cursor}), NOW)
+    assert params == ListTestClocksParams(20, cursor)
 
 
 @pytest.mark.parametrize(
@@ -142,5 +142,5 @@ def test_what_is_wrong_with_a_page_is_told_at_once() -> None:
         pytest.param({"cursor": "cursor_1"}, False, id="a cursor that is none"),
     ],
 )
-def test_what_is_as_usual_is_read_at_once(params: Any, at_once: bool) -> None:
-    assert (read_at_once(ListEntry, json.encode(params), NOW) is not None) is at_once
+def test_what_is_as_usual_is_try_fast_decode(params: Any, at_once: bool) -> None:
+    assert (try_fast_decode(ListTestClocksParams, json.encode(params), NOW) is not None) is at_once

@@ -6,10 +6,16 @@ import pytest
 from msgspec import json
 
 from tickover.server.domain import email_addresses
-from tickover.server.domain.clocks import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry, ScheduleEntry
-from tickover.server.domain.logins import VerificationEntry
-from tickover.server.domain.params import Entry
-from tickover.server.jsonrpc.decode import read, read_at_once
+from tickover.server.domain.clocks import (
+    AdvanceTestClockParams,
+    CreateTestClockParams,
+    DeleteTestClockParams,
+    ForkTestClockParams,
+    GetTestClockParams,
+)
+from tickover.server.domain.logins import LoginByEmailVerificationParams
+from tickover.server.domain.params import Params
+from tickover.server.jsonrpc.decode import read, try_fast_decode
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 TRANSACTION = {"at": "2027-03-02T00:00:00Z", "name": "Rent", "amount": 900, "currency": "EUR", "type": "EXPENSE"}
@@ -31,8 +37,8 @@ def advance(frozen_time: str) -> bytes:
     ],
 )
 def test_the_forms_that_programs_write_are_read_at_once(written: str) -> None:
-    params = read_at_once(AdvanceEntry, advance(written), NOW)
-    assert ([], params) == read(AdvanceEntry, advance(written), NOW)
+    params = try_fast_decode(AdvanceTestClockParams, advance(written), NOW)
+    assert ([], params) == read(AdvanceTestClockParams, advance(written), NOW)
     assert params is not None
     assert params.frozen_time.utcoffset().total_seconds() == 0  # type: ignore[union-attr]
 
@@ -61,20 +67,20 @@ def test_the_forms_that_programs_write_are_read_at_once(written: str) -> None:
     ],
 )
 def test_other_moments_are_left_to_the_slow_reading(written: str) -> None:
-    assert read_at_once(AdvanceEntry, advance(written), NOW) is None
-    assert read_at_once(AdvanceEntry, advance(written).replace(b":", b" :\n\t"), NOW) is None
+    assert try_fast_decode(AdvanceTestClockParams, advance(written), NOW) is None
+    assert try_fast_decode(AdvanceTestClockParams, advance(written).replace(b":", b" :\n\t"), NOW) is None
 
 
 @pytest.mark.parametrize("currency", ["EU1", "eur", "EUr", "ÄÖÜ", "EUR ", "E R", "\u0415UR", "ⅠⅡⅢ"])
 def test_a_currency_that_may_be_none_is_left_to_the_slow_reading(currency: str) -> None:
     written = json.encode({"transactions": [TRANSACTION, TRANSACTION | {"currency": currency}]})
-    assert read_at_once(ScheduleEntry, written, NOW) is None
+    assert try_fast_decode(CreateTestClockParams, written, NOW) is None
 
 
 @pytest.mark.parametrize("name", ["a\\u0000b", "\\ud800"])
 def test_a_text_that_may_hold_what_no_text_may_is_left_to_the_slow_reading(name: str) -> None:
     written = json.encode({"goals": [{"name": "A name", "targetAmount": 1}]}).replace(b"A name", name.encode())
-    assert read_at_once(ScheduleEntry, written, NOW) is None
+    assert try_fast_decode(CreateTestClockParams, written, NOW) is None
 
 
 @pytest.mark.parametrize(
@@ -88,7 +94,7 @@ def test_a_text_that_may_hold_what_no_text_may_is_left_to_the_slow_reading(name:
 )
 def test_a_name_like_any_other_is_read_at_once(name: str) -> None:
     written = json.encode({"transactions": [TRANSACTION | {"name": name}]})
-    params = read_at_once(ScheduleEntry, written, NOW)
+    params = try_fast_decode(CreateTestClockParams, written, NOW)
     assert params is not None
     assert params.transactions[0].name == name
 
@@ -96,37 +102,45 @@ def test_a_name_like_any_other_is_read_at_once(name: str) -> None:
 @pytest.mark.parametrize(
     ("written", "read_as"),
     [
-        pytest.param(b'{"id":"clock_1"}', GetEntry("clock_1"), id="getTestClock"),
-        pytest.param(b'{"id":"clock_1","at":"2027-01-01T12:00:00Z"}', GetEntry("clock_1", NOW), id="with an instant"),
-        pytest.param(b'{"id":"clock_1"}', ForkEntry("clock_1"), id="forkTestClock"),
-        pytest.param(b'{"id":"clock_1","at":"2027-01-01T12:00:00Z"}', ForkEntry("clock_1", NOW), id="at an instant"),
-        pytest.param(b'{"id":"clock_1"}', DeleteEntry("clock_1"), id="deleteTestClock"),
+        pytest.param(b'{"id":"clock_1"}', GetTestClockParams("clock_1"), id="getTestClock"),
+        pytest.param(
+            b'{"id":"clock_1","at":"2027-01-01T12:00:00Z"}', GetTestClockParams("clock_1", NOW), id="with an instant"
+        ),
+        pytest.param(b'{"id":"clock_1"}', ForkTestClockParams("clock_1"), id="forkTestClock"),
+        pytest.param(
+            b'{"id":"clock_1","at":"2027-01-01T12:00:00Z"}', ForkTestClockParams("clock_1", NOW), id="at an instant"
+        ),
+        pytest.param(b'{"id":"clock_1"}', DeleteTestClockParams("clock_1"), id="deleteTestClock"),
     ],
 )
-def test_what_is_asked_of_one_clock_is_read_at_once(written: bytes, read_as: Entry) -> None:
-    assert read_at_once(type(read_as), written, NOW) == read_as
+def test_what_is_asked_of_one_clock_is_read_at_once(written: bytes, read_as: Params) -> None:
+    assert try_fast_decode(type(read_as), written, NOW) == read_as
     assert read(type(read_as), written, NOW) == ([], read_as)
 
 
 @pytest.mark.parametrize(
     ("kind", "written"),
     [
-        pytest.param(GetEntry, b'{"id":"1","at":"2027-01-01"}', id="an instant that is none"),
-        pytest.param(ForkEntry, b'{"id":"1","at":"2027-01-01T12:00:00+01:00"}', id="an instant with an offset"),
-        pytest.param(DeleteEntry, b'{"id":"1","at":"2027-01-01T12:00:00Z"}', id="an instant where there is none"),
-        pytest.param(DeleteEntry, b"{}", id="nothing where something is needed"),
+        pytest.param(GetTestClockParams, b'{"id":"1","at":"2027-01-01"}', id="an instant that is none"),
+        pytest.param(
+            ForkTestClockParams, b'{"id":"1","at":"2027-01-01T12:00:00+01:00"}', id="an instant with an offset"
+        ),
+        pytest.param(
+            DeleteTestClockParams, b'{"id":"1","at":"2027-01-01T12:00:00Z"}', id="an instant where there is none"
+        ),
+        pytest.param(DeleteTestClockParams, b"{}", id="nothing where something is needed"),
     ],
 )
-def test_anything_else_that_is_asked_is_left_to_the_slow_reading(kind: type[Entry], written: bytes) -> None:
-    assert read_at_once(kind, written, NOW) is None
+def test_anything_else_that_is_asked_is_left_to_the_slow_reading(kind: type[Params], written: bytes) -> None:
+    assert try_fast_decode(kind, written, NOW) is None
 
 
 def test_nothing_at_all_is_read_at_once() -> None:
-    assert read_at_once(ScheduleEntry, b"{}", NOW) == ScheduleEntry()
+    assert try_fast_decode(CreateTestClockParams, b"{}", NOW) == CreateTestClockParams()
 
 
 def test_what_is_no_object_at_all_is_explained_and_nothing_is_read() -> None:
-    faults, params = read(ScheduleEntry, b"[" * 100_000 + b"]" * 100_000, NOW)
+    faults, params = read(CreateTestClockParams, b"[" * 100_000 + b"]" * 100_000, NOW)
     assert params is None
     assert [fault.rule for fault in faults] == ["depth"]
 
@@ -138,8 +152,8 @@ _FOR_SURE, _IN_DOUBT, _REFUSED = "at once", "slowly", "not at all"
 
 def _how_it_is_read(params: object, now: datetime = NOW) -> str:
     written = json.encode(params)
-    at_once = read_at_once(ScheduleEntry, written, now)
-    faults, _ = read(ScheduleEntry, written, now)
+    at_once = try_fast_decode(CreateTestClockParams, written, now)
+    faults, _ = read(CreateTestClockParams, written, now)
     if at_once is not None:
         assert faults == []
         return _FOR_SURE
@@ -240,12 +254,12 @@ def test_the_library_is_asked_at_most_once_for_an_address(
     monkeypatch.setattr(email_addresses, "_parse_any", ask)
     member = b'"email":%b,' % json.encode(email)
     written = b'{%b"code":"123456","authenticationMethod":"EMAIL_CODE"}' % (member * times)
-    read(VerificationEntry, written, NOW)
+    read(LoginByEmailVerificationParams, written, NOW)
     assert asked == [email]
 
 
 def test_an_address_that_is_too_long_is_never_shown_to_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(email_addresses, "_parse_any", pytest.fail)
     written = json.encode({"email": "a@" + "\ufdfa" * 85, "code": "123456", "authenticationMethod": "EMAIL_CODE"})
-    faults, _ = read(VerificationEntry, written, NOW)
+    faults, _ = read(LoginByEmailVerificationParams, written, NOW)
     assert [(fault.path, fault.rule) for fault in faults] == [("email", "format")]

@@ -3,17 +3,17 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tickover.server.domain.lru_cache import Recent
+from tickover.server.domain.lru_cache import LruCache
 
 
 def test_what_was_put_is_there() -> None:
-    recent: Recent[str, str] = Recent(10)
+    recent: LruCache[str, str] = LruCache(10)
     recent.put("a", "first", 4)
     assert (recent.get("a"), recent.get("b")) == ("first", None)
 
 
 def test_it_is_full_exactly_at_its_size() -> None:
-    recent: Recent[str, str] = Recent(10)
+    recent: LruCache[str, str] = LruCache(10)
     for key, size in (("a", 4), ("b", 6)):
         recent.put(key, key, size)
     assert [recent.get(key) for key in "ab"] == ["a", "b"]
@@ -22,7 +22,7 @@ def test_it_is_full_exactly_at_its_size() -> None:
 
 
 def test_what_was_used_longest_ago_makes_room() -> None:
-    recent: Recent[str, str] = Recent(3)
+    recent: LruCache[str, str] = LruCache(3)
     for key in "abc":
         recent.put(key, key, 1)
     assert recent.get("a") == "a"
@@ -31,7 +31,7 @@ def test_what_was_used_longest_ago_makes_room() -> None:
 
 
 def test_a_large_value_takes_the_place_of_many() -> None:
-    recent: Recent[str, str] = Recent(10)
+    recent: LruCache[str, str] = LruCache(10)
     for key in "abcde":
         recent.put(key, key, 2)
     recent.put("f", "f", 7)
@@ -39,7 +39,7 @@ def test_a_large_value_takes_the_place_of_many() -> None:
 
 
 def test_a_value_that_is_too_large_is_not_kept() -> None:
-    recent: Recent[str, str] = Recent(10)
+    recent: LruCache[str, str] = LruCache(10)
     recent.put("a", "a", 11)
     assert recent.get("a") is None
     recent.put("a", "a", 10)
@@ -47,7 +47,7 @@ def test_a_value_that_is_too_large_is_not_kept() -> None:
 
 
 def test_a_new_value_takes_the_place_of_the_old_one_and_its_size() -> None:
-    recent: Recent[str, str] = Recent(10)
+    recent: LruCache[str, str] = LruCache(10)
     recent.put("a", "old", 6)
     recent.put("b", "b", 4)
     recent.put("a", "new", 5)
@@ -58,7 +58,7 @@ def test_a_new_value_takes_the_place_of_the_old_one_and_its_size() -> None:
 
 
 def test_where_there_is_no_room_nothing_is_kept() -> None:
-    recent: Recent[str, str] = Recent(0)
+    recent: LruCache[str, str] = LruCache(0)
     recent.put("a", "a", 1)
     assert recent.get("a") is None
 
@@ -72,9 +72,9 @@ _acts = st.lists(
 )
 
 
-@given(acts=_acts, most=st.integers(0, 20))
-def test_whatever_is_done_it_keeps_what_plain_lists_would(acts: list[tuple[str, int, int]], most: int) -> None:
-    recent: Recent[int, int] = Recent(most)
+@given(acts=_acts, limit=st.integers(0, 20))
+def test_whatever_is_done_it_keeps_what_plain_lists_would(acts: list[tuple[str, int, int]], limit: int) -> None:
+    recent: LruCache[int, int] = LruCache(limit)
     newest_last: list[tuple[int, int, int]] = []
     for number, (act, key, size) in enumerate(acts):
         [*found] = [kept for kept in newest_last if kept[0] == key]
@@ -84,7 +84,7 @@ def test_whatever_is_done_it_keeps_what_plain_lists_would(acts: list[tuple[str, 
         else:
             recent.put(key, number, size)
             newest_last = [kept for kept in newest_last if kept[0] != key] + [(key, number, size)]
-            while sum(size for _, _, size in newest_last) > most:
+            while sum(size for _, _, size in newest_last) > limit:
                 del newest_last[0]
     for key in range(6):
         assert recent.get(key) == next((value for kept, value, _ in newest_last if kept == key), None)

@@ -17,7 +17,7 @@ from tests.support.program import Program
 
 KILLS = int(os.environ.get("KILL_ROUNDS", "8"))
 _CALLERS = 64
-_MOST_ANSWERS_BEFORE_A_KILL = 250
+_MAX_ANSWERS_BEFORE_A_KILL = 250
 
 
 def test_nothing_that_was_answered_is_lost_by_kill_9(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ class _Killer:
         """How many callers had a call under way when the program went."""
 
     async def let_write(self, books: Books) -> None:
-        self._answers_left = self._chances.randint(1, _MOST_ANSWERS_BEFORE_A_KILL)
+        self._answers_left = self._chances.randint(1, _MAX_ANSWERS_BEFORE_A_KILL)
         interrupted = books.begin()
         async with open_connections(self._program.url, _CALLERS) as connections:
             await asyncio.gather(

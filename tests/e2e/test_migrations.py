@@ -15,7 +15,7 @@ from tests.support.program import Program, verify_params
 from tickover.api import ids
 from tickover.api.timestamps import to_micros
 from tickover.server.domain import clocks
-from tickover.server.domain.clocks import GoalEntry, ScheduleEntry
+from tickover.server.domain.clocks import CreateTestClockParams, GoalParams
 from tickover.server.domain.tokens import Mint, digest
 from tickover.server.storage import open_store
 
@@ -48,7 +48,7 @@ def _keep_living_clock(database: Path) -> tuple[str, str]:
     now = datetime.now(UTC) - timedelta(minutes=1)
     mint = Mint(b"a key for tests alone")
     user, key, token = mint.new_key(now), mint.new_key(now), mint.new_bearer_token()
-    entry = ScheduleEntry(goals=[GoalEntry("Trip", 100)])
+    entry = CreateTestClockParams(goals=[GoalParams("Trip", 100)])
     clock = clocks.start(key, entry, now)
     schedule = msgpack.encode(clocks.write_schedule(clock, entry))
     instants = [to_micros(moment) for moment in (clock.start_time, clock.frozen_time, clock.max_time)]

@@ -11,7 +11,7 @@ from tests.support.postgres import PostgresServer
 
 _WRITERS = 16
 _VISITORS = 4
-_MOST_RESULTS_BEFORE_A_KILL = 50
+_MAX_RESULTS_BEFORE_A_KILL = 50
 
 
 async def test_nothing_that_was_answered_is_lost_by_kill_9(tmp_path: Path, postgres: PostgresServer) -> None:
@@ -20,7 +20,7 @@ async def test_nothing_that_was_answered_is_lost_by_kill_9(tmp_path: Path, postg
         load = Load(replicas)
         async with load.of(_WRITERS, _VISITORS):
             for number in range(KILLS):
-                await load.succeed(chances.randint(1, _MOST_RESULTS_BEFORE_A_KILL))
+                await load.succeed(chances.randint(1, _MAX_RESULTS_BEFORE_A_KILL))
                 victim = replicas.programs[number % 2]
                 load.running.remove(victim)
                 victim.kill()

@@ -19,7 +19,7 @@ from tests.support.program import Program, code_params, link_params, run_tickove
 
 _REPLICAS = 4
 _ROUNDS = 10
-_MOST_CLOCKS = 7
+_MAX_CLOCKS = 7
 _NUMBERS = count()
 _NO_CLOCK = {"id": "clock_of nobody", "frozenTime": "2027-01-01T00:00:00Z"}
 
@@ -28,7 +28,7 @@ _NO_CLOCK = {"id": "clock_of nobody", "frozenTime": "2027-01-01T00:00:00Z"}
 def four(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresServer) -> Iterator[Replicas]:
     """For all tests of this module: each uses addresses and users of its own."""
     folder = tmp_path_factory.mktemp("four")
-    with Replicas(folder, postgres, _REPLICAS, TICKOVER_MAX_CLOCKS_PER_USER=str(_MOST_CLOCKS)) as replicas:
+    with Replicas(folder, postgres, _REPLICAS, TICKOVER_MAX_CLOCKS_PER_USER=str(_MAX_CLOCKS)) as replicas:
         yield replicas
 
 
@@ -138,7 +138,7 @@ async def test_of_advances_of_one_clock_at_once_the_farthest_stands(four: Replic
     token = ""
     async with AsyncExitStack() as opened:
         for number in range(_ROUNDS):
-            if number % _MOST_CLOCKS == 0:
+            if number % _MAX_CLOCKS == 0:
                 token = four.programs[0].sign_in(_address())
                 crowd = await _crowd(opened, four, token)
             maker, reader = four.programs[number % _REPLICAS], four.programs[(number + 1) % _REPLICAS]
@@ -159,9 +159,9 @@ async def test_a_user_gets_exactly_as_many_clocks_as_he_may_have(four: Replicas)
         token = four.programs[number % _REPLICAS].sign_in(_address())
         async with AsyncExitStack() as opened:
             answers = await call_all_at_once(await _crowd(opened, four, token), "createTestClock", [{}] * CROWD)
-        assert outcomes(answers) == {"ok": _MOST_CLOCKS, "RATE_LIMITED": CROWD - _MOST_CLOCKS}
+        assert outcomes(answers) == {"ok": _MAX_CLOCKS, "RATE_LIMITED": CROWD - _MAX_CLOCKS}
         ids = {answer.json["result"]["clock"]["id"] for answer in answers if "result" in answer.json}
-        assert len(ids) == _MOST_CLOCKS
+        assert len(ids) == _MAX_CLOCKS
 
 
 # Starting

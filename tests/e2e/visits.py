@@ -18,7 +18,7 @@ from tests.support.world import Answer
 from tickover.server.domain import tokens
 
 # A code allows five tries. Two are for the right code, which a caller who was not answered sends again.
-_MOST_WRONG_TRIES = 3
+_MAX_WRONG_TRIES = 3
 _RECIPIENT = re.compile(rb"^To: (\S+)", re.MULTILINE)
 _CODE = re.compile(rb"^Subject: (\d+) ", re.MULTILINE)
 
@@ -99,7 +99,7 @@ class Visits:
         return str(answer["result"]["loginUrl"].partition("#token=")[2]) if by_link else self._code_for(visit.email)
 
     async def _guess(self, connection: Connection, visit: Visit, code: str) -> None:
-        for distance in range(1, self._chances.randint(0, _MOST_WRONG_TRIES) + 1):
+        for distance in range(1, self._chances.randint(0, _MAX_WRONG_TRIES) + 1):
             wrong = verify_params(visit.email, f"{(int(code) + distance) % 1_000_000:06}")
             visit.tries_untold += 1
             answer = await _call(connection, "loginByEmailVerification", wrong)

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from tickover.api.timestamps import Moment
+from tickover.api.timestamps import Instant
 from tickover.server.domain import email_addresses
 from tickover.server.mail.mailer import Email, EmailKind
 
@@ -12,7 +12,7 @@ ANA = "ana@example.test"
 LINK = "https://tickover.example.test/login#token=" + "aB3-_" * 8 + "xyz"
 
 
-def letter(to: str = ANA, kind: EmailKind = EmailKind.CODE, secret: str = "012345", sent_at: Moment = NOW) -> Email:
+def letter(to: str = ANA, kind: EmailKind = EmailKind.CODE, secret: str = "012345", sent_at: Instant = NOW) -> Email:
     return Email(email_addresses.parse(to), kind, secret, 10, sent_at)
 
 

@@ -175,7 +175,7 @@ class BuggyStore(SqliteStore):
     DETAIL: Final = "a detail that is nobody's business"
 
     async def create_clock(
-        self, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+        self, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> Created | QuotaExceeded:
         raise RuntimeError(self.DETAIL)
 

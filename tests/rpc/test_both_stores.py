@@ -151,10 +151,10 @@ class _Worlds:
         for world in self.worlds:
             world.client = network
 
-    async def sweep(self, most: int) -> None:
+    async def sweep(self, limit: int) -> None:
         """How much is swept at once is up to the store."""
         for world in self.worlds:
-            await world.store.sweep(world.now, most)
+            await world.store.sweep(world.now, limit)
 
     async def post(self, body: Any, token: str | None, **headers: str) -> tuple[Answer, list[Any]]:
         """The answer of both, and the letters that were sent."""
@@ -218,8 +218,8 @@ class _Play:
                 await self._call([("log in", who, 0)])
             case "move", network:
                 self._worlds.move_to(network)
-            case "sweep", most:
-                await self._worlds.sweep(most)
+            case "sweep", limit:
+                await self._worlds.sweep(limit)
             case "batch", calls:
                 await self._call(calls)
             case _:

@@ -176,16 +176,16 @@ async def test_a_transaction_field_outside_its_bounds_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("path", "most"),
+    ("path", "limit"),
     [("transactions", 100), ("goals", 25), ("goals[0].contributions", 100)],
 )
-async def test_each_array_has_its_most_entries(world: World, token: str, path: str, most: int) -> None:
+async def test_each_array_has_its_most_entries(world: World, token: str, path: str, limit: int) -> None:
     def params(count: int) -> dict[str, Any]:
         if path == "goals[0].contributions":
             return {"goals": [goal(contributions=[contribution()] * count)]}
         return {path: [transaction() if path == "transactions" else goal()] * count}
 
-    for count in (0, 1, most):
+    for count in (0, 1, limit):
         clock = await world.create(token, **params(count))
         shown = {
             "transactions": clock["pendingTransactions"],
@@ -193,7 +193,7 @@ async def test_each_array_has_its_most_entries(world: World, token: str, path: s
             "goals[0].contributions": [part for shown in clock["goals"] for part in shown["upcomingContributions"]],
         }
         assert len(shown[path]) == count
-    assert await one_fault(world, token, params(most + 1)) == (path, "count")
+    assert await one_fault(world, token, params(limit + 1)) == (path, "count")
 
 
 @pytest.mark.parametrize("name", ["frozenTime", "transactions", "goals"])

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from tests.support.program import code_params, link_params, verify_params
 from tests.support.world import NOW, Answer, World
-from tickover.api.timestamps import Moment
+from tickover.api.timestamps import Instant
 from tickover.server.domain.logins import Limits, Try
 from tickover.server.mail.mailer import Email
 from tickover.server.operations import Policy
@@ -52,7 +52,7 @@ class WatchedStore(SqliteStore):
         self.entered_by_code: list[str] = []
         self._in_a_row: Counter[str] = Counter()
 
-    async def count_try(self, email: str, limits: Limits, now: Moment) -> Try | None:
+    async def count_try(self, email: str, limits: Limits, now: Instant) -> Try | None:
         counted = await super().count_try(email, limits, now)
         if counted is not None:
             self.compared[email] += 1

@@ -11,7 +11,7 @@ import pytest
 
 from tests.rpc.builders import BEN, POLICY, contribution, goal, transaction, written
 from tests.support.world import World
-from tickover.api.timestamps import Moment, parse
+from tickover.api.timestamps import Instant, parse
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.outbox import Outbox
 from tickover.server.operations import clocks as operations
@@ -194,7 +194,7 @@ class WatchedStore(SqliteStore):
         self.given: list[int] = []
 
     async def advance_clock(
-        self, key: bytes, owner: bytes, to: Moment, *, with_schedule: bool = True
+        self, key: bytes, owner: bytes, to: Instant, *, with_schedule: bool = True
     ) -> StoredClock | None:
         kept = await super().advance_clock(key, owner, to, with_schedule=with_schedule)
         self.given.append(len(kept.schedule) if kept else 0)

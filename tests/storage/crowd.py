@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 import asyncpg
 
 from tests.contract.values import DAY, END, MINUTE, NOW, START, key
-from tickover.api.timestamps import Moment, to_micros
+from tickover.api.timestamps import Instant, to_micros
 
 BUSY: Final = "busy@example.test"
 """An address to which a letter was sent in each of the last thirty minutes."""
@@ -121,7 +121,7 @@ class Crowd(NamedTuple):
             await connection.execute(rows.format(**numbers))
 
 
-async def keep_many(connection: asyncpg.Connection, born: Moment, count: int, owner: int = 1) -> None:
+async def keep_many(connection: asyncpg.Connection, born: Instant, count: int, owner: int = 1) -> None:
     """Clocks of one user, numbered from 1, all born at the same moment."""
     millis, owners_millis, day = _millis(born), _millis(NOW - DAY), DAY // _MILLISECOND
     await connection.execute(
@@ -142,5 +142,5 @@ def address(number: int) -> str:
     return f"user-{number}@example.test"
 
 
-def _millis(moment: Moment) -> int:
+def _millis(moment: Instant) -> int:
     return to_micros(moment) // 1000

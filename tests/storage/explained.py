@@ -103,8 +103,8 @@ class _Told(asyncpg.Connection):
 class Explained(Connections):
     """Connections that note how each statement was carried out."""
 
-    def __init__(self, url: str, most: int) -> None:
-        super().__init__(f"{url}?{urlencode(_EXPLAIN)}", most)
+    def __init__(self, url: str, limit: int) -> None:
+        super().__init__(f"{url}?{urlencode(_EXPLAIN)}", limit)
         self.statements: list[Statement] = []
 
     def troubles(self) -> list[str]:

@@ -27,7 +27,7 @@ from tests.contract.values import (
     session,
     user,
 )
-from tickover.api.ids import first_living_key
+from tickover.api.ids import first_live_key
 from tickover.server.domain.logins import Limits
 from tickover.server.storage import open_store
 from tickover.server.storage.store import Store
@@ -104,11 +104,11 @@ async def answers(url: str, filled: Filled) -> list[object]:
             said.append(await store.advance_clock(clock_key, owner, START - DAY))
             said.append(await store.advance_clock(clock_key, owner, START + WEEK))
             said.append(await store.find_clock(clock_key, owner))
-            said.append(await store.list_clocks(owner, first_living_key(then), None, 2))
+            said.append(await store.list_clocks(owner, first_live_key(then), None, 2))
         for number, owner in filled.creations:
             # Those that were made by a clock that has expired since make another now.
-            new, living_from = clock(7_000_000 + number, then), first_living_key(then)
-            said.append(await create_once(store, once(number), new, owner, b"", living_from, 0))
+            new, min_live_key = clock(7_000_000 + number, then), first_live_key(then)
+            said.append(await create_once(store, once(number), new, owner, b"", min_live_key, 0))
         for number, (email, secret) in enumerate(filled.letters, 900_000):
             for interval, most_failures in ((HOUR, 100), (timedelta(0), 2)):
                 next_one = link(number * 2 + most_failures, then, email)

@@ -158,7 +158,7 @@ async def _use(store: Store) -> None:
     letter = digest(claims.index(None))
     users = await asyncio.gather(*(store.redeem_code(ANA, letter, session(number)) for number in range(30)))
     assert len([each for each in users if each]) == 1
-    made = [create(store, clock(number), user(1), b"", bytes(16), most=7) for number in range(30)]
+    made = [create(store, clock(number), user(1), b"", bytes(16), limit=7) for number in range(30)]
     answers = await asyncio.gather(*made)
     assert answers.count(None) == 7
     number = answers.index(None)

@@ -8,7 +8,7 @@ import asyncpg
 import pytest
 
 from tests.contract.values import NOW, WEEK, clock, digest, keep, keep_once, key, once, user
-from tickover.api.ids import first_living_key
+from tickover.api.ids import first_live_key
 from tickover.server.storage import open_store
 from tickover.server.storage.store import ExistingClock, Store, StoredClock
 
@@ -60,7 +60,7 @@ async def _use_anew(other: asyncpg.Connection) -> None:
 
 
 async def _found(store: Store) -> ExistingClock | None:
-    return await store.find_creation(digest(1), user(1), first_living_key(NOW))
+    return await store.find_creation(digest(1), user(1), first_live_key(NOW))
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ async def test_a_key_that_is_being_swept_is_used_anew_after_that(
 ) -> None:
     async with other.transaction():
         await other.execute("delete from creations")
-        creating = asyncio.create_task(keep_once(store, once(1), clock(3), user(1), first_living_key(NOW)))
+        creating = asyncio.create_task(keep_once(store, once(1), clock(3), user(1), first_live_key(NOW)))
         await _waits_or_is_done(creating, witness)
     assert await creating is None
     assert await _found(store) == ExistingClock(b"parameters", StoredClock(clock(3), b"schedule"))

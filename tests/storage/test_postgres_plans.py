@@ -27,8 +27,8 @@ from tests.contract.values import (
 from tests.storage.crowd import BUSY, COLLECTOR, Crowd, address, keep_many
 from tests.storage.explained import Explained, open_explained
 from tests.support.postgres import PostgresServer
-from tickover.api.ids import first_living_key
-from tickover.api.timestamps import Moment
+from tickover.api.ids import first_live_key
+from tickover.api.timestamps import Instant
 from tickover.server.domain.logins import Limits
 from tickover.server.storage import open_store
 from tickover.server.storage.postgres.store import PostgresStore
@@ -70,7 +70,7 @@ class _Visitor:
 
         async def create(owner: int, quota: Quota) -> object:
             new = clock(next(self._fresh))
-            return await self._store.create_clock(new, user(owner), b"schedule", first_living_key(NOW), quota)
+            return await self._store.create_clock(new, user(owner), b"schedule", first_live_key(NOW), quota)
 
         quotas = (Quota(1), Quota(0, 1), Quota(10_000, 10**9), Quota(0, 10**9), Quota())
         one_by_one = [await create(1, quota) for quota in quotas]
@@ -85,18 +85,18 @@ class _Visitor:
     async def create_clock_once(self) -> list[Any]:
         """For keys that are known, one that is new, one whose clock has expired, and for one who has no room."""
 
-        async def create(number: int, owner: int, most: int) -> object:
-            told = once(number), clock(next(self._fresh)), user(owner), b"schedule", first_living_key(NOW), Quota(most)
+        async def create(number: int, owner: int, limit: int) -> object:
+            told = once(number), clock(next(self._fresh)), user(owner), b"schedule", first_live_key(NOW), Quota(limit)
             return await self._store.create_clock_once(*told)
 
-        known = [await create(*each, most) for each in self._known() for most in (0, 10_000)]
-        others = [await create(number, 1, most) for number in (next(self._fresh), 10) for most in (10_000, 0, 1)]
+        known = [await create(*each, limit) for each in self._known() for limit in (0, 10_000)]
+        others = [await create(number, 1, limit) for number in (next(self._fresh), 10) for limit in (10_000, 0, 1)]
         return known + others + [await create(next(self._fresh), COLLECTOR, 100)]
 
     async def find_creation(self) -> list[Any]:
         asked = [*self._known(), (next(self._fresh), 1), (10, 1)]
-        living_from = first_living_key(NOW)
-        return [await self._store.find_creation(digest(number), user(owner), living_from) for number, owner in asked]
+        min_live_key = first_live_key(NOW)
+        return [await self._store.find_creation(digest(number), user(owner), min_live_key) for number, owner in asked]
 
     async def find_clock(self) -> list[Any]:
         last = self._crowd.clocks
@@ -108,12 +108,12 @@ class _Visitor:
 
     async def list_clocks(self) -> list[Any]:
         """Of one who has more than fit on a page in every slot, one who has a few, and one who has none."""
-        living_from, middle = first_living_key(NOW), key(COLLECTOR + 7, NOW - 3 * DAY)
+        min_live_key, middle = first_live_key(NOW), key(COLLECTOR + 7, NOW - 3 * DAY)
         asked = [(COLLECTOR, None), (COLLECTOR, middle), (1, None), (1, middle), (next(self._fresh), None)]
         return [
-            await self._store.list_clocks(user(owner), living_from, before, most)
+            await self._store.list_clocks(user(owner), min_live_key, before, limit)
             for owner, before in asked
-            for most in (101, 2)
+            for limit in (101, 2)
         ]
 
     async def delete_clock(self) -> list[Any]:
@@ -318,7 +318,7 @@ async def test_no_index_learns_of_an_advance(server: PostgresServer) -> None:
     crowd, order = Crowd(10_000), random.Random(1)
     await crowd.fill(connection)
 
-    async def advance(number: int, to: Moment) -> None:
+    async def advance(number: int, to: Instant) -> None:
         assert await store.advance_clock(crowd.key(number), user(number % crowd.users), to) is not None
 
     numbers = [*range(8001, 10_001)]

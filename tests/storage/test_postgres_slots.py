@@ -30,7 +30,7 @@ from tests.storage.explained import open_explained
 from tests.support.postgres import PostgresServer
 from tickover.api.ids import day_of_birth
 from tickover.api.limits import TOKEN_LIFETIME
-from tickover.api.timestamps import Moment
+from tickover.api.timestamps import Instant
 from tickover.server.domain.clocks import Clock
 from tickover.server.storage import open_store
 from tickover.server.storage.store import Store
@@ -55,11 +55,11 @@ async def witness(postgres_url: str) -> AsyncIterator[asyncpg.Connection]:
     await connection.close()
 
 
-def _slot(born: Moment) -> int:
+def _slot(born: Instant) -> int:
     return day_of_birth(key(0, born)) % 10
 
 
-async def _count(witness: asyncpg.Connection, born: Moment) -> tuple[int, int]:
+async def _count(witness: asyncpg.Connection, born: Instant) -> tuple[int, int]:
     """How many clocks and schedules there are in the slot of this birth."""
     slot = _slot(born)
     clocks = await witness.fetchval(f"select count(*) from clocks_{slot}")
@@ -163,7 +163,7 @@ async def test_calls_that_come_while_a_sweep_waits_for_its_slot_are_answered(
         for minute in range(20):
             to = START + minute * MINUTE
             assert await advance(store, key(1), user(1), to) == Clock(key(1), START, to, END)
-            assert await create(store, clock(100 + minute), user(1), b"", bytes(16), most=1_000) is None
+            assert await create(store, clock(100 + minute), user(1), b"", bytes(16), limit=1_000) is None
         assert await sweeping == 0
 
 
@@ -201,12 +201,12 @@ async def test_a_clock_that_is_made_while_its_slot_is_swept_is_not_lost(
     other_stores = [await open_store(postgres_url) for _ in range(2)]
     emptied = 0
 
-    async def make(now: Moment, number: int) -> None:
+    async def make(now: Instant, number: int) -> None:
         new = Clock(key(number, now), START, START, END)
         maker = (store, *other_stores)[number % 3]
         for _ in range(number % 7):
             await maker.ping()
-        assert await create(maker, new, user(number % 5), b"schedule", bytes(16), most=number % 2 * 1_000) is None
+        assert await create(maker, new, user(number % 5), b"schedule", bytes(16), limit=number % 2 * 1_000) is None
 
     for day in range(20):
         now = NOW + day * DAY
@@ -227,12 +227,12 @@ async def test_a_clock_that_is_made_while_its_slot_is_swept_is_not_lost(
         await other.close()
 
 
-async def _sweep(store: Store, now: Moment) -> None:
+async def _sweep(store: Store, now: Instant) -> None:
     for _ in range(5):
         await store.sweep(now, 7)
 
 
-async def _file(witness: asyncpg.Connection, born: Moment) -> int:
+async def _file(witness: asyncpg.Connection, born: Instant) -> int:
     """A table that is emptied gets a new file."""
     found: int = await witness.fetchval(f"select pg_relation_filenode('clocks_{_slot(born)}')")
     return found

@@ -22,8 +22,8 @@ from tests.contract.values import (
     session,
     user,
 )
-from tickover.api.ids import first_living_key
-from tickover.api.timestamps import Moment, to_micros
+from tickover.api.ids import first_live_key
+from tickover.api.timestamps import Instant, to_micros
 from tickover.server.storage.postgres.store import PostgresStore, slot_of
 from tickover.server.storage.store import Created, Quota, QuotaExceeded
 
@@ -54,13 +54,15 @@ async def old(postgres_url: str, store: PostgresStore) -> AsyncIterator[asyncpg.
 _INSTANTS = (to_micros(START), to_micros(START), to_micros(END))
 
 
-async def _keep(old: asyncpg.Connection, number: int, size: int, most: int) -> list[Any]:
-    slot, living_from = slot_of(key(number)), first_living_key(NOW)
+async def _keep(old: asyncpg.Connection, number: int, size: int, limit: int) -> list[Any]:
+    slot, min_live_key = slot_of(key(number)), first_live_key(NOW)
     instants = [[instant] for instant in _INSTANTS]
-    return await old.fetch(_KEEP_CLOCKS, slot, [key(number)], [user(1)], *instants, [bytes(size)], [living_from], most)
+    return await old.fetch(
+        _KEEP_CLOCKS, slot, [key(number)], [user(1)], *instants, [bytes(size)], [min_live_key], limit
+    )
 
 
-async def _claim(old: asyncpg.Connection, number: int, now: Moment) -> Any:
+async def _claim(old: asyncpg.Connection, number: int, now: Instant) -> Any:
     send = code(number, now)
     instants = (now - MINUTE, now - HOUR, now + 10 * MINUTE)
     return await old.fetchrow(
@@ -72,23 +74,23 @@ async def _claim(old: asyncpg.Connection, number: int, now: Moment) -> Any:
 async def test_an_older_server_creates_clocks_and_their_bytes_count(
     old: asyncpg.Connection, store: PostgresStore
 ) -> None:
-    assert await _keep(old, 1, 60, most=2) == []
+    assert await _keep(old, 1, 60, limit=2) == []
     kept = await store.find_clock(key(1), user(1))
     assert (kept and kept.clock, kept and kept.schedule) == (clock(1), bytes(60))
-    one_more = clock(2), user(1), bytes(41), first_living_key(NOW)
+    one_more = clock(2), user(1), bytes(41), first_live_key(NOW)
     assert await store.create_clock(*one_more, Quota(bytes=100)) == QuotaExceeded("bytes", key(1))
     assert await store.create_clock(*one_more, Quota(bytes=101)) == Created()
-    assert [tuple(row) for row in await _keep(old, 3, 60, most=2)] == [(1, key(1))]
+    assert [tuple(row) for row in await _keep(old, 3, 60, limit=2)] == [(1, key(1))]
 
 
 async def test_an_older_server_creates_once_and_its_bytes_count(old: asyncpg.Connection, store: PostgresStore) -> None:
-    given = digest(1), b"params", slot_of(key(1)), key(1), user(1), *_INSTANTS, bytes(60), first_living_key(NOW)
+    given = digest(1), b"params", slot_of(key(1)), key(1), user(1), *_INSTANTS, bytes(60), first_live_key(NOW)
     created, again = [(await old.fetch(_CREATE_ONCE, *given, 1))[0] for _ in range(2)]
     assert tuple(created) == (None,) * 7
     assert tuple(again) == (None, b"params", key(1), *_INSTANTS, bytes(60))
     other = digest(2), b"params", slot_of(key(2)), key(2), *given[4:]
     assert (await old.fetchval(_CREATE_ONCE, *other, 1)) == key(1)
-    new = clock(3), user(1), bytes(41), first_living_key(NOW), Quota(bytes=100)
+    new = clock(3), user(1), bytes(41), first_live_key(NOW), Quota(bytes=100)
     assert await store.create_clock(*new) == QuotaExceeded("bytes", key(1))
 
 
@@ -111,7 +113,7 @@ async def test_old_and_new_servers_agree_on_the_newest_code(old: asyncpg.Connect
 async def test_an_older_server_sweeps(old: asyncpg.Connection, store: PostgresStore) -> None:
     await sent(store, code(1))
     await sent(store, code(2, NOW - HOUR))
-    living_from = first_living_key(NOW)
+    min_live_key = first_live_key(NOW)
     instants = to_micros(NOW + MINUTE), to_micros(NOW + MINUTE - HOUR)
-    assert await old.fetchval(_SWEEP, living_from, living_from, *instants, 100) == 2
+    assert await old.fetchval(_SWEEP, min_live_key, min_live_key, *instants, 100) == 2
     assert await store.count_try(ANA, allowing(), NOW + MINUTE) is None

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from tests.contract.values import DAY, NOW, WEEK, clock, create, create_once, keep, key, once, user
 from tickover.api.errors import Reason, Rejection
-from tickover.api.ids import first_living_key
-from tickover.api.timestamps import Moment
+from tickover.api.ids import first_live_key
+from tickover.api.timestamps import Instant
 from tickover.server.storage.sqlite import quota as module
 from tickover.server.storage.sqlite.store import SqliteStore
 from tickover.server.storage.store import ExistingClock
@@ -24,19 +24,19 @@ from tickover.server.storage.store import ExistingClock
 _numbers = count(1)
 
 
-async def _create(store: SqliteStore, owner: int, most: int, now: Moment = NOW) -> tuple[bytes, bytes | None]:
+async def _create(store: SqliteStore, owner: int, limit: int, now: Instant = NOW) -> tuple[bytes, bytes | None]:
     """The key of a new clock, and what the store says to it."""
     new = clock(next(_numbers), now)
-    return new.key, await create(store, new, user(owner), b"", first_living_key(now), most)
+    return new.key, await create(store, new, user(owner), b"", first_live_key(now), limit)
 
 
 async def _create_once(
-    store: SqliteStore, owner: int, most: int, now: Moment
+    store: SqliteStore, owner: int, limit: int, now: Instant
 ) -> tuple[bytes, ExistingClock | bytes | None]:
     """The same, with a key that is used for the first time."""
     number = next(_numbers)
     new = clock(number, now)
-    return new.key, await create_once(store, once(number), new, user(owner), b"", first_living_key(now), most)
+    return new.key, await create_once(store, once(number), new, user(owner), b"", first_live_key(now), limit)
 
 
 @contextmanager
@@ -68,15 +68,15 @@ class _Plain:
     def __init__(self) -> None:
         self._kept: list[tuple[int, bytes]] = []
 
-    def create(self, owner: int, new: bytes, living_from: bytes, most: int) -> bytes | None:
-        living = sorted(kept for whose, kept in self._kept if whose == owner and kept >= living_from)
-        if most and len(living) >= most:
+    def create(self, owner: int, new: bytes, min_live_key: bytes, limit: int) -> bytes | None:
+        living = sorted(kept for whose, kept in self._kept if whose == owner and kept >= min_live_key)
+        if limit and len(living) >= limit:
             return living[0]
         self._kept.append((owner, new))
         return None
 
-    def forget(self, living_from: bytes) -> None:
-        self._kept = [(whose, kept) for whose, kept in self._kept if kept >= living_from]
+    def forget(self, min_live_key: bytes) -> None:
+        self._kept = [(whose, kept) for whose, kept in self._kept if kept >= min_live_key]
 
     def delete(self, owner: int, which: int) -> bytes | None:
         """The key of one that the owner had, if there was any."""
@@ -101,19 +101,19 @@ _acts = st.one_of(
 )
 
 
-async def _do(store: SqliteStore, plain: _Plain, now: Moment, act: str, *how: Any) -> None:
+async def _do(store: SqliteStore, plain: _Plain, now: Instant, act: str, *how: Any) -> None:
     """The same to both; what they say must be the same."""
-    living_from = first_living_key(now)
+    min_live_key = first_live_key(now)
     match act, *how:
-        case "create", owner, most:
-            new, oldest = await _create(store, owner, most, now)
-            assert oldest == plain.create(owner, new, living_from, most)
-        case "create once", owner, most:
-            new, known = await _create_once(store, owner, most, now)
-            assert known == plain.create(owner, new, living_from, most)
+        case "create", owner, limit:
+            new, oldest = await _create(store, owner, limit, now)
+            assert oldest == plain.create(owner, new, min_live_key, limit)
+        case "create once", owner, limit:
+            new, known = await _create_once(store, owner, limit, now)
+            assert known == plain.create(owner, new, min_live_key, limit)
         case "create at once", owner, many:
             created = await asyncio.gather(*(_create(store, owner, 2, now) for _ in range(many)))
-            expected = [plain.create(owner, new, living_from, 2) for new, _ in created]
+            expected = [plain.create(owner, new, min_live_key, 2) for new, _ in created]
             assert [oldest for _, oldest in created] == expected
         case "delete", owner, which:
             gone = plain.delete(owner, which)
@@ -129,7 +129,7 @@ async def _do(store: SqliteStore, plain: _Plain, now: Moment, act: str, *how: An
 async def test_the_limit_is_exact_whatever_happens(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, acts: list[tuple[Any, ...]], owners: int
 ) -> None:
-    monkeypatch.setattr(module, "_MOST_OWNERS", owners)
+    monkeypatch.setattr(module, "_MAX_OWNERS", owners)
     path = tmp_path / f"{next(_numbers)}.db"
     store, plain, now = await SqliteStore.open(path), _Plain(), NOW
     for act, *how in acts:
@@ -138,7 +138,7 @@ async def test_the_limit_is_exact_whatever_happens(
                 now += time
             case ("sweep",):
                 await store.sweep(now, 1000)
-                plain.forget(first_living_key(now))
+                plain.forget(first_live_key(now))
             case ("restart",):
                 await store.close()
                 store = await SqliteStore.open(path)
@@ -339,17 +339,17 @@ async def test_another_limit_is_counted_anew(path: Path) -> None:
     store = await SqliteStore.open(path)
     for _ in range(2):
         assert (await _create(store, 1, 2))[1] is None
-    refused = [(await _create(store, 1, most))[1] is not None for most in (2, 1, 3, 3, 2, 0, 4, 5)]
+    refused = [(await _create(store, 1, limit))[1] is not None for limit in (2, 1, 3, 3, 2, 0, 4, 5)]
     assert refused == [True, True, False, True, True, False, True, False]
     await store.close()
 
 
 async def test_more_owners_than_are_remembered_are_counted_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_MOST_OWNERS", 5)
+    monkeypatch.setattr(module, "_MAX_OWNERS", 5)
     store = await SqliteStore.open(path)
-    for most in (1, 2, 3):
+    for limit in (1, 2, 3):
         for owner in range(20):
-            assert (await _create(store, owner, most))[1] is None
+            assert (await _create(store, owner, limit))[1] is None
     for owner in range(20):
         assert (await _create(store, owner, 3))[1] is not None
     assert len(store._quota._at_most) <= 5

@@ -478,7 +478,7 @@ async def test_whoever_came_first_does_not_wait_while_others_keep_coming(
     writer: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_LARGEST_BATCH", 1_000_000)
-    monkeypatch.setattr(module, "_MOST_WAITING", 1_000_000)
+    monkeypatch.setattr(module, "_MAX_WAITING", 1_000_000)
     first = writer.submit(_where("first"))
     turns = 0
     while not first.done():

@@ -22,7 +22,7 @@ from tickover.server.http.handler import Web
 from tickover.server.http.host_check import Guard
 from tickover.server.http.messages import Request, merge
 from tickover.server.http.pages import Site, load_pages
-from tickover.server.jsonrpc.dispatch import Rpc
+from tickover.server.jsonrpc.dispatch import Dispatcher
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.mailbox import Mailbox
 from tickover.server.mail.mailer import Mailer
@@ -77,7 +77,7 @@ class World:
         mint = Mint(b"a key for tests alone", random.Random(seed).randbytes)
         log: BoundLogger = structlog.wrap_logger(_LOGGER, processors=[_as_text], wrapper_class=BoundLogger)
         description = describe(policy.public_url)
-        self.rpc = Rpc(Operations(store, mailer, mint, policy, description), log)
+        self.rpc = Dispatcher(Operations(store, mailer, mint, policy, description), log)
         guard = Guard(read_settings({}, {"host": "0.0.0.0", "mail_url": "outbox:"}))
         site = Site(load_pages(description), Mailbox(outbox))
         self.web = Web(self.rpc, store.ping, guard, site, now=lambda: self.now)

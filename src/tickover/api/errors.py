@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
-_LONGEST_SHOWN = 200
-_MOST_SHOWN = 10
+_MAX_TEXT = 200
+_MAX_LISTED_FAULTS = 10
 
 
 class Reason(StrEnum):
@@ -45,9 +45,9 @@ class Fault(Struct, frozen=True, omit_defaults=True):
     got: str | int | float | bool | None | UnsetType = UNSET
 
 
-def shown(text: str) -> str:
+def truncate(text: str) -> str:
     """Truncate a caller's text for an error message."""
-    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
+    return text if len(text) <= _MAX_TEXT else text[: _MAX_TEXT - 1] + "…"
 
 
 class Rejection(Exception):
@@ -64,7 +64,7 @@ class Rejection(Exception):
 
     def __str__(self) -> str:
         """Return the message and the invalid fields."""
-        lines = [f"  {fault.path} {fault.message}" for fault in self.faults[:_MOST_SHOWN]]
+        lines = [f"  {fault.path} {fault.message}" for fault in self.faults[:_MAX_LISTED_FAULTS]]
         more = len(self.faults) - len(lines)
         return "\n".join([self.message, *lines, *([f"  and {more} more"] if more else [])])
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Final
 
 from tickover.api.limits import CLOCK_LIFETIME
-from tickover.api.timestamps import Moment, from_micros, to_micros
+from tickover.api.timestamps import Instant, from_micros, to_micros
 
 _CLOCK_ID: Final = re.compile(r"clock_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _CURSOR: Final = re.compile(r"cursor_[0-9a-f]{32}")
@@ -17,7 +17,7 @@ _DAY: Final = timedelta(days=1)
 _LIFETIME_MILLIS: Final = CLOCK_LIFETIME // _MILLISECOND
 
 
-def uuid7(born: Moment, random: bytes) -> bytes:
+def uuid7(born: Instant, random: bytes) -> bytes:
     """A UUIDv7 of this birth, cut to the millisecond, with ten random bytes of which 74 bits are used."""
     millis = to_micros(born) // 1000
     version = bytes([0x70 | random[0] & 0x0F, random[1]])
@@ -45,17 +45,17 @@ def read_cursor(text: str) -> bytes | None:
     return bytes.fromhex(text[7:]) if _CURSOR.fullmatch(text) else None
 
 
-def has_expired(key: bytes, now: Moment) -> bool:
+def has_expired(key: bytes, now: Instant) -> bool:
     """Whether a clock of this id has lived its seven days; the id alone tells."""
     # In whole milliseconds, because an id that was made up may name a birth beyond the year 9999.
     return to_micros(now) // 1000 - _birth_millis(key) >= _LIFETIME_MILLIS
 
 
-def expires_at(key: bytes) -> Moment:
+def expires_at(key: bytes) -> Instant:
     return from_micros(_birth_millis(key) * 1000) + CLOCK_LIFETIME
 
 
-def first_living_key(now: Moment) -> bytes:
+def first_live_key(now: Instant) -> bytes:
     """Every key of a clock that has expired by now sorts before this one, and no other does."""
     millis = max(0, to_micros(now) // 1000 - _LIFETIME_MILLIS + 1)
     return millis.to_bytes(6, "big") + bytes(10)

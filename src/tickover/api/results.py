@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-Instant = Annotated[datetime, Meta(tz=True)]
+Timestamp = Annotated[datetime, Meta(tz=True)]
 TransactionType = Literal["INCOME", "EXPENSE"]
 
 
@@ -22,7 +22,7 @@ class Transaction(Result, frozen=True, kw_only=True):
     """A simulated income or expense at an instant."""
 
     id: str
-    at: Instant
+    at: Timestamp
     name: str
     amount: Decimal
     currency: str
@@ -35,7 +35,7 @@ class Contribution(Result, frozen=True):
     """A payment towards a goal at an instant."""
 
     id: str
-    at: Instant
+    at: Timestamp
     amount: Decimal
 
 
@@ -57,9 +57,9 @@ class Summary(Result, frozen=True):
 
     id: str
     status: Literal["READY"]
-    frozen_time: Instant
-    max_time: Instant
-    expires_at: Instant
+    frozen_time: Timestamp
+    max_time: Timestamp
+    expires_at: Timestamp
 
 
 class Snapshot(Summary, frozen=True):
@@ -113,7 +113,7 @@ class StoredEmail(Result, frozen=True, kw_only=True):
     id: str
     to: str
     subject: str
-    sent_at: Instant
+    sent_at: Timestamp
     code: str | None = None
     login_url: str | None = None
     text: str

@@ -9,7 +9,7 @@ from typing import Final
 
 from tickover.api.limits import SPAN_YEARS
 
-Moment = datetime
+Instant = datetime
 
 EXPECTED: Final = "must be an RFC 3339 timestamp with an offset, such as 2027-01-31T09:00:00Z"
 
@@ -26,7 +26,7 @@ _RFC_3339: Final = re.compile(
 )
 
 
-def parse(text: object) -> Moment:
+def parse(text: object) -> Instant:
     """Read an RFC 3339 timestamp; ValueError when it is anything else.
 
     Digits past the microsecond are cut. Second 60 is taken where it is 23:59:60 in UTC, and is the next second.
@@ -46,7 +46,7 @@ def parse(text: object) -> Moment:
         raise ValueError("must lie in the years 0001 to 9999 when written in UTC") from None
 
 
-def _after_leap_second(second_before: str, fraction: str | None) -> Moment:
+def _after_leap_second(second_before: str, fraction: str | None) -> Instant:
     before = _of_the_calendar(second_before).astimezone(UTC)
     if (before.hour, before.minute) != (23, 59):
         raise ValueError("second 60 exists only at 23:59:60 UTC")
@@ -54,7 +54,7 @@ def _after_leap_second(second_before: str, fraction: str | None) -> Moment:
     return before + timedelta(seconds=1, microseconds=microsecond)
 
 
-def _of_the_calendar(written: str) -> Moment:
+def _of_the_calendar(written: str) -> Instant:
     """Read what has the right form; it may still be the 31st of a month that has none."""
     try:
         return datetime.fromisoformat(written)
@@ -62,21 +62,21 @@ def _of_the_calendar(written: str) -> Moment:
         raise ValueError(EXPECTED) from None
 
 
-def to_micros(moment: Moment) -> int:
+def to_micros(moment: Instant) -> int:
     since = moment - _EPOCH
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
-def from_micros(micros: int) -> Moment:
+def from_micros(micros: int) -> Instant:
     return _EPOCH + micros * _MICROSECOND
 
 
-def write(moment: Moment) -> str:
+def write(moment: Instant) -> str:
     """RFC 3339 in UTC with `Z`, the fraction left out when it is zero."""
     return moment.isoformat().removesuffix("+00:00") + "Z"
 
 
-def years_after(moment: Moment, years: int = SPAN_YEARS) -> Moment:
+def years_after(moment: Instant, years: int = SPAN_YEARS) -> Instant:
     """The same day and time `years` later (earlier when negative); 29 February goes to 28 February."""
     try:
         return moment.replace(year=moment.year + years)

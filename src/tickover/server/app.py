@@ -19,7 +19,7 @@ from tickover.server.http.handler import Web, wall_clock
 from tickover.server.http.host_check import Guard
 from tickover.server.http.pages import Site, load_pages
 from tickover.server.http.server import Server, raise_file_limit
-from tickover.server.jsonrpc.dispatch import Rpc
+from tickover.server.jsonrpc.dispatch import Dispatcher
 from tickover.server.mail import open_mailer
 from tickover.server.mail.mailbox import Mailbox
 from tickover.server.openrpc import describe
@@ -52,7 +52,7 @@ class Tickover:
         description = describe(policy.public_url)
         self._background = Background(store, mint.key_fingerprint(), wall_clock, log)
         operations = Operations(store, self._mailer, mint, policy, description)
-        self._rpc = Rpc(operations, log, self._background.count_refusal)
+        self._rpc = Dispatcher(operations, log, self._background.count_refusal)
         mailbox = Mailbox(settings.data_dir / "outbox") if self._mailer.stays_here else None
         site = Site(load_pages(description), mailbox, resend_seconds=settings.resend_seconds)
         trusted = settings.trusted_proxies

@@ -8,7 +8,7 @@ from typing import Final
 from structlog.stdlib import BoundLogger
 
 from tickover.api.errors import Reason, Rejection
-from tickover.api.timestamps import Moment
+from tickover.api.timestamps import Instant
 from tickover.server.failure_log import describe_cause
 from tickover.server.refusals import Refusals
 from tickover.server.storage.store import Store
@@ -24,7 +24,7 @@ class Background:
         self,
         store: Store,
         fingerprint: bytes,
-        now: Callable[[], Moment],
+        now: Callable[[], Instant],
         log: BoundLogger,
         seconds: float = 60.0,
     ) -> None:
@@ -102,7 +102,7 @@ async def _nothing() -> None:
     pass
 
 
-async def sweep(store: Store, now: Callable[[], Moment], between: Callable[[], Awaitable[object]] = _nothing) -> int:
+async def sweep(store: Store, now: Callable[[], Instant], between: Callable[[], Awaitable[object]] = _nothing) -> int:
     """Delete everything that has expired, and return how many rows that were.
 
     A few rows at a time, so that no call waits long; `between` is awaited after each step.

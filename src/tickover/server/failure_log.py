@@ -4,7 +4,7 @@ from typing import Final
 
 from structlog.stdlib import BoundLogger
 
-from tickover.api.errors import Reason, Rejection, shown
+from tickover.api.errors import Reason, Rejection, truncate
 
 _QUIET_SECONDS: Final = 10.0
 
@@ -49,5 +49,5 @@ def describe_cause(rejection: Rejection) -> dict[str, str]:
     if sqlstate := getattr(cause, "sqlstate", None):
         described["sqlstate"] = sqlstate
     if rejection.reason is Reason.UNAVAILABLE and (said := str(cause).strip().partition("\n")[0]):
-        described["error"] = shown(said)
+        described["error"] = truncate(said)
     return described

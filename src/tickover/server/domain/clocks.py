@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal, TypeVar
 from msgspec import UNSET, Meta, Struct, UnsetType, json
 
 from tickover.api import ids, timestamps
-from tickover.api.errors import Fault, shown
+from tickover.api.errors import Fault, truncate
 from tickover.api.limits import (
     MAX_AMOUNT,
     MAX_CATEGORY,
@@ -25,9 +25,9 @@ from tickover.api.limits import (
     SPAN_YEARS,
     USUAL_PAGE,
 )
-from tickover.api.timestamps import Moment
+from tickover.api.timestamps import Instant
 from tickover.server.domain.money import Amount, Savings, add_up, whole_if_whole
-from tickover.server.domain.params import Entry, Text
+from tickover.server.domain.params import Params, Text
 
 _T = TypeVar("_T")
 _POSITIVE: Final = Meta(gt=0, le=MAX_AMOUNT)
@@ -35,7 +35,7 @@ _NOT_NEGATIVE: Final = Meta(ge=0, le=MAX_AMOUNT)
 
 Name = Annotated[Text, Meta(min_length=1, max_length=MAX_NAME)]
 Category = Annotated[Text, Meta(max_length=MAX_CATEGORY)]
-# A pattern for people and for `explain`. The decoder is not told of it: `is_plain` looks at all currencies at once.
+# Only `explain` uses the pattern: `passes_fast_checks` checks all currencies at once.
 Currency = Annotated[
     str,
     Meta(
@@ -53,8 +53,8 @@ TransactionType = Literal["INCOME", "EXPENSE"]
 # What a caller asks for.
 
 
-class TransactionEntry(Entry, frozen=True):
-    at: Moment
+class TransactionParams(Params, frozen=True):
+    at: Instant
     name: Name
     amount: PositiveAmount
     currency: Currency
@@ -62,29 +62,29 @@ class TransactionEntry(Entry, frozen=True):
     category: Category | UnsetType = UNSET
 
 
-class ContributionEntry(Entry, frozen=True):
-    at: Moment
+class ContributionParams(Params, frozen=True):
+    at: Instant
     amount: PositiveAmount
 
 
-_Items = Sequence[TransactionEntry | ContributionEntry]
+_Items = Sequence[TransactionParams | ContributionParams]
 
 
-class GoalEntry(Entry, frozen=True):
+class GoalParams(Params, frozen=True):
     name: Name
     target_amount: PositiveAmount
     initial_amount: InitialAmount = 0
-    contributions: Annotated[list[ContributionEntry], Meta(max_length=MAX_CONTRIBUTIONS)] = []
+    contributions: Annotated[list[ContributionParams], Meta(max_length=MAX_CONTRIBUTIONS)] = []
 
 
-class ScheduleEntry(Entry, frozen=True):
+class CreateTestClockParams(Params, frozen=True):
     """The whole of createTestClock's parameters."""
 
-    frozen_time: Moment | UnsetType = UNSET
-    transactions: Annotated[list[TransactionEntry], Meta(max_length=MAX_TRANSACTIONS)] = []
-    goals: Annotated[list[GoalEntry], Meta(max_length=MAX_GOALS)] = []
+    frozen_time: Instant | UnsetType = UNSET
+    transactions: Annotated[list[TransactionParams], Meta(max_length=MAX_TRANSACTIONS)] = []
+    goals: Annotated[list[GoalParams], Meta(max_length=MAX_GOALS)] = []
 
-    def is_plain(self, now: Moment) -> bool:
+    def passes_fast_checks(self, now: Instant) -> bool:
         start = now if self.frozen_time is UNSET else self.frozen_time
         ats = [item.at for item in self.transactions]
         for goal in self.goals:
@@ -98,7 +98,7 @@ class ScheduleEntry(Entry, frozen=True):
             and (not letters or (letters.isascii() and letters.isalpha() and letters.isupper()))
         )
 
-    def faults(self, now: Moment) -> Iterator[Fault]:
+    def faults(self, now: Instant) -> Iterator[Fault]:
         start = now if self.frozen_time is UNSET else self.frozen_time
         yield from _initial_amounts_over_target(self.goals)
         if start is None:
@@ -116,7 +116,7 @@ class ScheduleEntry(Entry, frozen=True):
                 yield from _outside(f"goals[{index}].contributions", goal.contributions, start, end)
 
 
-def _initial_amounts_over_target(goals: Sequence[GoalEntry]) -> Iterator[Fault]:
+def _initial_amounts_over_target(goals: Sequence[GoalParams]) -> Iterator[Fault]:
     for index, goal in enumerate(goals or ()):
         if goal is None or goal.target_amount is None or goal.initial_amount is None:
             continue
@@ -125,7 +125,7 @@ def _initial_amounts_over_target(goals: Sequence[GoalEntry]) -> Iterator[Fault]:
             yield Fault(f"goals[{index}].initialAmount", "max", message, goal.initial_amount)
 
 
-def _outside(path: str, entries: _Items, start: Moment, end: Moment) -> Iterator[Fault]:
+def _outside(path: str, entries: _Items, start: Instant, end: Instant) -> Iterator[Fault]:
     for index, entry in enumerate(entries or ()):
         if entry is None or entry.at is None or start <= entry.at <= end:
             continue
@@ -133,42 +133,42 @@ def _outside(path: str, entries: _Items, start: Moment, end: Moment) -> Iterator
         yield Fault(f"{path}[{index}].at", "range", message, timestamps.write(entry.at))
 
 
-class AdvanceEntry(Entry, frozen=True):
+class AdvanceTestClockParams(Params, frozen=True):
     """The parameters of advanceTestClock; both are required, since either alone says nothing."""
 
     id: Text
-    frozen_time: Moment
+    frozen_time: Instant
 
 
-class GetEntry(Entry, frozen=True):
+class GetTestClockParams(Params, frozen=True):
     """The parameters of getTestClock; with `at`, of a preview."""
 
     id: Text
-    at: Moment | UnsetType = UNSET
+    at: Instant | UnsetType = UNSET
 
 
-class ListEntry(Entry, frozen=True):
+class ListTestClocksParams(Params, frozen=True):
     """The parameters of listTestClocks."""
 
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = USUAL_PAGE
     cursor: Text | UnsetType = UNSET
 
-    def faults(self, now: Moment) -> Iterator[Fault]:
+    def faults(self, now: Instant) -> Iterator[Fault]:
         if isinstance(self.cursor, str) and ids.read_cursor(self.cursor) is None:
-            yield Fault("cursor", "format", "must be a nextCursor that listTestClocks has given", shown(self.cursor))
+            yield Fault("cursor", "format", "must be a nextCursor that listTestClocks has given", truncate(self.cursor))
 
 
-class DeleteEntry(Entry, frozen=True):
+class DeleteTestClockParams(Params, frozen=True):
     """The parameters of deleteTestClock."""
 
     id: Text
 
 
-class ForkEntry(Entry, frozen=True):
+class ForkTestClockParams(Params, frozen=True):
     """The parameters of forkTestClock."""
 
     id: Text
-    at: Moment | UnsetType = UNSET
+    at: Instant | UnsetType = UNSET
 
 
 # What is kept, and seen: pieces of JSON. Items are what was asked for, each with an id; of a goal, only how far it has
@@ -183,13 +183,13 @@ class GoalHead(Struct, frozen=True, rename="camel"):
     target_amount: Amount
 
 
-class Lane(Struct, frozen=True, array_like=True, gc=False):
+class ScheduledItems(Struct, frozen=True, array_like=True, gc=False):
     """Scheduled things in order of time, and then in the order given: their instants, and each as JSON."""
 
-    ats: list[Moment]
+    ats: list[Instant]
     pieces: list[bytes]
 
-    def passed(self, frozen_time: Moment) -> int:
+    def passed(self, frozen_time: Instant) -> int:
         """How many lie at this instant or before it."""
         return bisect_right(self.ats, frozen_time)
 
@@ -198,38 +198,38 @@ class Lane(Struct, frozen=True, array_like=True, gc=False):
         return b",".join(self.pieces[:count]), b",".join(self.pieces[count:])
 
 
-class GoalLane(Struct, frozen=True, array_like=True, gc=False):
+class ScheduledGoal(Struct, frozen=True, array_like=True, gc=False):
     head: bytes
     savings: Savings
-    contributions: Lane
+    contributions: ScheduledItems
 
 
 class Schedule(Struct, frozen=True, array_like=True, gc=False):
     beginning: bytes
     bounds: bytes
-    transactions: Lane
-    goals: list[GoalLane]
+    transactions: ScheduledItems
+    goals: list[ScheduledGoal]
 
 
 class Clock(Struct, frozen=True, gc=False):
     """Where a clock stands. Its expiry is in its key: seven days after the birth that the key carries."""
 
     key: bytes
-    start_time: Moment
-    frozen_time: Moment
-    max_time: Moment
+    start_time: Instant
+    frozen_time: Instant
+    max_time: Instant
 
 
-def start(key: bytes, entry: ScheduleEntry, now: Moment) -> Clock:
-    start_time = now if entry.frozen_time is UNSET else entry.frozen_time
+def start(key: bytes, params: CreateTestClockParams, now: Instant) -> Clock:
+    start_time = now if params.frozen_time is UNSET else params.frozen_time
     return Clock(key, start_time, start_time, timestamps.years_after(start_time))
 
 
-def write_schedule(clock: Clock, entry: ScheduleEntry) -> Schedule:
+def write_schedule(clock: Clock, params: CreateTestClockParams) -> Schedule:
     """Give every item its id, put it in order, and write it down, so that a view has only to join the pieces."""
     key = clock.key.hex()
-    transactions = _write_lane("txn", key, entry.transactions, ',"source":"SIMULATED_TEST_CLOCK"')
-    goals = [_write_goal(f"{key}_{index}", goal) for index, goal in enumerate(entry.goals)]
+    transactions = _write_items("txn", key, params.transactions, ',"source":"SIMULATED_TEST_CLOCK"')
+    goals = [_write_goal(f"{key}_{index}", goal) for index, goal in enumerate(params.goals)]
     return Schedule(_write_beginning(clock.key), _write_bounds(clock), transactions, goals)
 
 
@@ -250,23 +250,23 @@ def fork_schedule(schedule: Schedule, original: bytes, fork: Clock) -> Schedule:
     def renamed(pieces: list[bytes]) -> list[bytes]:
         return [piece.replace(old, new, 1) for piece in pieces]
 
-    transactions = Lane(schedule.transactions.ats, renamed(schedule.transactions.pieces))
+    transactions = ScheduledItems(schedule.transactions.ats, renamed(schedule.transactions.pieces))
     goals = [
-        GoalLane(
+        ScheduledGoal(
             goal.head.replace(old, new, 1),
             goal.savings,
-            Lane(goal.contributions.ats, renamed(goal.contributions.pieces)),
+            ScheduledItems(goal.contributions.ats, renamed(goal.contributions.pieces)),
         )
         for goal in schedule.goals
     ]
     return Schedule(_write_beginning(fork.key), _write_bounds(fork), transactions, goals)
 
 
-def _write_goal(suffix: str, goal: GoalEntry) -> GoalLane:
+def _write_goal(suffix: str, goal: GoalParams) -> ScheduledGoal:
     head = GoalHead(f"goal_{suffix}", goal.name, whole_if_whole(goal.target_amount))
     amounts = [item.amount for item in _in_order(goal.contributions, [item.at for item in goal.contributions])]
     savings = add_up(goal.target_amount, goal.initial_amount, amounts)
-    return GoalLane(_members(_ENCODER.encode(head)), savings, _write_lane("ctb", suffix, goal.contributions))
+    return ScheduledGoal(_members(_ENCODER.encode(head)), savings, _write_items("ctb", suffix, goal.contributions))
 
 
 _ENCODER: Final = json.Encoder()
@@ -275,10 +275,10 @@ _ENCODER: Final = json.Encoder()
 _NO_FRACTION: Final = re.compile(rb'\.0(?=,"currency":|}\n)')
 
 
-def _write_lane(kind: str, suffix: str, items: _Items, more: str = "") -> Lane:
+def _write_items(kind: str, suffix: str, items: _Items, more: str = "") -> ScheduledItems:
     """The items as they were sent, in their order in time, each with its id before and what else it has behind."""
     if not items:
-        return Lane([], [])
+        return ScheduledItems([], [])
     lines = _ENCODER.encode_lines(items)
     if b".0" in lines:
         # Amounts that are whole are shown so.
@@ -288,7 +288,7 @@ def _write_lane(kind: str, suffix: str, items: _Items, more: str = "") -> Lane:
     written = _form(kind, more, len(members)) % tuple(members)
     pieces = written.replace(b"\0", suffix.encode()).split(b"\n")
     ats = [item.at for item in items]
-    return Lane(sorted(ats), _in_order(pieces, ats))
+    return ScheduledItems(sorted(ats), _in_order(pieces, ats))
 
 
 @lru_cache(maxsize=256)
@@ -297,7 +297,7 @@ def _form(kind: str, more: str, count: int) -> bytes:
     return "\n".join([f'{{"id":"{kind}_\0_{place}",%b{more}}}' for place in range(count)]).encode()
 
 
-def _in_order(items: list[_T], ats: list[Moment]) -> list[_T]:
+def _in_order(items: list[_T], ats: list[Instant]) -> list[_T]:
     """The items by their instants; those of one instant stay as they are."""
     if sorted(ats) == ats:
         return items
@@ -309,7 +309,7 @@ def _members(written: bytes) -> bytes:
     return written[1:-1]
 
 
-def view(frozen_time: Moment, schedule: Schedule) -> bytes:
+def view(frozen_time: Instant, schedule: Schedule) -> bytes:
     """The clock as a caller sees it at this instant, as JSON."""
     visible, pending = schedule.transactions.cut(schedule.transactions.passed(frozen_time))
     return b'{%b,"frozenTime":%b,%b,"transactions":[%b],"pendingTransactions":[%b],"goals":[%b]}' % (
@@ -322,7 +322,7 @@ def view(frozen_time: Moment, schedule: Schedule) -> bytes:
     )
 
 
-def _view_goal(goal: GoalLane, frozen_time: Moment) -> bytes:
+def _view_goal(goal: ScheduledGoal, frozen_time: Instant) -> bytes:
     passed = goal.contributions.passed(frozen_time)
     posted, upcoming = goal.contributions.cut(passed)
     return b'{%b,%b,"contributions":[%b],"upcomingContributions":[%b]}' % (

@@ -19,9 +19,9 @@ from tickover.api.limits import (
     SENDS_AN_HOUR,
     SENDS_AN_HOUR_FROM_ONE_NETWORK,
 )
-from tickover.api.timestamps import Moment
+from tickover.api.timestamps import Instant
 from tickover.server.domain.email_addresses import EmailAddress
-from tickover.server.domain.params import Entry, Text
+from tickover.server.domain.params import Params, Text
 
 # The lengths are there beside the pattern because `$` also matches before a final line break.
 Code = Annotated[
@@ -38,14 +38,14 @@ Code = Annotated[
 _CODE_TYPE_OF: Final = {"LOGIN_CODE": "SHORT_LIVED", "WEB_LOGIN_LINK": "LONG_LIVED"}
 
 
-class SendEntry(Entry, frozen=True):
+class SendLoginCodeEmailParams(Params, frozen=True):
     """The parameters of sendLoginCodeEmail."""
 
     email: EmailAddress
     login_code_type: Literal["SHORT_LIVED", "LONG_LIVED"]
     email_type: Literal["LOGIN_CODE", "WEB_LOGIN_LINK"]
 
-    def faults(self, now: Moment) -> Iterator[Fault]:
+    def faults(self, now: Instant) -> Iterator[Fault]:
         if self.email_type is None or self.login_code_type is None:
             return
         needed = _CODE_TYPE_OF[self.email_type]
@@ -58,7 +58,7 @@ class SendEntry(Entry, frozen=True):
         return Kind.CODE if self.email_type == "LOGIN_CODE" else Kind.LINK
 
 
-class VerificationEntry(Entry, frozen=True):
+class LoginByEmailVerificationParams(Params, frozen=True):
     """The parameters of loginByEmailVerification."""
 
     email: EmailAddress
@@ -66,13 +66,13 @@ class VerificationEntry(Entry, frozen=True):
     authentication_method: Literal["EMAIL_CODE"]
 
 
-class LinkEntry(Entry, frozen=True):
+class LoginByEmailLinkParams(Params, frozen=True):
     """The parameters of loginByEmailLink."""
 
     token: Annotated[Text, Meta(extra={"secret": True})]
 
 
-class LogoutEntry(Entry, frozen=True):
+class LogoutParams(Params, frozen=True):
     """logout takes no parameters."""
 
 
@@ -103,12 +103,12 @@ class Send(Struct, frozen=True):
     digest: bytes
     email: str
     kind: Kind
-    sent_at: Moment
+    sent_at: Instant
     network: bytes
     """A digest of the network that asked for it."""
 
     @property
-    def expires_at(self) -> Moment:
+    def expires_at(self) -> Instant:
         """From this instant on, inclusive, the secret opens nothing."""
         return self.sent_at + LIFETIMES[self.kind]
 
@@ -117,7 +117,7 @@ class Try(Struct, frozen=True):
     """A counted try: what the code has to match."""
 
     digest: bytes
-    sent_at: Moment
+    sent_at: Instant
 
 
 class Claimed(Struct, frozen=True):
@@ -129,11 +129,11 @@ class Claimed(Struct, frozen=True):
 class TooSoon(Struct, frozen=True):
     """The letter may not be sent until `interval` after `since`; `by_last_email` when it follows one too closely."""
 
-    since: Moment
+    since: Instant
     interval: timedelta
     by_last_email: bool
 
-    def retry_after_seconds(self, now: Moment) -> int:
+    def retry_after_seconds(self, now: Instant) -> int:
         """How long to wait: a whole number from 1 to the interval, even if the wall clock was set back."""
         wait = min(self.since + self.interval - now, self.interval)
         return max(1, ceil(wait.total_seconds()))

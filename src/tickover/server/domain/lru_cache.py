@@ -7,11 +7,11 @@ _K = TypeVar("_K")
 _V = TypeVar("_V")
 
 
-class Recent(Generic[_K, _V]):
+class LruCache(Generic[_K, _V]):
     """Values by their keys; those that were not used for longest make room."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
         self._size = 0
         self._kept: OrderedDict[_K, tuple[_V, int]] = OrderedDict()
 
@@ -28,5 +28,5 @@ class Recent(Generic[_K, _V]):
             self._size -= self._kept.pop(key)[1]
         self._kept[key] = value, size
         self._size += size
-        while self._size > self._most:
+        while self._size > self._limit:
             self._size -= self._kept.popitem(last=False)[1][1]

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from tickover.api import timestamps
 from tickover.api.errors import Fault
-from tickover.api.timestamps import Moment
+from tickover.api.timestamps import Instant
 from tickover.server.domain import email_addresses
 from tickover.server.domain.email_addresses import EmailAddress
 
@@ -16,17 +16,17 @@ from tickover.server.domain.email_addresses import EmailAddress
 Text = Annotated[str, Meta(description="text without U+0000 and lone surrogates")]
 
 
-class Entry(Struct, frozen=True, forbid_unknown_fields=True, rename="camel", gc=False):
+class Params(Struct, frozen=True, forbid_unknown_fields=True, rename="camel", gc=False):
     """Parameters, or a part of them. A misspelt name that was ignored would ruin a simulation, so it is refused."""
 
-    def faults(self, now: Moment) -> Iterable[Fault]:
+    def faults(self, now: Instant) -> Iterable[Fault]:
         """What is wrong between fields that are each right in themselves.
 
         It is also asked when some fields were refused already: those are None, whatever their type says.
         """
         return ()
 
-    def is_plain(self, now: Moment) -> bool:
+    def passes_fast_checks(self, now: Instant) -> bool:
         """Whether a quick look finds nothing that the decoder could have let through, and nothing for `faults`.
 
         It is asked only when all fields could be read, and may say no where all is well.
@@ -34,7 +34,7 @@ class Entry(Struct, frozen=True, forbid_unknown_fields=True, rename="camel", gc=
         return not list(self.faults(now))
 
 
-_READERS = {Moment: timestamps.parse, EmailAddress: email_addresses.parse}
+_READERS = {Instant: timestamps.parse, EmailAddress: email_addresses.parse}
 
 
 def read_text(kind: Any, value: object) -> Any:

@@ -4,10 +4,10 @@ from collections import OrderedDict
 from datetime import timedelta
 from math import ceil
 
-from tickover.api.timestamps import Moment
+from tickover.api.timestamps import Instant
 
 _OUT_OF_ORDER = timedelta(minutes=10)
-_MOST_CLIENTS = 50_000
+_MAX_CLIENTS = 50_000
 """Beyond this the client that was quiet longest is forgotten; it would find its bucket full, or fuller."""
 
 
@@ -20,9 +20,9 @@ class Buckets:
     def __init__(self, burst: int, refill: float) -> None:
         self._burst = burst
         self._refill = refill
-        self._levels: OrderedDict[str, tuple[float, Moment]] = OrderedDict()
+        self._levels: OrderedDict[str, tuple[float, Instant]] = OrderedDict()
 
-    def take(self, client: str, now: Moment) -> int:
+    def take(self, client: str, now: Instant) -> int:
         """Take one from the client's bucket: 0, or the whole seconds until there is one again."""
         if not self._burst or not self._refill:
             return 0
@@ -34,6 +34,6 @@ class Buckets:
         level = min(float(self._burst), level + passed * self._refill)
         admitted = level >= 1
         self._levels[client] = (level - 1 if admitted else level, now)
-        if len(self._levels) > _MOST_CLIENTS:
+        if len(self._levels) > _MAX_CLIENTS:
             self._levels.popitem(last=False)
         return 0 if admitted else max(1, ceil((1 - level) / self._refill))

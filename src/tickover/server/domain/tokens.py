@@ -14,7 +14,7 @@ from typing import Final
 
 from tickover.api.ids import uuid7
 from tickover.api.limits import CODE_DIGITS
-from tickover.api.timestamps import Moment, to_micros
+from tickover.api.timestamps import Instant, to_micros
 
 Entropy = Callable[[int], bytes]
 
@@ -28,7 +28,7 @@ class Mint:
         self._secret_key = secret_key
         self._entropy = entropy
 
-    def new_key(self, born: Moment) -> bytes:
+    def new_key(self, born: Instant) -> bytes:
         """The sixteen bytes of a new id."""
         return uuid7(born, self._entropy(10))
 
@@ -43,7 +43,7 @@ class Mint:
     def new_bearer_token(self) -> str:
         return "tko_" + self._random_text()
 
-    def code_digest(self, email: str, sent_at: Moment, code: str) -> bytes:
+    def code_digest(self, email: str, sent_at: Instant, code: str) -> bytes:
         """What is kept of a code; bound to its letter, so that equal codes cannot be told from each other."""
         return hmac.digest(self._secret_key, f"code\n{email}\n{to_micros(sent_at)}\n{code}".encode(), "sha256")
 

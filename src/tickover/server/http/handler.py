@@ -10,13 +10,13 @@ from typing import Any, Final
 
 from tickover.api.errors import Reason, Rejection, unavailable
 from tickover.api.limits import MAX_BODY
-from tickover.api.timestamps import Moment
+from tickover.api.timestamps import Instant
 from tickover.server.domain import tokens
 from tickover.server.domain.networks import ClientNetworks, Network
 from tickover.server.http.host_check import Guard
 from tickover.server.http.messages import Header, Refusal, Request, Response
 from tickover.server.http.pages import Site
-from tickover.server.jsonrpc.dispatch import Answer, Context, Rpc, refuse
+from tickover.server.jsonrpc.dispatch import CallResponse, Context, Dispatcher, error_response
 from tickover.server.jsonrpc.envelope import CODES
 
 HEALTH_CHECKS: Final = frozenset({"/healthz", "/readyz"})
@@ -26,7 +26,7 @@ _SAFE: Final = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no
 """On every response that does not say otherwise: nothing is guessed about it, and nothing keeps it."""
 
 
-def wall_clock() -> Moment:
+def wall_clock() -> Instant:
     return datetime.now(UTC)
 
 
@@ -35,13 +35,13 @@ class Web:
 
     def __init__(  # noqa: PLR0913 - it joins that many parts
         self,
-        rpc: Rpc,
+        rpc: Dispatcher,
         ping: Callable[[], Awaitable[None]],
         guard: Guard,
         site: Site,
         *,
         trusted_proxies: Sequence[Network] = (),
-        now: Callable[[], Moment] = wall_clock,
+        now: Callable[[], Instant] = wall_clock,
         max_in_flight: int = 512,
     ) -> None:
         self._rpc = rpc
@@ -75,9 +75,9 @@ class Web:
 
     def refuse(self, refusal: Refusal) -> Response:
         if refusal.status == 503:
-            status, headers, body = _response_of(refuse(unavailable(refusal.message)))
+            status, headers, body = _response_of(error_response(unavailable(refusal.message)))
         else:
-            _, headers, body = _response_of(refuse(Rejection(Reason.INVALID_REQUEST, refusal.message)))
+            _, headers, body = _response_of(error_response(Rejection(Reason.INVALID_REQUEST, refusal.message)))
             status = refusal.status
         return self._finish((status, headers, body), _NO_REQUEST, next(self._request_ids))
 
@@ -85,7 +85,7 @@ class Web:
         try:
             response = await self._call(request, request_id)
         except Rejection as rejection:
-            response = _response_of(refuse(rejection))
+            response = _response_of(error_response(rejection))
         finally:
             self._in_flight -= 1
         return self._finish(response, request, request_id)
@@ -94,7 +94,7 @@ class Web:
         try:
             status, headers, body = await self._page(request)
         except Rejection as rejection:
-            status, headers, body = _response_of(refuse(rejection))
+            status, headers, body = _response_of(error_response(rejection))
         except Exception:
             status, headers, body = _response_of(self._rpc.report_bug(request_id))
         names = {name for name, _ in headers}
@@ -174,7 +174,7 @@ def _check_kind(method: str, content_type: bytes) -> None:
         raise Rejection(Reason.UNSUPPORTED_MEDIA_TYPE, message)
 
 
-def _response_of(answer: Answer) -> Response:
+def _response_of(answer: CallResponse) -> Response:
     if answer.rejection is None:
         return (200, _CALL_HEADERS, answer.body) if answer.body else (204, _SAFE, b"")
     _, status = CODES[answer.rejection.reason]
@@ -195,5 +195,5 @@ def _retry_after(rejection: Rejection) -> list[Header]:
 
 _CALL_HEADERS: Final = (_JSON, *_SAFE)
 _USE_GET: Final[Response] = (405, [_TEXT, *_SAFE, (b"allow", b"GET, HEAD")], b"Use GET here.\n")
-_TOO_MANY: Final = refuse(unavailable("The server has too many calls under way. Send this one again."))
+_TOO_MANY: Final = error_response(unavailable("The server has too many calls under way. Send this one again."))
 _NO_REQUEST: Final = Request("GET", "*")

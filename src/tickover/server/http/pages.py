@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 from msgspec import Struct, field, json
 
 from tickover.api.limits import RESEND_INTERVAL
-from tickover.api.timestamps import Moment
+from tickover.api.timestamps import Instant
 from tickover.server.domain import email_addresses
 from tickover.server.http.messages import Header, Response
 from tickover.server.http.scenario_gallery import Gallery
@@ -76,7 +76,7 @@ class Site(Struct, frozen=True):
         """Whether there may be something to GET."""
         return path in _GENERATED or path in self.pages or (self.mailbox is not None and _is_mail(path))
 
-    async def get(self, path: str, query: bytes, accept_encoding: bytes, now: Moment) -> Response:
+    async def get(self, path: str, query: bytes, accept_encoding: bytes, now: Instant) -> Response:
         """The answer to a GET of a path that there is."""
         if path == "/site.json":
             return _fresh({"mailbox": self.mailbox is not None, "resendSeconds": self.resend_seconds})

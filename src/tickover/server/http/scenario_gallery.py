@@ -7,7 +7,7 @@ from msgspec import Raw, Struct, json
 
 from tickover import scenarios
 from tickover.api import plans, timestamps
-from tickover.api.timestamps import Moment
+from tickover.api.timestamps import Instant
 from tickover.scenarios import Scenario, ScenarioError
 
 
@@ -25,11 +25,11 @@ class Gallery:
     """Made when it is first asked for, and anew when a month has begun."""
 
     def __init__(self) -> None:
-        self._month: Moment | None = None
+        self._month: Instant | None = None
         self._written = b""
         self._making = asyncio.Lock()
 
-    async def written(self, now: Moment) -> bytes:
+    async def written(self, now: Instant) -> bytes:
         """The scenarios as JSON, those without a start of their own from the first day of the month of `now`."""
         month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
         async with self._making:
@@ -39,11 +39,11 @@ class Gallery:
         return self._written
 
 
-def _write(month: Moment) -> bytes:
+def _write(month: Instant) -> bytes:
     return json.encode(list(_shown(month)))
 
 
-def _shown(month: Moment) -> Iterator[Shown]:
+def _shown(month: Instant) -> Iterator[Shown]:
     for name in scenarios.names():
         scenario = scenarios.load(name)
         try:
@@ -53,7 +53,7 @@ def _shown(month: Moment) -> Iterator[Shown]:
         yield Shown(name, scenario.title, scenario.about, Raw(plans.encode_json(plan)))
 
 
-def _start(scenario: Scenario, month: Moment) -> Moment:
+def _start(scenario: Scenario, month: Instant) -> Instant:
     """Its own, if it has one; ScenarioError when that is so far off that nobody would look for it."""
     if scenario.start is None:
         return month

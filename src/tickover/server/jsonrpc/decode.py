@@ -11,17 +11,17 @@ from typing import Final, TypeVar
 from msgspec import DecodeError, json
 
 from tickover.api.errors import Fault
-from tickover.api.timestamps import USUAL_AFTER_YEAR, Moment
+from tickover.api.timestamps import USUAL_AFTER_YEAR, Instant
 from tickover.server.domain.email_addresses import EmailAddress, parse_plain
-from tickover.server.domain.params import Entry
+from tickover.server.domain.params import Params
 from tickover.server.jsonrpc.explain import explain
 
-_Params = TypeVar("_Params", bound=Entry)
+_Params = TypeVar("_Params", bound=Params)
 
 
-def read(kind: type[_Params], written: bytes, now: Moment) -> tuple[list[Fault], _Params | None]:
+def read(kind: type[_Params], written: bytes, now: Instant) -> tuple[list[Fault], _Params | None]:
     """The faults of parameters, and the parameters; where there are faults, None in the place of what has one."""
-    read_fast = read_at_once(kind, written, now)
+    read_fast = try_fast_decode(kind, written, now)
     if read_fast is not None:
         return [], read_fast
     faults, params = explain(kind, written)
@@ -30,15 +30,15 @@ def read(kind: type[_Params], written: bytes, now: Moment) -> tuple[list[Fault],
     return faults, params
 
 
-def read_at_once(kind: type[_Params], written: bytes, now: Moment) -> _Params | None:
+def try_fast_decode(kind: type[_Params], written: bytes, now: Instant) -> _Params | None:
     """The parameters, unless anything about them is unusual; they may be right then all the same."""
-    if _in_doubt(written):
+    if _needs_full_check(written):
         return None
     try:
         params = _decoder(kind).decode(written)
     except (DecodeError, RecursionError):
         return None
-    return params if params.is_plain(now) else None
+    return params if params.passes_fast_checks(now) else None
 
 
 @cache
@@ -62,7 +62,7 @@ _UNUSUAL_MOMENT: Final = re.compile(rf'-(?<="[0-9]{{4}}-)(?!{USUAL_AFTER_YEAR}")
 _ESCAPED_MOMENT: Final = re.compile(rb'"(?:\\u003|[0-9]{1,4}\\u00[23])')
 
 
-def _in_doubt(written: bytes) -> bool:
+def _needs_full_check(written: bytes) -> bool:
     """Whether the decoder may take in JSON what we would not, or read it otherwise.
 
     It takes U+0000 in any text, and reads moments more loosely than RFC 3339 in some ways and less so in others.

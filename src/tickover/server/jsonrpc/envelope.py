@@ -10,8 +10,8 @@ from msgspec import DecodeError, Raw, Struct, ValidationError, json
 
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params
 from tickover.api.limits import MAX_FAULTS, MAX_IDEMPOTENCY_KEY
-from tickover.api.timestamps import Moment
-from tickover.server.domain.params import Entry
+from tickover.api.timestamps import Instant
+from tickover.server.domain.params import Params
 from tickover.server.jsonrpc.decode import read
 
 CODES: Final[dict[Reason, tuple[int, int]]] = {
@@ -41,7 +41,7 @@ NULL: Final = b"null"
 _ABSENT: Final = Raw(b"")
 
 
-class _Ordinary(Struct):
+class FastEnvelope(Struct):
     """A call as nearly all are; whatever the decoder finds unlike it is looked at more closely."""
 
     jsonrpc: Literal["2.0"]
@@ -75,7 +75,7 @@ class ErrorObject(Struct, frozen=True):
 
 
 _read_list: Final = json.Decoder(list[Raw]).decode
-_read_ordinary: Final = json.Decoder(_Ordinary).decode
+_read_fast_envelope: Final = json.Decoder(FastEnvelope).decode
 _read_envelope: Final = json.Decoder(_Envelope).decode
 _read_string: Final = json.Decoder(str).decode
 _write: Final = json.Encoder().encode
@@ -117,10 +117,10 @@ def _too_deep() -> Rejection:
     return _parse_error("it is nested too deeply")
 
 
-def read_at_once(body: bytes) -> Request | None:
+def try_fast_decode(body: bytes) -> Request | None:
     """The call that is the whole body, in one pass over it; None when it is a batch, or unusual in any way."""
     try:
-        call = _read_ordinary(body.decode())
+        call = _read_fast_envelope(body.decode())
     except (UnicodeDecodeError, DecodeError, RecursionError):
         return None
     id, params = bytes(call.id), bytes(call.params)
@@ -175,10 +175,12 @@ def _string(written: Raw) -> str | None:
     return _read_string(written) if bytes(written).startswith(b'"') else None
 
 
-_Params = TypeVar("_Params", bound=Entry)
+_Params = TypeVar("_Params", bound=Params)
 
 
-def read_params(kind: type[_Params], method: str, written: bytes, now: Moment, beside: Sequence[Fault] = ()) -> _Params:
+def read_params(
+    kind: type[_Params], method: str, written: bytes, now: Instant, beside: Sequence[Fault] = ()
+) -> _Params:
     """Read a method's parameters; a Rejection that names every fault, also those beside them, when there are any."""
     faults, params = read(kind, written, now)
     if params is None or faults or beside:

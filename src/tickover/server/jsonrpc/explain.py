@@ -15,17 +15,17 @@ from typing import Any
 
 from msgspec import NODEFAULT, UNSET, UnsetType, inspect
 
-from tickover.api.errors import Fault, shown
+from tickover.api.errors import Fault, truncate
 from tickover.api.limits import MAX_FAULTS
-from tickover.api.timestamps import Moment
-from tickover.server.domain.params import Entry, read_text
+from tickover.api.timestamps import Instant
+from tickover.server.domain.params import Params, read_text
 
 _LONGEST_NAME_HINTED = 40
 _HINTS = 100
 _UNKNOWN_NAMES = 100
 
 
-def explain(kind: type[Entry], written: bytes) -> tuple[list[Fault], Any]:
+def explain(kind: type[Params], written: bytes) -> tuple[list[Fault], Any]:
     """The faults of parameters in JSON, and the parameters as far as they could be read, None where not."""
     try:
         value = json.loads(written, parse_int=_read_int)
@@ -62,7 +62,7 @@ class _Walk:
             case inspect.ListType():
                 return self._visit_list(info, value, path)
             case inspect.DateTimeType():
-                return self._visit_text_of_ours(Moment, value, path)
+                return self._visit_text_of_ours(Instant, value, path)
             case inspect.CustomType():
                 return self._visit_text_of_ours(info.cls, value, path)
         wrong = _wrong_with(info, value, expected, pattern)
@@ -81,7 +81,7 @@ class _Walk:
         fields = {field.encode_name: field for field in info.fields}
         # Unlike all else that can be wrong, unknown names have no bound of their own.
         for name in islice((name for name in value if name not in fields), _UNKNOWN_NAMES):
-            self._note(prefix + shown(name), "unknown", f"is not a known parameter{self._hint(name, fields)}")
+            self._note(prefix + truncate(name), "unknown", f"is not a known parameter{self._hint(name, fields)}")
         read = {field.name: self._visit_field(field, value, prefix) for field in info.fields}
         return info.cls(**read)
 
@@ -188,7 +188,7 @@ def _characters(count: int) -> str:
 def _shown(value: Any) -> str | int | float | bool | None | UnsetType:
     """The value as an error may show it: short, and nothing for what has no short form."""
     if isinstance(value, str):
-        return shown(value)
+        return truncate(value)
     if isinstance(value, dict | list) or (isinstance(value, float) and not math.isfinite(value)):
         return UNSET
     return value  # type: ignore[no-any-return]

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, TypeVar
 
-from tickover.api.results import Instant, Result, StoredEmail
+from tickover.api.results import Result, StoredEmail, Timestamp
 from tickover.server.mail.email_pages import LetterPage, page_of_html, page_of_text
 from tickover.server.mail.outbox import CODE_HEADER, LINK_HEADER, STAMP
 
@@ -22,9 +22,9 @@ ID: Final = re.compile(rf"(?:n[0-9]{{12}}-{_STAMP}|{_STAMP}-[0-9]{{1,20}}-[0-9]{
 
 The second form is that of earlier releases. It sorts by time, and before the first.
 """
-_MOST_READ: Final = 1000
+_MAX_READ: Final = 1000
 """Of a full outbox, so that whoever asks for a letter that is not there is told so soon."""
-_MOST_LISTED: Final = 100
+_MAX_LISTED: Final = 100
 _LONGEST_HEAD: Final = 64 * 1024
 _LONGEST_LETTER: Final = 1024 * 1024
 """Bytes; ours have a few thousand, and of a longer one no more is read."""
@@ -38,7 +38,7 @@ class ListedLetter(Result, frozen=True, kw_only=True):
     id: str
     to: str
     subject: str
-    sent_at: Instant
+    sent_at: Timestamp
     code: str | None = None
     login_url: str | None = None
 
@@ -62,7 +62,7 @@ class Mailbox:
 
     async def letters(self) -> list[ListedLetter]:
         """The last hundred letters, the newest first."""
-        return await asyncio.to_thread(lambda: list(islice(self._listed(), _MOST_LISTED)))
+        return await asyncio.to_thread(lambda: list(islice(self._listed(), _MAX_LISTED)))
 
     async def letter(self, id: str) -> WholeLetter | None:
         """A letter by its id, if there is one."""
@@ -89,7 +89,7 @@ class Mailbox:
             names = [file.name.removesuffix(".eml") for file in self._folder.iterdir() if file.suffix == ".eml"]
         except OSError:
             return []
-        return sorted(filter(ID.fullmatch, names), reverse=True)[:_MOST_READ]
+        return sorted(filter(ID.fullmatch, names), reverse=True)[:_MAX_READ]
 
     def _read(self, id: str, view: Callable[[str, bytes], _T | None], most: int = _LONGEST_LETTER) -> _T | None:
         """A view of a letter; None when there is none, its owner has just deleted it, or it is none of ours."""

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from tickover.api.timestamps import Moment
+from tickover.api.timestamps import Instant
 
 
 class EmailKind(StrEnum):
@@ -24,7 +24,7 @@ class Email(Struct, frozen=True):
     secret: str
     """The code or the whole login link; empty for CODES_STOPPED."""
     lifetime_minutes: int
-    sent_at: Moment
+    sent_at: Instant
 
 
 class MailRefused(Exception):

@@ -16,7 +16,7 @@ from tickover.api.errors import Fault, Reason
 from tickover.api.limits import MAX_FAULTS
 from tickover.server.jsonrpc.envelope import CODES
 from tickover.server.openrpc.prose import ABOUT, BEARER, FIELDS, METHODS, PUBLIC, REASONS, TAGS, TAKES_KEY
-from tickover.server.openrpc.schemas import Schema, reference, schemas_of
+from tickover.server.openrpc.schemas import Schema, published_name, reference, schemas_of
 from tickover.server.operations import OPERATIONS, Operation
 
 _PUBLIC_URL_OF_EXAMPLES: Final = "https://tickover.example.test"
@@ -87,7 +87,7 @@ def _examples(public_url: str) -> Any:
 def _method(
     name: str, operation: Operation, schemas: dict[str, Schema], shown: Iterable[Any], public_url: str
 ) -> dict[str, Any]:
-    params = schemas[operation.params.__name__]
+    params = schemas[published_name(operation.params)]
     reasons = _reasons_of(operation)
     return {
         "name": name,
@@ -103,7 +103,7 @@ def _method(
         "errors": [{"$ref": f"#/components/errors/{_name_of(group)}"} for group in _groups(reasons)],
         "examples": [_example(example) for example in shown if example["method"] == name],
         "externalDocs": {"description": "The same for people", "url": f"{public_url}/docs#{name}"},
-        "x-params": reference(operation.params.__name__),
+        "x-params": reference(published_name(operation.params)),
         "x-extension": operation.is_extension,
         "x-needs-token": operation.needs_token,
         "x-takes-idempotency-key": operation.takes_idempotency_key,

@@ -13,11 +13,29 @@ from msgspec import NODEFAULT, Struct, inspect
 from tickover.api.limits import MAX_EMAIL
 from tickover.api.timestamps import from_micros
 from tickover.server.domain.email_addresses import EmailAddress
-from tickover.server.domain.logins import SendEntry
-from tickover.server.domain.params import Entry
+from tickover.server.domain.logins import SendLoginCodeEmailParams
+from tickover.server.domain.params import Params
 from tickover.server.openrpc.prose import FIELDS, TYPES
 
 Schema = dict[str, Any]
+
+_PUBLISHED_NAMES: Final = {
+    "CreateTestClockParams": "ScheduleEntry",
+    "AdvanceTestClockParams": "AdvanceEntry",
+    "GetTestClockParams": "GetEntry",
+    "ListTestClocksParams": "ListEntry",
+    "DeleteTestClockParams": "DeleteEntry",
+    "ForkTestClockParams": "ForkEntry",
+    "SendLoginCodeEmailParams": "SendEntry",
+    "LoginByEmailVerificationParams": "VerificationEntry",
+    "LoginByEmailLinkParams": "LinkEntry",
+    "LogoutParams": "LogoutEntry",
+    "DiscoverParams": "DiscoverEntry",
+    "TransactionParams": "TransactionEntry",
+    "ContributionParams": "ContributionEntry",
+    "GoalParams": "GoalEntry",
+}
+"""Schema names that differ from the class names. Generated clients depend on them."""
 
 _WITHOUT_NULL_CHARACTER: Final = r"^[^\u0000]*$"
 _TEXTS_OF_OURS: Final[dict[type, Schema]] = {
@@ -28,7 +46,12 @@ _TEXTS_OF_OURS: Final[dict[type, Schema]] = {
 def schemas_of(kinds: Iterable[type[Struct]]) -> dict[str, Schema]:
     """The schemas of these types, and of all types inside them, by their names."""
     found = {info.cls: info for top in inspect.multi_type_info(kinds) for info in _structs_in(top)}
-    return {kind.__name__: _object(info) for kind, info in found.items()}
+    return {published_name(kind): _object(info) for kind, info in found.items()}
+
+
+def published_name(kind: type[Struct]) -> str:
+    """Return the name of the type's schema in the OpenRPC document."""
+    return _PUBLISHED_NAMES.get(kind.__name__, kind.__name__)
 
 
 def reference(name: str) -> Schema:
@@ -46,36 +69,36 @@ def _structs_in(info: inspect.Type) -> Iterator[inspect.StructType]:
 
 
 def _object(info: inspect.StructType) -> Schema:
-    name = info.cls.__name__
-    is_entry = issubclass(info.cls, Entry)
+    name = published_name(info.cls)
+    is_params = issubclass(info.cls, Params)
     schema: Schema = {
         "title": name,
         "description": TYPES.get(name) or info.cls.__doc__,
         "type": "object",
-        "properties": {field.encode_name: _property(name, field, is_entry) for field in info.fields},
+        "properties": {field.encode_name: _property(name, field, is_params) for field in info.fields},
     }
-    if required := [field.encode_name for field in info.fields if not _may_be_left_out(field, is_entry)]:
+    if required := [field.encode_name for field in info.fields if not _may_be_left_out(field, is_params)]:
         schema["required"] = required
     if info.forbid_unknown_fields:
         schema["additionalProperties"] = False
-    if info.cls is SendEntry:
+    if info.cls is SendLoginCodeEmailParams:
         schema["anyOf"] = list(_pairs_that_go_together())
     return schema
 
 
-def _may_be_left_out(field: inspect.Field, is_entry: bool) -> bool:
+def _may_be_left_out(field: inspect.Field, is_params: bool) -> bool:
     """A default means so where it is read. What is answered is left out only where there is nothing to say."""
-    return not field.required and (is_entry or field.default in (None, NODEFAULT))
+    return not field.required and (is_params or field.default in (None, NODEFAULT))
 
 
-def _property(name: str, field: inspect.Field, is_entry: bool) -> Schema:
+def _property(name: str, field: inspect.Field, is_params: bool) -> Schema:
     schema = _schema(field.type)
     if "$ref" in schema:
         # Whatever stands beside a reference counts for nothing.
         return schema
     if field.default is None:
         schema = next(choice for choice in schema["anyOf"] if choice != {"type": "null"})
-    if is_entry:
+    if is_params:
         if schema["type"] == "string" and not {"format", "pattern", "enum"} & schema.keys():
             schema["pattern"] = _WITHOUT_NULL_CHARACTER
         if field.default is not NODEFAULT:
@@ -91,7 +114,7 @@ def _schema(info: inspect.Type) -> Schema:
         case inspect.Metadata():
             return {**_schema(info.type), **(info.extra_json_schema or {})}
         case inspect.StructType():
-            return reference(info.cls.__name__)
+            return reference(published_name(info.cls))
         case inspect.ListType():
             return _known({"type": "array", "items": _schema(info.item_type), "maxItems": info.max_length})
         case inspect.UnionType():
@@ -134,7 +157,7 @@ def _known(schema: Schema) -> Schema:
 
 def _pairs_that_go_together() -> Iterator[Schema]:
     """The pairs of loginCodeType and emailType that sendLoginCodeEmail takes, as it says itself."""
-    kinds = {field.encode_name: field.type for field in inspect.type_info(SendEntry).fields}  # type: ignore[attr-defined]
+    kinds = {field.encode_name: field.type for field in inspect.type_info(SendLoginCodeEmailParams).fields}  # type: ignore[attr-defined]
     for code_type, email_type in product(kinds["loginCodeType"].values, kinds["emailType"].values):
-        if not list(SendEntry(EmailAddress(), code_type, email_type).faults(from_micros(0))):
+        if not list(SendLoginCodeEmailParams(EmailAddress(), code_type, email_type).faults(from_micros(0))):
             yield {"properties": {"loginCodeType": {"const": code_type}, "emailType": {"const": email_type}}}

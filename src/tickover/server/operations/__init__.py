@@ -8,20 +8,32 @@ from msgspec import Struct
 from tickover.api.errors import Reason
 from tickover.api.results import ClockPage, Done, OneClock, Sent, SignedIn
 from tickover.server.domain import response_sizes
-from tickover.server.domain.clocks import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry, ListEntry, ScheduleEntry
-from tickover.server.domain.logins import LinkEntry, LogoutEntry, SendEntry, VerificationEntry
-from tickover.server.domain.params import Entry
+from tickover.server.domain.clocks import (
+    AdvanceTestClockParams,
+    CreateTestClockParams,
+    DeleteTestClockParams,
+    ForkTestClockParams,
+    GetTestClockParams,
+    ListTestClocksParams,
+)
+from tickover.server.domain.logins import (
+    LoginByEmailLinkParams,
+    LoginByEmailVerificationParams,
+    LogoutParams,
+    SendLoginCodeEmailParams,
+)
+from tickover.server.domain.params import Params
 from tickover.server.domain.tokens import Mint
 from tickover.server.mail.mailer import Mailer
-from tickover.server.operations.callers import Caller, Given, Policy
+from tickover.server.operations.callers import Caller, IdempotencyKey, Policy
 from tickover.server.operations.clocks import ClockOperations
 from tickover.server.operations.logins import LoginOperations
 from tickover.server.storage.store import Store
 
-__all__ = ["OPERATIONS", "Caller", "Given", "Operation", "Operations", "Policy"]
+__all__ = ["OPERATIONS", "Caller", "IdempotencyKey", "Operation", "Operations", "Policy"]
 
 
-class DiscoverEntry(Entry, frozen=True):
+class DiscoverParams(Params, frozen=True):
     """rpc.discover takes no parameters."""
 
 
@@ -31,7 +43,7 @@ class Operations(ClockOperations, LoginOperations):
         LoginOperations.__init__(self, store, mailer, mint, policy)
         self._description = description
 
-    async def discover(self, entry: DiscoverEntry, caller: Caller) -> bytes:
+    async def discover(self, params: DiscoverParams, caller: Caller) -> bytes:
         return self._description
 
 
@@ -39,7 +51,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     """How a method is called, what it answers, and for which reasons of its own it may refuse."""
 
     summary: str
-    params: type[Entry]
+    params: type[Params]
     result: type[Struct] | None
     """None for the OpenRPC document, whose type is not ours."""
     run: Callable[[Operations, Any, Caller], Awaitable[bytes | Struct]]
@@ -60,7 +72,7 @@ _NO_TIME: Final = (Reason.TIME_BEFORE_CURRENT, Reason.TIME_AFTER_MAX)
 OPERATIONS: Final = {
     "createTestClock": Operation(
         summary="Create a clock with its schedule",
-        params=ScheduleEntry,
+        params=CreateTestClockParams,
         result=OneClock,
         max_result=response_sizes.MAX_CLOCK_RESULT,
         run=Operations.create_test_clock,
@@ -70,7 +82,7 @@ OPERATIONS: Final = {
     ),
     "advanceTestClock": Operation(
         summary="Move a clock forward",
-        params=AdvanceEntry,
+        params=AdvanceTestClockParams,
         result=OneClock,
         max_result=response_sizes.MAX_CLOCK_RESULT,
         run=Operations.advance_test_clock,
@@ -79,7 +91,7 @@ OPERATIONS: Final = {
     ),
     "sendLoginCodeEmail": Operation(
         summary="Send a six-digit code or a login link to an address",
-        params=SendEntry,
+        params=SendLoginCodeEmailParams,
         result=Sent,
         run=Operations.send_login_code_email,
         limited_per_client=True,
@@ -87,7 +99,7 @@ OPERATIONS: Final = {
     ),
     "loginByEmailVerification": Operation(
         summary="Exchange a code for a bearer token",
-        params=VerificationEntry,
+        params=LoginByEmailVerificationParams,
         result=SignedIn,
         run=Operations.login_by_email_verification,
         limited_per_client=True,
@@ -95,7 +107,7 @@ OPERATIONS: Final = {
     ),
     "loginByEmailLink": Operation(
         summary="Exchange a link's secret for a bearer token",
-        params=LinkEntry,
+        params=LoginByEmailLinkParams,
         result=SignedIn,
         run=Operations.login_by_email_link,
         limited_per_client=True,
@@ -104,7 +116,7 @@ OPERATIONS: Final = {
     ),
     "logout": Operation(
         summary="Revoke the token in use",
-        params=LogoutEntry,
+        params=LogoutParams,
         result=Done,
         run=Operations.logout,
         needs_token=True,
@@ -112,7 +124,7 @@ OPERATIONS: Final = {
     ),
     "getTestClock": Operation(
         summary="Show a clock as it is, or as it would be at a later instant",
-        params=GetEntry,
+        params=GetTestClockParams,
         result=OneClock,
         max_result=response_sizes.MAX_CLOCK_RESULT,
         run=Operations.get_test_clock,
@@ -122,7 +134,7 @@ OPERATIONS: Final = {
     ),
     "listTestClocks": Operation(
         summary="List your live clocks, newest first",
-        params=ListEntry,
+        params=ListTestClocksParams,
         result=ClockPage,
         max_result=response_sizes.MAX_PAGE_RESULT,
         run=Operations.list_test_clocks,
@@ -131,7 +143,7 @@ OPERATIONS: Final = {
     ),
     "deleteTestClock": Operation(
         summary="Delete a clock",
-        params=DeleteEntry,
+        params=DeleteTestClockParams,
         result=Done,
         run=Operations.delete_test_clock,
         needs_token=True,
@@ -140,7 +152,7 @@ OPERATIONS: Final = {
     ),
     "forkTestClock": Operation(
         summary="Make a new clock with the same schedule, standing at any instant of it",
-        params=ForkEntry,
+        params=ForkTestClockParams,
         result=OneClock,
         max_result=response_sizes.MAX_CLOCK_RESULT,
         run=Operations.fork_test_clock,
@@ -150,7 +162,7 @@ OPERATIONS: Final = {
     ),
     "rpc.discover": Operation(
         summary="Describe all operations, as an OpenRPC document",
-        params=DiscoverEntry,
+        params=DiscoverParams,
         result=None,
         run=Operations.discover,
         max_result=response_sizes.MAX_DOCUMENT,

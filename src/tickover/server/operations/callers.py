@@ -3,11 +3,11 @@
 from msgspec import Struct
 
 from tickover.api.limits import CLIENT_BURST, CLIENT_REFILL
-from tickover.api.timestamps import Moment
+from tickover.api.timestamps import Instant
 from tickover.server.domain.logins import Limits
 
 
-class Given(Struct, frozen=True):
+class IdempotencyKey(Struct, frozen=True):
     """An Idempotency-Key that came with a call, and a digest of the call's parameters."""
 
     key: str
@@ -17,11 +17,11 @@ class Given(Struct, frozen=True):
 class Caller(Struct, frozen=True):
     """Who asks, from where, and when. Only operations that need a token are given the user's key, and its digest."""
 
-    now: Moment
+    now: Instant
     network: str
     user: bytes = b""
     token_digest: bytes = b""
-    given: Given | None = None
+    idempotency_key: IdempotencyKey | None = None
 
 
 class Policy(Struct, frozen=True):

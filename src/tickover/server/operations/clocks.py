@@ -9,21 +9,21 @@ from msgspec import UNSET, msgpack
 from tickover.api import ids, timestamps
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params
 from tickover.api.results import ClockPage, Done, Summary
-from tickover.api.timestamps import Moment
+from tickover.api.timestamps import Instant
 from tickover.server.domain import clocks
 from tickover.server.domain.clocks import (
-    AdvanceEntry,
+    AdvanceTestClockParams,
     Clock,
-    DeleteEntry,
-    ForkEntry,
-    GetEntry,
-    ListEntry,
+    CreateTestClockParams,
+    DeleteTestClockParams,
+    ForkTestClockParams,
+    GetTestClockParams,
+    ListTestClocksParams,
     Schedule,
-    ScheduleEntry,
 )
-from tickover.server.domain.lru_cache import Recent
+from tickover.server.domain.lru_cache import LruCache
 from tickover.server.domain.tokens import Mint
-from tickover.server.operations.callers import Caller, Given, Policy
+from tickover.server.operations.callers import Caller, IdempotencyKey, Policy
 from tickover.server.storage.store import (
     Created,
     ExistingClock,
@@ -46,31 +46,33 @@ class ClockOperations:
         self._store = store
         self._mint = mint
         self._quota = Quota(policy.max_clocks_per_user, policy.max_bytes_per_user)
-        self._schedules: Recent[bytes, Schedule] = Recent(_SCHEDULES_AT_HAND)
+        self._schedules: LruCache[bytes, Schedule] = LruCache(_SCHEDULES_AT_HAND)
 
-    async def create_test_clock(self, entry: ScheduleEntry, caller: Caller) -> bytes:
+    async def create_test_clock(self, params: CreateTestClockParams, caller: Caller) -> bytes:
         key = self._mint.new_key(caller.now)
-        clock = clocks.start(key, entry, caller.now)
-        schedule = clocks.write_schedule(clock, entry)
-        if caller.given is not None:
-            return await self._create_once(clock, schedule, caller, caller.given)
+        clock = clocks.start(key, params, caller.now)
+        schedule = clocks.write_schedule(clock, params)
+        if caller.idempotency_key is not None:
+            return await self._create_once(clock, schedule, caller, caller.idempotency_key)
         await self._keep(clock, schedule, caller)
         return _clock_result(clock.frozen_time, schedule)
 
     async def _keep(self, clock: Clock, schedule: Schedule, caller: Caller) -> None:
-        living_from = ids.first_living_key(caller.now)
+        min_live_key = ids.first_live_key(caller.now)
         outcome = await self._store.create_clock(
-            clock, caller.user, _write_schedule(schedule), living_from, self._quota
+            clock, caller.user, _write_schedule(schedule), min_live_key, self._quota
         )
         if isinstance(outcome, QuotaExceeded):
             raise _quota_exceeded(outcome, self._quota, caller.now)
 
-    async def _create_once(self, clock: Clock, schedule: Schedule, caller: Caller, given: Given) -> bytes:
+    async def _create_once(
+        self, clock: Clock, schedule: Schedule, caller: Caller, idempotency_key: IdempotencyKey
+    ) -> bytes:
         """Create the clock, or give the one back that was created with the same key before."""
-        once = _once(given, caller)
-        living_from = ids.first_living_key(caller.now)
+        once = _once(idempotency_key, caller)
+        min_live_key = ids.first_live_key(caller.now)
         outcome = await self._store.create_clock_once(
-            once, clock, caller.user, _write_schedule(schedule), living_from, self._quota
+            once, clock, caller.user, _write_schedule(schedule), min_live_key, self._quota
         )
         match outcome:
             case Created():
@@ -82,46 +84,46 @@ class ClockOperations:
         message = "was sent before with other parameters, and their clock lives; take a new key"
         raise invalid_params("createTestClock", [Fault("Idempotency-Key", "reused", message)])
 
-    async def find_created(self, given: Given, caller: Caller) -> bytes | None:
+    async def find_created(self, idempotency_key: IdempotencyKey, caller: Caller) -> bytes | None:
         """The clock that lives and was created with this key and these parameters, as it is now."""
-        once = _once(given, caller)
-        earlier = await self._store.find_creation(once.digest, caller.user, ids.first_living_key(caller.now))
+        once = _once(idempotency_key, caller)
+        earlier = await self._store.find_creation(once.digest, caller.user, ids.first_live_key(caller.now))
         if earlier is None or earlier.params != once.params:
             return None
         return _clock_result(earlier.stored.clock.frozen_time, _read_schedule(earlier.stored.schedule))
 
-    async def advance_test_clock(self, entry: AdvanceEntry, caller: Caller) -> bytes:
-        key = _key_of(entry.id, caller.now)
+    async def advance_test_clock(self, params: AdvanceTestClockParams, caller: Caller) -> bytes:
+        key = _key_of(params.id, caller.now)
         at_hand = self._schedules.get(key)
-        kept = await self._store.advance_clock(key, caller.user, entry.frozen_time, with_schedule=at_hand is None)
+        kept = await self._store.advance_clock(key, caller.user, params.frozen_time, with_schedule=at_hand is None)
         clock, schedule = self._found(kept, at_hand)
-        _refuse_outside(entry.frozen_time, clock)
+        _refuse_outside(params.frozen_time, clock)
         return _clock_result(clock.frozen_time, schedule)
 
-    async def get_test_clock(self, entry: GetEntry, caller: Caller) -> bytes:
-        clock, schedule = await self._find(entry.id, caller)
-        if entry.at is UNSET:
+    async def get_test_clock(self, params: GetTestClockParams, caller: Caller) -> bytes:
+        clock, schedule = await self._find(params.id, caller)
+        if params.at is UNSET:
             return _clock_result(clock.frozen_time, schedule)
-        _refuse_outside(entry.at, clock)
-        return _clock_result(entry.at, schedule)
+        _refuse_outside(params.at, clock)
+        return _clock_result(params.at, schedule)
 
-    async def list_test_clocks(self, entry: ListEntry, caller: Caller) -> ClockPage:
-        limit = int(entry.limit)
-        before = ids.read_cursor(entry.cursor) if isinstance(entry.cursor, str) else None
-        living_from = ids.first_living_key(caller.now)
+    async def list_test_clocks(self, params: ListTestClocksParams, caller: Caller) -> ClockPage:
+        limit = int(params.limit)
+        before = ids.read_cursor(params.cursor) if isinstance(params.cursor, str) else None
+        min_live_key = ids.first_live_key(caller.now)
         # One more than is asked for tells whether there are more.
-        found = await self._store.list_clocks(caller.user, living_from, before, limit + 1)
+        found = await self._store.list_clocks(caller.user, min_live_key, before, limit + 1)
         page = [_summary(clock) for clock in found[:limit]]
         return ClockPage(page, ids.write_cursor(found[limit - 1].key) if len(found) > limit else None)
 
-    async def delete_test_clock(self, entry: DeleteEntry, caller: Caller) -> Done:
-        if not await self._store.delete_clock(_key_of(entry.id, caller.now), caller.user):
+    async def delete_test_clock(self, params: DeleteTestClockParams, caller: Caller) -> Done:
+        if not await self._store.delete_clock(_key_of(params.id, caller.now), caller.user):
             raise _not_found()
         return Done()
 
-    async def fork_test_clock(self, entry: ForkEntry, caller: Caller) -> bytes:
-        original, schedule = await self._find(entry.id, caller)
-        at = original.start_time if entry.at is UNSET else entry.at
+    async def fork_test_clock(self, params: ForkTestClockParams, caller: Caller) -> bytes:
+        original, schedule = await self._find(params.id, caller)
+        at = original.start_time if params.at is UNSET else params.at
         if not original.start_time <= at <= original.max_time:
             limits = f"{timestamps.write(original.start_time)} to {timestamps.write(original.max_time)}"
             message = f"must lie between the clock's start and its maxTime ({limits})"
@@ -146,7 +148,7 @@ class ClockOperations:
         return kept.clock, at_hand
 
 
-def _quota_exceeded(exceeded: QuotaExceeded, quota: Quota, now: Moment) -> Rejection:
+def _quota_exceeded(exceeded: QuotaExceeded, quota: Quota, now: Instant) -> Rejection:
     wait = ceil((ids.expires_at(exceeded.oldest) - now).total_seconds())
     if exceeded.limit == "clocks":
         message = f"You have as many live clocks as you may ({quota.clocks}); the oldest expires in {wait} s."
@@ -158,11 +160,13 @@ def _quota_exceeded(exceeded: QuotaExceeded, quota: Quota, now: Moment) -> Rejec
     return Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
 
 
-def _once(given: Given, caller: Caller) -> IdempotencyRecord:
-    return IdempotencyRecord(hashlib.sha256(caller.user + given.key.encode()).digest(), given.params)
+def _once(idempotency_key: IdempotencyKey, caller: Caller) -> IdempotencyRecord:
+    return IdempotencyRecord(
+        hashlib.sha256(caller.user + idempotency_key.key.encode()).digest(), idempotency_key.params
+    )
 
 
-def _key_of(id: str, now: Moment) -> bytes:
+def _key_of(id: str, now: Instant) -> bytes:
     """The key in a clock's id, which alone tells whether the clock has expired."""
     key = ids.read_clock_id(id)
     if key is None:
@@ -176,7 +180,7 @@ def _not_found() -> Rejection:
     return Rejection(Reason.CLOCK_NOT_FOUND, "You have no clock with this id.")
 
 
-def _refuse_outside(at: Moment, clock: Clock) -> None:
+def _refuse_outside(at: Instant, clock: Clock) -> None:
     if at < clock.frozen_time:
         current = timestamps.write(clock.frozen_time)
         message = f"The clock is already at {current}; time only moves forward."
@@ -191,5 +195,5 @@ def _summary(clock: Clock) -> Summary:
     return Summary(ids.write("clock", clock.key), "READY", clock.frozen_time, clock.max_time, ids.expires_at(clock.key))
 
 
-def _clock_result(frozen_time: Moment, schedule: Schedule) -> bytes:
+def _clock_result(frozen_time: Instant, schedule: Schedule) -> bytes:
     return b'{"clock":%b}' % clocks.view(frozen_time, schedule)

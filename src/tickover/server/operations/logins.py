@@ -7,18 +7,18 @@ from tickover.api import ids
 from tickover.api.errors import Reason, Rejection
 from tickover.api.limits import TOKEN_LIFETIME
 from tickover.api.results import Done, Sent, SignedIn
-from tickover.api.timestamps import Moment
+from tickover.api.timestamps import Instant
 from tickover.server.domain import tokens
 from tickover.server.domain.logins import (
     LIFETIMES,
     Claimed,
     Kind,
-    LinkEntry,
-    LogoutEntry,
+    LoginByEmailLinkParams,
+    LoginByEmailVerificationParams,
+    LogoutParams,
     Send,
-    SendEntry,
+    SendLoginCodeEmailParams,
     TooSoon,
-    VerificationEntry,
 )
 from tickover.server.domain.rate_limits import Buckets
 from tickover.server.domain.tokens import Mint
@@ -44,9 +44,9 @@ class LoginOperations:
             raise Rejection(Reason.UNAUTHENTICATED, message)
         return Caller(anyone.now, anyone.network, user, digest)
 
-    async def send_login_code_email(self, entry: SendEntry, caller: Caller) -> Sent:
-        secret = self._mint.new_code() if entry.kind is Kind.CODE else self._mint.new_link_secret()
-        send = self._send_of(entry, secret, caller)
+    async def send_login_code_email(self, params: SendLoginCodeEmailParams, caller: Caller) -> Sent:
+        secret = self._mint.new_code() if params.kind is Kind.CODE else self._mint.new_link_secret()
+        send = self._send_of(params, secret, caller)
         claim = await self._store.claim_send(send, self._policy.logins)
         if isinstance(claim, TooSoon):
             raise _held(claim, caller.now)
@@ -56,10 +56,10 @@ class LoginOperations:
         hand_out = letter.kind is EmailKind.LINK and self._mailer.stays_here
         return Sent("ok", letter.secret) if hand_out else Sent("ok")
 
-    def _send_of(self, entry: SendEntry, secret: str, caller: Caller) -> Send:
-        is_code = entry.kind is Kind.CODE
-        digest = self._mint.code_digest(entry.email, caller.now, secret) if is_code else tokens.digest(secret)
-        return Send(digest, entry.email, entry.kind, caller.now, self._mint.network_digest(caller.network))
+    def _send_of(self, params: SendLoginCodeEmailParams, secret: str, caller: Caller) -> Send:
+        is_code = params.kind is Kind.CODE
+        digest = self._mint.code_digest(params.email, caller.now, secret) if is_code else tokens.digest(secret)
+        return Send(digest, params.email, params.kind, caller.now, self._mint.network_digest(caller.network))
 
     def _letter_of(self, send: Send, secret: str, claim: Claimed) -> Email:
         minutes = LIFETIMES[send.kind] // timedelta(minutes=1)
@@ -81,27 +81,27 @@ class LoginOperations:
             await self._store.free_slot(send)
             raise Rejection(Reason.MAIL_NOT_SENT, message) from None
 
-    async def login_by_email_verification(self, entry: VerificationEntry, caller: Caller) -> SignedIn:
-        attempt = await self._store.count_try(entry.email, self._policy.logins, caller.now)
+    async def login_by_email_verification(self, params: LoginByEmailVerificationParams, caller: Caller) -> SignedIn:
+        attempt = await self._store.count_try(params.email, self._policy.logins, caller.now)
         # Without a live code the same work is done against a digest that nothing matches.
         expected, sent_at = (attempt.digest, attempt.sent_at) if attempt else (bytes(32), caller.now)
-        given = self._mint.code_digest(entry.email, sent_at, entry.code)
+        given = self._mint.code_digest(params.email, sent_at, params.code)
         token, session = self._new_session(caller.now)
         user = None
         if hmac.compare_digest(expected, given):
-            user = await self._store.redeem_code(entry.email, expected, session)
+            user = await self._store.redeem_code(params.email, expected, session)
         return _signed_in(token, user)
 
-    async def login_by_email_link(self, entry: LinkEntry, caller: Caller) -> SignedIn:
+    async def login_by_email_link(self, params: LoginByEmailLinkParams, caller: Caller) -> SignedIn:
         token, session = self._new_session(caller.now)
-        user = await self._store.redeem_link(tokens.digest(entry.token), session)
+        user = await self._store.redeem_link(tokens.digest(params.token), session)
         return _signed_in(token, user)
 
-    async def logout(self, entry: LogoutEntry, caller: Caller) -> Done:
+    async def logout(self, params: LogoutParams, caller: Caller) -> Done:
         await self._store.revoke_token(caller.token_digest)
         return Done()
 
-    def _new_session(self, now: Moment) -> tuple[str, NewSession]:
+    def _new_session(self, now: Instant) -> tuple[str, NewSession]:
         token = self._mint.new_bearer_token()
         return token, NewSession(self._mint.new_key(now), tokens.digest(token), now, now + TOKEN_LIFETIME)
 
@@ -113,7 +113,7 @@ class LoginOperations:
             raise Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
 
 
-def _held(held: TooSoon, now: Moment) -> Rejection:
+def _held(held: TooSoon, now: Instant) -> Rejection:
     wait = held.retry_after_seconds(now)
     if held.by_last_email:
         message = f"A letter was sent to this address a moment ago; the next may follow in {wait} s."

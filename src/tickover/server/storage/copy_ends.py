@@ -32,8 +32,8 @@ _T = TypeVar("_T")
 TROUBLES: Final = (OSError, apsw.Error, asyncpg.PostgresError, asyncpg.InterfaceError)
 
 # A chunk is one transaction, and both ends' rows of it are in memory at once.
-_MOST_ROWS: Final = 5000
-_MOST_BYTES: Final = 4_000_000
+_MAX_ROWS: Final = 5000
+_MAX_BYTES: Final = 4_000_000
 _LOCK_WAIT_MILLISECONDS: Final = 5000
 _CLOSE_SECONDS: Final = 5.0
 
@@ -80,7 +80,7 @@ class CopyEnd(ABC):
 
     async def chunks(self, table: Table) -> AsyncIterator[tuple[Key, list[Key]]]:
         """All keys in their order, as many at a time as a chunk has, each time with the key that they come after."""
-        asked = self._select(table, f"{self._columns(table)[0]}, {table.size}", more=f"limit {_MOST_ROWS}")
+        asked = self._select(table, f"{self._columns(table)[0]}, {table.size}", more=f"limit {_MAX_ROWS}")
         after = table.before_all
         while found := await self._fetch(asked, after):
             for keys in _cut(found):
@@ -132,7 +132,7 @@ def _cut(found: list[Row]) -> Iterator[list[Key]]:
     for key, its_size in found:
         keys.append(key)
         size += its_size
-        if size >= _MOST_BYTES:
+        if size >= _MAX_BYTES:
             yield keys
             keys, size = [], 0
     if keys:

@@ -4,7 +4,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from tickover.api.timestamps import Moment
+from tickover.api.timestamps import Instant
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.logins import Claimed, Limits, Send, TooSoon, Try
 
@@ -58,8 +58,8 @@ class NewSession(Struct, frozen=True):
 
     user_key: bytes
     token_digest: bytes
-    created_at: Moment
-    expires_at: Moment
+    created_at: Instant
+    expires_at: Instant
 
 
 class Store(Protocol):
@@ -72,43 +72,43 @@ class Store(Protocol):
     async def ping(self) -> None:
         """Return if the database accepts writes, or accepted one within the last second; else raise UNAVAILABLE."""
 
-    async def share_key(self, fingerprint: bytes, now: Moment) -> bool:
+    async def share_key(self, fingerprint: bytes, now: Instant) -> bool:
         """Register the fingerprint of this server's secret key. Call it every minute.
 
         Return False, and register nothing, while other servers use another key. Codes from one server would be invalid
         on the other.
         """
 
-    async def user_of_token(self, token_digest: bytes, now: Moment) -> bytes | None:
+    async def user_of_token(self, token_digest: bytes, now: Instant) -> bytes | None:
         """Return the user's key if the token is valid."""
 
     async def create_clock(
-        self, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+        self, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> Created | QuotaExceeded:
-        """Store a new clock if it fits into the quota together with the owner's clocks from key `living_from` on."""
+        """Store a new clock if it fits into the quota together with the owner's clocks from key `min_live_key` on."""
 
     async def create_clock_once(
-        self, record: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+        self, record: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> ExistingClock | Created | QuotaExceeded:
         """Store a new clock, unless a live clock was created with the same record. Return that one instead.
 
         Of concurrent calls with the same digest, one creates the clock, and the others return it.
         """
 
-    async def find_creation(self, digest: bytes, owner: bytes, living_from: bytes) -> ExistingClock | None:
-        """Return the owner's clock that was created with this digest, if its key is at least `living_from`."""
+    async def find_creation(self, digest: bytes, owner: bytes, min_live_key: bytes) -> ExistingClock | None:
+        """Return the owner's clock that was created with this digest, if its key is at least `min_live_key`."""
 
     async def find_clock(self, key: bytes, owner: bytes, *, with_schedule: bool = True) -> StoredClock | None:
         """Return the clock, or None if the owner has no such clock."""
 
-    async def list_clocks(self, owner: bytes, living_from: bytes, before: bytes | None, most: int) -> list[Clock]:
-        """Return the owner's clocks with keys from `living_from` up to but excluding `before`, newest first."""
+    async def list_clocks(self, owner: bytes, min_live_key: bytes, before: bytes | None, limit: int) -> list[Clock]:
+        """Return the owner's clocks with keys from `min_live_key` up to but excluding `before`, newest first."""
 
     async def delete_clock(self, key: bytes, owner: bytes) -> bool:
         """Delete the clock and its idempotency record. Return False if the owner has no such clock."""
 
     async def advance_clock(
-        self, key: bytes, owner: bytes, to: Moment, *, with_schedule: bool = True
+        self, key: bytes, owner: bytes, to: Instant, *, with_schedule: bool = True
     ) -> StoredClock | None:
         """Set the frozen time to `to`, if `to` is between the frozen time and the max time, both inclusive.
 
@@ -128,7 +128,7 @@ class Store(Protocol):
     async def free_slot(self, send: Send) -> None:
         """Release the slot of an email whose delivery is unknown. Its secret stays valid."""
 
-    async def count_try(self, email: str, limits: Limits, now: Moment) -> Try | None:
+    async def count_try(self, email: str, limits: Limits, now: Instant) -> Try | None:
         """Count a try and a failure against the address's newest code.
 
         Return None if there is no live code, or if its tries or the address's failures are used up. Both cases write
@@ -147,8 +147,8 @@ class Store(Protocol):
     async def revoke_token(self, token_digest: bytes) -> None:
         """Make the token invalid, effective when this returns."""
 
-    async def sweep(self, now: Moment, most: int) -> int:
-        """Delete up to `most` expired rows of each kind, or a whole day of clocks. Return 0 if nothing is left."""
+    async def sweep(self, now: Instant, limit: int) -> int:
+        """Delete up to `limit` expired rows of each kind, or a whole day of clocks. Return 0 if nothing is left."""
 
     async def close(self) -> None:
         """Finish accepted calls, then close the database."""

@@ -9,10 +9,10 @@ from tickover.api.errors import Rejection, unavailable
 
 _Call = TypeVar("_Call")
 _Result = TypeVar("_Result")
-_MOST_WAITING = 4096
-_MOST_BYTES_WAITING = 64 * 2**20
+_MAX_WAITING = 4096
+_MAX_BYTES_WAITING = 64 * 2**20
 _LARGEST_BATCH = 256
-_MOST_BYTES = 4 * 2**20
+_MAX_BYTES = 4 * 2**20
 _WAIT_SECONDS = 3.0
 
 
@@ -64,7 +64,7 @@ class Batcher(Generic[_Call, _Result]):
 
     async def submit(self, call: _Call) -> _Result:
         """The call's own result; UNAVAILABLE when too many are waiting, or it has waited for too long."""
-        if len(self._waiting) >= _MOST_WAITING or self._bytes_waiting > _MOST_BYTES_WAITING:
+        if len(self._waiting) >= _MAX_WAITING or self._bytes_waiting > _MAX_BYTES_WAITING:
             raise _too_busy()
         entry: _Entry[_Call, _Result] = _Entry(call, asyncio.get_running_loop())
         self._waiting.append(entry)
@@ -102,7 +102,7 @@ class Batcher(Generic[_Call, _Result]):
             conflict_key, group_key = self._conflict_key(entry.call), self._group_key(entry.call)
             batch_key = group_key if not taken else batch_key
             size = self._size(entry.call)
-            fits = len(taken) < _LARGEST_BATCH and bytes_taken + size <= _MOST_BYTES
+            fits = len(taken) < _LARGEST_BATCH and bytes_taken + size <= _MAX_BYTES
             if not taken or (fits and conflict_key not in taken and group_key == batch_key):
                 taken[conflict_key] = entry
                 bytes_taken += size

@@ -70,11 +70,11 @@ class _NotReached(OSError):
 class Connections:
     """Statements to one database, over at most so many connections."""
 
-    def __init__(self, url: str, most: int) -> None:
+    def __init__(self, url: str, limit: int) -> None:
         self._url = url
         self._hosts = _one_url_a_host(url)
         self._sessions = Sessions(url, shown(url))
-        self._most = most
+        self._limit = limit
         self._pool: asyncpg.Pool | None = None
         self._giving_back: set[asyncio.Task[None]] = set()
 
@@ -93,7 +93,7 @@ class Connections:
         self._pool = await asyncpg.create_pool(
             connect=self.connect,
             min_size=0,
-            max_size=self._most,
+            max_size=self._limit,
             max_inactive_connection_lifetime=_IDLE_SECONDS,
             # Nothing that we do leaves a trace in a session, so there is nothing to undo between two statements.
             reset=_leave_as_it_is,

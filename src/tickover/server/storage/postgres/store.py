@@ -13,8 +13,8 @@ from asyncpg import PostgresError
 from asyncpg.pgproto.pgproto import UUID
 
 from tickover.api.errors import unavailable
-from tickover.api.ids import day_of_birth, first_living_key
-from tickover.api.timestamps import Moment, from_micros, to_micros
+from tickover.api.ids import day_of_birth, first_live_key
+from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.logins import HOUR, Claimed, Limits, Send, TooSoon, Try
 from tickover.server.storage.postgres import statements
@@ -41,21 +41,21 @@ _CREATED = Created()
 
 class _Token(NamedTuple):
     digest: bytes
-    now: Moment
+    now: Instant
 
 
 class _NewClock(NamedTuple):
     clock: Clock
     owner: bytes
     schedule: bytes
-    living_from: bytes
+    min_live_key: bytes
     quota: Quota
 
 
 class _Advance(NamedTuple):
     key: bytes
     owner: bytes
-    to: Moment
+    to: Instant
     with_schedule: bool = True
 
 
@@ -97,14 +97,14 @@ class PostgresStore:
     async def ping(self) -> None:
         await self._probe.check()
 
-    async def share_key(self, fingerprint: bytes, now: Moment) -> bool:
+    async def share_key(self, fingerprint: bytes, now: Instant) -> bool:
         row = await self._connections.fetch_row(
             "select share_key($1, $2, $3)", fingerprint, to_micros(now), to_micros(now - _KEY_NOTED_FOR)
         )
         shared: bool = row[0]
         return shared
 
-    async def user_of_token(self, token_digest: bytes, now: Moment) -> bytes | None:
+    async def user_of_token(self, token_digest: bytes, now: Instant) -> bytes | None:
         return await self._tokens.submit(_Token(token_digest, now))
 
     async def _users_of_tokens(self, tokens: Sequence[_Token]) -> list[bytes | None]:
@@ -115,9 +115,9 @@ class PostgresStore:
         return [found.get(place) for place in range(1, len(tokens) + 1)]
 
     async def create_clock(
-        self, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+        self, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> Created | QuotaExceeded:
-        return await self._new_clocks.submit(_NewClock(clock, owner, schedule, living_from, quota))
+        return await self._new_clocks.submit(_NewClock(clock, owner, schedule, min_live_key, quota))
 
     async def _keep_clocks(self, fresh: Sequence[_NewClock]) -> list[Created | QuotaExceeded]:
         clocks = [new.clock for new in fresh]
@@ -130,7 +130,7 @@ class PostgresStore:
             [to_micros(clock.frozen_time) for clock in clocks],
             [to_micros(clock.max_time) for clock in clocks],
             [new.schedule for new in fresh],
-            [UUID(new.living_from) for new in fresh],
+            [UUID(new.min_live_key) for new in fresh],
             fresh[0].quota.clocks,
             fresh[0].quota.bytes,
         )
@@ -138,7 +138,7 @@ class PostgresStore:
         return [refused.get(place, _CREATED) for place in range(1, len(fresh) + 1)]
 
     async def create_clock_once(
-        self, once: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+        self, once: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> ExistingClock | Created | QuotaExceeded:
         row = await self._fetch_in_turn(
             statements.CREATE_ONCE,
@@ -151,7 +151,7 @@ class PostgresStore:
             to_micros(clock.frozen_time),
             to_micros(clock.max_time),
             schedule,
-            UUID(living_from),
+            UUID(min_live_key),
             quota.clocks,
             quota.bytes,
         )
@@ -160,8 +160,8 @@ class PostgresStore:
             return _earlier(*earlier)
         return QuotaExceeded(limit, oldest.bytes) if limit else _CREATED
 
-    async def find_creation(self, digest: bytes, owner: bytes, living_from: bytes) -> ExistingClock | None:
-        values = (digest, UUID(owner), UUID(living_from))
+    async def find_creation(self, digest: bytes, owner: bytes, min_live_key: bytes) -> ExistingClock | None:
+        values = (digest, UUID(owner), UUID(min_live_key))
         # It writes what is there already, so it may be repeated like a read.
         rows = await self._connections.fetch("select * from find_creation($1, $2, $3)", *values, only_reads=True)
         return _earlier(*rows[0]) if rows else None
@@ -171,9 +171,9 @@ class PostgresStore:
         rows = await self._connections.fetch(by_slot[slot_of(key)], UUID(key), UUID(owner), only_reads=True)
         return _kept(key, *rows[0]) if rows else None
 
-    async def list_clocks(self, owner: bytes, living_from: bytes, before: bytes | None, most: int) -> list[Clock]:
+    async def list_clocks(self, owner: bytes, min_live_key: bytes, before: bytes | None, limit: int) -> list[Clock]:
         rows = await self._connections.fetch(
-            statements.LIST_CLOCKS, UUID(owner), UUID(living_from), UUID(before or _AFTER_ALL), most, only_reads=True
+            statements.LIST_CLOCKS, UUID(owner), UUID(min_live_key), UUID(before or _AFTER_ALL), limit, only_reads=True
         )
         return [_kept(key.bytes, *instants).clock for key, *instants in rows]
 
@@ -183,7 +183,7 @@ class PostgresStore:
         return deleted
 
     async def advance_clock(
-        self, key: bytes, owner: bytes, to: Moment, *, with_schedule: bool = True
+        self, key: bytes, owner: bytes, to: Instant, *, with_schedule: bool = True
     ) -> StoredClock | None:
         return await self._advances.submit(_Advance(key, owner, to, with_schedule))
 
@@ -227,7 +227,7 @@ class PostgresStore:
     async def free_slot(self, send: Send) -> None:
         await self._connections.fetch("update login_sends set holds_slot = false where digest = $1", send.digest)
 
-    async def count_try(self, email: str, limits: Limits, now: Moment) -> Try | None:
+    async def count_try(self, email: str, limits: Limits, now: Instant) -> Try | None:
         row = await self._fetch_in_turn(
             "select * from count_try($1, $2, $3, $4)",
             email,
@@ -270,14 +270,14 @@ class PostgresStore:
     async def revoke_token(self, token_digest: bytes) -> None:
         await self._connections.fetch("delete from tokens where digest = $1", token_digest)
 
-    async def sweep(self, now: Moment, most: int) -> int:
+    async def sweep(self, now: Instant, limit: int) -> int:
         row = await self._connections.fetch_row(
             "select sweep($1, $2, $3, $4, $5) + sweep_creations($1, $5)",
-            UUID(first_living_key(now)),
-            UUID(first_living_key(now - _DAY)),
+            UUID(first_live_key(now)),
+            UUID(first_live_key(now - _DAY)),
             to_micros(now),
             to_micros(now - HOUR),
-            most,
+            limit,
         )
         swept: int = row[0]
         return swept

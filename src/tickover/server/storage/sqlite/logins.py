@@ -5,7 +5,7 @@ from typing import Any
 
 import apsw
 
-from tickover.api.timestamps import Moment, from_micros, to_micros
+from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.domain.logins import HOUR, Claimed, Kind, Limits, Send, TooSoon
 from tickover.server.storage.store import NewSession
 
@@ -32,7 +32,7 @@ def claim_send(db: apsw.Connection, send: Send, limits: Limits) -> Claimed | Too
     return _keep_send(db, send, limits)
 
 
-def count_try(db: apsw.Connection, email: str, limits: Limits, now: Moment) -> Any:
+def count_try(db: apsw.Connection, email: str, limits: Limits, now: Instant) -> Any:
     """The digest and the instant of the code that was counted against; None when there is none."""
     values = {"email": email, "now": to_micros(now), "tries": limits.code_tries, "failures": limits.failures_in_a_row}
     counted = db.execute(
@@ -70,20 +70,20 @@ def redeem_link(db: apsw.Connection, link_digest: bytes, session: NewSession) ->
     return _open_session(db, spent[0], session)
 
 
-def sweep(db: apsw.Connection, now: Moment, most: int) -> None:
+def sweep(db: apsw.Connection, now: Instant, limit: int) -> None:
     """Delete what was sent an hour ago or before. Until then it counts for the limits on an hour's emails.
 
     What was sent to the same address before that goes too, whatever its time stamp: if the wall clock was set back in
     between, it would outlive the newer code, and be the newest.
     """
-    old = db.execute("select email, number from login_sends where sent_at <= ? limit ?", (to_micros(now - HOUR), most))
+    old = db.execute("select email, number from login_sends where sent_at <= ? limit ?", (to_micros(now - HOUR), limit))
     newest: dict[Any, Any] = {}
     for email, number in old:
         newest[email] = max(number, newest.get(email, number))
     db.executemany("delete from login_sends where email = ? and number <= ?", newest.items())
 
 
-def _last_send(db: apsw.Connection, send: Send, interval: timedelta) -> Moment | None:
+def _last_send(db: apsw.Connection, send: Send, interval: timedelta) -> Instant | None:
     """When the last email that holds its slot was sent to the address; None if that was before the interval."""
     found: Any = db.execute(
         "select sent_at from login_sends where email = ? and holds_slot order by number desc limit 1", (send.email,)
@@ -92,7 +92,7 @@ def _last_send(db: apsw.Connection, send: Send, interval: timedelta) -> Moment |
     return from_micros(found[0]) if found and since < found[0] < until else None
 
 
-def _nth_newest_send(db: apsw.Connection, send: Send, nth: int, condition: str) -> Moment | None:
+def _nth_newest_send(db: apsw.Connection, send: Send, nth: int, condition: str) -> Instant | None:
     """When the nth letter, counted back from this one, was sent to its address; None if not within the hour."""
     since, until = _span(send, HOUR)
     values = {"email": send.email, "network": send.network, "since": since, "until": until, "skipped": nth - 1}

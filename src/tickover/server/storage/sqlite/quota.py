@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from tickover.server.storage.store import Quota, QuotaExceeded
 
-_MOST_OWNERS = 10_000
+_MAX_OWNERS = 10_000
 _V = TypeVar("_V")
 
 
@@ -53,7 +53,7 @@ class ClockQuota:
         """Valid until the oldest clock of the count expires, or the owner deletes a clock."""
 
     def take_place(
-        self, db: apsw.Connection, owner: bytes, key: bytes, size: int, living_from: bytes, quota: Quota
+        self, db: apsw.Connection, owner: bytes, key: bytes, size: int, min_live_key: bytes, quota: Quota
     ) -> Refusal | None:
         """Take the place of a new clock, and return None, or return why it has none."""
         at_most = self._at_most.get(owner)
@@ -63,11 +63,11 @@ class ClockQuota:
             if (
                 known
                 and known.oldest
-                and known.oldest >= living_from
+                and known.oldest >= min_live_key
                 and (over := known.usage.plus(size).exceeded(quota))
             ):
                 return Refusal(QuotaExceeded(over, known.oldest), None)
-            count = _count(db, owner, living_from)
+            count = _count(db, owner, min_live_key)
             then = count.usage.plus(size)
             if over := then.exceeded(quota):
                 return Refusal(QuotaExceeded(over, count.oldest or key), count)
@@ -98,15 +98,15 @@ class ClockQuota:
 
 
 def _remember(tally: dict[bytes, _V], owner: bytes, value: _V) -> None:
-    if len(tally) >= _MOST_OWNERS:
+    if len(tally) >= _MAX_OWNERS:
         tally.clear()
     tally[owner] = value
 
 
-def _count(db: apsw.Connection, owner: bytes, living_from: bytes) -> Count:
+def _count(db: apsw.Connection, owner: bytes, min_live_key: bytes) -> Count:
     found: Any = db.execute(
         "select count(*), coalesce(sum(bytes), 0), min(key) from clocks where owner = ? and key >= ?",
-        (owner, living_from),
+        (owner, min_live_key),
     ).fetchone()
     clocks, size, oldest = found
     return Count(Usage(clocks, size), oldest)

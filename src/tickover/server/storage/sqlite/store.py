@@ -11,8 +11,8 @@ from typing import Any
 
 import apsw
 
-from tickover.api.ids import first_living_key
-from tickover.api.timestamps import Moment, from_micros, to_micros
+from tickover.api.ids import first_live_key
+from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.logins import Claimed, Limits, Send, TooSoon, Try
 from tickover.server.settings import SettingError
@@ -72,30 +72,30 @@ class SqliteStore:
     async def ping(self) -> None:
         await self._probe.check()
 
-    async def share_key(self, fingerprint: bytes, now: Moment) -> bool:
+    async def share_key(self, fingerprint: bytes, now: Instant) -> bool:
         """One machine has one data folder, and the key is in it."""
         return True
 
-    async def user_of_token(self, token_digest: bytes, now: Moment) -> bytes | None:
+    async def user_of_token(self, token_digest: bytes, now: Instant) -> bytes | None:
         found = self._look_up(
             "select user_key from tokens where digest = ? and expires_at > ?", token_digest, to_micros(now)
         )
         return found[0] if found else None
 
     async def create_clock(
-        self, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+        self, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> Created | QuotaExceeded:
-        refusal = await self._writer.submit(lambda db: self._create(db, clock, owner, schedule, living_from, quota))
+        refusal = await self._writer.submit(lambda db: self._create(db, clock, owner, schedule, min_live_key, quota))
         return self._outcome(owner, len(schedule), refusal)
 
     async def create_clock_once(
-        self, once: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+        self, once: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> ExistingClock | Created | QuotaExceeded:
         def job(db: apsw.Connection) -> ExistingClock | Refusal | None:
-            found: Any = db.execute(_EARLIER, (once.digest, owner, living_from)).fetchone()
+            found: Any = db.execute(_EARLIER, (once.digest, owner, min_live_key)).fetchone()
             if found is not None:
                 return _earlier(*found)
-            refusal = self._create(db, clock, owner, schedule, living_from, quota)
+            refusal = self._create(db, clock, owner, schedule, min_live_key, quota)
             if refusal is None:
                 db.execute("insert or replace into creations values (?, ?, ?)", (once.digest, once.params, clock.key))
             return refusal
@@ -104,12 +104,12 @@ class SqliteStore:
         return known if isinstance(known, ExistingClock) else self._outcome(owner, len(schedule), known)
 
     def _create(
-        self, db: apsw.Connection, clock: Clock, owner: bytes, schedule: bytes, living_from: bytes, quota: Quota
+        self, db: apsw.Connection, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> Refusal | None:
         size = len(schedule)
         if quota == _NO_QUOTA:
             self._quota.forget(owner)
-        elif (refusal := self._quota.take_place(db, owner, clock.key, size, living_from, quota)) is not None:
+        elif (refusal := self._quota.take_place(db, owner, clock.key, size, min_live_key, quota)) is not None:
             return refusal
         instants = (to_micros(clock.start_time), to_micros(clock.frozen_time), to_micros(clock.max_time))
         db.execute("insert into clocks values (?, ?, ?, ?, ?, ?)", (clock.key, owner, *instants, size))
@@ -123,8 +123,8 @@ class SqliteStore:
         self._quota.note_refused(owner, refusal)
         return refusal.exceeded
 
-    async def find_creation(self, digest: bytes, owner: bytes, living_from: bytes) -> ExistingClock | None:
-        found = self._look_up(_EARLIER, digest, owner, living_from)
+    async def find_creation(self, digest: bytes, owner: bytes, min_live_key: bytes) -> ExistingClock | None:
+        found = self._look_up(_EARLIER, digest, owner, min_live_key)
         return _earlier(*found) if found else None
 
     async def find_clock(self, key: bytes, owner: bytes, *, with_schedule: bool = True) -> StoredClock | None:
@@ -134,8 +134,8 @@ class SqliteStore:
         start, standing, latest = instants
         return _kept(key, start, standing, latest, self._look_up(_SCHEDULE, key)[0] if with_schedule else b"")
 
-    async def list_clocks(self, owner: bytes, living_from: bytes, before: bytes | None, most: int) -> list[Clock]:
-        rows = self._look_up_all(_CLOCKS, owner, living_from, before or _AFTER_ALL, most)
+    async def list_clocks(self, owner: bytes, min_live_key: bytes, before: bytes | None, limit: int) -> list[Clock]:
+        rows = self._look_up_all(_CLOCKS, owner, min_live_key, before or _AFTER_ALL, limit)
         return [_kept(*row).clock for row in rows]
 
     async def delete_clock(self, key: bytes, owner: bytes) -> bool:
@@ -153,7 +153,7 @@ class SqliteStore:
         return deleted
 
     async def advance_clock(
-        self, key: bytes, owner: bytes, to: Moment, *, with_schedule: bool = True
+        self, key: bytes, owner: bytes, to: Instant, *, with_schedule: bool = True
     ) -> StoredClock | None:
         micros = to_micros(to)
 
@@ -183,7 +183,7 @@ class SqliteStore:
     async def free_slot(self, send: Send) -> None:
         await self._writer.submit(_statement("update login_sends set holds_slot = 0 where digest = ?", send.digest))
 
-    async def count_try(self, email: str, limits: Limits, now: Moment) -> Try | None:
+    async def count_try(self, email: str, limits: Limits, now: Instant) -> Try | None:
         row = await self._writer.submit(lambda db: logins.count_try(db, email, limits, now))
         return Try(row[0], from_micros(row[1])) if row else None
 
@@ -196,22 +196,22 @@ class SqliteStore:
     async def revoke_token(self, token_digest: bytes) -> None:
         await self._writer.submit(_statement("delete from tokens where digest = ?", token_digest))
 
-    async def sweep(self, now: Moment, most: int) -> int:
+    async def sweep(self, now: Instant, limit: int) -> int:
         def job(db: apsw.Connection) -> int:
             before = db.total_changes()
-            dead = db.execute("select key from clocks where key < ? limit ?", (first_living_key(now), most)).fetchall()
+            dead = db.execute("select key from clocks where key < ? limit ?", (first_live_key(now), limit)).fetchall()
             db.executemany("delete from schedules where clock_key = ?", dead)
             db.executemany("delete from clocks where key = ?", dead)
             db.execute(
                 """delete from creations
                    where digest in (select digest from creations where clock_key < ? limit ?)""",
-                (first_living_key(now), most),
+                (first_live_key(now), limit),
             )
             db.execute(
                 "delete from tokens where digest in (select digest from tokens where expires_at <= ? limit ?)",
-                (to_micros(now), most),
+                (to_micros(now), limit),
             )
-            logins.sweep(db, now, most)
+            logins.sweep(db, now, limit)
             return db.total_changes() - before
 
         return await self._writer.submit(job, is_long=True)

@@ -34,7 +34,7 @@ _AWAY = (
 )
 
 _T = TypeVar("_T")
-_MOST_WAITING = 4096
+_MAX_WAITING = 4096
 _LARGEST_BATCH = 256
 _LONGEST_GATHERING = 0.002
 """Seconds that the first job of a batch waits for others."""
@@ -94,7 +94,7 @@ class Writer:
         """
         if self._closed:
             raise unavailable("The server is shutting down.")
-        if len(self._waiting) + self._under_way >= _MOST_WAITING:
+        if len(self._waiting) + self._under_way >= _MAX_WAITING:
             raise unavailable("The server has more to write than it can; try again in a moment.")
         future: asyncio.Future[_T] = self._loop.create_future()
         self._waiting.append(_Job(run, future, is_long))
