@@ -186,3 +186,48 @@ def test_a_text_of_a_megabyte_is_refused_by_its_length() -> None:
 def test_a_mailbox_has_one_spelling_however_it_is_quoted(written: str, known_as: str) -> None:
     assert email_addresses.parse(written) == known_as
     assert email_addresses.parse(known_as) == known_as
+
+
+INVISIBLE_RANGES = [
+    (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
+    (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x2800, 0x2800), (0x3164, 0x3164), (0xFE00, 0xFE0F),
+    (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE00FF),
+    (0xE0100, 0xE01EF), (0xE01F0, 0xE0FFF),
+]  # fmt: skip
+"""Default_Ignorable_Code_Point of Unicode's DerivedCoreProperties.txt, and the blank Braille pattern."""
+
+
+@pytest.mark.parametrize(("first", "last"), INVISIBLE_RANGES, ids=lambda number: f"{number:04X}")
+@pytest.mark.parametrize("form", ["a{}b@x.com", "{}@x.com", '"a {}"@x.com'])
+def test_invisible_character_is_rejected(first: int, last: int, form: str) -> None:
+    for number in {first, (first + last) // 2, last}:
+        with pytest.raises(ValueError, match="must be one"):
+            email_addresses.parse(form.format(chr(number)))
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        0xAE, 0x34E, 0x350, 0x61B, 0x61D, 0x115E, 0x1161, 0x17B3, 0x17B6, 0x180A, 0x1810, 0x2010, 0x27FF, 0x2801,
+        0x3163, 0x3165, 0xFF9F, 0xFFA1, 0xFFFC, 0x1BC9F, 0x1D172, 0x1D17B,
+    ],
+    ids=lambda number: f"{number:04X}",
+)  # fmt: skip
+def test_visible_neighbour_of_invisible_characters_is_accepted(number: int) -> None:
+    address = f"a{chr(number)}b@x.com"
+    assert email_addresses.parse(address) == address
+
+
+@pytest.mark.parametrize(
+    "local",
+    [
+        pytest.param('"\uff02>"', id="full-width quote"),
+        pytest.param('"a \uff3c"', id="full-width backslash"),
+        pytest.param('"a\uff1cb c"', id="full-width less-than sign"),
+        pytest.param('"a \ufe6b"', id="small at sign"),
+        pytest.param('"a \u3164"', id="Hangul filler"),
+    ],
+)
+def test_quoted_character_that_normalizes_to_a_special_one_is_rejected(local: str) -> None:
+    with pytest.raises(ValueError, match="must be one"):
+        email_addresses.parse(f"{local}@x.com")

@@ -40,6 +40,7 @@ def check_characters(known: str) -> None:
         assert not NOT_IN_AN_ATOM.search(content), known
         assert all(local.split(".")), known
     assert {unicodedata.category(character)[0] for character in content} <= set("LMNPS"), known
+    assert not set(content) & set(hostile_addresses.FORMATS), known
 
 
 def check_other_spellings(known: str) -> None:

@@ -13,6 +13,7 @@ SPECIALS: Final = ' "(),:;<>@[\\]'
 CONTROLS: Final = ["\0", "\r", "\n", "\r\n", "\t", "\x1b", "\x1b[2J", "\x1b]0;x\x07", "\x7f", "\x80", "\x85", "\x9b31m"]
 FORMATS: Final = list(
     "\u00ad\u061c\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202d\u202e\u2060\u2066\u2069\ufeff\ufff9\U000e0001"
+    "\u034f\u115f\u17b4\u180b\u2800\u3164\ufe0f\uffa0\U000e0100"
 )
 BLANKS: Final = list("\u00a0\u1680\u2003\u202f\u205f\u3000\u00b4\u037a")
 FULL_WIDTH: Final = list(

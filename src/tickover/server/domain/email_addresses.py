@@ -98,6 +98,11 @@ _QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)+)"', re.DOTALL)
 _ONLY_IN_QUOTES: Final = re.compile(r'[ "(),:;<>@\[\\\]]')
 _VISIBLE: Final = frozenset("LMNPS")
 """First letters of the Unicode categories of letters, marks, numbers, punctuation and symbols."""
+_INVISIBLE: Final = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Unicode's Default_Ignorable_Code_Point, whatever the category, and the blank Braille pattern U+2800."""
 
 
 def _canonical_local(given: str) -> str | None:
@@ -113,11 +118,18 @@ def _canonical_local(given: str) -> str | None:
     if not all(map(_is_allowed, content)):
         return None
     if _DOT_ATOM.fullmatch(content):
-        # A mail server that normalizes must not find a character here that needs quotes, such as a full-width `<`.
-        return None if _ONLY_IN_QUOTES.search(unicodedata.normalize("NFKC", content)) else content
+        return content
     return '"' + re.sub(r'(["\\])', r"\\\1", content) + '"' if quoted else None
 
 
 def _is_allowed(character: str) -> bool:
-    """Whether a character may be in a local part: no control or format character, and no blank but the ASCII space."""
-    return character == " " or unicodedata.category(character)[0] in _VISIBLE
+    """Return whether a character may be in a local part, quoted or not.
+
+    Control, format and invisible characters are not allowed, nor is a blank other than the ASCII space. A mail server
+    may normalize the address, so characters such as a full-width `<` or `"` are not allowed either.
+    """
+    if character.isascii():
+        return character.isprintable()
+    if unicodedata.category(character)[0] not in _VISIBLE or _INVISIBLE.match(character):
+        return False
+    return not _ONLY_IN_QUOTES.search(unicodedata.normalize("NFKC", character))
