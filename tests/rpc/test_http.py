@@ -6,8 +6,9 @@ import pytest
 
 from tests.rpc.builders import LEFT_OUT, call, post_with, raw_call, reason_of, send, transaction
 from tests.support.world import World, all_at_once, ask
+from tickover.api.errors import Reason
 from tickover.server.http.handler import Web
-from tickover.server.http.messages import Request
+from tickover.server.http.messages import BAD_REQUEST, NO_ROOM, Refusal, Request
 
 JSON = ("Content-Type", "application/json")
 
@@ -220,7 +221,11 @@ async def test_elsewhere_there_is_nothing(world: World, path: str, method: str) 
 
 
 async def test_calls_beyond_the_limit_are_refused_at_once_and_health_checks_are_not(world: World) -> None:
-    web = Web(world.rpc, world.store.ping, world.web._guard, world.web._site, now=lambda: world.now, max_in_flight=1)
+    counted: list[Reason] = []
+    web = Web(
+        world.rpc, world.store.ping, world.web._guard, world.web._site,
+        now=lambda: world.now, max_in_flight=1, count_refusal=counted.append,
+    )  # fmt: skip
     request = Request("POST", "/rpc", b"", {b"content-type": b"application/json"}, world.client, raw_call("x", "{}"))
     first = web.answer(request)
     assert not isinstance(first, tuple)
@@ -231,6 +236,15 @@ async def test_calls_beyond_the_limit_are_refused_at_once_and_health_checks_are_
         assert (await ask(web, Request("GET", path))).status == 200
     assert (await first)[0] == 200
     assert reason_of(await ask(web, request)) == "METHOD_NOT_FOUND"
+    assert counted == [Reason.UNAVAILABLE]
+
+
+@pytest.mark.parametrize(("refusal", "reasons"), [(NO_ROOM, [Reason.UNAVAILABLE]), (BAD_REQUEST, [])])
+async def test_request_without_room_is_counted(world: World, refusal: Refusal, reasons: list[Reason]) -> None:
+    counted: list[Reason] = []
+    web = Web(world.rpc, world.store.ping, world.web._guard, world.web._site, count_refusal=counted.append)
+    assert web.refuse(refusal)[0] == refusal.status
+    assert counted == reasons
 
 
 # Our own faults, beside calls.

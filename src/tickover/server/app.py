@@ -59,6 +59,7 @@ class Tickover:
         self._web = Web(
             self._rpc, self._background.ping, Guard(settings), site,
             trusted_proxies=trusted, max_in_flight=settings.max_in_flight,
+            count_refusal=self._background.count_refusal,
         )  # fmt: skip
         self._server = Server(self._web, _http_limits(settings, log))
 

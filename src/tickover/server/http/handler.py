@@ -43,6 +43,7 @@ class Web:
         trusted_proxies: Sequence[Network] = (),
         now: Callable[[], Instant] = wall_clock,
         max_in_flight: int = 512,
+        count_refusal: Callable[[Reason], object] = lambda _: None,
     ) -> None:
         self._rpc = rpc
         self._ping = ping
@@ -51,6 +52,7 @@ class Web:
         self._now = now
         self._site = site
         self._max_in_flight = max_in_flight
+        self._count_refusal = count_refusal
         self._in_flight = 0
         self.is_draining = False
         """Whether the server is about to stop; `/readyz` says so, and all else goes on."""
@@ -63,6 +65,7 @@ class Web:
     def answer(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
         if request.path == "/rpc":
             if self._in_flight >= self._max_in_flight:
+                self._count_refusal(Reason.UNAVAILABLE)
                 return self._finish(_response_of(_TOO_MANY), request, next(self._request_ids))
             self._in_flight += 1
             return self._answer_call(request, next(self._request_ids))
@@ -75,6 +78,7 @@ class Web:
 
     def refuse(self, refusal: Refusal) -> Response:
         if refusal.status == 503:
+            self._count_refusal(Reason.UNAVAILABLE)
             status, headers, body = _response_of(error_response(unavailable(refusal.message)))
         else:
             _, headers, body = _response_of(error_response(Rejection(Reason.INVALID_REQUEST, refusal.message)))
