@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import socket
+import struct
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Self
@@ -73,6 +74,15 @@ class Client:
         """Go away, and leave unread what is on its way."""
         self._writer.transport.abort()
 
+    def reset(self) -> None:
+        """Reset the connection."""
+        self._writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._writer.transport.abort()
+
+    def half_close(self) -> None:
+        """Send no more, and go on reading."""
+        self._writer.write_eof()
+
     async def say_until_cut(self, piece: bytes, most: int) -> int:
         """Say the same again and again, at most so many bytes: how many it took until the server closed."""
         said = 0
@@ -140,6 +150,7 @@ class Door:
         self.pool = self.server._pool
         self.bodies: list[bytes | None] = []
         """Of the calls that were begun."""
+        self.refusals: list[Refusal] = []
         self.may_answer = asyncio.Event()
         self.is_busy = asyncio.Event()
 
@@ -156,6 +167,7 @@ class Door:
         return _response(b"Hello")
 
     def refuse(self, refusal: Refusal) -> Response:
+        self.refusals.append(refusal)
         return _response(b"", refusal.status)
 
     def is_health_check(self, request: Request) -> bool:
@@ -177,6 +189,17 @@ class Door:
         """Wait until someone who came later, and said nothing, has been cut."""
         async with Client.connect(self.port) as silent:
             assert (await silent.answer()).status == 408
+
+    async def serve_another(self) -> None:
+        """Answer another client. Everything sent before has been read then."""
+        async with Client.connect(self.port) as other:
+            assert (await other.ask(HELLO)).status == 200
+
+    async def until_begun(self, count: int) -> None:
+        """Wait until so many calls have begun."""
+        async with asyncio.timeout(WAIT_SECONDS):
+            while len(self.bodies) < count:  # noqa: ASYNC110 - no event counts calls
+                await asyncio.sleep(0)
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Wait for something that happens in the server."""

@@ -249,6 +249,35 @@ async def test_http_1_0_keeps_a_connection_open_only_if_asked(client: Client, as
         assert await client.end() == b""
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        pytest.param(["Connection: keep-alive, close"], id="keep-alive first"),
+        pytest.param(["Connection: Close ,keep-alive"], id="close first"),
+        pytest.param(["Connection: keep-alive", "Connection: close"], id="two headers"),
+    ],
+)
+@pytest.mark.parametrize("version", [b"HTTP/1.0", b"HTTP/1.1"])
+async def test_close_beside_keep_alive_closes(door: Door, client: Client, headers: list[str], version: bytes) -> None:
+    answer = await client.ask(say(b"1", *headers).replace(b"HTTP/1.1", version) + say(b"2"))
+    assert (answer.headers["connection"], answer.body) == ("close", b"said: 1")
+    assert await client.end() == b""
+    assert door.bodies == [b"1"]
+
+
+@pytest.mark.parametrize("rest", [b"", b"\r\n"], ids=["in one packet", "after a blank line"])
+@pytest.mark.parametrize("body", [b"1", b""], ids=["with a body", "without a body"])
+@pytest.mark.parametrize("option", ["close, Upgrade", "Upgrade, close"])
+async def test_requests_after_the_last_one_with_an_upgrade_are_ignored(
+    door: Door, client: Client, option: str, body: bytes, rest: bytes
+) -> None:
+    last = say(body, f"Connection: {option}", "Upgrade: h2c")
+    answer = await client.ask(last + rest + say(b"2") + say(b"3", "Connection: Upgrade", "Upgrade: h2c") + say(b"4"))
+    assert (answer.headers["connection"], answer.body) == ("close", b"said: " + body)
+    assert await client.end() == b""
+    assert door.bodies == [body]
+
+
 # Clients that do not take their answers
 
 
@@ -283,11 +312,81 @@ async def test_an_answer_waits_until_the_one_before_it_was_taken() -> None:
 # Clients that go away, and calls that fail
 
 
+async def test_half_closed_client_gets_the_response_that_it_waits_for(door: Door, client: Client) -> None:
+    await client.say(say(b"busy"))
+    await door.is_busy.wait()
+    [connection] = door.pool.connections
+    client.half_close()
+    await door.serve_another()
+    door.may_answer.set()
+    answer = await client.answer()
+    assert (answer.headers["connection"], answer.body) == ("close", b"said: busy")
+    assert await client.end() == b""
+    await door.until(lambda: connection not in door.pool.connections)
+    assert (door.pool.tasks, door.pool.request_bytes) == (set(), 0)
+
+
+async def test_half_closed_client_gets_all_responses_to_whole_requests(door: Door, client: Client) -> None:
+    await client.say(say(b"busy") + say(b"2") + HELLO + post("Content-Length: 10") + b"12345")
+    client.half_close()
+    await door.is_busy.wait()
+    door.may_answer.set()
+    assert [(await client.answer()).body for _ in range(3)] == [b"said: busy", b"said: 2", b"Hello"]
+    assert await client.end() == b""
+    await door.until(lambda: not door.pool.request_bytes)
+    assert door.bodies == [b"busy", b"2"]
+
+
+async def test_half_closed_client_gets_a_long_response_whole() -> None:
+    async with open_door(deadline_seconds=WAIT_SECONDS) as door, Client.connect(door.port) as client:
+        await client.say(say(b"huge"))
+        client.half_close()
+        await door.until(lambda: door.pool.unread)
+        assert len((await client.answer()).body) == door.HUGE
+        assert await client.end() == b""
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [b"", HELLO[:10], post("Content-Length: 10") + b"12345", post("Content-Length: 1", "Expect: 100-continue")],
+    ids=["nothing", "part of a head", "part of a body", "head of a request with Expect"],
+)
+async def test_half_closed_client_without_a_whole_request_gets_no_response(
+    door: Door, client: Client, begun: bytes
+) -> None:
+    await client.say(begun)
+    client.half_close()
+    assert (await client.end()).replace(b"HTTP/1.1 100 Continue\r\n\r\n", b"") == b""
+    assert (door.bodies, door.pool.request_bytes, door.pool.receiving) == ([], 0, {})
+
+
+async def test_half_request_before_the_end_is_dropped_while_a_call_is_answered(door: Door, client: Client) -> None:
+    await client.say(say(b"busy") + post("Content-Length: 10") + b"12345")
+    await door.is_busy.wait()
+    client.half_close()
+    await door.serve_another()
+    assert (door.pool.request_bytes, door.pool.receiving) == (4, {})
+    door.may_answer.set()
+    assert (await client.answer()).body == b"said: busy"
+    assert await client.end() == b""
+
+
+async def test_half_closed_client_is_answered_when_the_server_stops(door: Door, client: Client) -> None:
+    await client.say(say(b"busy"))
+    await door.is_busy.wait()
+    client.half_close()
+    stopping = asyncio.create_task(door.server.stop(WAIT_SECONDS))
+    door.may_answer.set()
+    assert (await client.answer()).body == b"said: busy"
+    assert await stopping == 0
+
+
 async def test_a_client_that_goes_away_is_answered_no_more(door: Door) -> None:
     async with Client.connect(door.port) as gone, asyncio.timeout(WAIT_SECONDS):
         await gone.say(say(b"busy"))
         await door.is_busy.wait()
         [task], [connection] = door.pool.tasks, door.pool.connections
+        gone.reset()
     await door.until(lambda: connection not in door.pool.connections)
     door.may_answer.set()
     async with asyncio.timeout(WAIT_SECONDS):

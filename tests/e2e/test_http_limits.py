@@ -10,7 +10,10 @@ import pytest
 import uvloop
 
 from tests.e2e.raw import HELLO, WAIT_SECONDS, Client, call, open_door, port_of, post, request
+from tests.e2e.test_life_cycle_log import log_of
 from tests.support.program import Program
+from tickover.server.http.messages import NO_ROOM, Request
+from tickover.server.http.parser import RequestParser
 
 _HEALTH = request("GET", "/healthz")
 
@@ -52,6 +55,20 @@ async def test_connection_over_the_limit_is_refused_unless_it_checks_health() ->
             assert (await client.ask(HELLO)).status == 200
 
 
+async def test_requests_after_a_rejected_one_are_ignored() -> None:
+    async with open_door(connections=3) as door, AsyncExitStack() as stack:
+        for _ in range(3):
+            busy = await stack.enter_async_context(Client.connect(door.port))
+            await busy.say(_call(b"busy"))
+        await door.until_begun(3)
+        fourth = await stack.enter_async_context(Client.connect(door.port))
+        await fourth.say(_call(b"1") + _call(b"2") + HELLO + _HEALTH)
+        assert (await fourth.answer()).status == 503
+        assert await fourth.end() == b""
+        assert door.refusals == [NO_ROOM]
+        assert door.bodies == [b"busy"] * 3
+
+
 async def test_silent_connections_over_the_limit_do_not_shut_out_health_checks() -> None:
     async with open_door(connections=1, reserved_connections=2) as door, AsyncExitStack() as stack:
         busy = await stack.enter_async_context(Client.connect(door.port))
@@ -84,6 +101,12 @@ async def test_max_connections_reaches_the_server(tmp_path: Path) -> None:
         async with Client.connect(port_of(program)) as first, Client.connect(port_of(program)) as second:
             assert (await second.ask(_HEALTH)).status == 200
             assert await first.end() == b""
+            await second.say(post("Content-Length: 10") + b"12345")
+            async with Client.connect(port_of(program)) as third:
+                assert (await third.ask(call("none", {}))).status == 503
+        program.stop()
+        [counts] = [line for line in log_of(program) if line["event"] == "calls refused"]
+        assert counts["unavailable"] == 1
 
 
 async def test_keep_alive_seconds_reaches_the_server(tmp_path: Path) -> None:
@@ -121,6 +144,35 @@ async def test_request_that_is_answered_counts_until_its_answer() -> None:
         door.may_answer.set()
         assert [(await busy.answer()).status for _ in range(2)] == [200, 200]
         assert door.pool.request_bytes == 0
+
+
+class _Receiver:
+    """Counts the bytes of a body, and keeps the requests."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.requests: list[Request] = []
+
+    def body_received(self, size: int) -> None:
+        self.size += size
+
+    def request_received(self, request: Request) -> None:
+        self.requests.append(request)
+
+    def continue_expected(self) -> None:
+        raise AssertionError("no request expects it")
+
+
+def test_body_in_tiny_chunks_is_joined_as_it_arrives() -> None:
+    receiver = _Receiver()
+    parser = RequestParser(receiver, None)
+    parser.feed(post("Transfer-Encoding: chunked"))
+    for _ in range(20):
+        parser.feed(b"1\r\nx\r\n" * 1000)
+        assert len(parser._chunks) <= 1024
+    assert receiver.size == 20_000
+    parser.feed(b"0\r\n\r\n")
+    assert [request.body for request in receiver.requests] == [b"x" * 20_000]
 
 
 # Responses

@@ -69,7 +69,7 @@ def test_a_server_ends_with_its_terminal(tmp_path: Path) -> None:
             # Raises OSError if the server ends before.
             shown += os.read(terminal, 4096)
         os.close(terminal)
-        process.wait(30)
+        process.wait(120)
     finally:
         process.kill()
         process.wait(30)

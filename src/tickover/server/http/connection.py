@@ -40,6 +40,8 @@ class Connection(asyncio.Protocol):
         self._is_reading = True
         self._ignores_input = False
         """Whether the last request is in, or was refused."""
+        self._is_half_closed = False
+        """Whether the client has closed its side, and may still read responses."""
         self._owes_continue = False
         self._held_bytes = 0
         """Of requests, as counted by the pool."""
@@ -86,6 +88,15 @@ class Connection(asyncio.Protocol):
                 self._pool.receiving.setdefault(self)
         elif not self._is_answering:
             self._go_on()
+
+    def eof_received(self) -> bool:
+        """Return True to keep the connection open for responses that are still to be written."""
+        self._ignores_input = self._is_half_closed = True
+        self._arriving_since = None
+        self._owes_continue = False
+        self._pool.receiving.pop(self, None)
+        self._hold(-self._parser.drop_body())
+        return self._is_answering or bool(self._queue) or self._unread_since is not None
 
     def pause_writing(self) -> None:
         self._unread_since = self._loop.time()
@@ -174,6 +185,9 @@ class Connection(asyncio.Protocol):
             self._answer(self._queue.popleft())
         if self._queue or self._is_answering or self._unread_since is not None or self._transport.is_closing():
             return
+        if self._is_half_closed:
+            self.close()
+            return
         if self._owes_continue:
             self._owes_continue = False
             self._transport.write(CONTINUE)
@@ -195,7 +209,7 @@ class Connection(asyncio.Protocol):
             return
         if message.body:
             self._hold(-len(message.body))
-        is_last = not message.keep_alive or (self._pool.is_stopping and not self._queue)
+        is_last = not message.keep_alive or ((self._pool.is_stopping or self._is_half_closed) and not self._queue)
         connection = b"close" if is_last else b"keep-alive" if message.says_keep_alive else b""
         self._transport.write(encode(response, connection, is_head=message.method == "HEAD"))
         if not is_last:

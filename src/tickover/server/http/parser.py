@@ -190,6 +190,10 @@ class RequestParser:
             fields[b"transfer-encoding"].strip().lower() != b"chunked" or version != "1.1"
         ):
             self._refuse(UNKNOWN_CODING)
+        if version != "1.1":
+            # The parser doesn't see `close` beside `keep-alive`. A repeated header is empty here.
+            options = {option.strip(b" \t").lower() for option in fields.get(b"connection", b"").split(b",")}
+            request.keep_alive = request.keep_alive and b"keep-alive" in options and b"close" not in options
         request.says_keep_alive = request.keep_alive and version != "1.1"
         length = int(fields.get(b"content-length", 0))
         expects_continue = version == "1.1" and fields.get(b"expect", b"").lower() == b"100-continue"
