@@ -101,7 +101,7 @@ def _console() -> dict[str, Page]:
     folder = files("tickover.server") / "console"
     content = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
     assets = {
-        f"/assets/{name}": page_of(_ASSETS[kind], without_remarks(content[name]))
+        f"/assets/{name}": page_of(_ASSETS[kind], content[name])
         for name in sorted(content)
         if (kind := name.rpartition(".")[2]) in _ASSETS
     }
@@ -112,15 +112,6 @@ def _console() -> dict[str, Page]:
         "/favicon.ico": page_of(b"image/svg+xml", content["icon.svg"]),
         **assets,
     }
-
-
-# Comments that have lines to themselves, and what lines begin with. No text of ours goes over several lines.
-_REMARKS: Final = re.compile(rb"^[ \t]*//.*\n|^[ \t]*/\*(?:.|\n)*?\*/[ \t]*\n|^[ \t]+|^\n", re.MULTILINE)
-
-
-def without_remarks(source: bytes) -> bytes:
-    """A script or stylesheet as a browser needs it: a quarter of what would travel is for people."""
-    return _REMARKS.sub(b"", source)
 
 
 @lru_cache(maxsize=256)
