@@ -2,6 +2,9 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+# Checks and formats the console's JavaScript and CSS.
+BIOME = if [ -x .node-tools/node_modules/.bin/biome ]; then .node-tools/node_modules/.bin/biome $(1) --error-on-warnings; \
+	else echo 'npm is not installed, so JavaScript and CSS were not checked.'; fi
 
 .PHONY: help setup run test check fmt bench timing docs release pins clean
 
@@ -27,15 +30,17 @@ test: .venv/dev
 	$(BIN)/pytest tests/core tests/rpc --cov --cov-report=term-missing:skip-covered --cov-fail-under=100
 	$(BIN)/pytest --ignore tests/core --ignore tests/rpc
 
-check: .venv/dev
+check: .venv/dev .node-tools/ready
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@$(call BIOME,check)
 
-fmt: .venv/dev
+fmt: .venv/dev .node-tools/ready
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+	@$(call BIOME,check --write)
 
 bench: .venv/dev .venv-bench/ready .venv-bench/allauth .node-bench/ready
 	@$(BIN)/python -m bench $(if $(QUICK),--quick)
@@ -67,7 +72,7 @@ pins: .venv/dev
 	$(PIN) --upgrade --group bench-allauth -c requirements/bench.txt -o requirements/bench-allauth.txt
 
 clean:
-	rm -rf .venv .venv-bench .venv-tools .node-bench .node-test .bench .docs site dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .import_linter_cache
+	rm -rf .venv .venv-bench .venv-tools .node-bench .node-test .node-tools .bench .docs site dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .import_linter_cache
 
 # pip comes last, so an environment that was broken off while it was made is made again.
 .venv/bin/pip:
@@ -110,3 +115,9 @@ clean:
 	@cp $^ .node-bench
 	@if command -v npm > /dev/null; then npm install --prefix .node-bench --silent --no-audit --no-fund && touch $@; \
 	else echo 'There is no npm, so better-auth will not be measured.'; fi
+
+.node-tools/ready: tools/package.json tools/.npmrc
+	@mkdir -p .node-tools
+	@cp $^ .node-tools
+	@if command -v npm > /dev/null; then echo 'Installing Biome into .node-tools ...'; \
+	npm install --prefix .node-tools --loglevel=error --no-audit --no-fund --ignore-scripts && touch $@; fi
