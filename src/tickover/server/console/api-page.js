@@ -13,7 +13,10 @@ const count = new Intl.NumberFormat("en");
 /** A schema itself, wherever in the document it is. */
 function resolve(document, schema) {
   if (!schema.$ref) return schema;
-  return schema.$ref.slice(2).split("/").reduce((found, name) => found[name], document);
+  return schema.$ref
+    .slice(2)
+    .split("/")
+    .reduce((found, name) => found[name], document);
 }
 
 function anyOf(choices, only = "") {
@@ -39,12 +42,17 @@ function kindOf(schema) {
 function rulesOf(schema) {
   const rules = [
     "exclusiveMinimum" in schema && `more than ${count.format(schema.exclusiveMinimum)}`,
-    anyOf((schema.enum ?? []).map((value) => `\`${value}\``), "always "),
+    anyOf(
+      (schema.enum ?? []).map((value) => `\`${value}\``),
+      "always ",
+    ),
     range(schema.minLength, schema.maxLength, "character", "characters"),
     range(schema.minimum, schema.maximum),
     range(undefined, schema.maxItems, "entry", "entries"),
     "default" in schema && `by default \`${JSON.stringify(schema.default)}\``,
-  ].filter(Boolean).join(", ");
+  ]
+    .filter(Boolean)
+    .join(", ");
   return rules && `${rules[0].toUpperCase()}${rules.slice(1)}.`;
 }
 
@@ -79,16 +87,31 @@ function objectField(document, schema, value = {}, { lists = {}, isOneOfMany = f
   const found = resolve(document, schema);
   const members = Object.entries(found.properties ?? {}).map(([name, member]) => {
     const build = member.type === "array" ? arrayField : scalarField;
-    return [name, build(document, member, value[name], { name, lists, isOneOfMany, isRequired: found.required?.includes(name) ?? false })];
+    return [
+      name,
+      build(document, member, value[name], {
+        name,
+        lists,
+        isOneOfMany,
+        isRequired: found.required?.includes(name) ?? false,
+      }),
+    ];
   });
   return {
-    element: h("div", { class: isOneOfMany ? "form-fields close" : "form-fields" }, members.map(([, field]) => field.element)),
-    read: () => Object.fromEntries(members.map(([name, field]) => [name, field.read()]).filter(([, written]) => written !== undefined)),
+    element: h(
+      "div",
+      { class: isOneOfMany ? "form-fields close" : "form-fields" },
+      members.map(([, field]) => field.element),
+    ),
+    read: () =>
+      Object.fromEntries(
+        members.map(([name, field]) => [name, field.read()]).filter(([, written]) => written !== undefined),
+      ),
     mark: (at, message) => members.some(([, field]) => field.mark(at, message)),
   };
 }
 
-function scalarField(document, schema, value, { name, isRequired, lists, isOneOfMany }) {
+function scalarField(_document, schema, value, { name, isRequired, lists, isOneOfMany }) {
   const id = `field-${++made}`;
   const suggestions = lists[name];
   const control = schema.enum ? choice(schema, value, id) : line(schema, value, id, suggestions);
@@ -100,14 +123,28 @@ function scalarField(document, schema, value, { name, isRequired, lists, isOneOf
     fault.hidden = true;
   };
   control.addEventListener("input", forget);
-  const marks = isOneOfMany ? !isRequired && "optional" : [kindOf(schema), isRequired && "required"].filter(Boolean).join(", ");
+  const marks = isOneOfMany
+    ? !isRequired && "optional"
+    : [kindOf(schema), isRequired && "required"].filter(Boolean).join(", ");
   return {
-    element: h("div", { class: schema.format === "date-time" ? "form-field wide" : "form-field" },
+    element: h(
+      "div",
+      { class: schema.format === "date-time" ? "form-field wide" : "form-field" },
       h("label", { for: id }, h("code", {}, breakable(name)), " ", h("span", { class: "quiet" }, marks)),
       control,
-      suggestions && h("datalist", { id: `${id}-list` }, suggestions.map((one) => h("option", { value: one }))),
+      suggestions &&
+        h(
+          "datalist",
+          { id: `${id}-list` },
+          suggestions.map((one) => h("option", { value: one })),
+        ),
       fault,
-      h("p", { class: isOneOfMany ? "unseen" : "hint", id: `${id}-about` }, prose([schema.description, rulesOf(schema)].filter(Boolean).join(" ")))),
+      h(
+        "p",
+        { class: isOneOfMany ? "unseen" : "hint", id: `${id}-about` },
+        prose([schema.description, rulesOf(schema)].filter(Boolean).join(" ")),
+      ),
+    ),
     read: () => readScalar(schema, control.value),
     mark(at, message) {
       if (at !== name) return false;
@@ -121,7 +158,11 @@ function scalarField(document, schema, value, { name, isRequired, lists, isOneOf
 
 function line(schema, value, id, suggestions) {
   return h("input", {
-    type: "text", id, autocomplete: "off", spellcheck: "false", autocapitalize: "none",
+    type: "text",
+    id,
+    autocomplete: "off",
+    spellcheck: "false",
+    autocapitalize: "none",
     ...INPUTS[schema.format ?? schema.type],
     value: value === undefined ? undefined : String(value),
     list: suggestions && `${id}-list`,
@@ -129,9 +170,12 @@ function line(schema, value, id, suggestions) {
 }
 
 function choice(schema, value, id) {
-  return h("select", { id },
+  return h(
+    "select",
+    { id },
     h("option", { value: "" }, "(left out)"),
-    schema.enum.map((one) => h("option", { value: one, selected: one === value }, one)));
+    schema.enum.map((one) => h("option", { value: one, selected: one === value }, one)),
+  );
 }
 
 // What is no number is sent as it was written: the server says best what is wrong with it.
@@ -150,19 +194,32 @@ function arrayField(document, schema, value, { name, lists }) {
   const fault = h("p", { class: "error", hidden: true });
   const holder = h("div", { class: "form-items" });
   const add = h("button", { type: "button", onclick: () => append({}).focus() }, `Add a ${one}`);
-  const element = h("fieldset", { class: "form-array" },
+  const element = h(
+    "fieldset",
+    { class: "form-array" },
     h("legend", {}, h("code", {}, breakable(name)), " ", h("span", { class: "quiet" }, kindOf(schema))),
     h("p", { class: "hint" }, prose([schema.description, rulesOf(schema)].filter(Boolean).join(" "))),
-    fault, holder, add);
+    fault,
+    holder,
+    add,
+  );
 
   function append(written) {
     const number = items.length;
     isGiven = true;
     // Its place may change, and with it its path.
-    const item = { field: objectField(document, itemSchema, written, { lists, isOneOfMany: true }), at: () => `${name}[${items.indexOf(item)}]` };
+    const item = {
+      field: objectField(document, itemSchema, written, { lists, isOneOfMany: true }),
+      at: () => `${name}[${items.indexOf(item)}]`,
+    };
     item.title = h("legend", {}, `${one} ${number + 1}`);
-    item.element = h("fieldset", { class: "form-item" }, item.title, item.field.element,
-      h("button", { type: "button", class: "plain", onclick: () => remove(item) }, `Remove this ${one}`));
+    item.element = h(
+      "fieldset",
+      { class: "form-item" },
+      item.title,
+      item.field.element,
+      h("button", { type: "button", class: "plain", onclick: () => remove(item) }, `Remove this ${one}`),
+    );
     items.push(item);
     holder.append(item.element);
     return { focus: () => item.element.querySelector("input, select")?.focus() };
@@ -172,7 +229,9 @@ function arrayField(document, schema, value, { name, lists }) {
     const number = items.indexOf(item);
     items.splice(number, 1);
     item.element.remove();
-    items.forEach((left, at) => { left.title.textContent = `${one} ${at + 1}`; });
+    items.forEach((left, at) => {
+      left.title.textContent = `${one} ${at + 1}`;
+    });
     // The button that was pressed is gone; the focus goes to the one in its place.
     (items[number]?.element.querySelector(":scope > button") ?? add).focus();
   }
@@ -187,7 +246,9 @@ function arrayField(document, schema, value, { name, lists }) {
         fault.hidden = false;
         return true;
       }
-      return items.some((item) => at.startsWith(`${item.at()}.`) && item.field.mark(at.slice(item.at().length + 1), message));
+      return items.some(
+        (item) => at.startsWith(`${item.at()}.`) && item.field.mark(at.slice(item.at().length + 1), message),
+      );
     },
   };
 }
@@ -230,24 +291,50 @@ class Trial {
   constructor(document, method, ids) {
     Object.assign(this, { document, method, ids });
     this.params = drafts.get(method.name) ?? this.example(0);
-    this.key = h("input", { type: "text", id: "idempotency-key", autocomplete: "off", spellcheck: "false", maxlength: "255" });
+    this.key = h("input", {
+      type: "text",
+      id: "idempotency-key",
+      autocomplete: "off",
+      spellcheck: "false",
+      maxlength: "255",
+    });
     this.send = h("button", { type: "submit", class: "primary" }, "Send");
     this.outcome = h("div", { class: "outcome" });
-    this.tabs = tabList("Parameters", [
-      { title: "Form", build: () => this.buildForm() },
-      { title: "JSON", build: () => this.buildEditor() },
-    ], { mayLeave: (from) => this.mayLeave(from) });
-    this.element = h("section", { class: "card trial", "aria-labelledby": "try-it" },
+    this.tabs = tabList(
+      "Parameters",
+      [
+        { title: "Form", build: () => this.buildForm() },
+        { title: "JSON", build: () => this.buildEditor() },
+      ],
+      { mayLeave: (from) => this.mayLeave(from) },
+    );
+    this.element = h(
+      "section",
+      { class: "card trial", "aria-labelledby": "try-it" },
       h("h3", { id: "try-it" }, "Try it"),
-      method["x-needs-token"] && h("p", { class: "needs-token", hidden: Boolean(session()) },
-        "This operation needs a token. ", h("a", { href: "#/" }, "Sign in"), " to send it as yourself; without one, the server will refuse."),
-      h("form", { novalidate: true, onsubmit: (event) => this.submit(event), oninput: () => this.keep() },
+      method["x-needs-token"] &&
+        h(
+          "p",
+          { class: "needs-token", hidden: Boolean(session()) },
+          "This operation needs a token. ",
+          h("a", { href: "#/" }, "Sign in"),
+          " to send it as yourself; without one, the server will refuse.",
+        ),
+      h(
+        "form",
+        { novalidate: true, onsubmit: (event) => this.submit(event), oninput: () => this.keep() },
         method.examples.length > 1 && this.examplePicker(),
         this.tabs,
         method["x-takes-idempotency-key"] && this.keyField(),
-        h("div", { class: "row" }, this.send,
-          h("button", { type: "button", class: "plain", onclick: () => this.fill(0) }, "Back to the example"))),
-      this.outcome);
+        h(
+          "div",
+          { class: "row" },
+          this.send,
+          h("button", { type: "button", class: "plain", onclick: () => this.fill(0) }, "Back to the example"),
+        ),
+      ),
+      this.outcome,
+    );
   }
 
   /** The parameters of an example, with a clock that there is in the place of the one in the example. */
@@ -277,21 +364,39 @@ class Trial {
   }
 
   examplePicker() {
-    const picker = h("select", { id: "example", onchange: () => this.fill(Number(picker.value)) },
-      this.method.examples.map(({ name }, number) => h("option", { value: String(number) }, name)));
+    const picker = h(
+      "select",
+      { id: "example", onchange: () => this.fill(Number(picker.value)) },
+      this.method.examples.map(({ name }, number) => h("option", { value: String(number) }, name)),
+    );
     return h("div", { class: "form-field" }, h("label", { for: "example" }, "Example"), picker);
   }
 
   keyField() {
     const fresh = () => {
-      this.key.value = [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+      this.key.value = [...crypto.getRandomValues(new Uint8Array(12))]
+        .map((byte) => byte.toString(16).padStart(2, "0"))
+        .join("");
       this.key.focus();
     };
     this.key.setAttribute("aria-describedby", "idempotency-key-about");
-    return h("div", { class: "form-field" },
-      h("label", { for: "idempotency-key" }, h("code", {}, "Idempotency-Key"), " ", h("span", { class: "quiet" }, "header")),
+    return h(
+      "div",
+      { class: "form-field" },
+      h(
+        "label",
+        { for: "idempotency-key" },
+        h("code", {}, "Idempotency-Key"),
+        " ",
+        h("span", { class: "quiet" }, "header"),
+      ),
       h("div", { class: "with-button" }, this.key, h("button", { type: "button", onclick: fresh }, "New key")),
-      h("p", { class: "hint", id: "idempotency-key-about" }, "Left empty, it is not sent. The same key with the same parameters answers with the same clock."));
+      h(
+        "p",
+        { class: "hint", id: "idempotency-key-about" },
+        "Left empty, it is not sent. The same key with the same parameters answers with the same clock.",
+      ),
+    );
   }
 
   buildForm() {
@@ -303,11 +408,24 @@ class Trial {
 
   buildEditor() {
     this.form = null;
-    this.editor = h("textarea", { id: "params-json", class: "mono", spellcheck: "false", autocomplete: "off", autocapitalize: "none", rows: String(Math.min(30, Math.max(6, write(this.params).split("\n").length + 1))) });
+    this.editor = h("textarea", {
+      id: "params-json",
+      class: "mono",
+      spellcheck: "false",
+      autocomplete: "off",
+      autocapitalize: "none",
+      rows: String(Math.min(30, Math.max(6, write(this.params).split("\n").length + 1))),
+    });
     this.editor.value = write(this.params);
     this.jsonFault = h("p", { class: "error", id: "json-fault", hidden: true });
     this.editor.setAttribute("aria-describedby", "json-fault");
-    return h("div", { class: "form-field" }, h("label", { for: "params-json" }, h("code", {}, "params"), " ", h("span", { class: "quiet" }, "JSON")), this.editor, this.jsonFault);
+    return h(
+      "div",
+      { class: "form-field" },
+      h("label", { for: "params-json" }, h("code", {}, "params"), " ", h("span", { class: "quiet" }, "JSON")),
+      this.editor,
+      this.jsonFault,
+    );
   }
 
   /** Take what was typed into `params`; whether it can be read. */
@@ -387,7 +505,8 @@ class Trial {
     } catch (error) {
       if (session() && !isSame()) return; // likewise
       if (error instanceof Refusal) this.showRefusal(error, took());
-      else if (error instanceof Away) show(this.outcome, h("p", { class: "error" }, error.message), h("p", {}, "Send it again when it is."));
+      else if (error instanceof Away)
+        show(this.outcome, h("p", { class: "error" }, error.message), h("p", {}, "Send it again when it is."));
       else throw error;
       say(error.message, { error: true });
     }
@@ -398,19 +517,30 @@ class Trial {
     this.forgetFaults();
     this.forgetSecret();
     const clockId = result?.clock?.id;
-    show(this.outcome, outcomeHead("Result", took, result),
+    show(
+      this.outcome,
+      outcomeHead("Result", took, result),
       clockId && h("p", {}, h("a", { href: `#/clock/${encodeURIComponent(clockId)}` }, "Open this clock")),
-      json("Result", maskedResult(result)));
+      json("Result", maskedResult(result)),
+    );
   }
 
   showRefusal({ code, reason, message, data }, took) {
     this.forgetFaults();
     const faults = data.errors ?? [];
     for (const fault of faults) this.form?.mark(fault.path, fault.message);
-    show(this.outcome, outcomeHead("Refused", took, { code, message, data }),
+    show(
+      this.outcome,
+      outcomeHead("Refused", took, { code, message, data }),
       h("p", {}, h("span", { class: "badge error" }, reason), " ", message),
-      faults.length > 0 && h("ul", { class: "faults" }, faults.map((fault) => h("li", {}, h("code", {}, fault.path), " ", fault.message))),
-      json("Error", { code, message, data }));
+      faults.length > 0 &&
+        h(
+          "ul",
+          { class: "faults" },
+          faults.map((fault) => h("li", {}, h("code", {}, fault.path), " ", fault.message)),
+        ),
+      json("Error", { code, message, data }),
+    );
   }
 
   forgetFaults() {
@@ -428,9 +558,17 @@ class Trial {
 }
 
 function outcomeHead(title, took, value) {
-  return h("div", { class: "row" },
-    h("h3", {}, title), h("span", { class: "quiet" }, took),
-    h("button", { type: "button", class: "plain", onclick: () => copy(write(value), "the answer") }, maskedResult(value) === value ? "Copy" : "Copy with the secret"));
+  return h(
+    "div",
+    { class: "row" },
+    h("h3", {}, title),
+    h("span", { class: "quiet" }, took),
+    h(
+      "button",
+      { type: "button", class: "plain", onclick: () => copy(write(value), "the answer") },
+      maskedResult(value) === value ? "Copy" : "Copy with the secret",
+    ),
+  );
 }
 
 function json(label, value) {
@@ -440,13 +578,23 @@ function json(label, value) {
 // The reference of one operation, made from the OpenRPC document.
 
 function key() {
-  return s("svg", { viewBox: "0 0 16 16", width: 16, height: 16, class: "key", "aria-hidden": "true" },
-    s("path", { d: "M5 5.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 2.4-1.8H15M12 8.7v2.4M14.2 8.7v1.8", fill: "none", stroke: "currentColor", "stroke-width": 1.6 }));
+  return s(
+    "svg",
+    { viewBox: "0 0 16 16", width: 16, height: 16, class: "key", "aria-hidden": "true" },
+    s("path", {
+      d: "M5 5.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 2.4-1.8H15M12 8.7v2.4M14.2 8.7v1.8",
+      fill: "none",
+      stroke: "currentColor",
+      "stroke-width": 1.6,
+    }),
+  );
 }
 
 /** Whether an operation was added to the interface, and whether it needs a token; where there is little room, as a key. */
 function badges(method, { short = false } = {}) {
-  const needsToken = short ? [key(), h("span", { class: "unseen" }, "needs a token")] : h("span", { class: "badge" }, key(), " needs a token");
+  const needsToken = short
+    ? [key(), h("span", { class: "unseen" }, "needs a token")]
+    : h("span", { class: "badge" }, key(), " needs a token");
   return [method["x-extension"] && h("span", { class: "badge" }, "extension"), method["x-needs-token"] && needsToken];
 }
 
@@ -460,43 +608,91 @@ function fields(document, schema, isSent) {
   const found = resolve(document, schema.items ?? schema);
   const members = Object.entries(found.properties ?? {});
   if (!members.length) return null;
-  return h("dl", { class: "fields" }, members.map(([name, member]) => {
-    const isRequired = found.required?.includes(name);
-    const mark = isSent ? isRequired && "required" : !isRequired && "may be left out";
-    const about = resolve(document, member).description ?? "";
-    return h("div", {},
-      h("dt", {}, h("code", {}, breakable(name)), " ", h("span", { class: "quiet" }, [kindOf(member), mark].filter(Boolean).join(", "))),
-      h("dd", {}, h("p", {}, prose([about, rulesOf(member)].filter(Boolean).join(" "))), fields(document, member, isSent)));
-  }));
+  return h(
+    "dl",
+    { class: "fields" },
+    members.map(([name, member]) => {
+      const isRequired = found.required?.includes(name);
+      const mark = isSent ? isRequired && "required" : !isRequired && "may be left out";
+      const about = resolve(document, member).description ?? "";
+      return h(
+        "div",
+        {},
+        h(
+          "dt",
+          {},
+          h("code", {}, breakable(name)),
+          " ",
+          h("span", { class: "quiet" }, [kindOf(member), mark].filter(Boolean).join(", ")),
+        ),
+        h(
+          "dd",
+          {},
+          h("p", {}, prose([about, rulesOf(member)].filter(Boolean).join(" "))),
+          fields(document, member, isSent),
+        ),
+      );
+    }),
+  );
 }
 
 function reasons(document, method) {
-  return h("dl", { class: "fields reasons" }, method["x-reasons"].map((name) => {
-    const about = document["x-reasons"][name];
-    return h("div", {},
-      h("dt", {}, h("code", {}, breakable(name)), " ", h("span", { class: "quiet" }, `${about.code}, HTTP ${about.httpStatus}`)),
-      h("dd", {}, h("p", {}, prose(about.description))));
-  }));
+  return h(
+    "dl",
+    { class: "fields reasons" },
+    method["x-reasons"].map((name) => {
+      const about = document["x-reasons"][name];
+      return h(
+        "div",
+        {},
+        h(
+          "dt",
+          {},
+          h("code", {}, breakable(name)),
+          " ",
+          h("span", { class: "quiet" }, `${about.code}, HTTP ${about.httpStatus}`),
+        ),
+        h("dd", {}, h("p", {}, prose(about.description))),
+      );
+    }),
+  );
 }
 
 function example(method, { name, params, result }) {
   const request = { jsonrpc: "2.0", id: 1, method: method.name, params: paramsOf({ params }) };
   // The answer of rpc.discover is the document itself, which is all around it.
-  const answer = method.name === "rpc.discover" ? "The document that this page is made from." : JSON.stringify(result.value, null, 2);
-  return h("details", {}, h("summary", {}, `Example: ${name}`),
-    h("h4", {}, "Request"), h("pre", {}, JSON.stringify(request, null, 2)),
-    h("h4", {}, "Result"), h("pre", { class: "tall", tabindex: "0", role: "region", "aria-label": `Result of ${name}` }, answer));
+  const answer =
+    method.name === "rpc.discover"
+      ? "The document that this page is made from."
+      : JSON.stringify(result.value, null, 2);
+  return h(
+    "details",
+    {},
+    h("summary", {}, `Example: ${name}`),
+    h("h4", {}, "Request"),
+    h("pre", {}, JSON.stringify(request, null, 2)),
+    h("h4", {}, "Result"),
+    h("pre", { class: "tall", tabindex: "0", role: "region", "aria-label": `Result of ${name}` }, answer),
+  );
 }
 
 function reference(document, method) {
-  return h("section", { class: "card reference-of", "aria-label": "Reference" },
+  return h(
+    "section",
+    { class: "card reference-of", "aria-label": "Reference" },
     h("h3", {}, "Parameters"),
     fields(document, method["x-params"], true) ?? h("p", { class: "quiet" }, "None."),
     h("h3", {}, "Result"),
     h("p", {}, prose(method.result.description)),
-    h("details", {}, h("summary", {}, "Fields of the result"), fields(document, method.result.schema, false) ?? h("p", {}, "An OpenRPC document.")),
+    h(
+      "details",
+      {},
+      h("summary", {}, "Fields of the result"),
+      fields(document, method.result.schema, false) ?? h("p", {}, "An OpenRPC document."),
+    ),
     h("details", {}, h("summary", {}, `Reasons to refuse (${method["x-reasons"].length})`), reasons(document, method)),
-    method.examples.map((one) => example(method, one)));
+    method.examples.map((one) => example(method, one)),
+  );
 }
 
 // <tick-api>: the reference made from rpc.discover, and a form to try each operation.
@@ -539,9 +735,17 @@ class Api extends HTMLElement {
     if (chosen) document.title = `${chosen.name} · API · Tickover`;
     show(
       this.content,
-      h("div", { class: chosen ? "panes with-choice" : "panes" },
-        h("nav", { class: "pane-list card", "aria-label": "Operations" }, methodList(description, chosen), h("p", { class: "hint" }, links())),
-        h("div", { class: "pane-choice" }, content)),
+      h(
+        "div",
+        { class: chosen ? "panes with-choice" : "panes" },
+        h(
+          "nav",
+          { class: "pane-list card", "aria-label": "Operations" },
+          methodList(description, chosen),
+          h("p", { class: "hint" }, links()),
+        ),
+        h("div", { class: "pane-choice" }, content),
+      ),
     );
     // Whoever came by a link goes on reading at the operation, not before the list.
     if (chosen && document.activeElement === this.heading) this.querySelector("h2").focus();
@@ -552,40 +756,73 @@ class Api extends HTMLElement {
       say("");
       this.draw();
     };
-    show(this.content, h("div", { class: "card" },
-      h("p", { class: "error" }, error.message),
-      h("p", { class: "row" }, h("button", { type: "button", class: "primary", onclick: again }, "Try again"))));
+    show(
+      this.content,
+      h(
+        "div",
+        { class: "card" },
+        h("p", { class: "error" }, error.message),
+        h("p", { class: "row" }, h("button", { type: "button", class: "primary", onclick: again }, "Try again")),
+      ),
+    );
     say(error.message, { error: true });
   }
 }
 
 function links() {
-  return [h("a", { href: "docs" }, "The whole reference on one page"), " · ", h("a", { href: "openrpc.json" }, "openrpc.json")];
+  return [
+    h("a", { href: "docs" }, "The whole reference on one page"),
+    " · ",
+    h("a", { href: "openrpc.json" }, "openrpc.json"),
+  ];
 }
 
 function methodList(description, chosen) {
-  return h("ul", { class: "method-list" }, description.methods.map((method) =>
-    h("li", {}, h("a", { href: `#/api/${encodeURIComponent(method.name)}`, "aria-current": method === chosen ? "true" : undefined },
-      h("span", { class: "row" }, h("span", { class: "mono" }, breakable(method.name)), badges(method, { short: true })),
-      h("span", { class: "quiet" }, method.summary)))));
+  return h(
+    "ul",
+    { class: "method-list" },
+    description.methods.map((method) =>
+      h(
+        "li",
+        {},
+        h(
+          "a",
+          { href: `#/api/${encodeURIComponent(method.name)}`, "aria-current": method === chosen ? "true" : undefined },
+          h(
+            "span",
+            { class: "row" },
+            h("span", { class: "mono" }, breakable(method.name)),
+            badges(method, { short: true }),
+          ),
+          h("span", { class: "quiet" }, method.summary),
+        ),
+      ),
+    ),
+  );
 }
 
 function overview(description, unknown) {
-  return h("section", { class: "card overview", "aria-label": "About" },
+  return h(
+    "section",
+    { class: "card overview", "aria-label": "About" },
     unknown && h("p", { class: "error" }, `There is no operation named “${unknown}”.`),
     h("h2", {}, "Calling"),
     description.info.description.split("\n\n").map((paragraph) => h("p", {}, prose(paragraph))),
-    h("p", {}, "Choose an operation to read about it and to try it."));
+    h("p", {}, "Choose an operation to read about it and to try it."),
+  );
 }
 
 async function methodPage(description, method) {
   const tryIt = await trial(description, method);
   return [
-    h("div", { class: "card method-head" },
+    h(
+      "div",
+      { class: "card method-head" },
       h("a", { class: "back", href: "#/api" }, "‹ All operations"),
       h("div", { class: "row" }, h("h2", { tabindex: "-1", class: "mono" }, breakable(method.name)), badges(method)),
       h("p", { class: "lead" }, `${method.summary}.`),
-      h("p", {}, prose(method.description))),
+      h("p", {}, prose(method.description)),
+    ),
     h("div", { class: "method-body" }, tryIt, reference(description, method)),
   ];
 }

@@ -4,7 +4,7 @@ import "./api-page.js";
 import "./behind.js";
 import "./clock-page.js";
 import "./clocks-page.js";
-import { h, newId, say, show, whileBusy } from "./dom.js";
+import { h, newId, onSubmit, say, show, whileBusy } from "./dom.js";
 import { formatWait } from "./format.js";
 import "./mailbox-page.js";
 import { Away, begin, call, latestLetter, onSessionChange, Refusal, session, signOut, site } from "./rpc.js";
@@ -31,7 +31,9 @@ function sentence(error) {
     case "MAIL_NOT_SENT":
       return "The mail server did not take the letter. Try again.";
     case "INVALID_PARAMS":
-      return error.data.errors.map((fault) => (fault.path === "email" ? `The address ${fault.message}.` : `${fault.path} ${fault.message}.`)).join(" ");
+      return error.data.errors
+        .map((fault) => (fault.path === "email" ? `The address ${fault.message}.` : `${fault.path} ${fault.message}.`))
+        .join(" ");
     default:
       return error.message;
   }
@@ -58,14 +60,27 @@ class SignIn extends HTMLElement {
 
   #show(title, form, lead) {
     clearInterval(this.#timer);
-    show(this, h("div", { class: "sign-in" }, lead && h("p", { class: "lead" }, lead),
-      h("section", { class: "card" }, h("h1", { tabIndex: -1 }, title), form)));
+    show(
+      this,
+      h(
+        "div",
+        { class: "sign-in" },
+        lead && h("p", { class: "lead" }, lead),
+        h("section", { class: "card" }, h("h1", { tabIndex: -1 }, title), form),
+      ),
+    );
   }
 
   #askAddress() {
     const email = this.#field("E-mail", {
-      type: "email", name: "email", autocomplete: "username", required: true, value: progress.email,
-      spellcheck: "false", autocapitalize: "none", placeholder: "ana@example.test",
+      type: "email",
+      name: "email",
+      autocomplete: "username",
+      required: true,
+      value: progress.email,
+      spellcheck: "false",
+      autocapitalize: "none",
+      placeholder: "ana@example.test",
     });
     const button = h("button", { class: "primary" }, "Send me a code");
     const link = h("button", { type: "button", class: "plain" }, "Send me a link instead");
@@ -74,22 +89,49 @@ class SignIn extends HTMLElement {
       return this.#send(kind, pressed, email.input);
     };
     link.addEventListener("click", () => ask("link", link));
-    this.#show("Sign in", h("form", { noValidate: true, onsubmit: (event) => (event.preventDefault(), ask("code", button)) },
-      email, this.#fault, this.#stay(), button, link,
-      h("p", { class: "hint" }, "There is no password. Who signs in for the first time has an account from then on.")),
-    "A bank year in a second: simulated money on a clock that you move.");
+    this.#show(
+      "Sign in",
+      h(
+        "form",
+        { noValidate: true, onsubmit: onSubmit(() => ask("code", button)) },
+        email,
+        this.#fault,
+        this.#stay(),
+        button,
+        link,
+        h("p", { class: "hint" }, "There is no password. Who signs in for the first time has an account from then on."),
+      ),
+      "A bank year in a second: simulated money on a clock that you move.",
+    );
     email.input.focus();
   }
 
   #askCode() {
     const told = this.#told("A letter with a code", "It works once, within ten minutes.");
     const code = this.#field("Six-digit code", {
-      type: "text", name: "code", inputMode: "numeric", autocomplete: "one-time-code", maxLength: 6, pattern: "[0-9]{6}",
-      required: true, class: "code", spellcheck: "false", "aria-describedby": `${told.id} ${this.#fault.id}`,
+      type: "text",
+      name: "code",
+      inputMode: "numeric",
+      autocomplete: "one-time-code",
+      maxLength: 6,
+      pattern: "[0-9]{6}",
+      required: true,
+      class: "code",
+      spellcheck: "false",
+      "aria-describedby": `${told.id} ${this.#fault.id}`,
     });
     const button = h("button", { class: "primary" }, "Sign in");
-    const form = h("form", { noValidate: true, onsubmit: (event) => (event.preventDefault(), this.#signIn(code.input, button)) },
-      told, this.#mailboxLine(code.input, button), code, this.#fault, this.#stay(), button, this.#otherWays("code", code.input));
+    const form = h(
+      "form",
+      { noValidate: true, onsubmit: onSubmit(() => this.#signIn(code.input, button)) },
+      told,
+      this.#mailboxLine(code.input, button),
+      code,
+      this.#fault,
+      this.#stay(),
+      button,
+      this.#otherWays("code", code.input),
+    );
     // What is pasted may have blanks and words around it, and is longer than the field then.
     code.input.addEventListener("paste", (event) => {
       const digits = /(?<!\d)\d{3}\s?\d{3}(?!\d)/.exec(event.clipboardData.getData("text"))?.[0].replace(/\D/g, "");
@@ -107,9 +149,18 @@ class SignIn extends HTMLElement {
   }
 
   #awaitLink() {
-    this.#show("Open your link", h("form", {},
-      this.#told("A letter with a link", "It signs in once, within an hour."), this.#mailboxLine(),
-      progress.loginUrl && h("a", { class: "button primary", href: progress.loginUrl }, "Open the link"), this.#fault, this.#otherWays("link")));
+    this.#show(
+      "Open your link",
+      h(
+        "form",
+        {},
+        this.#told("A letter with a link", "It signs in once, within an hour."),
+        this.#mailboxLine(),
+        progress.loginUrl && h("a", { class: "button primary", href: progress.loginUrl }, "Open the link"),
+        this.#fault,
+        this.#otherWays("link"),
+      ),
+    );
     (this.querySelector("a.button") ?? this.querySelector("h1")).focus();
   }
 
@@ -133,7 +184,12 @@ class SignIn extends HTMLElement {
       if (!mailbox) return;
       const fill = field && h("button", { type: "button" }, "Fill in");
       fill?.addEventListener("click", () => whileBusy(fill, () => this.#fillIn(field, button)));
-      show(line, h("span", {}, field ? "Your code is in the mailbox." : "Your link is in the mailbox."), fill, h("a", { href: "#/mailbox" }, "Open the mailbox"));
+      show(
+        line,
+        h("span", {}, field ? "Your code is in the mailbox." : "Your link is in the mailbox."),
+        fill,
+        h("a", { href: "#/mailbox" }, "Open the mailbox"),
+      );
       line.hidden = false;
     });
     return line;
@@ -153,7 +209,11 @@ class SignIn extends HTMLElement {
     const instead = h("button", { type: "button", class: "plain" }, `Send me a ${other} instead`);
     again.addEventListener("click", () => this.#send(kind, again, field));
     instead.addEventListener("click", () => this.#send(other, instead, field));
-    const leave = h("button", { type: "button", class: "plain", onclick: () => this.#startAgain() }, "Use another address");
+    const leave = h(
+      "button",
+      { type: "button", class: "plain", onclick: () => this.#startAgain() },
+      "Use another address",
+    );
     const count = () => {
       const seconds = Math.max(0, Math.ceil((progress.mayResendAt - Date.now()) / 1000));
       const isBusy = again.ariaBusy || instead.ariaBusy;
@@ -179,10 +239,16 @@ class SignIn extends HTMLElement {
     if (button.disabled) return;
     this.#complain("");
     try {
-      const { loginUrl } = await whileBusy(button, () => call("sendLoginCodeEmail", { email: progress.email, ...KINDS[kind] }));
+      const { loginUrl } = await whileBusy(button, () =>
+        call("sendLoginCodeEmail", { email: progress.email, ...KINDS[kind] }),
+      );
       const { resendSeconds } = await site();
       const wasSent = progress.sent;
-      Object.assign(progress, { sent: kind, loginUrl: loginUrl ?? null, mayResendAt: Date.now() + resendSeconds * 1000 });
+      Object.assign(progress, {
+        sent: kind,
+        loginUrl: loginUrl ?? null,
+        mayResendAt: Date.now() + resendSeconds * 1000,
+      });
       say(wasSent ? `A new ${kind} was sent to ${progress.email}.` : "");
       this.#draw();
     } catch (error) {
@@ -200,7 +266,9 @@ class SignIn extends HTMLElement {
       Object.assign(progress, { sent: kind, loginUrl: null, mayResendAt: Date.now() + seconds * 1000 });
       this.#draw();
     }
-    return this.#complain(`A letter went to this address a moment ago. Use what is in it, or ask again in ${wait(seconds)}.`);
+    return this.#complain(
+      `A letter went to this address a moment ago. Use what is in it, or ask again in ${wait(seconds)}.`,
+    );
   }
 
   async #signIn(field, button) {
@@ -271,8 +339,18 @@ function place() {
 }
 
 function nowhere() {
-  return h("section", { class: "card" }, h("h1", {}, "There is no such page"),
-    h("p", { class: "hint" }, "The address may be old, or not whole. ", h("a", { href: "#/" }, "Go to your clocks"), "."));
+  return h(
+    "section",
+    { class: "card" },
+    h("h1", {}, "There is no such page"),
+    h(
+      "p",
+      { class: "hint" },
+      "The address may be old, or not whole. ",
+      h("a", { href: "#/" }, "Go to your clocks"),
+      ".",
+    ),
+  );
 }
 
 function draw() {
@@ -289,7 +367,7 @@ function draw() {
   const element = page ? document.createElement(needsSignIn ? "tick-sign-in" : page.element) : nowhere();
   Object.assign(element, { argument, query });
   shown = { key, element, token };
-  document.title = `${needsSignIn ? "Sign in" : page?.title ?? "No such page"} · Tickover`;
+  document.title = `${needsSignIn ? "Sign in" : (page?.title ?? "No such page")} · Tickover`;
   show(main, element);
   drawTop();
 }
@@ -310,8 +388,13 @@ function drawTop() {
   show(
     document.getElementById("top"),
     h("a", { class: "brand", href: "#/" }, h("span", { "aria-hidden": "true" }, "◷ "), "Tickover"),
-    h("nav", { "aria-label": "Pages" }, links.map(([name, title]) =>
-      h("a", { href: `#/${name}`, "aria-current": name === here ? "page" : undefined }, title))),
+    h(
+      "nav",
+      { "aria-label": "Pages" },
+      links.map(([name, title]) =>
+        h("a", { href: `#/${name}`, "aria-current": name === here ? "page" : undefined }, title),
+      ),
+    ),
     who && h("span", { class: "who", title: who.email || who.userId }, who.email || who.userId),
     who && h("button", { type: "button", class: "plain", onclick: leave }, "Sign out"),
   );
@@ -322,7 +405,10 @@ async function leave(event) {
   const { error, late } = await signOut();
   if (late) return;
   if (error && !(error instanceof Away || error instanceof Refusal)) throw error;
-  const words = error instanceof Away ? "You are signed out here. The server could not be told, so the token lives on." : "You are signed out.";
+  const words =
+    error instanceof Away
+      ? "You are signed out here. The server could not be told, so the token lives on."
+      : "You are signed out.";
   const still = session();
   say(still ? `${words} This device stays signed in as ${still.email || still.userId}.` : words);
 }

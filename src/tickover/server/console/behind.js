@@ -13,10 +13,10 @@ const LONGEST_ARGUMENT = 30_000;
 // Beside what JSON escapes: what a terminal or a reader's eye would take for something else than text.
 const TRICKY = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
-const escape = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+const escapeCharacter = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 /** Indented JSON, in which every character is what it looks like. */
-const toJson = (value, indent = 2) => JSON.stringify(value, null, indent).replace(TRICKY, escape);
+const toJson = (value, indent = 2) => JSON.stringify(value, null, indent).replace(TRICKY, escapeCharacter);
 
 const inBash = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
@@ -30,7 +30,9 @@ function toPython(value, margin = "") {
     ? value.map((member) => toPython(member, inner))
     : Object.entries(value).map(([name, member]) => `${toJson(name)}: ${toPython(member, inner)}`);
   const [open, close] = Array.isArray(value) ? "[]" : "{}";
-  return members.length ? `${open}\n${members.map((member) => `${inner}${member},\n`).join("")}${margin}${close}` : `${open}${close}`;
+  return members.length
+    ? `${open}\n${members.map((member) => `${inner}${member},\n`).join("")}${margin}${close}`
+    : `${open}${close}`;
 }
 
 function curl({ url, request, headers, token }) {
@@ -48,8 +50,13 @@ function curl({ url, request, headers, token }) {
 }
 
 const headerLines = (headers, token, bearer) =>
-  [["Content-Type", toJson("application/json")], ...(token === null ? [] : [["Authorization", bearer]]), ...Object.entries(headers).map(([name, value]) => [name, toJson(value)])]
-    .map(([name, value]) => `    ${toJson(name)}: ${value},\n`).join("");
+  [
+    ["Content-Type", toJson("application/json")],
+    ...(token === null ? [] : [["Authorization", bearer]]),
+    ...Object.entries(headers).map(([name, value]) => [name, toJson(value)]),
+  ]
+    .map(([name, value]) => `    ${toJson(name)}: ${value},\n`)
+    .join("");
 
 // Line by line, because files are served without the blanks at the beginning of their lines.
 
@@ -77,6 +84,7 @@ function javascript({ url, request, headers, token }) {
     ...(token === null ? [] : [`const TOKEN = ${toJson(token)};`]),
     `const answer = await fetch(${toJson(url)}, {`,
     '  method: "POST",',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is the snippet's own template literal
     `  headers: {\n${headerLines(headers, token, "`Bearer ${TOKEN}`")}  },`,
     `  body: JSON.stringify(${toJson(request).replaceAll("\n", "\n  ")}),`,
     "});",
@@ -94,7 +102,12 @@ function snippet(kind, { request, headers = {}, signed = false }, { url, token =
 
 // The call behind it: what this console has said to the server, and how to say it without the console.
 
-const VIEWS = [["json", "JSON"], ["curl", "curl"], ["python", "Python"], ["javascript", "JavaScript"]];
+const VIEWS = [
+  ["json", "JSON"],
+  ["curl", "curl"],
+  ["python", "Python"],
+  ["javascript", "JavaScript"],
+];
 const MASK = "••••••";
 const MOST_SHOWN = 20_000;
 
@@ -124,12 +137,17 @@ export function maskedResult(result) {
 
 const maskedAnswer = ({ answer }) => (answer.error ? answer : { ...answer, result: maskedResult(answer.result) });
 
-const outcome = ({ answer }) => (answer ? answer.error?.data?.reason ?? (answer.error ? "refused" : "ok") : "no answer");
+const outcome = ({ answer }) =>
+  answer ? (answer.error?.data?.reason ?? (answer.error ? "refused" : "ok")) : "no answer";
 const duration = ({ milliseconds }) => `${milliseconds < 10 ? milliseconds.toFixed(1) : Math.round(milliseconds)} ms`;
 
 function listing(label, text) {
   const rest = text.length - MOST_SHOWN;
-  return h("pre", { tabIndex: 0, role: "group", "aria-label": label }, rest > 0 ? `${text.slice(0, MOST_SHOWN)}\n… and ${rest} characters more, which are copied too` : text);
+  return h(
+    "pre",
+    { tabIndex: 0, role: "group", "aria-label": label },
+    rest > 0 ? `${text.slice(0, MOST_SHOWN)}\n… and ${rest} characters more, which are copied too` : text,
+  );
 }
 
 class Behind {
@@ -138,7 +156,12 @@ class Behind {
   #view = 0;
   #title = h("span", { class: "quiet" });
   #body = h("div", { class: "behind" });
-  #details = h("details", { ontoggle: () => this.#draw() }, h("summary", {}, h("span", {}, "The call behind it"), this.#title), this.#body);
+  #details = h(
+    "details",
+    { ontoggle: () => this.#draw() },
+    h("summary", {}, h("span", {}, "The call behind it"), this.#title),
+    this.#body,
+  );
 
   constructor(place) {
     show(place, this.#details);
@@ -148,7 +171,10 @@ class Behind {
   }
 
   #follow(newest) {
-    const isAftermath = READINGS.includes(newest.method) && performance.now() - this.#changedAt < AFTERWARDS && history().includes(this.#chosen);
+    const isAftermath =
+      READINGS.includes(newest.method) &&
+      performance.now() - this.#changedAt < AFTERWARDS &&
+      history().includes(this.#chosen);
     if (!READINGS.includes(newest.method)) this.#changedAt = performance.now();
     this.#choose(isAftermath ? this.#chosen : newest);
   }
@@ -160,10 +186,16 @@ class Behind {
 
   #draw() {
     const exchange = this.#chosen;
-    this.#title.textContent = exchange ? `${exchange.method} · ${duration(exchange)} · ${outcome(exchange)}` : "no call yet";
+    this.#title.textContent = exchange
+      ? `${exchange.method} · ${duration(exchange)} · ${outcome(exchange)}`
+      : "no call yet";
     // Nobody sees it while it is closed, and an answer can be long.
     if (!this.#details.open) return;
-    if (!exchange) show(this.#body, h("p", { class: "quiet" }, "Whatever you do here is a call to POST /rpc. Do something, and see it."));
+    if (!exchange)
+      show(
+        this.#body,
+        h("p", { class: "quiet" }, "Whatever you do here is a call to POST /rpc. Do something, and see it."),
+      );
     else show(this.#body, this.#list(exchange), this.#exchange(exchange));
   }
 
@@ -172,10 +204,23 @@ class Behind {
       this.#choose(exchange);
       this.#body.querySelector('[aria-current="true"]').focus();
     };
-    return h("ol", { class: "exchanges", "aria-label": "The last calls, newest first" }, history().map((exchange) =>
-      h("li", {}, h("button", { type: "button", "aria-current": exchange === chosen ? "true" : undefined, onclick: () => pick(exchange) },
-        h("span", { class: "method" }, exchange.method), h("span", { class: "quiet" }, duration(exchange)),
-        h("span", { class: exchange.answer && !exchange.answer.error ? "quiet" : "error" }, outcome(exchange))))));
+    return h(
+      "ol",
+      { class: "exchanges", "aria-label": "The last calls, newest first" },
+      history().map((exchange) =>
+        h(
+          "li",
+          {},
+          h(
+            "button",
+            { type: "button", "aria-current": exchange === chosen ? "true" : undefined, onclick: () => pick(exchange) },
+            h("span", { class: "method" }, exchange.method),
+            h("span", { class: "quiet" }, duration(exchange)),
+            h("span", { class: exchange.answer && !exchange.answer.error ? "quiet" : "error" }, outcome(exchange)),
+          ),
+        ),
+      ),
+    );
   }
 
   #exchange(exchange) {
@@ -192,22 +237,61 @@ class Behind {
   #json(exchange) {
     const request = toJson(masked(exchange));
     const answer = exchange.answer ? toJson(maskedAnswer(exchange)) : "";
-    return h("div", { class: "pair" },
-      h("div", {}, h("div", { class: "row" }, h("h2", {}, "Request"), this.#copyButton("Copy", () => request, "the request")), listing("Request", request)),
-      h("div", {}, h("div", { class: "row" }, h("h2", {}, "Answer"), answer && this.#copyButton("Copy", () => answer, "the answer")),
-        answer ? listing("Answer", answer) : h("p", { class: "error" }, "There was no answer.")));
+    return h(
+      "div",
+      { class: "pair" },
+      h(
+        "div",
+        {},
+        h(
+          "div",
+          { class: "row" },
+          h("h2", {}, "Request"),
+          this.#copyButton("Copy", () => request, "the request"),
+        ),
+        listing("Request", request),
+      ),
+      h(
+        "div",
+        {},
+        h(
+          "div",
+          { class: "row" },
+          h("h2", {}, "Answer"),
+          answer && this.#copyButton("Copy", () => answer, "the answer"),
+        ),
+        answer ? listing("Answer", answer) : h("p", { class: "error" }, "There was no answer."),
+      ),
+    );
   }
 
   #code(kind, title, exchange) {
     const url = new URL("rpc", document.baseURI).href;
     const shown = snippet(kind, { ...exchange, request: masked(exchange) }, { url });
     const secret = SECRETS[exchange.method];
-    return h("div", {},
-      h("div", { class: "row" },
+    return h(
+      "div",
+      {},
+      h(
+        "div",
+        { class: "row" },
         this.#copyButton("Copy", () => shown, `the call for ${title}`),
-        exchange.signed && session() && this.#copyButton("Copy with my token", () => snippet(kind, exchange, { url, token: session().token }), `the call for ${title}, with your token`),
-        secret && this.#copyButton(secret.button, () => snippet(kind, exchange, { url }), `the call for ${title}, with what signs in`)),
-      listing(`The call for ${title}`, shown));
+        exchange.signed &&
+          session() &&
+          this.#copyButton(
+            "Copy with my token",
+            () => snippet(kind, exchange, { url, token: session().token }),
+            `the call for ${title}, with your token`,
+          ),
+        secret &&
+          this.#copyButton(
+            secret.button,
+            () => snippet(kind, exchange, { url }),
+            `the call for ${title}, with what signs in`,
+          ),
+      ),
+      listing(`The call for ${title}`, shown),
+    );
   }
 
   #copyButton(label, text, what) {

@@ -89,10 +89,16 @@ export function drawAxis(ticks, x, { left, right, top, bottom }) {
     const start = Math.min(x(tick.at), right - width);
     if (start < free) continue;
     free = start + width + 6;
-    texts.push(s("text", { x: Math.max(left, start), y: bottom + 15, class: tick.strong ? "strong" : undefined }, tick.text));
+    texts.push(
+      s("text", { x: Math.max(left, start), y: bottom + 15, class: tick.strong ? "strong" : undefined }, tick.text),
+    );
   }
-  return s("g", { class: "axis" },
-    s("path", { d: ticks.map((tick) => `M${x(tick.at)} ${top}V${bottom + 4}`).join("") }), texts);
+  return s(
+    "g",
+    { class: "axis" },
+    s("path", { d: ticks.map((tick) => `M${x(tick.at)} ${top}V${bottom + 4}`).join("") }),
+    texts,
+  );
 }
 
 // The lanes of income, expense and goals. What lies too close to be told apart is one mark with a count, so however many
@@ -135,19 +141,28 @@ export class Lane {
     this.y = y;
     this.marks = cluster(shown, x, now);
     this.now = now;
-    this.done = countUntil(this.marks.map((one) => one.first), now);
+    this.done = countUntil(
+      this.marks.map((one) => one.first),
+      now,
+    );
     this.firsts = this.marks.map((one) => one.first);
     this.shapes = this.marks.map((one) => `M${one.x} ${y}${mark}`);
     this.next = s("path", { class: "next" });
     this.shown = this.done;
-    this.node = s("g", { class: `lane ${kind}` },
+    this.node = s(
+      "g",
+      { class: `lane ${kind}` },
       s("text", { class: "label", x: box.left - 10, y: y + 4, "text-anchor": "end" }, label),
       s("path", { class: "rail", d: `M${box.left} ${y}H${box.right}` }),
       s("path", { class: "scheduled", d: this.shapes.slice(this.done).join("") }),
       this.next,
       s("path", { class: "happened", d: this.shapes.slice(0, this.done).join("") }),
-      this.marks.filter((one) => one.items.length > 1)
-        .map((one) => s("text", { class: "count", x: one.x, y: y + 16, "text-anchor": "middle" }, String(one.items.length))));
+      this.marks
+        .filter((one) => one.items.length > 1)
+        .map((one) =>
+          s("text", { class: "count", x: one.x, y: y + 16, "text-anchor": "middle" }, String(one.items.length)),
+        ),
+    );
   }
 
   preview(instant) {
@@ -174,7 +189,8 @@ function niceTicks(low, high, most = 4) {
   const power = 10 ** Math.floor(Math.log10(rough));
   const size = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((one) => one >= rough * 0.999) ?? rough;
   const ticks = [];
-  for (let index = Math.ceil(low / size - 1e-9); index * size <= high + size * 1e-9; index += 1) ticks.push(index * size || 0);
+  for (let index = Math.ceil(low / size - 1e-9); index * size <= high + size * 1e-9; index += 1)
+    ticks.push(index * size || 0);
   return ticks;
 }
 
@@ -193,7 +209,9 @@ export class Curve {
     this.dot = s("circle", { class: "dot", r: 4 });
     const line = (a, b) => (b > a ? stepPath(flow.times, flow.values, x, y, a, b) : "");
     const until = Math.min(Math.max(now, from), to);
-    this.node = s("g", { class: "flow" },
+    this.node = s(
+      "g",
+      { class: "flow" },
       s("text", { class: "title", x: left, y: top + 13 }, `Net flow of this clock, ${flow.currency}`),
       ticks.map((value) => [
         s("path", { class: value === 0 ? "zero" : "grid", d: `M${left} ${y(value)}H${right}` }),
@@ -202,7 +220,8 @@ export class Curve {
       s("path", { class: "projected", d: line(until, to) }),
       s("path", { class: "posted", d: line(from, until) }),
       this.#extremes(seen, first),
-      this.dot);
+      this.dot,
+    );
   }
 
   /** The highest and the lowest value in words, if they are not those of the axis and there is room. */
@@ -272,15 +291,28 @@ export function smallCurve(model, { width = 240, height = 56 } = {}) {
   const nowX = x(model.now);
   const drawn = curves.slice(0, 6).map((curve, index) => {
     const y = scale(Math.min(0, ...curve.values), Math.max(0, ...curve.values), height - MARGIN, MARGIN);
-    return s("g", { class: `curve curve-${index}` },
+    return s(
+      "g",
+      { class: `curve curve-${index}` },
       s("path", { class: "projected", d: stepPath(curve.times, curve.values, x, y, model.now, last + edge) }),
-      s("path", { class: "posted", d: stepPath(curve.times, curve.values, x, y, first - edge, model.now) }));
+      s("path", { class: "posted", d: stepPath(curve.times, curve.values, x, y, first - edge, model.now) }),
+    );
   });
   const empty = model.items.length === 0;
-  return s("svg", { class: "small-curve", width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true", focusable: "false" },
+  return s(
+    "svg",
+    {
+      class: "small-curve",
+      width,
+      height,
+      viewBox: `0 0 ${width} ${height}`,
+      "aria-hidden": "true",
+      focusable: "false",
+    },
     s("rect", { class: "past", x: MARGIN, y: 0, width: Math.max(0, nowX - MARGIN), height }),
     empty ? s("line", { class: "zero", x1: MARGIN, x2: width - MARGIN, y1: height / 2, y2: height / 2 }) : drawn,
-    s("line", { class: "now", x1: nowX, x2: nowX, y1: 0, y2: height }));
+    s("line", { class: "now", x1: nowX, x2: nowX, y1: 0, y2: height }),
+  );
 }
 
 /** What a goal has, as a curve, for clocks that have nothing else. */

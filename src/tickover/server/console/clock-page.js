@@ -138,7 +138,12 @@ class ClockPage extends HTMLElement {
     this.now = h("strong", {});
     this.expiry = h("span", { class: "quiet" });
     this.heading = h("div", { class: "row clock-name" });
-    this.timeline = h("tick-timeline", { class: "card", role: "group", "aria-labelledby": "timeline-title", onpreview: (event) => this.#look(event.detail) });
+    this.timeline = h("tick-timeline", {
+      class: "card",
+      role: "group",
+      "aria-labelledby": "timeline-title",
+      onpreview: (event) => this.#look(event.detail),
+    });
     this.advance = h("button", { type: "button", class: "primary advance", onclick: () => this.#advance() });
     this.back = h("button", { type: "button", onclick: () => this.#look(this.#model.now) }, "Back to now");
     this.forkHere = h("button", { type: "button", onclick: () => this.#fork(this.#instant) }, "Fork here");
@@ -146,19 +151,32 @@ class ClockPage extends HTMLElement {
     this.advance.setAttribute("aria-describedby", "outlook");
     this.transactions = h("tick-transactions", { class: "card" });
     this.goals = h("tick-goals", { class: "card" });
-    show(this,
-      h("header", { class: "row clock-top" }, this.heading,
+    show(
+      this,
+      h(
+        "header",
+        { class: "row clock-top" },
+        this.heading,
         (this.badge = h("span", { class: "badge ready" }, this.#model.status)),
-        h("span", { class: "row id" }, h("code", { title: this.id_ }, `${this.id_.slice(0, 14)}…`),
-          h("button", { type: "button", class: "plain", onclick: () => copy(this.id_, "the clock's id") }, "Copy id")),
+        h(
+          "span",
+          { class: "row id" },
+          h("code", { title: this.id_ }, `${this.id_.slice(0, 14)}…`),
+          h("button", { type: "button", class: "plain", onclick: () => copy(this.id_, "the clock's id") }, "Copy id"),
+        ),
         this.expiry,
-        h("span", { class: "row deeds" },
+        h(
+          "span",
+          { class: "row deeds" },
           h("button", { type: "button", onclick: () => this.#askFork() }, "Fork …"),
-          h("button", { type: "button", class: "danger", onclick: () => this.#askDelete() }, "Delete …")),
-        h("p", { class: "now" }, "Now ", this.now)),
+          h("button", { type: "button", class: "danger", onclick: () => this.#askDelete() }, "Delete …"),
+        ),
+        h("p", { class: "now" }, "Now ", this.now),
+      ),
       this.notice,
       this.timeline,
-      h("div", { class: "below" }, this.transactions, this.goals));
+      h("div", { class: "below" }, this.transactions, this.goals),
+    );
     this.timeline.append(h("div", { class: "row commit" }, this.advance, this.forkHere, this.back, this.outlook));
     this.#drawName();
     this.#drawExpiry();
@@ -173,7 +191,12 @@ class ClockPage extends HTMLElement {
   }
 
   #editName() {
-    const field = h("input", { "aria-label": "Name of the clock", value: nameOf(this.id_), maxlength: "120", autocomplete: "off" });
+    const field = h("input", {
+      "aria-label": "Name of the clock",
+      value: nameOf(this.id_),
+      maxlength: "120",
+      autocomplete: "off",
+    });
     const done = () => this.#drawName().focus();
     const save = (event) => {
       event.preventDefault();
@@ -181,9 +204,17 @@ class ClockPage extends HTMLElement {
       done();
       say("The name is kept in this browser.");
     };
-    const escape = (event) => event.key === "Escape" && done();
-    show(this.heading, h("form", { class: "row", onsubmit: save, onkeydown: escape }, field,
-      h("button", {}, "Save"), h("button", { type: "button", class: "plain", onclick: done }, "Cancel")));
+    const cancelOnEscape = (event) => event.key === "Escape" && done();
+    show(
+      this.heading,
+      h(
+        "form",
+        { class: "row", onsubmit: save, onkeydown: cancelOnEscape },
+        field,
+        h("button", {}, "Save"),
+        h("button", { type: "button", class: "plain", onclick: done }, "Cancel"),
+      ),
+    );
     field.select();
   }
 
@@ -218,7 +249,9 @@ class ClockPage extends HTMLElement {
     if (wasLookingAtNow) this.#instant = model.now;
     this.#take(model);
     this.#keepInUrl();
-    say(`Moved elsewhere to ${formatInstant(model.now)}; ${posted ? `${plural(posted, "item")} posted` : "nothing posted"}.`);
+    say(
+      `Moved elsewhere to ${formatInstant(model.now)}; ${posted ? `${plural(posted, "item")} posted` : "nothing posted"}.`,
+    );
   }
 
   /** Look at another instant. However often that is asked, it is drawn once a frame. */
@@ -282,13 +315,18 @@ class ClockPage extends HTMLElement {
     if (this.gone) return say("The clock is gone, so it cannot be advanced.", { error: true });
     if (instant === now) return say("Pick a later time first: move the slider, press +1 day, or set the date.");
     if (instant < now) return say("Time only moves forward. Fork the clock to begin again from here.");
-    return this.#act(() => call("advanceTestClock", { id: this.id_, frozenTime: writeInstant(instant) }), ({ clock }) => {
-      const posted = viewAt(this.#model, instant).happened - this.#present.happened;
-      if (this.#instant === instant) this.#instant = readInstant(clock.frozenTime);
-      this.#take(readClock(clock, this.#model));
-      this.#keepInUrl();
-      say(`Advanced to ${formatInstant(this.#model.now)}; ${posted ? `${plural(posted, "item")} posted` : "nothing posted"}.`);
-    });
+    return this.#act(
+      () => call("advanceTestClock", { id: this.id_, frozenTime: writeInstant(instant) }),
+      ({ clock }) => {
+        const posted = viewAt(this.#model, instant).happened - this.#present.happened;
+        if (this.#instant === instant) this.#instant = readInstant(clock.frozenTime);
+        this.#take(readClock(clock, this.#model));
+        this.#keepInUrl();
+        say(
+          `Advanced to ${formatInstant(this.#model.now)}; ${posted ? `${plural(posted, "item")} posted` : "nothing posted"}.`,
+        );
+      },
+    );
   }
 
   async #askFork() {
@@ -300,36 +338,47 @@ class ClockPage extends HTMLElement {
     const fork = (more) => call("forkTestClock", { id: this.id_, ...more });
     const atStart = at === "start" || at === this.#model.start;
     const isSame = sessionCheck();
-    return this.#act(async () => {
-      try {
-        const { clock } = await (atStart ? fork() : fork({ at: writeInstant(at) }).catch((error) => {
-          // The start of a clock may be a day later than the page knows, and what is before it is taken for it.
-          if (error.reason !== "INVALID_PARAMS" || at > this.#model.now) throw error;
-          return fork();
-        }));
-        if (isSame()) rename(clock.id, `Fork of ${nameOf(this.id_)}`);
-        return clock;
-      } catch (error) {
-        if (error instanceof Away) this.#doubt = " It is not known whether the fork was made: look at Clocks.";
-        throw error;
-      }
-    }, (clock) => this.#goTo(clock.id, `This is the fork. It stands at ${formatInstant(readInstant(clock.frozenTime))}.`));
+    return this.#act(
+      async () => {
+        try {
+          const { clock } = await (atStart
+            ? fork()
+            : fork({ at: writeInstant(at) }).catch((error) => {
+                // The start of a clock may be a day later than the page knows, and what is before it is taken for it.
+                if (error.reason !== "INVALID_PARAMS" || at > this.#model.now) throw error;
+                return fork();
+              }));
+          if (isSame()) rename(clock.id, `Fork of ${nameOf(this.id_)}`);
+          return clock;
+        } catch (error) {
+          if (error instanceof Away) this.#doubt = " It is not known whether the fork was made: look at Clocks.";
+          throw error;
+        }
+      },
+      (clock) =>
+        this.#goTo(clock.id, `This is the fork. It stands at ${formatInstant(readInstant(clock.frozenTime))}.`),
+    );
   }
 
   /** The way on from a clock that is gone: what is still on the screen is enough to make it anew. */
   #createAgain() {
-    return this.#act(() => createClock(writeParams(this.#model, writeInstant), nameOf(this.id_)),
-      () => location.hash.includes(this.id_) || sayThere("This is a new clock with the same items, at their start."));
+    return this.#act(
+      () => createClock(writeParams(this.#model, writeInstant), nameOf(this.id_)),
+      () => location.hash.includes(this.id_) || sayThere("This is a new clock with the same items, at their start."),
+    );
   }
 
   async #askDelete() {
     if (!(await askToDelete(nameOf(this.id_)))) return;
     const isSame = sessionCheck();
-    await this.#act(async () => {
-      await call("deleteTestClock", { id: this.id_ });
-      this.#watch.stop();
-      if (isSame()) rename(this.id_, "");
-    }, () => this.#goTo(null, "The clock is deleted."));
+    await this.#act(
+      async () => {
+        await call("deleteTestClock", { id: this.id_ });
+        this.#watch.stop();
+        if (isSame()) rename(this.id_, "");
+      },
+      () => this.#goTo(null, "The clock is deleted."),
+    );
   }
 
   #goTo(id, sentence) {
@@ -341,13 +390,25 @@ class ClockPage extends HTMLElement {
 
   /** Say what is wrong and what can be done; whether it is worth asking again. What somebody has `asked` for is not asked again. */
   #fail(error, asked = false) {
-    const complain = () => say([whyNotCreated(error), ...faultsOf(error).map(({ path, message }) => `${path}: ${message}`)].join(" "), { error: true });
+    const complain = () =>
+      say([whyNotCreated(error), ...faultsOf(error).map(({ path, message }) => `${path}: ${message}`)].join(" "), {
+        error: true,
+      });
     if (this.gone) return complain(); // the way on is there already
-    if (error instanceof Away || (asked ? ["UNAVAILABLE"] : ["UNAVAILABLE", "RATE_LIMITED", "INTERNAL"]).includes(error.reason)) {
+    if (
+      error instanceof Away ||
+      (asked ? ["UNAVAILABLE"] : ["UNAVAILABLE", "RATE_LIMITED", "INTERNAL"]).includes(error.reason)
+    ) {
       this.#away = true;
       if (!this.#model) this.#retryTimer = setTimeout(() => this.#load(), RETRY_AFTER);
-      this.#tell(`${error.message}${this.#doubt} ${this.#model ? "What you see is what was last known. " : ""}It is tried again every few seconds.`,
-        h("button", { type: "button", onclick: () => (this.#watch ? this.#watch.again() : this.#load()) }, "Try again now"));
+      this.#tell(
+        `${error.message}${this.#doubt} ${this.#model ? "What you see is what was last known. " : ""}It is tried again every few seconds.`,
+        h(
+          "button",
+          { type: "button", onclick: () => (this.#watch ? this.#watch.again() : this.#load()) },
+          "Try again now",
+        ),
+      );
       return true;
     }
     if (!(error instanceof Refusal)) throw error;
@@ -355,7 +416,10 @@ class ClockPage extends HTMLElement {
       say(error.message, { error: true }); // and the sign-in page is there already
       return false;
     }
-    if (["CLOCK_NOT_FOUND", "CLOCK_EXPIRED", "INVALID_PARAMS"].includes(error.reason) && (!this.#model || error.reason !== "INVALID_PARAMS")) {
+    if (
+      ["CLOCK_NOT_FOUND", "CLOCK_EXPIRED", "INVALID_PARAMS"].includes(error.reason) &&
+      (!this.#model || error.reason !== "INVALID_PARAMS")
+    ) {
       this.#mourn(error.reason === "CLOCK_EXPIRED");
       return false;
     }
@@ -373,7 +437,12 @@ class ClockPage extends HTMLElement {
     this.#watch?.stop();
     const toClocks = h("a", { class: "button", href: "#/clocks" }, "Back to the clocks");
     if (!this.#model) {
-      this.#tell(expired ? "This clock has expired: clocks live for seven days." : "There is no such clock. It was deleted, or is somebody else's.", toClocks);
+      this.#tell(
+        expired
+          ? "This clock has expired: clocks live for seven days."
+          : "There is no such clock. It was deleted, or is somebody else's.",
+        toClocks,
+      );
       return;
     }
     this.classList.add("gone");
@@ -381,7 +450,9 @@ class ClockPage extends HTMLElement {
     this.#draw();
     this.#tell(
       `${expired ? "This clock has expired: clocks live for seven days." : "This clock was deleted elsewhere."} What you see is its last state.`,
-      h("button", { type: "button", class: "primary", onclick: () => this.#createAgain() }, "Create it again"), toClocks);
+      h("button", { type: "button", class: "primary", onclick: () => this.#createAgain() }, "Create it again"),
+      toClocks,
+    );
   }
 
   #tell(sentence, ...ways) {

@@ -16,7 +16,8 @@ export function describe(model, present, view) {
   const count = view.happened - present.happened;
   const changes = describeFlows(model, present, view);
   if (view.instant === present.instant) return next(model, present);
-  if (view.instant > present.instant) return [count ? `${plural(count, "item")} would post` : "Nothing would post", ...changes].join("; ");
+  if (view.instant > present.instant)
+    return [count ? `${plural(count, "item")} would post` : "Nothing would post", ...changes].join("; ");
   const since = count ? `${plural(-count, "item")} posted since` : "nothing has posted since";
   return [`Looking back: ${since}`, ...changes, "read-only, because time only moves forward"].join("; ");
 }
@@ -27,15 +28,20 @@ function describeFlows(model, present, view) {
   const changed = model.currencies.filter((currency) => from.flows.get(currency) !== to.flows.get(currency));
   const rest = changed.length - MOST_CURRENCIES;
   return [
-    ...changed.slice(0, MOST_CURRENCIES).map(
-      (currency) => `${formatMoney(from.flows.get(currency), currency)} → ${formatMoney(to.flows.get(currency), currency, { bare: true })}`),
+    ...changed
+      .slice(0, MOST_CURRENCIES)
+      .map(
+        (currency) =>
+          `${formatMoney(from.flows.get(currency), currency)} → ${formatMoney(to.flows.get(currency), currency, { bare: true })}`,
+      ),
     ...(rest > 0 ? [plural(rest, "more currency", "more currencies")] : []),
   ];
 }
 
 function next(model, present) {
   const item = model.items[present.happened];
-  if (!item) return model.items.length ? "Everything has happened; nothing more is scheduled" : "This clock has no items";
+  if (!item)
+    return model.items.length ? "Everything has happened; nothing more is scheduled" : "This clock has no items";
   return `Next: ${item.name}, ${amountOf(item)}, on ${formatInstant(item.at)}`;
 }
 
@@ -48,14 +54,19 @@ export function amountOf(item) {
 /** The same for those who listen to the slider. */
 export function speak(model, present, view) {
   const count = view.happened - present.happened;
-  const flows = model.currencies.slice(0, MOST_CURRENCIES).map((currency) => speakMoney(view.flows.get(currency), currency));
-  const posts = count > 0 ? `${plural(count, "item")} would post` : count < 0 ? `${plural(-count, "item")} posted since` : null;
+  const flows = model.currencies
+    .slice(0, MOST_CURRENCIES)
+    .map((currency) => speakMoney(view.flows.get(currency), currency));
+  const posts =
+    count > 0 ? `${plural(count, "item")} would post` : count < 0 ? `${plural(-count, "item")} posted since` : null;
   return [
     speakInstant(view.instant),
     view.instant < present.instant ? "looking back" : view.instant === present.instant ? "now" : null,
     flows.length ? `net flow ${flows.join(" and ")}` : null,
     posts ?? (view.instant > present.instant ? "nothing would post" : null),
-  ].filter(Boolean).join(", ");
+  ]
+    .filter(Boolean)
+    .join(", ");
 }
 
 // Rows of things that happen: each is posted, next (the preview would post it), pending, or, when looking back, later.
@@ -93,7 +104,11 @@ export class States {
 export function stateMark(kind) {
   const { mark } = LANES.find((lane) => lane.kind === kind);
   return [
-    s("svg", { class: `mark ${kind}`, width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true" }, s("path", { d: `M0 0${mark}` })),
+    s(
+      "svg",
+      { class: `mark ${kind}`, width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true" },
+      s("path", { d: `M0 0${mark}` }),
+    ),
     h("span", { class: "state" }),
   ];
 }
@@ -103,10 +118,18 @@ export function stateMark(kind) {
 /** Show a dialog and wait for its answer, which is null when it was closed without one. */
 function ask(label, ...content) {
   return new Promise((resolve) => {
-    const dialog = h("dialog", { class: "card", "aria-label": label, onclose: () => {
-      dialog.remove();
-      resolve(dialog.returnValue || null);
-    } }, h("form", { method: "dialog" }, content));
+    const dialog = h(
+      "dialog",
+      {
+        class: "card",
+        "aria-label": label,
+        onclose: () => {
+          dialog.remove();
+          resolve(dialog.returnValue || null);
+        },
+      },
+      h("form", { method: "dialog" }, content),
+    );
     document.body.append(dialog);
     dialog.returnValue = "";
     dialog.showModal();
@@ -117,30 +140,52 @@ const buttons = (...all) => h("div", { class: "row answers" }, all);
 const cancel = () => h("button", { value: "", autofocus: true }, "Cancel");
 
 export async function askToDelete(name) {
-  const answer = await ask("Delete the clock",
+  const answer = await ask(
+    "Delete the clock",
     h("h2", {}, `Delete ${name}?`),
     h("p", {}, "It is gone for good, for everybody who uses it. Forks of it stay."),
-    buttons(cancel(), h("button", { value: "delete", class: "danger" }, "Delete the clock")));
+    buttons(cancel(), h("button", { value: "delete", class: "danger" }, "Delete the clock")),
+  );
   return answer === "delete";
 }
 
 /** Where a fork shall stand: an instant, `null` for no fork, or `"start"`. */
 export async function askWhereToFork(model, instant) {
-  const places = [["start", "at its start", model.start], ["now", "now", model.now]];
+  const places = [
+    ["start", "at its start", model.start],
+    ["now", "now", model.now],
+  ];
   if (instant !== model.now) places.push(["preview", "at the preview", instant]);
   let chosen = places.at(-1)[0];
-  const answer = await ask("Fork the clock",
+  const answer = await ask(
+    "Fork the clock",
     h("h2", {}, "Fork this clock"),
     h("p", {}, "A fork has the same items, and a time of its own. This clock stays as it is."),
-    h("fieldset", {}, h("legend", {}, "The fork stands"),
-      places.map(([value, text, at]) => h("label", {},
-        h("input", { type: "radio", name: "place", value, checked: value === chosen, onchange: () => (chosen = value) }),
-        h("span", {}, `${text}, ${formatInstant(at)}`)))),
+    h(
+      "fieldset",
+      {},
+      h("legend", {}, "The fork stands"),
+      places.map(([value, text, at]) =>
+        h(
+          "label",
+          {},
+          h("input", {
+            type: "radio",
+            name: "place",
+            value,
+            checked: value === chosen,
+            onchange: () => (chosen = value),
+          }),
+          h("span", {}, `${text}, ${formatInstant(at)}`),
+        ),
+      ),
+    ),
     // Enter anywhere forks, which hurts nobody, because only a button that submits can be pressed by it.
     buttons(
       h("button", { type: "button", onclick: (event) => event.target.closest("dialog").close("") }, "Cancel"),
       h("button", { value: "fork", class: "primary" }, "Fork"),
-    ));
+    ),
+  );
   if (answer !== "fork") return null;
   return chosen === "start" ? "start" : places.find(([value]) => value === chosen)[2];
 }

@@ -1,7 +1,7 @@
 // The clocks of whoever is signed in, and the ways to make another.
 
 import { smallCurve } from "./chart.js";
-import { h, newId, say, show, tabList, whileBusy } from "./dom.js";
+import { h, newId, onSubmit, say, show, tabList, whileBusy } from "./dom.js";
 import { formatInstant, formatWait, locale } from "./format.js";
 import { addMonths, DAY, HOUR, readClock, readParams, startOfDay } from "./model.js";
 import { Away, call, nameOf, onEnd, Refusal, rename, scenarios, sessionCheck } from "./rpc.js";
@@ -14,7 +14,9 @@ let isUnderWay = false;
 onEnd(() => (lost = { text: null, key: null }));
 
 // Without https, and elsewhere than on this machine, browsers have no randomUUID.
-const newKey = () => crypto.randomUUID?.() ?? [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+const newKey = () =>
+  crypto.randomUUID?.() ??
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** Create it, name it in this browser, and go there, unless the person has gone elsewhere. Throws Refusal or Away. */
 export async function createClock(params, name) {
@@ -42,43 +44,66 @@ export async function createClock(params, name) {
 
 /** What to tell a person whose clock was not created. */
 export function whyNotCreated(error) {
-  if (error instanceof Away) return "The server cannot be reached. Try again when it runs; you will not get two clocks.";
+  if (error instanceof Away)
+    return "The server cannot be reached. Try again when it runs; you will not get two clocks.";
   if (!(error instanceof Refusal)) throw error;
   if (error.reason === "RATE_LIMITED") {
     return `You have as many clocks as you may. The oldest expires in ${formatWait(error.data.retryAfterSeconds * 1000)}; to make room now, delete one.`;
   }
-  if (error.reason === "INVALID_PARAMS") return `The server refused ${error.data.errors.length === 1 ? "one field" : `${error.data.errors.length} fields`}.`;
+  if (error.reason === "INVALID_PARAMS")
+    return `The server refused ${error.data.errors.length === 1 ? "one field" : `${error.data.errors.length} fields`}.`;
   return error.message;
 }
 
 /** The faults that it named, each `{ path, message }`, or none. */
-export const faultsOf = (error) => (error instanceof Refusal && error.reason === "INVALID_PARAMS" ? error.data.errors : []);
+export const faultsOf = (error) =>
+  error instanceof Refusal && error.reason === "INVALID_PARAMS" ? error.data.errors : [];
 
 /** Faults with their paths, the first of them if they are very many. */
 function faultList(faults) {
   const rest = faults.length - MOST_LISTED;
-  return faults.length > 0 && h("ul", { class: "faults" },
-    faults.slice(0, MOST_LISTED).map(({ path, message }) => h("li", {}, h("code", {}, path), ` ${message}`)), rest > 0 && h("li", {}, `and ${rest} more`));
+  return (
+    faults.length > 0 &&
+    h(
+      "ul",
+      { class: "faults" },
+      faults.slice(0, MOST_LISTED).map(({ path, message }) => h("li", {}, h("code", {}, path), ` ${message}`)),
+      rest > 0 && h("li", {}, `and ${rest} more`),
+    )
+  );
 }
 
 const MOST = { transactions: 100, goals: 25, contributions: 100 };
-const membersOf = (value) => Object.keys(value).filter((name) => !(name in MOST && Array.isArray(value[name]) && !value[name].length));
+const membersOf = (value) =>
+  Object.keys(value).filter((name) => !(name in MOST && Array.isArray(value[name]) && !value[name].length));
 const WHOLE_SECOND = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.0+)?(Z|[+-]\d\d:\d\d)$/;
 
 /** Whether two parameters say the same: a moment may be written in more than one way, and no list is an empty one. */
 export function saysSame(one, other) {
   if (one === other) return true;
-  if (typeof one === "string" && typeof other === "string") return [one, other].every((text) => WHOLE_SECOND.test(text)) && Date.parse(one) === Date.parse(other);
-  if (!one || !other || typeof one !== "object" || typeof other !== "object" || Array.isArray(one) !== Array.isArray(other)) return false;
+  if (typeof one === "string" && typeof other === "string")
+    return [one, other].every((text) => WHOLE_SECOND.test(text)) && Date.parse(one) === Date.parse(other);
+  if (
+    !one ||
+    !other ||
+    typeof one !== "object" ||
+    typeof other !== "object" ||
+    Array.isArray(one) !== Array.isArray(other)
+  )
+    return false;
   const names = membersOf(one);
-  return names.length === membersOf(other).length && names.every((name) => Object.hasOwn(other, name) && saysSame(one[name], other[name]));
+  return (
+    names.length === membersOf(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && saysSame(one[name], other[name]))
+  );
 }
 
 // A clock from JSON: what createTestClock takes, as it is.
 
 function readJson(text) {
   const params = JSON.parse(text.trim() || "{}");
-  if (params === null || typeof params !== "object" || Array.isArray(params)) throw new SyntaxError("the parameters are an object, in braces");
+  if (params === null || typeof params !== "object" || Array.isArray(params))
+    throw new SyntaxError("the parameters are an object, in braces");
   return params;
 }
 
@@ -91,7 +116,8 @@ function whyNotInForm(draft) {
   } catch (error) {
     return `The form cannot read this, because it is not whole: ${error.message}.`;
   }
-  if (!saysSame(createForm({ params }).params(), params)) return "The form has no place for some of this. You can create the clock from here, as it is written.";
+  if (!saysSame(createForm({ params }).params(), params))
+    return "The form has no place for some of this. You can create the clock from here, as it is written.";
   draft.params = params;
   return "";
 }
@@ -99,14 +125,17 @@ function whyNotInForm(draft) {
 /** `draft` is `{ name, params, text }`; what is written is kept in it as text until the form changes it. */
 function jsonForm(draft) {
   const outcome = h("div", { role: "alert", id: newId() });
-  const text = h("textarea", { id: newId(), class: "mono", rows: 18, spellcheck: "false", "aria-describedby": outcome.id }, draft.text ?? JSON.stringify(draft.params, null, 2));
+  const text = h(
+    "textarea",
+    { id: newId(), class: "mono", rows: 18, spellcheck: "false", "aria-describedby": outcome.id },
+    draft.text ?? JSON.stringify(draft.params, null, 2),
+  );
   const button = h("button", { class: "primary" }, "Create clock");
 
   function refuse(sentence, faults = []) {
     if (sentence) text.setAttribute("aria-invalid", "true");
     else text.removeAttribute("aria-invalid");
-    show(outcome, sentence && h("p", { class: "error" }, sentence),
-      faultList(faults));
+    show(outcome, sentence && h("p", { class: "error" }, sentence), faultList(faults));
     if (sentence) text.focus();
   }
 
@@ -127,9 +156,17 @@ function jsonForm(draft) {
   }
 
   text.addEventListener("input", () => (draft.text = text.value));
-  const form = h("form", { class: "card create", noValidate: true, onsubmit: (event) => (event.preventDefault(), whileBusy(button, create)) },
-    outcome, h("div", {}, h("label", { for: text.id }, "Parameters of createTestClock"), text),
-    h("div", { class: "row" }, button, h("a", { href: "#/api/createTestClock" }, "What they mean")));
+  const form = h(
+    "form",
+    {
+      class: "card create",
+      noValidate: true,
+      onsubmit: onSubmit(() => whileBusy(button, create)),
+    },
+    outcome,
+    h("div", {}, h("label", { for: text.id }, "Parameters of createTestClock"), text),
+    h("div", { class: "row" }, button, h("a", { href: "#/api/createTestClock" }, "What they mean")),
+  );
   return Object.assign(form, { refuse });
 }
 
@@ -149,7 +186,8 @@ const format = new Intl.NumberFormat(locale, { useGrouping: "always", numberingS
 const usual = (text) => text.trim().replace(/\s/g, " ").replace(/’/g, "'");
 
 /** How a locale separates groups and fraction. */
-const marksOf = (format) => Object.fromEntries(format.formatToParts(1234567.8).map(({ type, value }) => [type, usual(value) || " "]));
+const marksOf = (format) =>
+  Object.fromEntries(format.formatToParts(1234567.8).map(({ type, value }) => [type, usual(value) || " "]));
 const MARKS = marksOf(format);
 
 /**
@@ -159,7 +197,8 @@ const MARKS = marksOf(format);
 export function readAmount(text, { group = ",", decimal = "." } = MARKS) {
   const written = usual(text);
   const number = (whole) => (Number.isFinite(Number(whole)) ? Number(whole) : text);
-  if (new RegExp(`^-?[1-9]\\d{0,2}(\\${group}\\d{3})+(\\${decimal}\\d+)?$`).test(written)) return number(written.replaceAll(group, "").replace(decimal, "."));
+  if (new RegExp(`^-?[1-9]\\d{0,2}(\\${group}\\d{3})+(\\${decimal}\\d+)?$`).test(written))
+    return number(written.replaceAll(group, "").replace(decimal, "."));
   if (new RegExp(`^-?\\d+(\\${decimal}\\d+)?(e-\\d+)?$`).test(written)) return number(written.replace(decimal, "."));
   // With three digits behind it, elsewhere than where it is usual, a point may be meant to separate thousands.
   return /^-?\d+\.\d+(e-\d+)?$/.test(written) && !/^-?[1-9]\d{0,2}\.\d{3}$/.test(written) ? number(written) : text;
@@ -169,7 +208,9 @@ const writeAmount = (value) => (typeof value === "number" ? String(value).replac
 
 /** A month after the last, on its last day if need be; or on the first morning of the clock. */
 function likelyTime(last, start) {
-  return new Date(last ? addMonths(Date.parse(last), 1) : (Date.parse(start) || startOfDay(Date.now())) + 9 * HOUR).toISOString();
+  return new Date(
+    last ? addMonths(Date.parse(last), 1) : (Date.parse(start) || startOfDay(Date.now())) + 9 * HOUR,
+  ).toISOString();
 }
 
 /** A field with its label and a place for its fault. `read()` gives what it holds, or undefined if that is nothing. */
@@ -192,9 +233,16 @@ function field(key, label, control, read = (text) => text) {
   });
 }
 
-const text = (value, more = {}) => h("input", { type: "text", autocomplete: "off", value: value === undefined ? "" : String(value), ...more });
+const text = (value, more = {}) =>
+  h("input", { type: "text", autocomplete: "off", value: value === undefined ? "" : String(value), ...more });
 const amount = (value, more = {}) => text(writeAmount(value), { inputMode: "decimal", ...more });
-const when = (value) => h("input", { type: "datetime-local", value: toField(value), max: "9999-12-31T23:59", step: toField(value).length > 16 && "1" });
+const when = (value) =>
+  h("input", {
+    type: "datetime-local",
+    value: toField(value),
+    max: "9999-12-31T23:59",
+    step: toField(value).length > 16 && "1",
+  });
 
 /**
  * Entries that can be added and removed. `make(entry, before, start)` gives a row with `fields`; an entry that is added by
@@ -221,7 +269,17 @@ function rows(key, { title, add, hint }, make, start) {
 
   function append(entry, byHand = false) {
     const row = make(entry, all.at(-1), start);
-    row.removal = h("button", { type: "button", class: "plain removal", "aria-label": `Remove this of ${title.toLowerCase()}`, title: "Remove", onclick: () => remove(row) }, "✕");
+    row.removal = h(
+      "button",
+      {
+        type: "button",
+        class: "plain removal",
+        "aria-label": `Remove this of ${title.toLowerCase()}`,
+        title: "Remove",
+        onclick: () => remove(row),
+      },
+      "✕",
+    );
     row.element = h("li", {}, h("div", { class: "cells" }, row.fields, row.removal), row.more);
     all.push(row);
     list.append(row.element);
@@ -235,7 +293,10 @@ function rows(key, { title, add, hint }, make, start) {
 
 function read({ fields, contributions }) {
   const entries = fields.map((one) => [one.key, one.read()]).filter(([, value]) => value !== undefined);
-  return { ...Object.fromEntries(entries), ...(contributions?.all.length && { contributions: contributions.all.map(read) }) };
+  return {
+    ...Object.fromEntries(entries),
+    ...(contributions?.all.length && { contributions: contributions.all.map(read) }),
+  };
 }
 
 // A draft that was written as JSON may be anything.
@@ -243,24 +304,54 @@ const listOf = (given) => (Array.isArray(given) ? given.filter((entry) => entry 
 
 function transaction(entry, before, start) {
   const last = before && read(before);
-  const { at, name, amount: sum, currency, type, category } = entry ?? { at: last?.at ?? likelyTime(null, start()), currency: last?.currency ?? "EUR" };
-  const letters = text(currency, { maxLength: 3, list: "currencies", autocapitalize: "characters", spellcheck: "false", oninput: (event) => (event.target.value = event.target.value.toUpperCase()) });
-  const kind = h("select", {}, [["EXPENSE", "Expense"], ["INCOME", "Income"]].map(([value, label]) => h("option", { value, selected: value === type }, label)));
+  const {
+    at,
+    name,
+    amount: sum,
+    currency,
+    type,
+    category,
+  } = entry ?? { at: last?.at ?? likelyTime(null, start()), currency: last?.currency ?? "EUR" };
+  const letters = text(currency, {
+    maxLength: 3,
+    list: "currencies",
+    autocapitalize: "characters",
+    spellcheck: "false",
+    oninput: (event) => (event.target.value = event.target.value.toUpperCase()),
+  });
+  const kind = h(
+    "select",
+    {},
+    [
+      ["EXPENSE", "Expense"],
+      ["INCOME", "Income"],
+    ].map(([value, label]) => h("option", { value, selected: value === type }, label)),
+  );
   return {
     fields: [
-      field("name", "Name", text(name)), field("type", "Type", kind), field("amount", "Amount", amount(sum), readAmount), field("currency", "Currency", letters),
-      field("category", "Category", text(category, { placeholder: "optional" })), field("at", "When (UTC)", when(at), fromField),
+      field("name", "Name", text(name)),
+      field("type", "Type", kind),
+      field("amount", "Amount", amount(sum), readAmount),
+      field("currency", "Currency", letters),
+      field("category", "Category", text(category, { placeholder: "optional" })),
+      field("at", "When (UTC)", when(at), fromField),
     ],
   };
 }
 
-function goal(entry, before, start) {
+function goal(entry, _before, start) {
   const { name, targetAmount, initialAmount, contributions = [] } = entry ?? {};
-  const list = rows("contributions", { title: "Contributions", add: "Add a contribution", hint: "" }, contribution, start);
+  const list = rows(
+    "contributions",
+    { title: "Contributions", add: "Add a contribution", hint: "" },
+    contribution,
+    start,
+  );
   listOf(contributions).forEach((one) => list.append(one));
   return {
     fields: [
-      field("name", "Name", text(name)), field("targetAmount", "Target", amount(targetAmount), readAmount),
+      field("name", "Name", text(name)),
+      field("targetAmount", "Target", amount(targetAmount), readAmount),
       field("initialAmount", "Saved already", amount(initialAmount, { placeholder: "0" }), readAmount),
     ],
     contributions: list,
@@ -271,16 +362,32 @@ function goal(entry, before, start) {
 function contribution(entry, before, start) {
   const last = before && read(before);
   const { at, amount: sum } = entry ?? { at: likelyTime(last?.at, start()), amount: last?.amount };
-  return { fields: [field("amount", "Amount", amount(sum), readAmount), field("at", "When (UTC)", when(at), fromField)] };
+  return {
+    fields: [field("amount", "Amount", amount(sum), readAmount), field("at", "When (UTC)", when(at), fromField)],
+  };
 }
 
 /** `draft` is `{ name, params, text }`; what is written is kept in it. */
 function createForm(draft) {
   const { frozenTime, transactions = [], goals = [] } = draft.params;
-  const name = field("clock-name", "Name of the clock", text(draft.name, { placeholder: "optional; stays in this browser" }));
+  const name = field(
+    "clock-name",
+    "Name of the clock",
+    text(draft.name, { placeholder: "optional; stays in this browser" }),
+  );
   const start = field("frozenTime", "Starts at (UTC)", when(frozenTime), fromField);
-  const money = rows("transactions", { title: "Transactions", add: "Add a transaction", hint: "Salaries, rents, and whatever else comes and goes." }, transaction, start.read);
-  const saving = rows("goals", { title: "Goals", add: "Add a goal", hint: "What is saved for, with what is put aside and when." }, goal, start.read);
+  const money = rows(
+    "transactions",
+    { title: "Transactions", add: "Add a transaction", hint: "Salaries, rents, and whatever else comes and goes." },
+    transaction,
+    start.read,
+  );
+  const saving = rows(
+    "goals",
+    { title: "Goals", add: "Add a goal", hint: "What is saved for, with what is put aside and when." },
+    goal,
+    start.read,
+  );
   listOf(transactions).forEach((entry) => money.append(entry));
   listOf(goals).forEach((entry) => saving.append(entry));
   const outcome = h("div", { role: "alert" });
@@ -295,7 +402,11 @@ function createForm(draft) {
   /** Every field with the path by which the server calls it. */
   function* paths() {
     yield ["frozenTime", start];
-    for (const [key, list] of [["transactions", money], ["goals", saving]]) yield* pathsOf(key, list);
+    for (const [key, list] of [
+      ["transactions", money],
+      ["goals", saving],
+    ])
+      yield* pathsOf(key, list);
   }
 
   function* pathsOf(key, list) {
@@ -312,14 +423,20 @@ function createForm(draft) {
       one.complain(byPath.get(path) ?? "");
       if (byPath.delete(path)) first ??= one;
     }
-    show(outcome, sentence && h("p", { class: "error" }, sentence, first && " Look at the marked fields."),
-      faultList([...byPath].map(([path, message]) => ({ path, message }))));
+    show(
+      outcome,
+      sentence && h("p", { class: "error" }, sentence, first && " Look at the marked fields."),
+      faultList([...byPath].map(([path, message]) => ({ path, message }))),
+    );
     first?.focusOn();
   }
 
   async function create() {
     const noNumbers = [...paths()].filter(([path, one]) => /amount$/i.test(path) && typeof one.read() === "string");
-    refuse(noNumbers.length ? "Nothing was sent." : "", noNumbers.map(([path]) => ({ path, message: `must be a number, such as ${format.format(1234.5)}` })));
+    refuse(
+      noNumbers.length ? "Nothing was sent." : "",
+      noNumbers.map(([path]) => ({ path, message: `must be a number, such as ${format.format(1234.5)}` })),
+    );
     if (noNumbers.length) return;
     try {
       await createClock(params(), name.read());
@@ -336,11 +453,30 @@ function createForm(draft) {
     kept = now;
     Object.assign(draft, { params: now, text: undefined });
   };
-  const form = h("form", { class: "card create", noValidate: true, oninput: keep, onclick: keep, onsubmit: (event) => (event.preventDefault(), whileBusy(button, create)) },
-    h("datalist", { id: "currencies" }, CURRENCIES.map((value) => h("option", { value }))),
+  const form = h(
+    "form",
+    {
+      class: "card create",
+      noValidate: true,
+      oninput: keep,
+      onclick: keep,
+      onsubmit: onSubmit(() => whileBusy(button, create)),
+    },
+    h(
+      "datalist",
+      { id: "currencies" },
+      CURRENCIES.map((value) => h("option", { value })),
+    ),
     h("div", { class: "cells head" }, name, start),
-    h("p", { class: "quiet" }, "Without a start the clock begins now. It ends ten years after its start; all that happens lies between the two."),
-    money.element, saving.element, h("div", { class: "row finish" }, button, outcome));
+    h(
+      "p",
+      { class: "quiet" },
+      "Without a start the clock begins now. It ends ten years after its start; all that happens lies between the two.",
+    ),
+    money.element,
+    saving.element,
+    h("div", { class: "row finish" }, button, outcome),
+  );
   return Object.assign(form, { params });
 }
 
@@ -354,22 +490,51 @@ const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 function contents(model) {
   const transactions = model.items.filter((item) => item.kind !== "goal").length;
-  return [counted(transactions, "transaction"), model.goals.length && counted(model.goals.length, "goal"), model.currencies.join(", ")].filter(Boolean).join(" · ");
+  return [
+    counted(transactions, "transaction"),
+    model.goals.length && counted(model.goals.length, "goal"),
+    model.currencies.join(", "),
+  ]
+    .filter(Boolean)
+    .join(" · ");
 }
 
 function card({ title, about, params }, edit) {
   const model = readParams(params);
-  const button = h("button", { type: "button", class: "primary" }, "Create", h("span", { class: "unseen" }, ` ${title}`));
-  button.addEventListener("click", () => whileBusy(button, async () => {
-    try {
-      await createClock(params, title);
-    } catch (error) {
-      say(whyNotCreated(error), { error: true });
-    }
-  }));
-  return h("li", { class: "card scenario" },
-    h("h2", {}, title), h("p", {}, about), smallCurve(model, { width: 320, height: 72 }), h("p", { class: "quiet" }, contents(model)),
-    h("div", { class: "row" }, button, h("button", { type: "button", onclick: () => edit({ name: title, params }) }, "Edit first", h("span", { class: "unseen" }, `: ${title}`))));
+  const button = h(
+    "button",
+    { type: "button", class: "primary" },
+    "Create",
+    h("span", { class: "unseen" }, ` ${title}`),
+  );
+  button.addEventListener("click", () =>
+    whileBusy(button, async () => {
+      try {
+        await createClock(params, title);
+      } catch (error) {
+        say(whyNotCreated(error), { error: true });
+      }
+    }),
+  );
+  return h(
+    "li",
+    { class: "card scenario" },
+    h("h2", {}, title),
+    h("p", {}, about),
+    smallCurve(model, { width: 320, height: 72 }),
+    h("p", { class: "quiet" }, contents(model)),
+    h(
+      "div",
+      { class: "row" },
+      button,
+      h(
+        "button",
+        { type: "button", onclick: () => edit({ name: title, params }) },
+        "Edit first",
+        h("span", { class: "unseen" }, `: ${title}`),
+      ),
+    ),
+  );
 }
 
 /** `edit({ name, params })` is called for those who want to change a scenario before they make a clock of it. */
@@ -378,11 +543,26 @@ function gallery(edit) {
   const load = async () => {
     try {
       const all = (await scenarios()).toSorted((one, other) => rank(one) - rank(other));
-      show(place, h("ul", { class: "cards" }, all.map((scenario) => card(scenario, edit))));
+      show(
+        place,
+        h(
+          "ul",
+          { class: "cards" },
+          all.map((scenario) => card(scenario, edit)),
+        ),
+      );
     } catch {
       const again = h("button", { type: "button" }, "Try again");
       again.addEventListener("click", () => whileBusy(again, load));
-      show(place, h("div", { class: "card row" }, h("p", { role: "alert" }, "The scenarios cannot be loaded. Is the server running?"), again));
+      show(
+        place,
+        h(
+          "div",
+          { class: "card row" },
+          h("p", { role: "alert" }, "The scenarios cannot be loaded. Is the server running?"),
+          again,
+        ),
+      );
     }
   };
   load();
@@ -457,9 +637,15 @@ class ClocksPage extends HTMLElement {
   }
 
   #drawFirst() {
-    this.#show("Start with a scenario",
-      h("p", { class: "quiet" }, "Each makes a clock of your own, which you can move. Nothing here is real money, and a clock is deleted after seven days."),
-      this.#ways());
+    this.#show(
+      "Start with a scenario",
+      h(
+        "p",
+        { class: "quiet" },
+        "Each makes a clock of your own, which you can move. Nothing here is real money, and a clock is deleted after seven days.",
+      ),
+      this.#ways(),
+    );
   }
 
   #drawNew() {
@@ -475,7 +661,7 @@ class ClocksPage extends HTMLElement {
       ways.querySelector("form input").focus();
     };
     let json;
-    const mayLeave = (from, to) => {
+    const mayLeave = (_from, to) => {
       const why = to === 1 && whyNotInForm(draft);
       if (!why) return true;
       // There the text can be mended, wherever somebody has come from.
@@ -483,11 +669,15 @@ class ClocksPage extends HTMLElement {
       json.refuse(why);
       return false;
     };
-    const ways = tabList("Ways to make a clock", [
-      { title: "Scenarios", build: () => gallery(edit) },
-      { title: "Form", build: () => createForm(draft) },
-      { title: "JSON", build: () => (json = jsonForm(draft)) },
-    ], { mayLeave });
+    const ways = tabList(
+      "Ways to make a clock",
+      [
+        { title: "Scenarios", build: () => gallery(edit) },
+        { title: "Form", build: () => createForm(draft) },
+        { title: "JSON", build: () => (json = jsonForm(draft)) },
+      ],
+      { mayLeave },
+    );
     return ways;
   }
 
@@ -533,7 +723,8 @@ class ClocksPage extends HTMLElement {
       const left = Date.parse(clock.expiresAt) - Date.now();
       const isSoon = left < DAY;
       expiry.classList.toggle("soon", isSoon);
-      expiry.textContent = left <= 0 ? "▲ Expired" : `${isSoon ? "▲ Expires soon, in" : "Expires in"} ${formatWait(left)}`;
+      expiry.textContent =
+        left <= 0 ? "▲ Expired" : `${isSoon ? "▲ Expires soon, in" : "Expires in"} ${formatWait(left)}`;
     };
     drawNow(clock);
     drawExpiry();
@@ -544,7 +735,17 @@ class ClocksPage extends HTMLElement {
 
   #drawName(place, id, { focus = false } = {}) {
     const name = nameOf(id);
-    const change = h("button", { type: "button", class: "plain rename", "aria-label": `Rename ${name}`, title: "Rename", onclick: () => this.#editName(place, id) }, "✎");
+    const change = h(
+      "button",
+      {
+        type: "button",
+        class: "plain rename",
+        "aria-label": `Rename ${name}`,
+        title: "Rename",
+        onclick: () => this.#editName(place, id),
+      },
+      "✎",
+    );
     show(place, h("h2", {}, h("a", { href: `#/clock/${id}` }, name)), change);
     if (focus) change.focus();
   }
@@ -557,8 +758,16 @@ class ClocksPage extends HTMLElement {
       if (input.value !== nameOf(id)) rename(id, input.value);
       finish();
     };
-    show(place, h("form", { class: "row", onsubmit: keep, onkeydown: (event) => event.key === "Escape" && finish() },
-      h("label", { for: input.id, class: "unseen" }, "Name of the clock, kept in this browser"), input, h("button", {}, "Keep")));
+    show(
+      place,
+      h(
+        "form",
+        { class: "row", onsubmit: keep, onkeydown: (event) => event.key === "Escape" && finish() },
+        h("label", { for: input.id, class: "unseen" }, "Name of the clock, kept in this browser"),
+        input,
+        h("button", {}, "Keep"),
+      ),
+    );
     input.select();
   }
 
@@ -583,18 +792,33 @@ class ClocksPage extends HTMLElement {
 
   async #fetch({ clock, details, drawNow }) {
     try {
-      const { clock: whole } = await call("getTestClock", { id: clock.id }, { quiet: true, signal: this.#leaving.signal });
+      const { clock: whole } = await call(
+        "getTestClock",
+        { id: clock.id },
+        { quiet: true, signal: this.#leaving.signal },
+      );
       const model = readClock(whole);
       const posted = model.items.filter((item) => item.happened).length;
       drawNow(whole);
       if (model.items.length === 0) show(details, h("p", { class: "quiet" }, "Nothing is scheduled on this clock."));
-      else show(details, smallCurve(model, { width: 320, height: 72 }),
-        h("p", { class: "quiet counts" }, h("span", {}, `● ${posted} posted`), h("span", {}, `○ ${model.items.length - posted} pending`)));
+      else
+        show(
+          details,
+          smallCurve(model, { width: 320, height: 72 }),
+          h(
+            "p",
+            { class: "quiet counts" },
+            h("span", {}, `● ${posted} posted`),
+            h("span", {}, `○ ${model.items.length - posted} pending`),
+          ),
+        );
     } catch (error) {
       if (this.#leaving.signal.aborted) return;
       if (!(error instanceof Away || error instanceof Refusal)) throw error;
       const again = h("button", { type: "button" }, "Try again");
-      again.addEventListener("click", () => whileBusy(again, () => this.#fetch(this.#cards.get(details.parentElement))));
+      again.addEventListener("click", () =>
+        whileBusy(again, () => this.#fetch(this.#cards.get(details.parentElement))),
+      );
       show(details, h("p", { class: "error" }, GONE[error.reason] ?? error.message), !GONE[error.reason] && again);
     }
   }

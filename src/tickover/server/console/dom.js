@@ -71,6 +71,12 @@ export async function whileBusy(button, work) {
   }
 }
 
+/** Return a submit listener that runs `work` and keeps the browser from sending the form. */
+export const onSubmit = (work) => (event) => {
+  event.preventDefault();
+  work();
+};
+
 let lastId = 0;
 
 /** An id for an element, which no other has. */
@@ -90,7 +96,12 @@ export function tabList(label, tabs, { chosen = 0, mayLeave = () => true } = {})
   let current = chosen;
 
   const buttons = tabs.map(({ title }, number) =>
-    h("button", { type: "button", role: "tab", id: `${id}-${number}`, "aria-controls": id, onclick: () => choose(number) }, title));
+    h(
+      "button",
+      { type: "button", role: "tab", id: `${id}-${number}`, "aria-controls": id, onclick: () => choose(number) },
+      title,
+    ),
+  );
 
   function choose(number, { force = false } = {}) {
     if (!force && (number === current || !mayLeave(current, number))) return;

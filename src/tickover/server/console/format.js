@@ -4,7 +4,12 @@ export const locale = navigator.languages?.length ? [...navigator.languages] : u
 const day = new Intl.DateTimeFormat(locale, { timeZone: "UTC", day: "2-digit", month: "short", year: "numeric" });
 const shortDay = new Intl.DateTimeFormat(locale, { timeZone: "UTC", day: "2-digit", month: "short" });
 const time = new Intl.DateTimeFormat(locale, { timeZone: "UTC", hour: "2-digit", minute: "2-digit" });
-const exactTime = new Intl.DateTimeFormat(locale, { timeZone: "UTC", hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const exactTime = new Intl.DateTimeFormat(locale, {
+  timeZone: "UTC",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+});
 const longDay = new Intl.DateTimeFormat(locale, { timeZone: "UTC", day: "numeric", month: "long", year: "numeric" });
 const monthOfYear = new Intl.DateTimeFormat(locale, { timeZone: "UTC", month: "short", year: "numeric" });
 const year = new Intl.DateTimeFormat(locale, { timeZone: "UTC", year: "numeric" });
@@ -21,7 +26,8 @@ const isMidnight = (instant) => instant % 86_400_000 === 0;
 export const formatDay = (instant) => day.format(instant);
 export const formatShortDay = (instant) => shortDay.format(instant);
 export const formatMonth = (instant) => month.format(instant);
-export const formatInstant = (instant) => (isMidnight(instant) ? formatDay(instant) : `${formatDay(instant)}, ${formatTime(instant)} UTC`);
+export const formatInstant = (instant) =>
+  isMidnight(instant) ? formatDay(instant) : `${formatDay(instant)}, ${formatTime(instant)} UTC`;
 export const formatTime = (instant) => (instant % 60_000 === 0 ? time : exactTime).format(instant);
 export const formatMonthOfYear = (instant) => monthOfYear.format(instant);
 export const formatYear = (instant) => year.format(instant);
@@ -33,14 +39,22 @@ export const formatCount = (number) => plain.format(number);
 export const formatSmall = (number) => (number !== 0 && Math.abs(number) < 0.001 ? smallest : small).format(number);
 
 /** As it is read aloud: `2 March 2027`, `2,460 euros`. */
-export const speakInstant = (instant) => longDay.format(instant) + (isMidnight(instant) ? "" : `, ${formatTime(instant)} UTC`);
+export const speakInstant = (instant) =>
+  longDay.format(instant) + (isMidnight(instant) ? "" : `, ${formatTime(instant)} UTC`);
 export function speakMoney(amount, currency) {
   const whole = Number.isInteger(amount);
   const key = `spoken ${currency} ${whole}`;
   if (!monies.has(key)) {
-    monies.set(key, new Intl.NumberFormat(locale, {
-      style: "currency", currency, currencyDisplay: "name", minimumFractionDigits: whole ? 0 : undefined, maximumFractionDigits: 20,
-    }));
+    monies.set(
+      key,
+      new Intl.NumberFormat(locale, {
+        style: "currency",
+        currency,
+        currencyDisplay: "name",
+        minimumFractionDigits: whole ? 0 : undefined,
+        maximumFractionDigits: 20,
+      }),
+    );
   }
   return monies.get(key).format(amount);
 }
@@ -50,12 +64,15 @@ export function formatMoney(amount, currency, { sign = "auto", bare = !currency 
   const key = `${currency} ${sign} ${bare}`;
   if (!monies.has(key)) {
     const style = currency && { style: "currency", currency, currencyDisplay: "code" };
-    monies.set(key, new Intl.NumberFormat(locale, {
-      ...(!bare && style),
-      minimumFractionDigits: style ? new Intl.NumberFormat(locale, style).resolvedOptions().minimumFractionDigits : 2,
-      maximumFractionDigits: 20,
-      signDisplay: sign,
-    }));
+    monies.set(
+      key,
+      new Intl.NumberFormat(locale, {
+        ...(!bare && style),
+        minimumFractionDigits: style ? new Intl.NumberFormat(locale, style).resolvedOptions().minimumFractionDigits : 2,
+        maximumFractionDigits: 20,
+        signDisplay: sign,
+      }),
+    );
   }
   return monies.get(key).format(amount);
 }

@@ -1,6 +1,6 @@
 // What is on a clock in rows: its transactions, its goals, and the timeline as a table.
 
-import { amountOf, plural, stateMark, States } from "./clock-words.js";
+import { amountOf, plural, States, stateMark } from "./clock-words.js";
 import { h, s, show } from "./dom.js";
 import {
   formatCount,
@@ -25,20 +25,42 @@ class Transactions extends HTMLElement {
     if (this.#schedule === model.id) return;
     this.#schedule = model.id;
     this.rows = items.map(row);
-    this.states = new States(items.map((item) => item.at), this.rows);
+    this.states = new States(
+      items.map((item) => item.at),
+      this.rows,
+    );
     this.count = h("span", { class: "quiet" });
-    this.scroller = h("div", { class: "rows", tabindex: "0", role: "region", "aria-labelledby": "transactions-title" },
-      h("table", { class: "data as-cards" },
-        this.head = h("thead", {}, h("tr", {},
-          ["When", "Name", "State"].map((title) => h("th", { scope: "col" }, title)), h("th", { scope: "col", class: "number" }, "Amount"))),
-        h("tbody", {}, this.rows)));
-    show(this, h("div", { class: "row top" }, h("h2", { id: "transactions-title" }, "Transactions"), this.count),
-      items.length ? this.scroller : h("p", { class: "quiet" }, "This clock has no transactions."));
+    this.scroller = h(
+      "div",
+      { class: "rows", tabindex: "0", role: "region", "aria-labelledby": "transactions-title" },
+      h(
+        "table",
+        { class: "data as-cards" },
+        (this.head = h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            ["When", "Name", "State"].map((title) => h("th", { scope: "col" }, title)),
+            h("th", { scope: "col", class: "number" }, "Amount"),
+          ),
+        )),
+        h("tbody", {}, this.rows),
+      ),
+    );
+    show(
+      this,
+      h("div", { class: "row top" }, h("h2", { id: "transactions-title" }, "Transactions"), this.count),
+      items.length ? this.scroller : h("p", { class: "quiet" }, "This clock has no transactions."),
+    );
   }
 
   preview(now, instant) {
     const { posted } = this.states.update(now, instant);
-    const count = this.rows.length ? `${posted} posted, ${plural(this.rows.length - posted, "pending", "pending")}` : "";
+    const count = this.rows.length
+      ? `${posted} posted, ${plural(this.rows.length - posted, "pending", "pending")}`
+      : "";
     if (this.count.textContent !== count) this.count.textContent = count;
     this.#reveal(posted);
   }
@@ -58,11 +80,25 @@ const isMidnight = (instant) => instant === startOfDay(instant);
 
 function row(item) {
   const [mark, state] = stateMark(item.kind);
-  return h("tr", {},
-    h("td", { class: "when" }, mark, formatDay(item.at), isMidnight(item.at) ? null : h("span", { class: "quiet detail" }, `${formatTime(item.at)} UTC`)),
-    h("th", { scope: "row", class: "name" }, item.name, item.category ? h("span", { class: "quiet detail" }, item.category) : null),
+  return h(
+    "tr",
+    {},
+    h(
+      "td",
+      { class: "when" },
+      mark,
+      formatDay(item.at),
+      isMidnight(item.at) ? null : h("span", { class: "quiet detail" }, `${formatTime(item.at)} UTC`),
+    ),
+    h(
+      "th",
+      { scope: "row", class: "name" },
+      item.name,
+      item.category ? h("span", { class: "quiet detail" }, item.category) : null,
+    ),
     h("td", { class: "how" }, state),
-    h("td", { class: `number ${item.kind}` }, amountOf(item)));
+    h("td", { class: `number ${item.kind}` }, amountOf(item)),
+  );
 }
 
 customElements.define("tick-transactions", Transactions);
@@ -83,10 +119,26 @@ class Goals extends HTMLElement {
     const many = model.goals.length > MOST_RINGS;
     const Form = many ? Bar : Ring;
     this.goals = model.goals.map((goal) => new Goal(goal, new Form()));
-    show(this, h("div", { class: "row top" }, h("h2", { id: "goals-title" }, "Goals"), many ? h("span", { class: "quiet" }, String(model.goals.length)) : null),
+    show(
+      this,
+      h(
+        "div",
+        { class: "row top" },
+        h("h2", { id: "goals-title" }, "Goals"),
+        many ? h("span", { class: "quiet" }, String(model.goals.length)) : null,
+      ),
       this.goals.length
-        ? h("ul", { class: many ? "goals bars" : "goals", tabindex: many ? "0" : undefined, "aria-labelledby": "goals-title" }, this.goals.map((goal) => goal.node))
-        : h("p", { class: "quiet" }, "This clock has no goals."));
+        ? h(
+            "ul",
+            {
+              class: many ? "goals bars" : "goals",
+              tabindex: many ? "0" : undefined,
+              "aria-labelledby": "goals-title",
+            },
+            this.goals.map((goal) => goal.node),
+          )
+        : h("p", { class: "quiet" }, "This clock has no goals."),
+    );
   }
 
   preview(present, view) {
@@ -104,10 +156,18 @@ class Goal {
     this.percent = h("span", { class: "percent" });
     this.amounts = h("p", {});
     this.next = h("p", { class: "quiet" });
-    this.list = h("details", { ontoggle: () => this.#open() }, h("summary", {}, plural(goal.contributions.length, "contribution")));
-    this.node = h("li", { class: "goal" }, form.node,
+    this.list = h(
+      "details",
+      { ontoggle: () => this.#open() },
+      h("summary", {}, plural(goal.contributions.length, "contribution")),
+    );
+    this.node = h(
+      "li",
+      { class: "goal" },
+      form.node,
       h("div", { class: "facts" }, h("h3", {}, goal.name), h("p", {}, this.percent), this.amounts, this.next),
-      goal.contributions.length ? this.list : null);
+      goal.contributions.length ? this.list : null,
+    );
   }
 
   preview(present, view, now, then) {
@@ -119,11 +179,20 @@ class Goal {
     this.form.draw(Math.min(now.percent, then.percent), Math.max(now.percent, then.percent));
     const changes = now.percent !== then.percent;
     this.percent.textContent = changes
-      ? then.posted > now.posted ? `${formatPercent(now.percent)} → ${formatPercent(then.percent)}` : `${formatPercent(then.percent)} then, ${formatPercent(now.percent)} now`
+      ? then.posted > now.posted
+        ? `${formatPercent(now.percent)} → ${formatPercent(then.percent)}`
+        : `${formatPercent(then.percent)} then, ${formatPercent(now.percent)} now`
       : formatPercent(then.percent);
-    const remaining = then.remaining > 0 ? `${formatMoney(then.remaining)} to go` : then.remaining < 0 ? `${formatMoney(-then.remaining)} more than needed` : "reached";
+    const remaining =
+      then.remaining > 0
+        ? `${formatMoney(then.remaining)} to go`
+        : then.remaining < 0
+          ? `${formatMoney(-then.remaining)} more than needed`
+          : "reached";
     this.amounts.textContent = `${formatMoney(then.current)} of ${formatMoney(then.target)} · ${remaining}`;
-    this.next.textContent = then.next ? `next ${formatMoney(then.next.amount, undefined, { sign: "always" })} on ${formatInstant(then.next.at)}` : "nothing more is scheduled";
+    this.next.textContent = then.next
+      ? `next ${formatMoney(then.next.amount, undefined, { sign: "always" })} on ${formatInstant(then.next.at)}`
+      : "nothing more is scheduled";
   }
 
   /** A hundred contributions for each of twenty-five goals: nobody reads them all, so they are made when they are asked for. */
@@ -131,10 +200,18 @@ class Goal {
     if (!this.list.open || this.states) return;
     const rows = this.goal.contributions.map((entry) => {
       const [mark, state] = stateMark("goal");
-      return h("li", {}, mark, h("span", { class: "when" }, formatInstant(entry.at)), state,
-        h("span", { class: "number" }, formatMoney(entry.amount, undefined, { sign: "always" })));
+      return h(
+        "li",
+        {},
+        mark,
+        h("span", { class: "when" }, formatInstant(entry.at)),
+        state,
+        h("span", { class: "number" }, formatMoney(entry.amount, undefined, { sign: "always" })),
+      );
     });
-    this.list.append(h("ol", { class: "contributions", tabindex: "0", "aria-label": `Contributions to ${this.goal.name}` }, rows));
+    this.list.append(
+      h("ol", { class: "contributions", tabindex: "0", "aria-label": `Contributions to ${this.goal.name}` }, rows),
+    );
     this.states = new States(this.goal.times, rows);
     this.states.update(...this.#instants);
   }
@@ -146,8 +223,13 @@ class Ring {
     this.ghost = circle("ghost");
     this.arc = circle("arc");
     this.text = s("text", { x: 40, y: 45, "text-anchor": "middle" });
-    this.node = s("svg", { class: "ring", width: 80, height: 80, viewBox: "0 0 80 80", "aria-hidden": "true" },
-      circle("track"), s("g", { transform: "rotate(-90 40 40)" }, this.ghost, this.arc), this.text);
+    this.node = s(
+      "svg",
+      { class: "ring", width: 80, height: 80, viewBox: "0 0 80 80", "aria-hidden": "true" },
+      circle("track"),
+      s("g", { transform: "rotate(-90 40 40)" }, this.ghost, this.arc),
+      this.text,
+    );
   }
 
   draw(low, high) {
@@ -184,7 +266,10 @@ customElements.define("tick-goals", Goals);
 
 function sum(items) {
   const { places, counts } = inCommonUnit(items.map((item) => item.amount));
-  return toNumber(counts.reduce((total, count) => total + count, 0n), places);
+  return toNumber(
+    counts.reduce((total, count) => total + count, 0n),
+    places,
+  );
 }
 
 const monthOf = (instant) => {
@@ -207,8 +292,14 @@ function rowsOf(model) {
     const flow = model.flows.find((one) => one.currency === currency);
     const end = flow?.values[countUntil(flow.times, addMonths(month, 1) - 0.001)];
     return {
-      month, currency, posted: items.filter((item) => item.happened).length, count: items.length,
-      income: of("income"), expense: of("expense"), goal: of("goal"), end,
+      month,
+      currency,
+      posted: items.filter((item) => item.happened).length,
+      count: items.length,
+      income: of("income"),
+      expense: of("expense"),
+      goal: of("goal"),
+      end,
     };
   });
 }
@@ -216,17 +307,39 @@ function rowsOf(model) {
 export function buildChartTable(model) {
   const bare = (amount, { currency }) => formatMoney(amount, currency, { bare: true });
   const money = (kind, row) => (row[kind].length ? bare(sum(row[kind]), row) : "");
-  const rows = rowsOf(model).map((row) => h("tr", {},
-    h("th", { scope: "row" }, formatMonthOfYear(row.month)),
-    h("td", {}, row.currency ?? "goals"),
-    h("td", { class: "number" }, `${formatCount(row.posted)} of ${formatCount(row.count)}`),
-    h("td", { class: "number" }, money(row.currency ? "income" : "goal", row)),
-    h("td", { class: "number" }, money("expense", row)),
-    h("td", { class: "number" }, row.currency ? bare(row.end, row) : "")));
+  const rows = rowsOf(model).map((row) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, formatMonthOfYear(row.month)),
+      h("td", {}, row.currency ?? "goals"),
+      h("td", { class: "number" }, `${formatCount(row.posted)} of ${formatCount(row.count)}`),
+      h("td", { class: "number" }, money(row.currency ? "income" : "goal", row)),
+      h("td", { class: "number" }, money("expense", row)),
+      h("td", { class: "number" }, row.currency ? bare(row.end, row) : ""),
+    ),
+  );
   if (rows.length === 0) return h("p", { class: "quiet" }, "This clock has no items.");
-  return h("table", { class: "data" },
-    h("caption", { class: "quiet" }, "By month: how many items have posted, what comes in and goes out, and the net flow of this clock at the month's end."),
-    h("thead", {}, h("tr", {}, ["Month", "Currency", "Posted"].map((title, index) => h("th", { scope: "col", class: index > 1 ? "number" : undefined }, title)),
-      ["In", "Out", "Net flow then"].map((title) => h("th", { scope: "col", class: "number" }, title)))),
-    h("tbody", {}, rows));
+  return h(
+    "table",
+    { class: "data" },
+    h(
+      "caption",
+      { class: "quiet" },
+      "By month: how many items have posted, what comes in and goes out, and the net flow of this clock at the month's end.",
+    ),
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        ["Month", "Currency", "Posted"].map((title, index) =>
+          h("th", { scope: "col", class: index > 1 ? "number" : undefined }, title),
+        ),
+        ["In", "Out", "Net flow then"].map((title) => h("th", { scope: "col", class: "number" }, title)),
+      ),
+    ),
+    h("tbody", {}, rows),
+  );
 }

@@ -45,7 +45,12 @@ class Mailbox extends HTMLElement {
     this.state = h("div", { class: "letter-state" });
     this.letter = h("article", { class: "card letter", "aria-label": "Letter" });
     this.filter = h("input", {
-      type: "search", id: "letter-filter", value: filter, autocomplete: "off", spellcheck: "false", oninput: () => {
+      type: "search",
+      id: "letter-filter",
+      value: filter,
+      autocomplete: "off",
+      spellcheck: "false",
+      oninput: () => {
         filter = this.filter.value;
         if (lastLetters) this.showList();
       },
@@ -54,11 +59,25 @@ class Mailbox extends HTMLElement {
     show(
       this,
       this.heading,
-      h("div", { class: this.argument ? "panes with-choice" : "panes" },
-        h("section", { class: "pane-list card", "aria-label": "Letters" },
-          h("label", { for: "letter-filter" }, "Filter by address"), this.filter, this.state, this.list,
-          h("p", { class: "hint quiet" }, "For scripts, the newest letter to an address: ", h("code", {}, "GET /mailbox/latest?to=ADDRESS"))),
-        h("div", { class: "pane-choice" }, this.letter)),
+      h(
+        "div",
+        { class: this.argument ? "panes with-choice" : "panes" },
+        h(
+          "section",
+          { class: "pane-list card", "aria-label": "Letters" },
+          h("label", { for: "letter-filter" }, "Filter by address"),
+          this.filter,
+          this.state,
+          this.list,
+          h(
+            "p",
+            { class: "hint quiet" },
+            "For scripts, the newest letter to an address: ",
+            h("code", {}, "GET /mailbox/latest?to=ADDRESS"),
+          ),
+        ),
+        h("div", { class: "pane-choice" }, this.letter),
+      ),
     );
     if (lastLetters) this.showList();
     else show(this.state, h("p", { class: "quiet" }, "Loading …"));
@@ -120,8 +139,11 @@ class Mailbox extends HTMLElement {
     }
     const nothing = lastLetters.length
       ? `No letter to an address with “${filter.trim()}” in it.`
-      : ["No letter yet. Sign in with an e-mail address, or call ", h("a", { href: "#/api/sendLoginCodeEmail" }, "sendLoginCodeEmail"),
-        ": what would be sent comes here within two seconds."];
+      : [
+          "No letter yet. Sign in with an e-mail address, or call ",
+          h("a", { href: "#/api/sendLoginCodeEmail" }, "sendLoginCodeEmail"),
+          ": what would be sent comes here within two seconds.",
+        ];
     const wasAtRetry = this.state.contains(document.activeElement);
     show(this.state, !letters.length && h("p", { class: "quiet" }, nothing));
     if (wasAtRetry) this.filter.focus();
@@ -129,11 +151,20 @@ class Mailbox extends HTMLElement {
   }
 
   row(letter) {
-    return h("li", {},
-      h("a", { href: `#/mailbox/${encodeURIComponent(letter.id)}`, "aria-current": letter.id === this.argument ? "true" : undefined },
+    return h(
+      "li",
+      {},
+      h(
+        "a",
+        {
+          href: `#/mailbox/${encodeURIComponent(letter.id)}`,
+          "aria-current": letter.id === this.argument ? "true" : undefined,
+        },
         h("span", { class: "letter-to" }, letter.to),
         h("span", { class: "letter-subject" }, letter.subject),
-        h("time", { class: "quiet", datetime: letter.sentAt }, formatSent(letter.sentAt))));
+        h("time", { class: "quiet", datetime: letter.sentAt }, formatSent(letter.sentAt)),
+      ),
+    );
   }
 
   showNoChoice() {
@@ -149,7 +180,8 @@ class Mailbox extends HTMLElement {
     const back = h("a", { class: "back", href: "#/mailbox" }, "‹ All letters");
     this.isRead = letter !== AWAY;
     if (letter === NOT_THERE) show(this.letter, back, h("p", {}, "There is no such letter, or not any more."));
-    else if (letter === AWAY) show(this.letter, back, h("p", { class: "error" }, "The letter will be here when the server is back."));
+    else if (letter === AWAY)
+      show(this.letter, back, h("p", { class: "error" }, "The letter will be here when the server is back."));
     else {
       show(this.letter, back, readLetter(letter));
       document.title = `${letter.subject} · Mailbox · Tickover`;
@@ -172,9 +204,12 @@ class Mailbox extends HTMLElement {
     show(
       this,
       this.heading,
-      h("div", { class: "card" },
+      h(
+        "div",
+        { class: "card" },
         h("p", {}, "This server sends real mail, so there is no mailbox here: letters are where they were sent to."),
-        h("p", {}, h("a", { href: "#/" }, "Go to the clocks"))),
+        h("p", {}, h("a", { href: "#/" }, "Go to the clocks")),
+      ),
     );
   }
 }
@@ -183,17 +218,31 @@ class Mailbox extends HTMLElement {
 function readLetter(letter) {
   return [
     h("h2", { tabindex: "-1" }, letter.subject),
-    h("p", { class: "quiet" }, "To ", h("span", { class: "letter-to" }, letter.to), ", ", h("time", { datetime: letter.sentAt }, formatSent(letter.sentAt))),
+    h(
+      "p",
+      { class: "quiet" },
+      "To ",
+      h("span", { class: "letter-to" }, letter.to),
+      ", ",
+      h("time", { datetime: letter.sentAt }, formatSent(letter.sentAt)),
+    ),
     letter.code && bigCode(letter.code),
     letter.loginUrl && loginLink(letter.loginUrl),
     tabList("The letter", [
       { title: "As a person sees it", build: () => frame(letter) },
       { title: "Text", build: () => h("pre", {}, letter.text) },
       { title: "Headers", build: () => headers(letter.headers) },
-      { title: "Source", build: () => [
-        h("button", { type: "button", class: "plain", onclick: () => copy(letter.source, "the source") }, "Copy the source"),
-        h("pre", { tabindex: "0", role: "region", "aria-label": "Source", class: "tall" }, letter.source),
-      ] },
+      {
+        title: "Source",
+        build: () => [
+          h(
+            "button",
+            { type: "button", class: "plain", onclick: () => copy(letter.source, "the source") },
+            "Copy the source",
+          ),
+          h("pre", { tabindex: "0", role: "region", "aria-label": "Source", class: "tall" }, letter.source),
+        ],
+      },
     ]),
   ];
 }
@@ -201,26 +250,49 @@ function readLetter(letter) {
 function bigCode(code) {
   // Two halves are easier to read; they are copied and read aloud as one.
   const half = Math.ceil(code.length / 2);
-  return h("div", { class: "row big-code-row" },
-    h("div", { class: "big-code", role: "group", "aria-label": "Code" }, h("span", {}, code.slice(0, half)), h("span", {}, code.slice(half))),
-    h("button", { type: "button", class: "primary", onclick: () => copy(code, "the code") }, "Copy the code"));
+  return h(
+    "div",
+    { class: "row big-code-row" },
+    h(
+      "div",
+      { class: "big-code", role: "group", "aria-label": "Code" },
+      h("span", {}, code.slice(0, half)),
+      h("span", {}, code.slice(half)),
+    ),
+    h("button", { type: "button", class: "primary", onclick: () => copy(code, "the code") }, "Copy the code"),
+  );
 }
 
 function loginLink(url) {
-  return h("div", { class: "login-link" },
+  return h(
+    "div",
+    { class: "login-link" },
     h("p", { class: "mono" }, url),
-    h("div", { class: "row" },
+    h(
+      "div",
+      { class: "row" },
       /^https?:/.test(url) && h("a", { class: "button primary", href: url }, "Open"),
       h("button", { type: "button", onclick: () => copy(url, "the link") }, "Copy the link"),
-      h("span", { class: "quiet" }, "It works once.")));
+      h("span", { class: "quiet" }, "It works once."),
+    ),
+  );
 }
 
 function frame(letter) {
-  return h("iframe", { src: pathOf(letter.id, "html"), sandbox: "", title: `The letter “${letter.subject}” as a person sees it`, class: "letter-frame" });
+  return h("iframe", {
+    src: pathOf(letter.id, "html"),
+    sandbox: "",
+    title: `The letter “${letter.subject}” as a person sees it`,
+    class: "letter-frame",
+  });
 }
 
 function headers(all) {
-  return h("dl", { class: "headers" }, all.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", { class: "mono" }, value))));
+  return h(
+    "dl",
+    { class: "headers" },
+    all.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", { class: "mono" }, value))),
+  );
 }
 
 customElements.define("tick-mailbox", Mailbox);

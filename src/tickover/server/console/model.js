@@ -32,7 +32,8 @@ const MOST_HUNDREDTHS = 10n ** 17n;
 function percentOf(current, target) {
   let hundredths = (20_000n * current + target) / (2n * target);
   if (current < target && hundredths > 9_999n) hundredths = 9_999n;
-  return toNumber(hundredths < MOST_HUNDREDTHS ? hundredths : MOST_HUNDREDTHS, 2);
+  if (hundredths > MOST_HUNDREDTHS) hundredths = MOST_HUNDREDTHS;
+  return toNumber(hundredths, 2);
 }
 
 // Instants: milliseconds since 1970 in UTC, as `Date.parse` gives, with microseconds behind the point. A number holds
@@ -88,7 +89,11 @@ export function readClock(clock, before) {
     const initial = before?.goals[index]?.id === goal.id ? before.goals[index].initial : initialAmount(goal);
     return { ...goal, contributions, initial };
   });
-  return build({ id: clock.id, status: clock.status, now, maxTime, expiresAt: readInstant(clock.expiresAt) }, transactions, goals);
+  return build(
+    { id: clock.id, status: clock.status, now, maxTime, expiresAt: readInstant(clock.expiresAt) },
+    transactions,
+    goals,
+  );
 }
 
 /** Of the params of createTestClock, as scenarios have them: the clock that they would make. */
@@ -96,7 +101,10 @@ export function readParams({ frozenTime, transactions = [], goals = [] }) {
   const now = frozenTime === undefined ? Date.now() : readInstant(frozenTime);
   const inOrder = (entries) => [...entries].sort((one, other) => readInstant(one.at) - readInstant(other.at));
   const whole = goals.map((goal, index) => ({
-    id: `goal ${index}`, ...goal, initial: goal.initialAmount ?? 0, contributions: inOrder(goal.contributions ?? []),
+    id: `goal ${index}`,
+    ...goal,
+    initial: goal.initialAmount ?? 0,
+    contributions: inOrder(goal.contributions ?? []),
   }));
   const head = { id: null, status: null, now, maxTime: addMonths(now, MONTHS_OF_A_CLOCK), expiresAt: null };
   return build(head, inOrder(transactions), whole);
@@ -106,11 +114,20 @@ export function readParams({ frozenTime, transactions = [], goals = [] }) {
 export function writeParams(model, writeInstant) {
   return {
     frozenTime: writeInstant(model.start),
-    transactions: model.items.filter((item) => item.currency).map(({ at, name, amount, currency, kind, category }) => ({
-      at: writeInstant(at), name, amount, currency, type: kind.toUpperCase(), ...(category !== undefined && { category }),
-    })),
+    transactions: model.items
+      .filter((item) => item.currency)
+      .map(({ at, name, amount, currency, kind, category }) => ({
+        at: writeInstant(at),
+        name,
+        amount,
+        currency,
+        type: kind.toUpperCase(),
+        ...(category !== undefined && { category }),
+      })),
     goals: model.goals.map(({ name, target, initial, contributions }) => ({
-      name, targetAmount: target, initialAmount: initial,
+      name,
+      targetAmount: target,
+      initialAmount: initial,
       contributions: contributions.map(({ at, amount }) => ({ at: writeInstant(at), amount })),
     })),
   };
@@ -162,9 +179,16 @@ function build(head, transactions, goals) {
       currency: entry.currency,
       category: entry.category,
     })),
-    ...read.flatMap((goal) => goal.contributions.map((entry) => ({
-      id: entry.id, at: entry.at, kind: "goal", name: goal.name, amount: entry.amount, goalId: goal.id,
-    }))),
+    ...read.flatMap((goal) =>
+      goal.contributions.map((entry) => ({
+        id: entry.id,
+        at: entry.at,
+        kind: "goal",
+        name: goal.name,
+        amount: entry.amount,
+        goalId: goal.id,
+      })),
+    ),
   ].sort((one, other) => one.at - other.at);
   for (const item of items) item.happened = item.at <= head.now;
   const paid = items.filter((item) => item.currency);
@@ -177,7 +201,12 @@ function build(head, transactions, goals) {
     times: items.map((item) => item.at),
     goals: read,
     currencies,
-    flows: currencies.map((currency) => flowOf(currency, paid.filter((item) => item.currency === currency))),
+    flows: currencies.map((currency) =>
+      flowOf(
+        currency,
+        paid.filter((item) => item.currency === currency),
+      ),
+    ),
   };
 }
 
@@ -194,11 +223,20 @@ function readGoal({ id, name, targetAmount, initial, contributions }) {
   const [needed, ...steps] = counts;
   let sum = 0n;
   const read = contributions.map((entry, index) => ({
-    id: entry.id ?? `${id} ${index}`, at: readInstant(entry.at), amount: entry.amount,
+    id: entry.id ?? `${id} ${index}`,
+    at: readInstant(entry.at),
+    amount: entry.amount,
   }));
   return {
-    id, name, target: targetAmount, initial, contributions: read,
-    places, needed, sums: steps.map((step) => (sum += step)), times: read.map((entry) => entry.at),
+    id,
+    name,
+    target: targetAmount,
+    initial,
+    contributions: read,
+    places,
+    needed,
+    sums: steps.map((step) => (sum += step)),
+    times: read.map((entry) => entry.at),
   };
 }
 
@@ -212,8 +250,11 @@ function initialAmount({ targetAmount, currentAmount, remainingAmount, contribut
   const { places, counts } = inCommonUnit([targetAmount, currentAmount, remainingAmount, ...posted]);
   const [target, current, remaining, ...steps] = counts;
   const given = steps.reduce((sum, step) => sum + step, 0n);
-  const agrees = (initial) => initial >= 0n && initial <= target
-    && toNumber(initial + given, places) === currentAmount && toNumber(target - initial - given, places) === remainingAmount;
+  const agrees = (initial) =>
+    initial >= 0n &&
+    initial <= target &&
+    toNumber(initial + given, places) === currentAmount &&
+    toNumber(target - initial - given, places) === remainingAmount;
   for (const guess of [current - given, target - remaining - given]) {
     for (let cut = places; cut >= 0; cut -= 1) {
       const unit = 10n ** BigInt(cut);

@@ -4,8 +4,8 @@ const [TAB, DEVICE] = ["sessionStorage", "localStorage"];
 // All URLs here are relative, because a proxy may serve the console below a path. Storage is shared by the whole host, so
 // its keys have that path in them.
 const BELOW = new URL(".", document.baseURI).pathname.slice(0, -1);
-const KEY = "tickover" + BELOW;
-const NAMES = "tickover-names" + BELOW;
+const KEY = `tickover${BELOW}`;
+const NAMES = `tickover-names${BELOW}`;
 const news = new EventTarget();
 // For a browser that keeps nothing: until the page is left.
 let unkept = null;
@@ -169,7 +169,15 @@ export async function call(method, params = {}, { headers = {}, quiet = false, s
   const answer = await send(request, { token, headers, signal });
   // Who has signed out meanwhile leaves nothing behind.
   if (!quiet && token === session()?.token) {
-    keep({ id: request.id, method, request, answer, signed: Boolean(token), headers, milliseconds: performance.now() - began });
+    keep({
+      id: request.id,
+      method,
+      request,
+      answer,
+      signed: Boolean(token),
+      headers,
+      milliseconds: performance.now() - began,
+    });
   }
   if (!answer) throw new Away();
   if (!answer.error) return answer.result;
@@ -184,7 +192,10 @@ export async function call(method, params = {}, { headers = {}, quiet = false, s
 /** Revoke the token, and forget it whatever comes of that. A session that began meanwhile goes on; then `late` is true. */
 export async function signOut() {
   const isSame = sessionCheck();
-  const error = await call("logout").then(() => null, (caught) => caught);
+  const error = await call("logout").then(
+    () => null,
+    (caught) => caught,
+  );
   const late = !isSame() && Boolean(session());
   if (isSame()) end();
   return { error, late };
@@ -206,7 +217,9 @@ export function nameOf(id) {
 export function rename(id, name) {
   const storage = read(TAB) ? TAB : DEVICE;
   // Ids begin with the time of creation, so the first are the oldest.
-  const kept = Object.entries({ ...read(storage, NAMES), [id]: name.trim() }).sort().slice(-MOST_NAMES);
+  const kept = Object.entries({ ...read(storage, NAMES), [id]: name.trim() })
+    .sort()
+    .slice(-MOST_NAMES);
   write(storage, NAMES, Object.fromEntries(kept));
 }
 
@@ -216,7 +229,9 @@ let about;
 
 /** `{ mailbox, resendSeconds }`: whether mail stays in the development outbox, and how long the next letter has to wait. */
 export function site() {
-  about ??= fetch("site.json", { credentials: "omit" }).then((answer) => answer.json()).catch(() => ({ mailbox: false, resendSeconds: 60 }));
+  about ??= fetch("site.json", { credentials: "omit" })
+    .then((answer) => answer.json())
+    .catch(() => ({ mailbox: false, resendSeconds: 60 }));
   return about;
 }
 
@@ -234,6 +249,9 @@ export async function scenarios() {
 
 /** The newest letter to an address, or null. */
 export async function latestLetter(email) {
-  const answer = await fetch(`mailbox/latest?to=${encodeURIComponent(email)}`, { credentials: "omit", cache: "no-store" });
+  const answer = await fetch(`mailbox/latest?to=${encodeURIComponent(email)}`, {
+    credentials: "omit",
+    cache: "no-store",
+  });
   return answer.ok ? answer.json() : null;
 }

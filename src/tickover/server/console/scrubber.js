@@ -16,9 +16,13 @@ export function stepOf({ from, to }) {
 
 /** Where the steps from an instant lead; null where there is nowhere to go. Two months from 31 January is 31 March. */
 export const MOVES = [
-  { key: "d", label: "+1 day", to: (model, instant) => instant + DAY },
-  { key: "w", label: "+1 week", to: (model, instant) => instant + 7 * DAY },
-  { key: "m", label: "+1 month", to: (model, instant, months) => (months.to = addMonths(months.from, ++months.count)) },
+  { key: "d", label: "+1 day", to: (_model, instant) => instant + DAY },
+  { key: "w", label: "+1 week", to: (_model, instant) => instant + 7 * DAY },
+  {
+    key: "m",
+    label: "+1 month",
+    to: (_model, _instant, months) => (months.to = addMonths(months.from, ++months.count)),
+  },
   { key: "n", label: "Next event", to: (model, instant) => model.times[countUntil(model.times, instant)] ?? null },
 ];
 
@@ -39,19 +43,37 @@ export class Scrubber {
     this.look = look;
     this.turn = turn;
     this.slider = h("input", {
-      type: "range", class: "scrubber", "aria-label": "Preview time", oninput: () => this.#slide(), onkeydown: (event) => this.#pushOn(event),
+      type: "range",
+      class: "scrubber",
+      "aria-label": "Preview time",
+      oninput: () => this.#slide(),
+      onkeydown: (event) => this.#pushOn(event),
       onchange: () => this.#settle(),
     });
     this.field = h("input", {
-      type: "datetime-local", "aria-label": "Preview time (UTC)", onchange: () => this.#readField(),
+      type: "datetime-local",
+      "aria-label": "Preview time (UTC)",
+      onchange: () => this.#readField(),
     });
     this.field.style.minWidth = "min(14rem, 100%)"; // or else it cuts off the time rather than go below its label
-    this.buttons = MOVES.map((move) => h("button", {
-      type: "button", "aria-keyshortcuts": move.key, title: `${move.label} (${move.key} while the timeline has the focus)`,
-      onclick: () => this.move(move),
-    }, move.label));
-    this.controls = h("div", { class: "row moves" }, this.buttons,
-      h("label", { class: "row goto" }, h("span", {}, "Go to (UTC)"), this.field));
+    this.buttons = MOVES.map((move) =>
+      h(
+        "button",
+        {
+          type: "button",
+          "aria-keyshortcuts": move.key,
+          title: `${move.label} (${move.key} while the timeline has the focus)`,
+          onclick: () => this.move(move),
+        },
+        move.label,
+      ),
+    );
+    this.controls = h(
+      "div",
+      { class: "row moves" },
+      this.buttons,
+      h("label", { class: "row goto" }, h("span", {}, "Go to (UTC)"), this.field),
+    );
   }
 
   show(model) {

@@ -2,7 +2,7 @@
 // It is laid out in CSS pixels, and drawn anew only when the clock, the width or the window changes; while the scrubber
 // moves, only the preview's line, its dots and the marks that would post are touched.
 
-import { Curve, drawAxis, Lane, LANE_HEIGHT, LANES, scale, ticksOf, windowAround, ZOOMS } from "./chart.js";
+import { Curve, drawAxis, LANE_HEIGHT, LANES, Lane, scale, ticksOf, windowAround, ZOOMS } from "./chart.js";
 import { amountOf, plural } from "./clock-words.js";
 import { h, s, show } from "./dom.js";
 import { formatDay, formatInstant } from "./format.js";
@@ -26,7 +26,10 @@ export class Timeline extends HTMLElement {
 
   constructor() {
     super();
-    this.scrubber = new Scrubber({ look: (instant) => this.#look(instant), turn: (direction) => this.#turn(direction) });
+    this.scrubber = new Scrubber({
+      look: (instant) => this.#look(instant),
+      turn: (direction) => this.#turn(direction),
+    });
     this.observer = new ResizeObserver(([entry]) => {
       const width = Math.floor(entry.contentRect.width);
       if (width === this.#width || width === 0) return;
@@ -40,24 +43,49 @@ export class Timeline extends HTMLElement {
       this.observer.observe(this.plot);
       return;
     }
-    this.zooms = ZOOMS.map((zoom, index) => h("button", { type: "button", onclick: () => this.#zoomTo(index) }, zoom.name));
+    this.zooms = ZOOMS.map((zoom, index) =>
+      h("button", { type: "button", onclick: () => this.#zoomTo(index) }, zoom.name),
+    );
     this.svg = s("svg", { class: "plot", role: "img", focusable: "false" });
     this.tip = h("p", { class: "tip", "aria-hidden": "true", hidden: true });
     this.plot = h("div", { class: "plot-box" }, this.svg, this.tip);
-    this.more = h("button", { type: "button", class: "plain", hidden: true, onclick: () => {
-      this.#allCurves = !this.#allCurves;
-      this.#draw();
-    } });
-    this.table = h("div", { class: "chart-table", hidden: true, tabindex: "0", role: "region", "aria-label": "The timeline as a table" });
-    this.tableButton = h("button", { type: "button", class: "plain as-table", "aria-pressed": "false", onclick: () => this.#toggleTable() }, "View as table");
+    this.more = h("button", {
+      type: "button",
+      class: "plain",
+      hidden: true,
+      onclick: () => {
+        this.#allCurves = !this.#allCurves;
+        this.#draw();
+      },
+    });
+    this.table = h("div", {
+      class: "chart-table",
+      hidden: true,
+      tabindex: "0",
+      role: "region",
+      "aria-label": "The timeline as a table",
+    });
+    this.tableButton = h(
+      "button",
+      { type: "button", class: "plain as-table", "aria-pressed": "false", onclick: () => this.#toggleTable() },
+      "View as table",
+    );
     this.chart = h("div", {}, this.plot, this.more);
-    show(this,
-      h("div", { class: "row top" },
+    show(
+      this,
+      h(
+        "div",
+        { class: "row top" },
         h("h2", { id: "timeline-title" }, "Timeline"),
         legend(),
         h("div", { class: "zooms", role: "group", "aria-label": "Zoom" }, this.zooms),
-        this.tableButton),
-      this.chart, this.table, this.scrubber.slider, this.scrubber.controls);
+        this.tableButton,
+      ),
+      this.chart,
+      this.table,
+      this.scrubber.slider,
+      this.scrubber.controls,
+    );
     this.title = "";
     this.scrubber.slider.title = HINT;
     this.addEventListener("keydown", (event) => this.#shortcut(event));
@@ -74,7 +102,8 @@ export class Timeline extends HTMLElement {
     this.#model = model;
     this.#instant = instant;
     this.scrubber.show(model);
-    if (!this.#window || !this.#isInSight(instant) || this.#zoom === ZOOMS.length - 1) this.#window = windowAround(model, instant, ZOOMS[this.#zoom].months);
+    if (!this.#window || !this.#isInSight(instant) || this.#zoom === ZOOMS.length - 1)
+      this.#window = windowAround(model, instant, ZOOMS[this.#zoom].months);
     this.#draw();
     if (!this.table.hidden) this.#fillTable();
   }
@@ -135,8 +164,17 @@ export class Timeline extends HTMLElement {
     const x = scale(from, to, left, right);
     const flows = this.#allCurves ? model.flows : model.flows.slice(0, MOST_CURVES);
     const height = flows.length > 2 ? 104 : narrow ? 120 : 148;
-    const lanes = LANES.map((lane, index) => new Lane(
-      lane, model.items.filter((item) => item.kind === lane.kind), x, model.now, TOP + LANE_HEIGHT * (index + 0.5) - 2, box));
+    const lanes = LANES.map(
+      (lane, index) =>
+        new Lane(
+          lane,
+          model.items.filter((item) => item.kind === lane.kind),
+          x,
+          model.now,
+          TOP + LANE_HEIGHT * (index + 0.5) - 2,
+          box,
+        ),
+    );
     const below = TOP + LANE_HEIGHT * LANES.length;
     const curves = flows.map((flow, index) => new Curve(flow, x, model.now, below + index * height, height, box));
     const bottom = below + flows.length * height;
@@ -151,15 +189,26 @@ export class Timeline extends HTMLElement {
     this.svg.setAttribute("height", (bottom + AXIS) * size);
     this.svg.setAttribute("viewBox", `0 0 ${width} ${bottom + AXIS}`);
     this.svg.setAttribute("aria-label", this.#summary());
-    show(this.svg,
+    show(
+      this.svg,
       s("rect", { class: "past", x: left, y: TOP, width: Math.max(0, nowX - left), height: bottom - TOP }),
       drawAxis(ticksOf(this.#window, right - left), x, { left, right, top: TOP, bottom }),
       this.#isInSight(model.now) ? s("path", { class: "now-line", d: `M${nowX} ${TOP - 4}V${bottom}` }) : null,
-      this.nowText = s("text", { class: "now-text", x: nowX, y: 13, "text-anchor": nowX - left < 20 ? "start" : right - nowX < 20 ? "end" : "middle" },
-        this.#isInSight(model.now) ? "now" : ""),
+      (this.nowText = s(
+        "text",
+        {
+          class: "now-text",
+          x: nowX,
+          y: 13,
+          "text-anchor": nowX - left < 20 ? "start" : right - nowX < 20 ? "end" : "middle",
+        },
+        this.#isInSight(model.now) ? "now" : "",
+      )),
       lanes.map((lane) => lane.node),
       curves.map((curve) => curve.node),
-      this.previewLine, this.previewText);
+      this.previewLine,
+      this.previewText,
+    );
     this.more.hidden = model.flows.length <= MOST_CURVES;
     this.more.textContent = this.#allCurves ? "Show fewer currencies" : `Show all ${model.flows.length} currencies`;
     this.zooms.forEach((button, index) => button.setAttribute("aria-pressed", String(index === this.#zoom)));
@@ -178,16 +227,21 @@ export class Timeline extends HTMLElement {
     this.previewText.textContent = shown ? formatDay(instant) : "";
     const textPlace = Math.min(Math.max(place, left + 34), right - 34);
     this.previewText.setAttribute("x", textPlace);
-    this.nowText.setAttribute("visibility", shown && Math.abs(textPlace - this.x(this.#model.now)) < 62 ? "hidden" : "visible");
+    this.nowText.setAttribute(
+      "visibility",
+      shown && Math.abs(textPlace - this.x(this.#model.now)) < 62 ? "hidden" : "visible",
+    );
     for (const part of this.#parts) part.preview(instant);
   }
 
   #summary() {
     const { items, currencies, now } = this.#model;
     const happened = items.filter((item) => item.happened).length;
-    return `Timeline from ${formatDay(this.#window.from)} to ${formatDay(this.#window.to)}; now is ${formatInstant(now)}. `
-      + `${plural(happened, "item")} of ${items.length} have happened. ${currencies.length ? `Net flow in ${currencies.join(", ")}. ` : ""}`
-      + "The same is in the table.";
+    return (
+      `Timeline from ${formatDay(this.#window.from)} to ${formatDay(this.#window.to)}; now is ${formatInstant(now)}. ` +
+      `${plural(happened, "item")} of ${items.length} have happened. ${currencies.length ? `Net flow in ${currencies.join(", ")}. ` : ""}` +
+      "The same is in the table."
+    );
   }
 
   #toggleTable() {
@@ -221,7 +275,9 @@ export class Timeline extends HTMLElement {
       const { left, right, from, to } = this.box;
       const share = (event.offsetX / this.#size - left) / (right - left);
       const step = stepOf(this.#window);
-      this.#look(withinLife(this.#model, from + Math.round((Math.min(Math.max(share, 0), 1) * (to - from)) / step) * step));
+      this.#look(
+        withinLife(this.#model, from + Math.round((Math.min(Math.max(share, 0), 1) * (to - from)) / step) * step),
+      );
     };
     this.svg.addEventListener("pointerdown", (event) => {
       if (event.button !== 0 || event.offsetX / this.#size < this.box.left - 8) return;
@@ -249,13 +305,30 @@ export class Timeline extends HTMLElement {
 }
 
 function legend() {
-  const mark = (className, shape) => s("svg", { width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true", class: `legend-mark ${className}` }, s("path", { d: shape }));
+  const mark = (className, shape) =>
+    s(
+      "svg",
+      { width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true", class: `legend-mark ${className}` },
+      s("path", { d: shape }),
+    );
   const diamond = `M0 0${LANES.at(-1).mark}`;
-  return h("ul", { class: "legend", "aria-label": "Legend" },
+  return h(
+    "ul",
+    { class: "legend", "aria-label": "Legend" },
     h("li", {}, mark("happened", diamond), "posted"),
     h("li", {}, mark("scheduled", diamond), "scheduled"),
     h("li", {}, mark("next", diamond), "would post"),
-    h("li", {}, s("svg", { width: 14, height: 14, viewBox: "0 0 14 14", "aria-hidden": "true" }, s("rect", { class: "past", width: 14, height: 14 })), "past"));
+    h(
+      "li",
+      {},
+      s(
+        "svg",
+        { width: 14, height: 14, viewBox: "0 0 14 14", "aria-hidden": "true" },
+        s("rect", { class: "past", width: 14, height: 14 }),
+      ),
+      "past",
+    ),
+  );
 }
 
 customElements.define("tick-timeline", Timeline);
