@@ -190,7 +190,7 @@ SEND = (
 )
 
 
-@pytest.mark.parametrize("path", ["/rpc", "/login", "/assets/login.js", "/nothing"])
+@pytest.mark.parametrize("path", ["/rpc", "/login", "/assets/js/login.js", "/nothing"])
 async def test_a_foreign_name_gets_the_same_refusal_everywhere(world: World, path: str) -> None:
     for method in ("GET", "POST", "OPTIONS"):
         answer = await Door(world).ask(method, path, host="evil.example")

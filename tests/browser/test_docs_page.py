@@ -102,7 +102,7 @@ async def test_it_needs_no_javascript_and_asks_for_nothing_but_its_style(program
         await tab.page.goto(f"{program.url}/docs#reasons")
         await expect(tab.page.get_by_role("heading", name="Reasons", exact=True)).to_be_in_viewport()
         asked = {request.url.partition("#")[0].removeprefix(program.url) for request in tab.requests}
-        assert asked - {"data:,"} == {"/docs", "/assets/tickover.css"}
+        assert asked - {"data:,"} == {"/docs", "/assets/css/base.css", "/assets/css/docs.css"}
 
 
 async def test_it_says_where_this_very_server_is(program: Program, tab: Tab) -> None:

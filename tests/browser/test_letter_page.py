@@ -11,11 +11,11 @@ from tests.support.program import Program, link_params
 # The browser is shared by all tests of a process, so they share its loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-HOSTILE = """<html><body style="color: rgb(1, 2, 3); background: url(/assets/tickover.css)">
+HOSTILE = """<html><body style="color: rgb(1, 2, 3); background: url(/assets/css/base.css)">
 <p id="x" style="font-size: 40px" onclick="parent.hurt = 1">Seen</p>
 <script>parent.hurt = 1; document.title = "hurt"</script>
-<img src="/assets/app.js" onerror="parent.hurt = 1"><svg onload="parent.hurt = 1"></svg>
-<iframe src="/login"></iframe><object data="/login"></object><link rel="stylesheet" href="/assets/tickover.css">
+<img src="/assets/js/app.js" onerror="parent.hurt = 1"><svg onload="parent.hurt = 1"></svg>
+<iframe src="/login"></iframe><object data="/login"></object><link rel="stylesheet" href="/assets/css/base.css">
 <form action="/login"><button>Send</button><input name="x" autofocus></form>
 <meta http-equiv="refresh" content="0;url=/login"><base href="/docs" target="_top">
 <a href="/login" target="_top" style="color: red">Away</a> <a href="javascript:parent.hurt = 1">Run</a>

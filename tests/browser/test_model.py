@@ -34,8 +34,8 @@ _AMOUNTS = (
 _SIMPLE = (0.1, 0.2, 0.3, 1, 12.34, 0.005, 300, 1150.5, 99_999.99)
 
 _VIEWS = """async ({ snapshot, before, params, instants }) => {
-  const { readClock, readParams, viewAt } = await import("/assets/model.js");
-  const { readInstant } = await import("/assets/model.js");
+  const { readClock, readParams, viewAt } = await import("/assets/js/clock-model.js");
+  const { readInstant } = await import("/assets/js/instants.js");
   const model = params ? readParams(params) : readClock(snapshot, before && readClock(before));
   return instants.map((text) => {
     const view = viewAt(model, readInstant(text));
@@ -49,8 +49,8 @@ _VIEWS = """async ({ snapshot, before, params, instants }) => {
 }"""
 
 _WRITE_PARAMS = """async (snapshot) => {
-  const { readClock, writeParams } = await import("/assets/model.js");
-  const { writeInstant } = await import("/assets/model.js");
+  const { readClock, writeParams } = await import("/assets/js/clock-model.js");
+  const { writeInstant } = await import("/assets/js/instants.js");
   return writeParams(readClock(snapshot), writeInstant);
 }"""
 
@@ -237,7 +237,7 @@ async def test_what_is_on_the_screen_is_enough_to_make_the_clock_again(program: 
 async def test_times_are_read_and_written_as_the_server_does(program: Program, tab: Tab) -> None:
     await tab.page.goto(f"{program.url}/login")
     script = """async (texts) => {
-      const { readInstant, writeInstant } = await import("/assets/model.js");
+      const { readInstant, writeInstant } = await import("/assets/js/instants.js");
       return texts.map((text) => writeInstant(readInstant(text)));
     }"""
     same = [
@@ -258,7 +258,7 @@ async def test_times_are_read_and_written_as_the_server_does(program: Program, t
 async def test_a_month_later_is_never_in_the_month_after(program: Program, tab: Tab) -> None:
     await tab.page.goto(f"{program.url}/login")
     script = """async (texts) => {
-      const { addMonths, readInstant, writeInstant } = await import("/assets/model.js");
+      const { addMonths, readInstant, writeInstant } = await import("/assets/js/instants.js");
       return texts.map((text) => writeInstant(addMonths(readInstant(text), 1)));
     }"""
     expected = {

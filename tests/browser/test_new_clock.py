@@ -50,7 +50,7 @@ async def test_an_amount_is_read_as_its_reader_writes_it(browser: Browser, progr
         await tab.page.goto(program.url)
         read = await tab.page.evaluate(
             """async (texts) => {
-              const { readAmount } = await import("/assets/clocks-page.js");
+              const { readAmount } = await import("/assets/js/amount-input.js");
               return texts.map((text) => readAmount(text));
             }""",
             list(cases),

@@ -101,9 +101,9 @@ def _console() -> dict[str, Page]:
     folder = files("tickover.server") / "console"
     content = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
     assets = {
-        f"/assets/{name}": page_of(_ASSETS[kind], content[name])
-        for name in sorted(content)
-        if (kind := name.rpartition(".")[2]) in _ASSETS
+        f"/assets/{kind}/{file.name}": page_of(content_type, file.read_bytes())
+        for kind, content_type in _ASSETS.items()
+        for file in sorted((folder / kind).iterdir(), key=lambda file: file.name)
     }
     return {
         "/": page_of(_HTML, content["index.html"], _CONSOLE_POLICY),

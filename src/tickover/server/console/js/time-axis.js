@@ -1,0 +1,92 @@
+// The time axis of the timeline: the visible window and its ticks.
+
+import { s } from "./dom.js";
+import { formatDay, formatMonth, formatMonthOfYear, formatShortDay, formatTime, formatYear } from "./format.js";
+import { addMonths, DAY, endOfDay, HOUR, MINUTE, startOfDay } from "./instants.js";
+
+/** How much of the clock's life is shown at once, in months; `all` is up to a little after the last item. */
+export const ZOOMS = [
+  { name: "1 month", months: 1 },
+  { name: "3 months", months: 3 },
+  { name: "1 year", months: 12 },
+  { name: "All", months: 0 },
+];
+
+/** All that there is to see, from the clock's start: its items, where it stands, and what is being looked at. */
+function wholeWindow(model, instant) {
+  const last = Math.max(model.now, instant, model.times.at(-1) ?? model.start);
+  const first = Math.min(model.start, model.times[0] ?? model.start);
+  // An empty clock has a month of nothing; a short one, of hours, is not squeezed into a day.
+  const length = last - first || 30 * DAY;
+  if (length < 2 * DAY) return { from: first, to: Math.min(model.maxTime, first + Math.max(length * 1.05, MINUTE)) };
+  const to = endOfDay(first + length + Math.max(DAY, length * 0.03));
+  return { from: startOfDay(first), to: Math.min(to, Math.max(endOfDay(model.maxTime), last)) };
+}
+
+/** So many months around an instant, which stands a quarter in; never more than there is, unless that is little. */
+export function windowAround(model, instant, months) {
+  if (!months) return wholeWindow(model, instant);
+  const earliest = startOfDay(model.start);
+  const length = addMonths(earliest, months) - earliest;
+  const from = Math.max(earliest, startOfDay(instant - length / 4));
+  return { from, to: Math.min(from + length, endOfDay(model.maxTime)) };
+}
+
+const STEPS = [
+  ...[1, 5, 15, 30].map((minutes) => ({ size: minutes * MINUTE, label: formatTime })),
+  ...[1, 3, 6, 12].map((hours) => ({ size: hours * HOUR, label: formatTime })),
+  ...[1, 2, 7].map((days) => ({ size: days * DAY, label: formatShortDay })),
+  ...[1, 2, 3, 6].map((months) => ({ months, size: months * 30.4 * DAY, label: formatMonth })),
+  ...[1, 2, 5].map((years) => ({ months: 12 * years, size: years * 365.25 * DAY, label: formatYear })),
+];
+
+/** The ticks of a window that is so many pixels wide: `{ at, text, strong }`. */
+export function ticksOf({ from, to }, width) {
+  const apart = (step) => (step.size / (to - from)) * width;
+  // Where a month is wide enough for its name alone, weeks would only clutter it.
+  const needed = (one) => (one.size === 7 * DAY ? 72 : one.label === formatShortDay ? 58 : 46);
+  const step = STEPS.find((one) => apart(one) >= needed(one)) ?? STEPS.at(-1);
+  const ticks = [];
+  let at = step.months ? firstMonth(from, step.months) : Math.ceil(from / step.size) * step.size;
+  let yearSaid = null;
+  for (; at <= to; at = step.months ? addMonths(at, step.months) : at + step.size) {
+    const year = formatYear(at);
+    const strong = year !== yearSaid;
+    yearSaid = year;
+    ticks.push({ at, text: strong ? withYear(step, at) : step.label(at), strong });
+  }
+  return ticks;
+}
+
+function withYear(step, at) {
+  if (step.label === formatMonth) return formatMonthOfYear(at);
+  return step.label === formatYear ? formatYear(at) : formatDay(at);
+}
+
+function firstMonth(from, months) {
+  const date = new Date(from);
+  const month = Math.ceil(date.getUTCMonth() / months) * months;
+  const at = Date.UTC(date.getUTCFullYear(), month, 1);
+  return at < from ? addMonths(at, months) : at;
+}
+
+/** The ticks as lines through the whole height, with their texts below where there is room. */
+export function drawAxis(ticks, x, { left, right, top, bottom }) {
+  let free = -Infinity;
+  const texts = [];
+  for (const tick of ticks) {
+    const width = tick.text.length * 6.2;
+    const start = Math.min(x(tick.at), right - width);
+    if (start < free) continue;
+    free = start + width + 6;
+    texts.push(
+      s("text", { x: Math.max(left, start), y: bottom + 15, class: tick.strong ? "strong" : undefined }, tick.text),
+    );
+  }
+  return s(
+    "g",
+    { class: "axis" },
+    s("path", { d: ticks.map((tick) => `M${x(tick.at)} ${top}V${bottom + 4}`).join("") }),
+    texts,
+  );
+}
