@@ -60,7 +60,7 @@ async def test_everything_that_the_console_does_is_below_the_path(behind_nginx: 
     document = page.get_by_role("link", name="openrpc.json")
     assert await document.evaluate("(link) => link.href") == f"{console.url}/openrpc.json"
     asked = paths_below(tab)
-    assert {"/", "/rpc", "/site.json", "/scenarios.json", "/mailbox/latest", "/mailbox/letters.json", "/docs"} <= asked
+    assert {"/", "/rpc", "/site.json", "/scenarios.json", "/mailbox/latest", "/mailbox/emails.json", "/docs"} <= asked
 
 
 async def test_call_behind_an_action_shows_the_public_url(behind_nginx: tuple[Program, str], tab: Tab) -> None:

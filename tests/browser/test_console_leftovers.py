@@ -189,7 +189,7 @@ async def test_polling_ends_though_an_answer_is_late(browser: Browser, program: 
         await console.open(f"#/clock/{console.create()}" if place == "clock" else "#/mailbox")
         async with console.page.expect_response(polls(place)):
             await console.page.clock.run_for(2_500)
-        async with Held(console.page, "getTestClock" if place == "clock" else "/mailbox/letters.json") as held:
+        async with Held(console.page, "getTestClock" if place == "clock" else "/mailbox/emails.json") as held:
             await console.page.clock.run_for(2_500)
             await held.arrived()
             await console.open(ELSEWHERE)
@@ -199,7 +199,7 @@ async def test_polling_ends_though_an_answer_is_late(browser: Browser, program: 
 
 
 def polls(place: str) -> re.Pattern[str]:
-    return re.compile("/rpc$" if place == "clock" else r"/mailbox/letters\.json$")
+    return re.compile("/rpc$" if place == "clock" else r"/mailbox/emails\.json$")
 
 
 async def assert_quiet(console: Console) -> None:

@@ -43,13 +43,13 @@ def program(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 async def framed(tab: Tab, program: Program, id: str) -> Frame:
     """The frame of a letter, in the console's page with its policy."""
     await tab.page.goto(f"{program.url}/")
-    path = f"/mailbox/letters/{id}.html"
+    path = f"/mailbox/emails/{id}.html"
     await tab.page.evaluate(_FRAME, path)
     return next(frame for frame in tab.page.frames if frame.url.endswith(path))
 
 
 def ours(program: Program) -> str:
-    letters = program.request("GET", "/mailbox/letters.json").json["letters"]
+    letters = program.request("GET", "/mailbox/emails.json").json["emails"]
     return next(str(one["id"]) for one in letters if one["id"] != NAME)
 
 
@@ -88,7 +88,7 @@ async def test_a_hostile_letter_is_inert(program: Program, browser: Browser) -> 
 
 
 async def test_opened_by_itself_it_is_in_its_sandbox(program: Program, tab: Tab) -> None:
-    await tab.page.goto(f"{program.url}/mailbox/letters/{NAME}.html")
+    await tab.page.goto(f"{program.url}/mailbox/emails/{NAME}.html")
     await expect(tab.page.get_by_text("Seen")).to_be_visible()
     assert await tab.measure("() => self.origin") == "null"
 
@@ -97,7 +97,7 @@ async def test_a_page_of_another_origin_cannot_frame_it(program: Program, tab: T
     # The same server by another name is another origin.
     other = program.url.replace("127.0.0.1", "localhost")
     await tab.page.goto(f"{program.url}/healthz")
-    await tab.page.evaluate(_FRAME, f"{other}/mailbox/letters/{NAME}.html")
+    await tab.page.evaluate(_FRAME, f"{other}/mailbox/emails/{NAME}.html")
     await tab.page.wait_for_timeout(200)
     assert [frame.url for frame in tab.page.frames if NAME in frame.url] == []
     assert any("frame-ancestors" in said for said in tab.said), tab.said

@@ -24,7 +24,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
 def paths(program: Program) -> list[str]:
     """Every path that the program serves but the health checks, filled in so that there is something at each."""
     site = Site(load_pages(program.request("GET", "/openrpc.json").body), Mailbox(program.data / "outbox"))
-    [email] = program.request("GET", "/mailbox/letters.json").json["letters"]
+    [email] = program.request("GET", "/mailbox/emails.json").json["emails"]
     queries = {"/mailbox/latest": f"?to={_EMAIL}"}
     return [route.replace("{id}", email["id"]) + queries.get(route, "") for route in site.routes()]
 

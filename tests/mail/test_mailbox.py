@@ -178,10 +178,10 @@ def program(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Program]
 
 PLACES = (
     f"/mailbox/latest?to={ANA}",
-    "/mailbox/letters.json",
-    "/mailbox/letters/20270101T120000.000000Z-1-000000.json",
-    "/mailbox/letters/20270101T120000.000000Z-1-000000.html",
-    "/mailbox/letters/n000000000001-20270101T120000.000000Z.json",
+    "/mailbox/emails.json",
+    "/mailbox/emails/20270101T120000.000000Z-1-000000.json",
+    "/mailbox/emails/20270101T120000.000000Z-1-000000.html",
+    "/mailbox/emails/n000000000001-20270101T120000.000000Z.json",
 )
 
 
@@ -195,9 +195,9 @@ def test_with_real_mail_there_is_no_mailbox(program: Program) -> None:
     if has_mailbox:
         code = program.send_code()
         assert program.request("GET", f"/mailbox/latest?to={ANA}").json["code"] == code
-        [listed] = program.request("GET", "/mailbox/letters.json").json["letters"]
-        letter = f"/mailbox/letters/{listed['id']}"
-        for place in (f"/mailbox/latest?to={ANA}", "/mailbox/letters.json", f"{letter}.json", f"{letter}.html"):
+        [listed] = program.request("GET", "/mailbox/emails.json").json["emails"]
+        letter = f"/mailbox/emails/{listed['id']}"
+        for place in (f"/mailbox/latest?to={ANA}", "/mailbox/emails.json", f"{letter}.json", f"{letter}.html"):
             got, head = (program.request(method, place) for method in ("GET", "HEAD"))
             assert (got.status, head.status, head.body) == (200, 200, b"")
             assert head.headers["content-length"] == got.headers["content-length"] == str(len(got.body))

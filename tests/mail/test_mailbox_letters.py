@@ -20,15 +20,15 @@ UMLAUT = "jürgen@example.test"
 
 
 async def listed(world: World) -> list[dict[str, str]]:
-    answer = await world.request("GET", "/mailbox/letters.json")
+    answer = await world.request("GET", "/mailbox/emails.json")
     assert answer.status == 200
-    assert list(answer.json) == ["letters"]
-    letters: list[dict[str, str]] = answer.json["letters"]
+    assert list(answer.json) == ["emails"]
+    letters: list[dict[str, str]] = answer.json["emails"]
     return letters
 
 
 async def asked_for(world: World, id: str, form: str = "json") -> Answer:
-    return await world.request("GET", f"/mailbox/letters/{id}.{form}")
+    return await world.request("GET", f"/mailbox/emails/{id}.{form}")
 
 
 # The list
@@ -187,14 +187,12 @@ async def test_an_id_leads_nowhere_else(world: World, written: str) -> None:
     assert (await mailbox.letter(id), await mailbox.page(id)) == (None, None)
 
 
-@pytest.mark.parametrize(
-    "path", ["letters", "letters/", "letters.html", "letters.json/", "Letters.json", "letters/.json"]
-)
+@pytest.mark.parametrize("path", ["emails", "emails/", "emails.html", "emails.json/", "Emails.json", "emails/.json"])
 async def test_beside_it_there_is_nothing(world: World, path: str) -> None:
     assert (await world.request("GET", f"/mailbox/{path}")).status == 404
 
 
-@pytest.mark.parametrize("path", ["letters.json", f"letters/{LATER}.json", f"letters/{LATER}.html"])
+@pytest.mark.parametrize("path", ["emails.json", f"emails/{LATER}.json", f"emails/{LATER}.html"])
 async def test_letters_are_read_and_not_written(world: World, path: str) -> None:
     for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"):
         answer = await world.request(method, f"/mailbox/{path}", b"{}")

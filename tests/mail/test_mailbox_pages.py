@@ -114,7 +114,7 @@ def test_a_link_leads_nowhere_and_says_where_it_would_have_led() -> None:
 async def test_the_policy_knows_the_style(world: World) -> None:
     await world.send_code()
     [file] = world.outbox.glob("*.eml")
-    answer = await world.request("GET", f"/mailbox/letters/{file.stem}.html")
+    answer = await world.request("GET", f"/mailbox/emails/{file.stem}.html")
     digest = b64encode(sha256(Seen(answer.body).style.encode()).digest()).decode()
     assert answer.headers["content-security-policy"] == (
         f"sandbox; default-src 'none'; style-src 'sha256-{digest}'; frame-ancestors 'self'; "
@@ -228,6 +228,6 @@ def test_a_letter_that_is_text_is_shown_as_text(text: str) -> None:
 async def test_a_letter_without_html_is_shown_as_text(world: World) -> None:
     name = "20270101T120000.000000Z-1-000000"
     (world.outbox / f"{name}.eml").write_bytes(b"From: x\r\nTo: y\r\n\r\n<b>plain</b>\r\n")
-    answer = await world.request("GET", f"/mailbox/letters/{name}.html")
+    answer = await world.request("GET", f"/mailbox/emails/{name}.html")
     assert answer.status == 200
     assert b"<pre>&lt;b&gt;plain&lt;/b&gt;" in answer.body

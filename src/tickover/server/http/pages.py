@@ -69,7 +69,7 @@ class Site(Struct, frozen=True):
 
     def routes(self) -> list[str]:
         """Every path of `has`, with `{id}` in the place of an email's id."""
-        letters = [f"/mailbox/letters/{{id}}.{form}" for form in _LETTER_FORMS]
+        letters = [f"/mailbox/emails/{{id}}.{form}" for form in _LETTER_FORMS]
         return [*_GENERATED, *self.pages, *([*_MAIL_PATHS, *letters] if self.mailbox is not None else [])]
 
     def has(self, path: str) -> bool:
@@ -141,9 +141,9 @@ def accepts_gzip(accept_encoding: bytes) -> bool:
 
 
 _GENERATED: Final = ("/scenarios.json", "/site.json")
-_MAIL_PATHS: Final = ("/mailbox/latest", "/mailbox/letters.json")
+_MAIL_PATHS: Final = ("/mailbox/latest", "/mailbox/emails.json")
 _LETTER_FORMS: Final = ("json", "html")
-_LETTER_PATH: Final = re.compile(rf"/mailbox/letters/({ID.pattern})\.({'|'.join(_LETTER_FORMS)})")
+_LETTER_PATH: Final = re.compile(rf"/mailbox/emails/({ID.pattern})\.({'|'.join(_LETTER_FORMS)})")
 
 
 def _is_mail(path: str) -> bool:
@@ -153,8 +153,8 @@ def _is_mail(path: str) -> bool:
 async def _mail(mailbox: Mailbox, path: str, query: bytes) -> Response:
     if path == "/mailbox/latest":
         return await _latest_letter(mailbox, query)
-    if path == "/mailbox/letters.json":
-        return _fresh({"letters": await mailbox.letters()})
+    if path == "/mailbox/emails.json":
+        return _fresh({"emails": await mailbox.letters()})
     found = _LETTER_PATH.fullmatch(path)
     assert found is not None, "nothing else is mail"
     id, form = found.groups()

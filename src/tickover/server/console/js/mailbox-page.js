@@ -34,7 +34,7 @@ async function get(path, signal) {
   }
 }
 
-const pathOf = (id, kind) => `mailbox/letters/${encodeURIComponent(id)}.${kind}`;
+const pathOf = (id, kind) => `mailbox/emails/${encodeURIComponent(id)}.${kind}`;
 
 class Mailbox extends HTMLElement {
   connectedCallback() {
@@ -97,14 +97,14 @@ class Mailbox extends HTMLElement {
     clearTimeout(this.timer);
     if (document.visibilityState === "hidden") return;
     const { signal } = this.stopped;
-    const found = await get("mailbox/letters.json", signal);
+    const found = await get("mailbox/emails.json", signal);
     if (signal.aborted) return;
     if (found === NOT_THERE) {
       this.showRealMail();
       return;
     }
     if (found === AWAY) this.showAway();
-    else this.take(found.letters);
+    else this.take(found.emails);
     clearTimeout(this.timer); // another may have been faster
     this.timer = setTimeout(() => this.refresh(), EVERY_MILLISECONDS);
   }
