@@ -771,18 +771,6 @@ def test_a_hostile_body_is_bounded_with_the_faults_between_its_fields() -> None:
     assert len(refusal.value.details["errors"]) <= MAX_FAULTS
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        pytest.param(b"[" * 100_000 + b"]" * 100_000, id="arrays"),
-        pytest.param(b'{"x":' * 100_000 + b"0" + b"}" * 100_000, id="objects"),
-        pytest.param(b'{"goals":' + b"[" * 100_000 + b"]" * 100_000 + b"}", id="in a known name"),
-    ],
-)
-def test_parameters_nested_too_deeply_are_refused(written: bytes) -> None:
-    assert faults_of(CreateTestClockParams, written) == [Fault("params", "depth", "must not be nested so deeply")]
-
-
 def test_what_is_nested_in_an_unknown_name_does_not_matter() -> None:
     found = faults_of(CreateTestClockParams, b'{"x":' + b"[" * 200 + b"]" * 200 + b"}")
     assert [(fault.path, fault.rule) for fault in found] == [("x", "unknown")]

@@ -140,9 +140,9 @@ def test_nothing_at_all_is_read_at_once() -> None:
 
 
 def test_what_is_no_object_at_all_is_explained_and_nothing_is_read() -> None:
-    faults, params = read(CreateTestClockParams, b"[" * 100_000 + b"]" * 100_000, NOW)
+    faults, params = read(CreateTestClockParams, b"[[]]", NOW)
     assert params is None
-    assert [fault.rule for fault in faults] == ["depth"]
+    assert [fault.rule for fault in faults] == ["type"]
 
 
 # Between fields, to the microsecond

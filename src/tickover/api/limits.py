@@ -49,6 +49,8 @@ REQUEST_DEADLINE: Final = timedelta(seconds=30)
 """For the whole of a request to come in, head and body."""
 MAX_HEAD: Final = 32 * 1024
 MAX_BODY: Final = 1024 * 1024
+MAX_NESTING: Final = 64
+"""Levels of arrays and objects in a body, the body itself included."""
 MAX_BATCH: Final = 50
 MAX_BATCH_BYTES: Final = 8 * 1024 * 1024
 """Of the response to a batch. A call whose response might not fit is refused before it runs."""

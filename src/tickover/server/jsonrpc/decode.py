@@ -36,7 +36,7 @@ def try_fast_decode(kind: type[_Params], written: bytes, now: Instant) -> _Param
         return None
     try:
         params = _decoder(kind).decode(written)
-    except (DecodeError, RecursionError):
+    except DecodeError:
         return None
     return params if params.passes_fast_checks(now) else None
 

@@ -61,10 +61,11 @@ class Dispatcher:
 
     async def answer(self, body: bytes, context: Context) -> CallResponse:
         """Answer a call, or a batch of them; an empty body when nothing asks for an answer."""
-        request = envelope.try_fast_decode(body)
-        if request is not None:
-            return await self._run(request, context)
         try:
+            envelope.check_nesting(body)
+            request = envelope.try_fast_decode(body)
+            if request is not None:
+                return await self._run(request, context)
             text = envelope.read_text_of(body)
             if text.lstrip(" \t\r\n").startswith("["):
                 return await self._answer_batch(text, context)
@@ -187,8 +188,6 @@ def _read_request(written: str | Raw) -> Request | CallResponse:
         return envelope.read_request(written)
     except NotARequest as rejection:
         return error_response(rejection, rejection.id)
-    except Rejection as rejection:
-        return error_response(rejection)
 
 
 def _idempotency_key(key: bytes, request: Request) -> IdempotencyKey:

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, TypeVar
 from msgspec import DecodeError, Raw, Struct, ValidationError, json
 
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params
-from tickover.api.limits import MAX_FAULTS, MAX_IDEMPOTENCY_KEY
+from tickover.api.limits import MAX_FAULTS, MAX_IDEMPOTENCY_KEY, MAX_NESTING
 from tickover.api.timestamps import Instant
 from tickover.server.domain.params import Params
 from tickover.server.jsonrpc.decode import read
@@ -81,6 +81,26 @@ _read_string: Final = json.Decoder(str).decode
 _write: Final = json.Encoder().encode
 
 
+def check_nesting(body: bytes) -> None:
+    """Raise PARSE_ERROR if arrays and objects are nested more than MAX_NESTING deep.
+
+    Decoders recurse at each level. Their own limit depends on the version of Python and on the size of the stack.
+    """
+    if body.count(b"[") + body.count(b"{") <= MAX_NESTING:
+        return
+    # Without escaped quotes, every second piece is outside of strings.
+    pieces = body.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2]
+    brackets = b"".join(pieces).translate(_TO_BRACKETS, _NOT_BRACKETS)
+    for _ in range(MAX_NESTING):
+        brackets = brackets.replace(b"[]", b"")
+    if b"[]" in brackets or brackets.count(b"[") > MAX_NESTING:
+        raise _parse_error(f"it is nested more than {MAX_NESTING} levels deep")
+
+
+_TO_BRACKETS: Final = bytes.maketrans(b"{}", b"[]")
+_NOT_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
+
+
 def read_text_of(body: bytes) -> str:
     """The body as text that is JSON throughout; PARSE_ERROR otherwise.
 
@@ -96,8 +116,6 @@ def read_text_of(body: bytes) -> str:
             json.decode(text, type=Raw)
     except UnicodeDecodeError as error:
         raise _parse_error(f"it is not UTF-8 from byte {error.start} on") from None
-    except RecursionError:
-        raise _too_deep() from None
     except DecodeError as error:
         raise _parse_error(str(error).removeprefix("JSON is malformed: ")) from None
     return text
@@ -113,15 +131,11 @@ def _parse_error(why: str) -> Rejection:
     return Rejection(Reason.PARSE_ERROR, f"The body is not JSON: {why}.")
 
 
-def _too_deep() -> Rejection:
-    return _parse_error("it is nested too deeply")
-
-
 def try_fast_decode(body: bytes) -> Request | None:
     """The call that is the whole body, in one pass over it; None when it is a batch, or unusual in any way."""
     try:
         call = _read_fast_envelope(body.decode())
-    except (UnicodeDecodeError, DecodeError, RecursionError):
+    except (UnicodeDecodeError, DecodeError):
         return None
     id, params = bytes(call.id), bytes(call.params)
     if not id or id[:1] not in _ID_STARTS or b"u0000" in id or not params.startswith(b"{"):
@@ -130,10 +144,7 @@ def try_fast_decode(body: bytes) -> Request | None:
 
 
 def read_batch(text: str) -> list[Raw]:
-    try:
-        return _read_list(text)
-    except RecursionError:
-        raise _too_deep() from None
+    return _read_list(text)
 
 
 class NotARequest(Rejection):
@@ -150,9 +161,6 @@ def read_request(text: str | Raw) -> Request:
         envelope = _read_envelope(text)
     except ValidationError:
         raise NotARequest("it must be an object") from None
-    # How deep is too deep depends on how deep the caller stands, so text that could be read before may fail here.
-    except RecursionError:
-        raise _too_deep() from None
     id, params = bytes(envelope.id), bytes(envelope.params)
     if id and id[:1] not in _ID_STARTS:
         raise NotARequest("id must be a string, a number or null")

@@ -163,7 +163,7 @@ FIELDS: Final = {
 }
 
 REASONS: Final = {
-    Reason.PARSE_ERROR: "The body is not JSON, not UTF-8, or nested too deeply.",
+    Reason.PARSE_ERROR: "The body is not JSON, not UTF-8, or nested more than 64 levels deep.",
     Reason.INVALID_REQUEST: (
         f"The body is JSON, but not a JSON-RPC 2.0 request; or a batch of none or of more than {MAX_BATCH} calls; or "
         "the server does not answer to this Host."
