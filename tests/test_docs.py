@@ -59,7 +59,18 @@ def fences(page: str, kind: str) -> str:
     return "".join(re.findall(rf"^```{kind}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE))
 
 
-# Commands
+# Commands and paths
+
+
+def test_paths_in_the_docs_exist() -> None:
+    pages = [*DOCS, ROOT / "CONTRIBUTING.md"]
+    paths = {path for page in pages for path in re.findall(_PATH, page.read_text("utf-8"))}
+    folders = [ROOT, ROOT / "src" / "tickover", ROOT / "src" / "tickover" / "server"]
+    assert len(paths) > 40
+    assert [path for path in sorted(paths) if not any((folder / path).exists() for folder in folders)] == []
+
+
+_PATH = re.compile(r"`((?:[a-z0-9_]+/)+(?:[a-z0-9_]+\.(?:py|json|md|sql))?)`")
 
 
 def test_make_targets_in_the_docs_exist() -> None:
