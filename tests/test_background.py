@@ -115,12 +115,12 @@ async def test_refused_calls_are_one_line_by_reason(world: World) -> None:
     async with running(world.store, logged) as background:
         for reason, number in {Reason.LOGIN_REFUSED: 3, Reason.UNAUTHENTICATED: 2, Reason.INVALID_PARAMS: 5}.items():
             for _ in range(number):
-                background.count_refusal(reason)
+                background.count_rejection(reason)
         await wait_for(logged.events)
-        background.count_refusal(Reason.RATE_LIMITED)
+        background.count_rejection(Reason.RATE_LIMITED)
     assert logged.lines == [
-        ("info", "calls refused", {"login_refused": 3, "unauthenticated": 2}),
-        ("info", "calls refused", {"rate_limited": 1}),
+        ("info", "calls rejected", {"login_refused": 3, "unauthenticated": 2}),
+        ("info", "calls rejected", {"rate_limited": 1}),
     ]
 
 
@@ -148,7 +148,7 @@ async def test_lost_database_is_logged_once_and_so_is_its_return(world: World, n
         store.errors["sweep"] = [away]
     async with running(store, logged) as background:
         if noticed_by == "call":
-            background.count_refusal(Reason.UNAVAILABLE)
+            background.count_rejection(Reason.UNAVAILABLE)
         elif noticed_by == "readiness":
             with pytest.raises(type(away)):
                 await background.ping()
@@ -162,7 +162,7 @@ async def test_watch_of_the_database_goes_on_after_a_failure_of_its_own(world: W
     away = unavailable("The database is away.")
     store = FailingStore(world.store, ping=[away, RuntimeError("a bug"), away])
     async with running(store, logged) as background:
-        background.count_refusal(Reason.UNAVAILABLE)
+        background.count_rejection(Reason.UNAVAILABLE)
         await wait_for(lambda: "database back" in logged.events())
     assert "check of the database failed" in logged.events()
     assert logged.events().count("database lost") == 1
@@ -171,6 +171,6 @@ async def test_watch_of_the_database_goes_on_after_a_failure_of_its_own(world: W
 async def test_short_failure_is_no_lost_database(world: World) -> None:
     logged = LogCapture()
     async with running(world.store, logged) as background:
-        background.count_refusal(Reason.UNAVAILABLE)
+        background.count_rejection(Reason.UNAVAILABLE)
         await wait_for(lambda: not background._watch._suspected.is_set())
-    assert logged.lines == [("info", "calls refused", {"unavailable": 1})]
+    assert logged.lines == [("info", "calls rejected", {"unavailable": 1})]

@@ -7,23 +7,23 @@ import pytest
 
 from tests.support.world import World
 from tickover.api.errors import Rejection
-from tickover.server.http.handler import Web
-from tickover.server.http.host_check import Guard
+from tickover.server.http.handler import Handler
+from tickover.server.http.host_check import HostCheck
 from tickover.server.http.messages import Request
 from tickover.server.http.pages import Site
-from tickover.server.settings import read_settings
+from tickover.server.settings import Settings, read_settings
 
 EVERYWHERE = {"host": "0.0.0.0"}
 
 
-def guard(**settings: str) -> Guard:
-    return Guard(read_settings({"TICKOVER_MAIL_URL": "outbox:"}, settings))
+def read(settings: dict[str, str]) -> Settings:
+    return read_settings({"TICKOVER_MAIL_URL": "outbox:"}, settings)
 
 
 def answers_to(host: bytes | None, /, **settings: str) -> bool:
     """Whether a server with these settings answers to this Host header."""
     try:
-        guard(**settings).check_host(host)
+        HostCheck(read(settings)).check(host)
     except Rejection:
         return False
     return True
@@ -170,15 +170,19 @@ class Door:
     """The whole program behind a guard with these settings."""
 
     def __init__(self, world: World, **settings: str) -> None:
-        site = Site(world.web._site.pages)
-        self._web = Web(world.web._rpc, world.store.ping, guard(**settings), site, now=lambda: world.now)
+        site = Site(world.handler._site.pages)
+        found = read(settings)
+        self._handler = Handler(
+            world.rpc, world.store.ping, HostCheck(found), site,
+            cors_origins=found.cors_origins, now=lambda: world.now,
+        )  # fmt: skip
 
     async def ask(self, method: str, path: str, body: bytes = b"", /, **headers: str) -> Response:
         given = {"host": "localhost", "content-type": "application/json"} | {
             name.replace("_", "-"): value for name, value in headers.items()
         }
         fields = {name.encode(): value.encode() for name, value in given.items() if value}
-        answer = self._web.answer(Request(method, path, b"", fields, "203.0.113.7", body))
+        answer = self._handler.handle(Request(method, path, b"", fields, "203.0.113.7", body))
         status, written, said = answer if isinstance(answer, tuple) else await answer
         return Response(status, [(name.decode(), value.decode()) for name, value in written], said)
 
@@ -202,7 +206,7 @@ async def test_a_foreign_name_gets_the_same_refusal_everywhere(world: World, pat
             "id": None,
             "error": {
                 "code": -32600,
-                "message": "This server does not answer to that Host. If it should, name it in TICKOVER_ALLOWED_HOSTS.",
+                "message": "This server does not serve that Host. To allow it, add it to TICKOVER_ALLOWED_HOSTS.",
                 "data": {"reason": "INVALID_REQUEST"},
             },
         }
@@ -217,9 +221,9 @@ async def test_health_checks_are_answered_under_any_name(world: World, path: str
 async def test_a_call_under_a_foreign_name_does_nothing(world: World) -> None:
     door = Door(world)
     assert (await door.ask("POST", "/rpc", SEND, host="evil.example")).status == 400
-    assert world.letters() == []
+    assert world.emails() == []
     assert (await door.ask("POST", "/rpc", SEND, host="localhost")).status == 200
-    assert len(world.letters()) == 1
+    assert len(world.emails()) == 1
 
 
 # CORS, off

@@ -281,7 +281,7 @@ async def test_answers_of_all_kinds_are_what_it_says(world: World, token: str) -
         "sendLoginCodeEmail", email="di@example.test", loginCodeType="LONG_LIVED", emailType="WEB_LOGIN_LINK"
     )
     await answered("loginByEmailLink", token=link["loginUrl"].partition("=")[2])
-    code = re.findall(r"\d{6}", str(world.letters()[-2]["Subject"]))[0]
+    code = re.findall(r"\d{6}", str(world.emails()[-2]["Subject"]))[0]
     await answered("loginByEmailVerification", email="cy@example.test", code=code, authenticationMethod="EMAIL_CODE")
     await answered("logout")
 

@@ -12,7 +12,7 @@ import pytest
 from tests.support.program import Program
 from tests.support.world import World
 from tickover import scenarios
-from tickover.server.http.scenario_gallery import Gallery
+from tickover.server.http.scenario_gallery import ScenarioGallery
 
 NAMES = scenarios.names()
 
@@ -68,20 +68,20 @@ async def test_with_a_new_month_it_is_made_anew(world: World) -> None:
     ],
 )
 async def test_a_scenario_of_another_decade_is_left_out(now: str, has_limits: bool) -> None:
-    told = json.loads(await Gallery().written(datetime.fromisoformat(now).replace(tzinfo=UTC)))
+    told = json.loads(await ScenarioGallery().to_json(datetime.fromisoformat(now).replace(tzinfo=UTC)))
     assert [one["name"] for one in told] == [name for name in NAMES if has_limits or name != "limits"]
 
 
 @pytest.mark.parametrize("month", range(1, 13))
 async def test_in_no_month_is_one_left_out(month: int) -> None:
     for year in (2027, 2028):
-        told = json.loads(await Gallery().written(datetime(year, month, 28, 23, tzinfo=UTC)))
+        told = json.loads(await ScenarioGallery().to_json(datetime(year, month, 28, 23, tzinfo=UTC)))
         assert [one["name"] for one in told] == NAMES
 
 
 @pytest.mark.parametrize("year", [1, 5, 9995, 9999])
 async def test_at_the_ends_of_time_what_cannot_start_is_left_out(year: int) -> None:
-    assert json.loads(await Gallery().written(datetime(year, 12, 31, tzinfo=UTC))) == []
+    assert json.loads(await ScenarioGallery().to_json(datetime(year, 12, 31, tzinfo=UTC))) == []
 
 
 @pytest.mark.parametrize("seconds", [1, 60, 3600])
@@ -123,8 +123,8 @@ async def test_who_asks_at_once_waits_for_one_making(monkeypatch: pytest.MonkeyP
         return load(name)
 
     monkeypatch.setattr(scenarios, "load", load_slowly)
-    gallery, now = Gallery(), datetime(2027, 1, 1, tzinfo=UTC)
-    told = await asyncio.gather(*(gallery.written(now) for _ in range(20)))
+    gallery, now = ScenarioGallery(), datetime(2027, 1, 1, tzinfo=UTC)
+    told = await asyncio.gather(*(gallery.to_json(now) for _ in range(20)))
     assert len(set(told)) == 1
     assert made == NAMES
 

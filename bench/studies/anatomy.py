@@ -137,10 +137,10 @@ def _nothing(_: Bench) -> AbstractContextManager[object]:
 def _before_the_door(bench: Bench) -> AbstractContextManager[object]:
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(bench.answer))]
 
-    async def answer(_: Request) -> Response:
+    async def handle(_: Request) -> Response:
         return 200, headers, bench.answer
 
-    return patch.object(bench.world.web, "answer", answer)
+    return patch.object(bench.world.handler, "handle", handle)
 
 
 def _before_the_call(bench: Bench) -> AbstractContextManager[object]:
@@ -188,7 +188,7 @@ def _client_of_the_limit(bench: Bench) -> _Client:
 
 
 def _client_of_ours(bench: Bench) -> _Client:
-    return _Client(Connection(bench.world.web, Pool(Limits())), 1)
+    return _Client(Connection(bench.world.handler, Pool(Limits())), 1)
 
 
 async def _microseconds(bench: Bench, connect: Callable[[Bench], _Client], method: str) -> float:

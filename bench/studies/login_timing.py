@@ -34,8 +34,8 @@ class LastLetter:
     stays_here = False
     secret = ""
 
-    async def deliver(self, letter: Email) -> None:
-        self.secret = letter.secret
+    async def deliver(self, email: Email) -> None:
+        self.secret = email.secret
 
     async def close(self) -> None:
         """Nothing is held open."""

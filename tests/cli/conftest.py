@@ -49,11 +49,11 @@ class SmtpServer(NamedTuple):
 
     def code(self, email: str) -> str:
         """Return the code of the newest email to an address."""
-        return [message.code for message in self.mail.letters if message.message["To"] == email][-1]
+        return [message.code for message in self.mail.emails if message.message["To"] == email][-1]
 
     def link(self, email: str) -> str:
         """Return the login link of the newest email to an address."""
-        emails = [message.message for message in self.mail.letters if message.message["To"] == email]
+        emails = [message.message for message in self.mail.emails if message.message["To"] == email]
         text = emails[-1].get_body(("plain",))
         assert text is not None
         return str(next(word for word in text.get_content().split() if "#token=" in word))

@@ -21,7 +21,7 @@ def test_login_reads_the_code_from_the_development_mailbox(
     signed_out_shell: Shell, email: str, program: Program
 ) -> None:
     result = signed_out_shell("login", email)
-    code = program.letters()[-1]["Subject"].split()[0]
+    code = program.emails()[-1]["Subject"].split()[0]
     assert (result.code, result.err) == (0, f"✓ Found code {code} in the server's development mailbox.\n")
     assert result.out.splitlines() == [
         f"✓ Signed in as {email}.",

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from tests.support.program import Program
 from tests.support.world import Answer
-from tickover.server.http.messages import Refusal, Request, Response
+from tickover.server.http.messages import Request, RequestError, Response
 from tickover.server.http.pool import Limits
 from tickover.server.http.server import Server
 
@@ -150,11 +150,11 @@ class Door:
         self.pool = self.server._pool
         self.bodies: list[bytes | None] = []
         """Of the calls that were begun."""
-        self.refusals: list[Refusal] = []
+        self.errors: list[RequestError] = []
         self.may_answer = asyncio.Event()
         self.is_busy = asyncio.Event()
 
-    def answer(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
+    def handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
         match request.path:
             case "/refused":
                 return _response(b"", 405)
@@ -166,9 +166,9 @@ class Door:
                 return self._do(b"busy")
         return _response(b"Hello")
 
-    def refuse(self, refusal: Refusal) -> Response:
-        self.refusals.append(refusal)
-        return _response(b"", refusal.status)
+    def reject(self, error: RequestError) -> Response:
+        self.errors.append(error)
+        return _response(b"", error.status)
 
     def is_health_check(self, request: Request) -> bool:
         return request.path == "/healthz"

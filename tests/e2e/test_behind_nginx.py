@@ -63,7 +63,7 @@ def test_login_link_has_the_path_in_the_answer_and_in_the_email(behind_nginx: tu
     program, url = behind_nginx
     link = program.result("sendLoginCodeEmail", link_params("link@example.test"))["loginUrl"]
     assert link.startswith(f"{url}/login#token=")
-    email = program.letters()[-1]
+    email = program.emails()[-1]
     for kind in ("plain", "html"):
         body = email.get_body((kind,))
         assert body

@@ -12,7 +12,7 @@ import uvloop
 from tests.e2e.raw import HELLO, WAIT_SECONDS, Client, call, open_door, port_of, post, request
 from tests.e2e.test_life_cycle_log import log_of
 from tests.support.program import Program
-from tickover.server.http.messages import NO_ROOM, Request
+from tickover.server.http.messages import OVERLOADED, Request
 from tickover.server.http.parser import RequestParser
 
 _HEALTH = request("GET", "/healthz")
@@ -65,7 +65,7 @@ async def test_requests_after_a_rejected_one_are_ignored() -> None:
         await fourth.say(_call(b"1") + _call(b"2") + HELLO + _HEALTH)
         assert (await fourth.answer()).status == 503
         assert await fourth.end() == b""
-        assert door.refusals == [NO_ROOM]
+        assert door.errors == [OVERLOADED]
         assert door.bodies == [b"busy"] * 3
 
 
@@ -105,7 +105,7 @@ async def test_max_connections_reaches_the_server(tmp_path: Path) -> None:
             async with Client.connect(port_of(program)) as third:
                 assert (await third.ask(call("none", {}))).status == 503
         program.stop()
-        [counts] = [line for line in log_of(program) if line["event"] == "calls refused"]
+        [counts] = [line for line in log_of(program) if line["event"] == "calls rejected"]
         assert counts["unavailable"] == 1
 
 

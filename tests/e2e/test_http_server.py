@@ -364,7 +364,7 @@ async def test_the_program_answers_to_its_own_name_alone(client: Client, host: s
 async def test_a_foreign_name_can_have_no_letter_sent(client: Client, program: Program) -> None:
     written = call("sendLoginCodeEmail", code_params("eve@example.test"), host="evil.example")
     assert (await client.ask(written)).status == 400
-    assert "eve@example.test" not in [letter["To"] for letter in program.letters()]
+    assert "eve@example.test" not in [letter["To"] for letter in program.emails()]
 
 
 # Who is at the other end

@@ -49,7 +49,7 @@ def test_start_refused_calls_and_stop_are_logged_in_order(tmp_path: Path) -> Non
     }
     assert without_time(stopping) == {"event": "stopping", "level": "info"}
     assert without_time(refused) == {
-        "event": "calls refused",
+        "event": "calls rejected",
         "level": "info",
         "login_refused": 3,
         "unauthenticated": 2,

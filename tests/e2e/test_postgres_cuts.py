@@ -117,7 +117,7 @@ def test_a_letter_is_sent_at_most_once(
     assert _rows(replicas, "login_sends", email) == (how == "after")
     again = program.call("sendLoginCodeEmail", code_params(email))
     assert _reason(again) == ("RESEND_TOO_SOON" if how == "after" else "ok")
-    assert [letter["To"] for letter in program.letters()].count(email) == (how == "before")
+    assert [letter["To"] for letter in program.emails()].count(email) == (how == "before")
 
 
 @_BOTH_WAYS

@@ -62,7 +62,7 @@ async def test_of_fifty_sends_to_one_address_one_wins_and_one_letter_goes_out(
         email = _address()
         answers = await call_all_at_once(crowd, "sendLoginCodeEmail", [code_params(email)] * CROWD)
         assert outcomes(answers) == {"ok": 1, "RESEND_TOO_SOON": CROWD - 1}
-        assert [letter["To"] for letter in four.programs[0].letters()].count(email) == 1
+        assert [letter["To"] for letter in four.programs[0].emails()].count(email) == 1
 
 
 async def test_of_fifty_tries_against_one_code_five_are_counted(four: Replicas, crowd: list[Connection]) -> None:

@@ -44,7 +44,7 @@ async def test_of_fifty_sends_to_one_address_one_wins_and_one_letter_goes_out(
         assert [(answer.status, answer.headers["retry-after"]) for answer in refused] == [
             (429, str(wait)) for wait in waits
         ]
-    assert sorted(letter["To"] for letter in program.letters()) == sorted(map(_address, range(_ROUNDS)))
+    assert sorted(letter["To"] for letter in program.emails()) == sorted(map(_address, range(_ROUNDS)))
 
 
 async def test_after_fifty_wrong_guesses_at_once_the_right_code_is_refused(

@@ -79,7 +79,7 @@ def test_files_are_where_they_are_told_to_be(program: Program) -> None:
 def test_emails_are_sent_as_told(program: Program) -> None:
     sent = call_from(program, "198.51.100.1", "sendLoginCodeEmail", link_params("ana@example.test"))
     assert sent["result"]["loginUrl"].startswith("https://public.example.test/below/login#")
-    assert parseaddr(program.letters()[-1]["From"]) == ("Settings", "settings@example.test")
+    assert parseaddr(program.emails()[-1]["From"]) == ("Settings", "settings@example.test")
     refused = call_from(program, "198.51.100.1", "sendLoginCodeEmail", code_params("ana@example.test"))
     assert 1 <= refused["error"]["data"]["retryAfterSeconds"] <= 7
     assert program.request("GET", "/site.json").json == {"mailbox": True, "resendSeconds": 7}
@@ -116,7 +116,7 @@ def test_each_client_of_the_proxy_may_make_three_calls(program: Program) -> None
 def test_user_may_have_one_clock(program: Program) -> None:
     email = "ben@example.test"
     call_from(program, "198.51.100.4", "sendLoginCodeEmail", code_params(email))
-    code = str(program.letters()[-1]["Subject"]).split()[0]
+    code = str(program.emails()[-1]["Subject"]).split()[0]
     token = call_from(program, "198.51.100.4", "loginByEmailVerification", verify_params(email, code))["result"][
         "token"
     ]

@@ -48,7 +48,7 @@ class MailServer:
     def __init__(self) -> None:
         self.port = 0
         self.said: list[str] = []
-        self.letters: list[Accepted] = []
+        self.emails: list[Accepted] = []
         self.instead: dict[str, Misbehaviour] = {}
         self.login: LoginPassword | None = None
         self.connections: list[_Conversation] = []
@@ -61,7 +61,7 @@ class MailServer:
         assert isinstance(envelope.content, bytes)
         assert server.transport is not None
         over_tls = session.ssl is not None or server.transport.get_extra_info("sslcontext") is not None
-        self.letters.append(Accepted(envelope.content, over_tls, session.auth_data))
+        self.emails.append(Accepted(envelope.content, over_tls, session.auth_data))
         if misbehave := self.instead.get(self.END_OF_DATA):
             await misbehave(server)
             return "451 the library adds an answer, but nobody waits for it"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from tests.mail.letters import ANA, LINK, NOW, SENDER, letter, link_letter
+from tests.mail.emails import ANA, LINK, NOW, SENDER, letter, link_letter
 from tickover.server.domain import email_addresses
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.mailer import Email, EmailKind

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.mail.letters import ANA
+from tests.mail.emails import ANA
 from tests.rpc.builders import send_link
 from tests.support.program import Program
 from tests.support.world import Answer, World

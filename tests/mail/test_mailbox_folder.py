@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec import json
 
-from tests.mail.letters import ANA, LINK, NOW, SENDER, letter, link_letter
+from tests.mail.emails import ANA, LINK, NOW, SENDER, letter, link_letter
 from tickover.api.results import StoredEmail
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.mailbox import Mailbox
@@ -49,7 +49,7 @@ _DELIVER = """
 import asyncio, sys
 from datetime import timedelta
 from pathlib import Path
-from tests.mail.letters import NOW, SENDER, letter
+from tests.mail.emails import NOW, SENDER, letter
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.outbox import Outbox
 

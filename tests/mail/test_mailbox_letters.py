@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mail.letters import ANA, NOW, SENDER, letter
+from tests.mail.emails import ANA, NOW, SENDER, letter
 from tests.mail.test_mailbox_folder import LATER, ODD, STRANGE, TO_ANA
 from tests.rpc.builders import send_link
 from tests.support.world import Answer, World

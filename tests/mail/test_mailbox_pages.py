@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mail.letters import ANA, LINK, SENDER, letter, link_letter
+from tests.mail.emails import ANA, LINK, SENDER, letter, link_letter
 from tests.support.world import World
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.email_pages import page_of_html, page_of_text

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.mail.conftest import ReadableLog
-from tests.mail.letters import SENDER
+from tests.mail.emails import SENDER
 from tickover.server.mail import open_mailer
 from tickover.server.mail.outbox import Outbox
 from tickover.server.mail.smtp import SmtpMailer

@@ -13,7 +13,7 @@ from threading import Thread
 
 import pytest
 
-from tests.mail.letters import ANA, LINK, NOW, SENDER, letter, link_letter
+from tests.mail.emails import ANA, LINK, NOW, SENDER, letter, link_letter
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.mailer import Email, EmailKind, MailRefused
 from tickover.server.mail.outbox import SEQUENCE_FILE, Outbox
@@ -165,7 +165,7 @@ _FULL_DISK = "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"  # as near 
 _DELIVER = """
 import asyncio, json, os, resource, sys
 from pathlib import Path
-from tests.mail.letters import SENDER, letter
+from tests.mail.emails import SENDER, letter
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.outbox import Outbox
 from tickover.server.mail.mailer import MailRefused

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.mail.conftest import ReadableLog
-from tests.mail.letters import SENDER
+from tests.mail.emails import SENDER
 from tests.mail.servers import MailServer, Misbehaviour, Silence, answer, hang_up, mail_server
 from tests.support.world import ANA, World
 from tickover.server.mail.compose import Composer
@@ -54,13 +54,13 @@ async def _signs_in(world: World, code: str, email: str = ANA) -> bool:
 
 async def test_a_code_that_was_mailed_signs_in(world: World, server: MailServer) -> None:
     assert await _send(world) == {"message": "ok"}
-    [arrived] = server.letters
+    [arrived] = server.emails
     assert await _signs_in(world, arrived.code)
 
 
 async def test_a_link_is_in_the_letter_and_nowhere_else(world: World, server: MailServer) -> None:
     assert await _send(world, _LINK) == {"message": "ok"}
-    [arrived] = server.letters
+    [arrived] = server.emails
     assert "\nhttps://tickover.example.test/login#token=" in arrived.text()
 
 
@@ -81,7 +81,7 @@ async def test_ok_is_said_only_after_the_server_has_taken_the_letter(world: Worl
 async def _token(world: World, server: MailServer) -> str:
     email = "someone.else@example.test"
     await _send(world, email=email)
-    params = {"email": email, "code": server.letters[-1].code, "authenticationMethod": "EMAIL_CODE"}
+    params = {"email": email, "code": server.emails[-1].code, "authenticationMethod": "EMAIL_CODE"}
     return str((await world.result("loginByEmailVerification", params))["token"])
 
 
@@ -102,11 +102,11 @@ async def test_a_letter_that_was_not_sent_leaves_the_earlier_code_good(
     world: World, server: MailServer, command: str, misbehave: Misbehaviour
 ) -> None:
     await _send(world)
-    earlier = server.letters[0].code
+    earlier = server.emails[0].code
     world.pass_time(minutes=1)
     server.instead[command] = misbehave
     assert await _send(world) == "MAIL_NOT_SENT"
-    refused = [arrived.code for arrived in server.letters[1:]]
+    refused = [arrived.code for arrived in server.emails[1:]]
     assert not any([await _signs_in(world, code) for code in refused])
     assert await _signs_in(world, earlier)
 
@@ -116,7 +116,7 @@ async def test_a_letter_of_unknown_fate_leaves_the_new_code_good(world: World, s
     world.pass_time(minutes=1)
     server.instead[MailServer.END_OF_DATA] = hang_up
     assert await _send(world) == "MAIL_NOT_SENT"
-    earlier, new = (arrived.code for arrived in server.letters)
+    earlier, new = (arrived.code for arrived in server.emails)
     assert not await _signs_in(world, earlier)
     assert await _signs_in(world, new)
 
@@ -127,7 +127,7 @@ async def test_a_letter_of_unknown_fate_gives_the_slot_back(world: World, server
     server.instead.clear()
     world.pass_time(seconds=1)
     assert await _send(world) == {"message": "ok"}
-    assert await _signs_in(world, server.letters[-1].code)
+    assert await _signs_in(world, server.emails[-1].code)
 
 
 async def test_an_address_that_the_server_cannot_take_is_an_ordinary_refusal(world: World) -> None:
@@ -163,6 +163,6 @@ async def test_no_log_tells_an_address_or_a_secret(
     # The server of the test has its own log, and that one tells everything.
     records = [record.getMessage() for record in caplog.records if not record.name.startswith("mail.")]
     told = f"{readable_log.entries} {records}"
-    secrets = [ANA, "token=", *(letter.code for letter in server.letters if kind is _CODE)]
+    secrets = [ANA, "token=", *(letter.code for letter in server.emails if kind is _CODE)]
     assert [secret for secret in secrets if secret in told] == []
     assert len(readable_log.entries) == (0 if command == "nothing" else 1), "one line tells of each failure"

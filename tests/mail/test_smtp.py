@@ -10,7 +10,7 @@ import trustme
 from aiosmtpd.smtp import SMTP, LoginPassword
 
 from tests.mail.conftest import ReadableLog, server_side
-from tests.mail.letters import NOW, SENDER, letter, link_letter
+from tests.mail.emails import NOW, SENDER, letter, link_letter
 from tests.mail.servers import MailServer, Misbehaviour, answer, hang_up, mail_server
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.mailer import Email, EmailKind, MailOutcomeUnknown, MailRefused
@@ -34,7 +34,7 @@ def mailer(server: MailServer, readable_log: ReadableLog) -> SmtpMailer:
 
 async def test_a_letter_arrives_whole(server: MailServer, mailer: SmtpMailer, readable_log: ReadableLog) -> None:
     await mailer.deliver(letter())
-    [arrived] = server.letters
+    [arrived] = server.emails
     assert arrived.message["To"] == "ana@example.test"
     assert arrived.message["Subject"] == "012345 is your Tickover code"
     assert "012345" in arrived.text()
@@ -49,7 +49,7 @@ async def test_a_letter_arrives_whole(server: MailServer, mailer: SmtpMailer, re
 async def test_a_connection_is_kept_for_the_next_letter(server: MailServer, mailer: SmtpMailer) -> None:
     for number in range(3):
         await mailer.deliver(letter(secret=f"{number:06}"))
-    assert [arrived.code for arrived in server.letters] == ["000000", "000001", "000002"]
+    assert [arrived.code for arrived in server.emails] == ["000000", "000001", "000002"]
     assert len(server.connections) == 1
     assert [said.split()[0] for said in server.said] == ["EHLO", *(["MAIL", "RCPT", "DATA"] * 3)]
 
@@ -74,7 +74,7 @@ async def test_a_connection_that_the_server_is_done_with_is_replaced(
     await mailer.deliver(letter(secret="000001"))
     server.instead["MAIL again"] = misbehaviour
     await mailer.deliver(letter(secret="000002"))
-    assert [arrived.code for arrived in server.letters] == ["000001", "000002"]
+    assert [arrived.code for arrived in server.emails] == ["000001", "000002"]
     assert len(server.connections) == 2
 
 
@@ -96,7 +96,7 @@ async def test_real_mail_leaves_the_machine(mailer: SmtpMailer) -> None:
 async def test_letters_at_once_each_go_to_their_own_address(server: MailServer, mailer: SmtpMailer) -> None:
     letters = [letter(f"user-{number}@example.test", secret=f"{number:06}") for number in range(20)]
     await asyncio.gather(*map(mailer.deliver, letters))
-    arrived = {str(arrived.message["To"]): arrived.code for arrived in server.letters}
+    arrived = {str(arrived.message["To"]): arrived.code for arrived in server.emails}
     assert arrived == {sent.to: sent.secret for sent in letters}
 
 
@@ -124,14 +124,14 @@ async def test_letters_at_once_each_go_to_their_own_address(server: MailServer, 
 async def test_the_recipient_is_named_to_the_letter(server: MailServer, mailer: SmtpMailer, address: str) -> None:
     await mailer.deliver(letter(address))
     assert f"RCPT TO:<{address}>" in server.said
-    assert len(server.letters) == 1
+    assert len(server.emails) == 1
 
 
 @pytest.mark.parametrize("address", ["änä@example.test", '"ä ä"@example.test', "用户@example.test"])
 async def test_an_address_beyond_ascii_is_sent_as_such(server: MailServer, mailer: SmtpMailer, address: str) -> None:
     await mailer.deliver(letter(address))
     assert server.said[1:3] == ["MAIL FROM:<tickover@example.test> SMTPUTF8", f"RCPT TO:<{address}>"]
-    [arrived] = server.letters
+    [arrived] = server.emails
     # Python's own parser does not read headers in UTF-8.
     assert f"\r\nTo: {address}\r\n".encode() in arrived.content
     assert f"It signs in {address}, once" in arrived.text()
@@ -142,14 +142,14 @@ async def test_a_server_that_knows_ascii_alone_is_not_given_more(readable_log: R
         mailer = SmtpMailer(f"smtp://{server.address}", Composer(SENDER), readable_log.log)
         with pytest.raises(MailRefused):
             await mailer.deliver(letter("änä@example.test"))
-        assert server.letters == []
+        assert server.emails == []
         assert all(line.isascii() for line in server.said)
 
 
 async def test_dots_at_the_start_of_a_line_arrive(server: MailServer, mailer: SmtpMailer) -> None:
     dotted = ".\n..\n...dots"
     await mailer.deliver(link_letter(secret=dotted))
-    [arrived] = server.letters
+    [arrived] = server.emails
     assert f"\n\n{dotted}\n\n" in arrived.text()
 
 
@@ -162,7 +162,7 @@ async def test_a_recipient_may_be_taken_in_two_ways(server: MailServer, mailer: 
 
     server.instead["RCPT"] = take
     await mailer.deliver(letter())
-    assert len(server.letters) == 1
+    assert len(server.emails) == 1
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ async def test_a_letter_that_was_accepted_needs_no_farewell(
 ) -> None:
     server.instead["QUIT"] = farewell
     await mailer.deliver(letter())
-    assert len(server.letters) == 1
+    assert len(server.emails) == 1
 
 
 # Letters that do not
@@ -211,7 +211,7 @@ async def test_a_connection_that_breaks_before_the_letter_is_a_refusal(
     server.instead[command] = hang_up
     with pytest.raises(MailRefused):
         await mailer.deliver(letter())
-    assert server.letters == []
+    assert server.emails == []
 
 
 async def test_a_connection_that_breaks_after_the_letter_leaves_it_unknown(
@@ -220,7 +220,7 @@ async def test_a_connection_that_breaks_after_the_letter_leaves_it_unknown(
     server.instead[MailServer.END_OF_DATA] = hang_up
     with pytest.raises(MailOutcomeUnknown):
         await mailer.deliver(letter())
-    assert len(server.letters) == 1
+    assert len(server.emails) == 1
 
 
 @pytest.mark.parametrize("line", ["taken", "25", "OK 250", "abc def"])
@@ -248,7 +248,7 @@ _LOCAL = ("localhost", "127.0.0.1")
 async def test_tls_is_used_when_it_is_offered(trusted: trustme.CA, readable_log: ReadableLog) -> None:
     async with mail_server(tls_context=server_side(trusted, *_LOCAL)) as server:
         await SmtpMailer(f"smtp://{server.address}", Composer(SENDER), readable_log.log).deliver(letter())
-        assert [arrived.over_tls for arrived in server.letters] == [True]
+        assert [arrived.over_tls for arrived in server.emails] == [True]
 
 
 @pytest.mark.parametrize("login", ["", "ana:secret@"])
@@ -256,14 +256,14 @@ async def test_smtps_is_tls_from_the_start(trusted: trustme.CA, readable_log: Re
     async with mail_server(tls=server_side(trusted, *_LOCAL), auth_require_tls=False) as server:
         server.login = LoginPassword(b"ana", b"secret")
         await SmtpMailer(f"smtps://{login}{server.address}", Composer(SENDER), readable_log.log).deliver(letter())
-        assert [arrived.over_tls for arrived in server.letters] == [True]
+        assert [arrived.over_tls for arrived in server.emails] == [True]
 
 
 async def test_smtps_takes_an_address_beyond_ascii(trusted: trustme.CA, readable_log: ReadableLog) -> None:
     async with mail_server(tls=server_side(trusted, *_LOCAL), enable_SMTPUTF8=True) as server:
         mailer = SmtpMailer(f"smtps://{server.address}", Composer(SENDER), readable_log.log)
         await mailer.deliver(letter("änä@example.test"))
-        assert len(server.letters) == 1
+        assert len(server.emails) == 1
 
 
 @pytest.mark.parametrize("scheme", ["smtp", "smtps"])
@@ -275,7 +275,7 @@ async def test_a_certificate_of_a_stranger_is_refused(
     async with mail_server(**options) as server:
         with pytest.raises(MailRefused):
             await SmtpMailer(f"{scheme}://{server.address}", Composer(SENDER), readable_log.log).deliver(letter())
-        assert server.letters == []
+        assert server.emails == []
 
 
 @pytest.mark.parametrize("scheme", ["smtp", "smtps"])
@@ -287,7 +287,7 @@ async def test_a_certificate_for_another_name_is_refused(
     async with mail_server(**options) as server:
         with pytest.raises(MailRefused):
             await SmtpMailer(f"{scheme}://{server.address}", Composer(SENDER), readable_log.log).deliver(letter())
-        assert server.letters == []
+        assert server.emails == []
 
 
 # Signing in to the mail server
@@ -308,7 +308,7 @@ async def test_the_login_in_the_url_is_used(
     server.login = LoginPassword(user.encode(), password.encode())
     url = f"smtp://{quote(user, safe='')}:{quote(password, safe='')}@{server.address}"
     await SmtpMailer(url, Composer(SENDER), readable_log.log).deliver(letter())
-    assert [arrived.login for arrived in server.letters] == [server.login]
+    assert [arrived.login for arrived in server.emails] == [server.login]
 
 
 @pytest.mark.parametrize("login", ["ana:wrong", "ben:secret", "ana", "ana:"])
@@ -316,7 +316,7 @@ async def test_a_wrong_login_is_a_refusal(server: MailServer, readable_log: Read
     server.login = LoginPassword(b"ana", b"secret")
     with pytest.raises(MailRefused):
         await SmtpMailer(f"smtp://{login}@{server.address}", Composer(SENDER), readable_log.log).deliver(letter())
-    assert server.letters == []
+    assert server.emails == []
     assert "secret" not in str(readable_log.entries)
 
 
@@ -325,7 +325,7 @@ async def test_a_login_that_the_server_does_not_ask_for_is_a_refusal(readable_lo
         mailer = SmtpMailer(f"smtp://ana:secret@{server.address}", Composer(SENDER), readable_log.log)
         with pytest.raises(MailRefused):
             await mailer.deliver(letter())
-        assert server.letters == []
+        assert server.emails == []
 
 
 async def test_a_password_does_not_cross_a_network_in_the_clear(server: MailServer, readable_log: ReadableLog) -> None:

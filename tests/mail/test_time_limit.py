@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from tests.mail.conftest import ReadableLog
-from tests.mail.letters import SENDER, letter
+from tests.mail.emails import SENDER, letter
 from tests.mail.servers import MailServer, Silence, mail_server
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.mailer import MailOutcomeUnknown, MailRefused
@@ -117,7 +117,7 @@ def test_a_server_that_is_slow_but_in_time_takes_the_letter(readable_log: Readab
         await scene.pass_time(9.99)
         silence.over.set()
         await delivery
-        assert len(scene.server.letters) == 1
+        assert len(scene.server.emails) == 1
 
     _play(act, readable_log)
 
@@ -160,6 +160,6 @@ def test_connections_that_died_in_silence_cost_a_second_and_no_letter(readable_l
         await scene.pass_time(1)
         await delivery
         assert len(scene.server.connections) == 4
-        assert len(scene.server.letters) == 4
+        assert len(scene.server.emails) == 4
 
     _play(act, readable_log)

@@ -35,7 +35,7 @@ def test_a_run_can_use_a_running_server(pytester: pytest.Pytester, monkeypatch: 
     with Program(pytester.path) as program:
         monkeypatch.setenv("TICKOVER_URL", f"{program.url}/")
         pytester.runpytest_subprocess("-n", "0").assert_outcomes(passed=1)
-        assert len(program.letters()) == 2
+        assert len(program.emails()) == 2
         assert program.result("rpc.discover", {})
 
 

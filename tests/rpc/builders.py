@@ -137,7 +137,7 @@ def id_bytes(answer: Answer) -> bytes:
 async def post_with(world: World, headers: Iterable[tuple[str, str]], body: bytes) -> Answer:
     """POST /rpc with headers of which some may be there several times."""
     written = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
-    return await ask(world.web, Request("POST", "/rpc", b"", merge(written), world.client, body))
+    return await ask(world.handler, Request("POST", "/rpc", b"", merge(written), world.client, body))
 
 
 class TroubledMailer:
@@ -149,8 +149,8 @@ class TroubledMailer:
         self.letters: list[Email] = []
         self.trouble: type[Exception] | None = None
 
-    async def deliver(self, letter: Email) -> None:
-        self.letters.append(letter)
+    async def deliver(self, email: Email) -> None:
+        self.letters.append(email)
         if self.trouble:
             raise self.trouble
 

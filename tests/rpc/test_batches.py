@@ -29,7 +29,7 @@ async def test_a_batch_of_50_is_answered_in_its_order(world: World) -> None:
 async def test_a_batch_of_51_is_refused_whole_and_nothing_of_it_is_done(world: World, id: Any) -> None:
     answer = await world.post([call("sendLoginCodeEmail", send(f"u{number}@example.test"), id) for number in range(51)])
     assert (answer.status, reason_of(answer), answer.json["id"]) == (400, "INVALID_REQUEST", None)
-    assert world.letters() == []
+    assert world.emails() == []
 
 
 @pytest.mark.parametrize("body", [b"[]", b" [ ] ", b"\r\n\t[]"])
@@ -64,7 +64,7 @@ async def test_a_mixed_batch_answers_every_call_in_order_and_no_notification(wor
     reasons = [member.get("error", {}).get("data", {}).get("reason") for member in answer.json]
     refused = ["METHOD_NOT_FOUND", "INVALID_REQUEST", "INVALID_REQUEST", "INVALID_PARAMS", "INVALID_PARAMS"]
     assert reasons == [None, *refused]
-    assert len(world.letters()) == 2, "the notification was carried out"
+    assert len(world.emails()) == 2, "the notification was carried out"
 
 
 async def test_two_members_may_have_the_same_id(world: World) -> None:
@@ -93,7 +93,7 @@ async def test_a_batch_is_200_without_headers_whatever_its_members_say(world: Wo
 async def test_a_notification_is_carried_out_and_answered_with_nothing(world: World) -> None:
     answer = await world.post(call("sendLoginCodeEmail", send(), LEFT_OUT))
     assert (answer.status, answer.body) == (204, b"")
-    assert len(world.letters()) == 1
+    assert len(world.emails()) == 1
 
 
 async def test_an_advance_by_notification_moves_the_clock(world: World, token: str) -> None:
@@ -127,7 +127,7 @@ async def test_a_batch_of_notifications_alone_is_answered_with_nothing(world: Wo
     letters = [call("sendLoginCodeEmail", send(f"u{number}@example.test"), LEFT_OUT) for number in range(3)]
     answer = await world.post([*letters, *REFUSED_NOTIFICATIONS.values()])
     assert (answer.status, answer.body) == (204, b"")
-    assert len(world.letters()) == 4
+    assert len(world.emails()) == 4
 
 
 async def test_a_try_by_notification_counts(world: World) -> None:
@@ -145,10 +145,10 @@ class _SlowMailer:
         self.world: World | None = None
         self.sent_at: list[tuple[str, datetime]] = []
 
-    async def deliver(self, letter: Email) -> None:
+    async def deliver(self, email: Email) -> None:
         assert self.world is not None
         self.world.pass_time(seconds=9)
-        self.sent_at.append((letter.to, self.world.now))
+        self.sent_at.append((email.to, self.world.now))
 
     async def close(self) -> None:
         """Nothing is held open."""

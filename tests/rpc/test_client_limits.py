@@ -262,7 +262,7 @@ async def test_a_send_that_was_held_took_no_slot(open_world: Open) -> None:
         assert await is_admitted(world)
         for _ in range(20):
             assert not await is_admitted(world, SEND, code_params(ANA))
-        assert world.letters() == []
+        assert world.emails() == []
         world.client = "203.0.113.8"
         assert await world.result(SEND, code_params(ANA)) == {"message": "ok"}
 

@@ -210,7 +210,7 @@ async def test_checks_come_in_order_and_the_first_that_fails_answers(world: Worl
 async def test_a_wrong_token_does_not_hinder_a_public_operation(world: World, header: str) -> None:
     answer = await world.post(call("sendLoginCodeEmail", send()), None, Authorization=header)
     assert answer.json["result"] == {"message": "ok"}
-    code = str(world.letters()[-1]["Subject"])[:6]
+    code = str(world.emails()[-1]["Subject"])[:6]
     answer = await world.post(call("loginByEmailVerification", login(code)), None, Authorization=header)
     assert answer.json["result"].keys() == {"token", "userId"}
 

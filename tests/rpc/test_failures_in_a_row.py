@@ -33,8 +33,8 @@ class Letterbox:
     stays_here = False
     last: Email
 
-    async def deliver(self, letter: Email) -> None:
-        self.last = letter
+    async def deliver(self, email: Email) -> None:
+        self.last = email
 
     async def close(self) -> None:
         """Nothing is held open."""

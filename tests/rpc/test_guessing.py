@@ -81,8 +81,8 @@ class Letterbox:
     def __init__(self) -> None:
         self.last: dict[str, Email] = {}
 
-    async def deliver(self, letter: Email) -> None:
-        self.last[letter.to] = letter
+    async def deliver(self, email: Email) -> None:
+        self.last[email.to] = email
 
     async def close(self) -> None:
         """Nothing is held open."""

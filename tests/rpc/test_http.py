@@ -7,8 +7,8 @@ import pytest
 from tests.rpc.builders import LEFT_OUT, call, post_with, raw_call, reason_of, send, transaction
 from tests.support.world import World, all_at_once, ask
 from tickover.api.errors import Reason
-from tickover.server.http.handler import Web
-from tickover.server.http.messages import BAD_REQUEST, NO_ROOM, Refusal, Request
+from tickover.server.http.handler import Handler
+from tickover.server.http.messages import BAD_REQUEST, OVERLOADED, Request, RequestError
 
 JSON = ("Content-Type", "application/json")
 
@@ -222,28 +222,30 @@ async def test_elsewhere_there_is_nothing(world: World, path: str, method: str) 
 
 async def test_calls_beyond_the_limit_are_refused_at_once_and_health_checks_are_not(world: World) -> None:
     counted: list[Reason] = []
-    web = Web(
-        world.rpc, world.store.ping, world.web._guard, world.web._site,
-        now=lambda: world.now, max_in_flight=1, count_refusal=counted.append,
+    handler = Handler(
+        world.rpc, world.store.ping, world.handler._host_check, world.handler._site,
+        now=lambda: world.now, max_in_flight=1, count_rejection=counted.append,
     )  # fmt: skip
     request = Request("POST", "/rpc", b"", {b"content-type": b"application/json"}, world.client, raw_call("x", "{}"))
-    first = web.answer(request)
+    first = handler.handle(request)
     assert not isinstance(first, tuple)
-    answer = await ask(web, request)
+    answer = await ask(handler, request)
     assert (answer.status, answer.headers["retry-after"], reason_of(answer)) == (503, "1", "UNAVAILABLE")
     assert answer.json["error"]["data"]["retryAfterSeconds"] == 1
     for path in ("/healthz", "/readyz"):
-        assert (await ask(web, Request("GET", path))).status == 200
+        assert (await ask(handler, Request("GET", path))).status == 200
     assert (await first)[0] == 200
-    assert reason_of(await ask(web, request)) == "METHOD_NOT_FOUND"
+    assert reason_of(await ask(handler, request)) == "METHOD_NOT_FOUND"
     assert counted == [Reason.UNAVAILABLE]
 
 
-@pytest.mark.parametrize(("refusal", "reasons"), [(NO_ROOM, [Reason.UNAVAILABLE]), (BAD_REQUEST, [])])
-async def test_request_without_room_is_counted(world: World, refusal: Refusal, reasons: list[Reason]) -> None:
+@pytest.mark.parametrize(("error", "reasons"), [(OVERLOADED, [Reason.UNAVAILABLE]), (BAD_REQUEST, [])])
+async def test_overload_is_counted(world: World, error: RequestError, reasons: list[Reason]) -> None:
     counted: list[Reason] = []
-    web = Web(world.rpc, world.store.ping, world.web._guard, world.web._site, count_refusal=counted.append)
-    assert web.refuse(refusal)[0] == refusal.status
+    handler = Handler(
+        world.rpc, world.store.ping, world.handler._host_check, world.handler._site, count_rejection=counted.append
+    )
+    assert handler.reject(error)[0] == error.status
     assert counted == reasons
 
 
@@ -254,7 +256,9 @@ async def test_bug_in_a_page_is_answered_as_internal_and_logged(world: World, ca
     async def fail() -> None:
         raise RuntimeError("a detail that is nobody's business")
 
-    answer = await ask(Web(world.rpc, fail, world.web._guard, world.web._site), Request("GET", "/readyz"))
+    answer = await ask(
+        Handler(world.rpc, fail, world.handler._host_check, world.handler._site), Request("GET", "/readyz")
+    )
     assert (answer.status, reason_of(answer)) == (500, "INTERNAL")
     assert "detail" not in answer.body.decode()
     assert answer.json["error"]["data"]["requestId"] == answer.headers["x-request-id"]

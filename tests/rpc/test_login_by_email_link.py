@@ -440,4 +440,4 @@ async def test_a_link_leads_where_the_operator_said_and_not_where_a_request_says
     forged = {"Host": "evil.example", "X-Forwarded-Host": "evil.example", "Forwarded": "host=evil.example"}
     answer = await world.post(call, **forged)
     assert answer.json["result"]["loginUrl"].startswith("https://tickover.example.test/login#token=")
-    assert "evil" not in str(world.letters()[-1])
+    assert "evil" not in str(world.emails()[-1])

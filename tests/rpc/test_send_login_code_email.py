@@ -47,7 +47,7 @@ LINK = re.compile(r"https://tickover\.example\.test/login#token=[A-Za-z0-9_-]{43
 )
 async def test_wrong_parameters_are_refused(world: World, field: str, rule: str, value: Any) -> None:
     assert await world.faults(SEND, send(**{field: value})) == {field: rule}
-    assert world.letters() == []
+    assert world.emails() == []
 
 
 async def test_a_link_that_is_short_lived_is_refused(world: World) -> None:
@@ -135,7 +135,7 @@ def parts(letter: EmailMessage) -> tuple[str, str]:
 async def test_the_letter_with_a_code_says_all_that_is_needed(world: World) -> None:
     world.now = datetime(2027, 1, 2, 3, 4, 5, tzinfo=UTC)
     assert await world.result(SEND, send()) == {"message": "ok"}
-    (letter,) = world.letters()
+    (letter,) = world.emails()
     code = re.fullmatch(r"([0-9]{6}) is your Tickover code", letter["Subject"])
     assert code is not None
     assert (letter["To"], letter["From"]) == (ANA, "Tickover <tickover@example.test>")
@@ -153,7 +153,7 @@ async def test_the_letter_with_a_link_says_all_that_is_needed(world: World) -> N
     assert result.keys() == {"message", "loginUrl"}
     assert result["message"] == "ok"
     assert LINK.fullmatch(result["loginUrl"])
-    (letter,) = world.letters()
+    (letter,) = world.emails()
     assert (letter["To"], letter["Subject"]) == (ANA, "Sign in to Tickover")
     for text in parts(letter):
         assert set(LINK.findall(text)) == {result["loginUrl"]}
@@ -165,7 +165,7 @@ async def test_no_two_letters_are_alike(world: World) -> None:
     for number in range(5):
         await world.result(SEND, send(f"u{number}@example.test"))
         await world.result(SEND, send_link(f"v{number}@example.test"))
-    letters = world.letters()
+    letters = world.emails()
     assert len({letter["Message-ID"] for letter in letters}) == len(letters) == 10
     assert len({LINK.findall(parts(letter)[0])[0] for letter in letters if "Sign in" in letter["Subject"]}) == 5
 
@@ -200,7 +200,7 @@ async def test_the_next_letter_may_follow_after_60_seconds(world: World, first: 
     assert answer.json["error"]["data"] == {"reason": "RESEND_TOO_SOON", "retryAfterSeconds": 1}
     world.pass_time(microseconds=1)
     assert (await world.result(SEND, second()))["message"] == "ok"
-    assert len(world.letters()) == 2
+    assert len(world.emails()) == 2
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ async def test_a_sign_in_does_not_give_the_slot_back(world: World) -> None:
 async def test_of_50_simultaneous_sends_one_wins(world: World) -> None:
     answers = await all_at_once(50, lambda number: world.call(SEND, [send, send_link][number % 2]()))
     assert sorted(answer.status for answer in answers) == [200] + [429] * 49
-    assert len(world.letters()) == 1
+    assert len(world.emails()) == 1
 
 
 # Mail servers that fail (decisions 13 and 37).

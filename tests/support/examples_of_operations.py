@@ -96,7 +96,7 @@ async def _results(world: World) -> list[dict[str, Any]]:
     bo = {"email": "bo@example.test", "loginCodeType": "LONG_LIVED", "emailType": "WEB_LOGIN_LINK"}
     ana = {"email": "ana@example.test", "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
     await stage.show("A code", "sendLoginCodeEmail", **ana)
-    code = str(world.letters()[-1]["Subject"]).split()[0]
+    code = str(world.emails()[-1]["Subject"]).split()[0]
     link = (await stage.show("A link", "sendLoginCodeEmail", **bo))["loginUrl"]
     by_code = {"email": "ana@example.test", "code": code, "authenticationMethod": "EMAIL_CODE"}
     ana_in = await stage.show("With a code", "loginByEmailVerification", **by_code)

@@ -142,8 +142,8 @@ class Program:
         token: str = self.result("loginByEmailVerification", verify_params(email, self.send_code(email)))["token"]
         return token
 
-    def letters(self) -> list[EmailMessage]:
-        """The letters in the outbox, oldest first."""
+    def emails(self) -> list[EmailMessage]:
+        """The emails in the outbox, oldest first."""
         return [_read_letter(file) for file in sorted(self._letter_files())]
 
     def _letter_files(self) -> Iterator[Path]:

@@ -141,7 +141,7 @@ async def _open_runner(folder: Path) -> AsyncIterator[_PageRunner]:
 
 
 def _format_email(world: World) -> str:
-    email = world.letters()[-1]
+    email = world.emails()[-1]
     return f"To: {email['To']}\nSubject: {email['Subject']}\n"
 
 

@@ -18,8 +18,8 @@ from structlog.stdlib import BoundLogger
 
 from tickover.api.limits import MAX_BODY
 from tickover.server.domain.tokens import Mint
-from tickover.server.http.handler import Web
-from tickover.server.http.host_check import Guard
+from tickover.server.http.handler import Handler
+from tickover.server.http.host_check import HostCheck
 from tickover.server.http.messages import Request, merge
 from tickover.server.http.pages import Site, load_pages
 from tickover.server.jsonrpc.dispatch import Dispatcher
@@ -53,13 +53,13 @@ class Answer(NamedTuple):
         return json.loads(self.body)
 
 
-async def ask(web: Web, request: Request) -> Answer:
+async def ask(handler: Handler, request: Request) -> Answer:
     """The answer to a request, without a connection, but with what it does to bodies that are too large."""
     size = int(request.fields.get(b"content-length", 0))
     is_too_large = request.body is None or max(size, len(request.body)) > MAX_BODY
     if is_too_large:
         request.body = None
-    answer = web.answer(request)
+    answer = handler.handle(request)
     status, headers, body = answer if isinstance(answer, tuple) else await answer
     every = [*headers, *([(b"connection", b"close")] if is_too_large else [])]
     return Answer(status, {name.decode(): value.decode() for name, value in every}, body)
@@ -78,9 +78,9 @@ class World:
         log: BoundLogger = structlog.wrap_logger(_LOGGER, processors=[_as_text], wrapper_class=BoundLogger)
         description = describe(policy.public_url)
         self.rpc = Dispatcher(Operations(store, mailer, mint, policy, description), log)
-        guard = Guard(read_settings({}, {"host": "0.0.0.0", "mail_url": "outbox:"}))
+        host_check = HostCheck(read_settings({}, {"host": "0.0.0.0", "mail_url": "outbox:"}))
         site = Site(load_pages(description), Mailbox(outbox))
-        self.web = Web(self.rpc, store.ping, guard, site, now=lambda: self.now)
+        self.handler = Handler(self.rpc, store.ping, host_check, site, now=lambda: self.now)
 
     def pass_time(self, **amount: float) -> None:
         self.now += timedelta(**amount)
@@ -91,7 +91,7 @@ class World:
         """One HTTP request, as a connection hands it over."""
         written = [(name.lower().encode(), value.encode("latin-1")) for name, value in (headers or {}).items()]
         path, _, query = path.partition("?")
-        return await ask(self.web, Request(method, path, query.encode(), merge(written), self.client, body))
+        return await ask(self.handler, Request(method, path, query.encode(), merge(written), self.client, body))
 
     async def post(self, body: bytes | Any, token: str | None = None, **headers: str) -> Answer:
         """POST to /rpc: bytes as they are, anything else as JSON."""
@@ -133,7 +133,7 @@ class World:
         """Have a code sent, and read it from the letter."""
         params = {"email": email, "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
         assert await self.result("sendLoginCodeEmail", params) == {"message": "ok"}
-        return str(self.letters()[-1]["Subject"]).split()[0]
+        return str(self.emails()[-1]["Subject"]).split()[0]
 
     async def sign_in(self, email: str = ANA) -> str:
         """A bearer token for a new code; passes a minute, so that the next letter may be sent."""
@@ -151,8 +151,8 @@ class World:
         yield
         _LOGGER.setLevel(before)
 
-    def letters(self) -> list[EmailMessage]:
-        """The letters in the outbox, oldest first."""
+    def emails(self) -> list[EmailMessage]:
+        """The emails in the outbox, oldest first."""
         files = sorted(self.outbox.glob("*.eml"))
         return [message_from_bytes(file.read_bytes(), policy=policy.default) for file in files]
 

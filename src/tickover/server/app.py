@@ -15,8 +15,8 @@ from tickover.server.background import Background, sweep
 from tickover.server.domain.logins import Limits
 from tickover.server.domain.tokens import Mint
 from tickover.server.http import pool
-from tickover.server.http.handler import Web, wall_clock
-from tickover.server.http.host_check import Guard
+from tickover.server.http.handler import Handler, wall_clock
+from tickover.server.http.host_check import HostCheck
 from tickover.server.http.pages import Site, load_pages
 from tickover.server.http.server import Server, raise_file_limit
 from tickover.server.jsonrpc.dispatch import Dispatcher
@@ -52,16 +52,16 @@ class Tickover:
         description = describe(policy.public_url)
         self._background = Background(store, mint.key_fingerprint(), wall_clock, log)
         operations = Operations(store, self._mailer, mint, policy, description)
-        self._rpc = Dispatcher(operations, log, self._background.count_refusal)
+        self._rpc = Dispatcher(operations, log, self._background.count_rejection)
         mailbox = Mailbox(settings.data_dir / "outbox") if self._mailer.stays_here else None
         site = Site(load_pages(description), mailbox, resend_seconds=settings.resend_seconds)
         trusted = settings.trusted_proxies
-        self._web = Web(
-            self._rpc, self._background.ping, Guard(settings), site,
-            trusted_proxies=trusted, max_in_flight=settings.max_in_flight,
-            count_refusal=self._background.count_refusal,
+        self._handler = Handler(
+            self._rpc, self._background.ping, HostCheck(settings), site,
+            trusted_proxies=trusted, cors_origins=settings.cors_origins, max_in_flight=settings.max_in_flight,
+            count_rejection=self._background.count_rejection,
         )  # fmt: skip
-        self._server = Server(self._web, _http_limits(settings, log))
+        self._server = Server(self._handler, _http_limits(settings, log))
 
     @classmethod
     async def open(cls, settings: Settings, log: BoundLogger) -> "Tickover":
@@ -101,7 +101,7 @@ class Tickover:
 
     async def _drain(self) -> None:
         """Go on serving, while `/readyz` tells load balancers to send their calls elsewhere."""
-        self._web.is_draining = True
+        self._handler.is_draining = True
         if self.settings.drain_seconds and not self._drain_over.is_set():
             self._log.info("draining", seconds=self.settings.drain_seconds)
             with suppress(TimeoutError):

@@ -10,7 +10,7 @@ from structlog.stdlib import BoundLogger
 from tickover.api.errors import Reason, Rejection
 from tickover.api.timestamps import Instant
 from tickover.server.failure_log import describe_cause
-from tickover.server.refusals import Refusals
+from tickover.server.rejections import RejectionCounter
 from tickover.server.storage.store import Store
 
 _SWEEP_ROWS: Final = 200
@@ -34,7 +34,7 @@ class Background:
         self._log = log
         self._seconds = seconds
         self._watch = DatabaseWatch(store, log)
-        self._refusals = Refusals(log)
+        self._rejections = RejectionCounter(log)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -53,9 +53,9 @@ class Background:
             await asyncio.gather(*tasks, return_exceptions=True)
             await self._report()
 
-    def count_refusal(self, reason: Reason) -> None:
+    def count_rejection(self, reason: Reason) -> None:
         """Count a refused call."""
-        self._refusals.count(reason)
+        self._rejections.count(reason)
         if reason is Reason.UNAVAILABLE:
             self._watch.suspect()
 
@@ -83,7 +83,7 @@ class Background:
         return await self._store.share_key(self._fingerprint, self._now())
 
     async def _report(self) -> None:
-        self._refusals.report()
+        self._rejections.report()
 
 
 async def repeat(seconds: float, name: str, work: Callable[[], Awaitable[object]], log: BoundLogger) -> None:

@@ -7,15 +7,15 @@ from typing import Any, Final, cast
 
 from tickover.server.http.messages import (
     CONTINUE,
-    NO_ROOM,
+    OVERLOADED,
     REQUEST_TIMEOUT,
-    Handler,
-    Refusal,
     Request,
+    RequestError,
+    RequestHandler,
     Response,
     encode,
 )
-from tickover.server.http.parser import RefusedError, RequestParser
+from tickover.server.http.parser import RejectedError, RequestParser
 from tickover.server.http.pool import Pool
 
 LINGER_SECONDS: Final = 1.0
@@ -30,11 +30,11 @@ class Connection(asyncio.Protocol):
     Nor is anything read or answered while the client has not taken the response before it.
     """
 
-    def __init__(self, handler: Handler, pool: Pool) -> None:
+    def __init__(self, handler: RequestHandler, pool: Pool) -> None:
         self._handler = handler
         self._pool = pool
         self._loop = asyncio.get_running_loop()
-        self._queue: deque[Request | Refusal] = deque()
+        self._queue: deque[Request | RequestError] = deque()
         self._is_answering = False
         self._is_over_limit = False
         self._is_reading = True
@@ -78,8 +78,8 @@ class Connection(asyncio.Protocol):
             self._arriving_since = self._loop.time()
         try:
             self._parser.feed(data)
-        except RefusedError as error:
-            self._refuse(error.refusal)
+        except RejectedError as error:
+            self._reject(error.response)
             return
         if self._parser.is_arriving:
             if self._arriving_since is None:
@@ -116,7 +116,7 @@ class Connection(asyncio.Protocol):
             self._pool.receiving.setdefault(self)
             self._pool.make_room_for_requests()
             if self._ignores_input:
-                raise RefusedError(NO_ROOM)
+                raise RejectedError(OVERLOADED)
 
     def continue_expected(self) -> None:
         if self._is_answering or self._queue or self._unread_since is not None:
@@ -138,13 +138,13 @@ class Connection(asyncio.Protocol):
             request.keep_alive = False
             self._ignores_input = True
             if not self._handler.is_health_check(request):
-                self._take(NO_ROOM)
+                self._take(OVERLOADED)
                 return
         self._take(request)
 
     # Answering
 
-    def _take(self, message: Request | Refusal) -> None:
+    def _take(self, message: Request | RequestError) -> None:
         if self._is_answering or self._queue or self._unread_since is not None:
             self._queue.append(message)
             self._hold(_QUEUED_BYTES)
@@ -152,11 +152,11 @@ class Connection(asyncio.Protocol):
         else:
             self._answer(message)
 
-    def _answer(self, message: Request | Refusal) -> None:
-        if isinstance(message, Refusal):
-            self._write(message, self._handler.refuse(message))
+    def _answer(self, message: Request | RequestError) -> None:
+        if isinstance(message, RequestError):
+            self._write(message, self._handler.reject(message))
             return
-        answer = self._handler.answer(message)
+        answer = self._handler.handle(message)
         if isinstance(answer, tuple):
             self._write(message, answer)
         else:
@@ -200,10 +200,10 @@ class Connection(asyncio.Protocol):
         if self._arriving_since is None and not self._ignores_input:
             self._pool.idle[self] = self._loop.time()
 
-    def _write(self, message: Request | Refusal, response: Response) -> None:
+    def _write(self, message: Request | RequestError, response: Response) -> None:
         if self._transport.is_closing():
             return
-        if isinstance(message, Refusal):
+        if isinstance(message, RequestError):
             self._transport.write(encode(response, b"close"))
             self._linger()
             return
@@ -229,19 +229,19 @@ class Connection(asyncio.Protocol):
 
     # Closing
 
-    def _refuse(self, refusal: Refusal) -> None:
+    def _reject(self, error: RequestError) -> None:
         if not self._ignores_input:
             self._ignores_input = True
             self._arriving_since = None
             self._pool.receiving.pop(self, None)
-            self._take(refusal)
+            self._take(error)
 
-    def refuse_for_room(self) -> None:
+    def reject_request(self) -> None:
         """Refuse the request that is arriving."""
         self._pool.receiving.pop(self, None)
         self._pool.over_limit.pop(self, None)
         self._hold(-self._parser.drop_body())
-        self._refuse(NO_ROOM)
+        self._reject(OVERLOADED)
 
     def _linger(self) -> None:
         """Close for writing at once, and for reading a little later."""
@@ -296,7 +296,7 @@ class Connection(asyncio.Protocol):
             if self._is_reading and not self._is_answering:
                 due = min(due, self._arriving_since + limits.deadline_seconds)
                 if due <= now:
-                    self._refuse(REQUEST_TIMEOUT)
+                    self._reject(REQUEST_TIMEOUT)
                     return
         elif idle_since is not None:
             due = min(due, idle_since + limits.keep_alive_seconds)

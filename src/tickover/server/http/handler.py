@@ -1,4 +1,4 @@
-"""The HTTP handler: `POST /rpc`, the pages, the health checks. It alone reads the wall clock."""
+"""The HTTP handler: `POST /rpc`, the pages and the health checks. No other module reads the wall clock."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -13,8 +13,9 @@ from tickover.api.limits import MAX_BODY
 from tickover.api.timestamps import Instant
 from tickover.server.domain import tokens
 from tickover.server.domain.networks import ClientNetworks, Network
-from tickover.server.http.host_check import Guard
-from tickover.server.http.messages import Header, Refusal, Request, Response
+from tickover.server.http.cors import CorsPolicy
+from tickover.server.http.host_check import HostCheck
+from tickover.server.http.messages import Header, Request, RequestError, Response
 from tickover.server.http.pages import Site
 from tickover.server.jsonrpc.dispatch import CallResponse, Context, Dispatcher, error_response
 from tickover.server.jsonrpc.envelope import CODES
@@ -23,99 +24,101 @@ HEALTH_CHECKS: Final = frozenset({"/healthz", "/readyz"})
 _JSON: Final = (b"content-type", b"application/json")
 _TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
 _SAFE: Final = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
-"""On every response that does not say otherwise: nothing is guessed about it, and nothing keeps it."""
+"""Default headers: no content sniffing and no caching."""
 
 
 def wall_clock() -> Instant:
     return datetime.now(UTC)
 
 
-class Web:
-    """Answers requests, as `tickover.server.http.messages.Handler` describes."""
+class Handler:
+    """Implements `tickover.server.http.messages.RequestHandler`."""
 
-    def __init__(  # noqa: PLR0913 - it joins that many parts
+    def __init__(  # noqa: PLR0913 - one argument for each part
         self,
         rpc: Dispatcher,
         ping: Callable[[], Awaitable[None]],
-        guard: Guard,
+        host_check: HostCheck,
         site: Site,
         *,
         trusted_proxies: Sequence[Network] = (),
+        cors_origins: Sequence[str] = (),
         now: Callable[[], Instant] = wall_clock,
         max_in_flight: int = 512,
-        count_refusal: Callable[[Reason], object] = lambda _: None,
+        count_rejection: Callable[[Reason], object] = lambda _: None,
     ) -> None:
         self._rpc = rpc
         self._ping = ping
-        self._guard = guard
+        self._host_check = host_check
+        self._cors = CorsPolicy(cors_origins)
         self._networks = ClientNetworks(trusted_proxies)
         self._now = now
         self._site = site
         self._max_in_flight = max_in_flight
-        self._count_refusal = count_refusal
+        self._count_refusal = count_rejection
         self._in_flight = 0
         self.is_draining = False
-        """Whether the server is about to stop; `/readyz` says so, and all else goes on."""
+        """True if the server is about to stop. `/readyz` returns 503 then; other requests are still served."""
         self._date: Header = (b"date", b"")
         self._date_until = 0.0
-        # Unique over restarts and processes, and cheap.
+        # Unique across restarts and processes, and cheap.
         prefix = f"req_{token_hex(6)}"
         self._request_ids = (f"{prefix}{number:x}" for number in count())
 
-    def answer(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
+    def handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
         if request.path == "/rpc":
             if self._in_flight >= self._max_in_flight:
                 self._count_refusal(Reason.UNAVAILABLE)
-                return self._finish(_response_of(_TOO_MANY), request, next(self._request_ids))
+                return self._finish(_to_http(_TOO_MANY_CALLS), request, next(self._request_ids))
             self._in_flight += 1
-            return self._answer_call(request, next(self._request_ids))
+            return self._handle_call(request, next(self._request_ids))
         if request.path == "/healthz":
             return self._finish(_health(request, 200, b"alive\n"), request, next(self._request_ids))
-        return self._answer_page(request, next(self._request_ids))
+        return self._handle_page(request, next(self._request_ids))
 
     def is_health_check(self, request: Request) -> bool:
         return request.path in HEALTH_CHECKS
 
-    def refuse(self, refusal: Refusal) -> Response:
-        if refusal.status == 503:
+    def reject(self, error: RequestError) -> Response:
+        if error.status == 503:
             self._count_refusal(Reason.UNAVAILABLE)
-            status, headers, body = _response_of(error_response(unavailable(refusal.message)))
+            status, headers, body = _to_http(error_response(unavailable(error.message)))
         else:
-            _, headers, body = _response_of(error_response(Rejection(Reason.INVALID_REQUEST, refusal.message)))
-            status = refusal.status
+            _, headers, body = _to_http(error_response(Rejection(Reason.INVALID_REQUEST, error.message)))
+            status = error.status
         return self._finish((status, headers, body), _NO_REQUEST, next(self._request_ids))
 
-    async def _answer_call(self, request: Request, request_id: str) -> Response:
+    async def _handle_call(self, request: Request, request_id: str) -> Response:
         try:
             response = await self._call(request, request_id)
         except Rejection as rejection:
-            response = _response_of(error_response(rejection))
+            response = _to_http(error_response(rejection))
         finally:
             self._in_flight -= 1
         return self._finish(response, request, request_id)
 
-    async def _answer_page(self, request: Request, request_id: str) -> Response:
+    async def _handle_page(self, request: Request, request_id: str) -> Response:
         try:
             status, headers, body = await self._page(request)
         except Rejection as rejection:
-            status, headers, body = _response_of(error_response(rejection))
+            status, headers, body = _to_http(error_response(rejection))
         except Exception:
-            status, headers, body = _response_of(self._rpc.report_bug(request_id))
+            status, headers, body = _to_http(self._rpc.report_bug(request_id))
         names = {name for name, _ in headers}
         safe = [header for header in _SAFE if header[0] not in names]
         return self._finish((status, [*headers, *safe], body), request, request_id)
 
     def _finish(self, response: Response, request: Request, request_id: str) -> Response:
-        """Return the response with the headers that every one has."""
+        """Add the headers that all responses have."""
         status, headers, body = response
-        origins = self._guard.headers_for(request.fields.get(b"origin"))
-        every = [self._date_header(), *headers, *origins, (b"x-request-id", request_id.encode())]
+        cors = self._cors.response_headers(request.fields.get(b"origin"))
+        all_headers = [self._date_header(), *headers, *cors, (b"x-request-id", request_id.encode())]
         if status != 204:
-            every.append((b"content-length", b"%d" % len(body)))
-        return status, every, body
+            all_headers.append((b"content-length", b"%d" % len(body)))
+        return status, all_headers, body
 
     def _date_header(self) -> Header:
-        # It tells seconds, so it is written once a second.
+        # The header has a resolution of one second.
         now = asyncio.get_running_loop().time()
         if now >= self._date_until:
             self._date = (b"date", format_datetime(self._now(), usegmt=True).encode())
@@ -124,27 +127,27 @@ class Web:
 
     async def _call(self, request: Request, request_id: str) -> Response:
         fields = request.fields
-        self._guard.check_host(fields.get(b"host"))
-        if request.method == "OPTIONS" and (preflight := self._guard.preflight_for(fields.get(b"origin"))):
+        self._host_check.check(fields.get(b"host"))
+        if request.method == "OPTIONS" and (preflight := self._cors.preflight_headers(fields.get(b"origin"))):
             return 204, [*_SAFE, *preflight], b""
-        _check_kind(request.method, fields.get(b"content-type", b""))
+        _check_content_type(request.method, fields.get(b"content-type", b""))
         if request.body is None:
             raise Rejection(Reason.BODY_TOO_LARGE, f"The body must have at most {MAX_BODY} bytes.")
         network = self._networks.find(request.client, fields.get(b"x-forwarded-for", b""))
         token = tokens.read_bearer_token(fields.get(b"authorization", b""))
         key = fields.get(b"idempotency-key")
-        # The parser leaves blanks at the end of a header, which are no part of it.
+        # The parser keeps blanks at the end of a header.
         context = Context(self._now, token, network, request_id, None if key is None else key.strip(b" \t"))
-        return _response_of(await self._rpc.answer(request.body, context))
+        return _to_http(await self._rpc.answer(request.body, context))
 
     async def _page(self, request: Request) -> Response:
         path = request.path
         if path == "/readyz":
-            # Whoever checks the health of a server may know it by its address alone.
+            # No Host check: health checks may use the server's IP address.
             return _health(request, *await self._readiness())
-        self._guard.check_host(request.fields.get(b"host"))
+        self._host_check.check(request.fields.get(b"host"))
         if not self._site.has(path):
-            return 404, [_TEXT], b"There is nothing here. The service is POST /rpc.\n"
+            return 404, [_TEXT], b"Not found. The API is at POST /rpc.\n"
         if request.method not in ("GET", "HEAD"):
             return _USE_GET
         return await self._site.get(path, request.query, request.fields.get(b"accept-encoding", b""), self._now())
@@ -155,7 +158,7 @@ class Web:
         try:
             await self._ping()
         except Rejection:
-            return 503, b"The database does not answer.\n"
+            return 503, b"The database is unavailable.\n"
         return 200, b"ready\n"
 
 
@@ -166,27 +169,27 @@ def _health(request: Request, status: int, body: bytes) -> Response:
     return status, [_TEXT, *_SAFE, *retry_after], body
 
 
-def _check_kind(method: str, content_type: bytes) -> None:
+def _check_content_type(method: str, content_type: bytes) -> None:
     if method != "POST":
-        raise Rejection(Reason.METHOD_NOT_ALLOWED, f"Use POST here, not {method}.")
+        raise Rejection(Reason.METHOD_NOT_ALLOWED, f"Use POST, not {method}.")
     if content_type == b"application/json":
         return
     kind, *parameters = (part.strip() for part in content_type.lower().replace(b'"', b"").split(b";"))
     charsets = {parameter for parameter in parameters if parameter.startswith(b"charset")}
     if kind != b"application/json" or charsets - {b"charset=utf-8"}:
-        message = "Send the header Content-Type: application/json, and the body in UTF-8."
+        message = "Send Content-Type: application/json and a body in UTF-8."
         raise Rejection(Reason.UNSUPPORTED_MEDIA_TYPE, message)
 
 
-def _response_of(answer: CallResponse) -> Response:
+def _to_http(answer: CallResponse) -> Response:
     if answer.rejection is None:
         return (200, _CALL_HEADERS, answer.body) if answer.body else (204, _SAFE, b"")
     _, status = CODES[answer.rejection.reason]
-    headers = [*_CALL_HEADERS, *_retry_after(answer.rejection), *_HEADERS_OF.get(answer.rejection.reason, ())]
+    headers = [*_CALL_HEADERS, *_retry_after(answer.rejection), *_REASON_HEADERS.get(answer.rejection.reason, ())]
     return status, headers, answer.body
 
 
-_HEADERS_OF: Final[dict[Reason, list[Header]]] = {
+_REASON_HEADERS: Final[dict[Reason, list[Header]]] = {
     Reason.UNAUTHENTICATED: [(b"www-authenticate", b"Bearer")],
     Reason.METHOD_NOT_ALLOWED: [(b"allow", b"POST")],
 }
@@ -198,6 +201,6 @@ def _retry_after(rejection: Rejection) -> list[Header]:
 
 
 _CALL_HEADERS: Final = (_JSON, *_SAFE)
-_USE_GET: Final[Response] = (405, [_TEXT, *_SAFE, (b"allow", b"GET, HEAD")], b"Use GET here.\n")
-_TOO_MANY: Final = error_response(unavailable("The server has too many calls under way. Send this one again."))
+_USE_GET: Final[Response] = (405, [_TEXT, *_SAFE, (b"allow", b"GET, HEAD")], b"Use GET.\n")
+_TOO_MANY_CALLS: Final = error_response(unavailable("The server has too many calls in progress. Try again."))
 _NO_REQUEST: Final = Request("GET", "*")

@@ -40,28 +40,28 @@ class Request:
         """Whether the response names `Connection: keep-alive`, which HTTP/1.0 clients need to be told."""
 
 
-class Refusal(NamedTuple):
+class RequestError(NamedTuple):
     """The response to what is no request, or to one that there is no room for. The connection closes after it."""
 
     status: int
     message: str
 
 
-BAD_REQUEST: Final = Refusal(400, "This is not HTTP.")
-HEAD_TOO_LARGE: Final = Refusal(431, "The request's head is too large.")
-REQUEST_TIMEOUT: Final = Refusal(408, "The request took too long to arrive.")
-UNKNOWN_CODING: Final = Refusal(501, "The only transfer coding that is accepted is chunked.")
-NO_ROOM: Final = Refusal(503, "The server has no room for this request. Send it again.")
+BAD_REQUEST: Final = RequestError(400, "The request is not valid HTTP.")
+HEAD_TOO_LARGE: Final = RequestError(431, "The head of the request is too large.")
+REQUEST_TIMEOUT: Final = RequestError(408, "The request took too long to arrive.")
+UNSUPPORTED_CODING: Final = RequestError(501, "The only supported transfer coding is chunked.")
+OVERLOADED: Final = RequestError(503, "The server is overloaded. Try again.")
 
 
-class Handler(Protocol):
+class RequestHandler(Protocol):
     """The application, as a connection sees it."""
 
-    def answer(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
+    def handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
         """Return the response, at once where nothing has to be waited for."""
         ...
 
-    def refuse(self, refusal: Refusal) -> Response:
+    def reject(self, error: RequestError) -> Response:
         """Return the response that says so."""
         ...
 

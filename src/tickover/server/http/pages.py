@@ -16,7 +16,7 @@ from tickover.api.limits import RESEND_INTERVAL
 from tickover.api.timestamps import Instant
 from tickover.server.domain import email_addresses
 from tickover.server.http.messages import Header, Response
-from tickover.server.http.scenario_gallery import Gallery
+from tickover.server.http.scenario_gallery import ScenarioGallery
 from tickover.server.mail.email_pages import LetterPage
 from tickover.server.mail.mailbox import ID, Mailbox
 from tickover.server.openrpc.page import render
@@ -64,7 +64,7 @@ class Site(Struct, frozen=True):
 
     pages: Mapping[str, Page]
     mailbox: Mailbox | None = None
-    gallery: Gallery = field(default_factory=Gallery)
+    gallery: ScenarioGallery = field(default_factory=ScenarioGallery)
     resend_seconds: int = int(RESEND_INTERVAL.total_seconds())
 
     def routes(self) -> list[str]:
@@ -81,7 +81,7 @@ class Site(Struct, frozen=True):
         if path == "/site.json":
             return _fresh({"mailbox": self.mailbox is not None, "resendSeconds": self.resend_seconds})
         if path == "/scenarios.json":
-            return page_of(_JSON, await self.gallery.written(now)).answer(accept_encoding)
+            return page_of(_JSON, await self.gallery.to_json(now)).answer(accept_encoding)
         if self.mailbox is not None and _is_mail(path):
             return await _mail(self.mailbox, path, query)
         return self.pages[path].answer(accept_encoding)

@@ -13,7 +13,15 @@ from httptools import (
 )
 
 from tickover.api.limits import MAX_BODY, MAX_HEAD
-from tickover.server.http.messages import BAD_REQUEST, HEAD_TOO_LARGE, UNKNOWN_CODING, Header, Refusal, Request, merge
+from tickover.server.http.messages import (
+    BAD_REQUEST,
+    HEAD_TOO_LARGE,
+    UNSUPPORTED_CODING,
+    Header,
+    Request,
+    RequestError,
+    merge,
+)
 
 MAX_DISCARDED: Final = 16 * MAX_BODY
 """Bytes of a too large body that are read and thrown away, so that its sender is able to read the response."""
@@ -24,12 +32,12 @@ _MAX_PIECES: Final = 1024
 """Pieces of a body before they are joined. Each piece takes more memory than its bytes."""
 
 
-class RefusedError(Exception):
+class RejectedError(Exception):
     """The connection has to be closed, after this refusal."""
 
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal.message)
-        self.refusal = refusal
+    def __init__(self, error: RequestError) -> None:
+        super().__init__(error.message)
+        self.response = error
 
 
 class Receiver(Protocol):
@@ -65,7 +73,7 @@ class RequestParser:
         self._headers: list[Header] = []
         self._request: Request | None = None
         self._chunks: list[bytes] = []
-        self._refusal = BAD_REQUEST
+        self._error = BAD_REQUEST
         self._packet_size = 0
         self._beside_body = 0
         """Bytes since there was last a whole head or a piece of a body: of a head, of trailers, blank lines."""
@@ -84,7 +92,7 @@ class RequestParser:
         return dropped
 
     def feed(self, data: bytes) -> None:
-        """Read a packet; RefusedError if the connection cannot go on after it."""
+        """Read a packet; RejectedError if the connection cannot go on after it."""
         assert self._parser is not None, "a closed connection receives nothing"
         self._packet_size = len(data)
         self._beside_body += len(data)
@@ -94,15 +102,15 @@ class RequestParser:
             except HttpParserUpgrade as offer:
                 self._ignore_offers(memoryview(data)[offer.args[0] :])
         except HttpParserError as error:
-            if isinstance(error, HttpParserCallbackError) and not isinstance(error.__context__, RefusedError):
+            if isinstance(error, HttpParserCallbackError) and not isinstance(error.__context__, RejectedError):
                 # A bug of ours.
                 raise
             if self.is_done:
                 return
-            is_too_large = self._refusal is BAD_REQUEST and self._beside_body > MAX_HEAD
-            raise RefusedError(HEAD_TOO_LARGE if is_too_large else self._refusal) from None
+            is_too_large = self._error is BAD_REQUEST and self._beside_body > MAX_HEAD
+            raise RejectedError(HEAD_TOO_LARGE if is_too_large else self._error) from None
         if self._beside_body > MAX_HEAD and not self.is_done:
-            raise RefusedError(HEAD_TOO_LARGE)
+            raise RejectedError(HEAD_TOO_LARGE)
 
     def _ignore_offers(self, rest: memoryview) -> None:
         """Read on after the head of a request with an offer, where the parser stops: for it, HTTP ends there."""
@@ -143,7 +151,7 @@ class RequestParser:
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if len(self._headers) >= _MAX_HEADERS:
-            self._refuse(HEAD_TOO_LARGE)
+            self._reject(HEAD_TOO_LARGE)
         self._headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
@@ -154,7 +162,7 @@ class RequestParser:
         assert parser is not None, "the connection is still open"
         # These bytes may include others than those of the head; only when there are many is the head worth counting.
         if self._beside_body + self._head_excess > MAX_HEAD and len(self._target) + _size(headers) > MAX_HEAD:
-            self._refuse(HEAD_TOO_LARGE)
+            self._reject(HEAD_TOO_LARGE)
         self._beside_body = 0
         # Trailers are no headers: what comes after the body must not change what was said before it.
         self._headers = []
@@ -175,13 +183,13 @@ class RequestParser:
 
     def _read_target(self, method: str, fields: dict[bytes, bytes]) -> Request:
         if method == "CONNECT":
-            self._refuse(BAD_REQUEST)
+            self._reject(BAD_REQUEST)
         try:
             url = parse_url(self._target)
             # A target without a path, as in `GET http://localhost`, is the same as one with "/".
             path = unquote((url.path or b"/").decode("ascii"))
         except (HttpParserInvalidURLError, UnicodeDecodeError):
-            self._refuse(BAD_REQUEST)
+            self._reject(BAD_REQUEST)
         return Request(method, path, url.query or b"", fields, self._client)
 
     def _check_unusual(self, request: Request, version: str) -> None:
@@ -189,7 +197,7 @@ class RequestParser:
         if b"transfer-encoding" in fields and (
             fields[b"transfer-encoding"].strip().lower() != b"chunked" or version != "1.1"
         ):
-            self._refuse(UNKNOWN_CODING)
+            self._reject(UNSUPPORTED_CODING)
         if version != "1.1":
             # The parser doesn't see `close` beside `keep-alive`. A repeated header is empty here.
             options = {option.strip(b" \t").lower() for option in fields.get(b"connection", b"").split(b",")}
@@ -239,7 +247,7 @@ class RequestParser:
         request.body, request.keep_alive = None, False
         self._hand_over(request)
         # Not sent to anybody: it stops the parser.
-        self._refuse(BAD_REQUEST)
+        self._reject(BAD_REQUEST)
 
     def _hand_over(self, request: Request) -> None:
         self.is_arriving = False
@@ -250,9 +258,9 @@ class RequestParser:
         assert self._receiver is not None, "the connection is still open"
         self._receiver.request_received(request)
 
-    def _refuse(self, refusal: Refusal) -> NoReturn:
-        self._refusal = refusal
-        raise RefusedError(refusal)
+    def _reject(self, error: RequestError) -> NoReturn:
+        self._error = error
+        raise RejectedError(error)
 
 
 def _size(headers: list[Header]) -> int:

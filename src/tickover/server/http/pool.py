@@ -54,7 +54,7 @@ class Pool:
             return True
         self.over_limit[connection] = None
         if len(self.over_limit) > self.limits.reserved_connections:
-            next(iter(self.over_limit)).refuse_for_room()
+            next(iter(self.over_limit)).reject_request()
         return False
 
     def leave(self, connection: "Connection") -> None:
@@ -67,7 +67,7 @@ class Pool:
     def make_room_for_requests(self) -> None:
         """Refuse the bodies that have been arriving the longest, while there are too many bytes of all."""
         while self.request_bytes > self.limits.request_bytes and self.receiving:
-            next(iter(self.receiving)).refuse_for_room()
+            next(iter(self.receiving)).reject_request()
 
     def note_unread(self, connection: "Connection", size: int) -> None:
         """Note a response that was not taken at once; cut the longest waiting while there are too many bytes of all."""

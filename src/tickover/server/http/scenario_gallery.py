@@ -11,7 +11,7 @@ from tickover.api.timestamps import Instant
 from tickover.scenarios import Scenario, ScenarioError
 
 
-class Shown(Struct, frozen=True):
+class GalleryItem(Struct, frozen=True):
     """A scenario in the gallery."""
 
     name: str
@@ -21,7 +21,7 @@ class Shown(Struct, frozen=True):
     """All that createTestClock takes."""
 
 
-class Gallery:
+class ScenarioGallery:
     """Made when it is first asked for, and anew when a month has begun."""
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Gallery:
         self._written = b""
         self._making = asyncio.Lock()
 
-    async def written(self, now: Instant) -> bytes:
+    async def to_json(self, now: Instant) -> bytes:
         """The scenarios as JSON, those without a start of their own from the first day of the month of `now`."""
         month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
         async with self._making:
@@ -43,14 +43,14 @@ def _write(month: Instant) -> bytes:
     return json.encode(list(_shown(month)))
 
 
-def _shown(month: Instant) -> Iterator[Shown]:
+def _shown(month: Instant) -> Iterator[GalleryItem]:
     for name in scenarios.names():
         scenario = scenarios.load(name)
         try:
             plan = scenario.plan(_start(scenario, month))
         except ScenarioError:
             continue  # it cannot start then, and the others can
-        yield Shown(name, scenario.title, scenario.about, Raw(plans.encode_json(plan)))
+        yield GalleryItem(name, scenario.title, scenario.about, Raw(plans.encode_json(plan)))
 
 
 def _start(scenario: Scenario, month: Instant) -> Instant:

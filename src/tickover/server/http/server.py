@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Final
 
 from tickover.server.http.connection import Connection
-from tickover.server.http.messages import Handler
+from tickover.server.http.messages import RequestHandler
 from tickover.server.http.pool import RESERVED_CONNECTIONS, Limits, Pool
 
 _BACKLOG: Final = 2048
@@ -36,7 +36,7 @@ def raise_file_limit(connections: int) -> int:
 class Server:
     """Serves a handler over HTTP."""
 
-    def __init__(self, handler: Handler, limits: Limits) -> None:
+    def __init__(self, handler: RequestHandler, limits: Limits) -> None:
         self._handler = handler
         self._pool = Pool(limits)
         self._listener: socket.socket | None = None

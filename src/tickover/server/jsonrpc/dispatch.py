@@ -45,11 +45,11 @@ NO_RESPONSE = CallResponse(b"")
 
 class Dispatcher:
     def __init__(
-        self, operations: Operations, log: BoundLogger, count_refusal: Callable[[Reason], object] = lambda _: None
+        self, operations: Operations, log: BoundLogger, count_rejection: Callable[[Reason], object] = lambda _: None
     ) -> None:
         self._operations = operations
         self._log = log
-        self._count_refusal = count_refusal
+        self._count_refusal = count_rejection
         self._failures = FailureLog(log)
         self._last_call_at = inf
         self._batch_limits = BatchLimits()

@@ -39,7 +39,7 @@ class Mailer(Protocol):
     stays_here: bool
     """True if emails never leave this machine. Every client of the server can then read them."""
 
-    async def deliver(self, letter: Email) -> None:
+    async def deliver(self, email: Email) -> None:
         """Return when the email is accepted; otherwise raise MailRefused or MailOutcomeUnknown."""
 
     async def close(self) -> None:

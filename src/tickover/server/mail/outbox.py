@@ -34,15 +34,15 @@ class Outbox:
         except OSError as error:
             raise SettingError(f"The outbox {folder} cannot be made: {error.strerror}.") from None
 
-    async def deliver(self, letter: Email) -> None:
+    async def deliver(self, email: Email) -> None:
         try:
-            await asyncio.to_thread(self._keep, letter)
+            await asyncio.to_thread(self._keep, email)
         except OSError as error:
             raise MailRefused from error
-        # A terminal that went away, or that nobody reads, is no reason to refuse a letter that was kept.
+        # A terminal that went away, or that nobody reads, is no reason to refuse a email that was kept.
         with suppress(OSError, ValueError):
             if _can_print():
-                line = f"  ✉ {letter.to}  {letter.kind.replace('_', ' ')}  {letter.secret}".rstrip()
+                line = f"  ✉ {email.to}  {email.kind.replace('_', ' ')}  {email.secret}".rstrip()
                 print(escape(line), flush=True)
 
     def _keep(self, letter: Email) -> None:

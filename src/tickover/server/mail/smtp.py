@@ -45,21 +45,21 @@ class SmtpMailer:
         self._seconds = conversation.total_seconds()
         self._idle: dict[SMTP, asyncio.TimerHandle] = {}
 
-    async def deliver(self, letter: Email) -> None:
-        _check_recipient(letter.to)
+    async def deliver(self, email: Email) -> None:
+        _check_recipient(email.to)
         server = None
-        # What is known if the conversation breaks off: until the letter itself is under way, it was not accepted.
+        # What is known if the conversation breaks off: until the email itself is under way, it was not accepted.
         if_broken_off: type[Exception] = MailRefused
         try:
             async with asyncio.timeout(self._seconds):
-                server = await self._addressed(letter)
+                server = await self._addressed(email)
                 if_broken_off = MailOutcomeUnknown
-                await server.data(self._composer.compose(letter))
+                await server.data(self._composer.compose(email))
             self._keep(server)
             server = None
         except SMTPResponseException as answer:
             # Only the code: the server's words may repeat the address.
-            self._log.warning("the mail server refused a letter", answer=answer.code)
+            self._log.warning("the mail server refused a email", answer=answer.code)
             raise (MailRefused if 400 <= answer.code <= 599 else if_broken_off) from answer
         except (SMTPException, OSError) as error:
             self._log.warning("the mail server does not answer", error=type(error).__name__)

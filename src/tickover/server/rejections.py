@@ -20,7 +20,7 @@ REPORTED: Final = frozenset(
 """Signs of guessing, flooding or an outage. The other reasons are mistakes that only their callers care about."""
 
 
-class Refusals:
+class RejectionCounter:
     def __init__(self, log: BoundLogger) -> None:
         self._log = log
         self._counts: Counter[Reason] = Counter()
@@ -33,4 +33,4 @@ class Refusals:
         """Log what was counted since the last report, in one line; nothing if that's nothing."""
         if self._counts:
             counts, self._counts = self._counts, Counter()
-            self._log.info("calls refused", **{reason.lower(): number for reason, number in sorted(counts.items())})
+            self._log.info("calls rejected", **{reason.lower(): number for reason, number in sorted(counts.items())})
