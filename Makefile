@@ -1,4 +1,4 @@
-# `make` alone lists the commands. Everything installs into .venv, from hashed pins, when it is missing or out of date.
+# `make` lists the commands. They install what they need into .venv, from pins with hashes.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -9,17 +9,17 @@ BIOME = if [ -x .node-tools/node_modules/.bin/biome ]; then .node-tools/node_mod
 .PHONY: help setup run test check fmt bench timing docs release pins clean
 
 help:
-	@echo 'make run     serve on 127.0.0.1:8000 with an SQLite file (installs what is missing)'
-	@echo 'make test    run every test (installs what is missing)'
-	@echo 'make check   lint, types and the direction of imports'
-	@echo 'make fmt     format the code'
-	@echo 'make bench   measure speed, growth and memory against the targets in ten minutes, or QUICK=1 in two'
-	@echo 'make timing  measure whether the time of a refused sign-in tells why it was refused'
-	@echo 'make docs    build the documentation site in site/, with strict links and search'
-	@echo 'make release build wheel and sdist in dist/, check them, and serve the console from the installed wheel'
-	@echo 'make setup   make .venv with the program and the development tools'
-	@echo 'make pins    bring requirements/*.txt up to date with pyproject.toml'
-	@echo 'make clean   delete .venv, what bench has installed, and caches (never your data)'
+	@echo 'make run      start the server on 127.0.0.1:8000 with a SQLite file'
+	@echo 'make test     run all tests'
+	@echo 'make check    run the linters, the type checker and the import checks'
+	@echo 'make fmt      format the code'
+	@echo 'make bench    run the benchmarks (10 minutes, or 2 minutes with QUICK=1)'
+	@echo 'make timing   measure whether response times of failed sign-ins reveal the cause'
+	@echo 'make docs     build the documentation site in site/'
+	@echo 'make release  build the wheel and the sdist in dist/ and check them'
+	@echo 'make setup    create .venv with Tickover and the development tools'
+	@echo 'make pins     update requirements/*.txt from pyproject.toml'
+	@echo 'make clean    delete environments, build results and caches, but not your data'
 
 run: .venv/run
 	@$(BIN)/tickover serve
@@ -48,10 +48,10 @@ bench: .venv/dev .venv-bench/ready .venv-bench/allauth .node-bench/ready
 timing: .venv/dev
 	$(BIN)/python -m bench.studies.login_timing
 
-# The pages keep their places, so that links between them work here, on a code host and on the site.
+# The pages keep their relative paths, so that links work in the repository and on the site.
 DOCS := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs examples/budget_app/README.md bench/report.txt bench/report.json bench/report.svg
 docs: .venv-tools/ready
-	@rm -rf .docs && mkdir .docs && cp -R --parents $(DOCS) .docs
+	@rm -rf .docs && mkdir .docs && tar cf - $(DOCS) | tar xf - -C .docs
 	@NO_MKDOCS_2_WARNING=1 .venv-tools/bin/mkdocs build --quiet --strict
 	@echo 'The site is in site/. Open site/index.html.'
 
@@ -61,7 +61,7 @@ release: .venv/dev .venv-tools/ready
 	@.venv-tools/bin/twine check --strict dist/*
 	@$(BIN)/python scripts/check_release.py dist/*.whl
 
-# Universal and hashed: the same pins on every platform, and no place where they came from.
+# The same pins with hashes on every platform, without the addresses of registries.
 PIN := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 pins: .venv/dev
 	$(PIN) --upgrade pyproject.toml --extra server --group build -o requirements/run.txt
@@ -74,7 +74,7 @@ pins: .venv/dev
 clean:
 	rm -rf .venv .venv-bench .venv-tools .node-bench .node-test .node-tools .bench .docs site dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .import_linter_cache
 
-# pip comes last, so an environment that was broken off while it was made is made again.
+# venv installs pip last, so an interrupted environment is created again.
 .venv/bin/pip:
 	@sh scripts/make-venv.sh $(PYTHON)
 
@@ -89,16 +89,16 @@ clean:
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	@touch $@
 
-# Beside .venv, because the tests need neither mkdocs nor twine.
+# A separate environment, because the tests need neither mkdocs nor twine.
 .venv-tools/ready: requirements/tools.txt | .venv/bin/pip
 	@echo 'Installing mkdocs and twine into .venv-tools ...'
 	@$(BIN)/python -m venv --clear .venv-tools
 	@.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/tools.txt
 	@touch $@
 
-# Beside .venv, because what the program is compared with is no part of it. The mark comes last, as pip does above.
+# A separate environment without Tickover. The file `ready` comes last, so an interrupted environment is created again.
 .venv-bench/ready: requirements/bench.txt | .venv/bin/pip
-	@echo 'Installing what Tickover is compared with into .venv-bench ...'
+	@echo 'Installing the benchmark programs into .venv-bench ...'
 	@$(BIN)/python -m venv --clear .venv-bench
 	@.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
 	@touch $@
@@ -108,13 +108,13 @@ clean:
 	@.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench-allauth.txt
 	@touch $@
 
-# Needs Node.js with npm and, where there is no binary of better-sqlite3 to be had, a C++ compiler.
+# Needs npm, and a C++ compiler if better-sqlite3 has no binary for this platform.
 .node-bench/ready: bench/baselines/better_auth/package.json bench/baselines/better_auth/.npmrc
-	@echo 'Installing better-auth into .node-bench ... (where it has to be compiled, some minutes)'
+	@echo 'Installing better-auth into .node-bench ... (takes minutes if it has to compile)'
 	@mkdir -p .node-bench
 	@cp $^ .node-bench
 	@if command -v npm > /dev/null; then npm install --prefix .node-bench --silent --no-audit --no-fund && touch $@; \
-	else echo 'There is no npm, so better-auth will not be measured.'; fi
+	else echo 'npm is not installed, so better-auth is not measured.'; fi
 
 .node-tools/ready: tools/package.json tools/.npmrc
 	@mkdir -p .node-tools

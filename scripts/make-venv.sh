@@ -1,17 +1,17 @@
 #!/bin/sh
-# Make .venv with the given Python, or say in one sentence why it cannot be made.
+# Create .venv with the given Python, or print why that isn't possible.
 set -eu
 python=$1
 
 command -v "$python" >/dev/null || {
-    echo "Tickover needs Python 3.11 or newer, and '$python' is not here: install it, or name another with 'make run PYTHON=...'." >&2
+    echo "Tickover needs Python 3.11 or newer, and '$python' is not installed. Install it, or use another one: make run PYTHON=python3.12" >&2
     exit 1
 }
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
-    echo "Tickover needs Python 3.11 or newer; '$python' is $("$python" -V): name another with 'make run PYTHON=...'." >&2
+    echo "Tickover needs Python 3.11 or newer, and '$python' is $("$python" -V). Use another one: make run PYTHON=python3.12" >&2
     exit 1
 }
-# Debian keeps what venv needs in a package of its own.
+# On Debian, venv is a separate package.
 "$python" -c 'import ensurepip' 2>/dev/null || {
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
         apt-get update -qq && apt-get install -qq -y python3-venv >/dev/null
