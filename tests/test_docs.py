@@ -16,9 +16,10 @@ from tickover import __version__
 from tickover.api import limits
 from tickover.api.errors import Reason
 from tickover.api.results import ClockPage, Done, Sent, SignedIn, StoredEmail, Summary
-from tickover.server.domain.clocks import ContributionParams, GoalHead, TransactionParams
+from tickover.server.domain.clock_params import ContributionParams, TransactionParams
 from tickover.server.domain.money import Progress
 from tickover.server.domain.params import Params
+from tickover.server.domain.schedule_json import GoalHead
 from tickover.server.jsonrpc.envelope import CODES
 from tickover.server.mail import open_mailer
 from tickover.server.operations import OPERATIONS

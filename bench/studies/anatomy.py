@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import uvloop
-from msgspec.structs import replace
 from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
@@ -31,7 +30,6 @@ from tickover.server.http.connection import Connection
 from tickover.server.http.messages import Request, Response
 from tickover.server.http.pool import Limits, Pool
 from tickover.server.jsonrpc.dispatch import CallResponse, Dispatcher
-from tickover.server.operations import OPERATIONS
 from tickover.server.storage.sqlite.store import SqliteStore
 from tickover.server.storage.store import Created, StoredClock
 
@@ -154,8 +152,8 @@ def _before_the_operation(bench: Bench) -> AbstractContextManager[object]:
     async def run(*_: object) -> bytes:
         return bench.answer
 
-    same = {name: replace(found, run=run) for name, found in OPERATIONS.items()}
-    return patch.dict(OPERATIONS, same)
+    handlers = bench.world.operations.handlers
+    return patch.dict(handlers, dict.fromkeys(handlers, run))
 
 
 def _before_the_writer(_: Bench) -> AbstractContextManager[object]:

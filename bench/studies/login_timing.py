@@ -48,7 +48,7 @@ class Bench:
 
     async def call(self, method: str, now: datetime, **params: str) -> bytes:
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
-        return (await self._rpc.answer(body, Context(lambda: now, None, "192.0.2.1", "bench"))).body
+        return (await self._rpc.dispatch(body, Context(lambda: now, None, "192.0.2.1", "bench"))).body
 
     async def send(self, email: str, now: datetime) -> str:
         answer = await self.call(

@@ -323,7 +323,7 @@ async def test_when_there_were_too_many_calls_the_servers_own_sentence_is_shown(
     with Program(tmp_path, TICKOVER_CLIENT_BURST="1", TICKOVER_CLIENT_REFILL="0.001") as program:
         await tab.page.goto(new_link(program))
         await tab.sign_in.click()
-        sentence = re.compile(r"^Too many calls from your address; the next may follow in [0-9]+ s\.$")
+        sentence = re.compile(r"^Too many calls from your IP address\. Try again in [0-9]+ s\.$")
         await expect(tab.status).to_have_text(sentence)
         await expect(tab.sign_in).to_be_enabled()
         assert await kept(tab) == {}

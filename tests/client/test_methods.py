@@ -162,7 +162,7 @@ async def test_all_faults_are_reported_at_once(client: Client) -> None:
     plan = Plan(START, [income("", -5, "EUR", START)], [goal("Trip", 10, initial=20)])
     rejection = await catch_rejection(lambda: client.create_clock(plan))
     assert rejection.reason is Reason.INVALID_PARAMS
-    assert rejection.message == "3 fields of createTestClock were refused."
+    assert rejection.message == "3 fields of createTestClock are invalid."
     assert str(rejection).splitlines() == [
         rejection.message,
         *(f"  {fault.path} {fault.message}" for fault in rejection.faults),

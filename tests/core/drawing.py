@@ -10,7 +10,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from msgspec import Raw
 
 from tickover.api import timestamps
-from tickover.server.domain.clocks import (
+from tickover.server.domain.clock_params import (
     AdvanceTestClockParams,
     CreateTestClockParams,
     DeleteTestClockParams,

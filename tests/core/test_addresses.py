@@ -143,7 +143,7 @@ def test_address_whose_idna_form_is_too_long_is_refused() -> None:
     ],
 )
 def test_what_is_not_exactly_one_address_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"^must be one e-mail address, such as ana@example\.com$"):
+    with pytest.raises(ValueError, match=r"^must be one email address, such as ana@example\.com$"):
         email_addresses.parse(text)
 
 

@@ -10,17 +10,16 @@ import pytest
 from tickover.api import ids, timestamps
 from tickover.api.errors import Fault
 from tickover.api.timestamps import Instant
-from tickover.server.domain import clocks
-from tickover.server.domain.clocks import (
+from tickover.server.domain import clocks, schedule_json
+from tickover.server.domain.clock_params import (
     AdvanceTestClockParams,
-    Clock,
     CreateTestClockParams,
     DeleteTestClockParams,
     ForkTestClockParams,
     GetTestClockParams,
-    Schedule,
-    ScheduledItems,
 )
+from tickover.server.domain.clocks import Clock
+from tickover.server.domain.schedule_json import Schedule, ScheduledItems
 from tickover.server.jsonrpc.explain import explain
 
 NOW = datetime(2027, 1, 1, 12, 0, 0, 123_456, tzinfo=UTC)
@@ -47,15 +46,15 @@ def goal(**fields: Any) -> dict[str, Any]:
 def started(**params: Any) -> tuple[Clock, Schedule]:
     """A clock and its schedule, the schedule as a database gives it back."""
     entry = schedule_entry(**params)
-    clock = clocks.start(KEY, entry, NOW)
-    kept = msgspec.msgpack.encode(clocks.write_schedule(clock, entry))
+    clock = clocks.new_clock(KEY, entry, NOW)
+    kept = msgspec.msgpack.encode(schedule_json.encode_schedule(clock, entry))
     return clock, msgspec.msgpack.decode(kept, type=Schedule)
 
 
 def seen(at: Instant | None = None, **params: Any) -> Any:
     """What a caller sees of a clock of these parameters, at its start or at another instant."""
     clock, schedule = started(**params)
-    return json.loads(clocks.view(at or clock.frozen_time, schedule))
+    return json.loads(schedule_json.view(at or clock.frozen_time, schedule))
 
 
 def faults(now: Instant = NOW, **params: Any) -> list[Fault]:
@@ -144,7 +143,7 @@ def test_whole_amounts_are_written_without_a_fraction() -> None:
         "goals": [goal(targetAmount=3.0, contributions=[contribution])],
     }
     clock, schedule = started(**params)
-    assert b".0" not in clocks.view(clock.frozen_time, schedule)
+    assert b".0" not in schedule_json.view(clock.frozen_time, schedule)
 
 
 @pytest.mark.parametrize("text", ["1.0", 'Version 1.0,"currency":"x', "1.0}\n", "2.0}", "a 3.0, b"])
@@ -278,7 +277,7 @@ def test_the_largest_schedule_is_seen_whole_at_every_step() -> None:
     }
     _, schedule = started(**params)
     for day in (0, 1, 50, 98, 99):
-        view = json.loads(clocks.view(START + timedelta(days=day), schedule))
+        view = json.loads(schedule_json.view(START + timedelta(days=day), schedule))
         assert [item["at"] for item in view["transactions"]] == ats[: day + 1]
         assert [item["at"] for item in view["pendingTransactions"]] == ats[day + 1 :]
         assert [item["currentAmount"] for item in view["goals"]] == [(day + 1) / 10] * 25
@@ -289,7 +288,7 @@ def test_the_largest_schedule_is_seen_whole_at_every_step() -> None:
     [(0, b"", b"1,22,333"), (1, b"1", b"22,333"), (2, b"1,22", b"333"), (3, b"1,22,333", b"")],
 )
 def test_a_lane_is_cut_between_any_two(count: int, first: bytes, rest: bytes) -> None:
-    assert ScheduledItems([START] * 3, [b"1", b"22", b"333"]).cut(count) == (first, rest)
+    assert ScheduledItems([START] * 3, [b"1", b"22", b"333"]).split(count) == (first, rest)
 
 
 # Refusing
@@ -306,7 +305,7 @@ def test_a_clock_may_start_within_ten_years_of_now_inclusive(now: Instant) -> No
 def test_a_clock_may_not_start_a_microsecond_further_from_now(now: Instant, years: int) -> None:
     earliest, latest = (timestamps.write(timestamps.years_after(now, span)) for span in (-10, 10))
     start = timestamps.write(timestamps.years_after(now, years) + MICROSECOND * (1 if years > 0 else -1))
-    message = f"must lie within 10 years of now ({earliest} to {latest})"
+    message = f"must be within 10 years of now ({earliest} to {latest})"
     assert faults(now, frozenTime=start) == [Fault("frozenTime", "range", message, start)]
 
 
@@ -346,7 +345,7 @@ def test_items_lie_between_frozen_time_and_max_time_inclusive(at: str, inside: b
         transactions=[transaction(at=start), transaction(at=at)],
         goals=[goal(), goal(contributions=[good, good, contribution])],
     )
-    message = f"must lie between frozenTime and maxTime ({start} to 2038-02-28T00:00:00Z)"
+    message = f"must be between frozenTime and maxTime ({start} to 2038-02-28T00:00:00Z)"
     got = timestamps.write(timestamps.parse(at))
     expected = [
         Fault("transactions[1].at", "range", message, got),

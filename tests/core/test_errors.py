@@ -11,9 +11,9 @@ FAULT = Fault("goals[0].name", "required", "is required")
 @pytest.mark.parametrize(
     ("count", "message"),
     [
-        (1, "1 field of createTestClock was refused."),
-        (2, "2 fields of createTestClock were refused."),
-        (10_000, "10000 fields of createTestClock were refused."),
+        (1, "1 field of createTestClock is invalid."),
+        (2, "2 fields of createTestClock are invalid."),
+        (10_000, "10000 fields of createTestClock are invalid."),
     ],
 )
 def test_invalid_params_counts_the_fields_and_carries_every_fault(count: int, message: str) -> None:
@@ -65,13 +65,13 @@ def test_a_reason_is_its_own_name(reason: Reason) -> None:
 @pytest.mark.parametrize(
     ("count", "lines"),
     [
-        (0, ["0 fields of createTestClock were refused."]),
-        (1, ["1 field of createTestClock was refused.", "  a[0] is wrong"]),
-        (10, ["10 fields of createTestClock were refused.", *(f"  a[{place}] is wrong" for place in range(10))]),
+        (0, ["0 fields of createTestClock are invalid."]),
+        (1, ["1 field of createTestClock is invalid.", "  a[0] is wrong"]),
+        (10, ["10 fields of createTestClock are invalid.", *(f"  a[{place}] is wrong" for place in range(10))]),
         (
             12,
             [
-                "12 fields of createTestClock were refused.",
+                "12 fields of createTestClock are invalid.",
                 *(f"  a[{place}] is wrong" for place in range(10)),
                 "  and 2 more",
             ],

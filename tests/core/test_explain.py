@@ -8,7 +8,7 @@ from msgspec import UNSET, Raw, json
 
 from tickover.api.errors import Fault, Rejection
 from tickover.api.limits import MAX_BODY, MAX_FAULTS
-from tickover.server.domain.clocks import (
+from tickover.server.domain.clock_params import (
     AdvanceTestClockParams,
     CreateTestClockParams,
     DeleteTestClockParams,
@@ -17,12 +17,12 @@ from tickover.server.domain.clocks import (
 )
 from tickover.server.domain.logins import LoginByEmailVerificationParams, SendLoginCodeEmailParams
 from tickover.server.domain.params import Params
-from tickover.server.jsonrpc.envelope import read_params
+from tickover.server.jsonrpc.envelope import decode_params
 from tickover.server.jsonrpc.explain import explain
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 EXPECTED_TIME = "must be an RFC 3339 timestamp with an offset, such as 2027-01-31T09:00:00Z"
-EXPECTED_ADDRESS = "must be one e-mail address, such as ana@example.com"
+EXPECTED_ADDRESS = "must be one email address, such as ana@example.com"
 EXPECTED_TEXT = "must be text without U+0000 and lone surrogates"
 NO_TEXT = "must be a string"
 
@@ -79,7 +79,7 @@ def without(fields: dict[str, Any], name: str) -> dict[str, Any]:
 def test_good_parameters_have_no_fault_and_are_read(kind: type[Params], params: Any) -> None:
     found, read = explain(kind, json.encode(params))
     assert found == []
-    assert read == read_params(kind, "method", json.encode(params), NOW)
+    assert read == decode_params(kind, "method", json.encode(params), NOW)
 
 
 # Objects and arrays
@@ -98,7 +98,7 @@ def test_good_parameters_have_no_fault_and_are_read(kind: type[Params], params: 
     ],
 )
 def test_parameters_by_position_are_told_to_go_by_name(kind: type[Params]) -> None:
-    message = "must be an object; parameters go by name, not by position"
+    message = "must be an object; send parameters by name, not by position"
     assert faults_of(kind, ["a", "b"]) == [Fault("params", "type", message)]
 
 
@@ -218,12 +218,12 @@ def test_a_field_of_a_goal_that_is_optional_may_be_left_out(name: str) -> None:
     ],
 )
 def test_null_for_what_is_optional_is_told_to_be_left_out(params: Any, path: str) -> None:
-    assert faults_of(CreateTestClockParams, params) == [Fault(path, "null", "must not be null; leave it out", None)]
+    assert faults_of(CreateTestClockParams, params) == [Fault(path, "null", "must not be null; omit it", None)]
 
 
 @pytest.mark.parametrize("kind", [GetTestClockParams, ForkTestClockParams])
 def test_null_for_an_instant_that_is_optional_is_told_to_be_left_out(kind: type[Params]) -> None:
-    assert faults_of(kind, GET | {"at": None}) == [Fault("at", "null", "must not be null; leave it out", None)]
+    assert faults_of(kind, GET | {"at": None}) == [Fault("at", "null", "must not be null; omit it", None)]
 
 
 @pytest.mark.parametrize(
@@ -255,11 +255,11 @@ def test_null_for_what_is_required_is_told_what_it_must_be(fields: dict[str, Non
         pytest.param(
             {"transactions": [TRANSACTION | {"when": ""}]},
             "transactions[0].when",
-            "known are at, name, amount, currency, type, category",
+            "available: at, name, amount, currency, type, category",
             id="far from all",
         ),
-        pytest.param({"": 1}, "", "known are frozenTime, transactions, goals", id="empty"),
-        pytest.param({"zeit\0": 1}, "zeit\0", "known are frozenTime, transactions, goals", id="with U+0000"),
+        pytest.param({"": 1}, "", "available: frozenTime, transactions, goals", id="empty"),
+        pytest.param({"zeit\0": 1}, "zeit\0", "available: frozenTime, transactions, goals", id="with U+0000"),
     ],
 )
 def test_an_unknown_name_is_refused_with_the_nearest_known_one(params: Any, path: str, hint: str) -> None:
@@ -449,7 +449,7 @@ def test_the_id_of_a_clock_is_text_without_u_0000(value: str) -> None:
     ("kind", "known"), [(GetTestClockParams, "id, at"), (ForkTestClockParams, "id, at"), (DeleteTestClockParams, "id")]
 )
 def test_a_parameter_of_another_operation_is_unknown(kind: type[Params], known: str) -> None:
-    message = f"is not a known parameter; known are {known}"
+    message = f"is not a known parameter; available: {known}"
     assert faults_of(kind, DELETE | {"frozenTime": ""}) == [Fault("frozenTime", "unknown", message)]
 
 
@@ -596,7 +596,7 @@ def test_faults_of_fields_and_faults_between_fields_come_together() -> None:
         ],
         "goals": [GOAL | {"initialAmount": 1001}],
     }
-    range_message = "must lie between frozenTime and maxTime (2027-01-01T12:00:00Z to 2037-01-01T12:00:00Z)"
+    range_message = "must be between frozenTime and maxTime (2027-01-01T12:00:00Z to 2037-01-01T12:00:00Z)"
     assert faults_of(CreateTestClockParams, params) == [
         Fault("transactions[3].amount", "positive", "must be greater than 0", -5),
         Fault("goals[0].initialAmount", "max", "must not exceed targetAmount (1000)", 1001),
@@ -610,8 +610,8 @@ def test_the_documented_example_is_answered_word_for_word() -> None:
         "goals": [GOAL | {"initialAmount": 1001}],
     }
     with pytest.raises(Rejection) as refusal:
-        read_params(CreateTestClockParams, "createTestClock", json.encode(params), NOW)
-    assert refusal.value.message == "2 fields of createTestClock were refused."
+        decode_params(CreateTestClockParams, "createTestClock", json.encode(params), NOW)
+    assert refusal.value.message == "2 fields of createTestClock are invalid."
     assert json.decode(json.encode(refusal.value.details)) == {
         "errors": [
             {
@@ -670,7 +670,7 @@ def test_a_long_string_is_cut_to_200_characters() -> None:
 
 def test_a_long_unknown_name_is_cut_and_gets_no_hint() -> None:
     hinted, silent, cut = faults_of(CreateTestClockParams, {"x" * 40: 1, "x" * 41: 1, "x" * 201: 1})
-    assert hinted.message == "is not a known parameter; known are frozenTime, transactions, goals"
+    assert hinted.message == "is not a known parameter; available: frozenTime, transactions, goals"
     assert (silent.path, silent.message) == ("x" * 41, "is not a known parameter")
     assert (cut.path, cut.message) == ("x" * 199 + "…", "is not a known parameter")
 
@@ -767,7 +767,7 @@ def test_a_hostile_body_is_bounded_with_the_faults_between_its_fields() -> None:
     goals = [GOAL | {"initialAmount": 1001, "contributions": [early] * 100}] * 25
     unknown = {f"n{number}": 0 for number in range(MAX_FAULTS)}
     with pytest.raises(Rejection) as refusal:
-        read_params(CreateTestClockParams, "createTestClock", json.encode({"goals": goals} | unknown), NOW)
+        decode_params(CreateTestClockParams, "createTestClock", json.encode({"goals": goals} | unknown), NOW)
     assert len(refusal.value.details["errors"]) <= MAX_FAULTS
 
 

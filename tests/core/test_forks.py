@@ -8,9 +8,11 @@ import msgspec
 import pytest
 
 from tickover.api import ids, timestamps
-from tickover.server.domain import clocks
-from tickover.server.domain.clocks import Clock, CreateTestClockParams, Schedule
-from tickover.server.jsonrpc.decode import read
+from tickover.server.domain import clocks, schedule_json
+from tickover.server.domain.clock_params import CreateTestClockParams
+from tickover.server.domain.clocks import Clock
+from tickover.server.domain.schedule_json import Schedule
+from tickover.server.jsonrpc.decode import decode
 
 NOW = datetime(2027, 1, 1, 12, 0, 0, 123_456, tzinfo=UTC)
 LATER = NOW + timedelta(days=3)
@@ -37,21 +39,21 @@ PARAMS = {
 
 def written(params: Any = PARAMS) -> tuple[Clock, Schedule]:
     """A clock and its schedule, as a database gives it back."""
-    faults, entry = read(CreateTestClockParams, msgspec.json.encode(params), NOW)
+    faults, entry = decode(CreateTestClockParams, msgspec.json.encode(params), NOW)
     assert entry is not None, faults
-    clock = clocks.start(ORIGINAL, entry, NOW)
-    kept = msgspec.msgpack.encode(clocks.write_schedule(clock, entry))
+    clock = clocks.new_clock(ORIGINAL, entry, NOW)
+    kept = msgspec.msgpack.encode(schedule_json.encode_schedule(clock, entry))
     return clock, msgspec.msgpack.decode(kept, type=Schedule)
 
 
 def forked(params: Any = PARAMS, at: datetime = START) -> Schedule:
     clock, schedule = written(params)
     fork = Clock(FORK, clock.start_time, at, clock.max_time)
-    return clocks.fork_schedule(schedule, clock.key, fork)
+    return schedule_json.fork_schedule(schedule, clock.key, fork)
 
 
 def seen(schedule: Schedule, at: datetime = START) -> Any:
-    return json.loads(clocks.view(at, schedule))
+    return json.loads(schedule_json.view(at, schedule))
 
 
 def ids_in(seen: Any) -> list[str]:
@@ -74,11 +76,11 @@ def test_nothing_is_changed_but_ids_and_expiry() -> None:
     _, schedule = written()
     for day in range(1, 7):
         at = datetime(2027, 3, day, tzinfo=UTC)
-        before = clocks.view(at, schedule).decode()
+        before = schedule_json.view(at, schedule).decode()
         expected = before.replace(ids.write("clock", ORIGINAL), ids.write("clock", FORK)).replace(OLD, NEW)
         end, end_of_fork = (timestamps.write(ids.expires_at(key)) for key in (ORIGINAL, FORK))
         assert expected.count(end) == 1
-        assert clocks.view(at, forked()).decode() == expected.replace(end, end_of_fork)
+        assert schedule_json.view(at, forked()).decode() == expected.replace(end, end_of_fork)
 
 
 def test_a_fork_expires_seven_days_after_its_own_birth_and_ends_with_its_original() -> None:
@@ -96,7 +98,7 @@ def test_where_the_fork_stands_is_not_in_its_schedule(at: datetime) -> None:
 def test_the_original_stays_as_it_was() -> None:
     clock, schedule = written()
     before = msgspec.msgpack.encode(schedule)
-    clocks.fork_schedule(schedule, clock.key, Clock(FORK, START, START, clock.max_time))
+    schedule_json.fork_schedule(schedule, clock.key, Clock(FORK, START, START, clock.max_time))
     assert msgspec.msgpack.encode(schedule) == before
 
 
@@ -104,7 +106,7 @@ def test_a_fork_of_a_fork_is_as_a_fork_of_the_original() -> None:
     clock, schedule = written()
     middle = Clock(ids.uuid7(NOW + timedelta(days=1), bytes(10)), START, START, clock.max_time)
     last = Clock(FORK, START, START, clock.max_time)
-    by_way = clocks.fork_schedule(clocks.fork_schedule(schedule, clock.key, middle), middle.key, last)
+    by_way = schedule_json.fork_schedule(schedule_json.fork_schedule(schedule, clock.key, middle), middle.key, last)
     assert by_way == forked()
 
 

@@ -60,9 +60,7 @@ def parse(text: str) -> str | None:
         return email_addresses.parse(text)
     except ValueError as refusal:
         told = str(refusal)
-    assert re.fullmatch(r"must be (one e-mail address, such as ana@example\.com|at most 254 bytes in UTF-8)", told), (
-        text
-    )
+    assert re.fullmatch(r"must be (one email address, such as ana@example\.com|at most 254 bytes in UTF-8)", told), text
     return None
 
 

@@ -7,13 +7,13 @@ import pytest
 from msgspec import UNSET, json
 
 from tickover.api.errors import Fault, Rejection
-from tickover.server.domain.clocks import ListTestClocksParams
-from tickover.server.jsonrpc.decode import read, try_fast_decode
-from tickover.server.jsonrpc.envelope import read_params
+from tickover.server.domain.clock_params import ListTestClocksParams
+from tickover.server.jsonrpc.decode import decode, try_fast_decode
+from tickover.server.jsonrpc.envelope import decode_params
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 CURSOR = "cursor_01a2d11f02007129903ac1d45597fdf1"
-EXPECTED_CURSOR = "must be a nextCursor that listTestClocks has given"
+EXPECTED_CURSOR = "must be a nextCursor from a listTestClocks result"
 EXPECTED_TEXT = "must be text without U+0000 and lone surrogates"
 NO_TEXT = "must be a string"
 TOO_MANY = ("max", "must be at most 100")
@@ -22,7 +22,7 @@ NOT_WHOLE = ("type", "must be a whole number")
 
 
 def faults_of(params: Any) -> list[Fault]:
-    return read(ListTestClocksParams, params if isinstance(params, bytes) else json.encode(params), NOW)[0]
+    return decode(ListTestClocksParams, params if isinstance(params, bytes) else json.encode(params), NOW)[0]
 
 
 # How many
@@ -46,11 +46,11 @@ def faults_of(params: Any) -> list[Fault]:
 def test_a_page_has_1_to_100_clocks(number: str, limit: int) -> None:
     params = b'{"limit":%b}' % number.encode()
     assert faults_of(params) == []
-    assert read_params(ListTestClocksParams, "listTestClocks", params, NOW).limit == limit
+    assert decode_params(ListTestClocksParams, "listTestClocks", params, NOW).limit == limit
 
 
 def test_a_page_has_20_clocks_unless_told_otherwise() -> None:
-    assert read_params(ListTestClocksParams, "listTestClocks", b"{}", NOW) == ListTestClocksParams(20, UNSET)
+    assert decode_params(ListTestClocksParams, "listTestClocks", b"{}", NOW) == ListTestClocksParams(20, UNSET)
 
 
 @pytest.mark.parametrize(
@@ -78,14 +78,14 @@ def test_a_page_has_20_clocks_unless_told_otherwise() -> None:
         pytest.param('"20"', NOT_WHOLE, "20", id="string"),
         pytest.param("[20]", NOT_WHOLE, UNSET, id="array"),
         pytest.param("{}", NOT_WHOLE, UNSET, id="object"),
-        pytest.param("null", ("null", "must not be null; leave it out"), None, id="null"),
+        pytest.param("null", ("null", "must not be null; omit it"), None, id="null"),
     ],
 )
 def test_any_other_size_of_a_page_is_refused(number: str, wrong: tuple[str, str], got: Any) -> None:
     params = b'{"limit":%b}' % number.encode()
     assert faults_of(params) == [Fault("limit", *wrong, got)]
     with pytest.raises(Rejection):
-        read_params(ListTestClocksParams, "listTestClocks", params, NOW)
+        decode_params(ListTestClocksParams, "listTestClocks", params, NOW)
 
 
 # From where
@@ -93,7 +93,7 @@ def test_any_other_size_of_a_page_is_refused(number: str, wrong: tuple[str, str]
 
 @pytest.mark.parametrize("cursor", [CURSOR, "cursor_" + "0" * 32, "cursor_" + "f" * 32])
 def test_a_cursor_is_taken_as_it_was_given(cursor: str) -> None:
-    params = read_params(ListTestClocksParams, "listTestClocks", json.encode({"cursor": cursor}), NOW)
+    params = decode_params(ListTestClocksParams, "listTestClocks", json.encode({"cursor": cursor}), NOW)
     assert params == ListTestClocksParams(20, cursor)
 
 
@@ -108,7 +108,7 @@ def test_a_cursor_is_taken_as_it_was_given(cursor: str) -> None:
         pytest.param(CURSOR + "\0", "format", EXPECTED_TEXT, CURSOR + "\0", id="U+0000"),
         pytest.param(7, "type", NO_TEXT, 7, id="number"),
         pytest.param([CURSOR], "type", NO_TEXT, UNSET, id="array"),
-        pytest.param(None, "null", "must not be null; leave it out", None, id="null"),
+        pytest.param(None, "null", "must not be null; omit it", None, id="null"),
     ],
 )
 def test_any_other_cursor_is_refused(cursor: Any, rule: str, message: str, got: Any) -> None:
@@ -128,7 +128,7 @@ def test_what_is_wrong_with_a_page_is_told_at_once() -> None:
         ("limit", "min"),
         ("cursor", "format"),
     ]
-    assert found[0].message == "is not a known parameter; known are limit, cursor"
+    assert found[0].message == "is not a known parameter; available: limit, cursor"
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_instants_are_converted_to_utc(value: datetime | str, expected: datetime
         (datetime(2027, 1, 1), "2027-01-01T00:00:00 has no time zone; add one"),  # noqa: DTZ001
         (datetime(2027, 1, 1, tzinfo=ZoneWithoutOffset()), "2027-01-01T00:00:00 has no time zone; add one"),
         (datetime(1, 1, 1, 0, 59, tzinfo=UTC_PLUS_1), "is outside of the years 0001 to 9999 in UTC"),
-        ("0001-01-01T00:59:00+01:00", "must lie in the years 0001 to 9999 when written in UTC"),
+        ("0001-01-01T00:59:00+01:00", "must be in the years 0001 to 9999 in UTC"),
         ("2027-01-01T00:00:00", "'2027-01-01T00:00:00' must be an RFC 3339 timestamp with an offset"),
         ("2027-01-01", "'2027-01-01' must be an RFC 3339 timestamp with an offset"),
         ("", "'' must be an RFC 3339 timestamp with an offset"),

@@ -35,10 +35,12 @@ from tickover.api import ids, timestamps
 from tickover.api.limits import MAX_EMAIL
 from tickover.api.results import Snapshot
 from tickover.api.timestamps import Instant
-from tickover.server.domain import clocks, email_addresses
-from tickover.server.domain.clocks import Clock, CreateTestClockParams, Schedule
+from tickover.server.domain import clocks, email_addresses, schedule_json
+from tickover.server.domain.clock_params import CreateTestClockParams
+from tickover.server.domain.clocks import Clock
 from tickover.server.domain.params import Params
-from tickover.server.jsonrpc.decode import read, try_fast_decode
+from tickover.server.domain.schedule_json import Schedule
+from tickover.server.jsonrpc.decode import decode, try_fast_decode
 from tickover.server.jsonrpc.explain import explain
 
 many = settings(max_examples=200, deadline=None, derandomize=True)
@@ -58,29 +60,32 @@ class Story(NamedTuple):
     written: bytes
     now: Instant
     clock: Clock
+    params: CreateTestClockParams
     schedule: Schedule
     stops: list[Instant]
 
     def seen_at(self, frozen_time: Instant) -> Json:
-        return read_seen(clocks.view(frozen_time, self.schedule))
+        return read_seen(schedule_json.view(frozen_time, self.schedule))
 
 
 @st.composite
 def stories(draw: DrawFn, stops: int = 1, amounts: Amounts = written_amounts) -> Story:
     now = draw(st.sampled_from(NOWS))
     written = msgspec.json.encode(draw(schedules(now, amounts)))
-    faults, entry = read(CreateTestClockParams, written, now)
+    faults, entry = decode(CreateTestClockParams, written, now)
     assert entry is not None, faults
     key = ids.uuid7(now, bytes(range(10)))
-    clock = clocks.start(key, entry, now)
+    clock = clocks.new_clock(key, entry, now)
     # The schedule is seen as a database gives it back.
-    schedule = msgspec.msgpack.decode(msgspec.msgpack.encode(clocks.write_schedule(clock, entry)), type=Schedule)
+    schedule = msgspec.msgpack.decode(
+        msgspec.msgpack.encode(schedule_json.encode_schedule(clock, entry)), type=Schedule
+    )
     around = {at + step for at in ats_in(read_sent(written)) for step in (-MICROSECOND, timedelta(0), MICROSECOND)}
     close = [moment for moment in sorted(around) if clock.start_time <= moment <= clock.max_time]
     stop = st.one_of(
         st.sampled_from([clock.start_time, clock.max_time, *close]), instants(clock.start_time, clock.max_time)
     )
-    return Story(written, now, clock, schedule, sorted(draw(st.lists(stop, min_size=stops, max_size=stops))))
+    return Story(written, now, clock, entry, schedule, sorted(draw(st.lists(stop, min_size=stops, max_size=stops))))
 
 
 def ats_in(params: Json) -> Iterator[datetime]:
@@ -101,6 +106,14 @@ def test_what_is_seen_is_what_a_plain_model_says(story: Story) -> None:
     params = read_sent(story.written)
     for frozen_time in (story.clock.start_time, *story.stops):
         assert story.seen_at(frozen_time) == model.view(params, story.clock.key, story.now, frozen_time)
+
+
+@many
+@given(stories(stops=2))
+def test_view_equals_reference_view_byte_for_byte(story: Story) -> None:
+    for frozen_time in (story.clock.start_time, *story.stops, story.clock.max_time):
+        view = schedule_json.view(frozen_time, story.schedule)
+        assert view == schedule_json.reference_view(story.clock, story.params, frozen_time)
 
 
 @many
@@ -131,7 +144,7 @@ def test_advancing_in_one_step_or_in_many_gives_the_same_view(story: Story) -> N
 @given(stories(stops=2))
 def test_a_client_that_reads_a_view_by_its_type_loses_nothing(story: Story) -> None:
     for frozen_time in story.stops:
-        view = clocks.view(frozen_time, story.schedule)
+        view = schedule_json.view(frozen_time, story.schedule)
         read = msgspec.json.decode(view, type=Snapshot)
         assert msgspec.to_builtins(read, builtin_types=(Decimal,)) == read_seen(view)
 
@@ -152,11 +165,13 @@ def test_a_fork_is_seen_as_its_original_but_for_ids_and_expiry(story: Story, ran
     later = story.now + timedelta(days=3)
     original = story.clock
     fork = Clock(ids.uuid7(later, random), original.start_time, forked_at, original.max_time)
-    schedule = clocks.fork_schedule(story.schedule, original.key, fork)
+    schedule = schedule_json.fork_schedule(story.schedule, original.key, fork)
     # As if it had been made with the same parameters on the later day.
     params = read_sent(story.written) | {"frozenTime": model.write_instant(original.start_time)}
     for frozen_time in (original.start_time, *story.stops, original.max_time):
-        seen = read_seen(clocks.view(frozen_time, schedule))
+        view = schedule_json.view(frozen_time, schedule)
+        assert view == schedule_json.reference_view(fork, story.params, frozen_time)
+        seen = read_seen(view)
         assert seen == model.view(params, fork.key, later, frozen_time)
         assert without_ids(seen) == without_ids(story.seen_at(frozen_time))
 
@@ -235,7 +250,7 @@ def assert_that_both_readings_agree(kind: type[Params], written: bytes) -> None:
 def test_a_good_request_is_read_and_nothing_is_found_wrong_with_it(kind: type[Params], data: st.DataObject) -> None:
     written = msgspec.json.encode(data.draw(REQUESTS[kind]))
     assert_that_both_readings_agree(kind, written)
-    faults, params = read(kind, written, NOWS[0])
+    faults, params = decode(kind, written, NOWS[0])
     assert faults == []
     assert params is not None
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec import json
 
 from tickover.server.domain import email_addresses
-from tickover.server.domain.clocks import (
+from tickover.server.domain.clock_params import (
     AdvanceTestClockParams,
     CreateTestClockParams,
     DeleteTestClockParams,
@@ -15,7 +15,7 @@ from tickover.server.domain.clocks import (
 )
 from tickover.server.domain.logins import LoginByEmailVerificationParams
 from tickover.server.domain.params import Params
-from tickover.server.jsonrpc.decode import read, try_fast_decode
+from tickover.server.jsonrpc.decode import decode, try_fast_decode
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 TRANSACTION = {"at": "2027-03-02T00:00:00Z", "name": "Rent", "amount": 900, "currency": "EUR", "type": "EXPENSE"}
@@ -38,7 +38,7 @@ def advance(frozen_time: str) -> bytes:
 )
 def test_the_forms_that_programs_write_are_read_at_once(written: str) -> None:
     params = try_fast_decode(AdvanceTestClockParams, advance(written), NOW)
-    assert ([], params) == read(AdvanceTestClockParams, advance(written), NOW)
+    assert ([], params) == decode(AdvanceTestClockParams, advance(written), NOW)
     assert params is not None
     assert params.frozen_time.utcoffset().total_seconds() == 0  # type: ignore[union-attr]
 
@@ -115,7 +115,7 @@ def test_a_name_like_any_other_is_read_at_once(name: str) -> None:
 )
 def test_what_is_asked_of_one_clock_is_read_at_once(written: bytes, read_as: Params) -> None:
     assert try_fast_decode(type(read_as), written, NOW) == read_as
-    assert read(type(read_as), written, NOW) == ([], read_as)
+    assert decode(type(read_as), written, NOW) == ([], read_as)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_nothing_at_all_is_read_at_once() -> None:
 
 
 def test_what_is_no_object_at_all_is_explained_and_nothing_is_read() -> None:
-    faults, params = read(CreateTestClockParams, b"[[]]", NOW)
+    faults, params = decode(CreateTestClockParams, b"[[]]", NOW)
     assert params is None
     assert [fault.rule for fault in faults] == ["type"]
 
@@ -153,7 +153,7 @@ _FOR_SURE, _IN_DOUBT, _REFUSED = "at once", "slowly", "not at all"
 def _how_it_is_read(params: object, now: datetime = NOW) -> str:
     written = json.encode(params)
     at_once = try_fast_decode(CreateTestClockParams, written, now)
-    faults, _ = read(CreateTestClockParams, written, now)
+    faults, _ = decode(CreateTestClockParams, written, now)
     if at_once is not None:
         assert faults == []
         return _FOR_SURE
@@ -254,12 +254,12 @@ def test_the_library_is_asked_at_most_once_for_an_address(
     monkeypatch.setattr(email_addresses, "_parse_any", ask)
     member = b'"email":%b,' % json.encode(email)
     written = b'{%b"code":"123456","authenticationMethod":"EMAIL_CODE"}' % (member * times)
-    read(LoginByEmailVerificationParams, written, NOW)
+    decode(LoginByEmailVerificationParams, written, NOW)
     assert asked == [email]
 
 
 def test_an_address_that_is_too_long_is_never_shown_to_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(email_addresses, "_parse_any", pytest.fail)
     written = json.encode({"email": "a@" + "\ufdfa" * 85, "code": "123456", "authenticationMethod": "EMAIL_CODE"})
-    faults, _ = read(LoginByEmailVerificationParams, written, NOW)
+    faults, _ = decode(LoginByEmailVerificationParams, written, NOW)
     assert [(fault.path, fault.rule) for fault in faults] == [("email", "format")]

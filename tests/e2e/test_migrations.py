@@ -14,8 +14,8 @@ from tests.storage import before
 from tests.support.program import Program, verify_params
 from tickover.api import ids
 from tickover.api.timestamps import to_micros
-from tickover.server.domain import clocks
-from tickover.server.domain.clocks import CreateTestClockParams, GoalParams
+from tickover.server.domain import clocks, schedule_json
+from tickover.server.domain.clock_params import CreateTestClockParams, GoalParams
 from tickover.server.domain.tokens import Mint, digest
 from tickover.server.storage import open_store
 
@@ -49,8 +49,8 @@ def _keep_living_clock(database: Path) -> tuple[str, str]:
     mint = Mint(b"a key for tests alone")
     user, key, token = mint.new_key(now), mint.new_key(now), mint.new_bearer_token()
     entry = CreateTestClockParams(goals=[GoalParams("Trip", 100)])
-    clock = clocks.start(key, entry, now)
-    schedule = msgpack.encode(clocks.write_schedule(clock, entry))
+    clock = clocks.new_clock(key, entry, now)
+    schedule = msgpack.encode(schedule_json.encode_schedule(clock, entry))
     instants = [to_micros(moment) for moment in (clock.start_time, clock.frozen_time, clock.max_time)]
     with closing(apsw.Connection(str(database))) as connection:
         later = to_micros(now + timedelta(days=1))

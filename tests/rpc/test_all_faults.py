@@ -33,7 +33,7 @@ async def test_the_error_object_is_the_one_that_was_decided(world: World, token:
         "id": 7,
         "error": {
             "code": -32602,
-            "message": "2 fields of createTestClock were refused.",
+            "message": "2 fields of createTestClock are invalid.",
             "data": {"reason": "INVALID_PARAMS", "errors": [amount, initial | {"got": 1001}]},
         },
     }
@@ -41,7 +41,7 @@ async def test_the_error_object_is_the_one_that_was_decided(world: World, token:
 
 async def test_one_fault_is_told_in_the_singular(world: World) -> None:
     error = await world.error("sendLoginCodeEmail", send("ana"))
-    assert error["message"] == "1 field of sendLoginCodeEmail was refused."
+    assert error["message"] == "1 field of sendLoginCodeEmail is invalid."
 
 
 async def test_every_fault_of_a_thoroughly_wrong_clock_is_named(world: World, token: str) -> None:
@@ -219,7 +219,7 @@ async def test_a_misspelt_name_is_refused_with_the_nearest_known(
 
 async def test_a_name_like_no_other_is_refused_with_all_that_are_known(world: World) -> None:
     (fault,) = await faults(world, send(zzz=1), method="sendLoginCodeEmail")
-    assert fault["message"] == "is not a known parameter; known are email, loginCodeType, emailType"
+    assert fault["message"] == "is not a known parameter; available: email, loginCodeType, emailType"
 
 
 async def test_a_hostile_number_of_unknown_names_is_answered_all_the_same(world: World, token: str) -> None:

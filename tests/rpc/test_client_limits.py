@@ -218,7 +218,7 @@ async def test_parameters_are_not_read_while_the_bucket_is_empty(
 ) -> None:
     async with open_world(client_burst=1) as world:
         assert await is_admitted(world)
-        monkeypatch.setattr(envelope, "read_params", lambda *_: pytest.fail("the parameters were read"))
+        monkeypatch.setattr(envelope, "decode_params", lambda *_: pytest.fail("the parameters were read"))
         for method in (SEND, BY_CODE, BY_LINK):
             assert await reason_of(world, method, {}) == "RATE_LIMITED"
 

@@ -200,7 +200,7 @@ async def test_each_array_has_its_most_entries(world: World, token: str, path: s
 async def test_null_for_an_optional_parameter_is_refused_with_a_hint(world: World, token: str, name: str) -> None:
     error = await world.error(CREATE, {name: None}, token)
     assert error["data"]["errors"] == [
-        {"path": name, "rule": "null", "message": "must not be null; leave it out", "got": None}
+        {"path": name, "rule": "null", "message": "must not be null; omit it", "got": None}
     ]
 
 

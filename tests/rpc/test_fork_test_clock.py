@@ -168,8 +168,8 @@ async def test_beyond_its_bounds_there_is_no_fork(world: World, token: str, at: 
         clock = await fork(world, token, clock, at=time)
     answer = await world.call(FORK, {"id": clock["id"], "at": at}, token)
     assert (answer.status, answer.json["error"]["code"]) == (200, -32602)
-    assert answer.json["error"]["message"] == "1 field of forkTestClock was refused."
-    message = f"must lie between the clock's start and its maxTime ({START} to {MAX_TIME})"
+    assert answer.json["error"]["message"] == "1 field of forkTestClock is invalid."
+    message = f"must be between the clock's start and its maxTime ({START} to {MAX_TIME})"
     assert answer.json["error"]["data"] == {
         "reason": "INVALID_PARAMS",
         "errors": [{"path": "at", "rule": "range", "message": message, "got": at}],

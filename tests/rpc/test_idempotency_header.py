@@ -93,7 +93,7 @@ async def test_a_notification_takes_its_key(world: World, token: str) -> None:
 async def test_faults_of_key_and_parameters_are_named_together(world: World, token: str) -> None:
     answer = await create(world, token, "", '{"frozenTime": "soon", "goals": 5}')
     assert faults_in(answer) == {"frozenTime": "format", "goals": "type", "Idempotency-Key": "length"}
-    assert answer.json["error"]["message"] == "3 fields of createTestClock were refused."
+    assert answer.json["error"]["message"] == "3 fields of createTestClock are invalid."
     by_position = await create(world, token, "", "[]")
     assert faults_in(by_position) == {"params": "type", "Idempotency-Key": "length"}
 

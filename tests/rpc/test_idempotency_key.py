@@ -114,7 +114,7 @@ async def test_the_refusal_says_what_to_do(world: World, token: str) -> None:
     await clock_of(world, token, "k")
     answer = await create(world, token, "k", "{}")
     assert (answer.status, answer.json["error"]["code"]) == (200, -32602)
-    message = "was sent before with other parameters, and their clock lives; take a new key"
+    message = "was already used with other parameters for a live clock; use a new key"
     assert answer.json["error"]["data"]["errors"] == [{"path": "Idempotency-Key", "rule": "reused", "message": message}]
 
 

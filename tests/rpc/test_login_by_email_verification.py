@@ -267,7 +267,7 @@ async def known_user_without_a_code(world: World) -> str:
 
 ONE_ANSWER = (
     b'{"jsonrpc":"2.0","error":{"code":-32020,'
-    b'"message":"This code or link is wrong, used or too old. Ask for a new one.",'
+    b'"message":"This code or link is wrong, used or expired. Request a new one.",'
     b'"data":{"reason":"LOGIN_REFUSED"}},"id":7}'
 )
 

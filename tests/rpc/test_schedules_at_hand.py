@@ -173,7 +173,7 @@ async def test_the_end_of_a_clock_is_the_same_everywhere(servers: Servers) -> No
 async def test_clocks_for_which_there_is_no_room_are_seen_all_the_same(
     servers: Servers, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
-    monkeypatch.setattr(operations, "_SCHEDULES_AT_HAND", room)
+    monkeypatch.setattr(operations, "_MAX_CACHED_BYTES", room)
     world = await servers.start()
     token = await world.sign_in()
     clocks = [await world.create(token, **SCHEDULE) for _ in range(5)]
@@ -210,7 +210,7 @@ async def _advances(servers: Servers, path: Path, room: int | None, monkeypatch:
     """How much the store gave with each of some advances: thrice of two clocks by turns, thrice of one alone."""
     with monkeypatch.context() as settings:
         if room is not None:
-            settings.setattr(operations, "_SCHEDULES_AT_HAND", room)
+            settings.setattr(operations, "_MAX_CACHED_BYTES", room)
         store = WatchedStore(path)
         world = await servers.start(store)
     token = await world.sign_in()

@@ -14,8 +14,8 @@ from tickover.api.durations import Duration
 from tickover.api.limits import MAX_AMOUNT, MAX_CATEGORY, MAX_CONTRIBUTIONS, MAX_GOALS, MAX_NAME, MAX_TRANSACTIONS
 from tickover.api.plans import Plan, PlannedGoal
 from tickover.scenarios import load, names
-from tickover.server.domain.clocks import CreateTestClockParams
-from tickover.server.jsonrpc.decode import read
+from tickover.server.domain.clock_params import CreateTestClockParams
+from tickover.server.jsonrpc.decode import decode
 
 NEW_YEAR = datetime(2027, 1, 1, tzinfo=UTC)
 SPARE_TRANSACTIONS = 10
@@ -63,7 +63,7 @@ async def test_a_server_accepts_the_scenario_and_posts_all_items(name: str, worl
 @given(starts)
 def test_a_server_accepts_the_scenario_at_any_start(name: str, start: datetime) -> None:
     plan = load(name).plan(start)
-    faults, _ = read(CreateTestClockParams, plans.encode_json(plan), start)
+    faults, _ = decode(CreateTestClockParams, plans.encode_json(plan), start)
     assert faults == []
     assert len(plan.transactions) <= MAX_TRANSACTIONS
 

@@ -75,9 +75,8 @@ class Rejection(Exception):
 
 
 def invalid_params(method: str, faults: Sequence[Fault]) -> Rejection:
-    fields = "1 field" if len(faults) == 1 else f"{len(faults)} fields"
-    verb = "was" if len(faults) == 1 else "were"
-    return Rejection(Reason.INVALID_PARAMS, f"{fields} of {method} {verb} refused.", {"errors": list(faults)})
+    fields = f"1 field of {method} is" if len(faults) == 1 else f"{len(faults)} fields of {method} are"
+    return Rejection(Reason.INVALID_PARAMS, f"{fields} invalid.", {"errors": list(faults)})
 
 
 def unavailable(message: str) -> Rejection:

@@ -16,7 +16,7 @@ MAX_AMOUNT: Final = 1_000_000_000
 MAX_PROGRESS_PERCENT: Final = 10**15
 """A tiny target can be over-funded without bound; beyond this a double no longer holds two decimals."""
 MAX_PAGE: Final = 100
-USUAL_PAGE: Final = 20
+DEFAULT_PAGE: Final = 20
 """Clocks that listTestClocks gives at once, at the most and unless told otherwise."""
 MAX_IDEMPOTENCY_KEY: Final = 255
 

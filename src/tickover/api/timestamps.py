@@ -43,7 +43,7 @@ def parse(text: object) -> Instant:
         written = f"{date}T{minute}:{second}{(fraction or '')[:7]}{offset.upper()}"
         return _of_the_calendar(written).astimezone(UTC)
     except OverflowError:
-        raise ValueError("must lie in the years 0001 to 9999 when written in UTC") from None
+        raise ValueError("must be in the years 0001 to 9999 in UTC") from None
 
 
 def _after_leap_second(second_before: str, fraction: str | None) -> Instant:

@@ -84,7 +84,7 @@ def _may_be_a_domain(given: str) -> bool:
 
 
 def _not_one_address() -> ValueError:
-    return ValueError("must be one e-mail address, such as ana@example.com")
+    return ValueError("must be one email address, such as ana@example.com")
 
 
 # A name in ASCII. The last label is no number, because programs read such a name as an IP address.

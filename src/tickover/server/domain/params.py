@@ -1,4 +1,4 @@
-"""The base of everything that a caller sends: how it is read, and how it may be refused."""
+"""The base class of parameters, and the types that JSON doesn't have."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any
@@ -11,32 +11,32 @@ from tickover.api.timestamps import Instant
 from tickover.server.domain import email_addresses
 from tickover.server.domain.email_addresses import EmailAddress
 
-# U+0000 is refused because databases and terminals disagree about it; lone surrogates arrive here as U+0000. The
-# decoder is not asked to look for it in every text: `reading` looks once, in all of them.
+# U+0000 is invalid because databases and terminals disagree about it. Lone surrogates arrive here as U+0000. The
+# decoder doesn't check each string for it; `jsonrpc.decode` checks the whole request at once, which is faster.
 Text = Annotated[str, Meta(description="text without U+0000 and lone surrogates")]
 
 
 class Params(Struct, frozen=True, forbid_unknown_fields=True, rename="camel", gc=False):
-    """Parameters, or a part of them. A misspelt name that was ignored would ruin a simulation, so it is refused."""
+    """The parameters of an operation, or a part of them. Unknown names are invalid, so that typos are noticed."""
 
     def faults(self, now: Instant) -> Iterable[Fault]:
-        """What is wrong between fields that are each right in themselves.
+        """Return the faults that the types of single fields can't express, such as wrong combinations.
 
-        It is also asked when some fields were refused already: those are None, whatever their type says.
+        Fields that are invalid by themselves are None here, in spite of their types.
         """
         return ()
 
     def passes_fast_checks(self, now: Instant) -> bool:
-        """Whether a quick look finds nothing that the decoder could have let through, and nothing for `faults`.
+        """Return True only if `faults` would return none, and the fields have no fault that the decoder ignores.
 
-        It is asked only when all fields could be read, and may say no where all is well.
+        Called only if all fields could be decoded. May return False for valid parameters.
         """
         return not list(self.faults(now))
 
 
-_READERS = {Instant: timestamps.parse, EmailAddress: email_addresses.parse}
+_PARSERS = {Instant: timestamps.parse, EmailAddress: email_addresses.parse}
 
 
-def read_text(kind: Any, value: object) -> Any:
-    """Read a value of one of our own types from what JSON gave; ValueError says what is wrong with it."""
-    return _READERS[kind](value)
+def parse_custom_type(kind: Any, value: object) -> Any:
+    """Parse an instant or an email address from a JSON value. Raise ValueError if it is invalid."""
+    return _PARSERS[kind](value)

@@ -138,7 +138,7 @@ class Handler:
         key = fields.get(b"idempotency-key")
         # The parser keeps blanks at the end of a header.
         context = Context(self._now, token, network, request_id, None if key is None else key.strip(b" \t"))
-        return _to_http(await self._rpc.answer(request.body, context))
+        return _to_http(await self._rpc.dispatch(request.body, context))
 
     async def _page(self, request: Request) -> Response:
         path = request.path

@@ -1,7 +1,7 @@
-"""Parameters from JSON: read fast if they are as nearly all are, and otherwise slowly, with every fault explained.
+"""Decodes parameters: a fast path for valid ones, and `explain` for the rest.
 
-The types state the rules, and the decoder holds parameters against nearly all of them in one pass. What it cannot
-check, or not fast, is looked for in all texts at once; where that leaves a doubt, `explain` decides.
+The types state the rules, and the decoder checks most of them in one pass. `needs_full_check` and `passes_fast_checks`
+check the others. If the fast path fails, `explain` decides whether the parameters are valid.
 """
 
 import re
@@ -19,23 +19,23 @@ from tickover.server.jsonrpc.explain import explain
 _Params = TypeVar("_Params", bound=Params)
 
 
-def read(kind: type[_Params], written: bytes, now: Instant) -> tuple[list[Fault], _Params | None]:
-    """The faults of parameters, and the parameters; where there are faults, None in the place of what has one."""
-    read_fast = try_fast_decode(kind, written, now)
-    if read_fast is not None:
-        return [], read_fast
-    faults, params = explain(kind, written)
+def decode(kind: type[_Params], encoded: bytes, now: Instant) -> tuple[list[Fault], _Params | None]:
+    """Return the faults, and the parameters. Parameters with faults have None in place of invalid fields."""
+    fast = try_fast_decode(kind, encoded, now)
+    if fast is not None:
+        return [], fast
+    faults, params = explain(kind, encoded)
     if params is not None:
         faults.extend(params.faults(now))
     return faults, params
 
 
-def try_fast_decode(kind: type[_Params], written: bytes, now: Instant) -> _Params | None:
-    """The parameters, unless anything about them is unusual; they may be right then all the same."""
-    if _needs_full_check(written):
+def try_fast_decode(kind: type[_Params], encoded: bytes, now: Instant) -> _Params | None:
+    """Return the parameters, or None if they are unusual. Unusual parameters can be valid."""
+    if needs_full_check(encoded):
         return None
     try:
-        params = _decoder(kind).decode(written)
+        params = _decoder(kind).decode(encoded)
     except DecodeError:
         return None
     return params if params.passes_fast_checks(now) else None
@@ -43,30 +43,27 @@ def try_fast_decode(kind: type[_Params], written: bytes, now: Instant) -> _Param
 
 @cache
 def _decoder(kind: type[_Params]) -> json.Decoder[_Params]:
-    return json.Decoder(kind, dec_hook=_read_plain)
+    return json.Decoder(kind, dec_hook=_decode_plain_address)
 
 
-def _read_plain(kind: type, value: object) -> EmailAddress:
-    """Read the one type of ours that the decoder does not know, in its plain form alone.
-
-    Any other address takes the library a thousand times as long, and is left to `explain`, which reads it once.
-    """
+def _decode_plain_address(kind: type, value: object) -> EmailAddress:
+    """Decode an email address in its plain form. Others take a thousand times as long, so `explain` decodes them."""
     assert kind is EmailAddress, kind
     return parse_plain(value)
 
 
-# A text that begins like a moment, and does not go on as nearly all do. It is found by the dash, which is rarer than
-# quotes and digits are.
-_UNUSUAL_MOMENT: Final = re.compile(rf'-(?<="[0-9]{{4}}-)(?!{USUAL_AFTER_YEAR}")'.encode())
-# The same where one of its first digits, or the dash, is escaped.
-_ESCAPED_MOMENT: Final = re.compile(rb'"(?:\\u003|[0-9]{1,4}\\u00[23])')
+# A string that starts with a year and a dash, and does not continue like most timestamps. The pattern starts with the
+# dash, because dashes are rarer in JSON than quotes and digits.
+_UNUSUAL_TIMESTAMP: Final = re.compile(rf'-(?<="[0-9]{{4}}-)(?!{USUAL_AFTER_YEAR}")'.encode())
+# The same, if one of the first digits or the dash is escaped.
+_ESCAPED_TIMESTAMP: Final = re.compile(rb'"(?:\\u003|[0-9]{1,4}\\u00[23])')
 
 
-def _needs_full_check(written: bytes) -> bool:
-    """Whether the decoder may take in JSON what we would not, or read it otherwise.
+def needs_full_check(encoded: bytes) -> bool:
+    """Return whether the decoder might accept invalid JSON values, or decode valid ones differently.
 
-    It takes U+0000 in any text, and reads moments more loosely than RFC 3339 in some ways and less so in others.
+    It accepts U+0000 in strings. Its timestamps are in some ways looser and in others stricter than RFC 3339.
     """
-    if b"\\" in written and (b"u0000" in written or _ESCAPED_MOMENT.search(written)):
+    if b"\\" in encoded and (b"u0000" in encoded or _ESCAPED_TIMESTAMP.search(encoded)):
         return True
-    return _UNUSUAL_MOMENT.search(written) is not None
+    return _UNUSUAL_TIMESTAMP.search(encoded) is not None

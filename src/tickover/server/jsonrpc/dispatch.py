@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0: bytes in, bytes out. The only place where an exception becomes an answer."""
+"""The JSON-RPC 2.0 dispatcher: request bytes to response bytes. Turns every exception of a call into a response."""
 
 import asyncio
 import logging
@@ -18,15 +18,15 @@ from tickover.server.domain import response_sizes
 from tickover.server.failure_log import FailureLog
 from tickover.server.jsonrpc import envelope
 from tickover.server.jsonrpc.batch_limits import BatchLimits, BatchResponse
-from tickover.server.jsonrpc.envelope import NotARequest, Request
+from tickover.server.jsonrpc.envelope import InvalidRequest, Request
 from tickover.server.operations import OPERATIONS, Caller, IdempotencyKey, Operation, Operations
 
 
 class Context(Struct, frozen=True):
-    """What the door knows of a request beside its body."""
+    """The HTTP request, except for its body."""
 
     now: Callable[[], Instant]
-    """Asked once for each call: the calls of a batch run one after the other, and the first may take its time."""
+    """Called once for each call: a batch runs its calls one by one, and the first can take long."""
     token: str | None
     network: str
     request_id: str
@@ -34,7 +34,7 @@ class Context(Struct, frozen=True):
 
 
 class CallResponse(Struct, frozen=True):
-    """What the door sends back. The rejection, if there was one, is there for the status and its headers."""
+    """A response body. The HTTP handler derives the status and headers from the rejection."""
 
     body: bytes
     rejection: Rejection | None = None
@@ -56,61 +56,60 @@ class Dispatcher:
         self._large_calls = asyncio.Semaphore(MAX_LARGE_CALLS)
 
     def stop(self, seconds: float) -> None:
-        """Begin no call later than so many seconds from now; the rest of a batch is answered UNAVAILABLE then."""
+        """Reject calls that start more than `seconds` from now with UNAVAILABLE, also those of a running batch."""
         self._last_call_at = asyncio.get_running_loop().time() + seconds
 
-    async def answer(self, body: bytes, context: Context) -> CallResponse:
-        """Answer a call, or a batch of them; an empty body when nothing asks for an answer."""
+    async def dispatch(self, body: bytes, context: Context) -> CallResponse:
+        """Run a call or a batch. The response body is empty if all calls are notifications."""
         try:
             envelope.check_nesting(body)
             request = envelope.try_fast_decode(body)
             if request is not None:
                 return await self._run(request, context)
-            text = envelope.read_text_of(body)
+            text = envelope.decode_text(body)
             if text.lstrip(" \t\r\n").startswith("["):
-                return await self._answer_batch(text, context)
+                return await self._run_batch(text, context)
         except Rejection as rejection:
             return error_response(rejection)
-        return await self._answer_call(text, context)
+        return await self._run_call(text, context)
 
-    async def _answer_batch(self, text: str, context: Context) -> CallResponse:
-        calls = envelope.read_batch(text)
+    async def _run_batch(self, text: str, context: Context) -> CallResponse:
+        calls = envelope.decode_batch(text)
         if not 1 <= len(calls) <= MAX_BATCH:
-            raise NotARequest(f"a batch has 1 to {MAX_BATCH} calls, and this has {len(calls)}")
+            raise InvalidRequest(f"a batch must have 1 to {MAX_BATCH} calls, not {len(calls)}")
         if context.idempotency_key is not None:
-            raise NotARequest("an Idempotency-Key goes with a single call, and this is a batch")
+            raise InvalidRequest("a batch can't have an Idempotency-Key; send the call alone")
         with self._batch_limits.open_response(map(len, calls)) as response:
-            # One after the other, so that two advances of one clock happen in the order given.
+            # One by one, so that two advances of the same clock run in the caller's order.
             for call in calls:
-                response.add(len(call), (await self._answer_member(call, context, response)).body)
-                # A call may be refused without waiting for anything; others get their turn all the same.
+                response.add(len(call), (await self._run_batch_call(call, context, response)).body)
+                # Some calls fail without awaiting anything. Let other requests run anyway.
                 await asyncio.sleep(0)
             return CallResponse(response.join())
 
-    async def _answer_member(self, call: Raw, context: Context, response: BatchResponse) -> CallResponse:
-        """Answer a call of a batch, unless its response might not fit."""
-        request = _read_request(call)
+    async def _run_batch_call(self, call: Raw, context: Context, response: BatchResponse) -> CallResponse:
+        """Run a call of a batch, unless its response might not fit."""
+        request = _decode_request(call)
         if isinstance(request, CallResponse):
             return request
         operation = OPERATIONS.get(request.method)
-        bound = operation.max_result if operation else 0
-        async with self._large_calls if bound > response_sizes.MAX_SMALL_RESULT else nullcontext():
+        max_result = operation.max_result if operation else 0
+        # Notifications have no response.
+        max_response = response_sizes.MAX_ENVELOPE + len(request.id) + max_result if request.id else 0
+        async with self._large_calls if max_result > response_sizes.MAX_SMALL_RESULT else nullcontext():
             try:
-                # The response to a notification is not kept.
-                response.check_fits(
-                    len(call), response_sizes.MAX_ENVELOPE + len(request.id) + bound if request.id else 0
-                )
-                answer = await self._run(request, context)
-                if answer.rejection is not None:
-                    # It may be longer than any result: parameters can have thousands of faults.
-                    response.check_fits(len(call), len(answer.body))
+                response.check_fits(len(call), max_response)
+                result = await self._run(request, context)
+                if result.rejection is not None:
+                    # An error can be longer than the result: parameters can have thousands of faults.
+                    response.check_fits(len(call), len(result.body))
             except Rejection as rejection:
                 self._count_refusal(rejection.reason)
                 return error_response(rejection, request.id) if request.id else NO_RESPONSE
-        return answer
+        return result
 
-    async def _answer_call(self, written: str, context: Context) -> CallResponse:
-        request = _read_request(written)
+    async def _run_call(self, text: str, context: Context) -> CallResponse:
+        request = _decode_request(text)
         return request if isinstance(request, CallResponse) else await self._run(request, context)
 
     async def _run(self, request: Request, context: Context) -> CallResponse:
@@ -118,90 +117,90 @@ class Dispatcher:
         caller = Caller(now, context.network)
         began = asyncio.get_running_loop().time()
         try:
-            self._check_able(now, began)
-            operation = _operation(request.method)
+            self._check_available(now, began)
+            operation = _find_operation(request.method)
             if operation.limited_per_client:
-                self._operations.take_from_bucket(caller)
+                self._operations.logins.check_client_limit(caller)
             if operation.needs_token:
-                caller = await self._operations.authenticate(context.token, caller)
+                caller = await self._operations.tokens.authenticate(context.token, caller)
             if context.idempotency_key is not None and operation.takes_idempotency_key:
                 result = await self._run_once(operation, request, context.idempotency_key, caller)
             else:
-                params = envelope.read_params(operation.params, request.method, request.params, now)
-                result = await operation.run(self._operations, params, caller)
-            answer = CallResponse(envelope.write_result(request.id, result))
+                params = envelope.decode_params(operation.params, request.method, request.params, now)
+                result = await self._operations.handlers[request.method](params, caller)
+            response = CallResponse(envelope.encode_result(request.id, result))
         except Rejection as rejection:
             self._count_refusal(rejection.reason)
             if rejection.__cause__ is not None:
                 ended = asyncio.get_running_loop().time()
                 self._failures.note(request.method, rejection, began, ended, context.request_id)
-            answer = error_response(rejection, request.id)
+            response = error_response(rejection, request.id)
         except Exception:
-            answer = self.report_bug(context.request_id, request.id)
+            response = self.report_bug(context.request_id, request.id)
         if self._log.isEnabledFor(logging.DEBUG):
-            self._log_call(request.method, caller.user, answer, context.request_id)
-        return answer if request.id else NO_RESPONSE
+            self._log_call(request.method, caller.user, response, context.request_id)
+        return response if request.id else NO_RESPONSE
 
     def report_bug(self, request_id: str, id: bytes = envelope.NULL) -> CallResponse:
-        """Log the exception that is being handled, and return the answer to whoever met it."""
+        """Log the exception that is being handled, and return an INTERNAL error."""
         self._log.exception("internal error", request_id=request_id)
-        message = "Something went wrong on our side. Tell us the request id."
+        message = "The server failed because of a bug. Report the request id to its operator."
         return error_response(Rejection(Reason.INTERNAL, message, {"requestId": request_id}), id)
 
-    def _check_able(self, now: Instant, began: float) -> None:
-        """Raise UNAVAILABLE when no call can be run now."""
+    def _check_available(self, now: Instant, began: float) -> None:
+        """Raise UNAVAILABLE if the server is stopping or its wall clock is wrong."""
         if began >= self._last_call_at:
             raise unavailable("The server is shutting down.")
         if not timestamps.EARLIEST_NOW <= now < timestamps.LATEST_NOW:
             raise unavailable(f"The server's clock is wrong: it says {timestamps.write(now)}.")
 
-    async def _run_once(self, operation: Operation, request: Request, key: bytes, caller: Caller) -> bytes | Struct:
-        faults = envelope.faults_of_key(key)
+    async def _run_once(self, operation: Operation, request: Request, header: bytes, caller: Caller) -> bytes | Struct:
+        """Run a call with an Idempotency-Key header."""
+        faults = envelope.idempotency_key_faults(header)
         try:
-            params = envelope.read_params(operation.params, request.method, request.params, caller.now, faults)
+            params = envelope.decode_params(operation.params, request.method, request.params, caller.now, faults)
         except Rejection as rejection:
-            # Instants that were in their range when the clock was created may lie outside of it by now.
+            # Instants in the parameters may have been in range when an earlier call created the clock.
             if any(fault.rule != "range" for fault in rejection.faults):
                 raise
-            created = await self._operations.find_created(_idempotency_key(key, request), caller)
+            created = await self._operations.clocks.find_created(_idempotency_key(header, request), caller)
             if created is None:
                 raise
             return created
-        return await operation.run(
-            self._operations, params, replace(caller, idempotency_key=_idempotency_key(key, request))
-        )
+        caller = replace(caller, idempotency_key=_idempotency_key(header, request))
+        return await self._operations.handlers[request.method](params, caller)
 
-    def _log_call(self, method: str, user: bytes, answer: CallResponse, request_id: str) -> None:
-        """One line for each call. What a caller chose is not in it, and people are named by their user id alone."""
+    def _log_call(self, method: str, user: bytes, response: CallResponse, request_id: str) -> None:
+        """Log one line for the call. It contains no text of the caller, and identifies people only by user id."""
         self._log.debug(
             "call",
             method=method if method in OPERATIONS else "unknown",
             user=ids.write("user", user) if user else None,
-            outcome=answer.rejection.reason if answer.rejection else "ok",
+            outcome=response.rejection.reason if response.rejection else "ok",
             request_id=request_id,
         )
 
 
-def _read_request(written: str | Raw) -> Request | CallResponse:
-    """Read a call, or answer what is none."""
+def _decode_request(text: str | Raw) -> Request | CallResponse:
+    """Return the request, or an error response if it is invalid."""
     try:
-        return envelope.read_request(written)
-    except NotARequest as rejection:
+        return envelope.decode_request(text)
+    except InvalidRequest as rejection:
         return error_response(rejection, rejection.id)
 
 
-def _idempotency_key(key: bytes, request: Request) -> IdempotencyKey:
-    return IdempotencyKey(key.decode("latin-1"), envelope.digest_of_params(request.params))
+def _idempotency_key(header: bytes, request: Request) -> IdempotencyKey:
+    return IdempotencyKey(header.decode("latin-1"), envelope.digest_params(request.params))
 
 
-def _operation(method: str) -> Operation:
+def _find_operation(method: str) -> Operation:
     if method not in OPERATIONS:
-        known = ", ".join(OPERATIONS)
-        raise Rejection(Reason.METHOD_NOT_FOUND, f"There is no method of this name. Known are {known}.")
+        available = ", ".join(OPERATIONS)
+        raise Rejection(Reason.METHOD_NOT_FOUND, f"Method not found. Available methods: {available}.")
     return OPERATIONS[method]
 
 
 def error_response(rejection: Rejection, id: bytes = envelope.NULL) -> CallResponse:
-    # Without its traceback, which leads to the frame that will hold the answer: nobody but the collector would find
-    # such a ring, and the whole request with it.
-    return CallResponse(envelope.write_error(id, rejection), rejection.with_traceback(None))
+    # Without the traceback, which refers to the frame that holds the response. Such a cycle would keep the whole
+    # request alive until the garbage collector runs.
+    return CallResponse(envelope.encode_error(id, rejection), rejection.with_traceback(None))

@@ -1,4 +1,4 @@
-"""What travels: the JSON-RPC 2.0 envelope, parameters as types, and errors with their codes and HTTP statuses."""
+"""The JSON-RPC 2.0 envelope: requests, parameters, results, and errors with their codes and HTTP statuses."""
 
 import hashlib
 import json as python_json
@@ -12,11 +12,11 @@ from tickover.api.errors import Fault, Reason, Rejection, invalid_params
 from tickover.api.limits import MAX_FAULTS, MAX_IDEMPOTENCY_KEY, MAX_NESTING
 from tickover.api.timestamps import Instant
 from tickover.server.domain.params import Params
-from tickover.server.jsonrpc.decode import read
+from tickover.server.jsonrpc.decode import decode
 
 CODES: Final[dict[Reason, tuple[int, int]]] = {
-    # Reason: (JSON-RPC code, HTTP status of a single call). Dispatched calls are answered 200, because generic clients
-    # lose the error object otherwise; 401, 429 and 503 are kept because proxies and clients act on their headers.
+    # Reason: (JSON-RPC code, HTTP status of a single call). Most errors have status 200, because generic clients ignore
+    # the error object otherwise. 401, 429 and 503 stay, because proxies and clients act on their headers.
     Reason.PARSE_ERROR: (-32700, 400),
     Reason.INVALID_REQUEST: (-32600, 400),
     Reason.METHOD_NOT_FOUND: (-32601, 200),
@@ -42,7 +42,7 @@ _ABSENT: Final = Raw(b"")
 
 
 class FastEnvelope(Struct):
-    """A call as nearly all are; whatever the decoder finds unlike it is looked at more closely."""
+    """A usual call, which takes one pass of the decoder. `_Envelope` is for all others."""
 
     jsonrpc: Literal["2.0"]
     method: str
@@ -51,16 +51,16 @@ class FastEnvelope(Struct):
 
 
 class Request(Struct, frozen=True):
-    """A call. `params` stay unread until the method is known; `id` is echoed byte for byte."""
+    """A call. `params` is not decoded yet; the response repeats `id` byte for byte."""
 
     method: str
     params: bytes
     id: bytes
-    """Empty for a notification, which is never answered."""
+    """Empty for a notification, which has no response."""
 
 
 class _Envelope(Struct):
-    """Any object: what it must be is checked one by one, so that a refusal can say which, and echo the id."""
+    """Any JSON object. Its members are checked one by one, so that an error can name the member and repeat the id."""
 
     jsonrpc: Raw = _ABSENT
     method: Raw = _ABSENT
@@ -74,11 +74,11 @@ class ErrorObject(Struct, frozen=True):
     data: dict[str, Any]
 
 
-_read_list: Final = json.Decoder(list[Raw]).decode
-_read_fast_envelope: Final = json.Decoder(FastEnvelope).decode
-_read_envelope: Final = json.Decoder(_Envelope).decode
-_read_string: Final = json.Decoder(str).decode
-_write: Final = json.Encoder().encode
+_decode_list: Final = json.Decoder(list[Raw]).decode
+_decode_fast_envelope: Final = json.Decoder(FastEnvelope).decode
+_decode_envelope: Final = json.Decoder(_Envelope).decode
+_decode_string: Final = json.Decoder(str).decode
+_encode: Final = json.Encoder().encode
 
 
 def check_nesting(body: bytes) -> None:
@@ -101,11 +101,11 @@ _TO_BRACKETS: Final = bytes.maketrans(b"{}", b"[]")
 _NOT_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
 
 
-def read_text_of(body: bytes) -> str:
-    """The body as text that is JSON throughout; PARSE_ERROR otherwise.
+def decode_text(body: bytes) -> str:
+    """Return the body as text. Raise PARSE_ERROR if it is not JSON.
 
-    A lone surrogate is JSON but not text. It becomes U+0000, which no field takes either, so that it is refused in its
-    own field and by name.
+    A lone surrogate is valid JSON but not valid text. It becomes U+0000, which is invalid in every field, so that the
+    error names the field.
     """
     try:
         text = body.decode()
@@ -115,26 +115,26 @@ def read_text_of(body: bytes) -> str:
             text = _LONE_SURROGATE.sub(lambda found: "\\u0000" if found["lone"] else found[0], text)
             json.decode(text, type=Raw)
     except UnicodeDecodeError as error:
-        raise _parse_error(f"it is not UTF-8 from byte {error.start} on") from None
+        raise _parse_error(f"invalid UTF-8 at byte {error.start}") from None
     except DecodeError as error:
         raise _parse_error(str(error).removeprefix("JSON is malformed: ")) from None
     return text
 
 
-# Escaped backslashes and whole pairs are matched only so that nothing within them is.
+# The pattern consumes escaped backslashes and surrogate pairs, so that nothing inside them matches as `lone`.
 _LONE_SURROGATE: Final = re.compile(
     r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
 
 
 def _parse_error(why: str) -> Rejection:
-    return Rejection(Reason.PARSE_ERROR, f"The body is not JSON: {why}.")
+    return Rejection(Reason.PARSE_ERROR, f"The body is not valid JSON: {why}.")
 
 
 def try_fast_decode(body: bytes) -> Request | None:
-    """The call that is the whole body, in one pass over it; None when it is a batch, or unusual in any way."""
+    """Decode a usual call in one pass. Return None for a batch or an unusual call; unusual calls can be valid."""
     try:
-        call = _read_fast_envelope(body.decode())
+        call = _decode_fast_envelope(body.decode())
     except (UnicodeDecodeError, DecodeError):
         return None
     id, params = bytes(call.id), bytes(call.params)
@@ -143,84 +143,84 @@ def try_fast_decode(body: bytes) -> Request | None:
     return Request(call.method, params, id)
 
 
-def read_batch(text: str) -> list[Raw]:
-    return _read_list(text)
+def decode_batch(text: str) -> list[Raw]:
+    return _decode_list(text)
 
 
-class NotARequest(Rejection):
-    """An INVALID_REQUEST, with the id if one could be read."""
+class InvalidRequest(Rejection):
+    """An INVALID_REQUEST, with the request's id if it is valid."""
 
     def __init__(self, why: str, id: bytes = NULL) -> None:
-        super().__init__(Reason.INVALID_REQUEST, f"This is not a JSON-RPC 2.0 request: {why}.")
+        super().__init__(Reason.INVALID_REQUEST, f"Invalid JSON-RPC 2.0 request: {why}.")
         self.id = id
 
 
-def read_request(text: str | Raw) -> Request:
-    """Read one call from JSON; NotARequest when it is something else."""
+def decode_request(text: str | Raw) -> Request:
+    """Decode one call. Raise InvalidRequest if it isn't one."""
     try:
-        envelope = _read_envelope(text)
+        envelope = _decode_envelope(text)
     except ValidationError:
-        raise NotARequest("it must be an object") from None
+        raise InvalidRequest("it must be an object") from None
     id, params = bytes(envelope.id), bytes(envelope.params)
     if id and id[:1] not in _ID_STARTS:
-        raise NotARequest("id must be a string, a number or null")
-    if b"u0000" in id and "\0" in _read_string(id):
-        raise NotARequest("id must be text without U+0000 and lone surrogates")
+        raise InvalidRequest("id must be a string, a number or null")
+    if b"u0000" in id and "\0" in _decode_string(id):
+        raise InvalidRequest("id must not contain U+0000 or lone surrogates")
     if _string(envelope.jsonrpc) != "2.0":
-        raise NotARequest('jsonrpc must be the string "2.0"', id or NULL)
+        raise InvalidRequest('jsonrpc must be the string "2.0"', id or NULL)
     method = _string(envelope.method)
     if method is None:
-        raise NotARequest("method must be a string", id or NULL)
+        raise InvalidRequest("method must be a string", id or NULL)
     if params[:1] not in (b"{", b"["):
-        raise NotARequest("params must be an object", id or NULL)
+        raise InvalidRequest("params must be an object", id or NULL)
     return Request(method, params, id)
 
 
 _ID_STARTS: Final = frozenset({b'"', b"n", b"-", *(b"%d" % digit for digit in range(10))})
 
 
-def _string(written: Raw) -> str | None:
-    return _read_string(written) if bytes(written).startswith(b'"') else None
+def _string(encoded: Raw) -> str | None:
+    return _decode_string(encoded) if bytes(encoded).startswith(b'"') else None
 
 
 _Params = TypeVar("_Params", bound=Params)
 
 
-def read_params(
-    kind: type[_Params], method: str, written: bytes, now: Instant, beside: Sequence[Fault] = ()
+def decode_params(
+    kind: type[_Params], method: str, encoded: bytes, now: Instant, more_faults: Sequence[Fault] = ()
 ) -> _Params:
-    """Read a method's parameters; a Rejection that names every fault, also those beside them, when there are any."""
-    faults, params = read(kind, written, now)
-    if params is None or faults or beside:
-        raise invalid_params(method, [*faults, *beside][:MAX_FAULTS])
+    """Decode a method's parameters. Raise a Rejection with all faults, including `more_faults`, if there are any."""
+    faults, params = decode(kind, encoded, now)
+    if params is None or faults or more_faults:
+        raise invalid_params(method, [*faults, *more_faults][:MAX_FAULTS])
     return params
 
 
-def faults_of_key(header: bytes) -> list[Fault]:
-    """What is wrong with an Idempotency-Key. One that was sent twice arrives here empty."""
+def idempotency_key_faults(header: bytes) -> list[Fault]:
+    """Return the faults of an Idempotency-Key header. The HTTP parser passes an empty header if there were several."""
     if 1 <= len(header) <= MAX_IDEMPOTENCY_KEY:
         return []
     return [Fault("Idempotency-Key", "length", f"must be one header of 1 to {MAX_IDEMPOTENCY_KEY} characters")]
 
 
-def digest_of_params(written: bytes) -> bytes:
-    """Equal for parameters that are equal as JSON, however they are laid out. They must have been read before."""
-    parsed = python_json.loads(written, parse_int=_number, parse_float=_number)
+def digest_params(encoded: bytes) -> bytes:
+    """Return a digest that is equal for equal JSON values, regardless of whitespace and order. They must be valid."""
+    parsed = python_json.loads(encoded, parse_int=_parse_number, parse_float=_parse_number)
     return hashlib.sha256(python_json.dumps(parsed, sort_keys=True).encode()).digest()
 
 
-def _number(digits: str) -> int | float:
-    """As a double, whole where it is; one of a name that stands there twice may be any number at all."""
+def _parse_number(digits: str) -> int | float:
+    """Parse a number as a double, so that 1 and 1.0 are equal. A member that occurs twice can have any number."""
     number = float(digits)
     return int(number) if number.is_integer() else number
 
 
-def write_result(id: bytes, result: bytes | Struct) -> bytes:
-    written = result if isinstance(result, bytes) else _write(result)
-    return b'{"jsonrpc":"2.0","result":%b,"id":%b}' % (written, id)
+def encode_result(id: bytes, result: bytes | Struct) -> bytes:
+    encoded = result if isinstance(result, bytes) else _encode(result)
+    return b'{"jsonrpc":"2.0","result":%b,"id":%b}' % (encoded, id)
 
 
-def write_error(id: bytes, rejection: Rejection) -> bytes:
+def encode_error(id: bytes, rejection: Rejection) -> bytes:
     code, _ = CODES[rejection.reason]
     error = ErrorObject(code, rejection.message, {"reason": rejection.reason, **rejection.details})
-    return b'{"jsonrpc":"2.0","error":%b,"id":%b}' % (_write(error), id)
+    return b'{"jsonrpc":"2.0","error":%b,"id":%b}' % (_encode(error), id)

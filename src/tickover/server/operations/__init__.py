@@ -1,4 +1,4 @@
-"""The operations: what each takes, answers and may refuse, and who does it."""
+"""The operations: their parameters, results, errors and handlers."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
@@ -8,7 +8,7 @@ from msgspec import Struct
 from tickover.api.errors import Reason
 from tickover.api.results import ClockPage, Done, OneClock, Sent, SignedIn
 from tickover.server.domain import response_sizes
-from tickover.server.domain.clocks import (
+from tickover.server.domain.clock_params import (
     AdvanceTestClockParams,
     CreateTestClockParams,
     DeleteTestClockParams,
@@ -28,46 +28,54 @@ from tickover.server.mail.mailer import Mailer
 from tickover.server.operations.callers import Caller, IdempotencyKey, Policy
 from tickover.server.operations.clocks import ClockOperations
 from tickover.server.operations.logins import LoginOperations
+from tickover.server.operations.tokens import TokenOperations
 from tickover.server.storage.store import Store
 
-__all__ = ["OPERATIONS", "Caller", "IdempotencyKey", "Operation", "Operations", "Policy"]
+__all__ = ["OPERATIONS", "Caller", "Handler", "IdempotencyKey", "Operation", "Operations", "Policy"]
+
+Handler = Callable[[Any, Caller], Awaitable[bytes | Struct]]
+"""Runs a call with valid parameters. The result is JSON, or a struct to encode as JSON."""
 
 
 class DiscoverParams(Params, frozen=True):
-    """rpc.discover takes no parameters."""
+    """rpc.discover has no parameters."""
 
 
-class Operations(ClockOperations, LoginOperations):
-    def __init__(self, store: Store, mailer: Mailer, mint: Mint, policy: Policy, description: bytes = b"{}") -> None:
-        ClockOperations.__init__(self, store, mint, policy)
-        LoginOperations.__init__(self, store, mailer, mint, policy)
-        self._description = description
+class Operations:
+    """All operations on one store. `handlers` has the handler of each method in OPERATIONS."""
+
+    def __init__(self, store: Store, mailer: Mailer, mint: Mint, policy: Policy, openrpc_json: bytes = b"{}") -> None:
+        self.clocks = ClockOperations(store, mint, policy)
+        self.logins = LoginOperations(store, mailer, mint, policy)
+        self.tokens = TokenOperations(store)
+        self._openrpc_json = openrpc_json
+        self.handlers: dict[str, Handler] = {name: operation.handler(self) for name, operation in OPERATIONS.items()}
 
     async def discover(self, params: DiscoverParams, caller: Caller) -> bytes:
-        return self._description
+        return self._openrpc_json
 
 
 class Operation(Struct, frozen=True, kw_only=True):
-    """How a method is called, what it answers, and for which reasons of its own it may refuse."""
+    """A method: its types, its handler, and the reasons with which it can fail."""
 
     summary: str
     params: type[Params]
     result: type[Struct] | None
-    """None for the OpenRPC document, whose type is not ours."""
-    run: Callable[[Operations, Any, Caller], Awaitable[bytes | Struct]]
+    """None for the OpenRPC document."""
+    handler: Callable[[Operations], Handler]
     needs_token: bool = False
     is_extension: bool = False
     takes_idempotency_key: bool = False
     limited_per_client: bool = False
-    """Whether a call takes one from the client's bucket, before its parameters are read."""
+    """Whether the rate limit of the client's network counts the call. It counts invalid parameters too."""
     max_result: int = response_sizes.MAX_SMALL_RESULT
-    """Upper bound of the result in JSON, in bytes."""
+    """The maximum size of the result in JSON, in bytes."""
     reasons: Sequence[Reason] = ()
-    """Beside those that every call may meet."""
+    """In addition to the reasons with which any call can fail."""
 
 
-_NO_CLOCK: Final = (Reason.CLOCK_EXPIRED, Reason.CLOCK_NOT_FOUND)
-_NO_TIME: Final = (Reason.TIME_BEFORE_CURRENT, Reason.TIME_AFTER_MAX)
+_CLOCK_REASONS: Final = (Reason.CLOCK_EXPIRED, Reason.CLOCK_NOT_FOUND)
+_TIME_REASONS: Final = (Reason.TIME_BEFORE_CURRENT, Reason.TIME_AFTER_MAX)
 
 OPERATIONS: Final = {
     "createTestClock": Operation(
@@ -75,7 +83,7 @@ OPERATIONS: Final = {
         params=CreateTestClockParams,
         result=OneClock,
         max_result=response_sizes.MAX_CLOCK_RESULT,
-        run=Operations.create_test_clock,
+        handler=lambda operations: operations.clocks.create_test_clock,
         needs_token=True,
         takes_idempotency_key=True,
         reasons=(Reason.RATE_LIMITED,),
@@ -85,15 +93,15 @@ OPERATIONS: Final = {
         params=AdvanceTestClockParams,
         result=OneClock,
         max_result=response_sizes.MAX_CLOCK_RESULT,
-        run=Operations.advance_test_clock,
+        handler=lambda operations: operations.clocks.advance_test_clock,
         needs_token=True,
-        reasons=(*_NO_CLOCK, *_NO_TIME),
+        reasons=(*_CLOCK_REASONS, *_TIME_REASONS),
     ),
     "sendLoginCodeEmail": Operation(
-        summary="Send a six-digit code or a login link to an address",
+        summary="Email a six-digit code or a login link",
         params=SendLoginCodeEmailParams,
         result=Sent,
-        run=Operations.send_login_code_email,
+        handler=lambda operations: operations.logins.send_login_code_email,
         limited_per_client=True,
         reasons=(Reason.RESEND_TOO_SOON, Reason.RATE_LIMITED, Reason.MAIL_NOT_SENT),
     ),
@@ -101,15 +109,15 @@ OPERATIONS: Final = {
         summary="Exchange a code for a bearer token",
         params=LoginByEmailVerificationParams,
         result=SignedIn,
-        run=Operations.login_by_email_verification,
+        handler=lambda operations: operations.logins.login_by_email_verification,
         limited_per_client=True,
         reasons=(Reason.LOGIN_REFUSED, Reason.RATE_LIMITED),
     ),
     "loginByEmailLink": Operation(
-        summary="Exchange a link's secret for a bearer token",
+        summary="Exchange the secret of a login link for a bearer token",
         params=LoginByEmailLinkParams,
         result=SignedIn,
-        run=Operations.login_by_email_link,
+        handler=lambda operations: operations.logins.login_by_email_link,
         limited_per_client=True,
         is_extension=True,
         reasons=(Reason.LOGIN_REFUSED, Reason.RATE_LIMITED),
@@ -118,26 +126,26 @@ OPERATIONS: Final = {
         summary="Revoke the token in use",
         params=LogoutParams,
         result=Done,
-        run=Operations.logout,
+        handler=lambda operations: operations.tokens.logout,
         needs_token=True,
         is_extension=True,
     ),
     "getTestClock": Operation(
-        summary="Show a clock as it is, or as it would be at a later instant",
+        summary="Return a clock, now or at a later instant",
         params=GetTestClockParams,
         result=OneClock,
         max_result=response_sizes.MAX_CLOCK_RESULT,
-        run=Operations.get_test_clock,
+        handler=lambda operations: operations.clocks.get_test_clock,
         needs_token=True,
         is_extension=True,
-        reasons=(*_NO_CLOCK, *_NO_TIME),
+        reasons=(*_CLOCK_REASONS, *_TIME_REASONS),
     ),
     "listTestClocks": Operation(
         summary="List your live clocks, newest first",
         params=ListTestClocksParams,
         result=ClockPage,
         max_result=response_sizes.MAX_PAGE_RESULT,
-        run=Operations.list_test_clocks,
+        handler=lambda operations: operations.clocks.list_test_clocks,
         needs_token=True,
         is_extension=True,
     ),
@@ -145,26 +153,26 @@ OPERATIONS: Final = {
         summary="Delete a clock",
         params=DeleteTestClockParams,
         result=Done,
-        run=Operations.delete_test_clock,
+        handler=lambda operations: operations.clocks.delete_test_clock,
         needs_token=True,
         is_extension=True,
-        reasons=_NO_CLOCK,
+        reasons=_CLOCK_REASONS,
     ),
     "forkTestClock": Operation(
-        summary="Make a new clock with the same schedule, standing at any instant of it",
+        summary="Create a clock with the same schedule, at any instant of it",
         params=ForkTestClockParams,
         result=OneClock,
         max_result=response_sizes.MAX_CLOCK_RESULT,
-        run=Operations.fork_test_clock,
+        handler=lambda operations: operations.clocks.fork_test_clock,
         needs_token=True,
         is_extension=True,
-        reasons=(*_NO_CLOCK, Reason.RATE_LIMITED),
+        reasons=(*_CLOCK_REASONS, Reason.RATE_LIMITED),
     ),
     "rpc.discover": Operation(
-        summary="Describe all operations, as an OpenRPC document",
+        summary="Describe all operations in an OpenRPC document",
         params=DiscoverParams,
         result=None,
-        run=Operations.discover,
+        handler=lambda operations: operations.discover,
         max_result=response_sizes.MAX_DOCUMENT,
         is_extension=True,
     ),

@@ -1,4 +1,4 @@
-"""Who calls, and what the operator has settled."""
+"""The caller of an operation, and the operator's settings for operations."""
 
 from msgspec import Struct
 
@@ -8,14 +8,14 @@ from tickover.server.domain.logins import Limits
 
 
 class IdempotencyKey(Struct, frozen=True):
-    """An Idempotency-Key that came with a call, and a digest of the call's parameters."""
+    """The Idempotency-Key header of a call, and a digest of the call's parameters."""
 
     key: str
     params: bytes
 
 
 class Caller(Struct, frozen=True):
-    """Who asks, from where, and when. Only operations that need a token are given the user's key, and its digest."""
+    """The caller, its network, and the time of the call. `user` and `token_digest` are empty without authentication."""
 
     now: Instant
     network: str
@@ -25,7 +25,7 @@ class Caller(Struct, frozen=True):
 
 
 class Policy(Struct, frozen=True):
-    """What the operator has settled."""
+    """The limits and URL that the operator configures."""
 
     public_url: str
     max_clocks_per_user: int

@@ -1,4 +1,4 @@
-"""Test clocks: each operation from start to finish, what is asked of the store and what is answered."""
+"""Operations on test clocks."""
 
 import hashlib
 from math import ceil
@@ -10,18 +10,17 @@ from tickover.api import ids, timestamps
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params
 from tickover.api.results import ClockPage, Done, Summary
 from tickover.api.timestamps import Instant
-from tickover.server.domain import clocks
-from tickover.server.domain.clocks import (
+from tickover.server.domain.clock_params import (
     AdvanceTestClockParams,
-    Clock,
     CreateTestClockParams,
     DeleteTestClockParams,
     ForkTestClockParams,
     GetTestClockParams,
     ListTestClocksParams,
-    Schedule,
 )
+from tickover.server.domain.clocks import Clock, new_clock
 from tickover.server.domain.lru_cache import LruCache
+from tickover.server.domain.schedule_json import Schedule, encode_schedule, fork_schedule, view
 from tickover.server.domain.tokens import Mint
 from tickover.server.operations.callers import Caller, IdempotencyKey, Policy
 from tickover.server.storage.store import (
@@ -34,11 +33,11 @@ from tickover.server.storage.store import (
     StoredClock,
 )
 
-_read_schedule: Final = msgpack.Decoder(Schedule).decode
-_write_schedule: Final = msgpack.Encoder().encode
+_decode_stored: Final = msgpack.Decoder(Schedule).decode
+_encode_stored: Final = msgpack.Encoder().encode
 
-_SCHEDULES_AT_HAND: Final = 8_000_000
-"""Bytes of schedules that are not read again: they never change, and whoever moves a clock moves it again soon."""
+_MAX_CACHED_BYTES: Final = 8_000_000
+"""Total size of cached schedules. Schedules never change, and clocks tend to be advanced several times in a row."""
 
 
 class ClockOperations:
@@ -46,21 +45,20 @@ class ClockOperations:
         self._store = store
         self._mint = mint
         self._quota = Quota(policy.max_clocks_per_user, policy.max_bytes_per_user)
-        self._schedules: LruCache[bytes, Schedule] = LruCache(_SCHEDULES_AT_HAND)
+        self._schedules: LruCache[bytes, Schedule] = LruCache(_MAX_CACHED_BYTES)
 
     async def create_test_clock(self, params: CreateTestClockParams, caller: Caller) -> bytes:
-        key = self._mint.new_key(caller.now)
-        clock = clocks.start(key, params, caller.now)
-        schedule = clocks.write_schedule(clock, params)
+        clock = new_clock(self._mint.new_key(caller.now), params, caller.now)
+        schedule = encode_schedule(clock, params)
         if caller.idempotency_key is not None:
             return await self._create_once(clock, schedule, caller, caller.idempotency_key)
-        await self._keep(clock, schedule, caller)
+        await self._store_new(clock, schedule, caller)
         return _clock_result(clock.frozen_time, schedule)
 
-    async def _keep(self, clock: Clock, schedule: Schedule, caller: Caller) -> None:
+    async def _store_new(self, clock: Clock, schedule: Schedule, caller: Caller) -> None:
         min_live_key = ids.first_live_key(caller.now)
         outcome = await self._store.create_clock(
-            clock, caller.user, _write_schedule(schedule), min_live_key, self._quota
+            clock, caller.user, _encode_stored(schedule), min_live_key, self._quota
         )
         if isinstance(outcome, QuotaExceeded):
             raise _quota_exceeded(outcome, self._quota, caller.now)
@@ -68,56 +66,56 @@ class ClockOperations:
     async def _create_once(
         self, clock: Clock, schedule: Schedule, caller: Caller, idempotency_key: IdempotencyKey
     ) -> bytes:
-        """Create the clock, or give the one back that was created with the same key before."""
-        once = _once(idempotency_key, caller)
+        """Create the clock, or return the one that an earlier call with the same key and parameters created."""
+        record = _idempotency_record(idempotency_key, caller)
         min_live_key = ids.first_live_key(caller.now)
         outcome = await self._store.create_clock_once(
-            once, clock, caller.user, _write_schedule(schedule), min_live_key, self._quota
+            record, clock, caller.user, _encode_stored(schedule), min_live_key, self._quota
         )
         match outcome:
             case Created():
                 return _clock_result(clock.frozen_time, schedule)
             case QuotaExceeded():
                 raise _quota_exceeded(outcome, self._quota, caller.now)
-            case ExistingClock(params, kept) if params == once.params:
-                return _clock_result(kept.clock.frozen_time, _read_schedule(kept.schedule))
-        message = "was sent before with other parameters, and their clock lives; take a new key"
+            case ExistingClock(params, stored) if params == record.params:
+                return _clock_result(stored.clock.frozen_time, _decode_stored(stored.schedule))
+        message = "was already used with other parameters for a live clock; use a new key"
         raise invalid_params("createTestClock", [Fault("Idempotency-Key", "reused", message)])
 
     async def find_created(self, idempotency_key: IdempotencyKey, caller: Caller) -> bytes | None:
-        """The clock that lives and was created with this key and these parameters, as it is now."""
-        once = _once(idempotency_key, caller)
-        earlier = await self._store.find_creation(once.digest, caller.user, ids.first_live_key(caller.now))
-        if earlier is None or earlier.params != once.params:
+        """Return the live clock that was created with this key and these parameters, at its current frozen time."""
+        record = _idempotency_record(idempotency_key, caller)
+        existing = await self._store.find_creation(record.digest, caller.user, ids.first_live_key(caller.now))
+        if existing is None or existing.params != record.params:
             return None
-        return _clock_result(earlier.stored.clock.frozen_time, _read_schedule(earlier.stored.schedule))
+        return _clock_result(existing.stored.clock.frozen_time, _decode_stored(existing.stored.schedule))
 
     async def advance_test_clock(self, params: AdvanceTestClockParams, caller: Caller) -> bytes:
-        key = _key_of(params.id, caller.now)
-        at_hand = self._schedules.get(key)
-        kept = await self._store.advance_clock(key, caller.user, params.frozen_time, with_schedule=at_hand is None)
-        clock, schedule = self._found(kept, at_hand)
-        _refuse_outside(params.frozen_time, clock)
+        key = _live_key(params.id, caller.now)
+        cached = self._schedules.get(key)
+        stored = await self._store.advance_clock(key, caller.user, params.frozen_time, with_schedule=cached is None)
+        clock, schedule = self._with_schedule(stored, cached)
+        _check_time(params.frozen_time, clock)
         return _clock_result(clock.frozen_time, schedule)
 
     async def get_test_clock(self, params: GetTestClockParams, caller: Caller) -> bytes:
         clock, schedule = await self._find(params.id, caller)
         if params.at is UNSET:
             return _clock_result(clock.frozen_time, schedule)
-        _refuse_outside(params.at, clock)
+        _check_time(params.at, clock)
         return _clock_result(params.at, schedule)
 
     async def list_test_clocks(self, params: ListTestClocksParams, caller: Caller) -> ClockPage:
         limit = int(params.limit)
         before = ids.read_cursor(params.cursor) if isinstance(params.cursor, str) else None
         min_live_key = ids.first_live_key(caller.now)
-        # One more than is asked for tells whether there are more.
+        # One more than the limit tells whether there is a next page.
         found = await self._store.list_clocks(caller.user, min_live_key, before, limit + 1)
         page = [_summary(clock) for clock in found[:limit]]
         return ClockPage(page, ids.write_cursor(found[limit - 1].key) if len(found) > limit else None)
 
     async def delete_test_clock(self, params: DeleteTestClockParams, caller: Caller) -> Done:
-        if not await self._store.delete_clock(_key_of(params.id, caller.now), caller.user):
+        if not await self._store.delete_clock(_live_key(params.id, caller.now), caller.user):
             raise _not_found()
         return Done()
 
@@ -126,48 +124,46 @@ class ClockOperations:
         at = original.start_time if params.at is UNSET else params.at
         if not original.start_time <= at <= original.max_time:
             limits = f"{timestamps.write(original.start_time)} to {timestamps.write(original.max_time)}"
-            message = f"must lie between the clock's start and its maxTime ({limits})"
+            message = f"must be between the clock's start and its maxTime ({limits})"
             raise invalid_params("forkTestClock", [Fault("at", "range", message, timestamps.write(at))])
         fork = Clock(self._mint.new_key(caller.now), original.start_time, at, original.max_time)
-        forked = clocks.fork_schedule(schedule, original.key, fork)
-        await self._keep(fork, forked, caller)
+        forked = fork_schedule(schedule, original.key, fork)
+        await self._store_new(fork, forked, caller)
         return _clock_result(fork.frozen_time, forked)
 
     async def _find(self, id: str, caller: Caller) -> tuple[Clock, Schedule]:
-        key = _key_of(id, caller.now)
-        at_hand = self._schedules.get(key)
-        return self._found(await self._store.find_clock(key, caller.user, with_schedule=at_hand is None), at_hand)
+        key = _live_key(id, caller.now)
+        cached = self._schedules.get(key)
+        stored = await self._store.find_clock(key, caller.user, with_schedule=cached is None)
+        return self._with_schedule(stored, cached)
 
-    def _found(self, kept: StoredClock | None, at_hand: Schedule | None) -> tuple[Clock, Schedule]:
-        """What the store gave, with its schedule, which may have been at hand."""
-        if kept is None:
+    def _with_schedule(self, stored: StoredClock | None, cached: Schedule | None) -> tuple[Clock, Schedule]:
+        """Return the stored clock and its schedule, from the cache or decoded."""
+        if stored is None:
             raise _not_found()
-        if at_hand is None:
-            at_hand = _read_schedule(kept.schedule)
-            self._schedules.put(kept.clock.key, at_hand, len(kept.schedule))
-        return kept.clock, at_hand
+        if cached is None:
+            cached = _decode_stored(stored.schedule)
+            self._schedules.put(stored.clock.key, cached, len(stored.schedule))
+        return stored.clock, cached
 
 
 def _quota_exceeded(exceeded: QuotaExceeded, quota: Quota, now: Instant) -> Rejection:
     wait = ceil((ids.expires_at(exceeded.oldest) - now).total_seconds())
     if exceeded.limit == "clocks":
-        message = f"You have as many live clocks as you may ({quota.clocks}); the oldest expires in {wait} s."
+        problem = f"You have reached the limit of live clocks ({quota.clocks})."
     else:
-        message = (
-            f"With this clock, your live clocks would take more than the {quota.bytes} bytes that one user may store; "
-            f"delete clocks, or wait until the oldest expires in {wait} s."
-        )
+        problem = f"This clock would exceed the limit of {quota.bytes} bytes for stored schedules."
+    message = f"{problem} Delete clocks, or wait until the oldest expires in {wait} s."
     return Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
 
 
-def _once(idempotency_key: IdempotencyKey, caller: Caller) -> IdempotencyRecord:
-    return IdempotencyRecord(
-        hashlib.sha256(caller.user + idempotency_key.key.encode()).digest(), idempotency_key.params
-    )
+def _idempotency_record(idempotency_key: IdempotencyKey, caller: Caller) -> IdempotencyRecord:
+    digest = hashlib.sha256(caller.user + idempotency_key.key.encode()).digest()
+    return IdempotencyRecord(digest, idempotency_key.params)
 
 
-def _key_of(id: str, now: Instant) -> bytes:
-    """The key in a clock's id, which alone tells whether the clock has expired."""
+def _live_key(id: str, now: Instant) -> bytes:
+    """Return the key in a clock's id. Raise CLOCK_EXPIRED or CLOCK_NOT_FOUND if no live clock can have the id."""
     key = ids.read_clock_id(id)
     if key is None:
         raise _not_found()
@@ -180,7 +176,8 @@ def _not_found() -> Rejection:
     return Rejection(Reason.CLOCK_NOT_FOUND, "You have no clock with this id.")
 
 
-def _refuse_outside(at: Instant, clock: Clock) -> None:
+def _check_time(at: Instant, clock: Clock) -> None:
+    """Raise a Rejection if `at` is before the frozen time or after the max time."""
     if at < clock.frozen_time:
         current = timestamps.write(clock.frozen_time)
         message = f"The clock is already at {current}; time only moves forward."
@@ -196,4 +193,4 @@ def _summary(clock: Clock) -> Summary:
 
 
 def _clock_result(frozen_time: Instant, schedule: Schedule) -> bytes:
-    return b'{"clock":%b}' % clocks.view(frozen_time, schedule)
+    return b'{"clock":%b}' % view(frozen_time, schedule)

@@ -1,4 +1,4 @@
-"""Signing in: letters are sent, and what is in them is exchanged for tokens."""
+"""Operations for signing in: send an email with a code or link, and exchange either for a bearer token."""
 
 import hmac
 from datetime import timedelta
@@ -6,7 +6,7 @@ from datetime import timedelta
 from tickover.api import ids
 from tickover.api.errors import Reason, Rejection
 from tickover.api.limits import TOKEN_LIFETIME
-from tickover.api.results import Done, Sent, SignedIn
+from tickover.api.results import Sent, SignedIn
 from tickover.api.timestamps import Instant
 from tickover.server.domain import tokens
 from tickover.server.domain.logins import (
@@ -15,7 +15,6 @@ from tickover.server.domain.logins import (
     Kind,
     LoginByEmailLinkParams,
     LoginByEmailVerificationParams,
-    LogoutParams,
     Send,
     SendLoginCodeEmailParams,
     TooSoon,
@@ -35,33 +34,31 @@ class LoginOperations:
         self._policy = policy
         self._buckets = Buckets(policy.client_burst, policy.client_refill)
 
-    async def authenticate(self, token: str | None, anyone: Caller) -> Caller:
-        """The caller as the user whom this token lets in; UNAUTHENTICATED when it lets in nobody."""
-        digest = tokens.digest(token or "")
-        user = await self._store.user_of_token(digest, anyone.now) if token else None
-        if user is None:
-            message = "A valid bearer token is required. Sign in, and send it as: Authorization: Bearer <token>"
-            raise Rejection(Reason.UNAUTHENTICATED, message)
-        return Caller(anyone.now, anyone.network, user, digest)
+    def check_client_limit(self, caller: Caller) -> None:
+        """Count a call of the client's network. Raise RATE_LIMITED if there were too many."""
+        wait = self._buckets.take(caller.network, caller.now)
+        if wait:
+            message = f"Too many calls from your IP address. Try again in {wait} s."
+            raise Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
 
     async def send_login_code_email(self, params: SendLoginCodeEmailParams, caller: Caller) -> Sent:
         secret = self._mint.new_code() if params.kind is Kind.CODE else self._mint.new_link_secret()
-        send = self._send_of(params, secret, caller)
+        send = self._new_send(params, secret, caller)
         claim = await self._store.claim_send(send, self._policy.logins)
         if isinstance(claim, TooSoon):
-            raise _held(claim, caller.now)
-        letter = self._letter_of(send, secret, claim)
-        await self._deliver(letter, send)
-        # With real mail the link would hand the account to whoever asks.
-        hand_out = letter.kind is EmailKind.LINK and self._mailer.stays_here
-        return Sent("ok", letter.secret) if hand_out else Sent("ok")
+            raise _too_soon(claim, caller.now)
+        email = self._compose(send, secret, claim)
+        await self._deliver(email, send)
+        # With real mail, a loginUrl in the response would give the account to any caller.
+        returns_link = email.kind is EmailKind.LINK and self._mailer.stays_here
+        return Sent("ok", email.secret) if returns_link else Sent("ok")
 
-    def _send_of(self, params: SendLoginCodeEmailParams, secret: str, caller: Caller) -> Send:
+    def _new_send(self, params: SendLoginCodeEmailParams, secret: str, caller: Caller) -> Send:
         is_code = params.kind is Kind.CODE
         digest = self._mint.code_digest(params.email, caller.now, secret) if is_code else tokens.digest(secret)
         return Send(digest, params.email, params.kind, caller.now, self._mint.network_digest(caller.network))
 
-    def _letter_of(self, send: Send, secret: str, claim: Claimed) -> Email:
+    def _compose(self, send: Send, secret: str, claim: Claimed) -> Email:
         minutes = LIFETIMES[send.kind] // timedelta(minutes=1)
         if send.kind is Kind.LINK:
             link = f"{self._policy.public_url}/login#token={secret}"
@@ -70,10 +67,10 @@ class LoginOperations:
             return Email(send.email, EmailKind.CODES_STOPPED, "", minutes, send.sent_at)
         return Email(send.email, EmailKind.CODE, secret, minutes, send.sent_at)
 
-    async def _deliver(self, letter: Email, send: Send) -> None:
-        message = "The mail server did not take the letter. Try again."
+    async def _deliver(self, email: Email, send: Send) -> None:
+        message = "The mail server did not accept the email. Try again."
         try:
-            await self._mailer.deliver(letter)
+            await self._mailer.deliver(email)
         except MailRefused:
             await self._store.undo_send(send)
             raise Rejection(Reason.MAIL_NOT_SENT, message) from None
@@ -83,12 +80,12 @@ class LoginOperations:
 
     async def login_by_email_verification(self, params: LoginByEmailVerificationParams, caller: Caller) -> SignedIn:
         attempt = await self._store.count_try(params.email, self._policy.logins, caller.now)
-        # Without a live code the same work is done against a digest that nothing matches.
+        # Without a live code, compare with a digest that never matches, so that the response takes the same time.
         expected, sent_at = (attempt.digest, attempt.sent_at) if attempt else (bytes(32), caller.now)
-        given = self._mint.code_digest(params.email, sent_at, params.code)
+        actual = self._mint.code_digest(params.email, sent_at, params.code)
         token, session = self._new_session(caller.now)
         user = None
-        if hmac.compare_digest(expected, given):
+        if hmac.compare_digest(expected, actual):
             user = await self._store.redeem_code(params.email, expected, session)
         return _signed_in(token, user)
 
@@ -97,34 +94,23 @@ class LoginOperations:
         user = await self._store.redeem_link(tokens.digest(params.token), session)
         return _signed_in(token, user)
 
-    async def logout(self, params: LogoutParams, caller: Caller) -> Done:
-        await self._store.revoke_token(caller.token_digest)
-        return Done()
-
     def _new_session(self, now: Instant) -> tuple[str, NewSession]:
         token = self._mint.new_bearer_token()
         return token, NewSession(self._mint.new_key(now), tokens.digest(token), now, now + TOKEN_LIFETIME)
 
-    def take_from_bucket(self, caller: Caller) -> None:
-        """Take one from the client's bucket. Raise RATE_LIMITED when it is empty."""
-        wait = self._buckets.take(caller.network, caller.now)
-        if wait:
-            message = f"Too many calls from your address; the next may follow in {wait} s."
-            raise Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
 
-
-def _held(held: TooSoon, now: Instant) -> Rejection:
-    wait = held.retry_after_seconds(now)
-    if held.by_last_email:
-        message = f"A letter was sent to this address a moment ago; the next may follow in {wait} s."
+def _too_soon(too_soon: TooSoon, now: Instant) -> Rejection:
+    wait = too_soon.retry_after_seconds(now)
+    if too_soon.by_last_email:
+        message = f"An email was just sent to this address. Try again in {wait} s."
         return Rejection(Reason.RESEND_TOO_SOON, message, {"retryAfterSeconds": wait})
-    message = f"Too many letters were sent to this address; the next may follow in {wait} s."
+    message = f"Too many emails were sent to this address. Try again in {wait} s."
     return Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
 
 
 def _signed_in(token: str, user: bytes | None) -> SignedIn:
     if user is None:
-        # One answer for every way in which it can be wrong, so that it tells nothing.
-        message = "This code or link is wrong, used or too old. Ask for a new one."
+        # The response doesn't say which, so that it reveals nothing about the address.
+        message = "This code or link is wrong, used or expired. Request a new one."
         raise Rejection(Reason.LOGIN_REFUSED, message)
     return SignedIn(token, ids.write("user", user))

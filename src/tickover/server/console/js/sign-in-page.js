@@ -24,7 +24,7 @@ export function sentence(error) {
     case "RATE_LIMITED":
       return `That was too often. Try again in ${wait(error.data.retryAfterSeconds)}.`;
     case "MAIL_NOT_SENT":
-      return "The mail server did not take the letter. Try again.";
+      return "The mail server did not accept the email. Try again.";
     case "INVALID_PARAMS":
       return error.data.errors
         .map((fault) => (fault.path === "email" ? `The address ${fault.message}.` : `${fault.path} ${fault.message}.`))
