@@ -65,6 +65,11 @@ class Client:
         await self.say(*pieces)
         return await self.answer()
 
+    async def read(self, size: int) -> bytes:
+        """Read exactly `size` bytes."""
+        async with asyncio.timeout(WAIT_SECONDS):
+            return await self._reader.readexactly(size)
+
     async def end(self) -> bytes:
         """All that comes until the server closes the connection."""
         async with asyncio.timeout(WAIT_SECONDS):

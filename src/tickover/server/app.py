@@ -104,6 +104,7 @@ class Tickover:
         self._handler.is_draining = True
         if self.settings.drain_seconds and not self._drain_over.is_set():
             self._log.info("draining", seconds=self.settings.drain_seconds)
+            self._server.drain()
             with suppress(TimeoutError):
                 async with asyncio.timeout(self.settings.drain_seconds):
                     await self._drain_over.wait()

@@ -48,6 +48,7 @@ class Connection(asyncio.Protocol):
         self._arriving_since: float | None = self._loop.time()
         """When the request began that is not whole yet. A client that connects and says nothing holds a socket too."""
         self._unread_since: float | None = None
+        self._last_response_size = 0
 
     # What the event loop calls
 
@@ -161,7 +162,7 @@ class Connection(asyncio.Protocol):
             self._write(message, answer)
         else:
             self._is_answering = True
-            self._pool.tasks.add(self._loop.create_task(self._finish(message, answer)))
+            self._pool.start_call(self._finish(message, answer), len(message.body or b""))
 
     async def _finish(self, request: Request, answer: Coroutine[Any, Any, Response]) -> None:
         is_answered = False
@@ -209,9 +210,11 @@ class Connection(asyncio.Protocol):
             return
         if message.body:
             self._hold(-len(message.body))
-        is_last = not message.keep_alive or ((self._pool.is_stopping or self._is_half_closed) and not self._queue)
+        is_last = not message.keep_alive or ((self._pool.is_draining or self._is_half_closed) and not self._queue)
         connection = b"close" if is_last else b"keep-alive" if message.says_keep_alive else b""
-        self._transport.write(encode(response, connection, is_head=message.method == "HEAD"))
+        encoded = encode(response, connection, is_head=message.method == "HEAD")
+        self._last_response_size = len(encoded)
+        self._transport.write(encoded)
         if not is_last:
             return
         if message.body is None:
@@ -263,7 +266,7 @@ class Connection(asyncio.Protocol):
         self._transport.abort()
 
     def stop(self) -> None:
-        """Close the connection after what is under way; `Pool.is_stopping` is set."""
+        """Close the connection after the requests that have begun; `Pool.is_stopping` is set."""
         if not (self._is_answering or self._queue or self._parser.is_arriving or self._unread_since is not None):
             self.close()
 
@@ -272,8 +275,11 @@ class Connection(asyncio.Protocol):
         return self._parser.is_arriving and not self._is_answering and not self._queue
 
     def unread_size(self) -> int:
-        """Return how many bytes the client has not taken."""
-        return self._transport.get_write_buffer_size()
+        """Return the memory of a response that the client has not read to the end.
+
+        The event loop keeps all of a response until the last byte is sent.
+        """
+        return self._last_response_size
 
     def _stop_reading(self) -> None:
         if self._is_reading:

@@ -131,10 +131,13 @@ def pack(body: bytes) -> bytes:
     return packing.compress(body) + packing.flush()
 
 
+_MAX_ACCEPT_ENCODING = 1000
+
+
 def accepts_gzip(accept_encoding: bytes) -> bool:
     """Whether a client takes gzip, by what its Accept-Encoding says of it, or else of all codings."""
     told: dict[str, bool] = {}
-    for one in accept_encoding.decode("latin-1").lower().split(","):
+    for one in accept_encoding[:_MAX_ACCEPT_ENCODING].decode("latin-1").lower().split(","):
         coding, *parameters = (part.strip() for part in one.split(";"))
         told[coding] = not any(re.fullmatch(r"q\s*=\s*0(\.0*)?", parameter) for parameter in parameters)
     return told.get("gzip", told.get("x-gzip", told.get("*", False)))

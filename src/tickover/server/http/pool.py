@@ -1,6 +1,8 @@
 """The connections of one process, and the memory and sockets that they may use together."""
 
 import asyncio
+from collections import deque
+from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -10,6 +12,8 @@ MAX_REQUEST_BYTES: Final = 64 * 2**20
 """Of bodies that are arriving, waiting or being answered: 64 of the largest, or many thousands of the usual size."""
 MAX_UNREAD_BYTES: Final = 64 * 2**20
 """Of responses that clients have not taken from the process. The kernel's own buffers come first."""
+MAX_BODY_BYTES_PER_TURN: Final = 256 * 2**10
+"""Of calls that start in one turn of the event loop, so that other clients wait for few large calls at a time."""
 RESERVED_CONNECTIONS: Final = 64
 """Connections over the limit that are read, so that health checks among them can be answered."""
 
@@ -35,10 +39,14 @@ class Pool:
         self.receiving: dict[Connection, None] = {}
         """Connections on which a body is arriving in several packets."""
         self.unread: dict[Connection, int] = {}
-        """Connections whose client has not taken all of its response, with the bytes that were left at first."""
+        """Connections whose client has not taken all of its response, with the size of the response."""
         self.over_limit: dict[Connection, None] = {}
         self.request_bytes = 0
         self.tasks: set[asyncio.Task[Any]] = set()
+        self._waiting_calls: deque[tuple[Coroutine[Any, Any, None], int]] = deque()
+        self._bytes_started = 0
+        self.is_draining = False
+        """Whether each response is the last one of its connection. Set before `is_stopping`."""
         self.is_stopping = False
         self.is_empty = asyncio.Event()
 
@@ -72,9 +80,6 @@ class Pool:
     def note_unread(self, connection: "Connection", size: int) -> None:
         """Note a response that was not taken at once; cut the longest waiting while there are too many bytes of all."""
         self.unread[connection] = size
-        if sum(self.unread.values()) <= self.limits.unread_bytes:
-            return
-        self.unread = {waiting: waiting.unread_size() for waiting in self.unread}
         excess = sum(self.unread.values()) - self.limits.unread_bytes
         for waiting, waiting_size in list(self.unread.items()):
             if excess <= 0:
@@ -83,7 +88,34 @@ class Pool:
             waiting.abort()
             excess -= waiting_size
 
+    def start_call(self, call: Coroutine[Any, Any, None], body_size: int) -> None:
+        """Start a call now, or in a later turn of the event loop if large calls have started in this one."""
+        if self._waiting_calls or self._bytes_started >= MAX_BODY_BYTES_PER_TURN:
+            self._waiting_calls.append((call, body_size))
+            return
+        if not self._bytes_started:
+            asyncio.get_running_loop().call_soon(self._begin_turn)
+        self._start(call, body_size)
+
+    def _begin_turn(self) -> None:
+        self._bytes_started = 0
+        while self._waiting_calls and self._bytes_started < MAX_BODY_BYTES_PER_TURN:
+            self._start(*self._waiting_calls.popleft())
+        if self._bytes_started:
+            asyncio.get_running_loop().call_soon(self._begin_turn)
+
+    def _start(self, call: Coroutine[Any, Any, None], body_size: int) -> None:
+        self._bytes_started += body_size + 1
+        self.tasks.add(asyncio.get_running_loop().create_task(call))
+
+    def discard_waiting_calls(self) -> int:
+        """Discard the calls that have not started; return how many."""
+        discarded = len(self._waiting_calls)
+        while self._waiting_calls:
+            self._waiting_calls.popleft()[0].close()
+        return discarded
+
     def note_progress(self) -> None:
         """See whether the last connection and the last call have ended, if that is waited for."""
-        if self.is_stopping and not self.connections and not self.tasks:
+        if self.is_stopping and not self.connections and not self.tasks and not self._waiting_calls:
             self.is_empty.set()

@@ -17,6 +17,8 @@ _ACCEPT_AGAIN_SECONDS: Final = 1.0
 _OUT_OF_FILES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _ARRIVING_SECONDS: Final = 1.0
 """For requests that are arriving when the server stops."""
+_LAST_REQUESTS_SECONDS: Final = 0.25
+"""For requests on new connections at the end of the drain."""
 
 
 _OTHER_FILES: Final = 256
@@ -81,15 +83,24 @@ class Server:
             loop = asyncio.get_running_loop()
             await loop.connect_accepted_socket(lambda: Connection(self._handler, self._pool), accepted)
 
+    def drain(self) -> None:
+        """Close each connection after its next response."""
+        self._pool.is_draining = True
+
     async def stop(self, grace_seconds: float) -> int:
-        """Accept no more, answer what was accepted, and close; return how many calls were not done within the grace."""
+        """Stop listening, finish accepted requests, and close; return how many calls were not done within the grace."""
         pool = self._pool
-        pool.is_stopping = True
+        was_draining, pool.is_draining, pool.is_stopping = pool.is_draining, True, True
         if self._listener is not None:
             asyncio.get_running_loop().remove_reader(self._listener)
+            # Closing the socket resets the connections that wait in its backlog.
+            self._accept(self._listener)
             self._listener.close()
             self._listener = None
         await asyncio.gather(*self._accepting, return_exceptions=True)
+        if was_draining and pool.connections:
+            # Clients whose connections were closed have connected again, and their requests may be on the way.
+            await asyncio.sleep(_LAST_REQUESTS_SECONDS)
         for connection in list(pool.connections):
             connection.stop()
         pool.note_progress()
@@ -98,13 +109,14 @@ class Server:
             async with asyncio.timeout(grace_seconds):
                 await pool.is_empty.wait()
         cut.cancel()
+        discarded = pool.discard_waiting_calls()
         undone = list(pool.tasks)
         for task in undone:
             task.cancel()
         for connection in list(pool.connections):
             connection.abort()
         await asyncio.gather(*undone, return_exceptions=True)
-        return len(undone)
+        return len(undone) + discarded
 
     def end_wait(self) -> None:
         """Have `stop` wait no longer."""
