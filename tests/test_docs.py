@@ -85,7 +85,7 @@ def test_make_targets_in_the_docs_exist() -> None:
 
 
 def test_settings_table_lists_every_setting() -> None:
-    table = rows(read("docs/start.md"), "Variable | Flag | Default | What it is")
+    table = rows(read("docs/start.md"), "Variable | Flag | Default | Meaning")
     # A default in parentheses is computed at startup, so the setting has none.
     documented = [
         (*quoted(variable), flag, default if default[0] == "`" else "") for variable, flag, default, _ in table

@@ -31,7 +31,7 @@ NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
 class LastLetter:
     """A mailer that only remembers: what is measured sends no mail."""
 
-    stays_here = False
+    is_local = False
     secret = ""
 
     async def deliver(self, email: Email) -> None:

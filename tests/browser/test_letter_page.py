@@ -19,7 +19,7 @@ HOSTILE = """<html><body style="color: rgb(1, 2, 3); background: url(/assets/css
 <form action="/login"><button>Send</button><input name="x" autofocus></form>
 <meta http-equiv="refresh" content="0;url=/login"><base href="/docs" target="_top">
 <a href="/login" target="_top" style="color: red">Away</a> <a href="javascript:parent.hurt = 1">Run</a>
-<style>p { display: none }</style></body></html>"""
+<style>@import "/assets/css/base.css";</style></body></html>"""
 NAME = "n990000000000-20990101T000000.000000Z"
 
 # The console frames letters so; here its page is made with nothing else on it.
@@ -69,6 +69,8 @@ async def test_a_click_on_its_link_does_nothing(program: Program, tab: Tab) -> N
     assert [request.url for request in tab.requests[before:] if "/login" in request.url] == []
     assert frame.url.endswith(".html")
     assert tab.page.url.startswith(f"{program.url}/")
+    [blocked] = tab.excused = list(tab.said)
+    assert "'allow-popups' permission is not set" in blocked
 
 
 async def test_a_hostile_letter_is_inert(program: Program, browser: Browser) -> None:
@@ -80,17 +82,18 @@ async def test_a_hostile_letter_is_inert(program: Program, browser: Browser) -> 
         for text in ("Seen", "Away", "Run"):
             await frame.get_by_text(text).click()
         await tab.page.wait_for_timeout(300)
-        asked = {request.url.removeprefix(program.url) for request in tab.requests[before:]}
-        assert {path for path in asked if path in ("/login", "/docs")} == set()
+        assert [request.url for request in tab.requests[before:]] == []
         assert await tab.measure("() => window.hurt === undefined")
-        assert await frame.locator("script, img, svg, iframe, object, form, button, input, link, base").count() == 0
         assert frame.url.endswith(f"{NAME}.html")
+        assert all("/login" not in each.url for each in tab.page.frames)
+        tab.excused = list(tab.said)
 
 
 async def test_opened_by_itself_it_is_in_its_sandbox(program: Program, tab: Tab) -> None:
     await tab.page.goto(f"{program.url}/mailbox/emails/{NAME}.html")
     await expect(tab.page.get_by_text("Seen")).to_be_visible()
     assert await tab.measure("() => self.origin") == "null"
+    tab.excused = list(tab.said)
 
 
 async def test_a_page_of_another_origin_cannot_frame_it(program: Program, tab: Tab) -> None:

@@ -171,7 +171,7 @@ async def test_a_letter_is_seen_as_a_person_sees_it_and_in_all_its_parts(program
     assert await tabs.all_inner_texts() == ["As a person sees it", "Text", "Headers", "Source"]
     panel = letter(tab).get_by_role("tabpanel")
     await tabs.nth(1).click()
-    await expect(panel).to_contain_text(f"It signs in {address}, once")
+    await expect(panel).to_contain_text(f"It signs you in as {address}.")
     await tabs.nth(2).click()
     await expect(panel).to_contain_text("Auto-Submitted")
     await tabs.nth(3).click()

@@ -119,7 +119,7 @@ def test_invalid_setting_as_json(offline_shell: Shell) -> None:
     migrating = offline_shell.start("migrate", "--json", TICKOVER_PROT="80")
     out, err = migrating.communicate(timeout=30)
     assert (migrating.returncode, out) == (2, "")
-    assert json.loads(err)["error"]["message"].startswith("TICKOVER_PROT is not a setting")
+    assert json.loads(err)["error"]["message"].startswith("TICKOVER_PROT is not a setting.")
 
 
 SERVER_PACKAGES = [

@@ -1,4 +1,4 @@
-"""What the tests of mail send."""
+"""Emails for tests."""
 
 from datetime import UTC, datetime
 
@@ -12,9 +12,11 @@ ANA = "ana@example.test"
 LINK = "https://tickover.example.test/login#token=" + "aB3-_" * 8 + "xyz"
 
 
-def letter(to: str = ANA, kind: EmailKind = EmailKind.CODE, secret: str = "012345", sent_at: Instant = NOW) -> Email:
+def make_email(
+    to: str = ANA, kind: EmailKind = EmailKind.CODE, secret: str = "012345", sent_at: Instant = NOW
+) -> Email:
     return Email(email_addresses.parse(to), kind, secret, 10, sent_at)
 
 
-def link_letter(to: str = ANA, secret: str = LINK) -> Email:
+def make_link_email(to: str = ANA, secret: str = LINK) -> Email:
     return Email(email_addresses.parse(to), EmailKind.LINK, secret, 60, NOW)

@@ -9,14 +9,16 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from tests.mail.emails import ANA, LINK, NOW, SENDER, letter, link_letter
+from tests.mail.emails import ANA, LINK, NOW, SENDER, make_email, make_link_email
 from tickover.server.domain import email_addresses
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.mailer import Email, EmailKind
 from tickover.server.settings import SettingError
 
 _HEADERS = ["From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type"]
-_BOTH = pytest.mark.parametrize("sent", [pytest.param(letter(), id="code"), pytest.param(link_letter(), id="link")])
+_BOTH = pytest.mark.parametrize(
+    "sent", [pytest.param(make_email(), id="code"), pytest.param(make_link_email(), id="link")]
+)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +59,7 @@ class _Page(HTMLParser):
 
 
 def test_the_headers_of_a_code(composer: Composer) -> None:
-    message = _read(composer.compose(letter()))
+    message = _read(composer.compose(make_email()))
     assert sorted(message.keys()) == sorted(_HEADERS)
     assert message["From"] == SENDER
     assert message["To"] == ANA
@@ -67,14 +69,14 @@ def test_the_headers_of_a_code(composer: Composer) -> None:
 
 
 def test_the_headers_of_a_link_keep_its_secret(composer: Composer) -> None:
-    message = _read(composer.compose(link_letter()))
+    message = _read(composer.compose(make_link_email()))
     assert sorted(message.keys()) == sorted(_HEADERS)
     assert message["Subject"] == "Sign in to Tickover"
     assert not any("token" in str(value) for value in message.values())
 
 
 def test_every_letter_has_an_id_of_its_own_from_our_domain(composer: Composer) -> None:
-    ids = {str(_read(composer.compose(letter()))["Message-ID"]) for _ in range(20)}
+    ids = {str(_read(composer.compose(make_email()))["Message-ID"]) for _ in range(20)}
     assert len(ids) == 20
     assert all(re.fullmatch(r"<[^<>@\s]+@example\.test>", id) for id in ids)
 
@@ -93,9 +95,9 @@ _INJECTIONS = ["\r\nBcc: eve@example.test", "\nBcc: eve@example.test", "\rBcc: e
         ),
         pytest.param(lambda evil: (SENDER, Email(ANA, EmailKind.CODE, "012345" + evil, 10, NOW)), id="code"),
         pytest.param(lambda evil: (SENDER, Email(ANA, EmailKind.LINK, LINK + evil, 10, NOW)), id="link"),
-        pytest.param(lambda evil: (f"Tick{evil} <a@example.test>", letter()), id="sender's name"),
-        pytest.param(lambda evil: (f"Tick <a{evil}@example.test>", letter()), id="sender's address"),
-        pytest.param(lambda evil: (SENDER + evil, letter()), id="after the sender"),
+        pytest.param(lambda evil: (f"Tick{evil} <a@example.test>", make_email()), id="sender's name"),
+        pytest.param(lambda evil: (f"Tick <a{evil}@example.test>", make_email()), id="sender's address"),
+        pytest.param(lambda evil: (SENDER + evil, make_email()), id="after the sender"),
     ],
 )
 def test_nothing_can_be_put_into_the_headers(made: object, injection: str) -> None:
@@ -125,7 +127,7 @@ def test_nothing_can_be_put_into_the_headers(made: object, injection: str) -> No
 )
 def test_the_sender_is_as_it_was_set(sender: str, name: str, address: str) -> None:
     composer = Composer(sender)
-    content = composer.compose(letter())
+    content = composer.compose(make_email())
     assert content.isascii()
     [shown] = _read(content)["From"].addresses
     assert (shown.display_name, shown.addr_spec) == (name, address)
@@ -152,16 +154,16 @@ def test_a_letter_can_be_read_as_text_and_as_html(composer: Composer, sent: Emai
     assert [part.get_content_type() for part in message.iter_parts()] == ["text/plain", "text/html"]
     for body in (_body(message, "plain"), _Page(_body(message, "html")).text):
         assert sent.secret in body
-        assert f"It signs in {ANA}, once, within {sent.lifetime_minutes} minutes." in body
+        assert f"It signs you in as {ANA}. It works once and expires in {sent.lifetime_minutes} minutes." in body
 
 
 def test_the_link_stands_on_a_line_of_its_own(composer: Composer) -> None:
-    assert LINK in _body(_read(composer.compose(link_letter())), "plain").splitlines()
+    assert LINK in _body(_read(composer.compose(make_link_email())), "plain").splitlines()
 
 
 def test_the_button_leads_where_the_link_says(composer: Composer) -> None:
     odd = "https://x.test/?a=1&b=\"2\"&c='3'&lt;<d>#token=x"
-    page = _Page(_body(_read(composer.compose(link_letter(secret=odd))), "html"))
+    page = _Page(_body(_read(composer.compose(make_link_email(secret=odd))), "html"))
     assert page.links == [odd]
     assert odd in page.text
 
@@ -182,9 +184,9 @@ def test_an_address_is_text_and_never_html(composer: Composer, kind: EmailKind) 
 @pytest.mark.parametrize(
     "sent",
     [
-        pytest.param(letter(), id="code"),
-        pytest.param(link_letter(), id="link"),
-        pytest.param(link_letter(secret="https://bücher.example/login#token=x"), id="a link beyond ASCII"),
+        pytest.param(make_email(), id="code"),
+        pytest.param(make_link_email(), id="link"),
+        pytest.param(make_link_email(secret="https://bücher.example/login#token=x"), id="a link beyond ASCII"),
     ],
 )
 def test_a_letter_to_an_ascii_address_is_ascii(composer: Composer, sent: Email) -> None:
@@ -244,7 +246,7 @@ def _check_form(content: bytes) -> None:
 @pytest.mark.parametrize("to", [ANA, "änä@bücher.example"], ids=["ASCII", "beyond ASCII"])
 @pytest.mark.parametrize("secret", _ODD_TEXTS)
 def test_whatever_a_letter_says_it_says_so_to_the_letter(composer: Composer, secret: str, to: str) -> None:
-    sent = link_letter(to, secret)
+    sent = make_link_email(to, secret)
     content = composer.compose(sent)
     assert _decoded(content) == _rendered(composer, sent)
     assert secret.replace("\n", "\r\n") in _decoded(content)[0][2]
@@ -252,19 +254,21 @@ def test_whatever_a_letter_says_it_says_so_to_the_letter(composer: Composer, sec
 
 
 def test_no_line_of_a_letter_ends_a_part_of_it(composer: Composer) -> None:
-    boundary = _read(composer.compose(letter())).get_boundary()
-    sent = link_letter(secret=f"\n--{boundary}\n\nIn between.\n--{boundary}--\nAfter the end.\n")
+    boundary = _read(composer.compose(make_email())).get_boundary()
+    sent = make_link_email(secret=f"\n--{boundary}\n\nIn between.\n--{boundary}--\nAfter the end.\n")
     assert _decoded(composer.compose(sent)) == _rendered(composer, sent)
 
 
 def test_whoever_reads_mail_as_it_comes_can_read_ours(composer: Composer) -> None:
-    assert b"\r\n\r\nYour Tickover code is\r\n\r\n    012345\r\n\r\nIt signs in" in composer.compose(letter())
+    assert b"\r\n\r\nYour Tickover code is\r\n\r\n    012345\r\n\r\nIt signs you in as" in composer.compose(
+        make_email()
+    )
 
 
 @settings(deadline=None, max_examples=60)
 @given(secret=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"), max_size=300))
 def test_any_text_at_all_reads_back(composer: Composer, secret: str) -> None:
-    sent = link_letter(secret=secret)
+    sent = make_link_email(secret=secret)
     content = composer.compose(sent)
     assert _decoded(content) == _rendered(composer, sent)
     _check_form(content)
@@ -281,7 +285,7 @@ def test_any_text_at_all_reads_back(composer: Composer, secret: str) -> None:
     ],
 )
 def test_a_letter_of_any_kind_to_any_address_reads_back(composer: Composer, kind: EmailKind, to: str) -> None:
-    sent = letter(to, kind)
+    sent = make_email(to, kind)
     content = composer.compose(sent)
     assert _decoded(content) == _rendered(composer, sent)
     assert f"\r\nTo: {sent.to}\r\n".encode() in content
@@ -338,7 +342,7 @@ def _meaning(address: str) -> tuple[str, str]:
 @example(address=f"{'a' * 64}@{'b' * 63}.{'c' * 63}.{'d' * 58}.x")
 @example(address=f'"{"a b" * 20}"@{"b" * 63}.{"c" * 63}.{"d" * 50}.x')
 def test_every_address_that_is_accepted_gets_its_letter(composer: Composer, address: str) -> None:
-    content = composer.compose(letter(address))
+    content = composer.compose(make_email(address))
     assert _meaning(_to_header(content)) == _meaning(address)
     assert content.isascii() == address.isascii()
     assert address in _body(_read(content), "plain")

@@ -80,7 +80,7 @@ async def test_whoever_has_no_letter_is_told_so(world: World) -> None:
     await world.send_code(BO)
     answer = await asked_for(world, ANA)
     assert (answer.status, answer.headers["content-type"]) == (404, "text/plain; charset=utf-8")
-    assert answer.body == b"There is no letter to this address.\n"
+    assert answer.body == b"No email to this address.\n"
 
 
 async def test_an_answer_stays_between_the_two(world: World) -> None:

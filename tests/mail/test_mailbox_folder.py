@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from msgspec import json
 
-from tests.mail.emails import ANA, LINK, NOW, SENDER, letter, link_letter
+from tests.mail.emails import ANA, LINK, NOW, SENDER, make_email, make_link_email
 from tickover.api.results import StoredEmail
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.mailbox import Mailbox
 from tickover.server.mail.mailer import Email, EmailKind
-from tickover.server.mail.outbox import STAMP, Outbox
+from tickover.server.mail.outbox import TIMESTAMP_FORMAT, Outbox
 
 BO = "bo@example.test"
 
@@ -30,7 +30,7 @@ def deliver(outbox: Outbox, *letters: Email) -> None:
 
 
 def latest(folder: Path, to: str = ANA) -> StoredEmail:
-    found = asyncio.run(Mailbox(folder).latest(to))
+    found = asyncio.run(Mailbox(folder).latest_email(to))
     assert found is not None
     return found
 
@@ -39,7 +39,7 @@ def latest(folder: Path, to: str = ANA) -> StoredEmail:
 
 
 def test_a_letter_without_a_secret_is_told_too(outbox: Outbox, tmp_path: Path) -> None:
-    deliver(outbox, letter(kind=EmailKind.CODES_STOPPED, secret=""))
+    deliver(outbox, make_email(kind=EmailKind.CODES_STOPPED, secret=""))
     told = latest(tmp_path)
     assert (told.code, told.login_url) == (None, None)
     assert told.subject == "Codes are switched off for your address"
@@ -49,53 +49,53 @@ _DELIVER = """
 import asyncio, sys
 from datetime import timedelta
 from pathlib import Path
-from tests.mail.emails import NOW, SENDER, letter
+from tests.mail.emails import NOW, SENDER, make_email
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.outbox import Outbox
 
-later = letter(secret="000002", sent_at=NOW + timedelta(microseconds=1))
+later = make_email(secret="000002", sent_at=NOW + timedelta(microseconds=1))
 asyncio.run(Outbox(Path(sys.argv[1]), Composer(SENDER)).deliver(later))
 """
 
 
 def test_letters_of_another_process_are_told(outbox: Outbox, tmp_path: Path) -> None:
-    deliver(outbox, letter(secret="000001"))
+    deliver(outbox, make_email(secret="000001"))
     command = [sys.executable, "-c", _DELIVER, str(tmp_path)]
     subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, check=True, timeout=60)
     assert latest(tmp_path).code == "000002"
-    deliver(outbox, letter(secret="000003", sent_at=NOW + timedelta(microseconds=2)))
+    deliver(outbox, make_email(secret="000003", sent_at=NOW + timedelta(microseconds=2)))
     assert latest(tmp_path).code == "000003"
 
 
 def test_letters_of_one_instant_are_told_as_they_were_sent(outbox: Outbox, tmp_path: Path) -> None:
     for number in range(12):
-        deliver(outbox, letter(secret=f"{number:06}"))
+        deliver(outbox, make_email(secret=f"{number:06}"))
         assert latest(tmp_path).code == f"{number:06}"
 
 
 def test_the_last_email_is_the_newest_even_if_the_wall_clock_was_set_back(outbox: Outbox, tmp_path: Path) -> None:
-    deliver(outbox, letter(secret="000001"), letter(secret="000002", sent_at=NOW - timedelta(hours=1)))
-    deliver(Outbox(tmp_path, Composer(SENDER)), letter(secret="000003", sent_at=NOW - timedelta(hours=2)))
+    deliver(outbox, make_email(secret="000001"), make_email(secret="000002", sent_at=NOW - timedelta(hours=1)))
+    deliver(Outbox(tmp_path, Composer(SENDER)), make_email(secret="000003", sent_at=NOW - timedelta(hours=2)))
     newest = latest(tmp_path)
     assert (newest.code, newest.sent_at) == ("000003", NOW - timedelta(hours=2))
-    listed = asyncio.run(Mailbox(tmp_path).letters())
+    listed = asyncio.run(Mailbox(tmp_path).list_emails())
     assert [each.code for each in listed] == ["000003", "000002", "000001"]
 
 
 def test_emails_of_earlier_releases_are_older_than_all_others(outbox: Outbox, tmp_path: Path) -> None:
-    deliver(outbox, letter(secret="000003"))
+    deliver(outbox, make_email(secret="000003"))
     [file] = tmp_path.glob("*.eml")
     for number in (1, 2):
-        old = f"{NOW + timedelta(days=number):{STAMP}}-{9 - number}-000000.eml"
+        old = f"{NOW + timedelta(days=number):{TIMESTAMP_FORMAT}}-{9 - number}-000000.eml"
         (tmp_path / old).write_bytes(file.read_bytes().replace(b"000003", b"%06d" % number))
-    listed = asyncio.run(Mailbox(tmp_path).letters())
+    listed = asyncio.run(Mailbox(tmp_path).list_emails())
     assert [each.code for each in listed] == ["000003", "000002", "000001"]
     assert [each.sent_at for each in listed] == [NOW + timedelta(days=days) for days in (0, 2, 1)]
 
 
 @pytest.mark.parametrize("link", [LINK, LINK.replace("tickover.example.test", "a." * 100 + "test")])
 def test_the_link_of_a_letter_is_told_whole(outbox: Outbox, tmp_path: Path, link: str) -> None:
-    deliver(outbox, link_letter(secret=link))
+    deliver(outbox, make_link_email(secret=link))
     told = latest(tmp_path)
     assert told.login_url == link
     assert link in told.text
@@ -103,14 +103,14 @@ def test_the_link_of_a_letter_is_told_whole(outbox: Outbox, tmp_path: Path, link
 
 @pytest.mark.parametrize(("newer", "is_found"), [(0, True), (999, True), (1000, False)])
 def test_a_thousand_letters_are_looked_through(outbox: Outbox, tmp_path: Path, newer: int, is_found: bool) -> None:
-    deliver(outbox, letter(BO))
+    deliver(outbox, make_email(BO))
     [other] = tmp_path.glob("*.eml")
     written = other.read_bytes()
     other.unlink()
-    deliver(outbox, letter())
+    deliver(outbox, make_email())
     for number in range(1, newer + 1):
-        (tmp_path / f"n{number + 2:012}-{NOW:{STAMP}}.eml").write_bytes(written)
-    assert (asyncio.run(Mailbox(tmp_path).latest(ANA)) is not None) == is_found
+        (tmp_path / f"n{number + 2:012}-{NOW:{TIMESTAMP_FORMAT}}.eml").write_bytes(written)
+    assert (asyncio.run(Mailbox(tmp_path).latest_email(ANA)) is not None) == is_found
 
 
 # What else happens there.
@@ -122,14 +122,14 @@ def _clear(folder: Path, to: str) -> None:
 
 
 async def test_letters_that_come_and_go_meanwhile_do_no_harm(outbox: Outbox, tmp_path: Path) -> None:
-    await outbox.deliver(letter(sent_at=NOW - timedelta(days=1)))
+    await outbox.deliver(make_email(sent_at=NOW - timedelta(days=1)))
     mailbox = Mailbox(tmp_path)
 
     async def come_and_go(number: int) -> None:
-        await outbox.deliver(letter(BO, sent_at=NOW))
+        await outbox.deliver(make_email(BO, sent_at=NOW))
         await asyncio.to_thread(_clear, tmp_path, f"n{number + 2:012}")
 
-    looking = asyncio.gather(*(mailbox.latest(ANA) for _ in range(100)))
+    looking = asyncio.gather(*(mailbox.latest_email(ANA) for _ in range(100)))
     for number in range(50):
         await come_and_go(number)
     assert [told.code if told else None for told in await looking] == ["012345"] * 100
@@ -137,7 +137,7 @@ async def test_letters_that_come_and_go_meanwhile_do_no_harm(outbox: Outbox, tmp
 
 def test_a_folder_that_went_away_holds_no_letter(tmp_path: Path) -> None:
     mailbox = Mailbox(tmp_path / "outbox")
-    assert asyncio.run(mailbox.latest(ANA)) is None
+    assert asyncio.run(mailbox.latest_email(ANA)) is None
 
 
 LATER = "n990000000000-20990101T000000.000000Z"
@@ -158,7 +158,7 @@ ODD: dict[str, tuple[str, bytes]] = {
 
 @pytest.mark.parametrize(("name", "content"), ODD.values(), ids=ODD)
 def test_a_foreign_file_hides_no_letter(outbox: Outbox, tmp_path: Path, name: str, content: bytes) -> None:
-    deliver(outbox, letter())
+    deliver(outbox, make_email())
     (tmp_path / name).write_bytes(content)
     assert latest(tmp_path).code == "012345"
 
@@ -187,7 +187,7 @@ def test_a_letter_of_foreign_make_breaks_nothing(tmp_path: Path, rest: bytes) ->
 
 
 def test_a_folder_of_a_letters_name_hides_no_letter(outbox: Outbox, tmp_path: Path) -> None:
-    deliver(outbox, letter())
+    deliver(outbox, make_email())
     (tmp_path / f"{LATER}.eml").mkdir()
     (tmp_path / f"{LATER.replace('n99', 'n98')}.eml").symlink_to(tmp_path / "nothing")
     assert latest(tmp_path).code == "012345"

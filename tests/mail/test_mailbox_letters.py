@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.mail.emails import ANA, NOW, SENDER, letter
+from tests.mail.emails import ANA, NOW, SENDER, make_email
 from tests.mail.test_mailbox_folder import LATER, ODD, STRANGE, TO_ANA
 from tests.rpc.builders import send_link
 from tests.support.world import Answer, World
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.mailbox import Mailbox
-from tickover.server.mail.outbox import STAMP, Outbox
+from tickover.server.mail.outbox import TIMESTAMP_FORMAT, Outbox
 
 BO = "bo@example.test"
 UMLAUT = "jürgen@example.test"
@@ -69,47 +69,47 @@ async def test_an_address_that_is_not_ascii_is_listed_as_it_is(world: World) -> 
 @pytest.mark.parametrize(("count", "told"), [(99, 99), (100, 100), (101, 100), (250, 100)])
 def test_a_hundred_letters_are_listed(tmp_path: Path, count: int, told: int) -> None:
     for number in range(count):
-        (tmp_path / f"n{number:012}-{NOW + timedelta(seconds=number):{STAMP}}.eml").write_bytes(TO_ANA)
-    found = asyncio.run(Mailbox(tmp_path).letters())
+        (tmp_path / f"n{number:012}-{NOW + timedelta(seconds=number):{TIMESTAMP_FORMAT}}.eml").write_bytes(TO_ANA)
+    found = asyncio.run(Mailbox(tmp_path).list_emails())
     newest = NOW + timedelta(seconds=count - 1)
     assert [one.sent_at for one in found] == [newest - timedelta(seconds=number) for number in range(told)]
 
 
 @pytest.mark.parametrize(("name", "content"), ODD.values(), ids=ODD)
 def test_a_foreign_file_is_passed_over(tmp_path: Path, name: str, content: bytes) -> None:
-    asyncio.run(Outbox(tmp_path, Composer(SENDER)).deliver(letter()))
+    asyncio.run(Outbox(tmp_path, Composer(SENDER)).deliver(make_email()))
     (tmp_path / name).write_bytes(content)
-    assert [one.code for one in asyncio.run(Mailbox(tmp_path).letters())] == ["012345"]
+    assert [one.code for one in asyncio.run(Mailbox(tmp_path).list_emails())] == ["012345"]
 
 
 def test_what_is_no_file_is_passed_over(tmp_path: Path) -> None:
     outside = tmp_path / "outside.eml"
     outside.write_bytes(TO_ANA)
     folder = tmp_path / "outbox"
-    asyncio.run(Outbox(folder, Composer(SENDER)).deliver(letter()))
+    asyncio.run(Outbox(folder, Composer(SENDER)).deliver(make_email()))
     (folder / f"{LATER}.eml").mkdir()
     (folder / f"{LATER[:-1]}1.eml").symlink_to(outside)
     (folder / f"{LATER[:-1]}2.eml").symlink_to(folder / "nothing")
     # To read one that nobody writes to would never end.
     os.mkfifo(folder / f"{LATER[:-1]}3.eml")
     mailbox = Mailbox(folder)
-    assert [one.code for one in asyncio.run(mailbox.letters())] == ["012345"]
+    assert [one.code for one in asyncio.run(mailbox.list_emails())] == ["012345"]
     for number in range(4):
-        assert asyncio.run(mailbox.letter(f"{LATER[:-1]}{number}")) is None
-        assert asyncio.run(mailbox.page(f"{LATER[:-1]}{number}")) is None
+        assert asyncio.run(mailbox.get_email(f"{LATER[:-1]}{number}")) is None
+        assert asyncio.run(mailbox.get_html(f"{LATER[:-1]}{number}")) is None
 
 
 def test_a_folder_that_went_away_holds_no_letters(tmp_path: Path) -> None:
-    assert asyncio.run(Mailbox(tmp_path / "outbox").letters()) == []
+    assert asyncio.run(Mailbox(tmp_path / "outbox").list_emails()) == []
 
 
 @pytest.mark.parametrize("rest", STRANGE.values(), ids=STRANGE)
 def test_a_letter_of_foreign_make_is_listed_and_shown(tmp_path: Path, rest: bytes) -> None:
     (tmp_path / f"{LATER}.eml").write_bytes(b"From: x\r\nTo: ana@example.test\r\n" + rest)
     mailbox = Mailbox(tmp_path)
-    [one] = asyncio.run(mailbox.letters())
-    whole = asyncio.run(mailbox.letter(LATER))
-    page = asyncio.run(mailbox.page(LATER))
+    [one] = asyncio.run(mailbox.list_emails())
+    whole = asyncio.run(mailbox.get_email(LATER))
+    page = asyncio.run(mailbox.get_html(LATER))
     assert whole is not None
     assert page is not None
     assert (one.id, one.to, one.subject) == (whole.id, whole.to, whole.subject) == (LATER, ANA, one.subject)
@@ -165,7 +165,7 @@ async def test_a_letter_that_was_deleted_is_not_there(world: World) -> None:
     file.unlink()
     for form in ("json", "html"):
         answer = await asked_for(world, one["id"], form)
-        assert (answer.status, answer.body) == (404, b"There is no such letter.\n")
+        assert (answer.status, answer.body) == (404, b"No such email.\n")
 
 
 ESCAPES = (
@@ -184,7 +184,7 @@ async def test_an_id_leads_nowhere_else(world: World, written: str) -> None:
     for form in ("json", "html", "eml", "txt", "JSON"):
         assert (await asked_for(world, id, form)).status == 404
     mailbox = Mailbox(world.outbox)
-    assert (await mailbox.letter(id), await mailbox.page(id)) == (None, None)
+    assert (await mailbox.get_email(id), await mailbox.get_html(id)) == (None, None)
 
 
 @pytest.mark.parametrize("path", ["emails", "emails/", "emails.html", "emails.json/", "Emails.json", "emails/.json"])
@@ -215,11 +215,11 @@ LARGE: dict[str, bytes] = {
 @pytest.mark.parametrize("written", LARGE.values(), ids=LARGE)
 def test_an_endless_letter_holds_up_nobody(tmp_path: Path, written: bytes) -> None:
     (tmp_path / f"{LATER}.eml").write_bytes(written)
-    asyncio.run(Outbox(tmp_path, Composer(SENDER)).deliver(letter(BO)))
+    asyncio.run(Outbox(tmp_path, Composer(SENDER)).deliver(make_email(BO)))
     mailbox = Mailbox(tmp_path)
-    assert BO in [one.to for one in asyncio.run(mailbox.letters())]
-    whole = asyncio.run(mailbox.letter(LATER))
+    assert BO in [one.to for one in asyncio.run(mailbox.list_emails())]
+    whole = asyncio.run(mailbox.get_email(LATER))
     assert whole is None or len(whole.source) <= 1024 * 1024
-    asyncio.run(mailbox.page(LATER))
-    latest = asyncio.run(mailbox.latest(BO))
+    asyncio.run(mailbox.get_html(LATER))
+    latest = asyncio.run(mailbox.latest_email(BO))
     assert latest is not None

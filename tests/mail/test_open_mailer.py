@@ -31,7 +31,7 @@ def test_a_url_names_a_mailer(tmp_path: Path, readable_log: ReadableLog, url: st
 def test_a_url_without_a_port_means_the_usual_one(readable_log: ReadableLog, scheme: str, port: int) -> None:
     mailer = open_mailer(f"{scheme}://mail.example.test", SENDER, Path("unused"), readable_log.log)
     assert isinstance(mailer, SmtpMailer)
-    assert mailer._server().port == port
+    assert mailer._new_connection().port == port
 
 
 @pytest.mark.parametrize(

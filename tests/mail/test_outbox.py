@@ -13,9 +13,9 @@ from threading import Thread
 
 import pytest
 
-from tests.mail.emails import ANA, LINK, NOW, SENDER, letter, link_letter
+from tests.mail.emails import ANA, LINK, NOW, SENDER, make_email, make_link_email
 from tickover.server.mail.compose import Composer
-from tickover.server.mail.mailer import Email, EmailKind, MailRefused
+from tickover.server.mail.mailer import Email, EmailKind, MailRejected
 from tickover.server.mail.outbox import SEQUENCE_FILE, Outbox
 from tickover.server.settings import SettingError
 
@@ -37,7 +37,7 @@ def _codes(folder: Path) -> list[str]:
 
 
 def test_a_letter_is_kept_whole_and_nothing_else_is(outbox: Outbox, folder: Path) -> None:
-    asyncio.run(outbox.deliver(letter()))
+    asyncio.run(outbox.deliver(make_email()))
     [file] = folder.glob("*.eml")
     assert {other.name for other in folder.iterdir()} == {file.name, SEQUENCE_FILE}
     message = message_from_bytes(file.read_bytes(), policy=policy.default)
@@ -49,9 +49,9 @@ def test_a_letter_is_kept_whole_and_nothing_else_is(outbox: Outbox, folder: Path
 @pytest.mark.parametrize(
     ("kept", "headers"),
     [
-        pytest.param(letter(), {"X-Tickover-Code": "012345"}, id="a code"),
-        pytest.param(link_letter(), {"X-Tickover-Link": LINK}, id="a link"),
-        pytest.param(letter(kind=EmailKind.CODES_STOPPED, secret=""), {}, id="neither"),
+        pytest.param(make_email(), {"X-Tickover-Code": "012345"}, id="a code"),
+        pytest.param(make_link_email(), {"X-Tickover-Link": LINK}, id="a link"),
+        pytest.param(make_email(kind=EmailKind.CODES_STOPPED, secret=""), {}, id="neither"),
     ],
 )
 def test_a_program_finds_the_secret_in_a_header(
@@ -67,13 +67,13 @@ def test_a_program_finds_the_secret_in_a_header(
 
 
 async def test_letters_stay_on_this_machine(outbox: Outbox) -> None:
-    assert outbox.stays_here
+    assert outbox.is_local
 
 
 def test_letters_and_folder_are_for_their_owner_alone(folder: Path) -> None:
     before = os.umask(0)
     try:
-        asyncio.run(Outbox(folder, Composer(SENDER)).deliver(letter()))
+        asyncio.run(Outbox(folder, Composer(SENDER)).deliver(make_email()))
     finally:
         os.umask(before)
     assert {file.stat().st_mode & 0o777 for file in folder.iterdir()} == {0o600}
@@ -85,7 +85,7 @@ async def test_names_sort_in_the_order_of_sending_wherever_the_wall_clock_stands
     for age in ages:
         sent_at = NOW - timedelta(seconds=age, microseconds=age)
         # A new one each time, as after a restart.
-        await Outbox(folder, Composer(SENDER)).deliver(letter(secret=f"{age:06}", sent_at=sent_at))
+        await Outbox(folder, Composer(SENDER)).deliver(make_email(secret=f"{age:06}", sent_at=sent_at))
     assert _codes(folder) == [f"{age:06}" for age in ages]
 
 
@@ -94,35 +94,35 @@ async def test_the_order_goes_on_without_a_usable_sequence_file(
     outbox: Outbox, folder: Path, content: bytes | None
 ) -> None:
     for number in range(3):
-        await outbox.deliver(letter(secret=f"{number:06}"))
+        await outbox.deliver(make_email(secret=f"{number:06}"))
     (folder / SEQUENCE_FILE).unlink()
     if content is not None:
         (folder / SEQUENCE_FILE).write_bytes(content)
     for number in range(3, 6):
-        await outbox.deliver(letter(secret=f"{number:06}", sent_at=NOW - timedelta(days=1)))
+        await outbox.deliver(make_email(secret=f"{number:06}", sent_at=NOW - timedelta(days=1)))
     assert _codes(folder) == [f"{number:06}" for number in range(6)]
 
 
 async def test_letters_of_one_instant_sort_as_they_were_sent(outbox: Outbox, folder: Path) -> None:
     for number in range(12):
-        await outbox.deliver(letter(secret=f"{number:06}"))
+        await outbox.deliver(make_email(secret=f"{number:06}"))
     assert _codes(folder) == [f"{number:06}" for number in range(12)]
 
 
 async def test_letters_at_once_are_all_kept(outbox: Outbox, folder: Path) -> None:
-    await asyncio.gather(*(outbox.deliver(letter(secret=f"{number:06}")) for number in range(50)))
+    await asyncio.gather(*(outbox.deliver(make_email(secret=f"{number:06}")) for number in range(50)))
     assert sorted(_codes(folder)) == [f"{number:06}" for number in range(50)]
 
 
 async def test_letters_of_the_past_stay(outbox: Outbox, folder: Path) -> None:
-    await outbox.deliver(letter(secret="000001"))
-    await Outbox(folder, Composer(SENDER)).deliver(letter(secret="000002", sent_at=NOW + timedelta(seconds=1)))
+    await outbox.deliver(make_email(secret="000001"))
+    await Outbox(folder, Composer(SENDER)).deliver(make_email(secret="000002", sent_at=NOW + timedelta(seconds=1)))
     assert _codes(folder) == ["000001", "000002"]
 
 
 async def test_a_letter_is_shown_on_the_terminal(outbox: Outbox, capsys: pytest.CaptureFixture[str]) -> None:
-    await outbox.deliver(letter())
-    await outbox.deliver(link_letter())
+    await outbox.deliver(make_email())
+    await outbox.deliver(make_link_email())
     code, link = capsys.readouterr().out.splitlines()
     assert ANA in code
     assert "012345" in code
@@ -141,8 +141,8 @@ async def test_terminal_never_obeys_an_address(outbox: Outbox, capsys: pytest.Ca
 
 def test_a_folder_that_went_away_is_a_refusal(outbox: Outbox, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder.rmdir()
-    with pytest.raises(MailRefused):
-        asyncio.run(outbox.deliver(letter()))
+    with pytest.raises(MailRejected):
+        asyncio.run(outbox.deliver(make_email()))
     assert capsys.readouterr().out == "", "what was not kept is not shown"
 
 
@@ -165,17 +165,17 @@ _FULL_DISK = "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"  # as near 
 _DELIVER = """
 import asyncio, json, os, resource, sys
 from pathlib import Path
-from tests.mail.emails import SENDER, letter
+from tests.mail.emails import SENDER, make_email
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.outbox import Outbox
-from tickover.server.mail.mailer import MailRefused
+from tickover.server.mail.mailer import MailRejected
 
 def deliver(folder, preparation):
     outbox = Outbox(folder, Composer(SENDER))
     exec(preparation)
     try:
-        asyncio.run(outbox.deliver(letter()))
-    except MailRefused:
+        asyncio.run(outbox.deliver(make_email()))
+    except MailRejected:
         return 3
     return 0
 
@@ -221,7 +221,7 @@ def test_output_that_nobody_reads_holds_up_nothing(tmp_path: Path) -> None:
 
     def deliver() -> None:
         with os.fdopen(writing, "w") as full, redirect_stdout(full):
-            asyncio.run(Outbox(tmp_path, Composer(SENDER)).deliver(letter()))
+            asyncio.run(Outbox(tmp_path, Composer(SENDER)).deliver(make_email()))
 
     delivering = Thread(target=deliver, daemon=True)
     delivering.start()

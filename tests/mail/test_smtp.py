@@ -10,10 +10,10 @@ import trustme
 from aiosmtpd.smtp import SMTP, LoginPassword
 
 from tests.mail.conftest import ReadableLog, server_side
-from tests.mail.emails import NOW, SENDER, letter, link_letter
+from tests.mail.emails import NOW, SENDER, make_email, make_link_email
 from tests.mail.servers import MailServer, Misbehaviour, answer, hang_up, mail_server
 from tickover.server.mail.compose import Composer
-from tickover.server.mail.mailer import Email, EmailKind, MailOutcomeUnknown, MailRefused
+from tickover.server.mail.mailer import Email, EmailKind, MailOutcomeUnknown, MailRejected
 from tickover.server.mail.smtp import SmtpMailer
 
 
@@ -33,7 +33,7 @@ def mailer(server: MailServer, readable_log: ReadableLog) -> SmtpMailer:
 
 
 async def test_a_letter_arrives_whole(server: MailServer, mailer: SmtpMailer, readable_log: ReadableLog) -> None:
-    await mailer.deliver(letter())
+    await mailer.deliver(make_email())
     [arrived] = server.emails
     assert arrived.message["To"] == "ana@example.test"
     assert arrived.message["Subject"] == "012345 is your Tickover code"
@@ -48,14 +48,14 @@ async def test_a_letter_arrives_whole(server: MailServer, mailer: SmtpMailer, re
 
 async def test_a_connection_is_kept_for_the_next_letter(server: MailServer, mailer: SmtpMailer) -> None:
     for number in range(3):
-        await mailer.deliver(letter(secret=f"{number:06}"))
+        await mailer.deliver(make_email(secret=f"{number:06}"))
     assert [arrived.code for arrived in server.emails] == ["000000", "000001", "000002"]
     assert len(server.connections) == 1
     assert [said.split()[0] for said in server.said] == ["EHLO", *(["MAIL", "RCPT", "DATA"] * 3)]
 
 
 async def test_closing_says_goodbye(server: MailServer, mailer: SmtpMailer) -> None:
-    await mailer.deliver(letter())
+    await mailer.deliver(make_email())
     await mailer.close()
     assert server.said[-1] == "QUIT"
 
@@ -71,9 +71,9 @@ async def test_closing_says_goodbye(server: MailServer, mailer: SmtpMailer) -> N
 async def test_a_connection_that_the_server_is_done_with_is_replaced(
     server: MailServer, mailer: SmtpMailer, misbehaviour: Misbehaviour
 ) -> None:
-    await mailer.deliver(letter(secret="000001"))
+    await mailer.deliver(make_email(secret="000001"))
     server.instead["MAIL again"] = misbehaviour
-    await mailer.deliver(letter(secret="000002"))
+    await mailer.deliver(make_email(secret="000002"))
     assert [arrived.code for arrived in server.emails] == ["000001", "000002"]
     assert len(server.connections) == 2
 
@@ -82,19 +82,19 @@ async def test_a_connection_on_which_a_letter_was_refused_is_not_used_again(
     server: MailServer, mailer: SmtpMailer
 ) -> None:
     server.instead["RCPT"] = answer("550 nobody of that name")
-    with pytest.raises(MailRefused):
-        await mailer.deliver(letter())
+    with pytest.raises(MailRejected):
+        await mailer.deliver(make_email())
     server.instead.clear()
-    await mailer.deliver(letter())
+    await mailer.deliver(make_email())
     assert len(server.connections) == 2
 
 
 async def test_real_mail_leaves_the_machine(mailer: SmtpMailer) -> None:
-    assert not mailer.stays_here
+    assert not mailer.is_local
 
 
 async def test_letters_at_once_each_go_to_their_own_address(server: MailServer, mailer: SmtpMailer) -> None:
-    letters = [letter(f"user-{number}@example.test", secret=f"{number:06}") for number in range(20)]
+    letters = [make_email(f"user-{number}@example.test", secret=f"{number:06}") for number in range(20)]
     await asyncio.gather(*map(mailer.deliver, letters))
     arrived = {str(arrived.message["To"]): arrived.code for arrived in server.emails}
     assert arrived == {sent.to: sent.secret for sent in letters}
@@ -122,33 +122,33 @@ async def test_letters_at_once_each_go_to_their_own_address(server: MailServer, 
     ],
 )
 async def test_the_recipient_is_named_to_the_letter(server: MailServer, mailer: SmtpMailer, address: str) -> None:
-    await mailer.deliver(letter(address))
+    await mailer.deliver(make_email(address))
     assert f"RCPT TO:<{address}>" in server.said
     assert len(server.emails) == 1
 
 
 @pytest.mark.parametrize("address", ["änä@example.test", '"ä ä"@example.test', "用户@example.test"])
 async def test_an_address_beyond_ascii_is_sent_as_such(server: MailServer, mailer: SmtpMailer, address: str) -> None:
-    await mailer.deliver(letter(address))
+    await mailer.deliver(make_email(address))
     assert server.said[1:3] == ["MAIL FROM:<tickover@example.test> SMTPUTF8", f"RCPT TO:<{address}>"]
     [arrived] = server.emails
     # Python's own parser does not read headers in UTF-8.
     assert f"\r\nTo: {address}\r\n".encode() in arrived.content
-    assert f"It signs in {address}, once" in arrived.text()
+    assert f"It signs you in as {address}." in arrived.text()
 
 
 async def test_a_server_that_knows_ascii_alone_is_not_given_more(readable_log: ReadableLog) -> None:
     async with mail_server() as server:
         mailer = SmtpMailer(f"smtp://{server.address}", Composer(SENDER), readable_log.log)
-        with pytest.raises(MailRefused):
-            await mailer.deliver(letter("änä@example.test"))
+        with pytest.raises(MailRejected):
+            await mailer.deliver(make_email("änä@example.test"))
         assert server.emails == []
         assert all(line.isascii() for line in server.said)
 
 
 async def test_dots_at_the_start_of_a_line_arrive(server: MailServer, mailer: SmtpMailer) -> None:
     dotted = ".\n..\n...dots"
-    await mailer.deliver(link_letter(secret=dotted))
+    await mailer.deliver(make_link_email(secret=dotted))
     [arrived] = server.emails
     assert f"\n\n{dotted}\n\n" in arrived.text()
 
@@ -161,7 +161,7 @@ async def test_a_recipient_may_be_taken_in_two_ways(server: MailServer, mailer: 
         await conversation.push(line)
 
     server.instead["RCPT"] = take
-    await mailer.deliver(letter())
+    await mailer.deliver(make_email())
     assert len(server.emails) == 1
 
 
@@ -172,7 +172,7 @@ async def test_a_letter_that_was_accepted_needs_no_farewell(
     server: MailServer, mailer: SmtpMailer, farewell: Misbehaviour
 ) -> None:
     server.instead["QUIT"] = farewell
-    await mailer.deliver(letter())
+    await mailer.deliver(make_email())
     assert len(server.emails) == 1
 
 
@@ -200,8 +200,8 @@ async def test_a_letter_that_the_server_will_not_take_is_refused(
     server: MailServer, mailer: SmtpMailer, command: str, line: str
 ) -> None:
     server.instead[command] = answer(line)
-    with pytest.raises(MailRefused):
-        await mailer.deliver(letter())
+    with pytest.raises(MailRejected):
+        await mailer.deliver(make_email())
 
 
 @pytest.mark.parametrize("command", ["connect", "EHLO", "MAIL", "RCPT"])
@@ -209,8 +209,8 @@ async def test_a_connection_that_breaks_before_the_letter_is_a_refusal(
     server: MailServer, mailer: SmtpMailer, command: str
 ) -> None:
     server.instead[command] = hang_up
-    with pytest.raises(MailRefused):
-        await mailer.deliver(letter())
+    with pytest.raises(MailRejected):
+        await mailer.deliver(make_email())
     assert server.emails == []
 
 
@@ -219,7 +219,7 @@ async def test_a_connection_that_breaks_after_the_letter_leaves_it_unknown(
 ) -> None:
     server.instead[MailServer.END_OF_DATA] = hang_up
     with pytest.raises(MailOutcomeUnknown):
-        await mailer.deliver(letter())
+        await mailer.deliver(make_email())
     assert len(server.emails) == 1
 
 
@@ -229,15 +229,15 @@ async def test_an_answer_that_cannot_be_read_leaves_a_letter_unknown(
 ) -> None:
     server.instead[MailServer.END_OF_DATA] = answer(line)
     with pytest.raises(MailOutcomeUnknown):
-        await mailer.deliver(letter())
+        await mailer.deliver(make_email())
 
 
 async def test_a_server_that_is_not_there_is_a_refusal(readable_log: ReadableLog) -> None:
     with socket.socket() as taken:  # bound, but nobody listens
         taken.bind(("127.0.0.1", 0))
         mailer = SmtpMailer(f"smtp://127.0.0.1:{taken.getsockname()[1]}", Composer(SENDER), readable_log.log)
-        with pytest.raises(MailRefused):
-            await mailer.deliver(letter())
+        with pytest.raises(MailRejected):
+            await mailer.deliver(make_email())
 
 
 # TLS
@@ -247,7 +247,7 @@ _LOCAL = ("localhost", "127.0.0.1")
 
 async def test_tls_is_used_when_it_is_offered(trusted: trustme.CA, readable_log: ReadableLog) -> None:
     async with mail_server(tls_context=server_side(trusted, *_LOCAL)) as server:
-        await SmtpMailer(f"smtp://{server.address}", Composer(SENDER), readable_log.log).deliver(letter())
+        await SmtpMailer(f"smtp://{server.address}", Composer(SENDER), readable_log.log).deliver(make_email())
         assert [arrived.over_tls for arrived in server.emails] == [True]
 
 
@@ -255,14 +255,14 @@ async def test_tls_is_used_when_it_is_offered(trusted: trustme.CA, readable_log:
 async def test_smtps_is_tls_from_the_start(trusted: trustme.CA, readable_log: ReadableLog, login: str) -> None:
     async with mail_server(tls=server_side(trusted, *_LOCAL), auth_require_tls=False) as server:
         server.login = LoginPassword(b"ana", b"secret")
-        await SmtpMailer(f"smtps://{login}{server.address}", Composer(SENDER), readable_log.log).deliver(letter())
+        await SmtpMailer(f"smtps://{login}{server.address}", Composer(SENDER), readable_log.log).deliver(make_email())
         assert [arrived.over_tls for arrived in server.emails] == [True]
 
 
 async def test_smtps_takes_an_address_beyond_ascii(trusted: trustme.CA, readable_log: ReadableLog) -> None:
     async with mail_server(tls=server_side(trusted, *_LOCAL), enable_SMTPUTF8=True) as server:
         mailer = SmtpMailer(f"smtps://{server.address}", Composer(SENDER), readable_log.log)
-        await mailer.deliver(letter("änä@example.test"))
+        await mailer.deliver(make_email("änä@example.test"))
         assert len(server.emails) == 1
 
 
@@ -273,8 +273,8 @@ async def test_a_certificate_of_a_stranger_is_refused(
     context = server_side(authority, *_LOCAL)
     options = {"tls": context} if scheme == "smtps" else {"tls_context": context}
     async with mail_server(**options) as server:
-        with pytest.raises(MailRefused):
-            await SmtpMailer(f"{scheme}://{server.address}", Composer(SENDER), readable_log.log).deliver(letter())
+        with pytest.raises(MailRejected):
+            await SmtpMailer(f"{scheme}://{server.address}", Composer(SENDER), readable_log.log).deliver(make_email())
         assert server.emails == []
 
 
@@ -285,8 +285,8 @@ async def test_a_certificate_for_another_name_is_refused(
     context = server_side(trusted, "mail.elsewhere.test")
     options = {"tls": context} if scheme == "smtps" else {"tls_context": context}
     async with mail_server(**options) as server:
-        with pytest.raises(MailRefused):
-            await SmtpMailer(f"{scheme}://{server.address}", Composer(SENDER), readable_log.log).deliver(letter())
+        with pytest.raises(MailRejected):
+            await SmtpMailer(f"{scheme}://{server.address}", Composer(SENDER), readable_log.log).deliver(make_email())
         assert server.emails == []
 
 
@@ -307,15 +307,15 @@ async def test_the_login_in_the_url_is_used(
 ) -> None:
     server.login = LoginPassword(user.encode(), password.encode())
     url = f"smtp://{quote(user, safe='')}:{quote(password, safe='')}@{server.address}"
-    await SmtpMailer(url, Composer(SENDER), readable_log.log).deliver(letter())
+    await SmtpMailer(url, Composer(SENDER), readable_log.log).deliver(make_email())
     assert [arrived.login for arrived in server.emails] == [server.login]
 
 
 @pytest.mark.parametrize("login", ["ana:wrong", "ben:secret", "ana", "ana:"])
 async def test_a_wrong_login_is_a_refusal(server: MailServer, readable_log: ReadableLog, login: str) -> None:
     server.login = LoginPassword(b"ana", b"secret")
-    with pytest.raises(MailRefused):
-        await SmtpMailer(f"smtp://{login}@{server.address}", Composer(SENDER), readable_log.log).deliver(letter())
+    with pytest.raises(MailRejected):
+        await SmtpMailer(f"smtp://{login}@{server.address}", Composer(SENDER), readable_log.log).deliver(make_email())
     assert server.emails == []
     assert "secret" not in str(readable_log.entries)
 
@@ -323,8 +323,8 @@ async def test_a_wrong_login_is_a_refusal(server: MailServer, readable_log: Read
 async def test_a_login_that_the_server_does_not_ask_for_is_a_refusal(readable_log: ReadableLog) -> None:
     async with mail_server() as server:
         mailer = SmtpMailer(f"smtp://ana:secret@{server.address}", Composer(SENDER), readable_log.log)
-        with pytest.raises(MailRefused):
-            await mailer.deliver(letter())
+        with pytest.raises(MailRejected):
+            await mailer.deliver(make_email())
         assert server.emails == []
 
 
@@ -332,8 +332,8 @@ async def test_a_password_does_not_cross_a_network_in_the_clear(server: MailServ
     """127.1 is this machine, but is not known to be by its spelling: so it stands in for a server far away."""
     server.login = LoginPassword(b"ana", b"secret")
     mailer = SmtpMailer(f"smtp://ana:secret@127.1:{server.port}", Composer(SENDER), readable_log.log)
-    with pytest.raises(MailRefused):
-        await mailer.deliver(letter())
+    with pytest.raises(MailRejected):
+        await mailer.deliver(make_email())
     assert [line.split()[0] for line in server.said] == ["EHLO"]
 
 

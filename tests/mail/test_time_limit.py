@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from tests.mail.conftest import ReadableLog
-from tests.mail.emails import SENDER, letter
+from tests.mail.emails import SENDER, make_email
 from tests.mail.servers import MailServer, Silence, mail_server
 from tickover.server.mail.compose import Composer
-from tickover.server.mail.mailer import MailOutcomeUnknown, MailRefused
+from tickover.server.mail.mailer import MailOutcomeUnknown, MailRejected
 from tickover.server.mail.smtp import SmtpMailer
 
 
@@ -36,7 +36,7 @@ class _Scene:
         self._mailer = mailer
 
     def deliver(self) -> "asyncio.Task[None]":
-        return asyncio.create_task(self._mailer.deliver(letter()))
+        return asyncio.create_task(self._mailer.deliver(make_email()))
 
     def close(self) -> "asyncio.Task[None]":
         return asyncio.create_task(self._mailer.close())
@@ -63,10 +63,10 @@ def _play(act: Callable[[_Scene], Awaitable[None]], log: ReadableLog) -> None:
 @pytest.mark.parametrize(
     ("command", "outcome"),
     [
-        ("connect", MailRefused),
-        ("EHLO", MailRefused),
-        ("MAIL", MailRefused),
-        ("RCPT", MailRefused),
+        ("connect", MailRejected),
+        ("EHLO", MailRejected),
+        ("MAIL", MailRejected),
+        ("RCPT", MailRejected),
         (MailServer.END_OF_DATA, MailOutcomeUnknown),
     ],
 )
@@ -103,7 +103,7 @@ def test_the_ten_seconds_are_for_all_steps_together(readable_log: ReadableLog) -
         assert not delivery.done()
         await scene.pass_time(0.01)
         assert delivery.done()
-        assert isinstance(delivery.exception(), MailRefused)
+        assert isinstance(delivery.exception(), MailRejected)
 
     _play(act, readable_log)
 

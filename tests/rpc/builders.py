@@ -143,7 +143,7 @@ async def post_with(world: World, headers: Iterable[tuple[str, str]], body: byte
 class TroubledMailer:
     """A mail server on a bad day: keeps every letter it was handed, and fails with `trouble` while that is set."""
 
-    stays_here = False
+    is_local = False
 
     def __init__(self) -> None:
         self.letters: list[Email] = []

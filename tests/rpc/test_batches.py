@@ -139,7 +139,7 @@ async def test_a_try_by_notification_counts(world: World) -> None:
 class _SlowMailer:
     """Takes nine seconds for a letter, on the world's own clock."""
 
-    stays_here = False
+    is_local = False
 
     def __init__(self) -> None:
         self.world: World | None = None

@@ -19,7 +19,7 @@ from tests.support.world import Answer, World, open_world
 from tickover.api.errors import Reason
 from tickover.api.limits import MAX_BODY
 from tickover.server.jsonrpc.envelope import CODES
-from tickover.server.mail.mailer import MailRefused
+from tickover.server.mail.mailer import MailRejected
 
 
 class Row(NamedTuple):
@@ -209,7 +209,7 @@ async def _(place: Place, in_a_batch: bool) -> Answer:
 @provokes(Reason.MAIL_NOT_SENT)
 async def _(place: Place, in_a_batch: bool) -> Answer:
     async with open_troubled_world(*place) as (world, mailer):
-        mailer.trouble = MailRefused
+        mailer.trouble = MailRejected
         return await post(world, "sendLoginCodeEmail", send(), in_a_batch)
 
 

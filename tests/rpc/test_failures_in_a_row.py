@@ -30,7 +30,7 @@ SIX_DIGITS = re.compile(r"(?<![0-9])[0-9]{6}(?![0-9])")
 class Letterbox:
     """A mailer that keeps the last letter it was handed."""
 
-    stays_here = False
+    is_local = False
     last: Email
 
     async def deliver(self, email: Email) -> None:

@@ -76,7 +76,7 @@ class WatchedStore(SqliteStore):
 class Letterbox:
     """A mailer that keeps the last letter to each address. The attacker cannot look into it."""
 
-    stays_here = False
+    is_local = False
 
     def __init__(self) -> None:
         self.last: dict[str, Email] = {}

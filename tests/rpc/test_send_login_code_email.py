@@ -23,7 +23,7 @@ from tests.rpc.builders import (
     wrong,
 )
 from tests.support.world import ANA, World, all_at_once
-from tickover.server.mail.mailer import MailOutcomeUnknown, MailRefused
+from tickover.server.mail.mailer import MailOutcomeUnknown, MailRejected
 
 SEND = "sendLoginCodeEmail"
 LOGIN = "loginByEmailVerification"
@@ -264,7 +264,7 @@ async def test_of_50_simultaneous_sends_one_wins(world: World) -> None:
 # Mail servers that fail (decisions 13 and 37).
 
 
-@pytest.mark.parametrize("trouble", [MailRefused, MailOutcomeUnknown])
+@pytest.mark.parametrize("trouble", [MailRejected, MailOutcomeUnknown])
 @pytest.mark.parametrize("params", [send(), send_link()], ids=["code", "link"])
 async def test_a_letter_that_was_not_accepted_gives_the_slot_back(
     tmp_path: Path, database_url: str, params: Any, trouble: type[Exception]
@@ -290,14 +290,14 @@ async def test_a_refused_letter_leaves_an_earlier_code_with_its_tries_as_it_was(
         for _ in range(4):
             await world.error(LOGIN, login(wrong(earlier)))
         world.pass_time(minutes=1)
-        mailer.trouble = MailRefused
+        mailer.trouble = MailRejected
         await world.error(SEND, send())
         assert (await world.result(LOGIN, login(earlier))).keys() == {"token", "userId"}
 
 
 async def test_the_code_of_a_refused_letter_opens_nothing(tmp_path: Path, database_url: str) -> None:
     async with open_troubled_world(tmp_path, database_url) as (world, mailer):
-        mailer.trouble = MailRefused
+        mailer.trouble = MailRejected
         await world.error(SEND, send())
         assert reason_of(await world.call(LOGIN, login(mailer.letters[0].secret))) == "LOGIN_REFUSED"
 

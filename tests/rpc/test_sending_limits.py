@@ -12,7 +12,7 @@ from tests.rpc.builders import TroubledMailer
 from tests.support.program import code_params, link_params, verify_params
 from tests.support.world import ANA, NOW, Answer, World, all_at_once
 from tickover.server.domain.logins import Limits
-from tickover.server.mail.mailer import MailOutcomeUnknown, MailRefused
+from tickover.server.mail.mailer import MailOutcomeUnknown, MailRejected
 from tickover.server.operations import Policy
 from tickover.server.storage import open_store
 
@@ -263,7 +263,7 @@ async def test_where_both_caps_hold_the_wait_told_is_long_enough(world: PostalWo
 
 @pytest.mark.parametrize("params", [code_params, link_params], ids=["codes", "links"])
 async def test_letters_that_were_not_sent_do_not_count(world: PostalWorld, params: Any) -> None:
-    world.letterbox.trouble = MailRefused
+    world.letterbox.trouble = MailRejected
     for _ in range(40):
         answer = await world.send(params(ANA))
         assert answer.json["error"]["data"]["reason"] == "MAIL_NOT_SENT"

@@ -44,7 +44,7 @@ class Tickover:
         self._stop_asked = asyncio.Event()
         self._drain_over = asyncio.Event()
         self._mailer = open_mailer(settings.mail_url, settings.mail_from, settings.data_dir / "outbox", log)
-        if self._mailer.stays_here and how_exposed(settings):
+        if self._mailer.is_local and how_exposed(settings):
             log.warning("mail goes to the outbox, so everyone who reaches this server can sign in as anyone")
         if not settings.public_url and not is_loopback(settings.host):
             log.warning("TICKOVER_PUBLIC_URL is not set, so login links lead to this machine", links=self.url)
@@ -53,7 +53,7 @@ class Tickover:
         self._background = Background(store, mint.key_fingerprint(), wall_clock, log)
         operations = Operations(store, self._mailer, mint, policy, description)
         self._rpc = Dispatcher(operations, log, self._background.count_rejection)
-        mailbox = Mailbox(settings.data_dir / "outbox") if self._mailer.stays_here else None
+        mailbox = Mailbox(settings.data_dir / "outbox") if self._mailer.is_local else None
         site = Site(load_pages(description), mailbox, resend_seconds=settings.resend_seconds)
         trusted = settings.trusted_proxies
         self._handler = Handler(

@@ -1,4 +1,4 @@
-"""The scenarios that come with Tickover, as the console shows them: each with the clock that it makes this month."""
+"""The included scenarios for the console, each with the clock that it creates this month."""
 
 import asyncio
 from collections.abc import Iterator
@@ -18,43 +18,44 @@ class GalleryItem(Struct, frozen=True):
     title: str
     about: str
     params: Raw
-    """All that createTestClock takes."""
+    """The parameters of createTestClock."""
 
 
 class ScenarioGallery:
-    """Made when it is first asked for, and anew when a month has begun."""
+    """Caches the gallery's JSON for one month."""
 
     def __init__(self) -> None:
         self._month: Instant | None = None
-        self._written = b""
-        self._making = asyncio.Lock()
+        self._json = b""
+        self._lock = asyncio.Lock()
 
     async def to_json(self, now: Instant) -> bytes:
-        """The scenarios as JSON, those without a start of their own from the first day of the month of `now`."""
+        """Return the scenarios as JSON. A scenario without a start begins on the first day of the month of `now`."""
         month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-        async with self._making:
+        async with self._lock:
             if month != self._month:
-                self._written = await asyncio.to_thread(_write, month)
+                self._json = await asyncio.to_thread(_encode, month)
                 self._month = month
-        return self._written
+        return self._json
 
 
-def _write(month: Instant) -> bytes:
-    return json.encode(list(_shown(month)))
+def _encode(month: Instant) -> bytes:
+    return json.encode(list(_items(month)))
 
 
-def _shown(month: Instant) -> Iterator[GalleryItem]:
+def _items(month: Instant) -> Iterator[GalleryItem]:
     for name in scenarios.names():
         scenario = scenarios.load(name)
         try:
             plan = scenario.plan(_start(scenario, month))
         except ScenarioError:
-            continue  # it cannot start then, and the others can
+            # It cannot start in this month.
+            continue
         yield GalleryItem(name, scenario.title, scenario.about, Raw(plans.encode_json(plan)))
 
 
 def _start(scenario: Scenario, month: Instant) -> Instant:
-    """Its own, if it has one; ScenarioError when that is so far off that nobody would look for it."""
+    """Return the scenario's start, or `month` if it has none. Raise ScenarioError if it is over ten years away."""
     if scenario.start is None:
         return month
     earlier, later = sorted([scenario.start, month])

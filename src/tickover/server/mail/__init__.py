@@ -1,4 +1,4 @@
-"""Mailers: each keeps the promises of `mail.mailer.Mailer` in one way of sending."""
+"""Sending emails: `open_mailer` opens the mailer for TICKOVER_MAIL_URL."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from tickover.server.settings import OUTBOX, SettingError
 
 
 def open_mailer(url: str, sender: str, outbox: Path, log: BoundLogger) -> Mailer:
-    """The mailer that the URL names: the development outbox, or an SMTP server."""
+    """Open the development outbox or an SMTP mailer. Raise SettingError if the URL is invalid."""
     composer = Composer(sender)
     if url == OUTBOX:
         return Outbox(outbox, composer)

@@ -1,7 +1,7 @@
-"""Letters as people read them: from templates, in plain text and HTML, with headers that nothing can be put into.
+"""Renders emails from templates, as plain text and HTML.
 
-Their MIME form is always the same, two parts in quoted-printable, and is written here; the library's way to it, for any
-form there is, takes longer than all else in a sign-in.
+All emails have the same MIME structure: two quoted-printable parts. This module writes it directly, because the
+standard library's general encoder took longer than the rest of a sign-in.
 """
 
 from binascii import b2a_qp
@@ -21,19 +21,19 @@ _SUBJECTS = {
     EmailKind.LINK: "Sign in to Tickover",
     EmailKind.CODES_STOPPED: "Codes are switched off for your address",
 }
-# Quoted-printable writes every `=` as `=3D`, so no part can hold this.
+# Quoted-printable encodes every `=` as `=3D`, so no part contains this boundary.
 _BOUNDARY = "=_tickover"
 _MIME_HEADERS = ("MIME-Version: 1.0", f'Content-Type: multipart/alternative; boundary="{_BOUNDARY}"')
 
 
 class Composer:
-    """Writes letters from one sender. Raises SettingError if the sender is not an address."""
+    """Composes emails from one sender. Raises SettingError if the sender's address is invalid."""
 
     def __init__(self, sender: str) -> None:
         try:
             ((name, address),) = getaddresses([sender])
             self.sender_address = email_addresses.parse(address)
-            self._from = _written("From", Address(name, addr_spec=self.sender_address))
+            self._from = _encode_header("From", Address(name, addr_spec=self.sender_address))
         except ValueError:
             raise SettingError(
                 f"TICKOVER_MAIL_FROM must look like Tickover <login@example.com>, not {sender!r}."
@@ -47,38 +47,40 @@ class Composer:
             auto_reload=False,
         )
 
-    def compose(self, letter: Email) -> bytes:
-        """The letter as it goes over the wire, in UTF-8 where its address is not ASCII."""
+    def compose(self, email: Email) -> bytes:
+        """Return the email in its wire format. An address that is not ASCII is in UTF-8."""
         headers = (
-            # To the letter: the library would read an odd address, such as =?utf-8?q?x?=@example.com, otherwise.
-            f"To: {letter.to}",
-            f"Subject: {_SUBJECTS[letter.kind].format(secret=letter.secret)}",
-            f"Date: {format_datetime(letter.sent_at)}",
+            # Written verbatim: the library decodes addresses such as =?utf-8?q?x?=@example.com.
+            f"To: {email.to}",
+            f"Subject: {_SUBJECTS[email.kind].format(secret=email.secret)}",
+            f"Date: {format_datetime(email.sent_at)}",
             f"Message-ID: {make_msgid(domain=self._domain)}",
             "Auto-Submitted: auto-generated",
             *_MIME_HEADERS,
         )
-        # All of it was checked when it came in, or is ours; here is the last place where that can be seen to be so.
+        # The values were validated before. This is a second defence against header injection.
         if any("\r" in header or "\n" in header for header in headers):
             raise ValueError("a header has a line break in it")
         head = self._from + "".join(f"{header}\r\n" for header in headers).encode()
-        parts = _part("plain", self._render(letter, "txt")) + _part("html", self._render(letter, "html"))
+        parts = _encode_part("plain", self._render(email, "txt")) + _encode_part("html", self._render(email, "html"))
         return b"%b\r\n%b--%b--\r\n" % (head, parts, _BOUNDARY.encode())
 
-    def _render(self, letter: Email, form: str) -> str:
-        template = self._templates.get_template(f"{letter.kind}.{form}")
-        return template.render(secret=letter.secret, minutes=letter.lifetime_minutes, to=letter.to)
+    def _render(self, email: Email, extension: str) -> str:
+        template = self._templates.get_template(f"{email.kind}.{extension}")
+        return template.render(secret=email.secret, minutes=email.lifetime_minutes, to=email.to)
 
 
-def _part(kind: str, text: str) -> bytes:
-    """One of the two forms of a letter. Not every server takes eight bits or long lines, and every one takes this."""
-    head = f'--{_BOUNDARY}\r\nContent-Type: text/{kind}; charset="utf-8"\r\nContent-Transfer-Encoding: quoted-printable'
+def _encode_part(subtype: str, text: str) -> bytes:
+    """Return a MIME part in quoted-printable, because some servers reject 8-bit text and long lines."""
+    head = (
+        f'--{_BOUNDARY}\r\nContent-Type: text/{subtype}; charset="utf-8"\r\nContent-Transfer-Encoding: quoted-printable'
+    )
     body = b2a_qp(text.replace("\n", "\r\n").encode(), istext=True)
     return b"%b\r\n\r\n%b\r\n" % (head.encode(), body)
 
 
-def _written(name: str, value: Address) -> bytes:
-    """One header as it goes over the wire, encoded and folded where needed."""
+def _encode_header(name: str, value: Address) -> bytes:
+    """Return a header in its wire format, encoded and folded if necessary."""
     message = EmailMessage(policy=SMTP)
     message[name] = value
     return message.as_bytes().removesuffix(b"\r\n")

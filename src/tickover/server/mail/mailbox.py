@@ -1,4 +1,4 @@
-"""The mailbox of the development outbox: its letters as programs and the console read them."""
+"""The mailbox: reads the emails in the development outbox, for test programs and the console."""
 
 import asyncio
 import os
@@ -8,32 +8,32 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from email import message_from_bytes
 from email.message import Message
+from html import escape
 from itertools import islice
 from pathlib import Path
 from typing import Final, TypeVar
 
 from tickover.api.results import Result, StoredEmail, Timestamp
-from tickover.server.mail.email_pages import LetterPage, page_of_html, page_of_text
-from tickover.server.mail.outbox import CODE_HEADER, LINK_HEADER, STAMP
+from tickover.server.mail.outbox import CODE_HEADER, LINK_HEADER, TIMESTAMP_FORMAT
 
-_STAMP: Final = r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z"
-ID: Final = re.compile(rf"(?:n[0-9]{{12}}-{_STAMP}|{_STAMP}-[0-9]{{1,20}}-[0-9]{{1,20}})")
+_TIMESTAMP: Final = r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z"
+ID: Final = re.compile(rf"(?:n[0-9]{{12}}-{_TIMESTAMP}|{_TIMESTAMP}-[0-9]{{1,20}}-[0-9]{{1,20}})")
 """The name of an email's file without `.eml`. Names sort in the order of sending.
 
-The second form is that of earlier releases. It sorts by time, and before the first.
+Earlier releases used the second form. It sorts by time, and before the first form.
 """
 _MAX_READ: Final = 1000
-"""Of a full outbox, so that whoever asks for a letter that is not there is told so soon."""
+"""Emails that one request reads, so that a search in a full outbox ends soon."""
 _MAX_LISTED: Final = 100
-_LONGEST_HEAD: Final = 64 * 1024
-_LONGEST_LETTER: Final = 1024 * 1024
-"""Bytes; ours have a few thousand, and of a longer one no more is read."""
+_MAX_HEAD_BYTES: Final = 64 * 1024
+_MAX_EMAIL_BYTES: Final = 1024 * 1024
+"""The rest of a longer file is not read. Emails of this server have a few thousand bytes."""
 
 _T = TypeVar("_T")
 
 
-class ListedLetter(Result, frozen=True, kw_only=True):
-    """A letter among others."""
+class EmailSummary(Result, frozen=True, kw_only=True):
+    """An email in the list."""
 
     id: str
     to: str
@@ -43,83 +43,86 @@ class ListedLetter(Result, frozen=True, kw_only=True):
     login_url: str | None = None
 
 
-class WholeLetter(StoredEmail, frozen=True, kw_only=True):
-    """A letter with all that there is to see of it."""
+class EmailDetails(StoredEmail, frozen=True, kw_only=True):
+    """An email with its headers and its source."""
 
     headers: list[tuple[str, str]]
     source: str
 
 
 class Mailbox:
-    """Reads what the outbox of any process has kept in this folder."""
+    """Reads the emails that any server process has written to an outbox folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    async def latest(self, to: str) -> StoredEmail | None:
-        """The newest letter to an address, if it is among the last thousand."""
+    async def latest_email(self, to: str) -> StoredEmail | None:
+        """Return the newest email to an address, if it is among the last 1,000."""
         return await asyncio.to_thread(self._latest, to)
 
-    async def letters(self) -> list[ListedLetter]:
-        """The last hundred letters, the newest first."""
-        return await asyncio.to_thread(lambda: list(islice(self._listed(), _MAX_LISTED)))
+    async def list_emails(self) -> list[EmailSummary]:
+        """Return the last 100 emails, newest first."""
+        return await asyncio.to_thread(lambda: list(islice(self._summaries(), _MAX_LISTED)))
 
-    async def letter(self, id: str) -> WholeLetter | None:
-        """A letter by its id, if there is one."""
-        return await asyncio.to_thread(self._read, id, _whole)
+    async def get_email(self, id: str) -> EmailDetails | None:
+        """Return an email, or None if there is none with this id."""
+        return await asyncio.to_thread(self._read, id, _to_details)
 
-    async def page(self, id: str) -> LetterPage | None:
-        """A letter as a person sees it, if there is one."""
-        return await asyncio.to_thread(self._read, id, _page)
+    async def get_html(self, id: str) -> bytes | None:
+        """Return the HTML of an email, or None if there is none with this id.
+
+        The HTML is not sanitized. Serve it in a sandbox, with a Content-Security-Policy.
+        """
+        return await asyncio.to_thread(self._read, id, _to_html)
 
     def _latest(self, to: str) -> StoredEmail | None:
-        wanted = f"\r\nTo: {to}\r\n".encode()
+        header = f"\r\nTo: {to}\r\n".encode()
 
-        def kept(id: str, written: bytes) -> StoredEmail | None:
-            return _kept(id, written) if wanted in written.partition(b"\r\n\r\n")[0] else None
+        def to_email(id: str, source: bytes) -> StoredEmail | None:
+            return _to_email(id, source) if header in source.partition(b"\r\n\r\n")[0] else None
 
-        return next(filter(None, (self._read(id, kept) for id in self._ids())), None)
+        return next(filter(None, (self._read(id, to_email) for id in self._ids())), None)
 
-    def _listed(self) -> Iterator[ListedLetter]:
-        return filter(None, (self._read(id, _listed, _LONGEST_HEAD) for id in self._ids()))
+    def _summaries(self) -> Iterator[EmailSummary]:
+        return filter(None, (self._read(id, _to_summary, _MAX_HEAD_BYTES) for id in self._ids()))
 
     def _ids(self) -> list[str]:
-        """Of the last letters, the newest first."""
+        """Return the ids of the last emails, newest first."""
         try:
             names = [file.name.removesuffix(".eml") for file in self._folder.iterdir() if file.suffix == ".eml"]
         except OSError:
             return []
         return sorted(filter(ID.fullmatch, names), reverse=True)[:_MAX_READ]
 
-    def _read(self, id: str, view: Callable[[str, bytes], _T | None], most: int = _LONGEST_LETTER) -> _T | None:
-        """A view of a letter; None when there is none, its owner has just deleted it, or it is none of ours."""
+    def _read(self, id: str, convert: Callable[[str, bytes], _T | None], limit: int = _MAX_EMAIL_BYTES) -> _T | None:
+        """Read and convert an email. Return None if the file is missing or is not an email of this server."""
         if not ID.fullmatch(id):
             return None
         try:
-            return view(id, _content(self._folder / f"{id}.eml", most))
+            return convert(id, _read_file(self._folder / f"{id}.eml", limit))
         except (OSError, ValueError, RecursionError):
             return None
 
 
-def _content(path: Path, most: int) -> bytes:
-    """The beginning of a file; OSError when it is no ordinary one, of which some would never end, or never begin."""
+def _read_file(path: Path, limit: int) -> bytes:
+    """Read the start of a regular file. Raise OSError for others: some have no end, and some block."""
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError("it is no ordinary file")
-        return file.read(most)
+            raise OSError("not a regular file")
+        return file.read(limit)
 
 
 def _sent_at(id: str) -> datetime:
-    """ValueError when it is no instant."""
+    """Return the timestamp in an id. Raise ValueError if it is invalid."""
     parts = id.split("-")
-    return datetime.strptime(parts[id.startswith("n")], STAMP).replace(tzinfo=UTC)
+    return datetime.strptime(parts[id.startswith("n")], TIMESTAMP_FORMAT).replace(tzinfo=UTC)
 
 
-def _listed(id: str, written: bytes) -> ListedLetter | None:
-    head = message_from_bytes(written.partition(b"\r\n\r\n")[0])
+def _to_summary(id: str, source: bytes) -> EmailSummary | None:
+    head = message_from_bytes(source.partition(b"\r\n\r\n")[0])
     if "To" not in head:
         return None
-    return ListedLetter(
+    return EmailSummary(
         id=id,
         to=_header(head, "To") or "",
         subject=_header(head, "Subject") or "",
@@ -129,53 +132,57 @@ def _listed(id: str, written: bytes) -> ListedLetter | None:
     )
 
 
-def _kept(id: str, written: bytes) -> StoredEmail:
-    letter = message_from_bytes(written)
+def _to_email(id: str, source: bytes) -> StoredEmail:
+    message = message_from_bytes(source)
     return StoredEmail(
         id=id,
-        to=_header(letter, "To") or "",
-        subject=_header(letter, "Subject") or "",
+        to=_header(message, "To") or "",
+        subject=_header(message, "Subject") or "",
         sent_at=_sent_at(id),
-        code=_header(letter, CODE_HEADER),
-        login_url=_header(letter, LINK_HEADER),
-        text=_part(letter, "text/plain") or "",
+        code=_header(message, CODE_HEADER),
+        login_url=_header(message, LINK_HEADER),
+        text=_part(message, "text/plain") or "",
     )
 
 
-def _whole(id: str, written: bytes) -> WholeLetter | None:
-    kept = _kept(id, written)
-    headers = [(_text(name), _unfolded(value)) for name, value in message_from_bytes(written).raw_items()]
-    source = written.decode("utf-8", "replace").replace("\r\n", "\n")
-    return WholeLetter(**{name: getattr(kept, name) for name in kept.__struct_fields__}, headers=headers, source=source)
+def _to_details(id: str, source: bytes) -> EmailDetails:
+    email = _to_email(id, source)
+    headers = [(_decode(name), _unfold(value)) for name, value in message_from_bytes(source).raw_items()]
+    text = source.decode("utf-8", "replace").replace("\r\n", "\n")
+    return EmailDetails(
+        **{name: getattr(email, name) for name in email.__struct_fields__}, headers=headers, source=text
+    )
 
 
-def _page(id: str, written: bytes) -> LetterPage | None:
+def _to_html(id: str, source: bytes) -> bytes:
     _sent_at(id)
-    letter = message_from_bytes(written)
-    html = _part(letter, "text/html")
-    return page_of_text(_part(letter, "text/plain") or "") if html is None else page_of_html(html)
+    message = message_from_bytes(source)
+    html = _part(message, "text/html")
+    if html is None:
+        html = f"<!doctype html>\n<pre>{escape(_part(message, 'text/plain') or '')}</pre>\n"
+    return html.encode()
 
 
-def _header(letter: Message, name: str) -> str | None:
-    """The first header of that name, on one line."""
-    values = (value for key, value in letter.raw_items() if key.lower() == name.lower())
+def _header(message: Message, name: str) -> str | None:
+    """Return the first header with this name, on one line."""
+    values = (value for key, value in message.raw_items() if key.lower() == name.lower())
     first = next(values, None)
-    return None if first is None else _unfolded(first)
+    return None if first is None else _unfold(first)
 
 
-def _unfolded(value: str) -> str:
-    return re.sub(r"\r?\n", "", _text(value))
+def _unfold(value: str) -> str:
+    return re.sub(r"\r?\n", "", _decode(value))
 
 
-def _text(raw: str) -> str:
-    """As the library keeps bytes that are not ASCII, so the text that they were."""
+def _decode(raw: str) -> str:
+    """Decode UTF-8 in a header. The library returns bytes that are not ASCII as surrogates."""
     return raw.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _part(letter: Message, kind: str) -> str | None:
-    """The first part of a kind, as text."""
-    for part in letter.walk():
+def _part(message: Message, content_type: str) -> str | None:
+    """Return the first part with this content type, as text."""
+    for part in message.walk():
         content = part.get_payload(decode=True)
-        if part.get_content_type() == kind and isinstance(content, bytes):
+        if part.get_content_type() == content_type and isinstance(content, bytes):
             return content.decode("utf-8", "replace").replace("\r\n", "\n")
     return None

@@ -1,4 +1,4 @@
-"""The interface `Mailer`: delivers one email at a time."""
+"""The interface `Mailer`, which delivers emails."""
 
 from enum import StrEnum
 from typing import Protocol
@@ -27,7 +27,7 @@ class Email(Struct, frozen=True):
     sent_at: Instant
 
 
-class MailRefused(Exception):
+class MailRejected(Exception):
     """The email was not accepted."""
 
 
@@ -36,11 +36,11 @@ class MailOutcomeUnknown(Exception):
 
 
 class Mailer(Protocol):
-    stays_here: bool
+    is_local: bool
     """True if emails never leave this machine. Every client of the server can then read them."""
 
     async def deliver(self, email: Email) -> None:
-        """Return when the email is accepted; otherwise raise MailRefused or MailOutcomeUnknown."""
+        """Return when the email is accepted; otherwise raise MailRejected or MailOutcomeUnknown."""
 
     async def close(self) -> None:
         """Close all connections."""

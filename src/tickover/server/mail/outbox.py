@@ -1,4 +1,4 @@
-"""The development outbox: letters are kept as files and shown on the terminal, and never leave the machine."""
+"""The development outbox: writes emails to files and prints them. They never leave the machine."""
 
 import asyncio
 import fcntl
@@ -12,19 +12,19 @@ from pathlib import Path
 
 from tickover.api.terminal import escape
 from tickover.server.mail.compose import Composer
-from tickover.server.mail.mailer import Email, EmailKind, MailRefused
+from tickover.server.mail.mailer import Email, EmailKind, MailRejected
 from tickover.server.settings import SettingError
 
-STAMP = "%Y%m%dT%H%M%S.%fZ"
+TIMESTAMP_FORMAT = "%Y%m%dT%H%M%S.%fZ"
 SEQUENCE_FILE = ".sequence"
 CODE_HEADER = "X-Tickover-Code"
 LINK_HEADER = "X-Tickover-Link"
 _HEADERS = {EmailKind.CODE: CODE_HEADER, EmailKind.LINK: LINK_HEADER}
-"""In letters that stay here, for programs that read them."""
+"""Additional headers of emails in the outbox, for programs."""
 
 
 class Outbox:
-    stays_here = True
+    is_local = True
 
     def __init__(self, folder: Path, composer: Composer) -> None:
         self._folder = folder
@@ -32,39 +32,39 @@ class Outbox:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise SettingError(f"The outbox {folder} cannot be made: {error.strerror}.") from None
+            raise SettingError(f"Cannot create the outbox {folder}: {error.strerror}.") from None
 
     async def deliver(self, email: Email) -> None:
         try:
-            await asyncio.to_thread(self._keep, email)
+            await asyncio.to_thread(self._write, email)
         except OSError as error:
-            raise MailRefused from error
-        # A terminal that went away, or that nobody reads, is no reason to refuse a email that was kept.
+            raise MailRejected from error
+        # The email is stored, so a closed or blocked terminal doesn't matter.
         with suppress(OSError, ValueError):
             if _can_print():
                 line = f"  ✉ {email.to}  {email.kind.replace('_', ' ')}  {email.secret}".rstrip()
                 print(escape(line), flush=True)
 
-    def _keep(self, letter: Email) -> None:
-        """Write the letter whole or not at all, under a name that sorts in the order of sending."""
-        name = f"n{_next_number(self._folder):012}-{letter.sent_at:{STAMP}}"
-        header = f"{_HEADERS[letter.kind]}: {letter.secret}\r\n" if letter.kind in _HEADERS else ""
-        unfinished = self._folder / f".{name}"
+    def _write(self, email: Email) -> None:
+        """Write the email atomically. File names sort in the order of sending."""
+        name = f"n{_next_number(self._folder):012}-{email.sent_at:{TIMESTAMP_FORMAT}}"
+        header = f"{_HEADERS[email.kind]}: {email.secret}\r\n" if email.kind in _HEADERS else ""
+        temporary = self._folder / f".{name}"
         try:
-            with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(header.encode() + self._composer.compose(letter))
-            unfinished.rename(self._folder / f"{name}.eml")
+            with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(header.encode() + self._composer.compose(email))
+            temporary.rename(self._folder / f"{name}.eml")
         finally:
-            unfinished.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: the outbox keeps no file open."""
 
 
 def _next_number(folder: Path) -> int:
-    """Return a number greater than all before it, also those of other processes and of earlier runs.
+    """Return a number greater than all earlier ones, across processes and restarts.
 
-    The wall clock can be set back, so it cannot say which email is newer.
+    The system clock can be set back, so timestamps don't give the order of emails.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
     with os.fdopen(os.open(folder / SEQUENCE_FILE, flags, 0o600), "r+b", buffering=0) as file:
@@ -81,8 +81,9 @@ def _highest_number(folder: Path) -> int:
 
 
 def _can_print() -> bool:
-    """Whether a line goes out at once: a pipe that nobody empties would hold up the whole server."""
+    """Return whether stdout accepts a line now. A full pipe would block the whole server."""
     try:
         return bool(select.select([], [sys.stdout.fileno()], [], 0)[1])
     except (UnsupportedOperation, AttributeError):
-        return True  # it is no file, but something in this process, or nothing at all
+        # stdout is not a file.
+        return True

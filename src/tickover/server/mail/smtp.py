@@ -1,4 +1,4 @@
-"""Real mail: ten seconds at the most for each letter, over connections that are kept for the next."""
+"""Sends emails by SMTP, with a time limit for each email, over connections that are reused."""
 
 import asyncio
 import re
@@ -12,151 +12,150 @@ from structlog.stdlib import BoundLogger
 
 from tickover.api.limits import MAIL_CONVERSATION
 from tickover.server.mail.compose import Composer
-from tickover.server.mail.mailer import Email, MailOutcomeUnknown, MailRefused
+from tickover.server.mail.mailer import Email, MailOutcomeUnknown, MailRejected
 from tickover.server.settings import SettingError, is_loopback
 
-_STILL_THERE_SECONDS = 1.0
+_REUSE_TIMEOUT_SECONDS = 1.0
 _IDLE_SECONDS = 15.0
-_NOT_ON_ONE_LINE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_CONTROL_CHARACTERS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class SmtpMailer:
-    stays_here = False
+    is_local = False
 
-    def __init__(
-        self, url: str, composer: Composer, log: BoundLogger, conversation: timedelta = MAIL_CONVERSATION
-    ) -> None:
+    def __init__(self, url: str, composer: Composer, log: BoundLogger, timeout: timedelta = MAIL_CONVERSATION) -> None:
         try:
             parts = urlsplit(url)
             port = parts.port
         except ValueError:
             port = 0
         if port == 0:
-            raise SettingError("TICKOVER_MAIL_URL must have a host, and a port from 1 to 65535 or none.")
+            raise SettingError("TICKOVER_MAIL_URL must have a host. Its port, if any, must be from 1 to 65535.")
         if not parts.hostname or parts.path not in ("", "/") or parts.query or parts.fragment:
             raise SettingError("TICKOVER_MAIL_URL must look like smtp://user:password@host:587 or smtps://….")
         self._host = parts.hostname
         self._port = port or (465 if parts.scheme == "smtps" else 587)
         self._user = unquote(parts.username) if parts.username else None
         self._password = unquote(parts.password) if parts.password else None
-        self._tls_from_the_start = parts.scheme == "smtps"
+        self._uses_implicit_tls = parts.scheme == "smtps"
         self._composer = composer
         self._log = log
-        self._seconds = conversation.total_seconds()
+        self._timeout_seconds = timeout.total_seconds()
         self._idle: dict[SMTP, asyncio.TimerHandle] = {}
 
     async def deliver(self, email: Email) -> None:
         _check_recipient(email.to)
-        server = None
-        # What is known if the conversation breaks off: until the email itself is under way, it was not accepted.
-        if_broken_off: type[Exception] = MailRefused
+        connection = None
+        # Until DATA begins, an interrupted conversation means that the email was not accepted.
+        if_interrupted: type[Exception] = MailRejected
         try:
-            async with asyncio.timeout(self._seconds):
-                server = await self._addressed(email)
-                if_broken_off = MailOutcomeUnknown
-                await server.data(self._composer.compose(email))
-            self._keep(server)
-            server = None
-        except SMTPResponseException as answer:
-            # Only the code: the server's words may repeat the address.
-            self._log.warning("the mail server refused a email", answer=answer.code)
-            raise (MailRefused if 400 <= answer.code <= 599 else if_broken_off) from answer
+            async with asyncio.timeout(self._timeout_seconds):
+                connection = await self._start_email(email)
+                if_interrupted = MailOutcomeUnknown
+                await connection.data(self._composer.compose(email))
+            self._release(connection)
+            connection = None
+        except SMTPResponseException as response:
+            # Log only the code, because the text may contain the email address.
+            self._log.warning("the mail server rejected an email", code=response.code)
+            raise (MailRejected if 400 <= response.code <= 599 else if_interrupted) from response
         except (SMTPException, OSError) as error:
-            self._log.warning("the mail server does not answer", error=type(error).__name__)
-            raise if_broken_off from error
+            self._log.warning("the mail server does not respond", error=type(error).__name__)
+            raise if_interrupted from error
         finally:
-            if server is not None:
-                server.close()
+            if connection is not None:
+                connection.close()
 
-    async def _addressed(self, letter: Email) -> SMTP:
-        """A connection, kept or new, on which the letter's sender and recipient were accepted."""
+    async def _start_email(self, email: Email) -> SMTP:
+        """Send sender and recipient on an idle or a new connection, and return the connection."""
         if self._idle:
-            server = self._take()
+            connection = self._take_idle()
             try:
-                async with asyncio.timeout(_STILL_THERE_SECONDS):
-                    await _or_close(server, self._say_sender(server, letter))
+                async with asyncio.timeout(_REUSE_TIMEOUT_SECONDS):
+                    await _close_on_failure(connection, self._send_sender(connection, email))
             except (SMTPException, OSError):
-                # Where one is dead the others will be: better to greet anew than to ask them all.
+                # The other idle connections are probably dead too.
                 while self._idle:
-                    self._take().close()
+                    self._take_idle().close()
             else:
-                return await _or_close(server, self._say_recipient(server, letter))
-        server = self._server()
-        return await _or_close(server, self._greet_and_address(server, letter))
+                return await _close_on_failure(connection, self._send_recipient(connection, email))
+        connection = self._new_connection()
+        return await _close_on_failure(connection, self._connect(connection, email))
 
-    async def _greet_and_address(self, server: SMTP, letter: Email) -> None:
-        await server.connect()
-        if server.is_ehlo_or_helo_needed:
-            await server.ehlo()
-        await self._say_sender(server, letter)
-        await self._say_recipient(server, letter)
+    async def _connect(self, connection: SMTP, email: Email) -> None:
+        await connection.connect()
+        if connection.is_ehlo_or_helo_needed:
+            await connection.ehlo()
+        await self._send_sender(connection, email)
+        await self._send_recipient(connection, email)
 
-    def _keep(self, server: SMTP) -> None:
-        """Keep the connection for the next letter, but not for long: servers count those that are open."""
-        self._idle[server] = asyncio.get_running_loop().call_later(_IDLE_SECONDS, self._let_go, server)
+    def _release(self, connection: SMTP) -> None:
+        """Keep the connection for the next email for a short time. Mail servers limit open connections."""
+        self._idle[connection] = asyncio.get_running_loop().call_later(_IDLE_SECONDS, self._close_idle, connection)
 
-    def _let_go(self, server: SMTP) -> None:
-        del self._idle[server]
-        server.close()
+    def _close_idle(self, connection: SMTP) -> None:
+        del self._idle[connection]
+        connection.close()
 
-    def _take(self) -> SMTP:
-        """The connection that was used last."""
-        server, timer = self._idle.popitem()
+    def _take_idle(self) -> SMTP:
+        """Return the idle connection that was used last."""
+        connection, timer = self._idle.popitem()
         timer.cancel()
-        return server
+        return connection
 
-    async def _say_sender(self, server: SMTP, letter: Email) -> None:
-        parameters = [] if letter.to.isascii() else [b"SMTPUTF8"]
-        if parameters and not server.supports_extension("smtputf8"):
-            raise SMTPNotSupported("the server takes ASCII addresses only")
-        await _say(server, b"MAIL FROM:<%b>" % self._composer.sender_address.encode(), *parameters)
+    async def _send_sender(self, connection: SMTP, email: Email) -> None:
+        parameters = [] if email.to.isascii() else [b"SMTPUTF8"]
+        if parameters and not connection.supports_extension("smtputf8"):
+            raise SMTPNotSupported("the server accepts ASCII addresses only")
+        await _send_command(connection, b"MAIL FROM:<%b>" % self._composer.sender_address.encode(), *parameters)
 
-    async def _say_recipient(self, server: SMTP, letter: Email) -> None:
-        await _say(server, b"RCPT TO:<%b>" % letter.to.encode())
+    async def _send_recipient(self, connection: SMTP, email: Email) -> None:
+        await _send_command(connection, b"RCPT TO:<%b>" % email.to.encode())
 
-    def _server(self) -> SMTP:
+    def _new_connection(self) -> SMTP:
+        # A password is never sent without TLS, except to loopback. Without a password, TLS is optional.
+        needs_tls = self._user and not self._uses_implicit_tls and not is_loopback(self._host)
         return SMTP(
             hostname=self._host,
             port=self._port,
             username=self._user,
             password=self._password,
-            use_tls=self._tls_from_the_start,
-            # A password never crosses a network in the clear; without one, TLS is used when it is offered.
-            start_tls=True if self._user and not self._tls_from_the_start and not is_loopback(self._host) else None,
-            timeout=self._seconds,
+            use_tls=self._uses_implicit_tls,
+            start_tls=True if needs_tls else None,
+            timeout=self._timeout_seconds,
         )
 
     async def close(self) -> None:
-        servers = [self._take() for _ in range(len(self._idle))]
-        await asyncio.gather(*(_say_goodbye(server) for server in servers))
+        connections = [self._take_idle() for _ in range(len(self._idle))]
+        await asyncio.gather(*(_quit(connection) for connection in connections))
 
 
 def _check_recipient(address: str) -> None:
-    """Refuse an address that would end its SMTP command. It was checked before; this guards against a mistake there."""
-    if _NOT_ON_ONE_LINE.search(address):
+    """Raise ValueError for an address that would end its SMTP command. Addresses were validated before."""
+    if _CONTROL_CHARACTERS.search(address):
         raise ValueError("the recipient's address has a control character in it")
 
 
-async def _say(server: SMTP, *command: bytes) -> None:
-    """Say who it is from or to. The addresses were checked by us, and are said to the letter."""
-    response = await server.execute_command(*command)
+async def _send_command(connection: SMTP, *command: bytes) -> None:
+    """Send a MAIL or RCPT command verbatim. aiosmtplib would reformat the address."""
+    response = await connection.execute_command(*command)
     if response.code not in (250, 251):
         raise SMTPResponseException(response.code, response.message)
 
 
-async def _or_close(server: SMTP, talk: Awaitable[object]) -> SMTP:
-    """The connection after this talk; closed if it does not come to its end, even for want of time."""
-    came_to_its_end = False
+async def _close_on_failure(connection: SMTP, conversation: Awaitable[object]) -> SMTP:
+    """Await the conversation and return the connection. Close the connection on an error or cancellation."""
+    is_done = False
     try:
-        await talk
-        came_to_its_end = True
+        await conversation
+        is_done = True
     finally:
-        if not came_to_its_end:
-            server.close()
-    return server
+        if not is_done:
+            connection.close()
+    return connection
 
 
-async def _say_goodbye(server: SMTP) -> None:
+async def _quit(connection: SMTP) -> None:
     with suppress(SMTPException, OSError):
-        await server.quit(timeout=_STILL_THERE_SECONDS)
-    server.close()
+        await connection.quit(timeout=_REUSE_TIMEOUT_SECONDS)
+    connection.close()

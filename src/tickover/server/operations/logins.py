@@ -21,7 +21,7 @@ from tickover.server.domain.logins import (
 )
 from tickover.server.domain.rate_limits import Buckets
 from tickover.server.domain.tokens import Mint
-from tickover.server.mail.mailer import Email, EmailKind, Mailer, MailOutcomeUnknown, MailRefused
+from tickover.server.mail.mailer import Email, EmailKind, Mailer, MailOutcomeUnknown, MailRejected
 from tickover.server.operations.callers import Caller, Policy
 from tickover.server.storage.store import NewSession, Store
 
@@ -50,7 +50,7 @@ class LoginOperations:
         email = self._compose(send, secret, claim)
         await self._deliver(email, send)
         # With real mail, a loginUrl in the response would give the account to any caller.
-        returns_link = email.kind is EmailKind.LINK and self._mailer.stays_here
+        returns_link = email.kind is EmailKind.LINK and self._mailer.is_local
         return Sent("ok", email.secret) if returns_link else Sent("ok")
 
     def _new_send(self, params: SendLoginCodeEmailParams, secret: str, caller: Caller) -> Send:
@@ -71,7 +71,7 @@ class LoginOperations:
         message = "The mail server did not accept the email. Try again."
         try:
             await self._mailer.deliver(email)
-        except MailRefused:
+        except MailRejected:
             await self._store.undo_send(send)
             raise Rejection(Reason.MAIL_NOT_SENT, message) from None
         except MailOutcomeUnknown:
