@@ -57,6 +57,8 @@ MAX_BATCH_BYTES: Final = 8 * 1024 * 1024
 MAX_UNFINISHED_BYTES: Final = 64 * 1024 * 1024
 """Of the responses to all unfinished batches of a process."""
 MAX_LARGE_CALLS: Final = 32
-"""Calls with large responses that a process runs at once for batches; others wait."""
+"""Calls with much data that a process runs at the same time. Further ones wait."""
+MAX_SMALL_PARAMS: Final = 16 * 1024
+"""Bytes of parameters above which a call is large."""
 MAX_FAULTS: Final = 10_000
 """More than a request within its counts can have; keeps the answer to a hostile one bounded."""

@@ -12,7 +12,7 @@ from structlog.stdlib import BoundLogger
 
 from tickover.api import ids, timestamps
 from tickover.api.errors import Reason, Rejection, unavailable
-from tickover.api.limits import MAX_BATCH, MAX_LARGE_CALLS
+from tickover.api.limits import MAX_BATCH, MAX_LARGE_CALLS, MAX_SMALL_PARAMS
 from tickover.api.timestamps import Instant
 from tickover.server.domain import response_sizes
 from tickover.server.failure_log import FailureLog
@@ -65,7 +65,7 @@ class Dispatcher:
             envelope.check_nesting(body)
             request = envelope.try_fast_decode(body)
             if request is not None:
-                return await self._run(request, context)
+                return await self._run_single(request, context)
             text = envelope.decode_text(body)
             if text.lstrip(" \t\r\n").startswith("["):
                 return await self._run_batch(text, context)
@@ -110,7 +110,15 @@ class Dispatcher:
 
     async def _run_call(self, text: str, context: Context) -> CallResponse:
         request = _decode_request(text)
-        return request if isinstance(request, CallResponse) else await self._run(request, context)
+        return request if isinstance(request, CallResponse) else await self._run_single(request, context)
+
+    async def _run_single(self, request: Request, context: Context) -> CallResponse:
+        """Run a call that is not in a batch; at most MAX_LARGE_CALLS that need much memory at the same time."""
+        operation = OPERATIONS.get(request.method)
+        if len(request.params) <= MAX_SMALL_PARAMS and not (operation and operation.copies_schedule):
+            return await self._run(request, context)
+        async with self._large_calls:
+            return await self._run(request, context)
 
     async def _run(self, request: Request, context: Context) -> CallResponse:
         now = context.now()

@@ -112,7 +112,7 @@ def decode_text(body: bytes) -> str:
         try:
             json.decode(text, type=Raw)
         except DecodeError:
-            text = _LONE_SURROGATE.sub(lambda found: "\\u0000" if found["lone"] else found[0], text)
+            text = _UP_TO_LONE_SURROGATE.sub(_replace_lone_surrogate, text)
             json.decode(text, type=Raw)
     except UnicodeDecodeError as error:
         raise _parse_error(f"invalid UTF-8 at byte {error.start}") from None
@@ -121,10 +121,16 @@ def decode_text(body: bytes) -> str:
     return text
 
 
-# The pattern consumes escaped backslashes and surrogate pairs, so that nothing inside them matches as `lone`.
-_LONE_SURROGATE: Final = re.compile(
-    r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+_SURROGATE_PAIR: Final = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_SURROGATE: Final = r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+# Matches everywhere and consumes whole escapes, so that it reads the text once.
+_UP_TO_LONE_SURROGATE: Final = re.compile(
+    rf"((?:[^\\]++|{_SURROGATE_PAIR}|(?!{_SURROGATE})\\?.)*+)({_SURROGATE}|\Z)", re.DOTALL
 )
+
+
+def _replace_lone_surrogate(found: re.Match[str]) -> str:
+    return found[1] + r"\u0000" if found[2] else found[1]
 
 
 def _parse_error(why: str) -> Rejection:

@@ -68,6 +68,8 @@ class Operation(Struct, frozen=True, kw_only=True):
     takes_idempotency_key: bool = False
     limited_per_client: bool = False
     """Whether the rate limit of the client's network counts the call. It counts invalid parameters too."""
+    copies_schedule: bool = False
+    """Whether a small request can write a large schedule."""
     max_result: int = response_sizes.MAX_SMALL_RESULT
     """The maximum size of the result in JSON, in bytes."""
     reasons: Sequence[Reason] = ()
@@ -164,6 +166,7 @@ OPERATIONS: Final = {
         result=OneClock,
         max_result=response_sizes.MAX_CLOCK_RESULT,
         handler=lambda operations: operations.clocks.fork_test_clock,
+        copies_schedule=True,
         needs_token=True,
         is_extension=True,
         reasons=(*_CLOCK_REASONS, Reason.RATE_LIMITED),
