@@ -16,7 +16,7 @@ from bench.results import Slot
 from tickover.api.ids import uuid7
 from tickover.api.timestamps import from_micros
 from tickover.server.storage.migrations import migrations
-from tickover.server.storage.sqlite.store import _CLOCK, _SCHEDULE
+from tickover.server.storage.sqlite.store import FIND_CLOCK, FIND_SCHEDULE
 
 BATCHES = (1, 16, 64)
 _CLOCKS = 1000
@@ -65,9 +65,9 @@ class BareSqlite:
         self._advanced += 1
         place = self._advanced % _CLOCKS
         key, owner, to = self._keys[place], self._owner(place), _START + self._advanced * 1_000_000
-        assert self._db.execute(_CLOCK, (key, owner)).fetchone()
+        assert self._db.execute(FIND_CLOCK, (key, owner)).fetchone()
         self._db.execute(_MOVE, (to, key))
-        assert self._db.execute(_SCHEDULE, (key,)).fetchone()
+        assert self._db.execute(FIND_SCHEDULE, (key,)).fetchone()
 
     def _create(self) -> bytes:
         key, owner = self._new_key(), self._owner(self._created)

@@ -60,7 +60,7 @@ def test_a_server_goes_on_where_it_was_on_another_database(tmp_path: Path, targe
 def test_what_is_wrong_is_one_sentence(tmp_path: Path, target: str, postgres: PostgresServer) -> None:
     ran = run_tickover(tmp_path, "copy", SOURCE, target)
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert "tickover: There is no database .tickover/tickover.db.\n" in ran.stderr
+    assert "tickover: The database .tickover/tickover.db doesn't exist. Check the path of the source.\n" in ran.stderr
     assert "Traceback" not in ran.stderr
     assert postgres.password not in ran.stderr
     assert not (tmp_path / ".tickover").exists()

@@ -38,7 +38,7 @@ from tests.support.postgres import PostgresServer
 from tickover.server.domain.logins import Claimed, TooSoon, Try
 from tickover.server.settings import SettingError
 from tickover.server.storage.copy import Copied, copy
-from tickover.server.storage.copy_ends import TABLES
+from tickover.server.storage.copy_source import TABLES
 from tickover.server.storage.migrations import migrations
 from tickover.server.storage.store import Created, ExistingClock, Quota, QuotaExceeded, StoredClock
 
@@ -352,7 +352,7 @@ async def test_a_chunk_is_written_whole_or_not_at_all(
         else """create trigger refuse before insert on tokens when new.expires_at = 150
                 begin select raise(abort, 'no'); end""",
     )
-    with pytest.raises(SettingError, match="was broken off"):
+    with pytest.raises(SettingError, match="was interrupted"):
         await copy(source, target, silent)
     [(count, last)] = execute(target, "select count(*), max(expires_at) from tokens")
     assert (int(count), int(last)) == (100, 100)
@@ -388,7 +388,7 @@ CHANGES = {
 def change_sql(name: str, url: str) -> str:
     """Change every row that is not the database's own."""
     changed = CHANGES[name].format(bytes="blob" if url.startswith("sqlite") else "bytea")
-    copied = next(table.copied for table in TABLES if table.name == name)
+    copied = next(table.condition for table in TABLES if table.name == name)
     return f"update {name} set {changed} where {copied}"
 
 
@@ -413,12 +413,12 @@ async def test_a_target_that_holds_other_data_is_refused_and_not_touched(
     source, target = urls
     await fill(source)
     await copy(source, target, silent)
-    copied = next(table.copied for table in TABLES if table.name == name)
+    copied = next(table.condition for table in TABLES if table.name == name)
     execute(source, f"delete from {name} where {copied}")
     execute(source, change_sql("users", source))  # which would be the first to be written
     sum_of_users = "select sum(created_at) from users"
     before = execute(target, sum_of_users)
-    with pytest.raises(SettingError, match=f"holds other data: .*{name if name != 'users' else ''}.*Nothing was"):
+    with pytest.raises(SettingError, match=f"contains other data: .*{name if name != 'users' else ''}.*Nothing was"):
         await copy(source, target, silent)
     assert execute(target, sum_of_users) == before
 
@@ -427,7 +427,7 @@ async def test_a_target_in_use_by_others_is_refused(urls: tuple[str, str]) -> No
     source, target = urls
     await fill(source, seed=1)
     filled = await fill(target, seed=2)
-    with pytest.raises(SettingError, match="holds other data"):
+    with pytest.raises(SettingError, match="contains other data"):
         await copy(source, target, silent)
     async with open_at(target) as store:
         assert await store.user_of_token(filled.tokens[0], NOW) is not None
@@ -440,7 +440,7 @@ async def test_a_target_in_use_by_others_is_refused(urls: tuple[str, str]) -> No
 async def test_harm_done_to_the_copy_is_noticed(urls: tuple[str, str], execute: Execute, name: str, harm: str) -> None:
     source, target = urls
     await fill(source)
-    copied = next(table.copied for table in TABLES if table.name == name)
+    copied = next(table.condition for table in TABLES if table.name == name)
 
     def report(doing: str, done: int, of: int) -> None:
         if doing == "checking users" and done == of / 2:
@@ -475,7 +475,7 @@ async def test_a_target_that_goes_away_is_told_in_one_sentence(tmp_path: Path) -
             if doing == "copying clocks" and server.is_running:
                 server.stop("immediate")
 
-        with pytest.raises(SettingError, match=r"was broken off: .+[^.]\. What was copied stays; run it again"):
+        with pytest.raises(SettingError, match=r"was interrupted: .+[^.]\. Run it again to continue"):
             await copy(source, target, report)
         server.start()
         assert written(await copy(source, target, silent))["users"] == 0
@@ -496,7 +496,7 @@ async def test_a_source_that_is_not_there_is_refused_and_nothing_is_made(
     tmp_path: Path, target_kind: str, postgres: PostgresServer, execute: Execute
 ) -> None:
     target = postgres.create_database() if target_kind == "postgres" else f"sqlite:///{tmp_path / 'target.db'}"
-    with pytest.raises(SettingError, match=r"There is no database .*source\.db"):
+    with pytest.raises(SettingError, match=r"The database .*source\.db doesn't exist"):
         await copy(f"sqlite:///{tmp_path / 'source.db'}", target, silent)
     assert names_in(tmp_path) == []
     if target_kind == "postgres":
@@ -516,7 +516,7 @@ async def test_a_postgres_source_that_is_not_there_is_refused_without_its_passwo
     ("content", "reason"),
     [
         pytest.param(b"", "not at the newest schema: start this Tickover on it once", id="empty"),
-        pytest.param(b"Dear diary, " * 100, "cannot be used: file is not a database", id="no database"),
+        pytest.param(b"Dear diary, " * 100, "Cannot use the database .*: file is not a database", id="no database"),
     ],
 )
 async def test_a_file_that_is_something_else_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
@@ -589,9 +589,11 @@ async def test_a_second_copy_to_the_same_database_is_refused(urls: tuple[str, st
             refused.append(thread.submit(asyncio.run, copy(source, target, silent)).exception())
 
     await copy(source, target, report)
-    assert {str(error) for error in refused} == {
-        "The target is the source itself, or another copy from or to it is at work."
-    }
+    expected = (
+        "The target is the source itself, or another copy uses the same database. "
+        "Use another target, or wait for the other copy."
+    )
+    assert {str(error) for error in refused} == {expected}
 
 
 async def test_a_server_that_uses_the_target_at_once_finds_all(urls: tuple[str, str]) -> None:

@@ -50,7 +50,7 @@ class _Database:
         self.at_once -= 1
         fates = {call.fate for call in batch}
         if "unavailable" in fates:
-            raise unavailable("The database does not answer just now.")
+            raise unavailable("The database is not responding.")
         if "fault" in fates:
             raise _OurFault
         return [_result(call) for call in batch]

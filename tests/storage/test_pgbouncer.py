@@ -29,8 +29,8 @@ def url(postgres: PostgresServer) -> str:
 
 
 @asynccontextmanager
-async def _opened(url: str, most_connections: int = 10) -> AsyncIterator[Store]:
-    store = await open_store(url, most_connections)
+async def _opened(url: str, max_connections: int = 10) -> AsyncIterator[Store]:
+    store = await open_store(url, max_connections)
     try:
         yield store
     finally:

@@ -38,8 +38,8 @@ from tickover.server.storage.postgres.store import PostgresStore
 from tickover.server.storage.store import Store
 
 
-async def _opened(url: str, most_connections: int = 8) -> PostgresStore:
-    store = await open_store(url, most_connections)
+async def _opened(url: str, max_connections: int = 8) -> PostgresStore:
+    store = await open_store(url, max_connections)
     assert isinstance(store, PostgresStore)
     return store
 
@@ -104,7 +104,7 @@ async def test_whoever_waits_for_another_too_long_is_turned_away_and_nothing_is_
 
 
 async def test_there_are_never_more_sessions_than_were_allowed(postgres_url: str, witness: asyncpg.Connection) -> None:
-    store = await _opened(f"{postgres_url}?application_name=counted", most_connections=3)
+    store = await _opened(f"{postgres_url}?application_name=counted", max_connections=3)
     sessions: set[int] = set()
 
     async def count() -> None:
@@ -300,7 +300,7 @@ async def test_who_cannot_be_reached_has_done_nothing(postgres: PostgresServer, 
     store._connections._hosts = ["postgresql://tickover@127.0.0.1:1/nowhere"]
     with pytest.raises(Rejection) as refused:
         await keep(store, clock(1), user(1))
-    assert refused.value.message == "The database does not answer just now."
+    assert refused.value.message == "The database is not responding."
     assert isinstance(refused.value.__cause__, ConnectionRefusedError)
     await store.close()
 

@@ -13,7 +13,7 @@ import trustme
 
 from tests.support.postgres import PostgresServer
 from tickover.server.settings import SettingError
-from tickover.server.storage import open_store, shown
+from tickover.server.storage import open_store, redact_url
 from tickover.server.storage.postgres.connections import Connections
 from tickover.server.storage.postgres.store import PostgresStore
 
@@ -59,7 +59,7 @@ async def _opened(url: str) -> AsyncIterator[Connections]:
     ],
 )
 def test_a_url_is_shown_without_its_password(url: str, as_shown: str) -> None:
-    assert shown(url) == as_shown
+    assert redact_url(url) == as_shown
 
 
 _ODD = "@:/?#[]%&=+\\ ;"
@@ -71,7 +71,7 @@ async def test_no_password_is_shown_even_if_it_was_not_escaped(postgres: Postgre
     url = f"postgresql://tickover:{password}@127.0.0.1:{postgres.port}/postgres"
     await _refusal(url)
     try:
-        as_shown = shown(url)
+        as_shown = redact_url(url)
     except SettingError as refused:
         as_shown = str(refused)
     assert _SECRET not in as_shown
@@ -81,7 +81,7 @@ async def test_a_password_may_have_any_character_if_it_is_escaped(postgres: Post
     postgres.execute(f"create role odd login password '{_SECRET}{_ODD}'; create database odd owner odd")
     try:
         url = f"postgresql://odd:{quote(_SECRET + _ODD, safe='')}@127.0.0.1:{postgres.port}/odd"
-        assert shown(url) == f"postgresql://odd:***@127.0.0.1:{postgres.port}/odd"
+        assert redact_url(url) == f"postgresql://odd:***@127.0.0.1:{postgres.port}/odd"
         async with _opened(url) as connections:
             assert (await connections.fetch_row("select current_user"))[0] == "odd"
     finally:

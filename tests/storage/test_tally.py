@@ -352,6 +352,6 @@ async def test_more_owners_than_are_remembered_are_counted_again(path: Path, mon
             assert (await _create(store, owner, limit))[1] is None
     for owner in range(20):
         assert (await _create(store, owner, 3))[1] is not None
-    assert len(store._quota._at_most) <= 5
-    assert len(store._quota._at_least) <= 5
+    assert len(store._quota._upper_bounds) <= 5
+    assert len(store._quota._lower_bounds) <= 5
     await store.close()

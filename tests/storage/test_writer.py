@@ -463,7 +463,7 @@ def _count_commits(connection: apsw.Connection) -> list[str]:
 async def test_jobs_of_several_turns_gather_as_long_as_the_first_may_wait(
     writer: Writer, connection: apsw.Connection, monkeypatch: pytest.MonkeyPatch, longest: float, commits: int
 ) -> None:
-    monkeypatch.setattr(module, "_LONGEST_GATHERING", longest)
+    monkeypatch.setattr(module, "_MAX_COLLECT_SECONDS", longest)
     monkeypatch.setattr(module, "_SHORT_COMMIT", 60)
     counted = _count_commits(connection)
     futures = []
@@ -477,7 +477,7 @@ async def test_jobs_of_several_turns_gather_as_long_as_the_first_may_wait(
 async def test_whoever_came_first_does_not_wait_while_others_keep_coming(
     writer: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_LARGEST_BATCH", 1_000_000)
+    monkeypatch.setattr(module, "_MAX_BATCH", 1_000_000)
     monkeypatch.setattr(module, "_MAX_WAITING", 1_000_000)
     first = writer.submit(_where("first"))
     turns = 0
@@ -491,7 +491,7 @@ async def test_whoever_came_first_does_not_wait_while_others_keep_coming(
 async def test_a_batch_takes_no_job_after_its_time_and_the_rest_follow_in_order(
     writer: Writer, connection: apsw.Connection, witness: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_LONGEST_RUN", 0.004)
+    monkeypatch.setattr(module, "_MAX_RUN_SECONDS", 0.004)
     commits = _count_commits(connection)
 
     def slowly(number: int) -> Job:

@@ -16,7 +16,7 @@ from tickover.cli.session import DEFAULT_URL
 from tickover.server.app import Tickover
 from tickover.server.logs import open_log
 from tickover.server.settings import OUTBOX, Settings
-from tickover.server.storage import shown
+from tickover.server.storage import redact_url
 from tickover.server.workers import handle_hangup, run_workers
 
 _STDIN: Final = 0
@@ -97,7 +97,7 @@ def banner(settings: Settings, url: str) -> str:
   Console  {url}/
   RPC      {url}/rpc
   Docs     {url}/docs
-  Data     {shown(settings.database_url)}
+  Data     {redact_url(settings.database_url)}
   Mail     {mail}
 
   Try      tickover login you@example.test{url_option}

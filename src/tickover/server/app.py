@@ -26,7 +26,7 @@ from tickover.server.openrpc import describe
 from tickover.server.operations import Operations, Policy
 from tickover.server.secret_key import load_secret_key
 from tickover.server.settings import SettingError, Settings, how_exposed, is_loopback
-from tickover.server.storage import open_store, schema_version, shown
+from tickover.server.storage import open_store, redact_url, schema_version
 from tickover.server.storage.store import Store
 
 _GRACE_SECONDS = 15
@@ -121,7 +121,11 @@ class Tickover:
     def _log_start(self) -> None:
         url = self.settings.database_url
         self._log.info(
-            "started", version=__version__, address=self.url, database=shown(url), schema_version=schema_version(url)
+            "started",
+            version=__version__,
+            address=self.url,
+            database=redact_url(url),
+            schema_version=schema_version(url),
         )
 
     def stop(self, *, at_once: bool = False) -> None:

@@ -79,7 +79,7 @@ def migrate(session: Session, /, **flags: Any) -> None:
     before you start them.
     """
     with _translate_errors():
-        from tickover.server.storage import open_store, shown
+        from tickover.server.storage import open_store, redact_url
 
         async def migrate_database(url: str) -> None:
             store = await open_store(url, 1)
@@ -87,7 +87,7 @@ def migrate(session: Session, /, **flags: Any) -> None:
 
         url = _read_settings(flags).database_url
         asyncio.run(migrate_database(url))
-    session.output.write({"database": shown(url)}, f"The database {shown(url)} is up to date.")
+    session.output.write({"database": redact_url(url)}, f"The database {redact_url(url)} is up to date.")
 
 
 @click.command()

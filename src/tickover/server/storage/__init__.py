@@ -1,4 +1,4 @@
-"""Stores: each keeps the promises of `storage.store.Store` in one kind of database."""
+"""Opens the store that a database URL names."""
 
 from pathlib import Path
 
@@ -9,18 +9,15 @@ from tickover.server.storage.postgres.store import PostgresStore
 from tickover.server.storage.sqlite.store import SqliteStore
 from tickover.server.storage.store import Store
 
-_POSTGRES = ("postgresql://", "postgres://")
+_POSTGRES_PREFIXES = ("postgresql://", "postgres://")
 
 
-async def open_store(url: str, most_connections: int = 10) -> Store:
-    """Open the database that the URL names, and bring its schema up to date.
-
-    `most_connections` is for PostgreSQL; SQLite has one writer, and needs no more.
-    """
+async def open_store(url: str, max_connections: int = 10) -> Store:
+    """Open the database, and bring its schema up to date. SQLite ignores `max_connections`."""
     if is_postgres(url):
-        return await PostgresStore.open(url, most_connections)
+        return await PostgresStore.open(url, max_connections)
     scheme, separator, path = url.partition(":///")
-    # In memory, every connection would have a database of its own.
+    # With ":memory:", every connection would have a separate database.
     if scheme != "sqlite" or not separator or path in ("", ":memory:"):
         raise SettingError(
             "TICKOVER_DATABASE_URL must look like sqlite:///path/to/file.db or postgresql://user:password@host/database."
@@ -29,14 +26,14 @@ async def open_store(url: str, most_connections: int = 10) -> Store:
 
 
 def is_postgres(url: str) -> bool:
-    return url.startswith(_POSTGRES)
+    return url.startswith(_POSTGRES_PREFIXES)
 
 
 def schema_version(url: str) -> int:
-    """The version of the schema in a database that `open_store` has opened."""
+    """Return the version of the schema in a database that `open_store` has opened."""
     return migrations("postgres" if is_postgres(url) else "sqlite")[-1].number
 
 
-def shown(url: str) -> str:
-    """The URL as it may be printed."""
-    return connections.shown(url) if is_postgres(url) else url
+def redact_url(url: str) -> str:
+    """Return the URL without its password and query."""
+    return connections.redact_url(url) if is_postgres(url) else url

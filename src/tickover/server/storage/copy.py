@@ -1,141 +1,209 @@
-"""All data from one database to another: only what is missing or different is written, and all is checked at the end.
+"""Copies all data from one database to another.
 
-So a copy that was broken off goes on where it was when it is run again. Nothing of the source is ever changed.
+A copy writes only rows that are missing or different, so an interrupted copy continues when you run it again. At the
+end it reads both databases again and compares them. It never changes the source.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Final
 
+import apsw
+import asyncpg
 from msgspec import Struct, msgpack
 
 from tickover.server.settings import SettingError
-from tickover.server.storage import is_postgres, open_store, shown
-from tickover.server.storage.copy_ends import SQLITE, TABLES, TROUBLES, CopyEnd, Row, Table, opened, path_of
-from tickover.server.storage.postgres.connections import said
+from tickover.server.storage import is_postgres, open_store, redact_url
+from tickover.server.storage.copy_source import TABLES, CopySource, CopyTarget, Row, Table
+from tickover.server.storage.migrations import migrations, pending
+from tickover.server.storage.postgres.connections import Connections, describe_error
+from tickover.server.storage.postgres.copy import PostgresSource, PostgresTarget
+from tickover.server.storage.sqlite.copy import SqliteSource, SqliteTarget
 
 Report = Callable[[str, int, int], None]
-"""Told what is being done, how many steps are done, and of how many. What it raises breaks the copy off."""
+"""Called with the current step, the number of finished rows and the total. If it raises, the copy ends."""
+
+_SQLITE_PREFIX: Final = "sqlite:///"
+
+# Errors that an operator can fix, or that go away when the copy runs again.
+_DATABASE_ERRORS: Final = (OSError, apsw.Error, asyncpg.PostgresError, asyncpg.InterfaceError)
 
 
 class Copied(Struct, frozen=True):
-    """A table that is the same at both ends, and how many of its rows had to be written for that."""
+    """A table that is equal in both databases."""
 
     table: str
     rows: int
     written: int
+    """The number of rows that this run wrote."""
     checksum: str
     """SHA-256 of all rows in the order of their keys, in hexadecimal."""
 
 
-class _Sum(Struct, frozen=True):
+class _Checksum(Struct, frozen=True):
     rows: int
     checksum: str
 
 
 async def copy(source_url: str, target_url: str, report: Report) -> list[Copied]:
-    """Make the target hold what the source holds; SettingError for what a person can mend.
+    """Copy all data. Raise SettingError for errors that an operator can fix.
 
-    A target that holds anything else is refused before anything is written.
+    If the target has rows that the source doesn't have, nothing is written.
     """
-    _refuse_wrong_urls(source_url, target_url)
+    _check_urls(source_url, target_url)
     try:
-        async with opened(source_url, only_reads=True) as source:
-            # A source that will not do leaves no trace of a target.
+        async with _open_source(source_url) as source:
+            # Create the target only after the source proved usable.
             store = await open_store(target_url)
             await store.close()
-            async with opened(target_url, only_reads=False) as target:
-                await _refuse_other_data(source, target, shown(target_url))
+            async with _open_target(target_url) as target:
+                await _reject_other_data(source, target, redact_url(target_url))
                 return await _Copy(source, target, report).run()
-    except TROUBLES as error:
+    except _DATABASE_ERRORS as error:
         raise SettingError(
-            f"The copy was broken off: {said(error)}. What was copied stays; run it again, and it goes on."
+            f"The copy was interrupted: {describe_error(error)}. Run it again to continue. The rows that it has "
+            "written stay in the target."
         ) from error
 
 
-def _refuse_wrong_urls(source_url: str, target_url: str) -> None:
+def _check_urls(source_url: str, target_url: str) -> None:
     for url in (source_url, target_url):
-        if not is_postgres(url) and not url.startswith(SQLITE):
+        if not is_postgres(url) and not url.startswith(_SQLITE_PREFIX):
             raise SettingError(
                 "Source and target must look like sqlite:///path/to/file.db or postgresql://user:password@host/database."
             )
     if not is_postgres(source_url):
-        source = path_of(source_url)
+        source = _path_of(source_url)
         if not source.is_file():
-            raise SettingError(f"There is no database {source}.")
-        if not is_postgres(target_url) and path_of(target_url).exists() and source.samefile(path_of(target_url)):
-            raise SettingError("The target is the source itself.")
+            raise SettingError(f"The database {source} doesn't exist. Check the path of the source.")
+        if not is_postgres(target_url) and _path_of(target_url).exists() and source.samefile(_path_of(target_url)):
+            raise SettingError("Source and target are the same file. Use another target.")
 
 
-async def _refuse_other_data(source: CopyEnd, target: CopyEnd, name: str) -> None:
+async def _reject_other_data(source: CopySource, target: CopyTarget, name: str) -> None:
     for table in TABLES:
         async for after, keys in target.chunks(table):
             if not set(keys).issubset(await source.keys(table, after, keys[-1])):
                 raise SettingError(
-                    f"The database {name} holds other data: its table {table.name} has rows that the source has not. "
-                    "Nothing was changed. Name an empty database; so also if it is an older copy, and the source has "
-                    "deleted these rows since."
+                    f"The database {name} contains other data: its table {table.name} has rows that are not in the "
+                    "source. Nothing was changed. Use an empty database. An older copy doesn't work if the source has "
+                    "deleted rows since."
                 )
 
 
 class _Copy:
-    """One run over all tables, twice: to write, and to check."""
+    """One run: it writes all tables, then compares all tables."""
 
-    def __init__(self, source: CopyEnd, target: CopyEnd, report: Report) -> None:
+    def __init__(self, source: CopySource, target: CopyTarget, report: Report) -> None:
         self._source = source
         self._target = target
         self._report = report
-        self._steps = 0
+        self._total = 0
         self._done = 0
 
     async def run(self) -> list[Copied]:
-        self._steps = 2 * sum([await self._source.count(table) for table in TABLES])
+        self._total = 2 * sum([await self._source.count(table) for table in TABLES])
         written = [await self._write(table) for table in TABLES]
-        sums = [await self._check(table) for table in TABLES]
+        checksums = [await self._compare(table) for table in TABLES]
         return [
-            Copied(table.name, found.rows, rows, found.checksum)
-            for table, found, rows in zip(TABLES, sums, written, strict=True)
+            Copied(table.name, checksum.rows, rows, checksum.checksum)
+            for table, checksum, rows in zip(TABLES, checksums, written, strict=True)
         ]
 
     async def _write(self, table: Table) -> int:
-        """Write what the target lacks or has otherwise; how many rows that were."""
+        """Write the rows that are missing or different in the target. Return their number."""
         written = 0
-        self._tell("copying", table)
+        self._report_progress("copying", table)
         async for after, keys in self._source.chunks(table):
             rows = await self._source.rows(table, after, keys[-1])
-            held = {row[0]: row for row in await self._target.rows(table, after, keys[-1])}
-            new = [row for row in rows if held.get(row[0]) != row]
+            existing = {row[0]: row for row in await self._target.rows(table, after, keys[-1])}
+            new = [row for row in rows if existing.get(row[0]) != row]
             if new:
-                await self._target.replace(table, [row[0] for row in new if row[0] in held], new)
+                await self._target.replace(table, [row[0] for row in new if row[0] in existing], new)
             written += len(new)
-            self._tell("copying", table, len(keys))
+            self._report_progress("copying", table, len(keys))
         return written
 
-    async def _check(self, table: Table) -> _Sum:
-        """Read both ends once more, each by itself; what they have in common."""
-        self._tell("checking", table)
-        found = await _sum(self._source, table, lambda rows: self._tell("checking", table, rows))
-        copied = await _sum(self._target, table, lambda _: None)
-        if found != copied:
+    async def _compare(self, table: Table) -> _Checksum:
+        """Read both databases again. Return their common checksum, or raise SettingError."""
+        self._report_progress("checking", table)
+        source = await _checksum(self._source, table, lambda rows: self._report_progress("checking", table, rows))
+        target = await _checksum(self._target, table, lambda _: None)
+        if source != target:
             raise SettingError(
-                f"The copy differs in the table {table.name}: the source has {found.rows} rows with the checksum "
-                f"{found.checksum[:16]}, the target {copied.rows} with {copied.checksum[:16]}. One of them "
-                "was written to meanwhile: stop every server that uses them, and run this again."
+                f"The copy differs in the table {table.name}: the source has {source.rows} rows with the checksum "
+                f"{source.checksum[:16]}, the target {target.rows} with {target.checksum[:16]}. A server wrote to one "
+                "of them during the copy. Stop all servers that use them, and run the copy again."
             )
-        return found
+        return source
 
-    def _tell(self, doing: str, table: Table, steps: int = 0) -> None:
-        # There may be more rows than were counted, if the source is in use.
-        self._done = min(self._done + steps, self._steps)
-        self._report(f"{doing} {table.name}", self._done, self._steps)
+    def _report_progress(self, step: str, table: Table, rows: int = 0) -> None:
+        # A source in use may have more rows than were counted.
+        self._done = min(self._done + rows, self._total)
+        self._report(f"{step} {table.name}", self._done, self._total)
 
 
-async def _sum(end: CopyEnd, table: Table, told: Callable[[int], None]) -> _Sum:
+async def _checksum(database: CopySource, table: Table, on_rows: Callable[[int], None]) -> _Checksum:
     digest = hashlib.sha256()
     count = 0
-    async for after, keys in end.chunks(table):
-        rows: list[Row] = await end.rows(table, after, keys[-1])
+    async for after, keys in database.chunks(table):
+        rows: list[Row] = await database.rows(table, after, keys[-1])
         for row in rows:
             digest.update(msgpack.encode(row))
         count += len(rows)
-        told(len(rows))
-    return _Sum(count, digest.hexdigest())
+        on_rows(len(rows))
+    return _Checksum(count, digest.hexdigest())
+
+
+@asynccontextmanager
+async def _open_source(url: str) -> AsyncIterator[CopySource]:
+    with _translate_errors(url):
+        source = PostgresSource(await _connect(url)) if is_postgres(url) else SqliteSource(_path_of(url))
+    async with _prepared(url, source):
+        yield source
+
+
+@asynccontextmanager
+async def _open_target(url: str) -> AsyncIterator[CopyTarget]:
+    with _translate_errors(url):
+        target = PostgresTarget(await _connect(url)) if is_postgres(url) else SqliteTarget(_path_of(url))
+    async with _prepared(url, target):
+        yield target
+
+
+@asynccontextmanager
+async def _prepared(url: str, database: CopySource) -> AsyncIterator[None]:
+    """Prepare the database, and close it at the end. Raise SettingError if its schema is not up to date."""
+    try:
+        with _translate_errors(url):
+            version = await database.prepare()
+        if pending(migrations(database.dialect), version):
+            raise SettingError(
+                f"The schema of the database {redact_url(url)} is not up to date. Start this Tickover on it once, then "
+                "copy again."
+            )
+        yield
+    finally:
+        await database.close()
+
+
+async def _connect(url: str) -> asyncpg.Connection:
+    if "pool_mode=transaction" in url:
+        raise SettingError(
+            "A copy doesn't work through a pooler in transaction mode. Use the URL of the database itself."
+        )
+    return await Connections(url, 1).connect(command_timeout=None)
+
+
+def _path_of(url: str) -> Path:
+    return Path(url.removeprefix(_SQLITE_PREFIX))
+
+
+@contextmanager
+def _translate_errors(url: str) -> Iterator[None]:
+    try:
+        yield
+    except (*_DATABASE_ERRORS, asyncpg.ClientConfigurationError, ValueError) as error:
+        raise SettingError(f"Cannot use the database {redact_url(url)}: {describe_error(error)}.") from None

@@ -1,4 +1,4 @@
-"""Numbered SQL files, applied once each and in order. Which database they go to is none of its business."""
+"""Reads the numbered SQL files that create and upgrade the schema."""
 
 from importlib.resources import files
 from typing import NamedTuple
@@ -13,7 +13,7 @@ class Migration(NamedTuple):
 
 
 def migrations(dialect: str) -> list[Migration]:
-    """All that ship with the program, lowest number first."""
+    """Return all migrations of this dialect, sorted by number."""
     folder = files("tickover.server.storage") / "schema" / dialect
     found = [
         Migration(int(file.name[:4]), file.name.removesuffix(".sql"), file.read_text("utf-8"))
@@ -24,11 +24,11 @@ def migrations(dialect: str) -> list[Migration]:
 
 
 def pending(known: list[Migration], version: int) -> list[Migration]:
-    """What a database at this version still lacks. A database of a newer program is refused, not guessed at."""
+    """Return the migrations that a database at this version lacks. Raise SettingError if the version is unknown."""
     newest = known[-1].number
     if version > newest:
         raise SettingError(
-            f"The database is at schema version {version}, but this program knows only {newest}: it was last used by a "
-            "newer Tickover. Start that one, or name another database."
+            f"The database has schema version {version}, but this Tickover supports only versions up to {newest}. "
+            "Run the newer Tickover that upgraded the database, or use another database."
         )
     return [migration for migration in known if migration.number > version]

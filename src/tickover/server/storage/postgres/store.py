@@ -1,7 +1,6 @@
-"""The store on PostgreSQL: every verb is one round trip, and verbs that wait at the same time share one.
+"""The PostgreSQL store: each method is one round trip, and concurrent calls share one.
 
-What takes more than one statement is a function in the database (schema/postgres), called in one; the driver is
-asyncpg, the connections and their troubles are in `connections`.
+Methods that need several statements call a function in the database; see schema/postgres.
 """
 
 import asyncio
@@ -33,9 +32,9 @@ from tickover.server.storage.write_probe import WriteProbe
 
 _OUT_OF_ORDER = timedelta(minutes=10)
 _DAY = timedelta(days=1)
-_KEY_NOTED_FOR = timedelta(minutes=5)
-_TURN_SECONDS = 3.0
-_AFTER_ALL = b"\xff" * 16
+_KEY_REGISTRATION_LIFETIME = timedelta(minutes=5)
+_MAX_WAIT_SECONDS = 3.0
+_MAX_KEY = b"\xff" * 16
 _CREATED = Created()
 
 
@@ -60,15 +59,16 @@ class _Advance(NamedTuple):
 
 
 class PostgresStore:
-    """See `storage.store.Store` for what each method promises."""
+    """Implements `storage.store.Store`."""
 
-    def __init__(self, connections: Connections, address_turns: int = 4) -> None:
+    def __init__(self, connections: Connections, max_locking: int = 4) -> None:
         self._connections = connections
         self._probe = WriteProbe(lambda: connections.fetch(statements.PROBE))
-        self._address_turns = asyncio.Semaphore(address_turns)
+        self._locking_calls = asyncio.Semaphore(max_locking)
+        """Limits the calls that may wait for a lock of the database."""
         self._tokens = Batcher(self._users_of_tokens, group_key=lambda _: None, rolled_back_on=PostgresError)
         self._new_clocks = Batcher(
-            self._keep_clocks,
+            self._create_clocks,
             group_key=lambda new: (slot_of(new.clock.key), new.quota),
             size=lambda new: len(new.schedule),
             rolled_back_on=PostgresError,
@@ -81,16 +81,16 @@ class PostgresStore:
         )
 
     @classmethod
-    async def open(cls, url: str, most_connections: int) -> "PostgresStore":
-        """Connect, and bring the schema up to date; SettingError when the database cannot be used."""
-        connections = Connections(url, most_connections)
+    async def open(cls, url: str, max_connections: int) -> "PostgresStore":
+        """Connect, and bring the schema up to date. Raise SettingError if the database is unusable."""
+        connections = Connections(url, max_connections)
         await connections.open()
-        # Whoever waits for the turn of an address holds a connection; the others are for those who do not.
-        return cls(connections, max(1, most_connections // 2))
+        # Calls that wait for a lock occupy a connection. Half of the connections stay free for other calls.
+        return cls(connections, max(1, max_connections // 2))
 
     async def close(self) -> None:
-        for gatherer in (self._tokens, self._new_clocks, self._advances):
-            await gatherer.close()
+        for batcher in (self._tokens, self._new_clocks, self._advances):
+            await batcher.close()
         await self._probe.close()
         await self._connections.close()
 
@@ -99,7 +99,7 @@ class PostgresStore:
 
     async def share_key(self, fingerprint: bytes, now: Instant) -> bool:
         row = await self._connections.fetch_row(
-            "select share_key($1, $2, $3)", fingerprint, to_micros(now), to_micros(now - _KEY_NOTED_FOR)
+            "select share_key($1, $2, $3)", fingerprint, to_micros(now), to_micros(now - _KEY_REGISTRATION_LIFETIME)
         )
         shared: bool = row[0]
         return shared
@@ -110,40 +110,40 @@ class PostgresStore:
     async def _users_of_tokens(self, tokens: Sequence[_Token]) -> list[bytes | None]:
         digests = [token.digest for token in tokens]
         instants = [to_micros(token.now) for token in tokens]
-        rows = await self._connections.fetch(statements.USERS_OF_TOKENS, digests, instants, only_reads=True)
-        found = {place: user_key.bytes for place, user_key in rows}
-        return [found.get(place) for place in range(1, len(tokens) + 1)]
+        rows = await self._connections.fetch(statements.FIND_USERS, digests, instants, is_repeatable=True)
+        found = {position: user_key.bytes for position, user_key in rows}
+        return [found.get(position) for position in range(1, len(tokens) + 1)]
 
     async def create_clock(
         self, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> Created | QuotaExceeded:
         return await self._new_clocks.submit(_NewClock(clock, owner, schedule, min_live_key, quota))
 
-    async def _keep_clocks(self, fresh: Sequence[_NewClock]) -> list[Created | QuotaExceeded]:
-        clocks = [new.clock for new in fresh]
+    async def _create_clocks(self, new_clocks: Sequence[_NewClock]) -> list[Created | QuotaExceeded]:
+        clocks = [new.clock for new in new_clocks]
         rows = await self._connections.fetch(
-            statements.KEEP_CLOCKS,
+            statements.CREATE_CLOCKS,
             slot_of(clocks[0].key),
             [UUID(clock.key) for clock in clocks],
-            [UUID(new.owner) for new in fresh],
+            [UUID(new.owner) for new in new_clocks],
             [to_micros(clock.start_time) for clock in clocks],
             [to_micros(clock.frozen_time) for clock in clocks],
             [to_micros(clock.max_time) for clock in clocks],
-            [new.schedule for new in fresh],
-            [UUID(new.min_live_key) for new in fresh],
-            fresh[0].quota.clocks,
-            fresh[0].quota.bytes,
+            [new.schedule for new in new_clocks],
+            [UUID(new.min_live_key) for new in new_clocks],
+            new_clocks[0].quota.clocks,
+            new_clocks[0].quota.bytes,
         )
-        refused = {place: QuotaExceeded(limit, oldest.bytes) for place, limit, oldest in rows}
-        return [refused.get(place, _CREATED) for place in range(1, len(fresh) + 1)]
+        rejected = {position: QuotaExceeded(limit, oldest.bytes) for position, limit, oldest in rows}
+        return [rejected.get(position, _CREATED) for position in range(1, len(new_clocks) + 1)]
 
     async def create_clock_once(
-        self, once: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
+        self, record: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> ExistingClock | Created | QuotaExceeded:
-        row = await self._fetch_in_turn(
-            statements.CREATE_ONCE,
-            once.digest,
-            once.params,
+        row = await self._fetch_with_lock(
+            statements.CREATE_CLOCK_ONCE,
+            record.digest,
+            record.params,
             slot_of(clock.key),
             UUID(clock.key),
             UUID(owner),
@@ -155,27 +155,27 @@ class PostgresStore:
             quota.clocks,
             quota.bytes,
         )
-        limit, oldest, *earlier = row
-        if earlier[0] is not None:
-            return _earlier(*earlier)
+        limit, oldest, *existing = row
+        if existing[0] is not None:
+            return _existing_clock(*existing)
         return QuotaExceeded(limit, oldest.bytes) if limit else _CREATED
 
     async def find_creation(self, digest: bytes, owner: bytes, min_live_key: bytes) -> ExistingClock | None:
         values = (digest, UUID(owner), UUID(min_live_key))
-        # It writes what is there already, so it may be repeated like a read.
-        rows = await self._connections.fetch("select * from find_creation($1, $2, $3)", *values, only_reads=True)
-        return _earlier(*rows[0]) if rows else None
+        # It rewrites a row with the same values, so it can be repeated like a read.
+        rows = await self._connections.fetch("select * from find_creation($1, $2, $3)", *values, is_repeatable=True)
+        return _existing_clock(*rows[0]) if rows else None
 
     async def find_clock(self, key: bytes, owner: bytes, *, with_schedule: bool = True) -> StoredClock | None:
-        by_slot = statements.FIND_WHOLE_CLOCK if with_schedule else statements.FIND_CLOCK
-        rows = await self._connections.fetch(by_slot[slot_of(key)], UUID(key), UUID(owner), only_reads=True)
-        return _kept(key, *rows[0]) if rows else None
+        by_slot = statements.FIND_CLOCK_WITH_SCHEDULE if with_schedule else statements.FIND_CLOCK
+        rows = await self._connections.fetch(by_slot[slot_of(key)], UUID(key), UUID(owner), is_repeatable=True)
+        return _stored_clock(key, *rows[0]) if rows else None
 
     async def list_clocks(self, owner: bytes, min_live_key: bytes, before: bytes | None, limit: int) -> list[Clock]:
         rows = await self._connections.fetch(
-            statements.LIST_CLOCKS, UUID(owner), UUID(min_live_key), UUID(before or _AFTER_ALL), limit, only_reads=True
+            statements.LIST_CLOCKS, UUID(owner), UUID(min_live_key), UUID(before or _MAX_KEY), limit, is_repeatable=True
         )
-        return [_kept(key.bytes, *instants).clock for key, *instants in rows]
+        return [_stored_clock(key.bytes, *instants).clock for key, *instants in rows]
 
     async def delete_clock(self, key: bytes, owner: bytes) -> bool:
         row = await self._connections.fetch_row(statements.DELETE_CLOCK[slot_of(key)], UUID(key), UUID(owner))
@@ -189,18 +189,19 @@ class PostgresStore:
 
     async def _advance_clocks(self, advances: Sequence[_Advance]) -> list[StoredClock | None]:
         in_order = sorted(advances)
-        by_slot = statements.ADVANCE_CLOCKS if advances[0].with_schedule else statements.MOVE_CLOCKS
+        with_schedule = advances[0].with_schedule
+        by_slot = statements.ADVANCE_CLOCKS_WITH_SCHEDULES if with_schedule else statements.ADVANCE_CLOCKS
         rows = await self._connections.fetch(
             by_slot[slot_of(advances[0].key)],
             [UUID(advance.key) for advance in in_order],
             [UUID(advance.owner) for advance in in_order],
             [to_micros(advance.to) for advance in in_order],
         )
-        found = {key.bytes: _kept(key.bytes, *kept) for key, *kept in rows}
+        found = {key.bytes: _stored_clock(key.bytes, *columns) for key, *columns in rows}
         return [found.get(advance.key) for advance in advances]
 
     async def claim_send(self, send: Send, limits: Limits) -> Claimed | TooSoon:
-        row = await self._fetch_in_turn(
+        row = await self._fetch_with_lock(
             "select * from claim_send($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
             send.digest,
             send.email,
@@ -210,7 +211,7 @@ class PostgresStore:
             send.network,
             to_micros(send.sent_at - limits.resend_interval),
             to_micros(send.sent_at - HOUR),
-            # Sends that run side by side may come out of order. Later than that, the wall clock was set back since.
+            # Concurrent emails may be recorded out of order. A later time means that the wall clock was set back.
             to_micros(send.sent_at + _OUT_OF_ORDER),
             limits.sends_an_hour,
             limits.sends_an_hour_from_one_network,
@@ -222,13 +223,13 @@ class PostgresStore:
         return TooSoon(from_micros(row["held_since"]), interval, row["by_last_letter"])
 
     async def undo_send(self, send: Send) -> None:
-        await self._fetch_in_turn("select undo_send($1, $2)", send.digest, send.email)
+        await self._fetch_with_lock("select undo_send($1, $2)", send.digest, send.email)
 
     async def free_slot(self, send: Send) -> None:
         await self._connections.fetch("update login_sends set holds_slot = false where digest = $1", send.digest)
 
     async def count_try(self, email: str, limits: Limits, now: Instant) -> Try | None:
-        row = await self._fetch_in_turn(
+        row = await self._fetch_with_lock(
             "select * from count_try($1, $2, $3, $4)",
             email,
             to_micros(now),
@@ -244,7 +245,7 @@ class PostgresStore:
         return await self._redeem("select redeem_link($1, $2, $3, $4, $5)", link_digest, session=session)
 
     async def _redeem(self, statement: str, *secret: object, session: NewSession) -> bytes | None:
-        row = await self._fetch_in_turn(
+        row = await self._fetch_with_lock(
             statement,
             *secret,
             UUID(session.user_key),
@@ -255,17 +256,17 @@ class PostgresStore:
         user_key: Any = row[0]
         return user_key.bytes if user_key else None
 
-    async def _fetch_in_turn(self, statement: str, *values: object) -> Any:
-        """The row of a statement that may have to wait for the turn of its address."""
+    async def _fetch_with_lock(self, statement: str, *values: object) -> Any:
+        """Run a statement that may wait for a lock, such as that of an email address. Return its row."""
         try:
-            async with asyncio.timeout(_TURN_SECONDS):
-                await self._address_turns.acquire()
+            async with asyncio.timeout(_MAX_WAIT_SECONDS):
+                await self._locking_calls.acquire()
         except TimeoutError:
-            raise unavailable("The server has more to do than it can; try again in a moment.") from None
+            raise unavailable("The server is overloaded. Try again in a moment.") from None
         try:
             return await self._connections.fetch_row(statement, *values)
         finally:
-            self._address_turns.release()
+            self._locking_calls.release()
 
     async def revoke_token(self, token_digest: bytes) -> None:
         await self._connections.fetch("delete from tokens where digest = $1", token_digest)
@@ -283,13 +284,14 @@ class PostgresStore:
         return swept
 
 
-def _earlier(params: bytes, key: UUID, *kept: Any) -> ExistingClock:
-    return ExistingClock(params, _kept(key.bytes, *kept))
+def _existing_clock(params: bytes, key: UUID, *columns: Any) -> ExistingClock:
+    return ExistingClock(params, _stored_clock(key.bytes, *columns))
 
 
-def _kept(key: bytes, start: int, standing: int, latest: int, schedule: bytes = b"") -> StoredClock:
-    return StoredClock(Clock(key, from_micros(start), from_micros(standing), from_micros(latest)), schedule)
+def _stored_clock(key: bytes, start_time: int, frozen_time: int, max_time: int, schedule: bytes = b"") -> StoredClock:
+    return StoredClock(Clock(key, from_micros(start_time), from_micros(frozen_time), from_micros(max_time)), schedule)
 
 
 def slot_of(key: bytes) -> int:
+    """Return the partition of a clock's key."""
     return day_of_birth(key) % statements.SLOTS

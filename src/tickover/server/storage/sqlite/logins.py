@@ -1,4 +1,4 @@
-"""Letters, tries and sessions in SQLite: each function is one job of the writer, or a part of one."""
+"""Emails, tries and sessions in SQLite. Each public function is a job of the writer."""
 
 from datetime import timedelta
 from typing import Any
@@ -21,19 +21,19 @@ def claim_send(db: apsw.Connection, send: Send, limits: Limits) -> Claimed | Too
     last = _last_send(db, send, limits.resend_interval)
     if last:
         return TooSoon(last, limits.resend_interval, by_last_email=True)
-    counted = [
+    limiting = [
         _nth_newest_send(db, send, limits.sends_an_hour, "not spent"),
         _nth_newest_send(db, send, limits.sends_an_hour_from_one_network, "not spent and network = :network"),
     ]
-    # Where both caps hold, the wait is until neither does.
-    latest = max((since for since in counted if since), default=None)
+    # If both limits are reached, the later one decides.
+    latest = max((sent_at for sent_at in limiting if sent_at), default=None)
     if latest:
         return TooSoon(latest, HOUR, by_last_email=False)
-    return _keep_send(db, send, limits)
+    return _insert_send(db, send, limits)
 
 
 def count_try(db: apsw.Connection, email: str, limits: Limits, now: Instant) -> Any:
-    """The digest and the instant of the code that was counted against; None when there is none."""
+    """Return the digest and the time of the code, or None if no code accepts tries."""
     values = {"email": email, "now": to_micros(now), "tries": limits.code_tries, "failures": limits.failures_in_a_row}
     counted = db.execute(
         f"""update login_sends set tries = tries + 1
@@ -71,10 +71,10 @@ def redeem_link(db: apsw.Connection, link_digest: bytes, session: NewSession) ->
 
 
 def sweep(db: apsw.Connection, now: Instant, limit: int) -> None:
-    """Delete what was sent an hour ago or before. Until then it counts for the limits on an hour's emails.
+    """Delete emails that are at least an hour old. Younger ones count for the hourly limits.
 
-    What was sent to the same address before that goes too, whatever its time stamp: if the wall clock was set back in
-    between, it would outlive the newer code, and be the newest.
+    Delete earlier emails to the same address too, whatever their timestamps. If the wall clock was set back, an earlier
+    code would otherwise outlive a newer one, and become the newest.
     """
     old = db.execute("select email, number from login_sends where sent_at <= ? limit ?", (to_micros(now - HOUR), limit))
     newest: dict[Any, Any] = {}
@@ -84,7 +84,7 @@ def sweep(db: apsw.Connection, now: Instant, limit: int) -> None:
 
 
 def _last_send(db: apsw.Connection, send: Send, interval: timedelta) -> Instant | None:
-    """When the last email that holds its slot was sent to the address; None if that was before the interval."""
+    """Return the time of the last email to the address that holds its slot, or None if the interval has passed."""
     found: Any = db.execute(
         "select sent_at from login_sends where email = ? and holds_slot order by number desc limit 1", (send.email,)
     ).fetchone()
@@ -93,7 +93,7 @@ def _last_send(db: apsw.Connection, send: Send, interval: timedelta) -> Instant 
 
 
 def _nth_newest_send(db: apsw.Connection, send: Send, nth: int, condition: str) -> Instant | None:
-    """When the nth letter, counted back from this one, was sent to its address; None if not within the hour."""
+    """Return the time of the nth newest email to the address, or None if it is not within the hour."""
     since, until = _span(send, HOUR)
     values = {"email": send.email, "network": send.network, "since": since, "until": until, "skipped": nth - 1}
     found: Any = (
@@ -109,14 +109,14 @@ def _nth_newest_send(db: apsw.Connection, send: Send, nth: int, condition: str) 
 
 
 def _span(send: Send, interval: timedelta) -> tuple[int, int]:
-    """Between which instants an email counts against this one, both excluded.
+    """Return the range, both ends exclusive, in which an earlier email counts for the limits.
 
-    Sends that run side by side may come out of order. Later than that, the wall clock was set back since.
+    Concurrent emails may be recorded out of order. A later time means that the wall clock was set back.
     """
     return to_micros(send.sent_at - interval), to_micros(send.sent_at + _OUT_OF_ORDER)
 
 
-def _keep_send(db: apsw.Connection, send: Send, limits: Limits) -> Claimed:
+def _insert_send(db: apsw.Connection, send: Send, limits: Limits) -> Claimed:
     db.execute(
         """insert into login_sends (digest, email, kind, sent_at, expires_at, network, number)
            values (?1, ?2, ?3, ?4, ?5, ?6, 1 + coalesce((select max(number) from login_sends where email = ?2), 0))""",
@@ -132,13 +132,13 @@ def _count_failure(db: apsw.Connection, email: str) -> None:
 
 
 def _count_miss(db: apsw.Connection) -> None:
-    """Write what a try against a live code would write, to the letter that was never sent."""
+    """Write to decoy rows what a try against a live code writes, so that both take the same time."""
     db.execute("update login_sends set tries = tries + 1 where digest = zeroblob(32)")
     _count_failure(db, "")
 
 
 def _open_session(db: apsw.Connection, email: str, session: NewSession) -> bytes:
-    """Void all that was sent to the address, forget its failures, and let its user, new or known, in."""
+    """Void the address's emails, reset its failures, and create a session, and a user if there is none yet."""
     db.execute("update login_sends set spent = 1 where email = ? and not spent", (email,))
     db.execute("delete from login_failures where email = ?", (email,))
     db.execute(

@@ -1,4 +1,4 @@
-"""Quotas on SQLite, checked without counting an owner's clocks for each new one."""
+"""Checks quotas on SQLite without counting an owner's clocks for each new one."""
 
 from typing import Any, Literal, TypeVar
 
@@ -12,7 +12,7 @@ _V = TypeVar("_V")
 
 
 class Usage(Struct, frozen=True):
-    """How many live clocks an owner has, and how many bytes their schedules take."""
+    """The number of an owner's live clocks, and the total size of their schedules."""
 
     clocks: int
     bytes: int
@@ -21,86 +21,88 @@ class Usage(Struct, frozen=True):
         return Usage(self.clocks + 1, self.bytes + size)
 
     def exceeded(self, quota: Quota) -> Literal["clocks", "bytes"] | None:
-        """Which limit of the quota this is above, if any."""
+        """Return the limit that this usage exceeds, if any."""
         if quota.clocks and self.clocks > quota.clocks:
             return "clocks"
         return "bytes" if quota.bytes and self.bytes > quota.bytes else None
 
 
 class Count(Struct, frozen=True):
-    """The exact usage of an owner, as it was counted in the database, and the oldest clock in it."""
+    """The exact usage of an owner, counted in the database, and the key of the oldest clock."""
 
     usage: Usage
     oldest: bytes | None
 
 
-class Refusal(Struct, frozen=True):
-    exceeded: QuotaExceeded
+class OverQuota(Struct, frozen=True):
+    """A new clock would exceed the quota."""
+
+    result: QuotaExceeded
     count: Count | None
-    """None if nothing was counted for it."""
+    """None if the cached bounds decided."""
 
 
 class ClockQuota:
-    """For each owner, two bounds of its usage: it is at most the one, and at least the other.
+    """Caches an upper and a lower bound of each owner's usage.
 
-    They are kept in memory, which one server on one file may do: clocks are created here, and otherwise only grow
-    fewer. Clocks are counted only if the bounds don't decide.
+    The cache is valid because only this process creates clocks in the file. Expiry and deletion only reduce usage.
+    Clocks are counted only if the bounds don't decide.
     """
 
     def __init__(self) -> None:
-        self._at_most: dict[bytes, Usage] = {}
-        self._at_least: dict[bytes, Count] = {}
+        self._upper_bounds: dict[bytes, Usage] = {}
+        self._lower_bounds: dict[bytes, Count] = {}
         """Valid until the oldest clock of the count expires, or the owner deletes a clock."""
 
-    def take_place(
+    def reserve(
         self, db: apsw.Connection, owner: bytes, key: bytes, size: int, min_live_key: bytes, quota: Quota
-    ) -> Refusal | None:
-        """Take the place of a new clock, and return None, or return why it has none."""
-        at_most = self._at_most.get(owner)
-        then = at_most and at_most.plus(size)
-        if then is None or then.exceeded(quota):
-            known = self._at_least.get(owner)
+    ) -> OverQuota | None:
+        """Reserve quota for a new clock, and return None. Or return why the clock doesn't fit."""
+        upper_bound = self._upper_bounds.get(owner)
+        usage = upper_bound and upper_bound.plus(size)
+        if usage is None or usage.exceeded(quota):
+            lower_bound = self._lower_bounds.get(owner)
             if (
-                known
-                and known.oldest
-                and known.oldest >= min_live_key
-                and (over := known.usage.plus(size).exceeded(quota))
+                lower_bound
+                and lower_bound.oldest
+                and lower_bound.oldest >= min_live_key
+                and (limit := lower_bound.usage.plus(size).exceeded(quota))
             ):
-                return Refusal(QuotaExceeded(over, known.oldest), None)
+                return OverQuota(QuotaExceeded(limit, lower_bound.oldest), None)
             count = _count(db, owner, min_live_key)
-            then = count.usage.plus(size)
-            if over := then.exceeded(quota):
-                return Refusal(QuotaExceeded(over, count.oldest or key), count)
-        _remember(self._at_most, owner, then)
+            usage = count.usage.plus(size)
+            if limit := usage.exceeded(quota):
+                return OverQuota(QuotaExceeded(limit, count.oldest or key), count)
+        _store(self._upper_bounds, owner, usage)
         return None
 
-    def note_refused(self, owner: bytes, refusal: Refusal) -> None:
-        """Remember what was counted. Call it after the commit: until then, what was counted may be undone.
+    def on_rejected(self, owner: bytes, over: OverQuota) -> None:
+        """Cache the count. Call it after the commit, because a rollback would make the count wrong.
 
-        What was only remembered is not noted anew: a clock may have been deleted since.
+        A rejection by cached bounds is not cached again: the owner may have deleted a clock since.
         """
-        if refusal.count is not None:
-            _remember(self._at_least, owner, refusal.count)
+        if over.count is not None:
+            _store(self._lower_bounds, owner, over.count)
 
-    def note_created(self, owner: bytes, size: int) -> None:
-        """Add the clock to what was counted. Call it after the commit."""
-        known = self._at_least.get(owner)
+    def on_created(self, owner: bytes, size: int) -> None:
+        """Add the clock to the cached count. Call it after the commit."""
+        known = self._lower_bounds.get(owner)
         if known is not None:
-            self._at_least[owner] = Count(known.usage.plus(size), known.oldest)
+            self._lower_bounds[owner] = Count(known.usage.plus(size), known.oldest)
 
-    def note_deleted(self, owner: bytes) -> None:
-        """There may be a place again. Call it after the commit of the deletion, after all that was before it."""
-        self._at_least.pop(owner, None)
+    def on_deleted(self, owner: bytes) -> None:
+        """Drop the cached count. Call it after the commit of the deletion, and in the order of commits."""
+        self._lower_bounds.pop(owner, None)
 
-    def forget(self, owner: bytes) -> None:
-        """Count anew next time, because places were taken unseen."""
-        self._at_most.pop(owner, None)
+    def on_created_without_quota(self, owner: bytes) -> None:
+        """Drop the cached upper bound, because it doesn't include the new clock."""
+        self._upper_bounds.pop(owner, None)
 
 
-def _remember(tally: dict[bytes, _V], owner: bytes, value: _V) -> None:
-    if len(tally) >= _MAX_OWNERS:
-        tally.clear()
-    tally[owner] = value
+def _store(cache: dict[bytes, _V], owner: bytes, value: _V) -> None:
+    if len(cache) >= _MAX_OWNERS:
+        cache.clear()
+    cache[owner] = value
 
 
 def _count(db: apsw.Connection, owner: bytes, min_live_key: bytes) -> Count:

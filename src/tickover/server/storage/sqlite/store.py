@@ -1,6 +1,6 @@
-"""The store on SQLite: one writer thread, and reads beside it on the event loop's own thread.
+"""The SQLite store: a single writer, and reads on the event loop's thread.
 
-A read here is a look-up by key, mostly in pages that are in memory; to hand it to another thread would cost more.
+A read looks up a few rows by key, mostly in cached pages. To pass it to another thread would take longer.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from tickover.server.domain.logins import Claimed, Limits, Send, TooSoon, Try
 from tickover.server.settings import SettingError
 from tickover.server.storage.migrations import migrations, pending
 from tickover.server.storage.sqlite import logins
-from tickover.server.storage.sqlite.quota import ClockQuota, Refusal
+from tickover.server.storage.sqlite.quota import ClockQuota, OverQuota
 from tickover.server.storage.sqlite.writer import Writer, immediate, to_rejection
 from tickover.server.storage.store import (
     Created,
@@ -34,20 +34,20 @@ from tickover.server.storage.write_probe import WriteProbe
 _LOCK_WAIT_SECONDS = 5.0
 _READ_WAIT_MILLISECONDS = 50
 _CACHE_KIBIBYTES = 8_000
-"""Of each connection; SQLite's own choice is 2,000, less than the rows of a thousand clocks."""
+"""The page cache of each connection. SQLite's default of 2,000 doesn't hold the rows of a thousand clocks."""
 
 _NO_QUOTA = Quota()
 _CREATED = Created()
 
 
 class SqliteStore:
-    """See `storage.store.Store` for what each method promises."""
+    """Implements `storage.store.Store`."""
 
     def __init__(self, path: Path) -> None:
         self._writing = _connect(path)
         _migrate(self._writing)
         self._reading = _connect(path)
-        # Reads are on the event loop's thread, and must not wait there.
+        # Reads run on the event loop's thread, so they must not wait for long.
         self._reading.set_busy_timeout(_READ_WAIT_MILLISECONDS)
         self._writer = Writer(self._writing, _LOCK_WAIT_SECONDS)
         self._probe = WriteProbe(lambda: self._writer.submit(_statement(_PROBE)))
@@ -56,12 +56,12 @@ class SqliteStore:
 
     @classmethod
     async def open(cls, path: Path) -> "SqliteStore":
-        """Open or create the file, and bring its schema up to date; SettingError when it cannot be used."""
+        """Open or create the file, and bring its schema up to date. Raise SettingError if the file is unusable."""
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             return cls(path)
         except (apsw.Error, OSError) as error:
-            raise SettingError(f"The database {path} cannot be opened: {error}.") from None
+            raise SettingError(f"Cannot open the database {path}: {error}.") from None
 
     async def close(self) -> None:
         await self._writer.close()
@@ -73,11 +73,11 @@ class SqliteStore:
         await self._probe.check()
 
     async def share_key(self, fingerprint: bytes, now: Instant) -> bool:
-        """One machine has one data folder, and the key is in it."""
+        """Return True: all servers of one SQLite file share a data directory, and the key is in it."""
         return True
 
     async def user_of_token(self, token_digest: bytes, now: Instant) -> bytes | None:
-        found = self._look_up(
+        found = self._fetch_one(
             "select user_key from tokens where digest = ? and expires_at > ?", token_digest, to_micros(now)
         )
         return found[0] if found else None
@@ -85,62 +85,65 @@ class SqliteStore:
     async def create_clock(
         self, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> Created | QuotaExceeded:
-        refusal = await self._writer.submit(lambda db: self._create(db, clock, owner, schedule, min_live_key, quota))
-        return self._outcome(owner, len(schedule), refusal)
+        over = await self._writer.submit(lambda db: self._create(db, clock, owner, schedule, min_live_key, quota))
+        return self._created(owner, len(schedule), over)
 
     async def create_clock_once(
-        self, once: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
+        self, record: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> ExistingClock | Created | QuotaExceeded:
-        def job(db: apsw.Connection) -> ExistingClock | Refusal | None:
-            found: Any = db.execute(_EARLIER, (once.digest, owner, min_live_key)).fetchone()
+        def job(db: apsw.Connection) -> ExistingClock | OverQuota | None:
+            found: Any = db.execute(_FIND_CREATION, (record.digest, owner, min_live_key)).fetchone()
             if found is not None:
-                return _earlier(*found)
-            refusal = self._create(db, clock, owner, schedule, min_live_key, quota)
-            if refusal is None:
-                db.execute("insert or replace into creations values (?, ?, ?)", (once.digest, once.params, clock.key))
-            return refusal
+                return _existing_clock(*found)
+            over = self._create(db, clock, owner, schedule, min_live_key, quota)
+            if over is None:
+                values = (record.digest, record.params, clock.key)
+                db.execute("insert or replace into creations values (?, ?, ?)", values)
+            return over
 
-        known = await self._writer.submit(job)
-        return known if isinstance(known, ExistingClock) else self._outcome(owner, len(schedule), known)
+        result = await self._writer.submit(job)
+        return result if isinstance(result, ExistingClock) else self._created(owner, len(schedule), result)
 
     def _create(
         self, db: apsw.Connection, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
-    ) -> Refusal | None:
+    ) -> OverQuota | None:
         size = len(schedule)
         if quota == _NO_QUOTA:
-            self._quota.forget(owner)
-        elif (refusal := self._quota.take_place(db, owner, clock.key, size, min_live_key, quota)) is not None:
-            return refusal
+            self._quota.on_created_without_quota(owner)
+        elif (over := self._quota.reserve(db, owner, clock.key, size, min_live_key, quota)) is not None:
+            return over
         instants = (to_micros(clock.start_time), to_micros(clock.frozen_time), to_micros(clock.max_time))
         db.execute("insert into clocks values (?, ?, ?, ?, ?, ?)", (clock.key, owner, *instants, size))
         db.execute("insert into schedules values (?, ?)", (clock.key, schedule))
         return None
 
-    def _outcome(self, owner: bytes, size: int, refusal: Refusal | None) -> Created | QuotaExceeded:
-        if refusal is None:
-            self._quota.note_created(owner, size)
+    def _created(self, owner: bytes, size: int, over: OverQuota | None) -> Created | QuotaExceeded:
+        """Update the cached usage after the commit, and return the result."""
+        if over is None:
+            self._quota.on_created(owner, size)
             return _CREATED
-        self._quota.note_refused(owner, refusal)
-        return refusal.exceeded
+        self._quota.on_rejected(owner, over)
+        return over.result
 
     async def find_creation(self, digest: bytes, owner: bytes, min_live_key: bytes) -> ExistingClock | None:
-        found = self._look_up(_EARLIER, digest, owner, min_live_key)
-        return _earlier(*found) if found else None
+        found = self._fetch_one(_FIND_CREATION, digest, owner, min_live_key)
+        return _existing_clock(*found) if found else None
 
     async def find_clock(self, key: bytes, owner: bytes, *, with_schedule: bool = True) -> StoredClock | None:
-        instants = self._look_up(_CLOCK, key, owner)
+        instants = self._fetch_one(FIND_CLOCK, key, owner)
         if instants is None:
             return None
-        start, standing, latest = instants
-        return _kept(key, start, standing, latest, self._look_up(_SCHEDULE, key)[0] if with_schedule else b"")
+        start_time, frozen_time, max_time = instants
+        schedule = self._fetch_one(FIND_SCHEDULE, key)[0] if with_schedule else b""
+        return _stored_clock(key, start_time, frozen_time, max_time, schedule)
 
     async def list_clocks(self, owner: bytes, min_live_key: bytes, before: bytes | None, limit: int) -> list[Clock]:
-        rows = self._look_up_all(_CLOCKS, owner, min_live_key, before or _AFTER_ALL, limit)
-        return [_kept(*row).clock for row in rows]
+        rows = self._fetch_all(_LIST_CLOCKS, owner, min_live_key, before or _MAX_KEY, limit)
+        return [_stored_clock(*row).clock for row in rows]
 
     async def delete_clock(self, key: bytes, owner: bytes) -> bool:
         def job(db: apsw.Connection) -> bool:
-            if db.execute(_CLOCK, (key, owner)).fetchone() is None:
+            if db.execute(FIND_CLOCK, (key, owner)).fetchone() is None:
                 return False
             db.execute("delete from clocks where key = ?", (key,))
             db.execute("delete from schedules where clock_key = ?", (key,))
@@ -149,7 +152,7 @@ class SqliteStore:
 
         deleted = await self._writer.submit(job)
         if deleted:
-            self._quota.note_deleted(owner)
+            self._quota.on_deleted(owner)
         return deleted
 
     async def advance_clock(
@@ -158,21 +161,21 @@ class SqliteStore:
         micros = to_micros(to)
 
         def job(db: apsw.Connection) -> Any:
-            # Three plain statements take a quarter of the time of one with `returning`; nobody else writes in between.
-            instants: Any = db.execute(_CLOCK, (key, owner)).fetchone()
+            # Three plain statements take a quarter of the time of one with `returning`.
+            instants: Any = db.execute(FIND_CLOCK, (key, owner)).fetchone()
             if instants is None:
                 return None
-            start, standing, latest = instants
-            if standing <= micros <= latest:
+            start_time, frozen_time, max_time = instants
+            if frozen_time <= micros <= max_time:
                 db.execute("update clocks set frozen_time = ? where key = ?", (micros, key))
-                standing = micros
-            schedule = _one(db.execute(_SCHEDULE, (key,))) if with_schedule else b""
-            return start, standing, latest, schedule
+                frozen_time = micros
+            schedule = _fetch_value(db.execute(FIND_SCHEDULE, (key,))) if with_schedule else b""
+            return start_time, frozen_time, max_time, schedule
 
-        kept = await self._writer.submit(job)
-        if kept is None:
+        columns = await self._writer.submit(job)
+        if columns is None:
             return None
-        return _kept(key, *kept)
+        return _stored_clock(key, *columns)
 
     async def claim_send(self, send: Send, limits: Limits) -> Claimed | TooSoon:
         return await self._writer.submit(lambda db: logins.claim_send(db, send, limits))
@@ -216,54 +219,54 @@ class SqliteStore:
 
         return await self._writer.submit(job, is_long=True)
 
-    def _look_up(self, statement: str, *bindings: object) -> Any:
-        """The first row that is found, if there is one."""
-        found = self._look_up_all(statement, *bindings)
+    def _fetch_one(self, statement: str, *bindings: object) -> Any:
+        """Return the first row, or None."""
+        found = self._fetch_all(statement, *bindings)
         return found[0] if found else None
 
-    def _look_up_all(self, statement: str, *bindings: object) -> list[Any]:
-        """Look up in the database as it is in this turn of the event loop: locking it again each time took longer."""
+    def _fetch_all(self, statement: str, *bindings: object) -> list[Any]:
+        """Read in a transaction that all reads of one event loop iteration share. It saves locks."""
         try:
             if not self._reading.in_transaction:
                 self._reading.execute("begin")
-                # Whoever is asked in a later turn, and may know of something newer, finds that there too.
-                self._loop.call_soon(self._end_looking)
+                # The next iteration must see later commits.
+                self._loop.call_soon(self._end_read)
             return self._reading.execute(statement, bindings).fetchall()
         except apsw.Error as error:
             raise to_rejection(error) from error
 
-    def _end_looking(self) -> None:
+    def _end_read(self) -> None:
         with suppress(apsw.Error):
             self._reading.execute("rollback")
 
 
-# A row that counts for nobody. Its value must change: SQLite doesn't write a page that stays as it is.
+# Changes a decoy row that belongs to no address. The value must change, because SQLite skips writes of equal pages.
 _PROBE = "update login_failures set count = count + 1 where email = ''"
-_SCHEDULE = "select body from schedules where clock_key = ?"
-_CLOCK = "select start_time, frozen_time, max_time from clocks where key = ? and owner = ?"
-_CLOCKS = """
+FIND_SCHEDULE = "select body from schedules where clock_key = ?"
+FIND_CLOCK = "select start_time, frozen_time, max_time from clocks where key = ? and owner = ?"
+_LIST_CLOCKS = """
     select key, start_time, frozen_time, max_time from clocks
     where owner = ? and key >= ? and key < ? order by key desc limit ?"""
-_AFTER_ALL = b"\xff" * 16
-_EARLIER = """
+_MAX_KEY = b"\xff" * 16
+_FIND_CREATION = """
     select params, key, start_time, frozen_time, max_time, body
     from creations join clocks on key = creations.clock_key join schedules on schedules.clock_key = key
     where digest = ? and owner = ? and key >= ?"""
 
 
-def _earlier(params: bytes, *kept: Any) -> ExistingClock:
-    return ExistingClock(params, _kept(*kept))
+def _existing_clock(params: bytes, *columns: Any) -> ExistingClock:
+    return ExistingClock(params, _stored_clock(*columns))
 
 
-def _kept(key: bytes, start: int, standing: int, latest: int, schedule: bytes = b"") -> StoredClock:
-    return StoredClock(Clock(key, from_micros(start), from_micros(standing), from_micros(latest)), schedule)
+def _stored_clock(key: bytes, start_time: int, frozen_time: int, max_time: int, schedule: bytes = b"") -> StoredClock:
+    return StoredClock(Clock(key, from_micros(start_time), from_micros(frozen_time), from_micros(max_time)), schedule)
 
 
-def _one(cursor: apsw.Cursor) -> bytes:
-    """What a statement finds, where it is known that there is one."""
+def _fetch_value(cursor: apsw.Cursor) -> bytes:
+    """Return the only column of the only row."""
     row: Any = cursor.fetchone()
-    found: bytes = row[0]
-    return found
+    value: bytes = row[0]
+    return value
 
 
 def _statement(statement: str, *bindings: object) -> Any:
@@ -277,16 +280,16 @@ def _connect(path: Path) -> apsw.Connection:
     connection = apsw.Connection(str(path))
     connection.set_busy_timeout(int(_LOCK_WAIT_SECONDS * 1000))
     _enter_wal_mode(connection)
-    # Otherwise statements are planned anew for each value that they are given.
+    # Keep query plans independent of bound values, so that statements are not planned again.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection.execute(f"pragma cache_size = -{_CACHE_KIBIBYTES}")
-    # FULL: an answered write survives the loss of power. On macOS only fullfsync reaches the disk itself.
+    # FULL: a committed write survives a power failure. On macOS, only fullfsync reaches the disk itself.
     connection.execute("pragma synchronous = full; pragma fullfsync = 1; pragma checkpoint_fullfsync = 1")
     return connection
 
 
 def _enter_wal_mode(connection: apsw.Connection) -> None:
-    """Switch to write-ahead logging; SQLite does not wait for another process that is just doing the same."""
+    """Switch to write-ahead logging. Retry here, because SQLite doesn't wait if another process does the same."""
     deadline = time.monotonic() + _LOCK_WAIT_SECONDS
     while True:
         try:
@@ -299,7 +302,7 @@ def _enter_wal_mode(connection: apsw.Connection) -> None:
 
 
 def _migrate(connection: apsw.Connection) -> None:
-    """Apply what is missing, each migration in a transaction of its own; another process may be doing the same."""
+    """Apply pending migrations, one transaction each. Another process may do the same at the same time."""
     known = migrations("sqlite")
     while True:
         with immediate(connection):

@@ -1,14 +1,15 @@
-"""SQLite's one writer: jobs that wait together are committed together, one fsync for all.
+"""The single writer of the SQLite store. It commits waiting jobs together, with one fsync.
 
-Statements take microseconds, and so they run where they are asked for, on the event loop's thread. So does the commit,
-as long as the disk is fast: to hand it to a thread and back takes longer, and while two threads are at work, each
-keeps the other from Python's lock. Where the disk is slow, the thread commits, and the next batch gathers meanwhile.
+Jobs take microseconds, so they run on the event loop's thread. The commit runs there too while the disk is fast: to
+pass it to another thread would take longer, and the two threads would compete for Python's lock. If the disk is slow,
+the writer's thread commits while the next batch collects.
 """
 
 import asyncio
 import os
 from collections import deque
 from collections.abc import Callable
+from enum import Enum, auto
 from queue import SimpleQueue
 from threading import Thread
 from time import monotonic
@@ -18,8 +19,8 @@ import apsw
 
 from tickover.api.errors import unavailable
 
-# What can befall any database; all else that a job raises is a fault of ours.
-_AWAY = (
+# Failures of the database or the disk. All other exceptions of a job are bugs.
+_DATABASE_ERRORS = (
     apsw.BusyError,
     apsw.CantOpenError,
     apsw.ConnectionClosedError,
@@ -35,17 +36,28 @@ _AWAY = (
 
 _T = TypeVar("_T")
 _MAX_WAITING = 4096
-_LARGEST_BATCH = 256
-_LONGEST_GATHERING = 0.002
-"""Seconds that the first job of a batch waits for others."""
-_LONGEST_RUN = 0.005
-"""Seconds after which a batch takes no further job, so that nothing else waits long for its turn."""
-_SHORT_COMMIT = 0.002
-"""Seconds that the event loop waits for the disk; when the last commit took longer, the thread waits for the next."""
+_MAX_BATCH = 256
+_MAX_COLLECT_SECONDS = 0.002
+"""The time that the first job of a batch waits for others."""
+_MAX_RUN_SECONDS = 0.005
+"""The time after which a batch accepts no more jobs, so that the event loop is not blocked for long."""
+_MAX_INLINE_COMMIT_SECONDS = 0.002
+"""If the last commit took longer than this, the thread commits the next batch."""
+
+
+class _CommitMode(Enum):
+    """Where a batch is run and committed."""
+
+    INLINE = auto()
+    """The jobs have run on the event loop, and the commit runs there too."""
+    COMMIT_IN_THREAD = auto()
+    """The jobs have run on the event loop, and the thread commits."""
+    RUN_IN_THREAD = auto()
+    """The thread runs the jobs and commits."""
 
 
 class _Job:
-    """A function of the database, and whom to tell. It may run twice, so all that it changes is in the database."""
+    """A function of the database, and the future for its result. It may run twice, so it changes only the database."""
 
     __slots__ = ("failure", "future", "is_long", "result", "run")
 
@@ -56,7 +68,7 @@ class _Job:
         self.result: Any = None
         self.failure: BaseException | None = None
 
-    def tell(self) -> None:
+    def resolve(self) -> None:
         if self.future.cancelled():
             return
         if self.failure is None:
@@ -66,93 +78,101 @@ class _Job:
 
 
 class Writer:
-    """Runs jobs in the order in which they came. A job is told of its result only after the disk has it."""
+    """Runs jobs in the order of their submission. A job's future is done only after the commit."""
 
     def __init__(self, connection: apsw.Connection, lock_wait_seconds: float) -> None:
         self._connection = connection
         self._lock_wait_milliseconds = int(lock_wait_seconds * 1000)
-        # The loop never waits for another process; the thread does.
+        # The event loop must not wait for the locks of other processes. The thread does.
         connection.set_busy_timeout(0)
-        self._file = _identity(connection.filename)
+        self._file_identity = _file_identity(connection.filename)
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[_Job] = deque()
-        self._under_way = 0
+        self._running = 0
         self._is_idle = asyncio.Event()
         self._is_idle.set()
-        self._begin_by = 0.0
-        self._last_commit_took = 0.0
+        self._collect_until = 0.0
+        self._last_commit_seconds = 0.0
         self._closed = False
-        self._handed_over: SimpleQueue[tuple[Callable[[list[_Job]], None], list[_Job]] | None] = SimpleQueue()
-        # A daemon: a program that dies without closing must not hang; what was answered is on the disk.
+        self._batches: SimpleQueue[tuple[_CommitMode, list[_Job]] | None] = SimpleQueue()
+        # A daemon thread, so that a process that fails to close the store can exit.
         self._thread = Thread(target=self._work, name="tickover-writer", daemon=True)
         self._thread.start()
 
     def submit(self, run: Callable[[apsw.Connection], _T], *, is_long: bool = False) -> "asyncio.Future[_T]":
-        """Queue a job; UNAVAILABLE when too many are waiting, or the store is closing.
+        """Queue a job. Raise UNAVAILABLE if too many jobs are waiting, or the store is closing.
 
-        A long one runs by itself and in the thread, so that it holds up other jobs but not the event loop.
+        A long job runs alone in the thread. It delays other jobs, but doesn't block the event loop.
         """
         if self._closed:
             raise unavailable("The server is shutting down.")
-        if len(self._waiting) + self._under_way >= _MAX_WAITING:
-            raise unavailable("The server has more to write than it can; try again in a moment.")
+        if len(self._waiting) + self._running >= _MAX_WAITING:
+            raise unavailable("The server is overloaded. Try again in a moment.")
         future: asyncio.Future[_T] = self._loop.create_future()
         self._waiting.append(_Job(run, future, is_long))
         if self._is_idle.is_set():
             self._is_idle.clear()
-            self._begin_by = monotonic() + _LONGEST_GATHERING
-            self._loop.call_soon(self._gather, 0)
+            self._start_collecting()
         return future
 
     async def close(self) -> None:
-        """Finish the jobs that were accepted, then stop."""
+        """Finish all accepted jobs, then stop."""
         if not self._closed:
             self._closed = True
             await self._is_idle.wait()
-            self._handed_over.put(None)
+            self._batches.put(None)
         await asyncio.to_thread(self._thread.join)
 
-    # On the event loop's thread.
+    # These methods run on the event loop's thread.
 
-    def _gather(self, before: int) -> None:
-        """Begin when a turn of the event loop has brought no further job, for what comes in together goes together."""
+    def _start_collecting(self) -> None:
+        self._collect_until = monotonic() + _MAX_COLLECT_SECONDS
+        self._loop.call_soon(self._collect, 0)
+
+    def _collect(self, previously_waiting: int) -> None:
+        """Start a batch when one iteration of the event loop has added no more jobs."""
         waiting = len(self._waiting)
-        if before < waiting < _LARGEST_BATCH and monotonic() < self._begin_by:
-            self._loop.call_soon(self._gather, waiting)
+        if previously_waiting < waiting < _MAX_BATCH and monotonic() < self._collect_until:
+            self._loop.call_soon(self._collect, waiting)
         else:
-            self._begin()
+            self._start_batch()
 
-    def _begin(self) -> None:
-        """Run what is waiting and commit it, here or in the thread."""
+    def _start_batch(self) -> None:
+        """Run and commit the waiting jobs, here or in the thread."""
         batch: list[_Job] = []
-        way = self._run_and_commit
+        mode = self._run_waiting(batch)
+        self._running = len(batch)
+        if mode is _CommitMode.INLINE:
+            if self._commit(batch):
+                self._resolve(batch)
+                return
+            mode = _CommitMode.RUN_IN_THREAD
+        self._batches.put((mode, batch))
+
+    def _run_waiting(self, batch: list[_Job]) -> _CommitMode:
+        """Move waiting jobs into the batch, and run them here if possible. Return how to commit them."""
         if self._waiting[0].is_long:
             batch.append(self._waiting.popleft())
-        else:
-            try:
-                self._run_waiting(batch)
-                way = self._only_commit
-            except Exception as failure:
-                # Whatever it was, the other way finds out whose fault it is.
-                if isinstance(failure, _AWAY):
-                    self._take_the_rest(batch)
-        self._under_way = len(batch)
-        if way == self._only_commit and self._last_commit_took <= _SHORT_COMMIT:
-            if self._commit(batch):
-                self._tell(batch)
-                return
-            way = self._run_and_commit
-        self._handed_over.put((way, batch))
+            return _CommitMode.RUN_IN_THREAD
+        try:
+            self._run_in_transaction(batch)
+        except Exception as failure:
+            # The thread runs the batch again, and finds out which job failed.
+            if isinstance(failure, _DATABASE_ERRORS):
+                self._add_all_waiting(batch)
+            return _CommitMode.RUN_IN_THREAD
+        is_disk_fast = self._last_commit_seconds <= _MAX_INLINE_COMMIT_SECONDS
+        return _CommitMode.INLINE if is_disk_fast else _CommitMode.COMMIT_IN_THREAD
 
-    def _run_waiting(self, batch: list[_Job]) -> None:
-        """Run what is waiting in one database transaction and leave it open; none is left open after a failure."""
-        last_start = monotonic() + _LONGEST_RUN
+    def _run_in_transaction(self, batch: list[_Job]) -> None:
+        """Run waiting jobs in one transaction and leave it open. Roll it back if a job fails."""
+        deadline = monotonic() + _MAX_RUN_SECONDS
         batch.append(self._waiting.popleft())
         try:
             self._check_file()
             self._connection.execute("begin immediate")
             batch[0].result = batch[0].run(self._connection)
-            while self._waiting and len(batch) < _LARGEST_BATCH and monotonic() < last_start:
+            while self._waiting and len(batch) < _MAX_BATCH and monotonic() < deadline:
                 if self._waiting[0].is_long:
                     break
                 job = self._waiting.popleft()
@@ -162,47 +182,43 @@ class Writer:
             _roll_back(self._connection)
             raise
 
-    def _take_the_rest(self, batch: list[_Job]) -> None:
-        """So that all wait for another process together, and not one after the other."""
-        while self._waiting and len(batch) < _LARGEST_BATCH and not self._waiting[0].is_long:
+    def _add_all_waiting(self, batch: list[_Job]) -> None:
+        """Add the waiting jobs, so that they wait for another process together and not one by one."""
+        while self._waiting and len(batch) < _MAX_BATCH and not self._waiting[0].is_long:
             batch.append(self._waiting.popleft())
 
-    def _tell(self, batch: list[_Job]) -> None:
+    def _resolve(self, batch: list[_Job]) -> None:
         for job in batch:
-            job.tell()
-        self._under_way = 0
+            job.resolve()
+        self._running = 0
         if self._waiting:
-            self._begin_by = monotonic() + _LONGEST_GATHERING
-            self._loop.call_soon(self._gather, 0)
+            self._start_collecting()
         else:
             self._is_idle.set()
 
-    # On the writer's own thread, but for `_commit`. Only one of the two is at work on the connection at any time.
+    # These methods run on the writer's thread. `_commit` runs on either. Only one thread uses the connection at a time.
 
     def _work(self) -> None:
-        while (handed_over := self._handed_over.get()) is not None:
-            way, batch = handed_over
-            way(batch)
-            self._loop.call_soon_threadsafe(self._tell, batch)
+        while (item := self._batches.get()) is not None:
+            mode, batch = item
+            if mode is _CommitMode.RUN_IN_THREAD or not self._commit(batch):
+                self._run_and_commit(batch)
+            self._loop.call_soon_threadsafe(self._resolve, batch)
 
     def _commit(self, batch: list[_Job]) -> bool:
-        """Commit what was run; False when all was undone because one of several is at fault."""
-        began = monotonic()
+        """Commit the jobs that have run. Return False if they were rolled back because one of several failed."""
+        start = monotonic()
         try:
             self._connection.execute("commit")
         except Exception as failure:
             _roll_back(self._connection)
-            if not _fails_all(batch, failure):
+            if not _fail_all(batch, failure):
                 return False
-        self._last_commit_took = monotonic() - began
+        self._last_commit_seconds = monotonic() - start
         return True
 
-    def _only_commit(self, batch: list[_Job]) -> None:
-        if not self._commit(batch):
-            self._run_and_commit(batch)
-
     def _run_and_commit(self, batch: list[_Job]) -> None:
-        """Run the jobs, again if need be, and commit them; wait if another process is writing."""
+        """Run the jobs, possibly again, and commit them. Wait for the locks of other processes."""
         self._connection.set_busy_timeout(self._lock_wait_milliseconds)
         try:
             self._check_file()
@@ -210,38 +226,38 @@ class Writer:
                 for job in batch:
                     job.result = job.run(self._connection)
         except Exception as failure:
-            if not _fails_all(batch, failure):
-                # One of the jobs is at fault, and the others are not to suffer.
+            if not _fail_all(batch, failure):
+                # Only the job that fails gets the error.
                 for job in batch:
                     self._run_and_commit([job])
         finally:
             self._connection.set_busy_timeout(0)
 
     def _check_file(self) -> None:
-        """What is written to a file that was deleted, or moved away, is lost, though SQLite would not notice."""
-        if _identity(self._connection.filename) != self._file:
+        """Raise an error if the database file was deleted or replaced. SQLite would write to the old file."""
+        if _file_identity(self._connection.filename) != self._file_identity:
             raise apsw.CantOpenError("the database file was deleted or replaced")
 
 
-def _fails_all(batch: list[_Job], failure: Exception) -> bool:
-    """Note the failure if it is that of every job: there is only one, or the database is away."""
-    if len(batch) > 1 and not isinstance(failure, _AWAY):
+def _fail_all(batch: list[_Job], failure: Exception) -> bool:
+    """Set the failure on every job if it concerns all: there is only one job, or the database failed."""
+    if len(batch) > 1 and not isinstance(failure, _DATABASE_ERRORS):
         return False
     for job in batch:
         job.failure = to_rejection(failure)
     return True
 
 
-def _identity(path: str) -> tuple[int, int] | None:
+def _file_identity(path: str) -> tuple[int, int] | None:
     try:
-        found = os.stat(path)  # noqa: PTH116 - as light as it can be, for it stands before every commit
+        found = os.stat(path)  # noqa: PTH116 - faster than Path.stat, and it runs before every commit
     except OSError:
         return None
     return found.st_dev, found.st_ino
 
 
-class immediate:  # noqa: N801 - it reads as a statement
-    """A database transaction that has the write lock from its first statement on."""
+class immediate:  # noqa: N801 - used like a statement
+    """A database transaction that takes the write lock at its start."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -261,16 +277,16 @@ class immediate:  # noqa: N801 - it reads as a statement
 
 
 def _roll_back(connection: apsw.Connection) -> None:
-    # SQLite has rolled back by itself after some errors, such as a full disk.
+    # SQLite rolls back by itself after some errors, such as a full disk.
     if connection.in_transaction:
         connection.execute("rollback")
 
 
 def to_rejection(failure: Exception) -> Exception:
-    """The database's own troubles as UNAVAILABLE; a fault of ours stays what it is."""
-    if not isinstance(failure, _AWAY):
+    """Return UNAVAILABLE for a failure of the database, and any other exception unchanged."""
+    if not isinstance(failure, _DATABASE_ERRORS):
         return failure
-    rejection = unavailable("The database does not answer just now.")
-    # For the log. Without its traceback, which would keep the whole batch in memory.
+    rejection = unavailable("The database is not responding.")
+    # The cause is for the log. Its traceback would keep the whole batch in memory.
     rejection.__cause__ = failure.with_traceback(None)
     return rejection
