@@ -1,4 +1,4 @@
--- Instants are whole microseconds since 1970 in UTC. Keys are UUIDv7, so they sort by age.
+-- Timestamps are microseconds since 1970-01-01 UTC. Keys are UUIDv7, so they sort by age.
 
 create table users (
   key        uuid   not null primary key,
@@ -14,11 +14,11 @@ create table tokens (
 );
 create index tokens_by_expiry on tokens (expires_at);
 
--- The small row that an advance rewrites. No index names frozen_time and every page has room to spare, so that the new
--- version of a row stays in its page and no index learns of it (a HOT update).
+-- The small row that an advance updates. No index contains frozen_time, and pages have free space, so that an update
+-- stays in its page and changes no index (a HOT update).
 --
--- slot: the day of birth modulo ten. Clocks live for seven days, so a slot is wholly dead for two days before its turn
--- comes again, and is emptied at once, at the same cost whatever it holds; nothing has to be made or dropped as days pass.
+-- slot: the day of creation modulo ten. Clocks live for seven days, so all rows of a slot are expired for two days before
+-- the slot is used again. TRUNCATE empties it, whatever its size. No partition has to be created or dropped.
 create table clocks (
   slot        smallint not null,
   key         uuid     not null,
@@ -28,7 +28,7 @@ create table clocks (
   max_time    bigint   not null
 ) partition by list (slot);
 
--- The large row that is written once.
+-- The large row that never changes.
 create table schedules (
   slot smallint not null,
   key  uuid     not null,
@@ -44,15 +44,15 @@ begin
     begin
       execute format('alter table schedules_%s alter column body set compression lz4', slot);
     exception when feature_not_supported or invalid_parameter_value or syntax_error then
-      null; -- A server that was built without lz4 compresses three times slower, and that is all.
+      null; -- A server without lz4 compresses three times slower.
     end;
   end loop;
 end
 $$;
 
--- A letter that was sent, or is on its way. The newest one that holds its slot keeps the next one waiting, and the newest
--- one with a code is the code of its address. digest: an HMAC of a code, or SHA-256 of a link's secret. network: a keyed
--- digest of the client's network, so that letters can be counted by it and nobody can be read from it.
+-- Emails that were sent or are being sent. The newest email that holds its slot delays the next one. The newest code of an
+-- address is the valid one. digest: an HMAC of a code, or SHA-256 of a link's secret. network: a keyed digest of the
+-- client's network. It allows counting by network, and doesn't reveal the client's address.
 create table login_sends (
   digest     bytea   not null primary key,
   email      text    collate "C" not null,
@@ -67,30 +67,29 @@ create table login_sends (
 create index login_sends_by_email on login_sends (email, sent_at, digest);
 create index login_sends_by_age on login_sends (sent_at);
 
--- Failures in a row against live codes of an address, over all its codes; a sign-in deletes the row.
+-- Consecutive failures against all live codes of an address. A sign-in deletes the row.
 create table login_failures (
   email text   collate "C" not null primary key,
   count bigint not null
 ) with (fillfactor = 70);
 
--- Letters that were never sent, to nobody: a try that meets no live code is counted on one of these, by the same
--- statements on the same tables as one that does, so that both take the same time. There are many, and each try meets any
--- of them, so that tries against different addresses do not wait for each other, as those against real codes do not. They are
--- spent, and of an age that is never swept.
+-- Decoys: emails that were never sent. A try without a live code updates a random decoy with the same statements as a try
+-- against a real code, so that both take the same time. There are many, so that tries for different addresses don't wait
+-- for each other. They are spent, and the sweep never deletes them.
 insert into login_sends (digest, email, kind, sent_at, expires_at, network, spent, holds_slot)
   select decode(lpad(to_hex(number), 64, '0'), 'hex'), '', 'CODE', 9223372036854775807, 0, '', true, false
   from generate_series(0, 1023) as number;
 insert into login_failures (email, count) select number::text, 0 from generate_series(0, 1023) as number;
 
--- Which secret keys the servers at work have: it must be one. fingerprint: a digest that tells nothing of the key.
+-- The secret keys of the running servers. There must be only one. fingerprint: a digest that doesn't reveal the key.
 create table server_keys (
   fingerprint bytea  not null primary key,
   seen_at     bigint not null
 ) with (fillfactor = 70);
 
--- Each function is one verb of the store that takes more than one statement. It waits for its turn first, and every
--- statement after that sees all that was done in the turns before. Where an argument is not of the exact type, somebody who
--- may create functions could have theirs called instead of the database's own; so types are exact, or the schema is named.
+-- Each function is a method of the store that needs more than one statement. It takes a lock first, so that its statements
+-- see all changes of earlier holders of the lock. Calls of built-in functions use exact argument types or name the schema.
+-- Otherwise a user who may create functions could overload them.
 
 create function take_turn_for_address(the_email text) returns void language sql as $$
   select pg_advisory_xact_lock(pg_catalog.hashtextextended(the_email, 1::bigint));
@@ -100,7 +99,7 @@ create function share_key(the_fingerprint bytea, the_instant bigint, not_before 
 language plpgsql as $$
 begin
   perform pg_advisory_xact_lock(4, pg_catalog.hashtext(current_schema()::text));
-  -- Also what a server noted whose wall clock was far ahead.
+  -- Also delete registrations from the far future, made by a server with a wrong wall clock.
   delete from server_keys where seen_at < not_before or seen_at > the_instant + (the_instant - not_before);
   if exists (select from server_keys where fingerprint <> the_fingerprint) then
     return false;
@@ -111,15 +110,15 @@ begin
 end
 $$;
 
--- Keep the new clocks, all of one slot, as far as their owners have room for them (most = 0: any number), in the order
--- given. For each that is not kept: its place in the arrays, and its owner's oldest living clock.
+-- Insert the new clocks of one slot, in order, unless an owner has too many (most = 0: no limit). Return for each rejected
+-- clock its position in the arrays, and the owner's oldest live clock.
 create function keep_clocks(
   the_slot smallint, keys uuid[], owners uuid[], start_times bigint[], frozen_times bigint[], max_times bigint[],
   bodies bytea[], living_from uuid[], most bigint, out refused bigint, out oldest uuid
 ) returns setof record language plpgsql as $$
 begin
   if most > 0 then
-    -- In the order of the locks, so that no two batches wait for each other.
+    -- Take the locks in sorted order, so that two batches never deadlock.
     perform pg_advisory_xact_lock(turn)
       from (
         select distinct pg_catalog.uuid_hash_extended(owner, 2::bigint) as turn from unnest(owners) as owner order by turn
@@ -136,7 +135,7 @@ begin
         ) as living
       ) as places
       from (
-        -- The greatest, for all of an owner: who is refused then has clocks that live.
+        -- The greatest value of the owner's calls, so that a rejected owner has a live clock.
         select f.owner, (array_agg(f.living_from order by f.living_from desc))[1] as living_from
         from fresh f where most > 0 group by f.owner
       ) as o
@@ -147,19 +146,19 @@ begin
     ), kept_clocks as (
       insert into clocks select the_slot, p.key, p.owner, p.start_time, p.frozen_time, p.max_time from placed p where fits
     ), kept_schedules as (
-      -- Bodies are large, so they do not travel through what is above.
+      -- Bodies are large, so they don't pass through the common table expressions above.
       insert into schedules select the_slot, p.key, bodies[p.place] from placed p where fits
     )
     select r.place, coalesce(
       (select c.key from clocks c where c.owner = r.owner and c.key >= r.living_from order by c.key limit 1),
-      -- What was inserted just above cannot be selected yet.
+      -- Rows inserted by this statement are not visible to it yet.
       (select p.key from placed p where p.owner = r.owner and p.fits order by p.key limit 1)
     )
     from placed r where not r.fits;
 end
 $$;
 
--- The instant of the nth newest letter to the address in that span of time; null when there are not so many.
+-- Return the time of the nth newest email to the address in the time range, or null if there are fewer.
 create function nth_newest_send(
   the_email text, nth bigint, since bigint, until bigint, the_network bytea, only_held boolean
 ) returns bigint language sql stable as $$
@@ -170,7 +169,8 @@ create function nth_newest_send(
   order by s.sent_at desc limit 1 offset nth - 1;
 $$;
 
--- Take the slot of the address, unless earlier letters forbid it; then, since when, and whether it is the last one.
+-- Record an email, unless earlier emails make it too soon. Then return the time of the email that delays it, and whether
+-- that is the last one.
 create function claim_send(
   the_digest bytea, the_email text, the_kind text, the_sent_at bigint, the_expires_at bigint, the_network bytea,
   interval_start bigint, hour_start bigint, out_of_order bigint, most bigint, most_from_network bigint, most_failures bigint,
@@ -181,7 +181,7 @@ begin
   held_since := nth_newest_send(the_email, 1, interval_start, out_of_order, null, true);
   by_last_letter := held_since is not null;
   if held_since is null then
-    -- Where both caps hold, the wait is until neither does.
+    -- If both limits are reached, the later one decides.
     held_since := greatest(
       case when most > 0 then nth_newest_send(the_email, most, hour_start, out_of_order, null, false) end,
       case when most_from_network > 0 then
@@ -212,7 +212,7 @@ create function count_failure(the_email text) returns void language sql as $$
   insert into login_failures values (the_email, 1) on conflict (email) do update set count = login_failures.count + 1;
 $$;
 
--- Write what a try against a live code would write, to a letter that was never sent.
+-- Write to a decoy what a try against a live code writes.
 create function count_miss() returns void language plpgsql as $$
 declare
   decoy bigint := floor(random() * 1024::float8);
@@ -239,7 +239,7 @@ begin
 end
 $$;
 
--- Void all that was sent to the address, forget its failures, and let its user, new or known, in.
+-- Void the address's emails, reset its failures, and create a session, and a user if there is none yet.
 create function open_session(
   the_email text, new_user uuid, token_digest bytea, opened_at bigint, token_expires_at bigint
 ) returns uuid language plpgsql as $$
@@ -285,8 +285,8 @@ begin
 end
 $$;
 
--- Empty the slot if all of it is dead. Where clocks of different days share it, because nobody swept for two days, delete
--- the dead ones a few at a time.
+-- Truncate the slot if all its clocks are expired. If clocks of different days share it, because no sweep ran for two days,
+-- delete a few expired clocks at a time.
 create function sweep_slot(slot integer, living_from uuid, dead_for_a_day uuid, most bigint) returns bigint
 language plpgsql as $$
 declare
@@ -311,7 +311,7 @@ begin
     get diagnostics swept = row_count;
     return swept;
   end if;
-  -- Calls queue behind this lock, so it is not waited for long. Without it, a clock could be kept and lost just now.
+  -- Other calls queue behind this lock, so wait only briefly. Without the lock, a new clock could be lost.
   perform set_config('lock_timeout', '200ms', true);
   execute format('lock table clocks_%1$s, schedules_%1$s in access exclusive mode', slot);
   execute format('select key from clocks_%s order by key desc limit 1', slot) into newest;
@@ -324,8 +324,8 @@ exception when lock_not_available then
 end
 $$;
 
--- Delete what has expired: a few rows of each kind, and whole slots of clocks. How many rows and slots that were; 0 also
--- when another server is sweeping at this moment.
+-- Delete expired data: a few rows of each kind, and whole slots of clocks. Return the number of deleted rows and slots, or 0
+-- if another server is sweeping.
 create function sweep(living_from uuid, dead_for_a_day uuid, the_instant bigint, an_hour_ago bigint, most bigint)
 returns bigint language plpgsql as $$
 declare
@@ -339,7 +339,7 @@ begin
     where digest in (select digest from tokens where expires_at <= the_instant order by expires_at limit most);
   get diagnostics counted = row_count;
   swept := swept + counted;
-  -- Letters are kept for an hour whatever they carried, because they are counted by the hour.
+  -- Emails stay for an hour, because they count for the hourly limits.
   delete from login_sends
     where digest in (select digest from login_sends where sent_at <= an_hour_ago order by sent_at limit most);
   get diagnostics counted = row_count;

@@ -1,3 +1,3 @@
--- A schedule is kept as the pieces of its answers, with instants and sums beside them. Clocks are disposable: those kept in
--- the form before cannot be read any more, and are given up.
+-- Schedules are now stored as fragments of responses, with timestamps and totals. The old form is no longer readable.
+-- Clocks are disposable, so delete them.
 truncate schedules, clocks;

@@ -1,4 +1,4 @@
--- What makes a repeated creation of a clock known. digest: of the owner and the Idempotency-Key; params: of the parameters.
+-- Idempotency records of created clocks. digest: of the owner and the idempotency key. params: a digest of the parameters.
 create table creations (
   digest    bytea not null primary key,
   params    bytea not null,
@@ -6,21 +6,21 @@ create table creations (
 );
 create index creations_by_clock on creations (clock_key);
 
--- The clock that lives and that the key was used for, if there is one.
+-- Return the live clock that was created with this idempotency key, if any.
 create function find_creation(
   the_digest bytea, the_owner uuid, living_from uuid,
   out params bytea, out key uuid, out start_time bigint, out frozen_time bigint, out max_time bigint, out body bytea
 ) returns setof record language sql stable as $$
   select k.params, c.key, c.start_time, c.frozen_time, c.max_time, s.body
   from creations k
-  -- `offset 0`: looked up one by one. As joins, a slot that was empty when this was planned would be read as a whole.
+  -- `offset 0` forces lookups by key. A join planned for an empty slot would scan the slot.
   cross join lateral (select * from clocks c where c.key = k.clock_key and c.owner = the_owner offset 0) as c
   cross join lateral (select * from schedules s where s.key = c.key and s.slot = c.slot offset 0) as s
   where k.digest = the_digest and k.clock_key >= living_from;
 $$;
 
--- Keep the new clock if its owner has room for it, or give back the one that lives and that the same key was used for.
--- refused: the owner has no room, and this is the oldest living clock.
+-- Return the live clock that was created with this idempotency key, or insert the new clock if the owner has not too many.
+-- refused: the oldest live clock of an owner who has too many.
 create function keep_clock_once(
   the_digest bytea, the_params bytea, the_slot smallint, the_key uuid, the_owner uuid, the_start_time bigint,
   the_frozen_time bigint, the_max_time bigint, the_body bytea, living_from uuid, most bigint,
@@ -49,11 +49,11 @@ create function sweep_creations(living_from uuid, most bigint) returns bigint la
 declare
   swept bigint;
 begin
-  -- The turn of `sweep`, which whoever has it takes again.
+  -- The lock of `sweep`. The same transaction can take it again.
   if not pg_try_advisory_xact_lock(5, pg_catalog.hashtext(current_schema()::text)) then
     return 0;
   end if;
-  -- Said twice: the key of a row that was waited for may have been used again meanwhile, for a clock that lives.
+  -- The condition is repeated: while this waits for a row, its key may be reused for a live clock.
   delete from creations
     where clock_key < living_from
       and digest in (select digest from creations where clock_key < living_from order by clock_key limit most);

@@ -1,5 +1,5 @@
--- bytes: the length of the clock's schedule. The index has it, so that what an owner stores is summed without reading clocks.
--- An advance stays a HOT update, because it changes nothing that an index has.
+-- bytes: the length of the clock's schedule. The index includes it, so that an owner's total is read from the index alone.
+-- An advance stays a HOT update, because it changes no indexed column.
 alter table clocks add column bytes integer not null default 0;
 
 do $$
@@ -14,9 +14,9 @@ begin
 end
 $$;
 
--- Keep the new clocks, all of one slot, in the order given, as far as they and their owners' live clocks fit into the limits
--- (0: no limit). Returned for each that is not kept: its place in the arrays, which limit it exceeds, and its owner's oldest
--- live clock, or itself if there is none.
+-- Insert the new clocks of one slot, in order, unless they exceed an owner's limits (0: no limit). Return for each rejected
+-- clock its position in the arrays, the limit that it exceeds, and the owner's oldest live clock, or its own key if the
+-- owner has none.
 create function keep_clocks_v2(
   the_slot smallint, keys uuid[], owners uuid[], start_times bigint[], frozen_times bigint[], max_times bigint[],
   bodies bytea[], living_from uuid[], max_clocks bigint, max_bytes bigint,
@@ -33,7 +33,7 @@ begin
   if max_clocks = 0 and max_bytes = 0 then
     kept := array(select place from unnest(keys) with ordinality as given (key, place));
   else
-    -- In the order of the locks, so that no two batches wait for each other.
+    -- Take the locks in sorted order, so that two batches never deadlock.
     perform pg_advisory_xact_lock(turn)
       from (
         select distinct pg_catalog.uuid_hash_extended(owner, 2::bigint) as turn from unnest(owners) as owner order by turn
@@ -44,7 +44,7 @@ begin
       ), owned as materialized (
         select o.owner, o.living_from, used.clocks, used.bytes
         from (
-          -- The greatest, for all of an owner: who is refused then has clocks that live.
+          -- The greatest value of the owner's calls, so that a rejected owner has a live clock.
           select g.owner, (array_agg(g.living_from order by g.living_from desc))[1] as living_from
           from given g group by g.owner
         ) as o
@@ -115,8 +115,8 @@ begin
 end
 $$;
 
--- Servers of the release before call this one, and `keep_clock_once`, which calls it too. They know no limit on bytes, but
--- the bytes of their clocks are counted.
+-- Servers of the previous release call this function, directly and through `keep_clock_once`. They have no limit on bytes,
+-- but the bytes of their clocks count.
 create or replace function keep_clocks(
   the_slot smallint, keys uuid[], owners uuid[], start_times bigint[], frozen_times bigint[], max_times bigint[],
   bodies bytea[], living_from uuid[], most bigint, out refused bigint, out oldest uuid
@@ -126,8 +126,8 @@ create or replace function keep_clocks(
   ) as kept;
 $$;
 
--- number: the order in which emails were sent. A wall clock can be set back, so sent_at is not that order. The next number is
--- taken when the row is inserted, in the turn of the address: for one address it is the order of commits.
+-- number: the order of emails. A wall clock can be set back, so sent_at is not reliable. A number is assigned on insert, under
+-- the lock of the address. So the numbers of one address are in the order of commits.
 create sequence login_sends_number;
 alter table login_sends add column number bigint not null default 0;
 update login_sends set number = numbered.number
@@ -139,8 +139,8 @@ alter sequence login_sends_number owned by login_sends.number;
 drop index login_sends_by_email;
 create index login_sends_by_email on login_sends (email, number);
 
--- The arguments and results of the functions below are as before, so they have the same names, and servers of the release
--- before get the fix too.
+-- The arguments and results of the functions below are unchanged, so they keep their names, and servers of the previous
+-- release get the fix too.
 
 create or replace function newest_code(the_email text) returns bytea language sql stable as $$
   select digest from login_sends where email = the_email and kind = 'CODE' order by number desc limit 1;
@@ -156,7 +156,7 @@ create or replace function nth_newest_send(
   order by s.number desc limit 1 offset nth - 1;
 $$;
 
--- The last email that holds its slot keeps the next one waiting, whatever the time stamps of those before it.
+-- The last email that holds its slot delays the next one, whatever the timestamps of earlier emails.
 create or replace function claim_send(
   the_digest bytea, the_email text, the_kind text, the_sent_at bigint, the_expires_at bigint, the_network bytea,
   interval_start bigint, hour_start bigint, out_of_order bigint, most bigint, most_from_network bigint, most_failures bigint,
@@ -171,7 +171,7 @@ begin
     where last.sent_at > interval_start and last.sent_at < out_of_order;
   by_last_letter := held_since is not null;
   if held_since is null then
-    -- Where both caps hold, the wait is until neither does.
+    -- If both limits are reached, the later one decides.
     held_since := greatest(
       case when most > 0 then nth_newest_send(the_email, most, hour_start, out_of_order, null, false) end,
       case when most_from_network > 0 then
@@ -201,8 +201,8 @@ begin
     where digest in (select digest from tokens where expires_at <= the_instant order by expires_at limit most);
   get diagnostics counted = row_count;
   swept := swept + counted;
-  -- Emails are kept for an hour, because they are counted by the hour. What was sent to the same address before goes too,
-  -- whatever its time stamp: if the wall clock was set back in between, it would outlive the newer code, and be the newest.
+  -- Emails stay for an hour, because they count for the hourly limits. Earlier emails to the same address are deleted too,
+  -- whatever their timestamps. If the wall clock was set back, an earlier code would otherwise become the newest.
   delete from login_sends s
     using (
       select old.email, max(old.number) as number

@@ -1,4 +1,4 @@
--- Instants are whole microseconds since 1970 in UTC. Keys are the sixteen bytes of a UUIDv7, so they sort by age.
+-- Timestamps are microseconds since 1970-01-01 UTC. Keys are the 16 bytes of a UUIDv7, so they sort by age.
 
 create table users (
   key        blob    not null primary key,
@@ -14,7 +14,7 @@ create table tokens (
 ) strict, without rowid;
 create index tokens_by_expiry on tokens (expires_at);
 
--- The small row that an advance rewrites.
+-- The small row that an advance updates.
 create table clocks (
   key         blob    not null primary key,
   owner       blob    not null,
@@ -24,14 +24,14 @@ create table clocks (
 ) strict, without rowid;
 create index clocks_by_owner on clocks (owner, key);
 
--- The large row that is written once. With a rowid, because rows of many kilobytes do not belong into an index.
+-- The large row that never changes. It has a rowid, because a table without one stores its rows in an index.
 create table schedules (
   clock_key blob not null primary key,
   body      blob not null
 ) strict;
 
--- A letter that was sent, or is on its way. The newest one that holds its slot keeps the next one waiting, and the newest
--- one with a code is the code of its address. digest: an HMAC of a code, or SHA-256 of a link's secret.
+-- Emails that were sent or are being sent. The newest email that holds its slot delays the next one. The newest code of an
+-- address is the valid one. digest: an HMAC of a code, or SHA-256 of a link's secret.
 create table login_sends (
   digest     blob    not null primary key,
   email      text    not null,

@@ -1,4 +1,4 @@
--- What makes a repeated creation of a clock known. digest: of the owner and the Idempotency-Key; params: of the parameters.
+-- Idempotency records of created clocks. digest: of the owner and the idempotency key. params: a digest of the parameters.
 create table creations (
   digest    blob not null primary key,
   params    blob not null,
