@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.e2e.connections import Connection
 from tests.support.program import Program
-from tests.support.world import Answer
+from tests.support.world import HttpResponse
 from tickover.api import ids
 from tickover.api.timestamps import from_micros, write
 
@@ -91,7 +91,7 @@ def _split(items: list[Json], frozen_time: str) -> tuple[list[Json], list[Json]]
     return [item for item in items if item["at"] <= frozen_time], [item for item in items if item["at"] > frozen_time]
 
 
-def is_refused(answer: Answer) -> bool:
+def is_refused(answer: HttpResponse) -> bool:
     """Whether the store was not to be had; that is the one way to fail, and it has one form."""
     if answer.status == 200:
         return False

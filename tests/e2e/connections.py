@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.support.world import Answer
+from tests.support.world import HttpResponse
 
 # Nobody waits so long for anything.
 _WAIT_SECONDS = 60.0
@@ -40,12 +40,12 @@ class Connection:
         )
         self._writer.write(head.encode() + body)
 
-    async def receive(self) -> Answer:
+    async def receive(self) -> HttpResponse:
         """The next answer, whole; Gone or CutShort when there is none."""
         async with asyncio.timeout(_WAIT_SECONDS):
             return await self._receive()
 
-    async def _receive(self) -> Answer:
+    async def _receive(self) -> HttpResponse:
         try:
             head = await self._reader.readuntil(b"\r\n\r\n")
         except asyncio.IncompleteReadError as end:
@@ -59,7 +59,7 @@ class Connection:
             body = await self._reader.readexactly(int(headers["content-length"]))
         except (asyncio.IncompleteReadError, ConnectionError) as end:
             raise CutShort from end
-        return Answer(int(first.split()[1]), headers, body)
+        return HttpResponse(int(first.split()[1]), headers, body)
 
     async def call(self, method: str, params: Any) -> Any:
         """The whole JSON-RPC answer."""
@@ -99,7 +99,9 @@ async def open_connections(url: str, count: int, token: str | None = None) -> As
         await asyncio.gather(*(connection.wait_until_closed() for connection in opened))
 
 
-async def call_all_at_once(connections: Sequence[Connection], method: str, every_params: Iterable[Any]) -> list[Answer]:
+async def call_all_at_once(
+    connections: Sequence[Connection], method: str, every_params: Iterable[Any]
+) -> list[HttpResponse]:
     """One call on each connection: all are under way before the first answer is read."""
     for connection, params in zip(connections, every_params, strict=True):
         connection.send(method, params)

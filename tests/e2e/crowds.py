@@ -7,12 +7,12 @@ from typing import Any
 
 from tests.e2e.connections import Connection
 from tests.support.program import verify_params
-from tests.support.world import Answer
+from tests.support.world import HttpResponse
 
 CROWD = 50
 
 
-def outcomes(answers: Iterable[Answer]) -> Counter[str]:
+def outcomes(answers: Iterable[HttpResponse]) -> Counter[str]:
     """How often each reason was given; "ok" counts the results."""
     return Counter(answer.json["error"]["data"]["reason"] if "error" in answer.json else "ok" for answer in answers)
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from tests.support.program import Program
-from tests.support.world import Answer
+from tests.support.world import HttpResponse
 from tickover.server.http.messages import Request, RequestError, Response
 from tickover.server.http.pool import Limits
 from tickover.server.http.server import Server
@@ -54,14 +54,14 @@ class Client:
         async with asyncio.timeout(WAIT_SECONDS):
             return await self._reader.readuntil(end)
 
-    async def answer(self) -> Answer:
+    async def answer(self) -> HttpResponse:
         """The next answer, whole."""
         head, body = await self.raw_answer()
         first, *lines = head.decode("latin-1").rstrip().split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-        return Answer(int(first.split()[1]), headers, body)
+        return HttpResponse(int(first.split()[1]), headers, body)
 
-    async def ask(self, *pieces: bytes) -> Answer:
+    async def ask(self, *pieces: bytes) -> HttpResponse:
         await self.say(*pieces)
         return await self.answer()
 
@@ -196,7 +196,7 @@ class Door:
             assert (await silent.answer()).status == 408
 
     async def serve_another(self) -> None:
-        """Answer another client. Everything sent before has been read then."""
+        """HttpResponse another client. Everything sent before has been read then."""
         async with Client.connect(self.port) as other:
             assert (await other.ask(HELLO)).status == 200
 

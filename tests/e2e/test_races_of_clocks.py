@@ -14,7 +14,7 @@ import pytest
 from tests.e2e.connections import Connection, open_connections
 from tests.e2e.crowds import CROWD, outcomes, written
 from tests.support.program import Program, wait_until
-from tests.support.world import Answer
+from tests.support.world import HttpResponse
 
 _ROUNDS = 8
 _START = datetime(2027, 1, 1, tzinfo=UTC)
@@ -45,7 +45,7 @@ def program(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Program]
         yield started
 
 
-def _process(answer: Answer) -> str:
+def _process(answer: HttpResponse) -> str:
     """Ids of requests begin with what is each process's own."""
     return answer.headers["x-request-id"][:16]
 
@@ -61,7 +61,7 @@ async def crowd(program: Program, token: str) -> AsyncIterator[list[Connection]]
         yield connections
 
 
-async def at_once(crowd: list[Connection], calls: list[Call]) -> list[Answer]:
+async def at_once(crowd: list[Connection], calls: list[Call]) -> list[HttpResponse]:
     """One call on each connection: all are under way before the first answer is read."""
     for connection, call in zip(crowd, calls, strict=True):
         connection.send(call.method, call.params, key=call.key)
@@ -72,7 +72,7 @@ def by_turns(first: list[Call], second: list[Call]) -> list[Call]:
     return [call for pair in zip(first, second, strict=True) for call in pair]
 
 
-def clocks_in(answers: list[Answer]) -> list[Any]:
+def clocks_in(answers: list[HttpResponse]) -> list[Any]:
     return [answer.json["result"]["clock"] for answer in answers if "clock" in answer.json.get("result", {})]
 
 

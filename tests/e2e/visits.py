@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from tests.e2e.books import is_refused
 from tests.e2e.connections import Connection
 from tests.support.program import code_params, link_params, verify_params
-from tests.support.world import Answer
+from tests.support.world import HttpResponse
 from tickover.server.domain import tokens
 
 # A code allows five tries. Two are for the right code, which a caller who was not answered sends again.
@@ -142,5 +142,5 @@ class Visits:
 async def _call(connection: Connection, method: str, params: Any, token: str | None = None) -> Any:
     """The whole answer; None when the store was not to be had."""
     connection.send(method, params, token)
-    answer: Answer = await connection.receive()
+    answer: HttpResponse = await connection.receive()
     return None if is_refused(answer) else answer.json

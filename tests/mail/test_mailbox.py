@@ -11,12 +11,12 @@ import pytest
 from tests.mail.emails import ANA
 from tests.rpc.builders import send_link
 from tests.support.program import Program
-from tests.support.world import Answer, World
+from tests.support.world import HttpResponse, World
 
 BO = "bo@example.test"
 
 
-async def asked_for(world: World, to: str) -> Answer:
+async def asked_for(world: World, to: str) -> HttpResponse:
     return await world.request("GET", f"/mailbox/latest?to={to}")
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.mail.emails import ANA, NOW, SENDER, make_email
 from tests.mail.test_mailbox_folder import LATER, ODD, STRANGE, TO_ANA
 from tests.rpc.builders import send_link
-from tests.support.world import Answer, World
+from tests.support.world import HttpResponse, World
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.mailbox import Mailbox
 from tickover.server.mail.outbox import TIMESTAMP_FORMAT, Outbox
@@ -27,7 +27,7 @@ async def listed(world: World) -> list[dict[str, str]]:
     return letters
 
 
-async def asked_for(world: World, id: str, form: str = "json") -> Answer:
+async def asked_for(world: World, id: str, form: str = "json") -> HttpResponse:
     return await world.request("GET", f"/mailbox/emails/{id}.{form}")
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from tests.support.world import ANA, Answer, World, ask
+from tests.support.world import ANA, HttpResponse, World, send_request
 from tickover.server.domain.clocks import Clock
 from tickover.server.http.messages import Request, merge
 from tickover.server.mail.compose import Composer
@@ -119,7 +119,7 @@ def named(value: Any) -> str:
     return "left out" if value is LEFT_OUT else repr(value)[:40]
 
 
-def reason_of(answer: Answer) -> str:
+def reason_of(answer: HttpResponse) -> str:
     """The reason of a refusal."""
     reason: str = answer.json["error"]["data"]["reason"]
     return reason
@@ -129,15 +129,15 @@ class _WithId(msgspec.Struct):
     id: msgspec.Raw
 
 
-def id_bytes(answer: Answer) -> bytes:
+def id_bytes(answer: HttpResponse) -> bytes:
     """The id of an answer as it was written, byte for byte."""
     return bytes(msgspec.json.decode(answer.body, type=_WithId).id)
 
 
-async def post_with(world: World, headers: Iterable[tuple[str, str]], body: bytes) -> Answer:
+async def post_with(world: World, headers: Iterable[tuple[str, str]], body: bytes) -> HttpResponse:
     """POST /rpc with headers of which some may be there several times."""
     written = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
-    return await ask(world.handler, Request("POST", "/rpc", b"", merge(written), world.client, body))
+    return await send_request(world.handler, Request("POST", "/rpc", b"", merge(written), world.client, body))
 
 
 class TroubledMailer:

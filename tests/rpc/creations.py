@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.rpc.builders import keyed, raw_call, reason_of
-from tests.support.world import Answer, World
+from tests.support.world import HttpResponse, World
 
 CREATE = "createTestClock"
 SENT = (
@@ -12,7 +12,7 @@ SENT = (
 )
 
 
-async def create(world: World, token: str, key: str, params: str = SENT) -> Answer:
+async def create(world: World, token: str, key: str, params: str = SENT) -> HttpResponse:
     """Parameters as the very text given."""
     return await world.post(raw_call(CREATE, params), token, **keyed(key))
 
@@ -23,7 +23,7 @@ async def clock_of(world: World, token: str, key: str, params: str = SENT) -> An
     return answer.json["result"]["clock"]
 
 
-def faults_in(answer: Answer) -> dict[str, str]:
+def faults_in(answer: HttpResponse) -> dict[str, str]:
     assert reason_of(answer) == "INVALID_PARAMS"
     return {fault["path"]: fault["rule"] for fault in answer.json["error"]["data"]["errors"]}
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import LEFT_OUT, ON_ONE_STORE, call, contribution, goal, login, send_link, transaction
-from tests.support.world import Answer, World
+from tests.support.world import HttpResponse, World
 from tickover.api.limits import MAX_BATCH, MAX_BATCH_BYTES, MAX_CATEGORY, MAX_NAME, MAX_PAGE
 from tickover.server.domain.response_sizes import MAX_CLOCK_RESULT, MAX_ENVELOPE, MAX_REFUSAL
 from tickover.server.jsonrpc.batch_limits import BatchLimits
@@ -33,7 +33,7 @@ def typical() -> dict[str, Any]:
     return {"transactions": [transaction()] * 10, "goals": [goal(contributions=[contribution()] * 6)] * 2}
 
 
-def outcomes(answer: Answer) -> list[str]:
+def outcomes(answer: HttpResponse) -> list[str]:
     """The reason of each refusal, and `ok` for each result, of a batch."""
     assert answer.status == 200
     assert len(answer.body) <= MAX_BATCH_BYTES

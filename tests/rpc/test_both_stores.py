@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.rpc.builders import call, contribution, goal, login, send, send_link, transaction, written
-from tests.support.world import Answer, World
+from tests.support.world import HttpResponse, World
 from tickover.api import ids
 from tickover.api.errors import Reason
 from tickover.server.mail.compose import Composer
@@ -156,7 +156,7 @@ class _Worlds:
         for world in self.worlds:
             await world.store.sweep(world.now, limit)
 
-    async def post(self, body: Any, token: str | None, **headers: str) -> tuple[Answer, list[Any]]:
+    async def post(self, body: Any, token: str | None, **headers: str) -> tuple[HttpResponse, list[Any]]:
         """The answer of both, and the letters that were sent."""
         one, other = [await world.post(body, token, **headers) for world in self.worlds]
         assert _comparable(one) == _comparable(other)
@@ -165,7 +165,7 @@ class _Worlds:
         return one, letters
 
 
-def _comparable(answer: Answer) -> tuple[int, dict[str, str], bytes]:
+def _comparable(answer: HttpResponse) -> tuple[int, dict[str, str], bytes]:
     """The response without the request id, and without the date, which each server formats once a second."""
     headers = {**answer.headers}
     assert headers.pop("x-request-id").startswith("req_")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.program import code_params, link_params, verify_params
-from tests.support.world import ANA, NOW, World, all_at_once
+from tests.support.world import ANA, NOW, World, run_concurrently
 from tickover.server.jsonrpc import envelope
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.outbox import Outbox
@@ -316,7 +316,7 @@ async def test_a_notification_takes_one_too(open_world: Open) -> None:
 
 async def test_of_400_calls_at_once_300_are_admitted(open_world: Open) -> None:
     async with open_world() as world:
-        assert sum(await all_at_once(400, lambda _: is_admitted(world))) == 300
+        assert sum(await run_concurrently(400, lambda _: is_admitted(world))) == 300
 
 
 # Whose bucket it is.

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import BEN, LEFT_OUT, START, call, contribution, goal, keyed, reason_of, transaction
-from tests.support.world import Answer, World, all_at_once, open_world
+from tests.support.world import HttpResponse, World, open_world, run_concurrently
 
 DELETE = "deleteTestClock"
 SCHEDULE = {
@@ -93,14 +93,14 @@ async def test_in_a_batch_what_follows_finds_it_gone(world: World, token: str) -
 
 async def test_of_50_deletions_at_once_one_finds_it(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
-    answers: list[Answer] = await all_at_once(50, lambda _: world.call(DELETE, {"id": clock["id"]}, token))
+    answers: list[HttpResponse] = await run_concurrently(50, lambda _: world.call(DELETE, {"id": clock["id"]}, token))
     told = Counter("ok" if "result" in answer.json else reason_of(answer) for answer in answers)
     assert told == {"ok": 1, "CLOCK_NOT_FOUND": 49}
 
 
 async def test_50_clocks_are_deleted_at_once(world: World, token: str) -> None:
     clocks = [await world.create(token, **SCHEDULE) for _ in range(51)]
-    await all_at_once(50, lambda number: delete(world, token, clocks[number]))
+    await run_concurrently(50, lambda number: delete(world, token, clocks[number]))
     listed = await world.result("listTestClocks", {"limit": 100}, token)
     assert [clock["id"] for clock in listed["clocks"]] == [clocks[50]["id"]]
 

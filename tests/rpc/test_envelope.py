@@ -21,7 +21,7 @@ from tests.rpc.builders import (
     send,
     transaction,
 )
-from tests.support.world import Answer, World
+from tests.support.world import HttpResponse, World
 
 UNKNOWN = "no.such.method"
 
@@ -284,7 +284,7 @@ async def test_no_depth_of_nesting_is_a_fault_of_ours(world: World, token: str, 
 # Our own faults (decision 15).
 
 
-def _assert_internal(error: Any, answer: Answer) -> None:
+def _assert_internal(error: Any, answer: HttpResponse) -> None:
     assert error["code"] == -32603
     assert error["data"] == {"reason": "INTERNAL", "requestId": answer.headers["x-request-id"]}
     assert BuggyStore.DETAIL not in error["message"]

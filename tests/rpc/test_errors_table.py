@@ -15,7 +15,7 @@ from tests.rpc.builders import (
     send,
     wrong,
 )
-from tests.support.world import Answer, World, open_world
+from tests.support.world import HttpResponse, World, open_world
 from tickover.api.errors import Reason
 from tickover.api.limits import MAX_BODY
 from tickover.server.jsonrpc.envelope import CODES
@@ -119,7 +119,7 @@ async def test_in_a_batch_the_same_error_is_a_member_of_a_200(place: Place, row:
 
 # How each is met: in a world of its own, by a call that stands alone or in a batch.
 
-Provoke = Callable[[Place, bool], Awaitable[Answer]]
+Provoke = Callable[[Place, bool], Awaitable[HttpResponse]]
 PROVOKED: dict[Reason, Provoke] = {}
 
 
@@ -131,37 +131,37 @@ def provokes(reason: Reason) -> Callable[[Provoke], Provoke]:
     return keep
 
 
-async def post(world: World, method: str, params: object, in_a_batch: bool, token: str | None = None) -> Answer:
+async def post(world: World, method: str, params: object, in_a_batch: bool, token: str | None = None) -> HttpResponse:
     one = call(method, params)
     return await world.post([one] if in_a_batch else one, token)
 
 
 @provokes(Reason.PARSE_ERROR)
-async def _(place: Place, in_a_batch: bool) -> Answer:
+async def _(place: Place, in_a_batch: bool) -> HttpResponse:
     async with open_world(*place) as world:
         return await world.post(b"{")
 
 
 @provokes(Reason.INVALID_REQUEST)
-async def _(place: Place, in_a_batch: bool) -> Answer:
+async def _(place: Place, in_a_batch: bool) -> HttpResponse:
     async with open_world(*place) as world:
         return await world.post([{"id": 1}] if in_a_batch else {"id": 1})
 
 
 @provokes(Reason.METHOD_NOT_FOUND)
-async def _(place: Place, in_a_batch: bool) -> Answer:
+async def _(place: Place, in_a_batch: bool) -> HttpResponse:
     async with open_world(*place) as world:
         return await post(world, "no.such", {}, in_a_batch)
 
 
 @provokes(Reason.INVALID_PARAMS)
-async def _(place: Place, in_a_batch: bool) -> Answer:
+async def _(place: Place, in_a_batch: bool) -> HttpResponse:
     async with open_world(*place) as world:
         return await post(world, "sendLoginCodeEmail", {}, in_a_batch)
 
 
 @provokes(Reason.UNAUTHENTICATED)
-async def _(place: Place, in_a_batch: bool) -> Answer:
+async def _(place: Place, in_a_batch: bool) -> HttpResponse:
     async with open_world(*place) as world:
         return await post(world, "createTestClock", {}, in_a_batch)
 
@@ -170,7 +170,7 @@ def _advance_to(reason: Reason, frozen_time: str, spoil: Callable[[str], str] = 
     """Create a clock at noon of New Year 2027, wait, and advance it, or what `spoil` makes of its id."""
 
     @provokes(reason)
-    async def _(place: Place, in_a_batch: bool) -> Answer:
+    async def _(place: Place, in_a_batch: bool) -> HttpResponse:
         async with open_world(*place) as world:
             token = await world.sign_in()
             clock = await world.create(token, frozenTime="2027-01-01T12:00:00Z")
@@ -186,20 +186,20 @@ _advance_to(Reason.TIME_AFTER_MAX, "2037-01-01T12:00:01Z")
 
 
 @provokes(Reason.LOGIN_REFUSED)
-async def _(place: Place, in_a_batch: bool) -> Answer:
+async def _(place: Place, in_a_batch: bool) -> HttpResponse:
     async with open_world(*place) as world:
         return await post(world, "loginByEmailVerification", login(wrong(await world.send_code())), in_a_batch)
 
 
 @provokes(Reason.RESEND_TOO_SOON)
-async def _(place: Place, in_a_batch: bool) -> Answer:
+async def _(place: Place, in_a_batch: bool) -> HttpResponse:
     async with open_world(*place) as world:
         await world.send_code()
         return await post(world, "sendLoginCodeEmail", send(), in_a_batch)
 
 
 @provokes(Reason.RATE_LIMITED)
-async def _(place: Place, in_a_batch: bool) -> Answer:
+async def _(place: Place, in_a_batch: bool) -> HttpResponse:
     async with open_world(*place, max_clocks_per_user=1) as world:
         token = await world.sign_in()
         await world.create(token)
@@ -207,38 +207,38 @@ async def _(place: Place, in_a_batch: bool) -> Answer:
 
 
 @provokes(Reason.MAIL_NOT_SENT)
-async def _(place: Place, in_a_batch: bool) -> Answer:
+async def _(place: Place, in_a_batch: bool) -> HttpResponse:
     async with open_troubled_world(*place) as (world, mailer):
         mailer.trouble = MailRejected
         return await post(world, "sendLoginCodeEmail", send(), in_a_batch)
 
 
 @provokes(Reason.UNAVAILABLE)
-async def _(place: Place, in_a_batch: bool) -> Answer:
+async def _(place: Place, in_a_batch: bool) -> HttpResponse:
     async with open_world(*place) as world:
         await world.store.close()
         return await post(world, "sendLoginCodeEmail", send(), in_a_batch)
 
 
 @provokes(Reason.INTERNAL)
-async def _(place: Place, in_a_batch: bool) -> Answer:
+async def _(place: Place, in_a_batch: bool) -> HttpResponse:
     async with open_buggy_world(place.folder) as world:
         return await post(world, "createTestClock", {}, in_a_batch, await world.sign_in())
 
 
 @provokes(Reason.METHOD_NOT_ALLOWED)
-async def _(place: Place, in_a_batch: bool) -> Answer:
+async def _(place: Place, in_a_batch: bool) -> HttpResponse:
     async with open_world(*place) as world:
         return await world.request("GET", "/rpc")
 
 
 @provokes(Reason.UNSUPPORTED_MEDIA_TYPE)
-async def _(place: Place, in_a_batch: bool) -> Answer:
+async def _(place: Place, in_a_batch: bool) -> HttpResponse:
     async with open_world(*place) as world:
         return await world.request("POST", "/rpc", b"{}", {"Content-Type": "text/plain"})
 
 
 @provokes(Reason.BODY_TOO_LARGE)
-async def _(place: Place, in_a_batch: bool) -> Answer:
+async def _(place: Place, in_a_batch: bool) -> HttpResponse:
     async with open_world(*place) as world:
         return await world.post(b" " * (MAX_BODY + 1))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.program import code_params, link_params, verify_params
-from tests.support.world import ANA, World, all_at_once
+from tests.support.world import ANA, World, run_concurrently
 from tickover.server.domain.logins import Limits
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.mailer import Email
@@ -181,7 +181,7 @@ async def test_the_stop_survives_a_restart(tmp_path: Path, database_url: str) ->
 async def test_of_many_tries_at_once_no_more_than_100_meet_a_code(world: GuessedAtWorld) -> None:
     await world.fail(97)
     code = await world.new_code()
-    await all_at_once(50, lambda _: world.opens(wrong(code)))
+    await run_concurrently(50, lambda _: world.opens(wrong(code)))
     assert not await world.opens(code)
     assert await world.new_code() == ""
 

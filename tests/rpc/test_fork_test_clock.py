@@ -20,7 +20,7 @@ from tests.rpc.builders import (
     without_ids,
     written,
 )
-from tests.support.world import World, all_at_once, open_world
+from tests.support.world import World, open_world, run_concurrently
 
 FORK = "forkTestClock"
 MAX_TIME = "2037-01-01T00:00:00Z"
@@ -244,7 +244,7 @@ async def test_of_many_forks_at_once_no_more_are_made_than_there_are_places(tmp_
     async with open_world(tmp_path, database_url, max_clocks_per_user=10) as world:
         token = await world.sign_in()
         clock = await world.create(token, **SCHEDULE)
-        answers = await all_at_once(50, lambda _: world.call(FORK, {"id": clock["id"]}, token))
+        answers = await run_concurrently(50, lambda _: world.call(FORK, {"id": clock["id"]}, token))
         made = [answer.json["result"]["clock"]["id"] for answer in answers if "result" in answer.json]
         assert len(set(made)) == 9
         assert {reason_of(answer) for answer in answers if "error" in answer.json} == {"RATE_LIMITED"}

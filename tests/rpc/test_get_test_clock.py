@@ -21,7 +21,7 @@ from tests.rpc.builders import (
     transaction,
     written,
 )
-from tests.support.world import World, all_at_once
+from tests.support.world import World, run_concurrently
 
 GET = "getTestClock"
 TIMES = ["2027-02-01T00:00:00Z", "2027-02-01T00:00:00.000001Z", "2027-06-01T00:00:00Z", "2037-01-01T00:00:00Z"]
@@ -141,7 +141,7 @@ async def test_a_clock_that_is_looked_at_while_it_moves_is_seen_whole(world: Wor
             return await world.call("advanceTestClock", {"id": clock["id"], "frozenTime": TIMES[number // 5]}, token)
         return await get(world, token, clock)
 
-    shown = [answer for number, answer in enumerate(await all_at_once(20, act)) if number % 5]
+    shown = [answer for number, answer in enumerate(await run_concurrently(20, act)) if number % 5]
     assert [view for view in shown if view not in seen] == []
 
 

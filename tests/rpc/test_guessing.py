@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.support.program import code_params, link_params, verify_params
-from tests.support.world import NOW, Answer, World
+from tests.support.world import NOW, HttpResponse, World
 from tickover.api.timestamps import Instant
 from tickover.server.domain.logins import Limits, Try
 from tickover.server.mail.mailer import Email
@@ -127,7 +127,7 @@ class Attacker:
         assert answer.status == 200, "with so many client addresses, none needs to make too many calls"
         self.guessed += 1
 
-    async def _call(self, method: str, params: dict[str, str]) -> Answer:
+    async def _call(self, method: str, params: dict[str, str]) -> HttpResponse:
         # It is read before the call first waits for anything.
         self._world.client = next(self._clients)
         return await self._world.call(method, params)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import LEFT_OUT, call, post_with, raw_call, reason_of, send, transaction
-from tests.support.world import World, all_at_once, ask
+from tests.support.world import World, run_concurrently, send_request
 from tickover.api.errors import Reason
 from tickover.server.http.handler import Handler
 from tickover.server.http.messages import BAD_REQUEST, OVERLOADED, Request, RequestError
@@ -136,7 +136,7 @@ async def test_every_answer_has_a_request_id_of_its_own(world: World, token: str
         await world.request("GET", "/healthz"),
         await world.request("POST", "/healthz"),
         await world.request("GET", "/readyz"),
-        *await all_at_once(20, lambda number: world.post(call("x", {}, number))),
+        *await run_concurrently(20, lambda number: world.post(call("x", {}, number))),
     ]
     ids = {answer.headers["x-request-id"] for answer in answers}
     assert len(ids) == len(answers)
@@ -229,13 +229,13 @@ async def test_calls_beyond_the_limit_are_refused_at_once_and_health_checks_are_
     request = Request("POST", "/rpc", b"", {b"content-type": b"application/json"}, world.client, raw_call("x", "{}"))
     first = handler.handle(request)
     assert not isinstance(first, tuple)
-    answer = await ask(handler, request)
+    answer = await send_request(handler, request)
     assert (answer.status, answer.headers["retry-after"], reason_of(answer)) == (503, "1", "UNAVAILABLE")
     assert answer.json["error"]["data"]["retryAfterSeconds"] == 1
     for path in ("/healthz", "/readyz"):
-        assert (await ask(handler, Request("GET", path))).status == 200
+        assert (await send_request(handler, Request("GET", path))).status == 200
     assert (await first)[0] == 200
-    assert reason_of(await ask(handler, request)) == "METHOD_NOT_FOUND"
+    assert reason_of(await send_request(handler, request)) == "METHOD_NOT_FOUND"
     assert counted == [Reason.UNAVAILABLE]
 
 
@@ -256,7 +256,7 @@ async def test_bug_in_a_page_is_answered_as_internal_and_logged(world: World, ca
     async def fail() -> None:
         raise RuntimeError("a detail that is nobody's business")
 
-    answer = await ask(
+    answer = await send_request(
         Handler(world.rpc, fail, world.handler._host_check, world.handler._site), Request("GET", "/readyz")
     )
     assert (answer.status, reason_of(answer)) == (500, "INTERNAL")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.rpc.builders import BEN, MICROSECOND, ON_ONE_STORE, call, keyed, raw_call, reason_of, transaction, written
 from tests.rpc.creations import CREATE, SENT, clock_of, create, faults_in, living
-from tests.support.world import Answer, World, all_at_once, open_world
+from tests.support.world import HttpResponse, World, open_world, run_concurrently
 
 REUSED = {"Idempotency-Key": "reused"}
 MANY_DIGITS = "9" * 5000
@@ -243,14 +243,14 @@ async def test_a_key_that_is_known_needs_no_place(tmp_path: Path, database_url: 
 
 
 async def test_of_50_at_once_all_get_the_one_clock(world: World, token: str) -> None:
-    answers: list[Answer] = await all_at_once(50, lambda _: create(world, token, "k"))
+    answers: list[HttpResponse] = await run_concurrently(50, lambda _: create(world, token, "k"))
     assert {answer.status for answer in answers} == {200}
     assert len({answer.body for answer in answers}) == 1
     assert await living(world, token) == [answers[0].json["result"]["clock"]["id"]]
 
 
 async def test_of_50_others_at_once_one_is_made_and_the_rest_refused(world: World, token: str) -> None:
-    answers: list[Answer] = await all_at_once(
+    answers: list[HttpResponse] = await run_concurrently(
         50, lambda number: create(world, token, "k", SENT.replace('"amount":1', f'"amount":{number + 1}'))
     )
     told = Counter("ok" if "result" in answer.json else str(faults_in(answer)) for answer in answers)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.program import link_params, verify_params
-from tests.support.world import ANA, NOW, Answer, World, all_at_once
+from tests.support.world import ANA, NOW, HttpResponse, World, run_concurrently
 from tickover.server.domain.tokens import Mint
 
 SEND = "sendLoginCodeEmail"
@@ -200,7 +200,7 @@ async def test_a_link_opens_the_door_once(world: World) -> None:
 
 async def test_of_50_uses_at_once_one_wins(world: World) -> None:
     link = await send_link(world)
-    assert sorted(await all_at_once(50, lambda _: opens(world, link))) == [False] * 49 + [True]
+    assert sorted(await run_concurrently(50, lambda _: opens(world, link))) == [False] * 49 + [True]
 
 
 @pytest.mark.parametrize("used", [0, 1, 2])
@@ -401,12 +401,12 @@ async def test_a_bad_link_is_answered_like_a_bad_code_byte_for_byte(
     assert without_request_id(by_link) == without_request_id(by_code)
 
 
-def reason_and_code(answer: Answer) -> tuple[str, int]:
+def reason_and_code(answer: HttpResponse) -> tuple[str, int]:
     error = answer.json["error"]
     return error["data"]["reason"], error["code"]
 
 
-def without_request_id(answer: Answer) -> dict[str, str]:
+def without_request_id(answer: HttpResponse) -> dict[str, str]:
     return {name: value for name, value in answer.headers.items() if name != "x-request-id"}
 
 

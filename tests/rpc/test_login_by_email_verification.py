@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import BEN, LEFT_OUT, call, login, named, reason_of, rows, send, send_link, wrong
-from tests.support.world import ANA, Answer, World, all_at_once
+from tests.support.world import ANA, HttpResponse, World, run_concurrently
 
 LOGIN = "loginByEmailVerification"
 
@@ -140,13 +140,13 @@ async def test_a_code_has_five_tries(world: World, failures: int) -> None:
 
 async def test_of_many_tries_at_once_five_count(world: World) -> None:
     code = await world.send_code()
-    await all_at_once(5, lambda _: refused(world, wrong(code)))
+    await run_concurrently(5, lambda _: refused(world, wrong(code)))
     assert await refused(world, code)
 
 
 async def test_of_five_tries_at_once_with_the_good_code_one_wins(world: World) -> None:
     code = await world.send_code()
-    assert sorted(await all_at_once(5, lambda _: refused(world, code))) == [False, True, True, True, True]
+    assert sorted(await run_concurrently(5, lambda _: refused(world, code))) == [False, True, True, True, True]
 
 
 @pytest.mark.parametrize(("seconds", "too_late"), [(0, False), (599.999999, False), (600, True), (3_600, True)])
@@ -281,7 +281,7 @@ ONE_ANSWER = (
 async def test_every_refusal_is_the_same_byte_for_byte(
     world: World, a_bad_code: Callable[[World], Awaitable[str]]
 ) -> None:
-    answer: Answer = await world.post(call(LOGIN, login(await a_bad_code(world))))
+    answer: HttpResponse = await world.post(call(LOGIN, login(await a_bad_code(world))))
     assert (answer.status, answer.body) == (200, ONE_ANSWER)
     names = {"cache-control", "content-length", "content-type", "date", "x-content-type-options", "x-request-id"}
     assert set(answer.headers) == names

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support.program import link_params, verify_params
-from tests.support.world import ANA, World, all_at_once, open_world
+from tests.support.world import ANA, World, open_world, run_concurrently
 
 BEN = "ben@example.test"
 
@@ -184,7 +184,7 @@ async def test_a_notification_signs_out_too(world: World, token: str) -> None:
 
 
 async def test_of_50_logouts_at_once_none_fails_otherwise_and_the_token_is_gone(world: World, token: str) -> None:
-    answers = await all_at_once(50, lambda _: world.call("logout", {}, token))
+    answers = await run_concurrently(50, lambda _: world.call("logout", {}, token))
     assert {answer.status for answer in answers} <= {200, 401}
     assert 200 in {answer.status for answer in answers}
     assert not await is_good(world, token)
@@ -192,5 +192,5 @@ async def test_of_50_logouts_at_once_none_fails_otherwise_and_the_token_is_gone(
 
 async def test_users_sign_out_at_once_without_hindering_each_other(world: World) -> None:
     tokens = [await sign_in_by_link(world, f"u{number}@example.test") for number in range(50)]
-    await all_at_once(25, lambda number: logout(world, tokens[number]))
+    await run_concurrently(25, lambda number: logout(world, tokens[number]))
     assert [await is_good(world, token) for token in tokens] == [False] * 25 + [True] * 25

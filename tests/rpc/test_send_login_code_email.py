@@ -22,7 +22,7 @@ from tests.rpc.builders import (
     send_link,
     wrong,
 )
-from tests.support.world import ANA, World, all_at_once
+from tests.support.world import ANA, World, run_concurrently
 from tickover.server.mail.mailer import MailOutcomeUnknown, MailRejected
 
 SEND = "sendLoginCodeEmail"
@@ -256,7 +256,7 @@ async def test_a_sign_in_does_not_give_the_slot_back(world: World) -> None:
 
 
 async def test_of_50_simultaneous_sends_one_wins(world: World) -> None:
-    answers = await all_at_once(50, lambda number: world.call(SEND, [send, send_link][number % 2]()))
+    answers = await run_concurrently(50, lambda number: world.call(SEND, [send, send_link][number % 2]()))
     assert sorted(answer.status for answer in answers) == [200] + [429] * 49
     assert len(world.emails()) == 1
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.rpc.builders import TroubledMailer
 from tests.support.program import code_params, link_params, verify_params
-from tests.support.world import ANA, NOW, Answer, World, all_at_once
+from tests.support.world import ANA, NOW, HttpResponse, World, run_concurrently
 from tickover.server.domain.logins import Limits
 from tickover.server.mail.mailer import MailOutcomeUnknown, MailRejected
 from tickover.server.operations import Policy
@@ -27,7 +27,7 @@ class PostalWorld(World):
 
     letterbox: TroubledMailer
 
-    async def send(self, params: dict[str, str] | None = None, client: str = ALONE) -> Answer:
+    async def send(self, params: dict[str, str] | None = None, client: str = ALONE) -> HttpResponse:
         self.client = client
         return await self.call(SEND, params or code_params(ANA))
 
@@ -222,7 +222,7 @@ async def test_a_client_cannot_choose_its_network_by_a_header(world: PostalWorld
     assert answer.json["error"]["data"]["reason"] == "RATE_LIMITED"
 
 
-async def post_send(world: World, forwarded_for: str) -> Answer:
+async def post_send(world: World, forwarded_for: str) -> HttpResponse:
     envelope = {"jsonrpc": "2.0", "id": 7, "method": SEND, "params": code_params(ANA)}
     return await world.post(envelope, **{"X-Forwarded-For": forwarded_for})
 
@@ -424,7 +424,7 @@ async def test_of_50_sends_at_once_the_caps_let_through_no_more(
     tmp_path: Path, database_url: str, clients: list[str], sent: int
 ) -> None:
     async with open_postal_world(tmp_path, database_url, resend_interval=timedelta(0)) as world:
-        answers = await all_at_once(50, lambda number: world.send(client=clients[number % len(clients)]))
+        answers = await run_concurrently(50, lambda number: world.send(client=clients[number % len(clients)]))
         assert sorted(answer.status for answer in answers) == [200] * sent + [429] * (50 - sent)
         assert len(world.letterbox.letters) == sent
 

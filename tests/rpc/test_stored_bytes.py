@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import BEN, goal, keyed, reason_of, transaction
-from tests.support.world import Answer, World, all_at_once, open_world
+from tests.support.world import HttpResponse, World, open_world, run_concurrently
 from tickover.api.ids import read_clock_id
 from tickover.server.domain.tokens import digest
 
@@ -45,7 +45,7 @@ async def world(tmp_path: Path, database_url: str, size: int) -> AsyncIterator[W
         yield opened
 
 
-def _check_refusal(answer: Answer, limit: int, wait: int) -> None:
+def _check_refusal(answer: HttpResponse, limit: int, wait: int) -> None:
     assert (answer.status, answer.headers["retry-after"]) == (429, str(wait))
     error = answer.json["error"]
     assert error["code"] == -32005
@@ -99,7 +99,7 @@ async def test_a_clock_that_is_larger_than_the_limit_is_refused_with_the_longest
 async def test_an_idempotency_key_is_limited_too_and_a_repetition_needs_no_room(world: World) -> None:
     token = await world.sign_in()
 
-    async def create(key: str) -> Answer:
+    async def create(key: str) -> HttpResponse:
         envelope = {"jsonrpc": "2.0", "id": 1, "method": CREATE, "params": SCHEDULE}
         return await world.post(envelope, token, **keyed(key))
 
@@ -117,11 +117,11 @@ async def test_of_many_forks_and_creations_at_once_no_more_are_made_than_fit(wor
     clock = await world.create(token, **SCHEDULE)
     calls: list[tuple[str, Any]] = [(FORK, {"id": clock["id"]}), (CREATE, SCHEDULE)]
 
-    async def act(number: int) -> Answer:
+    async def act(number: int) -> HttpResponse:
         method, params = calls[number % 2]
         return await world.call(method, params, token)
 
-    answers = await all_at_once(50, act)
+    answers = await run_concurrently(50, act)
     assert len([answer for answer in answers if "result" in answer.json]) == 2
     assert {reason_of(answer) for answer in answers if "error" in answer.json} == {"RATE_LIMITED"}
     assert len((await world.result("listTestClocks", {}, token))["clocks"]) == 3

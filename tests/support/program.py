@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from tests.support.world import Answer
+from tests.support.world import HttpResponse
 
 _WAIT_SECONDS = 120.0  # a busy machine takes long to start a program; nobody waits so long on an idle one
 LAST_LINE_OF_THE_BANNER = "Press Ctrl-C to stop"
@@ -96,16 +96,16 @@ class Program:
 
     def request(
         self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
-    ) -> Answer:
+    ) -> HttpResponse:
         connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=_WAIT_SECONDS)
         try:
             connection.request(method, path, body, headers or {})
             response = connection.getresponse()
-            return Answer(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
+            return HttpResponse(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
         finally:
             connection.close()
 
-    def post(self, body: bytes | Any, token: str | None = None) -> Answer:
+    def post(self, body: bytes | Any, token: str | None = None) -> HttpResponse:
         written = body if isinstance(body, bytes) else json.dumps(body).encode()
         headers = {"Content-Type": "application/json"}
         if token is not None:

@@ -24,7 +24,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from tests.support.world import Answer, World, open_world
+from tests.support.world import HttpResponse, World, open_world
 
 ROOT: Final = Path(__file__).parent.parent.parent
 PAGES: Final = ("docs/api.md", "docs/concepts.md", "tests/transcripts/errors.md")
@@ -64,7 +64,7 @@ class _PageRunner:
         self._world: World
         self._tokens: dict[str, str] = {}
         self._caller = ""
-        self._response: Answer | None = None
+        self._response: HttpResponse | None = None
         self._replacements: dict[str, str] = {}
 
     @property
@@ -110,7 +110,7 @@ class _PageRunner:
             shown = "".join(shown.splitlines(keepends=True)[: text.count("\n") - 1]) + "…\n"
         return self._track(text, shown)
 
-    async def _send(self, kind: str, request: str) -> Answer:
+    async def _send(self, kind: str, request: str) -> HttpResponse:
         caller, self._caller = self._caller, ""
         if kind == "json":
             return await self._world.post(request.encode(), self._tokens.get(caller))
@@ -145,7 +145,7 @@ def _format_email(world: World) -> str:
     return f"To: {email['To']}\nSubject: {email['Subject']}\n"
 
 
-def _format_response(response: Answer, previous: str) -> str:
+def _format_response(response: HttpResponse, previous: str) -> str:
     """Return the body, after the status and headers if the page has them. The page selects the headers."""
     is_json = response.headers.get("content-type") == "application/json"
     body = _EMAIL_ID.sub("…", f"{pretty(response.json)}\n") if is_json else response.body.decode()

@@ -43,7 +43,7 @@ def _as_text(_: object, __: str, event: MutableMapping[str, Any]) -> str:
     return str(dict(event))
 
 
-class Answer(NamedTuple):
+class HttpResponse(NamedTuple):
     status: int
     headers: dict[str, str]
     body: bytes
@@ -53,7 +53,7 @@ class Answer(NamedTuple):
         return json.loads(self.body)
 
 
-async def ask(handler: Handler, request: Request) -> Answer:
+async def send_request(handler: Handler, request: Request) -> HttpResponse:
     """The answer to a request, without a connection, but with what it does to bodies that are too large."""
     size = int(request.fields.get(b"content-length", 0))
     is_too_large = request.body is None or max(size, len(request.body)) > MAX_BODY
@@ -62,7 +62,7 @@ async def ask(handler: Handler, request: Request) -> Answer:
     answer = handler.handle(request)
     status, headers, body = answer if isinstance(answer, tuple) else await answer
     every = [*headers, *([(b"connection", b"close")] if is_too_large else [])]
-    return Answer(status, {name.decode(): value.decode() for name, value in every}, body)
+    return HttpResponse(status, {name.decode(): value.decode() for name, value in every}, body)
 
 
 class World:
@@ -88,13 +88,15 @@ class World:
 
     async def request(
         self, method: str, path: str, body: bytes | None = b"", headers: dict[str, str] | None = None
-    ) -> Answer:
+    ) -> HttpResponse:
         """One HTTP request, as a connection hands it over."""
         written = [(name.lower().encode(), value.encode("latin-1")) for name, value in (headers or {}).items()]
         path, _, query = path.partition("?")
-        return await ask(self.handler, Request(method, path, query.encode(), merge(written), self.client, body))
+        return await send_request(
+            self.handler, Request(method, path, query.encode(), merge(written), self.client, body)
+        )
 
-    async def post(self, body: bytes | Any, token: str | None = None, **headers: str) -> Answer:
+    async def post(self, body: bytes | Any, token: str | None = None, **headers: str) -> HttpResponse:
         """POST to /rpc: bytes as they are, anything else as JSON."""
         written = body if isinstance(body, bytes) else json.dumps(body).encode()
         every = {"Content-Type": "application/json", **headers}
@@ -102,7 +104,7 @@ class World:
             every["Authorization"] = f"Bearer {token}"
         return await self.request("POST", "/rpc", written, every)
 
-    async def call(self, method: str, params: Any = None, token: str | None = None) -> Answer:
+    async def call(self, method: str, params: Any = None, token: str | None = None) -> HttpResponse:
         envelope = {"jsonrpc": "2.0", "id": next(self._numbers), "method": method}
         return await self.post(envelope if params is None else {**envelope, "params": params}, token)
 
@@ -173,6 +175,6 @@ async def open_world(
         await store.close()
 
 
-async def all_at_once(count: int, act: Any) -> list[Any]:
+async def run_concurrently(count: int, act: Any) -> list[Any]:
     """Do the same thing `count` times at once; `act` is given its number."""
     return await asyncio.gather(*(act(number) for number in range(count)))
