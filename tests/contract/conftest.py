@@ -1,4 +1,4 @@
-"""The stores that must keep the contract. A further store is one more word."""
+"""Fixtures that open a store of each kind. A new kind of store needs only another parameter."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, closing
@@ -14,7 +14,7 @@ from tickover.server.storage.store import Store
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def database_url(request: pytest.FixtureRequest) -> str:
-    """A database that is new and empty."""
+    """A new and empty database."""
     url: str = request.getfixturevalue(f"{request.param}_url")
     return url
 
@@ -28,7 +28,7 @@ async def store(database_url: str) -> AsyncIterator[Store]:
 
 @pytest.fixture
 async def open_another(database_url: str) -> AsyncIterator[Callable[[], Awaitable[Store]]]:
-    """Opens the same database once more, as another server would."""
+    """Opens the same database again, as another server does."""
     async with AsyncExitStack() as opened:
 
         async def open_one() -> Store:
@@ -41,27 +41,27 @@ async def open_another(database_url: str) -> AsyncIterator[Callable[[], Awaitabl
 
 @pytest.fixture
 def rows_of(database_url: str) -> Callable[[str], Awaitable[int]]:
-    """How many rows a table has, asked behind the store's back; none may stay that nobody can find any more."""
+    """Counts the rows of a table, bypassing the store, to find rows that no method can reach."""
 
     async def count(table: str) -> int:
-        return len(await _ask(database_url, f"select 1 from {table}"))
+        return len(await _query(database_url, f"select 1 from {table}"))
 
     return count
 
 
 @pytest.fixture
-def writes_of_probes(database_url: str) -> Callable[[], Awaitable[int]]:
-    """How often the store has written to find out whether it can, as far as the database knows."""
+def probe_writes(database_url: str) -> Callable[[], Awaitable[int]]:
+    """Counts the probe writes that the database has seen."""
 
     async def count() -> int:
-        ((writes,),) = await _ask(database_url, "select sum(count) from login_failures where email not like '%@%'")
+        ((writes,),) = await _query(database_url, "select sum(count) from login_failures where email not like '%@%'")
         return int(writes)
 
     return count
 
 
-async def _ask(database_url: str, sql: str) -> list[Any]:
-    """Rows of the database, read behind the store's back."""
+async def _query(database_url: str, sql: str) -> list[Any]:
+    """Read rows of the database, bypassing the store."""
     if database_url.startswith("sqlite"):
         with closing(apsw.Connection(database_url.removeprefix("sqlite:///"))) as connection:
             return connection.execute(sql).fetchall()

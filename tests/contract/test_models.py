@@ -1,7 +1,7 @@
-"""The contract of every store against a model of a few lines: whatever is done, in whatever order, both answer alike.
+"""The contract of every store against a small model: any sequence of calls has the same results in both.
 
-One store serves all examples; each has addresses, owners and keys of its own. A model knows nothing of sweeping, so
-these tests also show that a sweep cannot be noticed.
+One store serves all examples. Each example has its own addresses, owners and keys. The model ignores sweeps, so these
+tests also prove that sweeps don't change results.
 """
 
 from collections.abc import Callable
@@ -17,18 +17,18 @@ from tests.contract.values import (
     DAY,
     END,
     HOUR,
-    INSTANT,
+    MICROSECOND,
     MINUTE,
     NOW,
     SECOND,
     START,
     WEEK,
     advance,
-    allowing,
     claim,
+    code_limits,
     digest,
     key,
-    letter,
+    make_send,
     session,
     user,
 )
@@ -48,7 +48,9 @@ from tickover.server.storage.store import (
 )
 
 _fresh = count(1_000)
-_steps = st.sampled_from([INSTANT, SECOND, RESEND_INTERVAL - INSTANT, RESEND_INTERVAL, 5 * MINUTE, CODE_LIFETIME, HOUR])
+_steps = st.sampled_from(
+    [MICROSECOND, SECOND, RESEND_INTERVAL - MICROSECOND, RESEND_INTERVAL, 5 * MINUTE, CODE_LIFETIME, HOUR]
+)
 _of_two = st.integers(0, 1)
 _which = st.integers(0, 9)
 _one_store_for_all = settings(
@@ -60,7 +62,7 @@ _one_store_for_all = settings(
 
 
 @dataclass
-class _Letter:
+class _ModelEmail:
     send: Send
     tries: int = 0
     spent: bool = False
@@ -68,26 +70,26 @@ class _Letter:
 
 
 @dataclass
-class _Logins:
-    """What the port promises of letters, codes and users."""
+class _ModelLogins:
+    """A model of emails, codes and users."""
 
-    letters: list[_Letter] = field(default_factory=list)
+    messages: list[_ModelEmail] = field(default_factory=list)
     users: dict[str, bytes] = field(default_factory=dict)
 
     def claim(self, send: Send) -> Instant | None:
         held_by = [one.send.sent_at for one in self._to(send.email) if one.holds_slot][-1:]
         for last in held_by:
-            # A time stamp further ahead is one from before the wall clock was set back.
+            # A later timestamp is from before the wall clock was set back.
             if send.sent_at - RESEND_INTERVAL < last < send.sent_at + 10 * MINUTE:
                 return last
-        self.letters.append(_Letter(send))
+        self.messages.append(_ModelEmail(send))
         return None
 
     def undo(self, send: Send) -> None:
-        self.letters = [one for one in self.letters if one.send != send]
+        self.messages = [one for one in self.messages if one.send != send]
 
     def free(self, send: Send) -> None:
-        for one in self.letters:
+        for one in self.messages:
             one.holds_slot = one.holds_slot and one.send != send
 
     def count_try(self, email: str, limit: int, now: Instant) -> Try | None:
@@ -105,12 +107,12 @@ class _Logins:
             one.spent = True
         return self.users.setdefault(send.email, user_key)
 
-    def newest_code(self, email: str) -> _Letter | None:
+    def newest_code(self, email: str) -> _ModelEmail | None:
         codes = [one for one in self._to(email) if one.send.kind is Kind.CODE]
         return codes[-1] if codes else None
 
-    def _to(self, email: str) -> list[_Letter]:
-        return [one for one in self.letters if one.send.email == email]
+    def _to(self, email: str) -> list[_ModelEmail]:
+        return [one for one in self.messages if one.send.email == email]
 
 
 _login_acts = [
@@ -130,39 +132,39 @@ _set_back = st.tuples(st.just("set back"), _steps)
     acts=st.lists(st.one_of(*_login_acts, _sweep), max_size=40)
     | st.lists(st.one_of(*_login_acts, _set_back), max_size=40)
 )
-async def test_logins_are_as_the_model_has_them(store: Store, acts: list[tuple[Any, ...]]) -> None:
-    model, now, example = _Logins(), NOW, next(_fresh)
+async def test_logins_match_the_model(store: Store, acts: list[tuple[Any, ...]]) -> None:
+    model, now, example = _ModelLogins(), NOW, next(_fresh)
     emails = [f"{name}-{example}@example.test" for name in ("ana", "ben")]
     sends: list[Send] = []
     for act, *how in acts:
-        now += INSTANT
+        now += MICROSECOND
         match act, *how:
             case "wait", step:
                 now += step
             case "set back", step:
                 now -= step
             case "claim", who, kind:
-                send = letter(next(_fresh), kind, now, emails[who])
+                send = make_send(next(_fresh), kind, now, emails[who])
                 assert await claim(store, send) == model.claim(send)
                 sends.append(send)
             case "try", who, limit:
-                assert await store.count_try(emails[who], allowing(limit), now) == model.count_try(
+                assert await store.count_try(emails[who], code_limits(limit), now) == model.count_try(
                     emails[who], limit, now
                 )
             case "sweep", limit:
                 await store.sweep(now, limit)
             case _, which if sends:
-                await _act_on_letter(store, model, act, sends[-1 - which % len(sends)], now)
+                await _act_on_email(store, model, act, sends[-1 - which % len(sends)], now)
 
 
-async def _act_on_letter(store: Store, model: _Logins, act: str, send: Send, now: Instant) -> None:
+async def _act_on_email(store: Store, model: _ModelLogins, act: str, send: Send, now: Instant) -> None:
     if act == "undo":
         await store.undo_send(send)
         model.undo(send)
     elif act == "free":
         await store.free_slot(send)
         model.free(send)
-    elif now < send.expires_at:  # what has expired meets no counted try, and so is never redeemed
+    elif now < send.expires_at:  # an expired code has no counted try, so it is never redeemed
         new = session(next(_fresh), now)
         opened = await store.redeem_code(send.email, send.digest, new)
         assert opened == model.redeem(send, new.user_key)
@@ -172,13 +174,13 @@ async def _act_on_letter(store: Store, model: _Logins, act: str, send: Send, now
 # Clocks
 
 _targets: list[Callable[[Clock], Instant]] = [
-    lambda clock: clock.frozen_time - INSTANT,
+    lambda clock: clock.frozen_time - MICROSECOND,
     lambda clock: clock.frozen_time,
-    lambda clock: clock.frozen_time + INSTANT,
+    lambda clock: clock.frozen_time + MICROSECOND,
     lambda clock: clock.frozen_time + WEEK,
     lambda clock: clock.start_time,
     lambda clock: clock.max_time,
-    lambda clock: clock.max_time + INSTANT,
+    lambda clock: clock.max_time + MICROSECOND,
 ]
 
 _pauses = st.sampled_from([timedelta(milliseconds=1), HOUR, DAY, 3 * DAY, WEEK - timedelta(milliseconds=1), WEEK])
@@ -200,45 +202,45 @@ _clock_acts = st.lists(
 
 
 @dataclass
-class _Clocks:
-    """What the port promises of clocks. Of those that have expired it promises nothing, and nobody asks for them."""
+class _ModelClocks:
+    """A model of live clocks. Results for expired clocks are undefined, so the test doesn't request them."""
 
-    kept: dict[bytes, StoredClock] = field(default_factory=dict)
+    stored: dict[bytes, StoredClock] = field(default_factory=dict)
     owners: dict[bytes, bytes] = field(default_factory=dict)
     creations: dict[bytes, tuple[bytes, bytes]] = field(default_factory=dict)
-    """The parameters and the clock for which a digest was used last."""
+    """The parameters and the clock of each digest's last creation."""
 
     def create(
         self, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> Created | QuotaExceeded:
-        living = self.listed(owner, min_live_key)
-        oldest = living[-1].key if living else clock.key
-        stored = sum(len(self.kept[one.key].schedule) for one in living)
-        if quota.clocks and len(living) >= quota.clocks:
+        live = self.listed(owner, min_live_key)
+        oldest = live[-1].key if live else clock.key
+        used_bytes = sum(len(self.stored[one.key].schedule) for one in live)
+        if quota.clocks and len(live) >= quota.clocks:
             return QuotaExceeded("clocks", oldest)
-        if quota.bytes and stored + len(schedule) > quota.bytes:
+        if quota.bytes and used_bytes + len(schedule) > quota.bytes:
             return QuotaExceeded("bytes", oldest)
-        self.kept[clock.key], self.owners[clock.key] = StoredClock(clock, schedule), owner
+        self.stored[clock.key], self.owners[clock.key] = StoredClock(clock, schedule), owner
         return Created()
 
     def create_once(
-        self, once: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
+        self, record: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> ExistingClock | Created | QuotaExceeded:
-        earlier = self.find_creation(once.digest, owner, min_live_key)
+        earlier = self.find_creation(record.digest, owner, min_live_key)
         if earlier is not None:
             return earlier
         outcome = self.create(clock, owner, schedule, min_live_key, quota)
         if isinstance(outcome, Created):
-            self.creations[once.digest] = once.params, clock.key
+            self.creations[record.digest] = record.params, clock.key
         return outcome
 
     def find_creation(self, digest: bytes, owner: bytes, min_live_key: bytes) -> ExistingClock | None:
         params, key = self.creations.get(digest, (b"", b""))
-        kept = self.find(key, owner)
-        return ExistingClock(params, kept) if kept and key >= min_live_key else None
+        stored = self.find(key, owner)
+        return ExistingClock(params, stored) if stored and key >= min_live_key else None
 
     def find(self, key: bytes, owner: bytes) -> StoredClock | None:
-        return self.kept.get(key) if self.owners.get(key) == owner else None
+        return self.stored.get(key) if self.owners.get(key) == owner else None
 
     def advance(self, key: bytes, owner: bytes, to: Instant) -> Clock | None:
         found = self.find(key, owner)
@@ -247,26 +249,26 @@ class _Clocks:
         clock = found.clock
         if clock.frozen_time <= to <= clock.max_time:
             clock = Clock(key, clock.start_time, to, clock.max_time)
-            self.kept[key] = StoredClock(clock, found.schedule)
+            self.stored[key] = StoredClock(clock, found.schedule)
         return clock
 
     def delete(self, key: bytes, owner: bytes) -> bool:
         if self.find(key, owner) is None:
             return False
-        del self.kept[key], self.owners[key]
+        del self.stored[key], self.owners[key]
         return True
 
     def listed(self, owner: bytes, min_live_key: bytes, before: bytes = b"\xff" * 16) -> list[Clock]:
         keys = [key for key, whose in self.owners.items() if whose == owner and min_live_key <= key < before]
-        return [self.kept[key].clock for key in sorted(keys, reverse=True)]
+        return [self.stored[key].clock for key in sorted(keys, reverse=True)]
 
 
-class _Play:
-    """An example: two owners with two keys each, a store, and the model of it."""
+class _Example:
+    """Two owners with two idempotency keys each, a store and its model."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._model = _Clocks()
+        self._model = _ModelClocks()
         self._now = NOW
         self._made: list[Clock] = []
         self._owners = [user(next(_fresh)) for _ in range(2)]
@@ -279,12 +281,12 @@ class _Play:
             case "sweep", limit:
                 await self._store.sweep(self._now, limit)
             case "create", who, quota, schedule:
-                told = self._new(), self._owners[who], schedule, self._min_live_key, quota
-                assert await self._store.create_clock(*told) == self._model.create(*told)
+                args = self._new(), self._owners[who], schedule, self._min_live_key, quota
+                assert await self._store.create_clock(*args) == self._model.create(*args)
             case "create once", who, quota, which, params:
-                once = IdempotencyRecord(self._digests[who][which], params)
-                asked = once, self._new(), self._owners[who], b"schedule of " + params, self._min_live_key, quota
-                assert await self._store.create_clock_once(*asked) == self._model.create_once(*asked)
+                record = IdempotencyRecord(self._digests[who][which], params)
+                keyed = record, self._new(), self._owners[who], b"schedule of " + params, self._min_live_key, quota
+                assert await self._store.create_clock_once(*keyed) == self._model.create_once(*keyed)
             case "find creation", who, which:
                 sought = self._digests[which][0], self._owners[who], self._min_live_key
                 assert await self._store.find_creation(*sought) == self._model.find_creation(*sought)
@@ -294,14 +296,14 @@ class _Play:
                 assert (
                     found == self._model.listed(self._owners[who], self._min_live_key, cursor or b"\xff" * 16)[:limit]
                 )
-            case _, who, which, *more if self._living():
-                living = self._living()
-                await self._act_on_clock(act, self._owners[who], living[which % len(living)], *more)
+            case _, who, which, *more if self._live():
+                live = self._live()
+                await self._act_on_clock(act, self._owners[who], live[which % len(live)], *more)
 
     async def _act_on_clock(self, act: str, owner: bytes, named: Clock, *how: Any) -> None:
         match act, *how:
             case "advance", target:
-                stands = self._model.kept.get(named.key)
+                stands = self._model.stored.get(named.key)
                 to = target(stands.clock if stands else named)
                 moved = await advance(self._store, named.key, owner, to)
                 assert moved == self._model.advance(named.key, owner, to)
@@ -318,8 +320,8 @@ class _Play:
     def _min_live_key(self) -> bytes:
         return first_live_key(self._now)
 
-    def _living(self) -> list[Clock]:
-        """Those that have not expired, whether they were kept, refused or deleted."""
+    def _live(self) -> list[Clock]:
+        """Return the clocks that have not expired, whether they were created, rejected or deleted."""
         return [clock for clock in self._made if clock.key >= self._min_live_key]
 
     def _new(self) -> Clock:
@@ -329,7 +331,7 @@ class _Play:
 
 @_one_store_for_all
 @given(acts=_clock_acts)
-async def test_clocks_are_as_the_model_has_them(store: Store, acts: list[tuple[Any, ...]]) -> None:
-    play = _Play(store)
+async def test_clocks_match_the_model(store: Store, acts: list[tuple[Any, ...]]) -> None:
+    play = _Example(store)
     for act in acts:
         await play.act(*act)

@@ -1,4 +1,4 @@
-"""The contract of every store: whom a token lets in, whether the store answers, and how it closes."""
+"""The contract of every store: tokens, secret keys, readiness and closing."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -8,24 +8,24 @@ import pytest
 
 from tests.contract.values import (
     ANA,
-    INSTANT,
+    MICROSECOND,
     MINUTE,
     NOW,
     START,
     WEEK,
+    add_clock,
+    add_clock_once,
     advance,
-    allowing,
     claim,
     clock,
     code,
+    code_limits,
     create,
     create_once,
     digest,
-    keep,
-    keep_once,
     key,
     listed,
-    once,
+    make_record,
     schedule_of,
     sent,
     session,
@@ -40,16 +40,16 @@ METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "ping": lambda store: store.ping(),
     "user_of_token": lambda store: store.user_of_token(digest(1), NOW),
     "create_clock": lambda store: create(store, clock(1), user(1), b"schedule", bytes(16), 0),
-    "create_clock_once": lambda store: create_once(store, once(1), clock(1), user(1), b"schedule", bytes(16), 0),
+    "create_clock_once": lambda store: create_once(store, make_record(1), clock(1), user(1), b"schedule", bytes(16), 0),
     "find_creation": lambda store: store.find_creation(digest(1), user(1), bytes(16)),
     "find_clock": lambda store: store.find_clock(key(1), user(1)),
     "list_clocks": lambda store: store.list_clocks(user(1), bytes(16), None, 100),
     "delete_clock": lambda store: store.delete_clock(key(1), user(1)),
     "advance_clock": lambda store: store.advance_clock(key(1), user(1), START),
-    "claim_send": lambda store: store.claim_send(code(1), allowing()),
+    "claim_send": lambda store: store.claim_send(code(1), code_limits()),
     "undo_send": lambda store: store.undo_send(code(1)),
     "free_slot": lambda store: store.free_slot(code(1)),
-    "count_try": lambda store: store.count_try(ANA, allowing(), NOW),
+    "count_try": lambda store: store.count_try(ANA, code_limits(), NOW),
     "redeem_code": lambda store: store.redeem_code(ANA, digest(1), session(1)),
     "redeem_link": lambda store: store.redeem_link(digest(1), session(1)),
     "revoke_token": lambda store: store.revoke_token(digest(1)),
@@ -57,8 +57,8 @@ METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
 }
 
 
-def test_every_method_but_two_is_in_the_table_above() -> None:
-    """A store that is for one machine alone has nothing to ask to know whether its servers share a key."""
+def test_methods_table_contains_all_but_two_methods() -> None:
+    """`close` is tested below. `share_key` of the SQLite store doesn't use the database."""
     assert {*METHODS, "share_key", "close"} == {name for name in vars(Store) if not name.startswith("_")}
 
 
@@ -68,13 +68,13 @@ def test_every_method_but_two_is_in_the_table_above() -> None:
 @pytest.mark.parametrize(
     ("after", "lets_in"),
     [
-        pytest.param(timedelta(0), True, id="at its birth"),
-        pytest.param(TOKEN_LIFETIME - INSTANT, True, id="just before its end"),
-        pytest.param(TOKEN_LIFETIME, False, id="at its end"),
+        pytest.param(timedelta(0), True, id="when it is created"),
+        pytest.param(TOKEN_LIFETIME - MICROSECOND, True, id="just before it expires"),
+        pytest.param(TOKEN_LIFETIME, False, id="when it expires"),
         pytest.param(TOKEN_LIFETIME + WEEK, False, id="long after"),
     ],
 )
-async def test_a_token_lets_its_user_in_until_it_expires(store: Store, after: timedelta, lets_in: bool) -> None:
+async def test_token_is_valid_until_it_expires(store: Store, after: timedelta, lets_in: bool) -> None:
     await sent(store, code(1))
     assert await store.redeem_code(ANA, digest(1), session(7)) == user(7)
     assert await store.user_of_token(digest(7), NOW + after) == (user(7) if lets_in else None)
@@ -83,23 +83,23 @@ async def test_a_token_lets_its_user_in_until_it_expires(store: Store, after: ti
 @pytest.mark.parametrize(
     "unknown",
     [
-        pytest.param(b"", id="nothing"),
+        pytest.param(b"", id="empty"),
         pytest.param(digest(8), id="another"),
-        pytest.param(digest(7)[:-1], id="cut short"),
-        pytest.param(digest(7) + b"\0", id="with a byte more"),
+        pytest.param(digest(7)[:-1], id="truncated"),
+        pytest.param(digest(7) + b"\0", id="with an extra byte"),
     ],
 )
-async def test_an_unknown_token_lets_nobody_in(store: Store, unknown: bytes) -> None:
+async def test_unknown_token_is_invalid(store: Store, unknown: bytes) -> None:
     await sent(store, code(1))
     await store.redeem_code(ANA, digest(1), session(7))
     assert await store.user_of_token(unknown, NOW) is None
 
 
-# Keys
+# Secret keys
 
 
 async def test_servers_with_the_same_key_share_a_store(store: Store, database_url: str) -> None:
-    """And what a server with another key is told is up to the store: on one machine there is no other."""
+    """Stores differ for servers with another key: one SQLite file has only one key."""
     other = await open_store(database_url)
     try:
         for minute in range(10):
@@ -109,27 +109,25 @@ async def test_servers_with_the_same_key_share_a_store(store: Store, database_ur
         await other.close()
 
 
-# Answering and closing
+# Readiness and closing
 
 
-async def test_an_open_store_answers(store: Store) -> None:
+async def test_open_store_responds(store: Store) -> None:
     await store.ping()
 
 
-async def test_an_open_store_answers_however_many_ask(store: Store) -> None:
-    async def ask(times: int) -> None:
+async def test_open_store_responds_to_many_concurrent_pings(store: Store) -> None:
+    async def ping(times: int) -> None:
         for _ in range(times):
             await store.ping()
 
-    await asyncio.gather(*(ask(times % 7) for times in range(50)))
+    await asyncio.gather(*(ping(times % 7) for times in range(50)))
 
 
-async def test_the_question_whether_a_store_answers_writes_once_a_second_at_most(
-    store: Store, writes_of_probes: Callable[[], Awaitable[int]]
-) -> None:
+async def test_pings_write_at_most_once_a_second(store: Store, writes_of_probes: Callable[[], Awaitable[int]]) -> None:
     before = await writes_of_probes()
     await store.ping()
-    assert await writes_of_probes() == before + 1, "a question that changes nothing writes nothing on some disks"
+    assert await writes_of_probes() == before + 1, "a probe that changes nothing may write nothing"
     loop = asyncio.get_running_loop()
     began = loop.time()
     for _ in range(20):
@@ -138,7 +136,7 @@ async def test_the_question_whether_a_store_answers_writes_once_a_second_at_most
     assert await writes_of_probes() <= before + 2 + seconds
 
 
-async def test_a_store_that_has_just_answered_is_unavailable_once_it_is_closed(store: Store) -> None:
+async def test_closed_store_is_unavailable_right_after_a_ping(store: Store) -> None:
     await store.ping()
     await store.close()
     with pytest.raises(Rejection):
@@ -146,7 +144,7 @@ async def test_a_store_that_has_just_answered_is_unavailable_once_it_is_closed(s
 
 
 @pytest.mark.parametrize("method", METHODS)
-async def test_a_closed_store_is_unavailable(store: Store, method: str) -> None:
+async def test_closed_store_is_unavailable(store: Store, method: str) -> None:
     await store.close()
     with pytest.raises(Rejection) as refused:
         await METHODS[method](store)
@@ -154,18 +152,18 @@ async def test_a_closed_store_is_unavailable(store: Store, method: str) -> None:
     assert refused.value.details["retryAfterSeconds"] >= 1
 
 
-async def test_closing_twice_is_fine(store: Store) -> None:
+async def test_closing_twice_succeeds(store: Store) -> None:
     await store.close()
     await store.close()
 
 
-async def test_two_may_close_at_once(store: Store) -> None:
+async def test_concurrent_closing_succeeds(store: Store) -> None:
     await asyncio.gather(store.close(), store.close())
 
 
-async def test_closing_finishes_what_was_accepted(store: Store, database_url: str) -> None:
-    creations = [asyncio.create_task(keep(store, clock(number), user(1))) for number in range(300)]
-    await asyncio.sleep(0)  # gives every creation the turn in which it is accepted
+async def test_close_finishes_accepted_calls(store: Store, database_url: str) -> None:
+    creations = [asyncio.create_task(add_clock(store, clock(number), user(1))) for number in range(300)]
+    await asyncio.sleep(0)  # one iteration of the event loop, in which every creation is accepted
     await store.close()
     assert all(creation.done() for creation in creations)
     await asyncio.gather(*creations)
@@ -176,11 +174,11 @@ async def test_closing_finishes_what_was_accepted(store: Store, database_url: st
         await reopened.close()
 
 
-async def test_what_was_kept_is_there_after_a_restart(store: Store, database_url: str) -> None:
-    await keep(store, clock(1), user(7))
+async def test_data_survives_a_restart(store: Store, database_url: str) -> None:
+    await add_clock(store, clock(1), user(7))
     await advance(store, key(1), user(7), START + WEEK)
-    assert await keep_once(store, once(2), clock(2), user(7)) is None
-    await keep(store, clock(3), user(7))
+    assert await add_clock_once(store, make_record(2), clock(2), user(7)) is None
+    await add_clock(store, clock(3), user(7))
     assert await store.delete_clock(key(3), user(7))
     await sent(store, code(1))
     await store.redeem_code(ANA, digest(1), session(7))
@@ -192,7 +190,7 @@ async def test_what_was_kept_is_there_after_a_restart(store: Store, database_url
         assert moved is not None
         assert moved.frozen_time == START + WEEK
         assert await listed(reopened, user(7)) == [key(2), key(1)]
-        assert isinstance(await keep_once(reopened, once(2), clock(4), user(7)), ExistingClock)
-        assert await claim(reopened, code(2, NOW + INSTANT)) == NOW
+        assert isinstance(await add_clock_once(reopened, make_record(2), clock(4), user(7)), ExistingClock)
+        assert await claim(reopened, code(2, NOW + MICROSECOND)) == NOW
     finally:
         await reopened.close()

@@ -49,7 +49,7 @@ def _refuse(program: Program, method: str, params: Any, token: str | None = None
     """Make a call that is cut, and be told that nobody knows what became of it."""
     answer = program.post({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, token)
     assert is_refused(answer)
-    assert "not known whether" in answer.json["error"]["message"]
+    assert "may or may not have been executed" in answer.json["error"]["message"]
 
 
 def _reason(answer: Any) -> str:

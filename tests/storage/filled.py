@@ -13,16 +13,16 @@ from tests.contract.values import (
     NOW,
     START,
     WEEK,
+    add_clock,
     advance,
-    allowing,
     clock,
     code,
+    code_limits,
     create_once,
     digest,
-    keep,
     key,
     link,
-    once,
+    make_record,
     sent,
     session,
     user,
@@ -72,9 +72,9 @@ async def fill(url: str, seed: int = 1, people: int = 12) -> Filled:
                 size = random.choice((1, 50, 3000))
                 schedule = random.randbytes(size)
                 if random.random() < 0.5:
-                    await keep(store, clock(number, born), user(person), schedule)
+                    await add_clock(store, clock(number, born), user(person), schedule)
                 else:
-                    known = once(number, random.randbytes(32))
+                    known = make_record(number, random.randbytes(32))
                     new = clock(number, born)
                     assert await create_once(store, known, new, user(person), schedule, bytes(16), 0) is None
                     filled.creations.append((number, user(person)))
@@ -86,11 +86,11 @@ async def fill(url: str, seed: int = 1, people: int = 12) -> Filled:
             if random.random() < 0.3:
                 await store.free_slot(letter)
             for _ in range(random.randrange(5)):
-                await store.count_try(email, allowing(5), NOW + 3 * MINUTE)
+                await store.count_try(email, code_limits(5), NOW + 3 * MINUTE)
             filled.letters.append((email, letter.digest))
-        await keep(store, clock(seed), user(seed), random.randbytes(LARGE_SCHEDULE))
+        await add_clock(store, clock(seed), user(seed), random.randbytes(LARGE_SCHEDULE))
         filled.clocks.append((key(seed), user(seed)))
-        await store.count_try("nobody@example.test", allowing(), NOW)  # which meets no code
+        await store.count_try("nobody@example.test", code_limits(), NOW)  # which meets no code
     return filled
 
 
@@ -108,7 +108,7 @@ async def answers(url: str, filled: Filled) -> list[object]:
         for number, owner in filled.creations:
             # Those that were made by a clock that has expired since make another now.
             new, min_live_key = clock(7_000_000 + number, then), first_live_key(then)
-            said.append(await create_once(store, once(number), new, owner, b"", min_live_key, 0))
+            said.append(await create_once(store, make_record(number), new, owner, b"", min_live_key, 0))
         for number, (email, secret) in enumerate(filled.letters, 900_000):
             for interval, most_failures in ((HOUR, 100), (timedelta(0), 2)):
                 next_one = link(number * 2 + most_failures, then, email)

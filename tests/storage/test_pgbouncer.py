@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from tests.contract.test_store import METHODS
-from tests.contract.values import START, WEEK, advance, clock, keep, key, once, user
+from tests.contract.values import START, WEEK, add_clock, advance, clock, key, make_record, user
 from tests.support.pgbouncer import PgBouncer
 from tests.support.postgres import PostgresServer
 from tests.support.transcripts import ROOT
@@ -39,7 +39,7 @@ async def _opened(url: str, max_connections: int = 10) -> AsyncIterator[Store]:
 
 async def _use(store: Store) -> None:
     """Call every method of the store, and many at once, so that sessions change hands."""
-    await asyncio.gather(*(keep(store, clock(number), user(1)) for number in _NUMBERS))
+    await asyncio.gather(*(add_clock(store, clock(number), user(1)) for number in _NUMBERS))
     for _ in range(5):
         found = await asyncio.gather(*(store.find_clock(key(number), user(1)) for number in _NUMBERS))
         assert None not in found
@@ -49,7 +49,7 @@ async def _use(store: Store) -> None:
     for name, method in METHODS.items():
         if name != "create_clock_once":  # which would create the same clock as create_clock
             await method(store)
-    await store.create_clock_once(once(1), clock(99), user(1), b"schedule", bytes(16), Quota())
+    await store.create_clock_once(make_record(1), clock(99), user(1), b"schedule", bytes(16), Quota())
 
 
 async def test_session_mode_needs_no_settings_of_the_pooler(postgres: PostgresServer, url: str) -> None:
@@ -114,7 +114,7 @@ async def test_transaction_mode_works_with_the_settings_of_the_role(
             await asyncio.gather(_use(store), *(another.ping() for _ in range(50)))
             assert await _settings_of_sessions(another) == SETTINGS
             assert await another.find_clock(key(2), user(1)) is not None
-        with pytest.raises(SettingError, match="not a pooler"):
+        with pytest.raises(SettingError, match="URL of the database itself"):
             await copy(led, url, lambda *_: None)
 
 

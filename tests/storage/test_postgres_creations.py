@@ -7,7 +7,17 @@ from typing import Any
 import asyncpg
 import pytest
 
-from tests.contract.values import NOW, WEEK, clock, digest, keep, keep_once, key, once, user
+from tests.contract.values import (
+    NOW,
+    WEEK,
+    add_clock,
+    add_clock_once,
+    clock,
+    digest,
+    key,
+    make_record,
+    user,
+)
 from tickover.api.ids import first_live_key
 from tickover.server.storage import open_store
 from tickover.server.storage.store import ExistingClock, Store, StoredClock
@@ -66,8 +76,8 @@ async def _found(store: Store) -> ExistingClock | None:
 @pytest.fixture
 async def expired(store: Store) -> None:
     """A key whose clock has expired, and the clock for which another server is about to use it."""
-    assert await keep_once(store, once(1), clock(1, _DEAD), user(1)) is None
-    await keep(store, clock(2), user(1))
+    assert await add_clock_once(store, make_record(1), clock(1, _DEAD), user(1)) is None
+    await add_clock(store, clock(2), user(1))
 
 
 @pytest.mark.usefixtures("expired")
@@ -100,7 +110,7 @@ async def test_a_key_that_is_being_swept_is_used_anew_after_that(
 ) -> None:
     async with other.transaction():
         await other.execute("delete from creations")
-        creating = asyncio.create_task(keep_once(store, once(1), clock(3), user(1), first_live_key(NOW)))
+        creating = asyncio.create_task(add_clock_once(store, make_record(1), clock(3), user(1), first_live_key(NOW)))
         await _waits_or_is_done(creating, witness)
     assert await creating is None
     assert await _found(store) == ExistingClock(b"parameters", StoredClock(clock(3), b"schedule"))
@@ -115,13 +125,13 @@ async def test_while_another_server_creates_with_the_key_others_wait_and_are_giv
             "select pg_advisory_xact_lock(pg_catalog.hashtextextended(encode($1, 'hex'), 6::bigint))", digest(1)
         )
         creating = [
-            asyncio.create_task(keep_once(each, once(1), clock(number), user(1)))
+            asyncio.create_task(add_clock_once(each, make_record(1), clock(number), user(1)))
             for number, each in enumerate((store, another))
         ]
         await _waits_or_is_done(creating[0], witness)
         assert not any(call.done() for call in creating)
         # Whoever creates with another key does not wait.
-        assert await keep_once(store, once(2), clock(2), user(1)) is None
+        assert await add_clock_once(store, make_record(2), clock(2), user(1)) is None
     answers = await asyncio.gather(*creating)
     created = answers.index(None)
     assert answers[1 - created] == ExistingClock(b"parameters", StoredClock(clock(created), b"schedule"))

@@ -10,7 +10,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from tests.contract.values import START, WEEK, advance, clock, keep, key, user
+from tests.contract.values import START, WEEK, add_clock, advance, clock, key, user
 from tests.e2e.load import until
 from tests.support.postgres import PostgresServer
 from tickover.server.storage import open_store
@@ -77,7 +77,7 @@ async def _deadlocks(stores: list[Store], other: asyncpg.Connection) -> int:
 
 async def test_advances_of_the_same_clocks_in_opposite_orders(stores: list[Store], other: asyncpg.Connection) -> None:
     for number in _NUMBERS:
-        await keep(stores[0], clock(number), user(1))
+        await add_clock(stores[0], clock(number), user(1))
     answers = await _in_opposite_orders(
         stores,
         other,

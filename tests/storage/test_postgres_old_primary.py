@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from tests.contract.values import clock, keep, key, user
+from tests.contract.values import add_clock, clock, key, user
 from tests.support.postgres import PostgresServer
 from tests.support.program import wait_until
 from tickover.api.errors import Rejection
@@ -51,7 +51,7 @@ async def _takes_writes(store: Store) -> bool:
 async def test_an_old_primary_that_stays_up_read_only_is_left(
     primary: PostgresServer, standby: PostgresServer, store: Store
 ) -> None:
-    await keep(store, clock(1), user(1))
+    await add_clock(store, clock(1), user(1))
     replayed = "select count(*) from clocks"
     wait_until(lambda: standby.execute(replayed, "tickover") == "1")
     primary.configure(default_transaction_read_only="on")
@@ -60,9 +60,9 @@ async def test_an_old_primary_that_stays_up_read_only_is_left(
 
     # The first write is refused, and that is how the store learns of it.
     with pytest.raises(Rejection):
-        await keep(store, clock(2), user(1))
+        await add_clock(store, clock(2), user(1))
     assert await _takes_writes(store)
-    await keep(store, clock(3), user(1))
+    await add_clock(store, clock(3), user(1))
     # No connection is left to the old primary, which would not know this clock.
     found = await asyncio.gather(*(store.find_clock(key(3), user(1)) for _ in range(_AT_ONCE)))
     assert None not in found

@@ -20,7 +20,7 @@ from tests.contract.values import (
     code,
     digest,
     key,
-    once,
+    make_record,
     session,
     user,
 )
@@ -86,7 +86,14 @@ class _Visitor:
         """For keys that are known, one that is new, one whose clock has expired, and for one who has no room."""
 
         async def create(number: int, owner: int, limit: int) -> object:
-            told = once(number), clock(next(self._fresh)), user(owner), b"schedule", first_live_key(NOW), Quota(limit)
+            told = (
+                make_record(number),
+                clock(next(self._fresh)),
+                user(owner),
+                b"schedule",
+                first_live_key(NOW),
+                Quota(limit),
+            )
             return await self._store.create_clock_once(*told)
 
         known = [await create(*each, limit) for each in self._known() for limit in (0, 10_000)]

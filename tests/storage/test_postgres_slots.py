@@ -14,12 +14,12 @@ from tests.contract.values import (
     MINUTE,
     NOW,
     START,
+    add_clock,
     advance,
     clock,
     code,
     create,
     digest,
-    keep,
     key,
     sent,
     session,
@@ -122,7 +122,7 @@ async def test_a_slot_is_not_emptied_while_one_of_it_lives(store: Store, witness
     """And what has died today goes with the day's last."""
     last = NOW.replace(hour=23, minute=59)
     await keep_many(witness, NOW, 100)
-    await keep(store, clock(101, last), user(1))
+    await add_clock(store, clock(101, last), user(1))
     for now in (NOW + 7 * DAY, last + 7 * DAY - MINUTE):
         assert await store.sweep(now, 200) == 0
         assert await _count(witness, NOW) == (101, 101)
@@ -156,7 +156,7 @@ async def test_calls_that_come_while_a_sweep_waits_for_its_slot_are_answered(
     store: Store, witness: asyncpg.Connection
 ) -> None:
     await keep_many(witness, _DEAD, 100)
-    await keep(store, clock(1), user(1))
+    await add_clock(store, clock(1), user(1))
     async with witness.transaction():
         await witness.execute(f"lock table clocks_{_slot(_DEAD)} in access share mode")
         sweeping = asyncio.create_task(store.sweep(NOW, 200))

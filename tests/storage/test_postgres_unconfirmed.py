@@ -12,16 +12,16 @@ from tests.contract.values import (
     NOW,
     START,
     WEEK,
+    add_clock,
+    add_clock_once,
     advance,
-    allowing,
     clock,
     code,
+    code_limits,
     digest,
-    keep,
-    keep_once,
     key,
     link,
-    once,
+    make_record,
     sent,
     session,
     user,
@@ -38,12 +38,12 @@ Call = Callable[[Store], Awaitable[object]]
 
 # Each call is about rows of its own, so that none of them waits for another.
 _CALLS: dict[str, Call] = {
-    "create_clock_once": lambda store: keep_once(store, once(2), clock(2), user(1)),
+    "create_clock_once": lambda store: add_clock_once(store, make_record(2), clock(2), user(1)),
     "find_creation": lambda store: store.find_creation(digest(1), user(1), bytes(16)),
     "advance_clock": lambda store: advance(store, key(3), user(1), START + WEEK),
     "advance_clock to where it stands": lambda store: advance(store, key(4), user(1), START),
     "delete_clock": lambda store: store.delete_clock(key(5), user(1)),
-    "count_try": lambda store: store.count_try(ANA, allowing(), NOW),
+    "count_try": lambda store: store.count_try(ANA, code_limits(), NOW),
     "redeem_link": lambda store: store.redeem_link(digest(2), session(1)),
     "ping": lambda store: store.ping(),
 }
@@ -86,9 +86,9 @@ async def _outcome(call: Call, store: Store) -> object:
 
 async def test_no_repetition_is_confirmed_while_no_standby_confirms(server: PostgresServer, store: Store) -> None:
     """The calls run side by side, because each waits for its full time."""
-    assert await keep_once(store, once(1), clock(1), user(1)) is None
+    assert await add_clock_once(store, make_record(1), clock(1), user(1)) is None
     for number in (3, 4, 5):
-        await keep(store, clock(number), user(1))
+        await add_clock(store, clock(number), user(1))
     await sent(store, code(1))
     await sent(store, link(2, email=BEN))
     async with _no_standby_confirms(server):
@@ -98,7 +98,7 @@ async def test_no_repetition_is_confirmed_while_no_standby_confirms(server: Post
 
 
 async def test_a_repetition_is_answered_once_standbys_confirm(server: PostgresServer, store: Store) -> None:
-    await keep(store, clock(5), user(1))
+    await add_clock(store, clock(5), user(1))
     create, delete = _CALLS["create_clock_once"], _CALLS["delete_clock"]
     async with _no_standby_confirms(server):
         outcomes = [*await asyncio.gather(_outcome(create, store), _outcome(delete, store))]

@@ -13,9 +13,9 @@ from tests.contract.values import (
     MINUTE,
     NOW,
     START,
-    allowing,
     clock,
     code,
+    code_limits,
     digest,
     key,
     sent,
@@ -103,7 +103,7 @@ async def test_old_and_new_servers_agree_on_the_newest_code(old: asyncpg.Connect
             await sent(store, code(number, now))
         else:
             assert (await _claim(old, number, now))["held_since"] is None
-        counted = await store.count_try(ANA, allowing(), now)
+        counted = await store.count_try(ANA, code_limits(), now)
         assert counted is not None
         assert counted.digest == digest(number)
         assert await old.fetchval(_COUNT_TRY, ANA, to_micros(now), 5, 100) == digest(number)
@@ -116,4 +116,4 @@ async def test_an_older_server_sweeps(old: asyncpg.Connection, store: PostgresSt
     min_live_key = first_live_key(NOW)
     instants = to_micros(NOW + MINUTE), to_micros(NOW + MINUTE - HOUR)
     assert await old.fetchval(_SWEEP, min_live_key, min_live_key, *instants, 100) == 2
-    assert await store.count_try(ANA, allowing(), NOW + MINUTE) is None
+    assert await store.count_try(ANA, code_limits(), NOW + MINUTE) is None

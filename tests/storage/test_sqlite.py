@@ -16,12 +16,12 @@ from tests.contract.values import (
     MINUTE,
     NOW,
     START,
+    add_clock,
     advance,
-    allowing,
     claim,
     clock,
     code,
-    keep,
+    code_limits,
     key,
     schedule_of,
     sent,
@@ -62,13 +62,13 @@ async def test_every_connection_writes_safely(path: Path, pragma: str, value: ob
 _WRITE_AND_SAY_SO = """
 import asyncio, os, sys
 from pathlib import Path
-from tests.contract.values import clock, keep, user
+from tests.contract.values import clock, add_clock, user
 from tickover.server.storage.sqlite.store import SqliteStore
 
 async def main():
     store = await SqliteStore.open(Path(sys.argv[1]))
     for number in range(3):
-        await keep(store, clock(number), user(1))
+        await add_clock(store, clock(number), user(1))
         os.write(1, b"it is kept")
     await store.close()
 
@@ -136,7 +136,7 @@ async def test_a_folder_in_the_place_of_the_file_is_refused(tmp_path: Path) -> N
 
 def test_a_file_in_the_place_of_the_folder_is_refused(path: Path) -> None:
     path.write_text("a file")
-    with pytest.raises(SettingError, match="cannot be opened"):
+    with pytest.raises(SettingError, match="Cannot open"):
         asyncio.run(SqliteStore.open(path / "tickover.db"))
 
 
@@ -233,12 +233,12 @@ def test_programs_that_start_at_once_on_a_new_file_all_come_up(path: Path) -> No
 
 async def test_two_stores_on_one_file_count_as_one(path: Path) -> None:
     stores = [await SqliteStore.open(path) for _ in range(2)]
-    await keep(stores[0], clock(1), user(1))
+    await add_clock(stores[0], clock(1), user(1))
     for number in range(10):
         now = NOW + number * MINUTE
         claims = [claim(stores[n % 2], code(number * 50 + n, now)) for n in range(50)]
         assert (await asyncio.gather(*claims)).count(None) == 1
-        tries = await asyncio.gather(*(stores[n % 2].count_try(ANA, allowing(), now) for n in range(50)))
+        tries = await asyncio.gather(*(stores[n % 2].count_try(ANA, code_limits(), now) for n in range(50)))
         assert tries.count(None) == 45
         targets = [START + number * MINUTE + n * (MINUTE / 60) for n in range(50)]
         await asyncio.gather(*(advance(stores[n % 2], key(1), user(1), to) for n, to in enumerate(targets)))
@@ -258,13 +258,16 @@ async def test_while_another_program_writes_the_store_is_unavailable_but_reads(p
     with closing(apsw.Connection(str(path))) as other:
         other.execute("begin immediate")
         outcomes = await asyncio.gather(
-            store.ping(), keep(store, clock(2), user(1)), store.count_try(ANA, allowing(), NOW), return_exceptions=True
+            store.ping(),
+            add_clock(store, clock(2), user(1)),
+            store.count_try(ANA, code_limits(), NOW),
+            return_exceptions=True,
         )
         assert [outcome.reason for outcome in outcomes if isinstance(outcome, Rejection)] == [Reason.UNAVAILABLE] * 3
         assert await store.user_of_token(session(1).token_digest, NOW) == user(1)
         other.execute("rollback")
     await store.ping()
-    await keep(store, clock(2), user(1))
+    await add_clock(store, clock(2), user(1))
     await store.close()
 
 
@@ -272,7 +275,7 @@ async def test_readiness_is_answered_before_the_lock_is_given_up(path: Path) -> 
     store = await SqliteStore.open(path)
     with closing(apsw.Connection(str(path))) as other:
         other.execute("begin immediate")
-        writing = asyncio.create_task(keep(store, clock(1), user(1)))
+        writing = asyncio.create_task(add_clock(store, clock(1), user(1)))
         with pytest.raises(Rejection) as refused:
             await store.ping()
         assert refused.value.reason is Reason.UNAVAILABLE
@@ -402,11 +405,11 @@ async def test_a_full_disk_keeps_no_part_of_a_clock(path: Path) -> None:
     store = await SqliteStore.open(path)
     store._writing.pragma("max_page_count", store._writing.pragma("page_count") + 5)
     with pytest.raises(Rejection) as refused:
-        await keep(store, clock(1), user(1), bytes(1_000_000))
+        await add_clock(store, clock(1), user(1), bytes(1_000_000))
     assert refused.value.reason is Reason.UNAVAILABLE
     assert await schedule_of(store, key(1), user(1)) is None
     assert await advance(store, key(1), user(1), START) is None
-    await keep(store, clock(1), user(1))
+    await add_clock(store, clock(1), user(1))
     await store.close()
 
 
@@ -416,9 +419,9 @@ async def test_a_full_disk_keeps_no_part_of_a_clock(path: Path) -> None:
 async def test_a_file_that_is_gone_is_written_to_no_more(tmp_path: Path, fate: Callable[[Path], object]) -> None:
     path = tmp_path / "tickover.db"
     store = await open_store(f"sqlite:///{path}")
-    await keep(store, clock(1), user(1))
+    await add_clock(store, clock(1), user(1))
     fate(path)
-    for act in (store.ping(), keep(store, clock(2), user(1))):
+    for act in (store.ping(), add_clock(store, clock(2), user(1))):
         with pytest.raises(Rejection) as refused:
             await act
         assert refused.value.reason is Reason.UNAVAILABLE
@@ -430,7 +433,7 @@ async def test_a_clock_is_swept_at_its_very_end_whatever_else_lives(path: Path) 
     store = await SqliteStore.open(path)
     births = [NOW - CLOCK_LIFETIME + age * MINUTE for age in (-2, -1, 0, 1, 2)]
     for number, born in enumerate(births):
-        await keep(store, clock(number, born), user(1))
+        await add_clock(store, clock(number, born), user(1))
     while await store.sweep(NOW, 2):
         pass
     left = [await schedule_of(store, key(number, born), user(1)) is not None for number, born in enumerate(births)]

@@ -14,12 +14,12 @@ from tests.contract.values import (
     MINUTE,
     NOW,
     WEEK,
+    add_clock_once,
     clock,
     code,
     create,
     digest,
-    keep_once,
-    once,
+    make_record,
     sent,
     session,
     user,
@@ -61,8 +61,8 @@ def _troubles(connection: apsw.Connection, statements: dict[str, Any]) -> list[s
 
 async def _something_of_everything(store: SqliteStore) -> None:
     """Also of what has expired."""
-    await keep_once(store, once(1), clock(1), user(1))
-    await keep_once(store, once(2), clock(2, NOW - WEEK), user(1))
+    await add_clock_once(store, make_record(1), clock(1), user(1))
+    await add_clock_once(store, make_record(2), clock(2, NOW - WEEK), user(1))
     await sent(store, code(1))
     await sent(store, code(2, NOW + MINUTE))
     await store.redeem_code(ANA, digest(2), session(1))

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.contract.values import DAY, NOW, WEEK, clock, create, create_once, keep, key, once, user
+from tests.contract.values import DAY, NOW, WEEK, add_clock, clock, create, create_once, key, make_record, user
 from tickover.api.errors import Reason, Rejection
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant
@@ -36,7 +36,7 @@ async def _create_once(
     """The same, with a key that is used for the first time."""
     number = next(_numbers)
     new = clock(number, now)
-    return new.key, await create_once(store, once(number), new, user(owner), b"", first_live_key(now), limit)
+    return new.key, await create_once(store, make_record(number), new, user(owner), b"", first_live_key(now), limit)
 
 
 @contextmanager
@@ -200,7 +200,7 @@ async def full(path: Path) -> AsyncIterator[SqliteStore]:
     """User 1 has two clocks, which are as many as may be, and that is remembered."""
     store = await SqliteStore.open(path)
     for number in (1_000_001, 1_000_002):
-        await keep(store, clock(number), user(1))
+        await add_clock(store, clock(number), user(1))
     assert (await _create(store, 1, 2))[1] == key(1_000_001)
     with _counting(store) as counted:
         assert (await _create(store, 1, 2))[1] == key(1_000_001)
@@ -247,7 +247,7 @@ async def test_who_is_found_full_beside_a_deletion_is_refused_no_longer(path: Pa
     """They are counted here, and not remembered; what was counted is then noted before the deletion is."""
     store = await SqliteStore.open(path)
     for number in (1_000_001, 1_000_002):
-        await keep(store, clock(number), user(1))
+        await add_clock(store, clock(number), user(1))
     faults = [store._writer.submit(_fail)] if failing else []
     refused, deleted, created, *_ = await asyncio.gather(
         _create(store, 1, 2),
@@ -279,10 +279,10 @@ async def test_a_deletion_that_fails_leaves_no_place(full: SqliteStore) -> None:
 
 
 async def test_a_creation_that_is_known_takes_no_place_and_counts_nothing(full: SqliteStore) -> None:
-    assert await create_once(full, once(1), clock(9), user(2), b"", bytes(16), 1) is None
+    assert await create_once(full, make_record(1), clock(9), user(2), b"", bytes(16), 1) is None
     with _counting(full) as counted:
         for number in range(5):
-            given = await create_once(full, once(1), clock(number), user(2), b"", bytes(16), 1)
+            given = await create_once(full, make_record(1), clock(number), user(2), b"", bytes(16), 1)
             assert isinstance(given, ExistingClock)
     assert counted == []
     assert (await _create(full, 2, 2))[1] is None
@@ -292,7 +292,7 @@ async def test_a_creation_that_is_known_takes_no_place_and_counts_nothing(full: 
 
 
 async def test_a_deletion_in_vain_has_nothing_counted(full: SqliteStore) -> None:
-    await keep(full, clock(1_000_003), user(2))
+    await add_clock(full, clock(1_000_003), user(2))
     with _counting(full) as counted:
         for nothing_of_theirs in (key(5), key(1_000_003)):
             assert not await full.delete_clock(nothing_of_theirs, user(1))
@@ -321,8 +321,8 @@ async def test_clocks_are_counted_once_while_there_is_room(path: Path) -> None:
 
 async def test_who_has_no_room_is_refused_without_counting_until_the_oldest_has_expired(path: Path) -> None:
     store = await SqliteStore.open(path)
-    await keep(store, clock(1_000_001, NOW), user(1))
-    await keep(store, clock(1_000_002, NOW + DAY), user(1))
+    await add_clock(store, clock(1_000_001, NOW), user(1))
+    await add_clock(store, clock(1_000_002, NOW + DAY), user(1))
     end = NOW + WEEK - timedelta(milliseconds=1)
     with _counting(store) as counted:
         for now in (NOW + DAY, NOW + 2 * DAY, end):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.values import ANA, MINUTE, NOW, allowing, clock, code, link, sent, session
+from tests.contract.values import ANA, MINUTE, NOW, clock, code, code_limits, link, sent, session
 from tests.storage import before
 from tests.support.world import World, open_world
 from tickover.server.domain.logins import Try
@@ -83,11 +83,11 @@ async def test_codes_and_links_are_good_and_in_their_order(old_url: str) -> None
     await before.keep_sends(old_url, [newer, other, older])
     store = await open_store(old_url)
     now = NOW + 3 * MINUTE
-    assert await store.count_try(ANA, allowing(), now) == Try(newer.digest, newer.sent_at)
+    assert await store.count_try(ANA, code_limits(), now) == Try(newer.digest, newer.sent_at)
     newest = await sent(store, code(4, now))
-    assert await store.count_try(ANA, allowing(), now) == Try(newest.digest, now)
+    assert await store.count_try(ANA, code_limits(), now) == Try(newest.digest, now)
     await store.undo_send(newest)
-    assert await store.count_try(ANA, allowing(), now) == Try(newer.digest, newer.sent_at)
+    assert await store.count_try(ANA, code_limits(), now) == Try(newer.digest, newer.sent_at)
     assert await store.redeem_link(other.digest, session(1, now)) is not None
     await store.close()
 

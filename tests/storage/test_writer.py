@@ -368,7 +368,7 @@ class _Disk:
 async def test_after_a_long_commit_the_thread_does_the_next_and_after_a_short_one_the_loop(
     writer: Writer, connection: apsw.Connection, witness: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_SHORT_COMMIT", 0.1)
+    monkeypatch.setattr(module, "_MAX_INLINE_COMMIT_SECONDS", 0.1)
     disk = _Disk(connection, [0, 0.15, 0.15, 0, 0])
     for number in range(5):
         assert await writer.submit(_insert(f"thing {number}")) == f"thing {number}"
@@ -379,7 +379,7 @@ async def test_after_a_long_commit_the_thread_does_the_next_and_after_a_short_on
 async def test_while_the_thread_commits_the_loop_goes_round_and_jobs_gather(
     writer: Writer, connection: apsw.Connection, witness: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_SHORT_COMMIT", -1)
+    monkeypatch.setattr(module, "_MAX_INLINE_COMMIT_SECONDS", -1)
     loop = asyncio.get_running_loop()
     committing, go_on = asyncio.Event(), Event()
     on_the_loop: list[bool] = []
@@ -464,7 +464,7 @@ async def test_jobs_of_several_turns_gather_as_long_as_the_first_may_wait(
     writer: Writer, connection: apsw.Connection, monkeypatch: pytest.MonkeyPatch, longest: float, commits: int
 ) -> None:
     monkeypatch.setattr(module, "_MAX_COLLECT_SECONDS", longest)
-    monkeypatch.setattr(module, "_SHORT_COMMIT", 60)
+    monkeypatch.setattr(module, "_MAX_INLINE_COMMIT_SECONDS", 60)
     counted = _count_commits(connection)
     futures = []
     for number in range(20):

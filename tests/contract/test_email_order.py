@@ -1,10 +1,10 @@
-"""The contract of every store: the order of emails and codes is that of sending, wherever the wall clock stands."""
+"""The contract of every store: emails and codes are ordered by sending, even if the wall clock is set back."""
 
 from datetime import timedelta
 
 import pytest
 
-from tests.contract.values import ANA, DAY, HOUR, MINUTE, NOW, allowing, claim, code, link, sent, session, user
+from tests.contract.values import ANA, DAY, HOUR, MINUTE, NOW, claim, code, code_limits, link, sent, session, user
 from tickover.api.timestamps import Instant
 from tickover.server.domain.logins import Limits, TooSoon, Try
 from tickover.server.storage.store import Store
@@ -13,20 +13,20 @@ _SET_BACK = [timedelta(minutes=11), HOUR, DAY]
 
 
 async def _newest_code(store: Store, now: Instant) -> bytes | None:
-    counted = await store.count_try(ANA, allowing(), now)
+    counted = await store.count_try(ANA, code_limits(), now)
     return counted.digest if counted else None
 
 
 @pytest.mark.parametrize("set_back", _SET_BACK, ids=str)
-async def test_the_last_code_is_the_newest_after_the_wall_clock_was_set_back(store: Store, set_back: timedelta) -> None:
+async def test_last_code_is_the_newest_after_the_wall_clock_was_set_back(store: Store, set_back: timedelta) -> None:
     then = NOW - set_back
     older, newer = await sent(store, code(1)), await sent(store, code(2, then))
-    assert await store.count_try(ANA, allowing(), then) == Try(newer.digest, then)
+    assert await store.count_try(ANA, code_limits(), then) == Try(newer.digest, then)
     assert await store.redeem_code(ANA, older.digest, session(1, then)) is None
     assert await store.redeem_code(ANA, newer.digest, session(1, then)) == user(1)
 
 
-async def test_the_last_code_is_the_newest_however_the_wall_clock_jumps(store: Store) -> None:
+async def test_last_code_is_the_newest_whatever_the_wall_clock_does(store: Store) -> None:
     now = NOW
     for number, jump in enumerate((HOUR, -DAY, 2 * HOUR, -HOUR, DAY, -2 * DAY, MINUTE, -HOUR)):
         now += jump
@@ -34,7 +34,7 @@ async def test_the_last_code_is_the_newest_however_the_wall_clock_jumps(store: S
         assert await _newest_code(store, now) == newest.digest
 
 
-async def test_an_undone_send_leaves_the_code_before_it_the_newest(store: Store) -> None:
+async def test_previous_code_is_the_newest_after_an_undone_one(store: Store) -> None:
     older, newer = await sent(store, code(1, NOW - HOUR + MINUTE)), await sent(store, code(2, NOW - HOUR - HOUR))
     await store.undo_send(newer)
     assert await _newest_code(store, NOW - HOUR + MINUTE) == older.digest
@@ -42,18 +42,18 @@ async def test_an_undone_send_leaves_the_code_before_it_the_newest(store: Store)
     assert await _newest_code(store, NOW - 3 * HOUR) == newest.digest
 
 
-async def test_links_between_codes_do_not_disturb_their_order(store: Store) -> None:
+async def test_links_between_codes_do_not_change_their_order(store: Store) -> None:
     await sent(store, code(1))
     newest = await sent(store, code(2, NOW - HOUR))
     await sent(store, link(3, NOW - 2 * HOUR))
     assert await _newest_code(store, NOW - 2 * HOUR) == newest.digest
 
 
-async def test_a_sweep_never_leaves_an_older_code_as_the_newest(store: Store) -> None:
-    """The newer one has the earlier time stamp, and is swept first."""
+async def test_sweep_never_makes_an_older_code_the_newest(store: Store) -> None:
+    """The newer code has the earlier timestamp, so it is swept first."""
     await sent(store, code(1))
     await sent(store, code(2, NOW - HOUR))
-    assert await _newest_code(store, NOW + MINUTE) is None, "which has expired"
+    assert await _newest_code(store, NOW + MINUTE) is None, "it has expired"
     while await store.sweep(NOW + MINUTE, 1):
         pass
     assert await _newest_code(store, NOW + MINUTE) is None
@@ -64,7 +64,7 @@ async def test_a_sweep_never_leaves_an_older_code_as_the_newest(store: Store) ->
     assert await _newest_code(store, NOW + 3 * MINUTE) == newest.digest
 
 
-async def test_a_sweep_leaves_the_codes_of_other_addresses(store: Store) -> None:
+async def test_sweep_keeps_the_codes_of_other_addresses(store: Store) -> None:
     await sent(store, code(1, NOW - HOUR, "ben@example.test"))
     ana = await sent(store, code(2))
     while await store.sweep(NOW + MINUTE, 1):
@@ -84,7 +84,7 @@ async def test_a_sweep_leaves_the_codes_of_other_addresses(store: Store) -> None
         pytest.param(DAY, False, id="a day"),
     ],
 )
-async def test_a_time_stamp_far_ahead_holds_no_slot(store: Store, set_back: timedelta, holds: bool) -> None:
+async def test_timestamp_far_in_the_future_holds_no_slot(store: Store, set_back: timedelta, holds: bool) -> None:
     await sent(store, code(1))
     claimed = await store.claim_send(code(2, NOW - set_back), Limits())
     assert isinstance(claimed, TooSoon) == holds
@@ -93,14 +93,14 @@ async def test_a_time_stamp_far_ahead_holds_no_slot(store: Store, set_back: time
 
 
 async def test_only_the_last_email_holds_the_slot(store: Store) -> None:
-    """The one before was sent at the same time of day, but the wall clock was set back since."""
+    """The previous email has the same timestamp, but the wall clock was set back since."""
     await sent(store, code(1))
     await sent(store, code(2, NOW - HOUR))
     assert await claim(store, code(3, NOW + MINUTE / 2)) is None
 
 
 @pytest.mark.parametrize("seconds", [0, 1, 30, 59.999999])
-async def test_the_wait_is_from_one_to_sixty_seconds(store: Store, seconds: float) -> None:
+async def test_wait_is_between_one_and_sixty_seconds(store: Store, seconds: float) -> None:
     now = NOW + timedelta(seconds=seconds)
     await sent(store, code(1))
     claimed = await store.claim_send(code(2, now), Limits())
