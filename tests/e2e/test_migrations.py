@@ -10,7 +10,7 @@ import apsw
 import pytest
 from msgspec import msgpack
 
-from tests.storage import before
+from tests.storage import previous_version
 from tests.support.program import Program, verify_params
 from tickover.api import ids
 from tickover.api.timestamps import to_micros
@@ -31,7 +31,7 @@ def test_processes_that_start_at_once_on_a_fresh_folder_all_come_up_and_agree(
 def test_processes_that_start_at_once_on_an_older_folder_all_come_up_and_find_what_was_there(tmp_path: Path) -> None:
     """Of the version before, with a clock that lives."""
     (tmp_path / "data").mkdir()
-    before.make_sqlite(f"sqlite:///{tmp_path / 'data' / 'tickover.db'}")
+    previous_version.make_sqlite(f"sqlite:///{tmp_path / 'data' / 'tickover.db'}")
     token, clock_id = _keep_living_clock(tmp_path / "data" / "tickover.db")
 
     def everybody_finds_it(programs: list[Program]) -> None:

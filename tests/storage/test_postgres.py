@@ -1,4 +1,4 @@
-"""What is PostgreSQL's own: how its sessions work, what its database may be set to, its schema, and shared keys."""
+"""The PostgreSQL store: sessions, database settings, the schema and secret keys."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -77,7 +77,7 @@ async def witness(postgres_url: str) -> AsyncIterator[asyncpg.Connection]:
         ("?options=-c%20work_mem%3D1MB", "work_mem", "1MB"),
     ],
 )
-async def test_a_session_works_as_it_should_unless_the_url_says_otherwise(
+async def test_session_has_its_settings_unless_the_url_overrides_them(
     postgres_url: str, query: str, setting: str, value: str
 ) -> None:
     store = await _opened(postgres_url + query)
@@ -86,31 +86,31 @@ async def test_a_session_works_as_it_should_unless_the_url_says_otherwise(
 
 
 @pytest.mark.parametrize("limit", ["statement_timeout=100ms", "lock_timeout=100ms"])
-async def test_whoever_waits_for_another_too_long_is_turned_away_and_nothing_is_done(
+async def test_call_that_waits_too_long_for_a_lock_is_rejected_and_changes_nothing(
     postgres_url: str, witness: asyncpg.Connection, limit: str
 ) -> None:
     store = await _opened(f"{postgres_url}?{limit}")
-    letter = await sent(store, code(1))
+    message = await sent(store, code(1))
     async with witness.transaction():
-        await witness.execute("select from login_sends where digest = $1 for update", letter.digest)
-        for call in (store.free_slot(letter), store.undo_send(letter), store.count_try(ANA, code_limits(), NOW)):
-            with pytest.raises(Rejection) as refused:
+        await witness.execute("select from login_sends where digest = $1 for update", message.digest)
+        for call in (store.free_slot(message), store.undo_send(message), store.count_try(ANA, code_limits(), NOW)):
+            with pytest.raises(Rejection) as error:
                 await call
-            assert refused.value.reason is Reason.UNAVAILABLE
-            assert "is not responding" in refused.value.message
+            assert error.value.reason is Reason.UNAVAILABLE
+            assert "is not responding" in error.value.message
     assert await claim(store, code(2, NOW + MICROSECOND)) == NOW
-    assert await store.count_try(ANA, code_limits(tries=1), NOW) == Try(letter.digest, NOW)
+    assert await store.count_try(ANA, code_limits(tries=1), NOW) == Try(message.digest, NOW)
     await store.close()
 
 
-async def test_there_are_never_more_sessions_than_were_allowed(postgres_url: str, witness: asyncpg.Connection) -> None:
+async def test_number_of_sessions_is_limited(postgres_url: str, witness: asyncpg.Connection) -> None:
     store = await _opened(f"{postgres_url}?application_name=counted", max_connections=3)
     sessions: set[int] = set()
 
     async def count() -> None:
-        asked = "select pid from pg_stat_activity where application_name = 'counted'"
+        query = "select pid from pg_stat_activity where application_name = 'counted'"
         while not all(task.done() for task in busy):
-            found = await witness.fetch(asked)
+            found = await witness.fetch(query)
             assert len(found) <= 3
             sessions.update(pid for (pid,) in found)
 
@@ -129,7 +129,7 @@ async def test_there_are_never_more_sessions_than_were_allowed(postgres_url: str
     await store.close()
 
 
-async def test_no_session_is_left_when_the_store_is_closed(postgres_url: str, witness: asyncpg.Connection) -> None:
+async def test_closed_store_leaves_no_session(postgres_url: str, witness: asyncpg.Connection) -> None:
     store = await _opened(f"{postgres_url}?application_name=left")
     await asyncio.gather(*(store.revoke_token(digest(number)) for number in range(50)))
     await store.close()
@@ -138,30 +138,30 @@ async def test_no_session_is_left_when_the_store_is_closed(postgres_url: str, wi
             pass
 
 
-# What the database may be set to
+# Settings of the database
 
 
 @pytest.fixture
 async def fresh_url(postgres: PostgresServer) -> AsyncIterator[str]:
-    """A database without anything in it."""
+    """An empty database."""
     url = postgres.create_database()
     yield url
     postgres.execute(f"drop database {url.rpartition('/')[2]} with (force)")
 
 
 async def _use(store: Store) -> None:
-    """Many at once, and all of it must come out right."""
+    """Make many concurrent calls, and check their results."""
     claims = await asyncio.gather(*(claim(store, code(number)) for number in range(30)))
     assert claims.count(None) == 1
     tries = await asyncio.gather(*(store.count_try(ANA, code_limits(), NOW) for _ in range(30)))
     assert tries.count(None) == 25
-    letter = digest(claims.index(None))
-    users = await asyncio.gather(*(store.redeem_code(ANA, letter, session(number)) for number in range(30)))
+    message = digest(claims.index(None))
+    users = await asyncio.gather(*(store.redeem_code(ANA, message, session(number)) for number in range(30)))
     assert len([each for each in users if each]) == 1
     made = [create(store, clock(number), user(1), b"", bytes(16), limit=7) for number in range(30)]
-    answers = await asyncio.gather(*made)
-    assert answers.count(None) == 7
-    number = answers.index(None)
+    results = await asyncio.gather(*made)
+    assert results.count(None) == 7
+    number = results.index(None)
     moved = await asyncio.gather(*(advance(store, key(number), user(1), START + day * DAY) for day in range(30)))
     assert max(each.frozen_time for each in moved if each) == START + 29 * DAY
     assert await store.sweep(NOW + 8 * DAY, 100) > 0
@@ -188,7 +188,7 @@ async def _use(store: Store) -> None:
         "session_replication_role = 'replica'",
     ],
 )
-async def test_whatever_the_database_is_set_to_all_is_well(
+async def test_store_works_with_any_settings_of_the_database(
     postgres: PostgresServer, fresh_url: str, setting: str
 ) -> None:
     postgres.execute(f"alter database {fresh_url.rpartition('/')[2]} set {setting}")
@@ -198,7 +198,7 @@ async def test_whatever_the_database_is_set_to_all_is_well(
 
 
 @pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
-async def test_a_database_that_cannot_hold_every_address_is_refused(postgres: PostgresServer, encoding: str) -> None:
+async def test_encoding_that_cannot_store_every_address_is_rejected(postgres: PostgresServer, encoding: str) -> None:
     name = f"in_{encoding.lower()}"
     postgres.execute(f"create database {name} owner tickover encoding '{encoding}' template template0")
     with pytest.raises(SettingError, match=rf"has the encoding {encoding}\. Create one with the encoding UTF8\.$"):
@@ -206,7 +206,7 @@ async def test_a_database_that_cannot_hold_every_address_is_refused(postgres: Po
     postgres.execute(f"drop database {name} with (force)")
 
 
-async def test_a_schema_that_the_url_names_is_a_store_of_its_own(postgres: PostgresServer, fresh_url: str) -> None:
+async def test_schema_named_in_the_url_is_a_separate_store(postgres: PostgresServer, fresh_url: str) -> None:
     for schema in ("one", "other"):
         postgres.execute(f"create schema {schema} authorization tickover", fresh_url.rpartition("/")[2])
     urls = [f"{fresh_url}?search_path=one", f"{fresh_url}?search_path=other", fresh_url]
@@ -226,7 +226,7 @@ async def test_a_schema_that_the_url_names_is_a_store_of_its_own(postgres: Postg
 # The schema
 
 
-async def test_many_who_start_at_once_on_an_empty_database_migrate_it_once(fresh_url: str) -> None:
+async def test_servers_that_start_together_on_an_empty_database_migrate_it_once(fresh_url: str) -> None:
     stores = await asyncio.gather(*(open_store(fresh_url) for _ in range(10)))
     await asyncio.gather(*(store.ping() for store in stores))
     connection = await asyncpg.connect(fresh_url)
@@ -238,18 +238,18 @@ async def test_many_who_start_at_once_on_an_empty_database_migrate_it_once(fresh
         await store.close()
 
 
-async def test_a_database_of_a_newer_program_is_refused_and_left_as_it_is(
+async def test_database_of_a_newer_version_is_rejected_and_not_changed(
     store: Store, postgres_url: str, witness: asyncpg.Connection
 ) -> None:
     await witness.execute("insert into schema_version values (1000)")
-    with pytest.raises(SettingError, match="schema version 1000") as refused:
+    with pytest.raises(SettingError, match="schema version 1000") as error:
         await open_store(postgres_url)
-    assert "newer Tickover" in str(refused.value)
+    assert "newer Tickover" in str(error.value)
     assert await witness.fetchval("select max(number) from schema_version") == 1000
 
 
-async def test_a_migration_that_fails_leaves_nothing(fresh_url: str) -> None:
-    """Something else has a table of the same name there."""
+async def test_failed_migration_leaves_nothing(fresh_url: str) -> None:
+    """Another program has a table of the same name."""
     connection = await asyncpg.connect(fresh_url)
     await connection.execute("create table tokens (mine text)")
     with pytest.raises(SettingError, match='relation "tokens" already exists'):
@@ -261,10 +261,10 @@ async def test_a_migration_that_fails_leaves_nothing(fresh_url: str) -> None:
     await (await open_store(fresh_url)).close()
 
 
-# Shared keys
+# Secret keys
 
 
-async def test_a_server_with_another_key_is_told_so_for_five_minutes(store: Store) -> None:
+async def test_server_with_another_key_is_rejected_for_five_minutes(store: Store) -> None:
     assert await store.share_key(b"mine", NOW)
     for after in (0 * MINUTE, MINUTE, 5 * MINUTE):
         assert not await store.share_key(b"yours", NOW + after)
@@ -272,53 +272,53 @@ async def test_a_server_with_another_key_is_told_so_for_five_minutes(store: Stor
     assert not await store.share_key(b"mine", NOW + 5 * MINUTE + MICROSECOND)
 
 
-async def test_to_have_asked_in_vain_notes_nothing(store: Store) -> None:
+async def test_rejected_key_is_not_registered(store: Store) -> None:
     assert await store.share_key(b"mine", NOW)
     for minute in range(10):
         assert not await store.share_key(b"yours", NOW + minute * MINUTE)
         assert await store.share_key(b"mine", NOW + minute * MINUTE)
 
 
-async def test_of_many_with_two_keys_at_once_those_of_one_key_are_let_in(store: Store, postgres_url: str) -> None:
+async def test_of_two_keys_registered_concurrently_one_is_accepted(store: Store, postgres_url: str) -> None:
     other = await open_store(postgres_url)
     for hour in range(10):
         now = NOW + hour * HOUR
         calls = [(store, other)[n % 2].share_key(b"key %d" % (n % 3 % 2), now) for n in range(30)]
-        answers = await asyncio.gather(*calls)
-        let_in = {n % 3 % 2 for n, answer in enumerate(answers) if answer}
-        assert len(let_in) == 1
-        assert answers == [n % 3 % 2 in let_in for n in range(30)]
+        results = await asyncio.gather(*calls)
+        accepted = {n % 3 % 2 for n, result in enumerate(results) if result}
+        assert len(accepted) == 1
+        assert results == [n % 3 % 2 in accepted for n in range(30)]
     await other.close()
 
 
-# What a caller is told
+# Results and errors
 
 
-async def test_who_cannot_be_reached_has_done_nothing(postgres: PostgresServer, postgres_url: str) -> None:
-    """Only of a statement that was on its way is it not known whether it was done."""
+async def test_statement_without_a_connection_was_not_executed(postgres: PostgresServer, postgres_url: str) -> None:
+    """Only the result of a statement that was sent can be unknown."""
     store = await _opened(postgres_url)
     store._connections._hosts = ["postgresql://tickover@127.0.0.1:1/nowhere"]
-    with pytest.raises(Rejection) as refused:
+    with pytest.raises(Rejection) as error:
         await add_clock(store, clock(1), user(1))
-    assert refused.value.message == "The database is not responding."
-    assert isinstance(refused.value.__cause__, ConnectionRefusedError)
+    assert error.value.message == "The database is not responding."
+    assert isinstance(error.value.__cause__, ConnectionRefusedError)
     await store.close()
 
 
-async def test_who_is_refused_a_clock_is_told_of_one_that_lives_and_nothing_is_done_twice(store: PostgresStore) -> None:
-    """Also if the owner's clocks expire between two calls that travel together."""
+async def test_rejected_creation_names_a_live_clock_and_changes_nothing(store: PostgresStore) -> None:
+    """Also if the owner's clocks expire between two calls of one batch."""
     await add_clock(store, clock(1, NOW - 7 * DAY), user(1))
     before, after = key(0, NOW - 7 * DAY), key(0, NOW - 7 * DAY + MINUTE)
-    answers = await asyncio.gather(
+    results = await asyncio.gather(
         create(store, clock(2), user(1), b"", before, 1),
         create(store, clock(3), user(1), b"", after, 1),
         create(store, clock(4), user(2), b"", after, 1),
     )
-    assert [*answers] == [None, key(2), None]
+    assert [*results] == [None, key(2), None]
     assert await schedule_of(store, key(4), user(2)) == b""
 
 
-async def test_tries_at_one_address_leave_connections_for_others(
+async def test_tries_for_one_address_leave_connections_for_others(
     postgres_url: str, witness: asyncpg.Connection
 ) -> None:
     store = await _opened(postgres_url, 4)
@@ -332,7 +332,7 @@ async def test_tries_at_one_address_leave_connections_for_others(
     await store.close()
 
 
-async def test_a_schema_further_down_the_path_is_not_ours(postgres: PostgresServer) -> None:
+async def test_later_schema_in_the_search_path_is_ignored(postgres: PostgresServer) -> None:
     url = postgres.create_database()
     await (await _opened(url)).close()
     connection = await asyncpg.connect(url)
@@ -342,8 +342,8 @@ async def test_a_schema_further_down_the_path_is_not_ours(postgres: PostgresServ
     await connection.close()
 
 
-async def test_a_time_limit_for_connecting_is_taken_from_nobody(postgres_url: str) -> None:
-    """Others take it in a URL, and many URLs have it."""
+async def test_connect_timeout_in_the_url_is_ignored(postgres_url: str) -> None:
+    """Many URLs contain it, because other clients use it."""
     store = await _opened(f"{postgres_url}?connect_timeout=10")
     await store.ping()
     await store.close()

@@ -1,6 +1,6 @@
-"""Batches on PostgreSQL that lock the same rows: whatever order their calls came in, none ends in a deadlock.
+"""Batches on PostgreSQL that lock the same rows never deadlock, whatever the order of their calls.
 
-A deadlock is hidden from callers, because what was rolled back is tried again. So the database is asked.
+The store retries after a deadlock, so callers don't notice. The tests read the statistics of the database.
 """
 
 import asyncio
@@ -22,13 +22,13 @@ _WAITING = """
     select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"""
 _SESSIONS = """
     select count(*) from pg_stat_activity where datname = current_database() and application_name = 'tickover'"""
-# What a session has counted is known to others when it has ended.
+# A session publishes its statistics when it ends.
 _DEADLOCKS = "select deadlocks from pg_stat_database where datname = current_database()"
 
 
 @pytest.fixture
 def url(postgres: PostgresServer) -> str:
-    """A database of its own, because deadlocks are counted for a whole database."""
+    """A separate database, because deadlocks are counted for the whole database."""
     return postgres.create_database()
 
 
@@ -39,30 +39,30 @@ async def stores(url: str) -> list[Store]:
 
 @pytest.fixture
 async def other(url: str, stores: list[Store]) -> AsyncIterator[asyncpg.Connection]:
-    """The session of somebody else."""
+    """A session of another client."""
     connection = await asyncpg.connect(url)
     yield connection
     await connection.close()
 
 
-async def _in_opposite_orders(
+async def _run_in_opposite_orders(
     stores: list[Store],
     other: asyncpg.Connection,
     lock_the_middle: Callable[[], Awaitable[object]],
     act: Callable[[Store, int], Coroutine[Any, Any, object]],
 ) -> Sequence[object]:
-    """What the calls give, of which each store makes one batch. Both batches have to wait for the same lock first."""
+    """Return the results of calls that each store makes in one batch. Both batches wait for the same lock first."""
     async with other.transaction():
         await lock_the_middle()
         forth = [asyncio.create_task(act(stores[0], number)) for number in _NUMBERS]
         back = [asyncio.create_task(act(stores[1], number)) for number in reversed(_NUMBERS)]
-        await until(lambda: _has(other, _WAITING, 2))
-    answers: Sequence[object] = await asyncio.gather(*forth, *back)
-    return answers
+        await until(lambda: _waits(other, _WAITING, 2))
+    results: Sequence[object] = await asyncio.gather(*forth, *back)
+    return results
 
 
-async def _has(other: asyncpg.Connection, sql: str, number: int) -> bool:
-    # In a transaction the statistics would stay as they were when they were first asked for.
+async def _waits(other: asyncpg.Connection, sql: str, number: int) -> bool:
+    # In a transaction, the statistics would not change after the first read.
     await other.execute("select pg_stat_clear_snapshot()")
     return bool(await other.fetchval(sql) == number)
 
@@ -70,7 +70,7 @@ async def _has(other: asyncpg.Connection, sql: str, number: int) -> bool:
 async def _deadlocks(stores: list[Store], other: asyncpg.Connection) -> int:
     for store in stores:
         await store.close()
-    await until(lambda: _has(other, _SESSIONS, 0))
+    await until(lambda: _waits(other, _SESSIONS, 0))
     deadlocks: int = await other.fetchval(_DEADLOCKS)
     return deadlocks
 
@@ -78,13 +78,13 @@ async def _deadlocks(stores: list[Store], other: asyncpg.Connection) -> int:
 async def test_advances_of_the_same_clocks_in_opposite_orders(stores: list[Store], other: asyncpg.Connection) -> None:
     for number in _NUMBERS:
         await add_clock(stores[0], clock(number), user(1))
-    answers = await _in_opposite_orders(
+    results = await _run_in_opposite_orders(
         stores,
         other,
         lambda: other.execute("select from clocks where key = $1 for update", key(_MIDDLE).hex()),
         lambda store, number: advance(store, key(number), user(1), START + WEEK),
     )
-    assert None not in answers
+    assert None not in results
     assert await _deadlocks(stores, other) == 0
 
 
@@ -93,14 +93,14 @@ async def test_creations_for_the_same_owners_in_opposite_orders(stores: list[Sto
         new = clock(number + 100 * stores.index(store))
         return await store.create_clock(new, user(number), b"schedule", bytes(16), Quota(clocks=1000))
 
-    answers = await _in_opposite_orders(
+    results = await _run_in_opposite_orders(
         stores,
         other,
-        # The turn of an owner, as creations take it.
+        # The lock of an owner, as creations take it.
         lambda: other.execute(
             "select pg_advisory_xact_lock(pg_catalog.uuid_hash_extended($1, 2::bigint))", user(_MIDDLE).hex()
         ),
         create,
     )
-    assert set(answers) == {Created()}
+    assert set(results) == {Created()}
     assert await _deadlocks(stores, other) == 0

@@ -1,4 +1,4 @@
-"""A primary that was replaced and stays up, read-only: the store leaves it, with all of its connections."""
+"""A replaced primary that stays up, read-only: the store closes all its connections to it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -12,7 +12,7 @@ from tickover.api.errors import Rejection
 from tickover.server.storage import open_store
 from tickover.server.storage.store import Store
 
-_AT_ONCE = 8
+_CONCURRENT = 8
 
 
 @pytest.fixture
@@ -30,17 +30,17 @@ def standby(primary: PostgresServer) -> Iterator[PostgresServer]:
 
 @pytest.fixture
 async def store(primary: PostgresServer, standby: PostgresServer) -> AsyncIterator[Store]:
-    """A store that may use both servers, and has connections to the primary that wait to be used."""
+    """A store that may use both servers, with idle connections to the primary."""
     url = primary.create_database("tickover")
     own, other = f"127.0.0.1:{primary.port}", f"127.0.0.1:{standby.port}"
     opened = await open_store(url.replace(own, f"{own},{other}"))
-    # Reads are not gathered, so each has a connection of its own.
-    await asyncio.gather(*(opened.find_clock(key(number), user(1)) for number in range(_AT_ONCE)))
+    # Reads are not batched, so each has its own connection.
+    await asyncio.gather(*(opened.find_clock(key(number), user(1)) for number in range(_CONCURRENT)))
     yield opened
     await opened.close()
 
 
-async def _takes_writes(store: Store) -> bool:
+async def _accepts_writes(store: Store) -> bool:
     try:
         await store.ping()
     except Rejection:
@@ -48,7 +48,7 @@ async def _takes_writes(store: Store) -> bool:
     return True
 
 
-async def test_an_old_primary_that_stays_up_read_only_is_left(
+async def test_read_only_old_primary_is_abandoned(
     primary: PostgresServer, standby: PostgresServer, store: Store
 ) -> None:
     await add_clock(store, clock(1), user(1))
@@ -58,13 +58,13 @@ async def test_an_old_primary_that_stays_up_read_only_is_left(
     standby.promote()
     wait_until(lambda: primary.execute("show default_transaction_read_only", "tickover") == "on")
 
-    # The first write is refused, and that is how the store learns of it.
+    # The first write fails, and the store learns that the server is read-only.
     with pytest.raises(Rejection):
         await add_clock(store, clock(2), user(1))
-    assert await _takes_writes(store)
+    assert await _accepts_writes(store)
     await add_clock(store, clock(3), user(1))
-    # No connection is left to the old primary, which would not know this clock.
-    found = await asyncio.gather(*(store.find_clock(key(3), user(1)) for _ in range(_AT_ONCE)))
+    # No connection to the old primary is left. It doesn't have this clock.
+    found = await asyncio.gather(*(store.find_clock(key(3), user(1)) for _ in range(_CONCURRENT)))
     assert None not in found
     assert standby.execute("select count(*) from clocks", "tickover") == "2"
     assert primary.execute("select count(*) from clocks", "tickover") == "1"

@@ -1,4 +1,4 @@
-"""The way to PostgreSQL: what a URL may say, several hosts and TLS, and what is said when it leads nowhere."""
+"""URLs of PostgreSQL: redaction, several hosts, TLS and error messages."""
 
 import os
 import re
@@ -18,20 +18,20 @@ from tickover.server.storage.postgres.connections import Connections
 from tickover.server.storage.postgres.store import PostgresStore
 
 _SECRET = "s3cret"
-_NOBODY = "127.0.0.1:1"
-"""Where no server is."""
+_NO_SERVER = "127.0.0.1:1"
+"""An address without a server."""
 
 
-async def _refusal(url: str) -> str:
-    """What is said of a URL that cannot be used: one sentence, in which no secret is."""
-    with pytest.raises(SettingError) as refused:
+async def _error_of(url: str) -> str:
+    """Return the error for an unusable URL. It is one line without secrets."""
+    with pytest.raises(SettingError) as error:
         await open_store(url)
-    said = str(refused.value)
-    assert _SECRET not in said
-    assert "\n" not in said
-    assert said.endswith(".")
-    assert refused.value.__suppress_context__, "whoever reads it need not see what the driver did"
-    return said
+    message = str(error.value)
+    assert _SECRET not in message
+    assert "\n" not in message
+    assert message.endswith(".")
+    assert error.value.__suppress_context__, "the driver's traceback is hidden"
+    return message
 
 
 @asynccontextmanager
@@ -42,11 +42,11 @@ async def _opened(url: str) -> AsyncIterator[Connections]:
     await store.close()
 
 
-# What is shown
+# Redaction
 
 
 @pytest.mark.parametrize(
-    ("url", "as_shown"),
+    ("url", "redacted"),
     [
         ("postgresql://host/db", "postgresql://host/db"),
         ("postgresql://user@host:5433/db", "postgresql://user@host:5433/db"),
@@ -58,29 +58,29 @@ async def _opened(url: str) -> AsyncIterator[Connections]:
         ("postgresql://:s3cret@host/db", "postgresql://:***@host/db"),
     ],
 )
-def test_a_url_is_shown_without_its_password(url: str, as_shown: str) -> None:
-    assert redact_url(url) == as_shown
+def test_password_is_redacted(url: str, redacted: str) -> None:
+    assert redact_url(url) == redacted
 
 
-_ODD = "@:/?#[]%&=+\\ ;"
+_UNUSUAL = "@:/?#[]%&=+\\ ;"
 
 
-@pytest.mark.parametrize("password", [f"{odd}{_SECRET}" for odd in _ODD] + [f"{_SECRET}{odd}x" for odd in _ODD])
-async def test_no_password_is_shown_even_if_it_was_not_escaped(postgres: PostgresServer, password: str) -> None:
-    """As it should have been, and as those who write the URL forget."""
+@pytest.mark.parametrize("password", [f"{odd}{_SECRET}" for odd in _UNUSUAL] + [f"{_SECRET}{odd}x" for odd in _UNUSUAL])
+async def test_unescaped_password_is_redacted_too(postgres: PostgresServer, password: str) -> None:
+    """With passwords that are escaped, and passwords that should be."""
     url = f"postgresql://tickover:{password}@127.0.0.1:{postgres.port}/postgres"
-    await _refusal(url)
+    await _error_of(url)
     try:
-        as_shown = redact_url(url)
-    except SettingError as refused:
-        as_shown = str(refused)
-    assert _SECRET not in as_shown
+        redacted = redact_url(url)
+    except SettingError as error:
+        redacted = str(error)
+    assert _SECRET not in redacted
 
 
-async def test_a_password_may_have_any_character_if_it_is_escaped(postgres: PostgresServer) -> None:
-    postgres.execute(f"create role odd login password '{_SECRET}{_ODD}'; create database odd owner odd")
+async def test_escaped_password_may_contain_any_character(postgres: PostgresServer) -> None:
+    postgres.execute(f"create role odd login password '{_SECRET}{_UNUSUAL}'; create database odd owner odd")
     try:
-        url = f"postgresql://odd:{quote(_SECRET + _ODD, safe='')}@127.0.0.1:{postgres.port}/odd"
+        url = f"postgresql://odd:{quote(_SECRET + _UNUSUAL, safe='')}@127.0.0.1:{postgres.port}/odd"
         assert redact_url(url) == f"postgresql://odd:***@127.0.0.1:{postgres.port}/odd"
         async with _opened(url) as connections:
             assert (await connections.fetch_row("select current_user"))[0] == "odd"
@@ -89,7 +89,7 @@ async def test_a_password_may_have_any_character_if_it_is_escaped(postgres: Post
         postgres.execute("drop role odd")
 
 
-# What leads nowhere
+# Unusable URLs
 
 
 @pytest.mark.parametrize(
@@ -98,26 +98,26 @@ async def test_a_password_may_have_any_character_if_it_is_escaped(postgres: Post
         pytest.param("postgresql://tickover:s3cret@{host}/postgres", "password authentication failed", id="password"),
         pytest.param("postgresql://nobody:s3cret@{host}/postgres", 'failed for user "nobody"', id="user"),
         pytest.param("{server}/nothing", 'database "nothing" does not exist', id="database"),
-        pytest.param("postgresql://tickover:s3cret@127.0.0.1:1/db", "Connect call failed", id="nobody is there"),
+        pytest.param("postgresql://tickover:s3cret@127.0.0.1:1/db", "Connect call failed", id="no server"),
         pytest.param("postgresql://tickover:s3cret@nowhere.invalid/db", "not known|resolution", id="no such host"),
         pytest.param("{server}/postgres?colour=blue", 'parameter "colour"', id="unknown parameter"),
         pytest.param("{server}/postgres?statement_timeout=soon", '"statement_timeout": "soon"', id="wrong value"),
         pytest.param("{server}/postgres?sslmode=maybe", "sslmode", id="unknown sslmode"),
-        pytest.param("{server}/postgres?sslmode=require", "rejected SSL", id="no TLS there"),
+        pytest.param("{server}/postgres?sslmode=require", "rejected SSL", id="no TLS"),
         pytest.param("{server}/postgres?sslmode=verify-full", "root certificate", id="no certificate"),
         pytest.param("{server}/postgres?sslmode=verify-full&sslrootcert=none.pem", "No such file", id="no such file"),
         pytest.param("{server}/postgres?search_path=nowhere", "no schema", id="no such schema"),
-        pytest.param("{server}/postgres?default_transaction_read_only=on", "read-only", id="no writing"),
+        pytest.param("{server}/postgres?default_transaction_read_only=on", "read-only", id="read-only"),
     ],
 )
-async def test_what_leads_nowhere_is_told_in_one_sentence(
+async def test_unusable_url_is_reported_on_one_line(
     postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str, reason: str
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     host = f"127.0.0.1:{postgres.port}"
-    said = await _refusal(url.format(host=host, server=f"postgresql://tickover:{postgres.password}@{host}"))
-    assert re.search(reason, said)
-    assert postgres.password not in said
+    message = await _error_of(url.format(host=host, server=f"postgresql://tickover:{postgres.password}@{host}"))
+    assert re.search(reason, message)
+    assert postgres.password not in message
 
 
 @pytest.mark.parametrize(
@@ -140,18 +140,18 @@ async def test_what_leads_nowhere_is_told_in_one_sentence(
         "postgresql://☺ /db",
     ],
 )
-async def test_a_url_that_makes_no_sense_is_told_in_one_sentence(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Where a URL names no server, there might be one.
+async def test_invalid_url_is_reported_on_one_line(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Without a host, the driver might find a local server.
     monkeypatch.setenv("PGHOST", "127.0.0.1")
     monkeypatch.setenv("PGPORT", "1")
-    await _refusal(url)
+    await _error_of(url)
 
 
-# Several hosts, and TLS
+# Several hosts and TLS
 
 
 class _OtherServer(NamedTuple):
-    """Has the same roles with the same passwords, and a certificate that `authority` has signed."""
+    """Has the same roles and passwords, and a certificate signed by `authority`."""
 
     server: PostgresServer
     authority: trustme.CA
@@ -175,33 +175,31 @@ def other(postgres: PostgresServer) -> Iterator[_OtherServer]:
 
 
 async def _port_of(connections: Connections) -> int:
-    """Where the server listens that answers."""
+    """Return the port of the server that responds."""
     return int((await connections.fetch_row("select current_setting('port')"))[0])
 
 
 @pytest.mark.parametrize("hosts", ["{none},{here}", "{here},{none}", "{none},{none},{here},{none}"])
-async def test_of_several_hosts_one_that_answers_is_enough(
-    postgres: PostgresServer, postgres_url: str, hosts: str
-) -> None:
+async def test_one_reachable_host_of_several_is_enough(postgres: PostgresServer, postgres_url: str, hosts: str) -> None:
     here = f"127.0.0.1:{postgres.port}"
-    url = postgres_url.replace(here, hosts.format(none=_NOBODY, here=here))
+    url = postgres_url.replace(here, hosts.format(none=_NO_SERVER, here=here))
     async with _opened(url) as connections:
         assert await _port_of(connections) == postgres.port
 
 
-async def test_if_none_of_several_hosts_answers_it_is_told_in_one_sentence() -> None:
-    said = await _refusal(f"postgresql://tickover:s3cret@{_NOBODY},127.0.0.1:2/db")
-    assert f"postgresql://tickover:***@{_NOBODY},127.0.0.1:2/db" in said
+async def test_unreachable_hosts_are_reported_on_one_line() -> None:
+    message = await _error_of(f"postgresql://tickover:s3cret@{_NO_SERVER},127.0.0.1:2/db")
+    assert f"postgresql://tickover:***@{_NO_SERVER},127.0.0.1:2/db" in message
 
 
 @pytest.mark.parametrize("hosts", ["{none},{here}", "{here},{none}"])
-async def test_of_several_hosts_what_one_has_said_is_told(postgres: PostgresServer, hosts: str) -> None:
-    """It says more than that another does not answer."""
-    several = hosts.format(none=_NOBODY, here=f"127.0.0.1:{postgres.port}")
-    assert "password authentication failed" in await _refusal(f"postgresql://tickover:s3cret@{several}/postgres")
+async def test_error_of_a_server_is_preferred_to_a_timeout(postgres: PostgresServer, hosts: str) -> None:
+    """It says more than the timeout of another host."""
+    several = hosts.format(none=_NO_SERVER, here=f"127.0.0.1:{postgres.port}")
+    assert "password authentication failed" in await _error_of(f"postgresql://tickover:s3cret@{several}/postgres")
 
 
-async def test_of_several_hosts_the_one_that_takes_writes_is_used(
+async def test_host_that_accepts_writes_is_used(
     postgres: PostgresServer, postgres_url: str, other: _OtherServer
 ) -> None:
     name = postgres_url.rpartition("/")[2]
@@ -211,9 +209,9 @@ async def test_of_several_hosts_the_one_that_takes_writes_is_used(
     for hosts in (f"{there},{here}", f"{here},{there}"):
         async with _opened(postgres_url.replace(here, hosts)) as connections:
             assert await _port_of(connections) == postgres.port
-    # Unless the URL says that any will do.
-    said = await _refusal(postgres_url.replace(here, f"{there},{here}") + "?target_session_attrs=any")
-    assert "read-only" in said
+    # Unless the URL allows any server.
+    message = await _error_of(postgres_url.replace(here, f"{there},{here}") + "?target_session_attrs=any")
+    assert "read-only" in message
 
 
 async def _is_encrypted(connections: Connections) -> bool:
@@ -222,7 +220,7 @@ async def _is_encrypted(connections: Connections) -> bool:
 
 
 @pytest.mark.parametrize("mode", ["require", "verify-ca", "verify-full"])
-async def test_a_server_with_the_right_certificate_is_trusted(other: _OtherServer, tmp_path: Path, mode: str) -> None:
+async def test_server_with_a_valid_certificate_is_trusted(other: _OtherServer, tmp_path: Path, mode: str) -> None:
     other.authority.cert_pem.write_to_path(tmp_path / "authority.pem")
     url = f"{other.server.create_database()}?sslmode={mode}&sslrootcert={tmp_path / 'authority.pem'}"
     async with _opened(url) as connections:
@@ -230,25 +228,23 @@ async def test_a_server_with_the_right_certificate_is_trusted(other: _OtherServe
 
 
 @pytest.mark.parametrize("mode", ["verify-ca", "verify-full"])
-async def test_a_server_with_a_certificate_of_others_is_not_trusted(
+async def test_server_with_a_certificate_of_another_authority_is_not_trusted(
     other: _OtherServer, tmp_path: Path, mode: str
 ) -> None:
     trustme.CA().cert_pem.write_to_path(tmp_path / "others.pem")
-    said = await _refusal(f"{other.server.url()}?sslmode={mode}&sslrootcert={tmp_path / 'others.pem'}")
-    assert "certificate verify failed" in said
-    assert other.server.password not in said
+    message = await _error_of(f"{other.server.url()}?sslmode={mode}&sslrootcert={tmp_path / 'others.pem'}")
+    assert "certificate verify failed" in message
+    assert other.server.password not in message
 
 
-async def test_a_server_with_a_certificate_for_another_name_is_not_trusted(other: _OtherServer, tmp_path: Path) -> None:
+async def test_server_with_a_certificate_for_another_name_is_not_trusted(other: _OtherServer, tmp_path: Path) -> None:
     other.authority.cert_pem.write_to_path(tmp_path / "authority.pem")
     url = other.server.url(sslmode="verify-full", sslrootcert=str(tmp_path / "authority.pem"))
-    said = await _refusal(url.replace("127.0.0.1", "localhost"))
-    assert "certificate verify failed" in said
+    message = await _error_of(url.replace("127.0.0.1", "localhost"))
+    assert "certificate verify failed" in message
 
 
 @pytest.mark.parametrize(("query", "encrypted"), [("", True), ("?sslmode=prefer", True), ("?sslmode=disable", False)])
-async def test_tls_is_used_where_it_is_to_be_had_unless_it_is_disabled(
-    other: _OtherServer, query: str, encrypted: bool
-) -> None:
+async def test_tls_is_used_if_available_unless_disabled(other: _OtherServer, query: str, encrypted: bool) -> None:
     async with _opened(other.server.create_database() + query) as connections:
         assert await _is_encrypted(connections) == encrypted

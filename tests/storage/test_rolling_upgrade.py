@@ -1,4 +1,4 @@
-"""Servers of the release before this one, on PostgreSQL, while this one has already brought the schema up to date."""
+"""Servers of the previous release on PostgreSQL, after the current release has upgraded the schema."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -27,8 +27,8 @@ from tickover.api.timestamps import Instant, to_micros
 from tickover.server.storage.postgres.store import PostgresStore, slot_of
 from tickover.server.storage.store import Created, Quota, QuotaExceeded
 
-# Word for word what that release says.
-_KEEP_CLOCKS = "select refused, oldest from keep_clocks($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+# The exact statements of that release.
+_CREATE_CLOCKS = "select refused, oldest from keep_clocks($1, $2, $3, $4, $5, $6, $7, $8, $9)"
 _CREATE_ONCE = "select * from keep_clock_once($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
 _CLAIM = "select * from claim_send($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
 _COUNT_TRY = "select * from count_try($1, $2, $3, $4)"
@@ -44,7 +44,7 @@ async def store(postgres_url: str) -> AsyncIterator[PostgresStore]:
 
 @pytest.fixture
 async def old(postgres_url: str, store: PostgresStore) -> AsyncIterator[asyncpg.Connection]:
-    """What a server of the release before is connected with."""
+    """A connection of a server of the previous release."""
     connection = await asyncpg.connect(postgres_url)
     await connection.set_type_codec("uuid", schema="pg_catalog", encoder=bytes, decoder=bytes, format="binary")
     yield connection
@@ -54,11 +54,11 @@ async def old(postgres_url: str, store: PostgresStore) -> AsyncIterator[asyncpg.
 _INSTANTS = (to_micros(START), to_micros(START), to_micros(END))
 
 
-async def _keep(old: asyncpg.Connection, number: int, size: int, limit: int) -> list[Any]:
+async def _create(old: asyncpg.Connection, number: int, size: int, limit: int) -> list[Any]:
     slot, min_live_key = slot_of(key(number)), first_live_key(NOW)
     instants = [[instant] for instant in _INSTANTS]
     return await old.fetch(
-        _KEEP_CLOCKS, slot, [key(number)], [user(1)], *instants, [bytes(size)], [min_live_key], limit
+        _CREATE_CLOCKS, slot, [key(number)], [user(1)], *instants, [bytes(size)], [min_live_key], limit
     )
 
 
@@ -71,24 +71,24 @@ async def _claim(old: asyncpg.Connection, number: int, now: Instant) -> Any:
     )  # fmt: skip
 
 
-async def test_an_older_server_creates_clocks_and_their_bytes_count(
-    old: asyncpg.Connection, store: PostgresStore
-) -> None:
-    assert await _keep(old, 1, 60, limit=2) == []
-    kept = await store.find_clock(key(1), user(1))
-    assert (kept and kept.clock, kept and kept.schedule) == (clock(1), bytes(60))
+async def test_older_server_creates_clocks_and_their_bytes_count(old: asyncpg.Connection, store: PostgresStore) -> None:
+    assert await _create(old, 1, 60, limit=2) == []
+    stored = await store.find_clock(key(1), user(1))
+    assert (stored and stored.clock, stored and stored.schedule) == (clock(1), bytes(60))
     one_more = clock(2), user(1), bytes(41), first_live_key(NOW)
     assert await store.create_clock(*one_more, Quota(bytes=100)) == QuotaExceeded("bytes", key(1))
     assert await store.create_clock(*one_more, Quota(bytes=101)) == Created()
-    assert [tuple(row) for row in await _keep(old, 3, 60, limit=2)] == [(1, key(1))]
+    assert [tuple(row) for row in await _create(old, 3, 60, limit=2)] == [(1, key(1))]
 
 
-async def test_an_older_server_creates_once_and_its_bytes_count(old: asyncpg.Connection, store: PostgresStore) -> None:
-    given = digest(1), b"params", slot_of(key(1)), key(1), user(1), *_INSTANTS, bytes(60), first_live_key(NOW)
-    created, again = [(await old.fetch(_CREATE_ONCE, *given, 1))[0] for _ in range(2)]
+async def test_older_server_creates_with_a_key_and_its_bytes_count(
+    old: asyncpg.Connection, store: PostgresStore
+) -> None:
+    args = digest(1), b"params", slot_of(key(1)), key(1), user(1), *_INSTANTS, bytes(60), first_live_key(NOW)
+    created, again = [(await old.fetch(_CREATE_ONCE, *args, 1))[0] for _ in range(2)]
     assert tuple(created) == (None,) * 7
     assert tuple(again) == (None, b"params", key(1), *_INSTANTS, bytes(60))
-    other = digest(2), b"params", slot_of(key(2)), key(2), *given[4:]
+    other = digest(2), b"params", slot_of(key(2)), key(2), *args[4:]
     assert (await old.fetchval(_CREATE_ONCE, *other, 1)) == key(1)
     new = clock(3), user(1), bytes(41), first_live_key(NOW), Quota(bytes=100)
     assert await store.create_clock(*new) == QuotaExceeded("bytes", key(1))
@@ -97,7 +97,7 @@ async def test_an_older_server_creates_once_and_its_bytes_count(old: asyncpg.Con
 async def test_old_and_new_servers_agree_on_the_newest_code(old: asyncpg.Connection, store: PostgresStore) -> None:
     now = NOW
     for number in range(6):
-        # Each time the wall clock is set back.
+        # The wall clock is set back each time.
         now -= HOUR
         if number % 2:
             await sent(store, code(number, now))
@@ -110,7 +110,7 @@ async def test_old_and_new_servers_agree_on_the_newest_code(old: asyncpg.Connect
     assert await store.redeem_code(ANA, digest(5), session(1, now)) == user(1)
 
 
-async def test_an_older_server_sweeps(old: asyncpg.Connection, store: PostgresStore) -> None:
+async def test_older_server_sweeps(old: asyncpg.Connection, store: PostgresStore) -> None:
     await sent(store, code(1))
     await sent(store, code(2, NOW - HOUR))
     min_live_key = first_live_key(NOW)

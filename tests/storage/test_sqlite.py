@@ -1,4 +1,4 @@
-"""The SQLite store as a file: how safely it is written, what it refuses to open, and how it shares with others."""
+"""The SQLite store as a file: durability, files that it rejects, and shared use."""
 
 import asyncio
 import re
@@ -45,21 +45,21 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "tickover.db"
 
 
-# Safety
+# Durability
 
 
 @pytest.mark.parametrize(
     ("pragma", "value"),
     [("journal_mode", "wal"), ("synchronous", 2), ("fullfsync", 1), ("checkpoint_fullfsync", 1)],
 )
-async def test_every_connection_writes_safely(path: Path, pragma: str, value: object) -> None:
+async def test_every_connection_writes_durably(path: Path, pragma: str, value: object) -> None:
     store = await SqliteStore.open(path)
     assert store._writing.pragma(pragma) == value
     assert store._reading.pragma(pragma) == value
     await store.close()
 
 
-_WRITE_AND_SAY_SO = """
+_WRITE_AND_PRINT = """
 import asyncio, os, sys
 from pathlib import Path
 from tests.contract.values import clock, add_clock, user
@@ -69,30 +69,30 @@ async def main():
     store = await SqliteStore.open(Path(sys.argv[1]))
     for number in range(3):
         await add_clock(store, clock(number), user(1))
-        os.write(1, b"it is kept")
+        os.write(1, b"it is stored")
     await store.close()
 
 asyncio.run(main())
 """
 
 
-def test_what_was_answered_is_on_the_disk(path: Path, tmp_path: Path) -> None:
-    """Seen from the kernel: between the last write to the log and the answer, the log was made safe."""
+def test_confirmed_writes_are_on_the_disk(path: Path, tmp_path: Path) -> None:
+    """A system call trace shows that the log is synced between its last write and the confirmation."""
     trace = tmp_path / "trace"
     watch = [need("strace"), "-f", "-y", "-e", "trace=write,pwrite64,fsync,fdatasync", "-o", str(trace)]
-    program = [sys.executable, "-c", _WRITE_AND_SAY_SO, str(path)]
+    program = [sys.executable, "-c", _WRITE_AND_PRINT, str(path)]
     watched = subprocess.run([*watch, *program], cwd=_ROOT, capture_output=True, check=False, timeout=60)
     if b"ptrace" in watched.stderr.lower():
         pytest.skip("this machine does not let strace watch other processes")
-    assert watched.stdout == b"it is kept" * 3, watched.stderr.decode()
-    assert _before_each_answer(trace.read_text(), "it is kept") == [["written", "safe"]] * 3
+    assert watched.stdout == b"it is stored" * 3, watched.stderr.decode()
+    assert _before_each_confirmation(trace.read_text(), "it is stored") == [["written", "safe"]] * 3
 
 
-def _before_each_answer(trace: str, answer: str) -> list[list[str]]:
-    """The last two things that had happened to the log before each of the answers, repetitions left out."""
+def _before_each_confirmation(trace: str, confirmation: str) -> list[list[str]]:
+    """Return the last two operations on the log before each confirmation, without repetitions."""
     found, happened = [], [""]
     for call in trace.splitlines():
-        if answer in call:
+        if confirmation in call:
             found.append(happened[-2:])
             happened = [""]
         elif re.search(r"pwrite64\(.*tickover\.db-wal>", call):
@@ -105,7 +105,7 @@ def _before_each_answer(trace: str, answer: str) -> list[list[str]]:
 # Opening
 
 
-async def test_the_file_and_its_folder_are_made(tmp_path: Path) -> None:
+async def test_file_and_directory_are_created(tmp_path: Path) -> None:
     store = await open_store(f"sqlite:///{tmp_path / 'new' / 'folder' / 'tickover.db'}")
     await store.ping()
     await store.close()
@@ -117,24 +117,24 @@ async def test_the_file_and_its_folder_are_made(tmp_path: Path) -> None:
     "url",
     ["", "tickover.db", "sqlite:", "sqlite://", "sqlite:///", "sqlite:/x.db", "mysql:///x", "SQLITE:///x.db"],
 )
-async def test_a_url_of_another_kind_is_refused(url: str) -> None:
+async def test_unknown_url_is_rejected(url: str) -> None:
     with pytest.raises(SettingError, match="TICKOVER_DATABASE_URL"):
         await open_store(url)
 
 
-def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path) -> None:
+def test_file_that_is_not_a_database_is_rejected_and_not_changed(path: Path) -> None:
     path.write_text("Dear diary, " * 1000)
     with pytest.raises(SettingError, match=re.escape(str(path))):
         asyncio.run(SqliteStore.open(path))
     assert path.read_text() == "Dear diary, " * 1000
 
 
-async def test_a_folder_in_the_place_of_the_file_is_refused(tmp_path: Path) -> None:
+async def test_directory_in_place_of_the_file_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match=re.escape(str(tmp_path))):
         await SqliteStore.open(tmp_path)
 
 
-def test_a_file_in_the_place_of_the_folder_is_refused(path: Path) -> None:
+def test_file_in_place_of_the_directory_is_rejected(path: Path) -> None:
     path.write_text("a file")
     with pytest.raises(SettingError, match="Cannot open"):
         asyncio.run(SqliteStore.open(path / "tickover.db"))
@@ -153,7 +153,7 @@ def _tables(path: Path) -> set[str]:
         return {str(name) for (name,) in connection.execute("select name from sqlite_schema where type = 'table'")}
 
 
-async def test_a_new_file_is_brought_up_to_date(path: Path) -> None:
+async def test_new_file_is_up_to_date(path: Path) -> None:
     await (await SqliteStore.open(path)).close()
     assert _version(path) == migrations("sqlite")[-1].number
     before = _tables(path)
@@ -161,7 +161,7 @@ async def test_a_new_file_is_brought_up_to_date(path: Path) -> None:
     assert _tables(path) == before
 
 
-async def test_a_database_of_a_newer_program_is_refused_and_left_alone(path: Path) -> None:
+async def test_database_of_a_newer_version_is_rejected_and_not_changed(path: Path) -> None:
     await (await SqliteStore.open(path)).close()
     newer = migrations("sqlite")[-1].number + 1
     with closing(apsw.Connection(str(path))) as connection:
@@ -171,8 +171,8 @@ async def test_a_database_of_a_newer_program_is_refused_and_left_alone(path: Pat
     assert _version(path) == newer
 
 
-async def test_a_migration_that_breaks_leaves_nothing(path: Path) -> None:
-    """A database of someone else, in which a table of ours is in the way halfway through."""
+async def test_failed_migration_leaves_nothing(path: Path) -> None:
+    """A database of another program has a table with the name of a later one."""
     with closing(apsw.Connection(str(path))) as connection:
         connection.execute("create table schedules (of trains)")
     with pytest.raises(SettingError, match=re.escape(str(path))):
@@ -191,21 +191,22 @@ _THREE = [Migration(number, f"{number:04}_step", "") for number in (1, 2, 3)]
 
 
 @pytest.mark.parametrize(
-    ("version", "missing"), [pytest.param(0, [1, 2, 3], id="new"), (1, [2, 3]), (2, [3]), pytest.param(3, [], id="now")]
+    ("version", "missing"),
+    [pytest.param(0, [1, 2, 3], id="new"), (1, [2, 3]), (2, [3]), pytest.param(3, [], id="up to date")],
 )
-def test_what_a_database_lacks_comes_in_order(version: int, missing: list[int]) -> None:
+def test_pending_migrations_are_in_order(version: int, missing: list[int]) -> None:
     assert [migration.number for migration in pending(_THREE, version)] == missing
 
 
-def test_a_version_that_nobody_knows_is_refused() -> None:
+def test_unknown_version_is_rejected() -> None:
     with pytest.raises(SettingError, match="newer Tickover"):
         pending(_THREE, 4)
 
 
-# Sharing
+# Shared use
 
 
-_OPEN_AND_SAY_SO = """
+_OPEN_AND_PRINT = """
 import asyncio, sys
 from pathlib import Path
 from tickover.server.storage.sqlite.store import SqliteStore
@@ -221,8 +222,8 @@ asyncio.run(main())
 """
 
 
-def test_programs_that_start_at_once_on_a_new_file_all_come_up(path: Path) -> None:
-    command = [sys.executable, "-c", _OPEN_AND_SAY_SO, str(path)]
+def test_processes_that_start_together_on_a_new_file_all_start(path: Path) -> None:
+    command = [sys.executable, "-c", _OPEN_AND_PRINT, str(path)]
     programs = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(4)]
     for program in programs:  # each opens the file when its input ends
         assert program.stdin is not None
@@ -231,7 +232,7 @@ def test_programs_that_start_at_once_on_a_new_file_all_come_up(path: Path) -> No
     assert [program.communicate(timeout=60)[0] for program in programs] == [b"ready\n"] * 4
 
 
-async def test_two_stores_on_one_file_count_as_one(path: Path) -> None:
+async def test_two_stores_on_one_file_share_counts(path: Path) -> None:
     stores = [await SqliteStore.open(path) for _ in range(2)]
     await add_clock(stores[0], clock(1), user(1))
     for number in range(10):
@@ -243,18 +244,18 @@ async def test_two_stores_on_one_file_count_as_one(path: Path) -> None:
         targets = [START + number * MINUTE + n * (MINUTE / 60) for n in range(50)]
         await asyncio.gather(*(advance(stores[n % 2], key(1), user(1), to) for n, to in enumerate(targets)))
         for store in stores:
-            stands = await advance(store, key(1), user(1), START)
-            assert stands is not None
-            assert stands.frozen_time == targets[-1]
+            advanced = await advance(store, key(1), user(1), START)
+            assert advanced is not None
+            assert advanced.frozen_time == targets[-1]
     for store in stores:
         await store.close()
 
 
-async def test_while_another_program_writes_the_store_is_unavailable_but_reads(path: Path) -> None:
+async def test_locked_store_is_unavailable_for_writes_but_reads(path: Path) -> None:
     store = await SqliteStore.open(path)
     store._writing.set_busy_timeout(20)
-    letter = await sent(store, code(1))
-    await store.redeem_code(ANA, letter.digest, session(1))
+    message = await sent(store, code(1))
+    await store.redeem_code(ANA, message.digest, session(1))
     with closing(apsw.Connection(str(path))) as other:
         other.execute("begin immediate")
         outcomes = await asyncio.gather(
@@ -271,142 +272,140 @@ async def test_while_another_program_writes_the_store_is_unavailable_but_reads(p
     await store.close()
 
 
-async def test_readiness_is_answered_before_the_lock_is_given_up(path: Path) -> None:
+async def test_readiness_responds_before_the_lock_wait_ends(path: Path) -> None:
     store = await SqliteStore.open(path)
     with closing(apsw.Connection(str(path))) as other:
         other.execute("begin immediate")
         writing = asyncio.create_task(add_clock(store, clock(1), user(1)))
-        with pytest.raises(Rejection) as refused:
+        with pytest.raises(Rejection) as error:
             await store.ping()
-        assert refused.value.reason is Reason.UNAVAILABLE
-        assert not writing.done(), "a write waits longer than the question whether the store answers"
+        assert error.value.reason is Reason.UNAVAILABLE
+        assert not writing.done(), "a write waits longer than a readiness check"
         other.execute("rollback")
     await writing
     await store.ping()
     await store.close()
 
 
-# Looking up
+# Reads
 
 
 @pytest.fixture
 async def store(path: Path) -> AsyncIterator[SqliteStore]:
-    """One that lets Ana in."""
+    """A store with a token of Ana."""
     opened = await SqliteStore.open(path)
-    letter = await sent(opened, code(1))
-    assert await opened.redeem_code(ANA, letter.digest, session(1)) == user(1)
+    message = await sent(opened, code(1))
+    assert await opened.redeem_code(ANA, message.digest, session(1)) == user(1)
     yield opened
     await opened.close()
 
 
-async def _is_let_in(store: SqliteStore, number: int = 1) -> bool:
-    """Asked without a turn of the event loop."""
+async def _is_valid(store: SqliteStore, number: int = 1) -> bool:
+    """Read without an iteration of the event loop."""
     return await store.user_of_token(session(number).token_digest, NOW) is not None
 
 
-async def test_one_turn_of_the_loop_sees_one_state_and_the_next_what_was_written_meanwhile(
+async def test_reads_of_one_loop_iteration_see_one_state_and_later_ones_see_new_writes(
     store: SqliteStore, path: Path
 ) -> None:
     with closing(apsw.Connection(str(path))) as other:
-        assert await _is_let_in(store)
+        assert await _is_valid(store)
         other.execute("delete from tokens")
-        assert await _is_let_in(store), "the same turn"
+        assert await _is_valid(store), "the same iteration"
         await asyncio.sleep(0)
-        assert not await _is_let_in(store)
+        assert not await _is_valid(store)
         other.execute(
             "insert into tokens values (?, ?, ?)", (session(1).token_digest, user(1), to_micros(session(1).expires_at))
         )
-        assert not await _is_let_in(store), "the same turn"
+        assert not await _is_valid(store), "the same iteration"
         await asyncio.sleep(0)
-        assert await _is_let_in(store)
+        assert await _is_valid(store)
 
 
-async def test_whoever_is_told_of_a_revoked_token_finds_it_revoked_in_every_store(
-    store: SqliteStore, path: Path
-) -> None:
+async def test_revoked_token_is_revoked_in_every_store(store: SqliteStore, path: Path) -> None:
     other = await SqliteStore.open(path)
-    assert await _is_let_in(store)
-    assert await _is_let_in(other)
+    assert await _is_valid(store)
+    assert await _is_valid(other)
     await other.revoke_token(session(1).token_digest)
-    assert not await _is_let_in(other)
-    assert not await _is_let_in(store)
+    assert not await _is_valid(other)
+    assert not await _is_valid(store)
     await other.close()
 
 
-async def test_what_was_written_here_is_found_here_whatever_was_looked_up_before(store: SqliteStore) -> None:
-    letter = await sent(store, code(2, NOW + 2 * MINUTE))
+async def test_own_writes_are_visible_to_later_reads(store: SqliteStore) -> None:
+    message = await sent(store, code(2, NOW + 2 * MINUTE))
 
-    async def look_up_all_the_while() -> None:
+    async def read_continuously() -> None:
         while True:
-            await _is_let_in(store)
+            await _is_valid(store)
             await asyncio.sleep(0)
 
-    looking = asyncio.create_task(look_up_all_the_while())
+    looking = asyncio.create_task(read_continuously())
     for _ in range(20):
-        assert await _is_let_in(store)
+        assert await _is_valid(store)
         await store.revoke_token(session(1).token_digest)
-        assert not await _is_let_in(store)
+        assert not await _is_valid(store)
         await store._writer.submit(
             lambda db: db.execute("insert into tokens values (?, ?, 9e18)", (session(1).token_digest, user(1))).close()
         )
-        assert await _is_let_in(store)
-    assert await store.redeem_code(ANA, letter.digest, session(2, NOW + 2 * MINUTE)) == user(1)
-    assert await _is_let_in(store, 2)
+        assert await _is_valid(store)
+    assert await store.redeem_code(ANA, message.digest, session(2, NOW + 2 * MINUTE)) == user(1)
+    assert await _is_valid(store, 2)
     looking.cancel()
 
 
-async def test_a_look_up_keeps_no_writer_from_tidying_up(store: SqliteStore, path: Path) -> None:
-    """What was read from is not held on to: the whole log can be put into the file and emptied."""
-    assert await _is_let_in(store)
+async def test_reads_do_not_block_checkpoints(store: SqliteStore, path: Path) -> None:
+    """A finished read releases its snapshot, so a checkpoint can empty the whole log."""
+    assert await _is_valid(store)
     await asyncio.sleep(0)
     with closing(apsw.Connection(str(path))) as other:
         assert other.execute("pragma wal_checkpoint(truncate)").fetchall() == [(0, 0, 0)]
 
 
-async def test_a_store_closes_right_after_a_look_up(path: Path) -> None:
+async def test_store_closes_right_after_a_read(path: Path) -> None:
     store = await SqliteStore.open(path)
-    assert not await _is_let_in(store)
+    assert not await _is_valid(store)
     await store.close()
-    with pytest.raises(Rejection) as refused:
-        await _is_let_in(store)
-    assert refused.value.reason is Reason.UNAVAILABLE
+    with pytest.raises(Rejection) as error:
+        await _is_valid(store)
+    assert error.value.reason is Reason.UNAVAILABLE
 
 
-async def test_a_store_closes_cleanly_in_the_midst_of_look_ups(path: Path) -> None:
-    troubles: list[object] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: troubles.append(context))
+async def test_store_closes_during_reads(path: Path) -> None:
+    problems: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: problems.append(context))
 
-    async def look_up_until_closed(store: SqliteStore) -> None:
-        with pytest.raises(Rejection):  # noqa: PT012 - which one is refused is the question
+    async def read_until_closed(store: SqliteStore) -> None:
+        with pytest.raises(Rejection):  # noqa: PT012 - any call may fail
             while True:
-                assert not await _is_let_in(store)
+                assert not await _is_valid(store)
                 await asyncio.sleep(0)
 
     for _ in range(20):
         store = await SqliteStore.open(path)
-        await asyncio.gather(*(look_up_until_closed(store) for _ in range(3)), store.close())
-    assert troubles == []
+        await asyncio.gather(*(read_until_closed(store) for _ in range(3)), store.close())
+    assert problems == []
 
 
-async def test_a_look_up_that_fails_is_unavailable_and_the_next_is_answered(store: SqliteStore, path: Path) -> None:
+async def test_failed_read_is_unavailable_and_the_next_succeeds(store: SqliteStore, path: Path) -> None:
     with closing(apsw.Connection(str(path))) as other:
         other.execute("alter table tokens rename to hidden")
         with pytest.raises(apsw.SQLError):
-            await _is_let_in(store)
+            await _is_valid(store)
         other.execute("alter table hidden rename to tokens")
     await asyncio.sleep(0)
-    assert await _is_let_in(store)
+    assert await _is_valid(store)
 
 
-# A disk or a file that fails
+# Failing disks and files
 
 
-async def test_a_full_disk_keeps_no_part_of_a_clock(path: Path) -> None:
+async def test_full_disk_stores_no_part_of_a_clock(path: Path) -> None:
     store = await SqliteStore.open(path)
     store._writing.pragma("max_page_count", store._writing.pragma("page_count") + 5)
-    with pytest.raises(Rejection) as refused:
+    with pytest.raises(Rejection) as error:
         await add_clock(store, clock(1), user(1), bytes(1_000_000))
-    assert refused.value.reason is Reason.UNAVAILABLE
+    assert error.value.reason is Reason.UNAVAILABLE
     assert await schedule_of(store, key(1), user(1)) is None
     assert await advance(store, key(1), user(1), START) is None
     await add_clock(store, clock(1), user(1))
@@ -416,26 +415,29 @@ async def test_a_full_disk_keeps_no_part_of_a_clock(path: Path) -> None:
 @pytest.mark.parametrize(
     "fate", [Path.unlink, lambda path: path.rename(path.with_name("elsewhere.db"))], ids=["deleted", "moved"]
 )
-async def test_a_file_that_is_gone_is_written_to_no_more(tmp_path: Path, fate: Callable[[Path], object]) -> None:
+async def test_deleted_or_moved_file_is_not_written(tmp_path: Path, fate: Callable[[Path], object]) -> None:
     path = tmp_path / "tickover.db"
     store = await open_store(f"sqlite:///{path}")
     await add_clock(store, clock(1), user(1))
     fate(path)
     for act in (store.ping(), add_clock(store, clock(2), user(1))):
-        with pytest.raises(Rejection) as refused:
+        with pytest.raises(Rejection) as error:
             await act
-        assert refused.value.reason is Reason.UNAVAILABLE
+        assert error.value.reason is Reason.UNAVAILABLE
     await store.close()
 
 
-async def test_a_clock_is_swept_at_its_very_end_whatever_else_lives(path: Path) -> None:
-    """Sooner than every store must."""
+async def test_clock_is_swept_exactly_at_its_expiry(path: Path) -> None:
+    """Earlier than the contract requires."""
     store = await SqliteStore.open(path)
-    births = [NOW - CLOCK_LIFETIME + age * MINUTE for age in (-2, -1, 0, 1, 2)]
-    for number, born in enumerate(births):
-        await add_clock(store, clock(number, born), user(1))
+    times = [NOW - CLOCK_LIFETIME + age * MINUTE for age in (-2, -1, 0, 1, 2)]
+    for number, created_at in enumerate(times):
+        await add_clock(store, clock(number, created_at), user(1))
     while await store.sweep(NOW, 2):
         pass
-    left = [await schedule_of(store, key(number, born), user(1)) is not None for number, born in enumerate(births)]
+    left = [
+        await schedule_of(store, key(number, created_at), user(1)) is not None
+        for number, created_at in enumerate(times)
+    ]
     assert left == [False, False, False, True, True]
     await store.close()

@@ -1,4 +1,4 @@
-"""How SQLite carries out what the store asks of it: by looking up what is wanted, whatever else there is."""
+"""Query plans on SQLite: calls look up rows by index, whatever else is stored."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,16 +26,16 @@ from tests.contract.values import (
 )
 from tickover.server.storage.sqlite.store import SqliteStore
 
-_VERBS = ("select", "insert", "update", "delete", "with")
+_CALLS = ("select", "insert", "update", "delete", "with")
 
 
 @contextmanager
-def _listening(*connections: apsw.Connection) -> Iterator[dict[str, Any]]:
-    """The statements that are carried out meanwhile, and what is put into them."""
+def _record_statements(*connections: apsw.Connection) -> Iterator[dict[str, Any]]:
+    """Record the executed statements and their bindings."""
     statements: dict[str, Any] = {}
 
     def just_before_a_statement(_: object, statement: str, bindings: Any) -> bool:
-        if statement.strip().startswith(_VERBS):
+        if statement.strip().startswith(_CALLS):
             statements[statement] = bindings
         return True
 
@@ -46,8 +46,8 @@ def _listening(*connections: apsw.Connection) -> Iterator[dict[str, Any]]:
         connection.set_exec_trace(None)
 
 
-def _troubles(connection: apsw.Connection, statements: dict[str, Any]) -> list[str]:
-    """What takes longer the more rows there are: a table that is read from end to end, and rows that are sorted."""
+def _problems(connection: apsw.Connection, statements: dict[str, Any]) -> list[str]:
+    """Return the steps that take longer if there are more rows: full scans and sorts."""
     found = []
     for statement, bindings in statements.items():
         steps = [str(row[3]) for row in connection.execute(f"explain query plan {statement}", bindings)]
@@ -59,8 +59,8 @@ def _troubles(connection: apsw.Connection, statements: dict[str, Any]) -> list[s
     return found
 
 
-async def _something_of_everything(store: SqliteStore) -> None:
-    """Also of what has expired."""
+async def _fill(store: SqliteStore) -> None:
+    """Store data of every kind, including expired data."""
     await add_clock_once(store, make_record(1), clock(1), user(1))
     await add_clock_once(store, make_record(2), clock(2, NOW - WEEK), user(1))
     await sent(store, code(1))
@@ -70,23 +70,23 @@ async def _something_of_everything(store: SqliteStore) -> None:
 
 @pytest.mark.parametrize("before", ["nothing", "something of everything"])
 @pytest.mark.parametrize("method", METHODS)
-async def test_nothing_is_read_from_end_to_end(tmp_path: Path, method: str, before: str) -> None:
+async def test_no_table_is_scanned(tmp_path: Path, method: str, before: str) -> None:
     store = await SqliteStore.open(tmp_path / "tickover.db")
     if before != "nothing" and method != "create_clock":
-        await _something_of_everything(store)
-    with _listening(store._writing, store._reading) as statements:
+        await _fill(store)
+    with _record_statements(store._writing, store._reading) as statements:
         await METHODS[method](store)
-    assert statements, "nobody told how it was done"
-    assert _troubles(store._reading, statements) == []
+    assert statements, "no plan was recorded"
+    assert _problems(store._reading, statements) == []
     await store.close()
 
 
-async def test_places_are_counted_in_the_index(tmp_path: Path) -> None:
+async def test_usage_is_counted_in_the_index(tmp_path: Path) -> None:
     store = await SqliteStore.open(tmp_path / "tickover.db")
-    with _listening(store._writing) as statements:
+    with _record_statements(store._writing) as statements:
         await create(store, clock(1), user(1), b"", bytes(16), 1)
     assert [statement for statement in statements if "count(*)" in statement] != []
-    assert _troubles(store._reading, statements) == []
+    assert _problems(store._reading, statements) == []
     await store.close()
 
 
@@ -98,7 +98,7 @@ async def test_places_are_counted_in_the_index(tmp_path: Path) -> None:
         "delete from creations where params = 'mine'",
     ],
 )
-async def test_a_bad_statement_would_be_noticed(tmp_path: Path, statement: str) -> None:
+async def test_bad_statement_is_detected(tmp_path: Path, statement: str) -> None:
     store = await SqliteStore.open(tmp_path / "tickover.db")
-    assert _troubles(store._reading, {statement: None}) != []
+    assert _problems(store._reading, {statement: None}) != []
     await store.close()

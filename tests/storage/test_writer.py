@@ -1,6 +1,6 @@
-"""The writer: what waits together is committed together, and nobody is told what the disk has not got.
+"""The writer: waiting jobs are committed together, and results come only after the commit.
 
-Jobs and commits are on the event loop's thread only as long as they are short; whatever may take long is not.
+Jobs and commits run on the event loop's thread only while they are fast.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ from tickover.server.storage.sqlite.writer import Writer
 
 Job = Callable[[apsw.Connection], Any]
 
-_GO_ON = False
-"""What a commit hook says when the commit may go on."""
+_CONTINUE = False
+"""The result of a commit hook that lets the commit continue."""
 
 
-class _OurFault(Exception):
-    """What a job raises that is wrong in itself."""
+class _JobError(Exception):
+    """An error of one job."""
 
 
 def _insert(name: str) -> Job:
@@ -39,7 +39,7 @@ def _insert(name: str) -> Job:
 def _insert_and_fail(name: str) -> Job:
     def job(db: apsw.Connection) -> None:
         db.execute("insert into things (name) values (?)", (name,))
-        raise _OurFault(name)
+        raise _JobError(name)
 
     return job
 
@@ -59,7 +59,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def connection(path: Path) -> Iterator[apsw.Connection]:
-    """The connection that the writer is given; for the test itself only before and after."""
+    """The connection of the writer. The test uses it only before and after."""
     connection = _connect(path)
     connection.execute("create table things (number integer primary key autoincrement, name text not null unique)")
     yield connection
@@ -68,7 +68,7 @@ def connection(path: Path) -> Iterator[apsw.Connection]:
 
 @pytest.fixture
 def witness(connection: apsw.Connection, path: Path) -> Iterator[apsw.Connection]:
-    """A second connection, which sees only what was committed."""
+    """A second connection, which sees only committed data."""
     witness = _connect(path)
     yield witness
     witness.close()
@@ -86,8 +86,8 @@ def _names(witness: apsw.Connection) -> list[str]:
 
 
 @asynccontextmanager
-async def _held_up(writer: Writer) -> AsyncIterator[None]:
-    """While inside, the writer is busy with a job of its own, and whatever is submitted has to wait."""
+async def _busy(writer: Writer) -> AsyncIterator[None]:
+    """Keep the writer busy with a job, so that submitted jobs wait."""
     busy, go_on = asyncio.Event(), Event()
     loop = asyncio.get_running_loop()
 
@@ -113,57 +113,57 @@ def _is_unavailable(outcome: object) -> bool:
     return isinstance(outcome, Rejection) and outcome.reason is Reason.UNAVAILABLE
 
 
-# Together
+# Batches
 
 
-async def test_jobs_that_wait_together_are_committed_together(
+async def test_waiting_jobs_are_committed_together(
     writer: Writer, connection: apsw.Connection, witness: apsw.Connection
 ) -> None:
     commits: list[str] = []
 
-    def just_before_a_commit() -> bool:
+    def count_commit() -> bool:
         commits.append("a commit")
-        return _GO_ON
+        return _CONTINUE
 
-    connection.set_commit_hook(just_before_a_commit)
-    async with _held_up(writer):
+    connection.set_commit_hook(count_commit)
+    async with _busy(writer):
         futures = [writer.submit(_insert(f"thing {number}")) for number in range(100)]
     assert await _outcomes(futures) == [f"thing {number}" for number in range(100)]
-    assert len(commits) == 2, "one for the job that held the writer up, and one for all that waited"
+    assert len(commits) == 2, "one for the job that kept the writer busy, and one for all waiting jobs"
     assert len(_names(witness)) == 100
 
 
-async def test_more_jobs_than_one_batch_takes_are_all_done(writer: Writer, witness: apsw.Connection) -> None:
-    async with _held_up(writer):
+async def test_more_jobs_than_a_batch_are_all_done(writer: Writer, witness: apsw.Connection) -> None:
+    async with _busy(writer):
         futures = [writer.submit(_insert(f"thing {number}")) for number in range(1000)]
     await _outcomes(futures)
     assert _names(witness) == [f"thing {number}" for number in range(1000)]
 
 
-async def test_jobs_are_done_in_the_order_in_which_they_came(writer: Writer, witness: apsw.Connection) -> None:
-    told: list[str] = []
+async def test_jobs_run_in_order(writer: Writer, witness: apsw.Connection) -> None:
+    results: list[str] = []
     futures = [writer.submit(_insert(f"thing {number}")) for number in range(50)]
-    async with _held_up(writer):
+    async with _busy(writer):
         futures += [writer.submit(_insert(f"thing {number}")) for number in range(50, 100)]
     for future in futures:
-        future.add_done_callback(lambda done: told.append(done.result()))
+        future.add_done_callback(lambda done: results.append(done.result()))
     await _outcomes(futures)
-    assert told == _names(witness) == [f"thing {number}" for number in range(100)]
+    assert results == _names(witness) == [f"thing {number}" for number in range(100)]
 
 
-async def test_a_result_comes_only_after_its_commit(
+async def test_result_comes_only_after_the_commit(
     writer: Writer, connection: apsw.Connection, witness: apsw.Connection
 ) -> None:
     seen: list[tuple[bool, int]] = []
 
     futures: list[asyncio.Future[Any]] = []
 
-    def just_before_a_commit() -> bool:
+    def count_commit() -> bool:
         seen.append((any(future.done() for future in futures), len(_names(witness))))
-        return _GO_ON
+        return _CONTINUE
 
-    connection.set_commit_hook(just_before_a_commit)
-    async with _held_up(writer):
+    connection.set_commit_hook(count_commit)
+    async with _busy(writer):
         futures += [writer.submit(_insert(f"thing {number}")) for number in range(3)]
     for future in futures:
         future.add_done_callback(lambda _: seen.append((True, len(_names(witness)))))
@@ -174,7 +174,7 @@ async def test_a_result_comes_only_after_its_commit(
     assert results == [(True, 3)] * 3
 
 
-# Faults
+# Failing jobs
 
 
 @pytest.mark.parametrize(
@@ -183,37 +183,33 @@ async def test_a_result_comes_only_after_its_commit(
         pytest.param({2}, id="in the middle"),
         pytest.param({0}, id="first"),
         pytest.param({4}, id="last"),
-        pytest.param({0, 1, 3}, id="most of them"),
+        pytest.param({0, 1, 3}, id="most"),
         pytest.param({0, 1, 2, 3, 4}, id="all"),
     ],
 )
-async def test_a_job_that_fails_does_not_spoil_the_others(
-    writer: Writer, witness: apsw.Connection, faulty: set[int]
-) -> None:
-    async with _held_up(writer):
+async def test_failing_job_does_not_affect_others(writer: Writer, witness: apsw.Connection, faulty: set[int]) -> None:
+    async with _busy(writer):
         futures = [
             writer.submit((_insert_and_fail if number in faulty else _insert)(f"thing {number}")) for number in range(5)
         ]
     good = [f"thing {number}" for number in range(5) if number not in faulty]
     outcomes = await _outcomes(futures)
-    assert [isinstance(outcome, _OurFault) for outcome in outcomes] == [number in faulty for number in range(5)]
+    assert [isinstance(outcome, _JobError) for outcome in outcomes] == [number in faulty for number in range(5)]
     assert [outcome for outcome in outcomes if isinstance(outcome, str)] == good
-    # In order, each once, and nothing of those that failed.
+    # In order, each once, and nothing of the failed jobs.
     assert _names(witness) == good
 
 
-async def test_a_job_that_fails_alone_is_undone(writer: Writer, witness: apsw.Connection) -> None:
-    with pytest.raises(_OurFault):
+async def test_failing_single_job_is_rolled_back(writer: Writer, witness: apsw.Connection) -> None:
+    with pytest.raises(_JobError):
         await writer.submit(_insert_and_fail("thing"))
     assert _names(witness) == []
     await writer.submit(_insert("thing"))
     assert _names(witness) == ["thing"]
 
 
-async def test_a_statement_that_the_database_refuses_is_a_fault_of_that_job(
-    writer: Writer, witness: apsw.Connection
-) -> None:
-    async with _held_up(writer):
+async def test_statement_rejected_by_the_database_fails_only_its_job(writer: Writer, witness: apsw.Connection) -> None:
+    async with _busy(writer):
         futures = [writer.submit(_insert(name)) for name in ("a", "a", "b")]
     first, second, third = await _outcomes(futures)
     assert (first, third) == ("a", "b")
@@ -221,9 +217,7 @@ async def test_a_statement_that_the_database_refuses_is_a_fault_of_that_job(
     assert _names(witness) == ["a", "b"]
 
 
-async def test_a_fault_that_shows_only_at_the_commit_spoils_no_other(
-    connection: apsw.Connection, witness: apsw.Connection
-) -> None:
+async def test_failure_at_the_commit_fails_only_its_job(connection: apsw.Connection, witness: apsw.Connection) -> None:
     connection.execute(
         "create table parts (thing text not null references things (name) deferrable initially deferred)"
     )
@@ -232,7 +226,7 @@ async def test_a_fault_that_shows_only_at_the_commit_spoils_no_other(
     def orphan(db: apsw.Connection) -> None:
         db.execute("insert into parts values ('of nothing')")
 
-    async with _held_up(writer):
+    async with _busy(writer):
         futures = [writer.submit(job) for job in (_insert("a"), orphan, _insert("b"))]
     first, second, third = await _outcomes(futures)
     await writer.close()
@@ -242,20 +236,22 @@ async def test_a_fault_that_shows_only_at_the_commit_spoils_no_other(
     assert witness.execute("select count(*) from parts").fetchall() == [(0,)]
 
 
-# A database that is away
+# Unavailable databases
 
 
-async def test_while_another_holds_the_write_lock_all_are_unavailable(writer: Writer, witness: apsw.Connection) -> None:
+async def test_jobs_are_unavailable_while_another_process_holds_the_write_lock(
+    writer: Writer, witness: apsw.Connection
+) -> None:
     witness.execute("begin immediate")
     outcomes = await _outcomes([writer.submit(_insert(f"thing {number}")) for number in range(3)])
     assert all(map(_is_unavailable, outcomes)), outcomes
     witness.execute("rollback")
     assert _names(witness) == []
-    # As soon as the lock is free, all is well again.
+    # When the lock is free, jobs succeed again.
     assert await writer.submit(_insert("another")) == "another"
 
 
-async def test_a_full_disk_is_unavailable_and_leaves_nothing_half_there(
+async def test_full_disk_is_unavailable_and_leaves_no_partial_data(
     connection: apsw.Connection, witness: apsw.Connection
 ) -> None:
     connection.pragma("max_page_count", connection.pragma("page_count") + 10)
@@ -265,7 +261,7 @@ async def test_a_full_disk_is_unavailable_and_leaves_nothing_half_there(
         db.execute("insert into things (name) values ('before the flood')")
         db.execute("insert into things (name) values (hex(zeroblob(1000000)))")
 
-    async with _held_up(writer):
+    async with _busy(writer):
         futures = [writer.submit(job) for job in (_insert("a"), fill, _insert("b"))]
     outcomes = await _outcomes(futures)
     assert _is_unavailable(outcomes[1])
@@ -275,7 +271,7 @@ async def test_a_full_disk_is_unavailable_and_leaves_nothing_half_there(
     await writer.close()
 
 
-async def test_a_database_that_can_only_be_read_is_unavailable(path: Path, connection: apsw.Connection) -> None:
+async def test_read_only_database_is_unavailable(path: Path, connection: apsw.Connection) -> None:
     read_only = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     writer = Writer(read_only, 0.02)
     outcomes = await _outcomes([writer.submit(_insert("thing"))])
@@ -284,8 +280,8 @@ async def test_a_database_that_can_only_be_read_is_unavailable(path: Path, conne
     assert _is_unavailable(outcomes[0]), outcomes
 
 
-@pytest.mark.parametrize("used", [False, True], ids=["at first", "after the thread has been at work"])
-async def test_the_loop_goes_round_while_another_holds_the_write_lock(
+@pytest.mark.parametrize("used", [False, True], ids=["at first", "after the thread has run a batch"])
+async def test_loop_is_not_blocked_while_another_process_holds_the_write_lock(
     connection: apsw.Connection, witness: apsw.Connection, used: bool
 ) -> None:
     writer = Writer(connection, 5)
@@ -294,7 +290,7 @@ async def test_the_loop_goes_round_while_another_holds_the_write_lock(
     tried = _watch_statements(connection)
     witness.execute("begin immediate")
     futures = [writer.submit(_insert(f"thing {number}")) for number in range(3)]
-    # This very loop gives the lock up; if it waited for the lock, nobody would.
+    # This event loop releases the lock. If it waited for the lock, this would never end.
     async with asyncio.timeout(3):
         await tried.in_the_thread.wait()
     witness.execute("rollback")
@@ -303,9 +299,7 @@ async def test_the_loop_goes_round_while_another_holds_the_write_lock(
     await writer.close()
 
 
-async def test_all_wait_together_for_another_to_give_up_the_write_lock(
-    connection: apsw.Connection, witness: apsw.Connection
-) -> None:
+async def test_jobs_wait_together_for_the_write_lock(connection: apsw.Connection, witness: apsw.Connection) -> None:
     tried = _watch_statements(connection)
     witness.execute("begin immediate")
     writer = Writer(connection, 0.02)
@@ -316,11 +310,11 @@ async def test_all_wait_together_for_another_to_give_up_the_write_lock(
     await writer.close()
 
 
-# Where jobs and commits run
+# Commit modes
 
 
 class _Watched:
-    """The statements of a connection, and when the first of them was begun in the writer's own thread."""
+    """The statements of a connection, and the number of those before the thread's first one."""
 
     def __init__(self) -> None:
         self.statements: list[str] = []
@@ -330,42 +324,42 @@ class _Watched:
 def _watch_statements(connection: apsw.Connection) -> _Watched:
     watched, loop = _Watched(), asyncio.get_running_loop()
 
-    def just_before_a_statement(_: object, statement: str, __: object) -> bool:
+    def record_statement(_: object, statement: str, __: object) -> bool:
         watched.statements.append(statement)
-        if not _on_the_loop():
+        if not _statements_on_loop():
             loop.call_soon_threadsafe(watched.in_the_thread.set)
         return True
 
-    connection.set_exec_trace(just_before_a_statement)
+    connection.set_exec_trace(record_statement)
     return watched
 
 
-def _on_the_loop() -> bool:
+def _statements_on_loop() -> bool:
     return current_thread() is main_thread()
 
 
-def _where(name: str) -> Job:
+def _current_thread(name: str) -> Job:
     def job(db: apsw.Connection) -> tuple[str, bool]:
-        return name, _on_the_loop()
+        return name, _statements_on_loop()
 
     return job
 
 
 class _Disk:
-    """Takes the time it is told to for each commit, and keeps where each was waited for."""
+    """Makes each commit take the configured time, and records the thread of each."""
 
     def __init__(self, connection: apsw.Connection, seconds: list[float]) -> None:
         self.on_the_loop: list[bool] = []
         self._seconds = seconds
-        connection.set_commit_hook(self._just_before_a_commit)
+        connection.set_commit_hook(self._before_commit)
 
-    def _just_before_a_commit(self) -> bool:
-        self.on_the_loop.append(_on_the_loop())
+    def _before_commit(self) -> bool:
+        self.on_the_loop.append(_statements_on_loop())
         Event().wait(self._seconds.pop(0))
-        return _GO_ON
+        return _CONTINUE
 
 
-async def test_after_a_long_commit_the_thread_does_the_next_and_after_a_short_one_the_loop(
+async def test_thread_commits_after_a_slow_commit_and_the_loop_after_a_fast_one(
     writer: Writer, connection: apsw.Connection, witness: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_MAX_INLINE_COMMIT_SECONDS", 0.1)
@@ -376,7 +370,7 @@ async def test_after_a_long_commit_the_thread_does_the_next_and_after_a_short_on
     assert disk.on_the_loop == [True, True, False, False, True]
 
 
-async def test_while_the_thread_commits_the_loop_goes_round_and_jobs_gather(
+async def test_loop_runs_and_collects_jobs_while_the_thread_commits(
     writer: Writer, connection: apsw.Connection, witness: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_MAX_INLINE_COMMIT_SECONDS", -1)
@@ -384,14 +378,14 @@ async def test_while_the_thread_commits_the_loop_goes_round_and_jobs_gather(
     committing, go_on = asyncio.Event(), Event()
     on_the_loop: list[bool] = []
 
-    def just_before_a_commit() -> bool:
-        on_the_loop.append(_on_the_loop())
+    def count_commit() -> bool:
+        on_the_loop.append(_statements_on_loop())
         loop.call_soon_threadsafe(committing.set)
-        # If this were the loop, nobody could let it go on.
-        assert _on_the_loop() or go_on.wait(30)
-        return _GO_ON
+        # If this ran on the event loop, it would never end.
+        assert _statements_on_loop() or go_on.wait(30)
+        return _CONTINUE
 
-    connection.set_commit_hook(just_before_a_commit)
+    connection.set_commit_hook(count_commit)
     first = writer.submit(_insert("first"))
     await committing.wait()
     futures = []
@@ -401,66 +395,66 @@ async def test_while_the_thread_commits_the_loop_goes_round_and_jobs_gather(
     assert not first.done()
     go_on.set()
     assert await _outcomes([first, *futures]) == ["first", *(f"thing {number}" for number in range(10))]
-    assert on_the_loop == [False, False], "one for the first, and one for all that gathered"
+    assert on_the_loop == [False, False], "one for the first job, and one for all later ones"
     assert len(_names(witness)) == 11
 
 
-async def test_a_long_job_runs_by_itself_and_not_on_the_loop(writer: Writer, connection: apsw.Connection) -> None:
+async def test_long_job_runs_alone_and_not_on_the_loop(writer: Writer, connection: apsw.Connection) -> None:
     statements = _watch_statements(connection).statements
-    futures = [writer.submit(_where(name), is_long=name.startswith("long")) for name in ("a", "b", "long", "c", "d")]
+    futures = [
+        writer.submit(_current_thread(name), is_long=name.startswith("long")) for name in ("a", "b", "long", "c", "d")
+    ]
     assert await _outcomes(futures) == [("a", True), ("b", True), ("long", False), ("c", True), ("d", True)]
     assert statements == ["begin immediate", "commit"] * 3
 
 
-async def test_while_a_long_job_runs_the_loop_goes_round(writer: Writer) -> None:
-    async with _held_up(writer):
-        # The job waits for us.
-        waiting = writer.submit(_where("next"))
+async def test_loop_runs_during_a_long_job(writer: Writer) -> None:
+    async with _busy(writer):
+        # The job waits for this test.
+        waiting = writer.submit(_current_thread("next"))
         await asyncio.sleep(0)
         assert not waiting.done()
     assert await waiting == ("next", True)
 
 
-async def test_a_job_that_fails_on_the_loop_is_found_out_in_the_thread(
-    writer: Writer, witness: apsw.Connection
-) -> None:
+async def test_job_that_fails_on_the_loop_is_identified_in_the_thread(writer: Writer, witness: apsw.Connection) -> None:
     runs: list[tuple[int, bool]] = []
 
     def job(number: int) -> Job:
         def run(db: apsw.Connection) -> int:
-            runs.append((number, _on_the_loop()))
+            runs.append((number, _statements_on_loop()))
             (_insert_and_fail if number == 2 else _insert)(f"thing {number}")(db)
             return number
 
         return run
 
     outcomes = await _outcomes([writer.submit(job(number)) for number in range(5)])
-    assert isinstance(outcomes[2], _OurFault)
+    assert isinstance(outcomes[2], _JobError)
     assert [*outcomes[:2], *outcomes[3:]] == [0, 1, 3, 4]
     assert _names(witness) == ["thing 0", "thing 1", "thing 3", "thing 4"]
     assert runs[:3] == [(0, True), (1, True), (2, True)]
     assert (2, False) in runs
-    assert runs.count((2, True)) == 1, "whoever failed there is not tried there again"
+    assert runs.count((2, True)) == 1, "a failed job is not retried on the loop"
 
 
-# Gathering
+# Collecting
 
 
 def _count_commits(connection: apsw.Connection) -> list[str]:
     commits: list[str] = []
 
-    def just_before_a_commit() -> bool:
+    def count_commit() -> bool:
         commits.append("a commit")
-        return _GO_ON
+        return _CONTINUE
 
-    connection.set_commit_hook(just_before_a_commit)
+    connection.set_commit_hook(count_commit)
     return commits
 
 
 @pytest.mark.parametrize(
-    ("longest", "commits"), [pytest.param(60, 1, id="as long as it takes"), pytest.param(0, 20, id="not at all")]
+    ("longest", "commits"), [pytest.param(60, 1, id="unlimited"), pytest.param(0, 20, id="not at all")]
 )
-async def test_jobs_of_several_turns_gather_as_long_as_the_first_may_wait(
+async def test_jobs_of_several_iterations_are_collected_up_to_the_wait_limit(
     writer: Writer, connection: apsw.Connection, monkeypatch: pytest.MonkeyPatch, longest: float, commits: int
 ) -> None:
     monkeypatch.setattr(module, "_MAX_COLLECT_SECONDS", longest)
@@ -474,21 +468,21 @@ async def test_jobs_of_several_turns_gather_as_long_as_the_first_may_wait(
     assert len(counted) == commits
 
 
-async def test_whoever_came_first_does_not_wait_while_others_keep_coming(
+async def test_first_job_does_not_wait_while_others_keep_coming(
     writer: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_MAX_BATCH", 1_000_000)
     monkeypatch.setattr(module, "_MAX_WAITING", 1_000_000)
-    first = writer.submit(_where("first"))
+    first = writer.submit(_current_thread("first"))
     turns = 0
     while not first.done():
         turns += 1
-        assert turns < 100_000, "it waited as long as others came"
-        writer.submit(_where("another"))
+        assert turns < 100_000, "it waited for all the others"
+        writer.submit(_current_thread("another"))
         await asyncio.sleep(0)
 
 
-async def test_a_batch_takes_no_job_after_its_time_and_the_rest_follow_in_order(
+async def test_batch_ends_after_its_time_and_the_rest_follow_in_order(
     writer: Writer, connection: apsw.Connection, witness: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_MAX_RUN_SECONDS", 0.004)
@@ -506,84 +500,82 @@ async def test_a_batch_takes_no_job_after_its_time_and_the_rest_follow_in_order(
 
     assert await _outcomes([writer.submit(slowly(number)) for number in range(10)]) == list(range(10))
     assert _names(witness) == [f"thing {number}" for number in range(10)]
-    assert 5 <= len(commits) <= 10, "no batch has time for a third"
+    assert 5 <= len(commits) <= 10, "a batch has no time for a third job"
 
 
 # The queue
 
 
-def _fill_the_queue(writer: Writer) -> list["asyncio.Future[Any]"]:
-    """Submit jobs until no more are taken."""
+def _fill_queue(writer: Writer) -> list["asyncio.Future[Any]"]:
+    """Submit jobs until the queue is full."""
     futures: list[asyncio.Future[Any]] = []
-    with pytest.raises(Rejection) as refused:  # noqa: PT012 - which one is refused is the question
+    with pytest.raises(Rejection) as error:  # noqa: PT012 - any call may fail
         while len(futures) < 1_000_000:
             futures.append(writer.submit(lambda db: db.execute("select 1").fetchall()))
-    assert refused.value.reason is Reason.UNAVAILABLE
-    assert refused.value.details == {"retryAfterSeconds": 1}
+    assert error.value.reason is Reason.UNAVAILABLE
+    assert error.value.details == {"retryAfterSeconds": 1}
     return futures
 
 
-async def test_a_full_queue_is_unavailable_until_it_has_room_again(writer: Writer) -> None:
-    async with _held_up(writer):
-        futures = _fill_the_queue(writer)
+async def test_full_queue_is_unavailable_until_jobs_finish(writer: Writer) -> None:
+    async with _busy(writer):
+        futures = _fill_queue(writer)
         assert len(futures) >= 1000
     assert await _outcomes(futures) == [[(1,)]] * len(futures)
     assert await writer.submit(lambda _: "room") == "room"
 
 
-async def test_those_who_no_longer_wait_take_no_room(writer: Writer) -> None:
-    async with _held_up(writer):
-        futures = _fill_the_queue(writer)
+async def test_cancelled_jobs_do_not_count_as_waiting(writer: Writer) -> None:
+    async with _busy(writer):
+        futures = _fill_queue(writer)
         for future in futures:
             future.cancel()
     await writer.submit(lambda _: None)
-    async with _held_up(writer):
-        again = _fill_the_queue(writer)
+    async with _busy(writer):
+        again = _fill_queue(writer)
         assert len(again) == len(futures)
     await _outcomes(again)
 
 
-async def test_those_who_no_longer_wait_do_no_harm_to_those_who_do(writer: Writer, witness: apsw.Connection) -> None:
-    async with _held_up(writer):
+async def test_cancelled_jobs_do_not_affect_others(writer: Writer, witness: apsw.Connection) -> None:
+    async with _busy(writer):
         futures = [writer.submit(_insert(f"thing {number}")) for number in range(10)]
         failing = [writer.submit(_insert_and_fail(f"fault {number}")) for number in range(2)]
         for future in (*futures[::2], failing[0]):
             future.cancel()
     outcomes = await _outcomes(futures)
     assert outcomes[1::2] == [f"thing {number}" for number in range(1, 10, 2)]
-    assert isinstance((await _outcomes(failing))[1], _OurFault)
+    assert isinstance((await _outcomes(failing))[1], _JobError)
     assert set(outcomes[1::2]) <= set(_names(witness))
 
 
 # Closing
 
 
-async def test_closing_finishes_what_was_accepted(writer: Writer, witness: apsw.Connection) -> None:
-    async with _held_up(writer):
+async def test_close_finishes_accepted_jobs(writer: Writer, witness: apsw.Connection) -> None:
+    async with _busy(writer):
         futures = [writer.submit(_insert(f"thing {number}")) for number in range(600)]
         closing = asyncio.create_task(writer.close())
         await asyncio.sleep(0)
-        with pytest.raises(Rejection) as refused:
+        with pytest.raises(Rejection) as error:
             writer.submit(_insert("too late"))
     await closing
     assert all(future.done() for future in futures)
-    assert refused.value.reason is Reason.UNAVAILABLE
+    assert error.value.reason is Reason.UNAVAILABLE
     assert _names(witness) == [f"thing {number}" for number in range(600)]
 
 
-async def test_closing_twice_is_fine(writer: Writer) -> None:
+async def test_closing_twice_succeeds(writer: Writer) -> None:
     await asyncio.gather(writer.close(), writer.close())
     await writer.close()
 
 
-async def test_a_failure_at_the_end_does_not_keep_the_writer_from_closing(
-    writer: Writer, witness: apsw.Connection
-) -> None:
-    async with _held_up(writer):
+async def test_failing_last_job_does_not_block_closing(writer: Writer, witness: apsw.Connection) -> None:
+    async with _busy(writer):
         futures = [writer.submit(_insert_and_fail("fault")), writer.submit(_insert("thing"))]
         closing = asyncio.create_task(writer.close())
     fault, thing = await _outcomes(futures)
     await closing
-    assert isinstance(fault, _OurFault)
+    assert isinstance(fault, _JobError)
     assert thing == "thing"
     assert _names(witness) == ["thing"]

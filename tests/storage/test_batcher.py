@@ -1,4 +1,4 @@
-"""The gatherer alone: what waits together goes together, and everyone gets an answer of their own."""
+"""The batcher alone: waiting calls run in one batch, and each gets its own result."""
 
 import asyncio
 import signal
@@ -22,8 +22,8 @@ class _Call(NamedTuple):
     fate: str = "done"
 
 
-class _OurFault(Exception):
-    """What a call raises that is wrong in itself."""
+class _CallError(Exception):
+    """An error of one call."""
 
 
 def _result(call: _Call) -> str:
@@ -31,28 +31,28 @@ def _result(call: _Call) -> str:
 
 
 class _Database:
-    """Runs all of a batch or nothing; it takes a while, and `answers` may hold it up for longer."""
+    """Runs a batch completely or not at all. It runs until `may_finish` is set."""
 
     def __init__(self) -> None:
         self.batches: list[list[_Call]] = []
-        self.at_once = 0
-        self.most_at_once = 0
-        self.answers = asyncio.Event()
-        self.answers.set()
+        self.running = 0
+        self.max_running = 0
+        self.may_finish = asyncio.Event()
+        self.may_finish.set()
         self.turns = 1
 
     async def run(self, batch: Sequence[_Call]) -> list[str]:
         self.batches.append([*batch])
-        self.at_once += 1
-        self.most_at_once = max(self.most_at_once, self.at_once)
-        await _turns(self.turns)
-        await self.answers.wait()
-        self.at_once -= 1
+        self.running += 1
+        self.max_running = max(self.max_running, self.running)
+        await _iterate_loop(self.turns)
+        await self.may_finish.wait()
+        self.running -= 1
         fates = {call.fate for call in batch}
         if "unavailable" in fates:
             raise unavailable("The database is not responding.")
         if "fault" in fates:
-            raise _OurFault
+            raise _CallError
         return [_result(call) for call in batch]
 
 
@@ -71,26 +71,26 @@ def calls(database: _Database) -> _Calls:
 
 
 @pytest.fixture
-def single_calls(database: _Database) -> _Calls:
+def conflicting_calls(database: _Database) -> _Calls:
     return Batcher(
         database.run, group_key=lambda call: call.kind, conflict_key=lambda call: call.name, max_concurrent=2
     )
 
 
-async def _turns(count: int = 20) -> None:
-    """Let everyone do what can be done without the database."""
+async def _iterate_loop(count: int = 20) -> None:
+    """Let all tasks run as far as they can without the database."""
     for _ in range(count):
         await asyncio.sleep(0)
 
 
-async def _submit(calls: _Calls, given: Iterable[_Call]) -> _Tasks:
-    tasks = [asyncio.create_task(calls.submit(call)) for call in given]
-    await _turns()
+async def _submit(calls: _Calls, submitted: Iterable[_Call]) -> _Tasks:
+    tasks = [asyncio.create_task(calls.submit(call)) for call in submitted]
+    await _iterate_loop()
     return tasks
 
 
-async def _ended(tasks: Iterable["asyncio.Task[Any]"]) -> None:
-    """Wait for them. Nothing here takes time, so whoever has not ended after many turns would wait for ever."""
+async def _wait_for(tasks: Iterable["asyncio.Task[Any]"]) -> None:
+    """Wait for the tasks. They need no time, so a task that isn't done after many iterations would never end."""
     for _ in range(2000):
         if all(task.done() for task in tasks):
             return
@@ -99,194 +99,190 @@ async def _ended(tasks: Iterable["asyncio.Task[Any]"]) -> None:
 
 
 async def _outcomes(tasks: _Tasks) -> list[Any]:
-    """What each call gave or raised."""
-    await _ended(tasks)
+    """Return the result or the exception of each call."""
+    await _wait_for(tasks)
     return await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @asynccontextmanager
-async def _held_up(calls: _Calls, database: _Database) -> AsyncIterator[None]:
-    """While inside, the database is busy with as many batches as it is given, and whatever is submitted waits."""
-    database.answers.clear()
+async def _busy(calls: _Calls, database: _Database) -> AsyncIterator[None]:
+    """Keep the database busy with as many batches as allowed, so that submitted calls wait."""
+    database.may_finish.clear()
     busy = [*await _submit(calls, [_Call(-1)]), *await _submit(calls, [_Call(-2, name=1)])]
     assert database.batches == [[_Call(-1)], [_Call(-2, name=1)]]
     database.batches.clear()
     yield
-    database.answers.set()
+    database.may_finish.set()
     await _outcomes(busy)
 
 
-# Together
+# Batches
 
 
-async def test_a_call_alone_is_run_at_once(calls: _Calls, database: _Database) -> None:
+async def test_single_call_runs_immediately(calls: _Calls, database: _Database) -> None:
     assert await calls.submit(_Call(1)) == "1 is done"
     assert database.batches == [[_Call(1)]]
 
 
-async def test_what_waits_goes_together_and_each_gets_its_own(calls: _Calls, database: _Database) -> None:
-    given = [_Call(number) for number in range(100)]
-    async with _held_up(calls, database):
-        tasks = await _submit(calls, given)
-        assert database.batches == [], "more was begun than may be on its way"
-    assert await _outcomes(tasks) == [_result(call) for call in given]
-    assert database.batches == [given]
+async def test_waiting_calls_run_together_and_each_gets_its_result(calls: _Calls, database: _Database) -> None:
+    submitted = [_Call(number) for number in range(100)]
+    async with _busy(calls, database):
+        tasks = await _submit(calls, submitted)
+        assert database.batches == [], "too many batches run"
+    assert await _outcomes(tasks) == [_result(call) for call in submitted]
+    assert database.batches == [submitted]
 
 
-async def test_a_batch_is_no_larger_than_256(calls: _Calls, database: _Database) -> None:
-    given = [_Call(number) for number in range(1000)]
-    async with _held_up(calls, database):
-        tasks = await _submit(calls, given)
-    assert await _outcomes(tasks) == [_result(call) for call in given]
+async def test_batch_has_at_most_256_calls(calls: _Calls, database: _Database) -> None:
+    submitted = [_Call(number) for number in range(1000)]
+    async with _busy(calls, database):
+        tasks = await _submit(calls, submitted)
+    assert await _outcomes(tasks) == [_result(call) for call in submitted]
     assert [len(batch) for batch in database.batches] == [256, 256, 256, 232]
-    assert [call for batch in database.batches for call in batch] == given
+    assert [call for batch in database.batches for call in batch] == submitted
 
 
-async def test_two_batches_are_on_their_way_at_once_and_no_more(calls: _Calls, database: _Database) -> None:
-    async with _held_up(calls, database):
+async def test_at_most_two_batches_run_concurrently(calls: _Calls, database: _Database) -> None:
+    async with _busy(calls, database):
         tasks = await _submit(calls, [_Call(number) for number in range(2000)])
     await _outcomes(tasks)
-    assert database.most_at_once == 2
+    assert database.max_running == 2
 
 
-async def test_only_what_is_alike_goes_together_and_the_others_keep_their_places(
+async def test_only_calls_of_one_group_run_together_and_the_others_keep_their_order(
     calls: _Calls, database: _Database
 ) -> None:
-    given = [_Call(number, kind=number % 3) for number in range(9)]
-    async with _held_up(calls, database):
-        tasks = await _submit(calls, given)
-    assert await _outcomes(tasks) == [_result(call) for call in given]
+    submitted = [_Call(number, kind=number % 3) for number in range(9)]
+    async with _busy(calls, database):
+        tasks = await _submit(calls, submitted)
+    assert await _outcomes(tasks) == [_result(call) for call in submitted]
     assert [[call.number for call in batch] for batch in database.batches] == [[0, 3, 6], [1, 4, 7], [2, 5, 8]]
 
 
-async def test_what_is_single_never_goes_twice_in_one_batch(single_calls: _Calls, database: _Database) -> None:
-    given = [_Call(number, name=number // 3) for number in range(9)]
-    async with _held_up(single_calls, database):
-        tasks = await _submit(single_calls, given)
-    assert await _outcomes(tasks) == [_result(call) for call in given]
+async def test_conflicting_calls_never_share_a_batch(conflicting_calls: _Calls, database: _Database) -> None:
+    submitted = [_Call(number, name=number // 3) for number in range(9)]
+    async with _busy(conflicting_calls, database):
+        tasks = await _submit(conflicting_calls, submitted)
+    assert await _outcomes(tasks) == [_result(call) for call in submitted]
     assert [[call.number for call in batch] for batch in database.batches] == [[0, 3, 6], [1, 4, 7], [2, 5, 8]]
 
 
-async def test_equal_calls_are_calls_of_their_own(calls: _Calls, database: _Database) -> None:
-    async with _held_up(calls, database):
+async def test_equal_calls_have_separate_results(calls: _Calls, database: _Database) -> None:
+    async with _busy(calls, database):
         tasks = await _submit(calls, [_Call(1), _Call(1), _Call(1)])
     assert await _outcomes(tasks) == ["1 is done"] * 3
     assert database.batches == [[_Call(1)] * 3]
 
 
-# One after the other
+# Sequential calls
 
 
-async def test_whoever_has_an_answer_may_call_again_at_once(calls: _Calls, database: _Database) -> None:
-    """Both batches end in the same turn here, and nobody else comes to set the gatherer going."""
+async def test_caller_can_call_again_immediately_after_a_result(calls: _Calls, database: _Database) -> None:
+    """Both batches end in the same iteration, and no other call starts the batcher."""
 
     async def call_twice() -> str:
         await calls.submit(_Call(1))
         return await calls.submit(_Call(3))
 
-    database.answers.clear()
+    database.may_finish.clear()
     twice = asyncio.create_task(call_twice())
-    await _turns()
+    await _iterate_loop()
     once = await _submit(calls, [_Call(2)])
-    database.answers.set()
+    database.may_finish.set()
     assert await _outcomes([twice, *once]) == ["3 is done", "2 is done"]
     assert database.batches == [[_Call(1)], [_Call(2)], [_Call(3)]]
 
 
-# Faults
+# Failing calls
 
 
-async def test_one_faulty_call_does_not_hurt_the_others(calls: _Calls, database: _Database) -> None:
-    given = [_Call(number, fate="fault" if number == 3 else "done") for number in range(6)]
-    async with _held_up(calls, database):
-        tasks = await _submit(calls, given)
+async def test_failing_call_does_not_affect_others(calls: _Calls, database: _Database) -> None:
+    submitted = [_Call(number, fate="fault" if number == 3 else "done") for number in range(6)]
+    async with _busy(calls, database):
+        tasks = await _submit(calls, submitted)
     outcomes = await _outcomes(tasks)
-    assert isinstance(outcomes.pop(3), _OurFault)
+    assert isinstance(outcomes.pop(3), _CallError)
     assert outcomes == [f"{number} is done" for number in (0, 1, 2, 4, 5)]
-    assert database.batches == [given, *([call] for call in given)]
+    assert database.batches == [submitted, *([call] for call in submitted)]
 
 
-async def test_a_faulty_call_alone_is_not_repeated(calls: _Calls, database: _Database) -> None:
-    with pytest.raises(_OurFault):
+async def test_failing_single_call_is_not_retried(calls: _Calls, database: _Database) -> None:
+    with pytest.raises(_CallError):
         await calls.submit(_Call(1, fate="fault"))
     assert len(database.batches) == 1
 
 
-async def test_that_the_database_is_away_is_told_to_all_and_nothing_is_repeated(
-    calls: _Calls, database: _Database
-) -> None:
-    given = [_Call(number, fate="unavailable" if number == 3 else "done") for number in range(6)]
-    async with _held_up(calls, database):
-        tasks = await _submit(calls, given)
+async def test_database_failure_is_raised_to_all_and_not_retried(calls: _Calls, database: _Database) -> None:
+    submitted = [_Call(number, fate="unavailable" if number == 3 else "done") for number in range(6)]
+    async with _busy(calls, database):
+        tasks = await _submit(calls, submitted)
     assert [outcome.reason for outcome in await _outcomes(tasks)] == [Reason.UNAVAILABLE] * 6
-    assert database.batches == [given]
+    assert database.batches == [submitted]
 
 
-async def test_after_a_fault_all_is_well_again(calls: _Calls) -> None:
+async def test_batcher_works_after_a_failure(calls: _Calls) -> None:
     for fate in ("fault", "unavailable"):
         await _outcomes(await _submit(calls, [_Call(number, fate=fate) for number in range(3)]))
         assert await calls.submit(_Call(1)) == "1 is done"
 
 
-# Those who no longer wait
+# Cancelled calls
 
 
-async def test_what_nobody_waits_for_any_more_is_not_run(calls: _Calls, database: _Database) -> None:
-    async with _held_up(calls, database):
+async def test_cancelled_call_is_not_run(calls: _Calls, database: _Database) -> None:
+    async with _busy(calls, database):
         tasks = await _submit(calls, [_Call(number) for number in range(6)])
         for task in tasks[::2]:
             task.cancel()
-        await _turns()
+        await _iterate_loop()
     assert (await _outcomes(tasks))[1::2] == [f"{number} is done" for number in (1, 3, 5)]
     assert database.batches == [[_Call(1), _Call(3), _Call(5)]]
 
 
-async def test_nothing_is_run_if_nobody_waits(calls: _Calls, database: _Database) -> None:
-    async with _held_up(calls, database):
+async def test_nothing_runs_if_all_calls_are_cancelled(calls: _Calls, database: _Database) -> None:
+    async with _busy(calls, database):
         tasks = await _submit(calls, [_Call(0), _Call(1, kind=1), _Call(2), _Call(3, kind=2)])
         for task in tasks[:3]:
             task.cancel()
-        await _turns()
+        await _iterate_loop()
     assert (await _outcomes(tasks))[3] == "3 is done"
     assert database.batches == [[_Call(3, kind=2)]]
 
 
 @pytest.mark.parametrize("fate", ["done", "fault", "unavailable"])
-async def test_whoever_goes_while_the_batch_is_on_its_way_hurts_nobody(
-    calls: _Calls, database: _Database, fate: str
-) -> None:
-    database.answers.clear()
+async def test_cancellation_during_a_batch_affects_no_other_call(calls: _Calls, database: _Database, fate: str) -> None:
+    database.may_finish.clear()
     tasks = await _submit(calls, [_Call(0), _Call(1, fate=fate), _Call(2)])
     for task in tasks[:2]:
         task.cancel()
-    await _turns()
-    database.answers.set()
+    await _iterate_loop()
+    database.may_finish.set()
     outcome = (await _outcomes(tasks))[2]
     assert isinstance(outcome, Rejection) if fate == "unavailable" else outcome == "2 is done"
     assert await calls.submit(_Call(3)) == "3 is done"
 
 
-# Too many
+# Overload
 
 
-async def test_too_many_that_wait_are_turned_away_until_there_is_room_again(calls: _Calls, database: _Database) -> None:
-    async with _held_up(calls, database):
+async def test_too_many_waiting_calls_are_rejected_until_some_finish(calls: _Calls, database: _Database) -> None:
+    async with _busy(calls, database):
         tasks = await _submit(calls, [_Call(number) for number in range(4096)])
         for number in range(3):
-            with pytest.raises(Rejection) as refused:
+            with pytest.raises(Rejection) as error:
                 await calls.submit(_Call(5000 + number))
-            assert refused.value.reason is Reason.UNAVAILABLE
-            assert refused.value.details == {"retryAfterSeconds": 1}
+            assert error.value.reason is Reason.UNAVAILABLE
+            assert error.value.details == {"retryAfterSeconds": 1}
     assert await _outcomes(tasks) == [f"{number} is done" for number in range(4096)]
     assert await calls.submit(_Call(1)) == "1 is done"
 
 
-async def test_those_who_no_longer_wait_take_no_room(calls: _Calls, database: _Database) -> None:
-    async with _held_up(calls, database):
+async def test_cancelled_calls_do_not_count_as_waiting(calls: _Calls, database: _Database) -> None:
+    async with _busy(calls, database):
         for task in await _submit(calls, [_Call(number) for number in range(4096)]):
             task.cancel()
-        await _turns()
-    async with _held_up(calls, database):
+        await _iterate_loop()
+    async with _busy(calls, database):
         tasks = await _submit(calls, [_Call(number) for number in range(4096)])
     assert await _outcomes(tasks) == [f"{number} is done" for number in range(4096)]
 
@@ -294,28 +290,28 @@ async def test_those_who_no_longer_wait_take_no_room(calls: _Calls, database: _D
 # Closing
 
 
-async def test_closing_finishes_what_was_accepted(calls: _Calls, database: _Database) -> None:
-    async with _held_up(calls, database):
+async def test_close_finishes_accepted_calls(calls: _Calls, database: _Database) -> None:
+    async with _busy(calls, database):
         fates = {7: "fault", 599: "unavailable"}
         tasks = await _submit(calls, [_Call(number, fate=fates.get(number, "done")) for number in range(600)])
         closing = asyncio.create_task(calls.close())
-        await _turns()
+        await _iterate_loop()
         assert not closing.done()
-    await _ended([closing])
+    await _wait_for([closing])
     assert all(task.done() for task in tasks)
     outcomes = await _outcomes(tasks)
     assert outcomes[:7] == [f"{number} is done" for number in range(7)]
-    assert isinstance(outcomes[7], _OurFault)
+    assert isinstance(outcomes[7], _CallError)
     assert isinstance(outcomes[599], Rejection)
 
 
-async def test_close_right_after_the_last_result_ends(calls: _Calls) -> None:
-    """The task that ran the call is done then, and the event loop has not run its callbacks yet."""
+async def test_close_right_after_the_last_result_returns(calls: _Calls) -> None:
+    """The task of the call is done, and the event loop has not run its callbacks yet."""
 
     def fail(*_: object) -> None:
         raise AssertionError("close never yields to the event loop")
 
-    # A loop that never yields can only be stopped from outside of the event loop.
+    # Only another thread can stop a loop that never yields.
     before = signal.signal(signal.SIGALRM, fail)
     signal.alarm(20)
     try:
@@ -326,13 +322,13 @@ async def test_close_right_after_the_last_result_ends(calls: _Calls) -> None:
         signal.signal(signal.SIGALRM, before)
 
 
-async def test_closing_without_anything_to_do_ends_at_once(calls: _Calls) -> None:
+async def test_close_without_calls_returns_immediately(calls: _Calls) -> None:
     await asyncio.gather(calls.close(), calls.close())
     assert await calls.submit(_Call(1)) == "1 is done"
     await calls.close()
 
 
-# Whatever comes
+# Random calls
 
 _some_calls = st.lists(
     st.tuples(st.integers(0, 2), st.integers(0, 3), st.sampled_from(["done"] * 8 + ["fault", "unavailable"])),
@@ -343,10 +339,10 @@ _some_calls = st.lists(
 
 @settings(deadline=None, max_examples=150)
 @given(callers=st.lists(_some_calls, max_size=12), turns=st.integers(0, 3), pauses=st.integers(0, 3))
-async def test_everyone_gets_an_answer_of_their_own_whatever_comes(
+async def test_each_call_gets_its_own_result(
     callers: list[list[tuple[int, int, str]]], turns: int, pauses: int
 ) -> None:
-    """Callers who each make one call after the other, some of them faulty."""
+    """Callers make sequential calls, and some of them fail."""
     database = _Database()
     database.turns = turns
     calls = Batcher(
@@ -354,20 +350,22 @@ async def test_everyone_gets_an_answer_of_their_own_whatever_comes(
     )
     outcomes: dict[_Call, Any] = {}
 
-    async def call_on(caller: int, given: list[tuple[int, int, str]]) -> None:
-        for place, (kind, name, fate) in enumerate(given):
+    async def call_repeatedly(caller: int, submitted: list[tuple[int, int, str]]) -> None:
+        for place, (kind, name, fate) in enumerate(submitted):
             call = _Call(100 * caller + place, kind, name, fate)
             (outcomes[call],) = await asyncio.gather(calls.submit(call), return_exceptions=True)
-            await _turns(pauses if caller % 2 else 0)
+            await _iterate_loop(pauses if caller % 2 else 0)
 
-    await _ended([asyncio.create_task(call_on(caller, given)) for caller, given in enumerate(callers)])
+    await _wait_for(
+        [asyncio.create_task(call_repeatedly(caller, submitted)) for caller, submitted in enumerate(callers)]
+    )
     await calls.close()
 
     for batch in database.batches:
         assert 1 <= len(batch) <= 256
         assert len({call.kind for call in batch}) == 1
         assert len({call.name for call in batch}) == len(batch)
-    assert database.most_at_once <= 2
+    assert database.max_running <= 2
     assert set(outcomes) == {call for batch in database.batches for call in batch}
     runs = Counter(call for batch in database.batches for call in batch)
     for call, outcome in outcomes.items():
@@ -377,45 +375,45 @@ async def test_everyone_gets_an_answer_of_their_own_whatever_comes(
             assert isinstance(outcome, Rejection)
             assert runs[call] == 1
         else:
-            assert isinstance(outcome, _OurFault) if call.fate == "fault" else outcome == _result(call)
+            assert isinstance(outcome, _CallError) if call.fate == "fault" else outcome == _result(call)
             assert runs[call] == (2 if "fault" in fates and len(together) > 1 else 1)
 
 
-async def test_large_calls_travel_in_small_batches(database: _Database) -> None:
-    """One that is larger than a batch may be goes alone."""
+async def test_large_calls_run_in_small_batches(database: _Database) -> None:
+    """A call larger than a batch runs alone."""
     million = 2**20
     calls: _Calls = Batcher(
         database.run, group_key=lambda call: call.kind, size=lambda call: call.name * million, max_concurrent=1
     )
-    async with _held_up_by_one(calls, database):
+    async with _busy_with_one(calls, database):
         tasks = await _submit(calls, [_Call(number, name=size) for number, size in enumerate([1, 2, 1, 1, 5, 4])])
     assert await _outcomes(tasks) == [f"{number} is done" for number in range(6)]
     assert [[call.number for call in batch] for batch in database.batches] == [[0, 1, 2], [3], [4], [5]]
 
 
-async def test_too_many_bytes_are_refused(database: _Database) -> None:
+async def test_too_many_waiting_bytes_are_rejected(database: _Database) -> None:
     calls: _Calls = Batcher(database.run, group_key=lambda call: call.kind, size=lambda _: 2**25, max_concurrent=1)
-    async with _held_up_by_one(calls, database):
+    async with _busy_with_one(calls, database):
         tasks = await _submit(calls, [_Call(number) for number in range(4)])
     outcomes = await _outcomes(tasks)
     assert [isinstance(outcome, Rejection) for outcome in outcomes] == [False, False, False, True]
 
 
-async def test_what_may_have_happened_is_not_run_again(database: _Database) -> None:
+async def test_batch_that_may_have_run_is_not_retried(database: _Database) -> None:
     calls: _Calls = Batcher(
         database.run, group_key=lambda call: call.kind, rolled_back_on=LookupError, max_concurrent=1
     )
-    async with _held_up_by_one(calls, database):
+    async with _busy_with_one(calls, database):
         tasks = await _submit(calls, [_Call(0), _Call(1, fate="fault"), _Call(2)])
-    assert all(isinstance(outcome, _OurFault) for outcome in await _outcomes(tasks))
+    assert all(isinstance(outcome, _CallError) for outcome in await _outcomes(tasks))
     assert len(database.batches) == 1
 
 
 @asynccontextmanager
-async def _held_up_by_one(calls: _Calls, database: _Database) -> AsyncIterator[None]:
-    database.answers.clear()
+async def _busy_with_one(calls: _Calls, database: _Database) -> AsyncIterator[None]:
+    database.may_finish.clear()
     busy = await _submit(calls, [_Call(-1)])
     database.batches.clear()
     yield
-    database.answers.set()
+    database.may_finish.set()
     await _outcomes(busy)

@@ -1,4 +1,4 @@
-"""A database as it is after eight busy days, filled by a few statements with what `tests.contract.values` names."""
+"""Fills a database with the data of eight busy days, by a few statements. Names are in `tests.contract.values`."""
 
 from datetime import timedelta
 from typing import Final, NamedTuple
@@ -9,14 +9,14 @@ from tests.contract.values import DAY, END, MINUTE, NOW, START, key
 from tickover.api.timestamps import Instant, to_micros
 
 BUSY: Final = "busy@example.test"
-"""An address to which a letter was sent in each of the last thirty minutes."""
+"""An address that received an email in each of the last thirty minutes."""
 DAYS: Final = 8
 COLLECTOR: Final = 900_000_000
-"""A user with more clocks of each of the last days than there are on any page."""
+"""A user with more clocks on each day than fit on a page."""
 COLLECTED_A_DAY: Final = 400
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
-# As values.key and values.digest make them.
+# The same as values.key and values.digest.
 _FUNCTIONS = """
     create or replace function pg_temp.key_of(millis bigint, number bigint) returns uuid language sql immutable as $$
       select (lpad(to_hex(millis), 12, '0') || '700080' || lpad(to_hex(number), 14, '0'))::uuid $$;
@@ -27,22 +27,23 @@ _FUNCTIONS = """
 
 _CLOCKS = """
     insert into clocks
-    select born / {day} % 10, pg_temp.key_of(born, number), pg_temp.key_of({users_born}, number % {users}),
+    select created_at / {day} % 10, pg_temp.key_of(created_at, number),
+      pg_temp.key_of({users_created_at}, number % {users}),
       {start}, {start}, {end}
-    from (select number, {now} - ({clocks} - number) * {step} as born
-      from generate_series(1::bigint, {clocks}) as number) as given"""
-# Ten days have ten slots, so these share theirs with those of today.
-_FORGOTTEN_CLOCKS = """
+    from (select number, {now} - ({clocks} - number) * {step} as created_at
+      from generate_series(1::bigint, {clocks}) as number) as input"""
+# Ten days have ten slots, so these share the slot of today.
+_OVERDUE_CLOCKS = """
     insert into clocks
-    select {now} / {day} % 10, pg_temp.key_of({now} - 10 * {day}, number), pg_temp.key_of({users_born}, 0),
+    select {now} / {day} % 10, pg_temp.key_of({now} - 10 * {day}, number), pg_temp.key_of({users_created_at}, 0),
       {start}, {start}, {end}
-    from generate_series(1::bigint, {forgotten}) as number"""
+    from generate_series(1::bigint, {overdue}) as number"""
 _COLLECTED_CLOCKS = """
     insert into clocks
     select ({now} / {day} - age) % 10, pg_temp.key_of({now} - age * {day}, number),
-      pg_temp.key_of({users_born}, {collector}), {start}, {start}, {end}
+      pg_temp.key_of({users_created_at}, {collector}), {start}, {start}, {end}
     from generate_series(0, 7) as age, generate_series({collector}, {collector} + {collected} - 1) as number"""
-# For one in ten clocks, and for all that the collector has of today; those of the first days have expired.
+# For every tenth clock, and for all clocks of the collector from today. The clocks of the first days have expired.
 _CREATIONS = """
     insert into creations
     select pg_temp.digest_of(number), pg_temp.digest_of(0), pg_temp.key_of({now} - ({clocks} - number) * {step}, number)
@@ -51,21 +52,21 @@ _CREATIONS = """
     from generate_series({collector}::bigint, {collector} + {collected} - 1) as number"""
 _SCHEDULES = "insert into schedules select slot, key, '\\x00' from clocks"
 _USERS = """
-    insert into users select pg_temp.key_of({users_born}, number), pg_temp.address_of(number), 0
+    insert into users select pg_temp.key_of({users_created_at}, number), pg_temp.address_of(number), 0
     from generate_series(0::bigint, {users} - 1) as number"""
-# Those of a month, of which the first have expired.
+# Tokens of a month. The first ones have expired.
 _TOKENS = """
-    insert into tokens select pg_temp.digest_of(number), pg_temp.key_of({users_born}, number),
+    insert into tokens select pg_temp.digest_of(number), pg_temp.key_of({users_created_at}, number),
       ({now} + (number - {users} / 4) * 30 * {day} / {users}) * 1000
     from generate_series(0::bigint, {users} - 1) as number"""
-# In turn a code and a link; the last of them are fresh.
-_LETTERS = """
+# Alternately a code and a link. The last ones are new.
+_EMAILS = """
     insert into login_sends (digest, email, kind, sent_at, expires_at, network)
     select pg_temp.digest_of(number), pg_temp.address_of(number), (array['CODE', 'LINK'])[1 + number % 2],
       sent_at, sent_at + {an_hour}, 'a network'
     from (select number, ({now} - ({users} - number) * {days} * {day} / {users}) * 1000 as sent_at
-      from generate_series(0::bigint, {users} - 1) as number) as given"""
-_BUSY_LETTERS = """
+      from generate_series(0::bigint, {users} - 1) as number) as input"""
+_BUSY_EMAILS = """
     insert into login_sends (digest, email, kind, sent_at, expires_at, network)
     select pg_temp.digest_of(-number), '{busy}', 'CODE', ({now} - number * {minute}) * 1000, 0, 'a network'
     from generate_series(1::bigint, 30) as number"""
@@ -74,15 +75,15 @@ _FAILURES = """
     from generate_series(0::bigint, {users} - 1) as number"""
 
 
-class Crowd(NamedTuple):
-    """So many clocks, numbered from 1, each born a moment after the one before, and the last one now.
+class BulkData(NamedTuple):
+    """Clocks numbered from 1, created at equal intervals, the last one now.
 
-    One in ten was created with a key of its own number. For ten of them there is one user, numbered from 0, with an
-    address, a token, a letter and failures; and there is the collector.
+    Every tenth clock was created with an idempotency key of its number. For every ten clocks there is one user,
+    numbered from 0, with an address, a token, an email and failures. There is also the collector.
     """
 
     clocks: int
-    forgotten: int = 0
+    overdue: int = 0
     """Clocks that should have been swept days ago."""
 
     @property
@@ -97,12 +98,12 @@ class Crowd(NamedTuple):
         return key(number, NOW - (self.clocks - number) * self._step)
 
     async def fill(self, connection: asyncpg.Connection) -> None:
-        """Write the rows. What the server believes to know of them stays as it was."""
+        """Write the rows. The server's statistics are not updated."""
         numbers = {
             "clocks": self.clocks,
-            "forgotten": self.forgotten,
+            "overdue": self.overdue,
             "users": self.users,
-            "users_born": _millis(NOW - DAY),
+            "users_created_at": _millis(NOW - DAY),
             "now": _millis(NOW),
             "an_hour": 3_600_000_000,
             "minute": MINUTE // _MILLISECOND,
@@ -116,29 +117,29 @@ class Crowd(NamedTuple):
             "collected": COLLECTED_A_DAY,
         }
         await connection.execute(_FUNCTIONS)
-        clocks = (_CLOCKS, _FORGOTTEN_CLOCKS, _COLLECTED_CLOCKS, _SCHEDULES, _CREATIONS)
-        for rows in (*clocks, _USERS, _TOKENS, _LETTERS, _BUSY_LETTERS, _FAILURES):
+        clocks = (_CLOCKS, _OVERDUE_CLOCKS, _COLLECTED_CLOCKS, _SCHEDULES, _CREATIONS)
+        for rows in (*clocks, _USERS, _TOKENS, _EMAILS, _BUSY_EMAILS, _FAILURES):
             await connection.execute(rows.format(**numbers))
 
 
-async def keep_many(connection: asyncpg.Connection, born: Instant, count: int, owner: int = 1) -> None:
-    """Clocks of one user, numbered from 1, all born at the same moment."""
-    millis, owners_millis, day = _millis(born), _millis(NOW - DAY), DAY // _MILLISECOND
+async def insert_clocks(connection: asyncpg.Connection, created_at: Instant, count: int, owner: int = 1) -> None:
+    """Insert clocks of one user, numbered from 1, all created at the same time."""
+    millis, owners_millis, day = _millis(created_at), _millis(NOW - DAY), DAY // _MILLISECOND
     await connection.execute(
         f"""{_FUNCTIONS};
-        with kept as (
+        with inserted as (
           insert into clocks
           select {millis // day % 10}, pg_temp.key_of({millis}, number), pg_temp.key_of({owners_millis}, {owner}),
             {to_micros(START)}, {to_micros(START)}, {to_micros(END)}
           from generate_series(1::bigint, {count}) as number
           returning slot, key
         )
-        insert into schedules select slot, key, 'schedule' from kept"""
+        insert into schedules select slot, key, 'schedule' from inserted"""
     )
 
 
 def address(number: int) -> str:
-    """Of a user of the crowd."""
+    """Return the address of a user."""
     return f"user-{number}@example.test"
 
 

@@ -1,6 +1,6 @@
-"""A PostgreSQL store that tells how each of its statements was carried out, those inside of functions too.
+"""A PostgreSQL store that records the plan of each statement, including those in functions.
 
-The server's own auto_explain tells it, on the very connections that the store uses.
+It uses the server's auto_explain on the store's own connections.
 """
 
 import json
@@ -26,16 +26,16 @@ _EXPLAIN: Final = {
     "client_min_messages": "log",
 }
 
-_TINY: Final = {"server_keys", "schema_version"}
-"""Tables of a few rows, whatever happens; to read them whole is the best that can be done."""
-_FEW_ROWS: Final = 250
-"""A sweep takes 200."""
-_FEW_BLOCKS: Final = 40
-"""To find one row among millions takes four. A function may have to be looked up besides."""
+_SMALL_TABLES: Final = {"server_keys", "schema_version"}
+"""Tables that always have only a few rows. A full scan is best for them."""
+_MAX_ROWS: Final = 250
+"""A sweep reads 200."""
+_MAX_BLOCKS: Final = 40
+"""To find one row among millions takes four, and a function may have to be looked up too."""
 
 
 class Statement(NamedTuple):
-    """A statement that was carried out, and how."""
+    """A statement and its plan."""
 
     text: str
     plan: dict[str, Any]
@@ -46,81 +46,81 @@ class Statement(NamedTuple):
 
     @property
     def tables(self) -> set[str]:
-        """Those of ours that it has to do with."""
+        """Return the store's tables in the plan."""
         return {_table(node) for node in _nodes(self.plan)} - {""}
 
-    def troubles(self) -> list[str]:
-        """What takes longer the more rows there are."""
-        found = [trouble for node in _nodes(self.plan) for trouble in _troubles(node)]
-        return [f"{trouble}: {' '.join(self.text.split())}" for trouble in found]
+    def problems(self) -> list[str]:
+        """Return the parts of the plan that take longer if there are more rows."""
+        found = [problem for node in _nodes(self.plan) for problem in _problems(node)]
+        return [f"{problem}: {' '.join(self.text.split())}" for problem in found]
 
 
 def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The steps of a plan, those that were not needed this time included."""
+    """Yield all nodes of a plan, including those that were not executed."""
     yield plan
     for below in plan.get("Plans", ()):
         yield from _nodes(below)
 
 
 def _table(node: dict[str, Any]) -> str:
-    """The table of ours that it reads or writes, if it does."""
+    """Return the store's table that the node reads or writes, or an empty string."""
     table: str = node.get("Relation Name", "")
     return "" if table.startswith("pg_") else table
 
 
-def _troubles(node: dict[str, Any]) -> Iterator[str]:
+def _problems(node: dict[str, Any]) -> Iterator[str]:
     kind, table = node["Node Type"], _table(node)
     if node.get("Disk Usage") or node.get("Sort Space Type") == "Disk" or node.get("Hash Batches", 1) > 1:
         yield f"{kind} on disk"
-    if not table or table in _TINY or kind == "ModifyTable":
+    if not table or table in _SMALL_TABLES or kind == "ModifyTable":
         return
     if kind == "Seq Scan":
         yield f"the whole of {table} is read"
-    # Rows are for each time that it was done, and blocks for all of them.
+    # Rows are for one loop, and blocks for all loops.
     rows, times = node["Actual Rows"], node["Actual Loops"]
     unwanted = sum(value for name, value in node.items() if name.startswith("Rows Removed by"))
     blocks = node["Shared Hit Blocks"] + node["Shared Read Blocks"]
-    if rows > _FEW_ROWS:
+    if rows > _MAX_ROWS:
         yield f"{rows:.0f} rows of {table}"
-    if unwanted > _FEW_ROWS:
+    if unwanted > _MAX_ROWS:
         yield f"{unwanted:.0f} rows of {table} that were not wanted"
-    if blocks > _FEW_BLOCKS * times * (1 + rows):
+    if blocks > _MAX_BLOCKS * times * (1 + rows):
         yield f"{blocks} blocks of {table}"
 
 
-class _Told(asyncpg.Connection):
-    """Listens to the server. A listener of the driver's own kind would be gone with the next return to the pool."""
+class _LoggingConnection(asyncpg.Connection):
+    """Reads the server's log messages. The driver would drop a log listener when the connection returns to the pool."""
 
     statements: list[Statement]
 
     def _process_log_message(self, fields: dict[str, str], last_query: str) -> None:
         _, found, plan = fields["M"].partition("plan:\n")
         if found:
-            told = json.loads(plan)
-            self.statements.append(Statement(told["Query Text"], told["Plan"]))
+            entry = json.loads(plan)
+            self.statements.append(Statement(entry["Query Text"], entry["Plan"]))
 
 
-class Explained(Connections):
-    """Connections that note how each statement was carried out."""
+class ExplainedConnections(Connections):
+    """Connections that record the plan of each statement."""
 
     def __init__(self, url: str, limit: int) -> None:
         super().__init__(f"{url}?{urlencode(_EXPLAIN)}", limit)
         self.statements: list[Statement] = []
 
-    def troubles(self) -> list[str]:
-        return [trouble for statement in self.statements for trouble in statement.troubles()]
+    def problems(self) -> list[str]:
+        return [problem for statement in self.statements for problem in statement.problems()]
 
-    async def connect(self, *given: object, **options: Any) -> asyncpg.Connection:
-        connection = await super().connect(*given, **options | {"connection_class": _Told})
-        assert isinstance(connection, _Told)
+    async def connect(self, *args: object, **options: Any) -> asyncpg.Connection:
+        connection = await super().connect(*args, **options | {"connection_class": _LoggingConnection})
+        assert isinstance(connection, _LoggingConnection)
         connection.statements = self.statements
         return connection
 
 
 @asynccontextmanager
-async def open_explained(url: str) -> AsyncIterator[tuple[PostgresStore, Explained]]:
-    """A store with one connection. The URL must be a superuser's: nobody else may have statements explained."""
-    connections = Explained(url, 1)
+async def open_explained(url: str) -> AsyncIterator[tuple[PostgresStore, ExplainedConnections]]:
+    """Open a store with one connection. The URL must be a superuser's, because only superusers can use auto_explain."""
+    connections = ExplainedConnections(url, 1)
     await connections.open()
     store = PostgresStore(connections)
     try:

@@ -1,4 +1,4 @@
-"""Commits that no standby confirms: repeating a call must not confirm what the first attempt could not."""
+"""Commits that no standby confirms: a repeated call must not confirm what the first one could not."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -36,12 +36,12 @@ _STANDBYS = "show synchronous_standby_names"
 
 Call = Callable[[Store], Awaitable[object]]
 
-# Each call is about rows of its own, so that none of them waits for another.
+# Each call uses its own rows, so that none of them waits for another.
 _CALLS: dict[str, Call] = {
     "create_clock_once": lambda store: add_clock_once(store, make_record(2), clock(2), user(1)),
     "find_creation": lambda store: store.find_creation(digest(1), user(1), bytes(16)),
     "advance_clock": lambda store: advance(store, key(3), user(1), START + WEEK),
-    "advance_clock to where it stands": lambda store: advance(store, key(4), user(1), START),
+    "advance_clock to its frozen time": lambda store: advance(store, key(4), user(1), START),
     "delete_clock": lambda store: store.delete_clock(key(5), user(1)),
     "count_try": lambda store: store.count_try(ANA, code_limits(), NOW),
     "redeem_link": lambda store: store.redeem_link(digest(2), session(1)),
@@ -51,7 +51,7 @@ _CALLS: dict[str, Call] = {
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[PostgresServer]:
-    """A server of its own, because its settings change."""
+    """A separate server, because its settings change."""
     with PostgresServer() as started:
         yield started
 
@@ -84,8 +84,8 @@ async def _outcome(call: Call, store: Store) -> object:
         return rejection.reason
 
 
-async def test_no_repetition_is_confirmed_while_no_standby_confirms(server: PostgresServer, store: Store) -> None:
-    """The calls run side by side, because each waits for its full time."""
+async def test_repeated_call_is_not_confirmed_without_a_standby(server: PostgresServer, store: Store) -> None:
+    """The calls run concurrently, because each waits until its timeout."""
     assert await add_clock_once(store, make_record(1), clock(1), user(1)) is None
     for number in (3, 4, 5):
         await add_clock(store, clock(number), user(1))
@@ -97,7 +97,7 @@ async def test_no_repetition_is_confirmed_while_no_standby_confirms(server: Post
             assert dict(zip(_CALLS, outcomes, strict=True)) == dict.fromkeys(_CALLS, Reason.UNAVAILABLE)
 
 
-async def test_a_repetition_is_answered_once_standbys_confirm(server: PostgresServer, store: Store) -> None:
+async def test_repeated_call_succeeds_once_standbys_confirm(server: PostgresServer, store: Store) -> None:
     await add_clock(store, clock(5), user(1))
     create, delete = _CALLS["create_clock_once"], _CALLS["delete_clock"]
     async with _no_standby_confirms(server):

@@ -1,4 +1,4 @@
-"""How many clocks an owner may have: exact whatever happens in which order, and seldom counted."""
+"""Quotas on SQLite: exact in any order of calls, and rarely counted."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -25,7 +25,7 @@ _numbers = count(1)
 
 
 async def _create(store: SqliteStore, owner: int, limit: int, now: Instant = NOW) -> tuple[bytes, bytes | None]:
-    """The key of a new clock, and what the store says to it."""
+    """Create a clock with a new key. Return the key and the result."""
     new = clock(next(_numbers), now)
     return new.key, await create(store, new, user(owner), b"", first_live_key(now), limit)
 
@@ -33,15 +33,15 @@ async def _create(store: SqliteStore, owner: int, limit: int, now: Instant = NOW
 async def _create_once(
     store: SqliteStore, owner: int, limit: int, now: Instant
 ) -> tuple[bytes, ExistingClock | bytes | None]:
-    """The same, with a key that is used for the first time."""
+    """The same, with a new idempotency key."""
     number = next(_numbers)
     new = clock(number, now)
     return new.key, await create_once(store, make_record(number), new, user(owner), b"", first_live_key(now), limit)
 
 
 @contextmanager
-def _counting(store: SqliteStore) -> Iterator[list[str]]:
-    """The statements that count clocks."""
+def _record_counts(store: SqliteStore) -> Iterator[list[str]]:
+    """Record the statements that count clocks."""
     counted: list[str] = []
 
     def just_before_a_statement(_: object, statement: str, __: object) -> bool:
@@ -59,37 +59,37 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "tickover.db"
 
 
-# Exact
+# Exact limits
 
 
-class _Plain:
-    """The same by plain counting."""
+class _Model:
+    """A model that counts all clocks each time."""
 
     def __init__(self) -> None:
-        self._kept: list[tuple[int, bytes]] = []
+        self._clocks: list[tuple[int, bytes]] = []
 
     def create(self, owner: int, new: bytes, min_live_key: bytes, limit: int) -> bytes | None:
-        living = sorted(kept for whose, kept in self._kept if whose == owner and kept >= min_live_key)
-        if limit and len(living) >= limit:
-            return living[0]
-        self._kept.append((owner, new))
+        live = sorted(clock_key for whose, clock_key in self._clocks if whose == owner and clock_key >= min_live_key)
+        if limit and len(live) >= limit:
+            return live[0]
+        self._clocks.append((owner, new))
         return None
 
-    def forget(self, min_live_key: bytes) -> None:
-        self._kept = [(whose, kept) for whose, kept in self._kept if kept >= min_live_key]
+    def expire(self, min_live_key: bytes) -> None:
+        self._clocks = [(whose, clock_key) for whose, clock_key in self._clocks if clock_key >= min_live_key]
 
     def delete(self, owner: int, which: int) -> bytes | None:
-        """The key of one that the owner had, if there was any."""
-        owned = [kept for whose, kept in self._kept if whose == owner]
+        """Return the key of one of the owner's clocks, if any."""
+        owned = [clock_key for whose, clock_key in self._clocks if whose == owner]
         if not owned:
             return None
         gone = owned[which % len(owned)]
-        self._kept.remove((owner, gone))
+        self._clocks.remove((owner, gone))
         return gone
 
 
 _acts = st.one_of(
-    # Mostly one limit, as it is in life; others, because it may be changed, and 0, because it may be none.
+    # Usually the limit is the same. It can change, and 0 means no limit.
     st.tuples(st.just("create"), st.integers(1, 4), st.sampled_from([2, 2, 2, 3, 1, 0])),
     st.tuples(st.just("create at once"), st.integers(1, 4), st.integers(2, 4)),
     st.tuples(st.just("create once"), st.integers(1, 4), st.sampled_from([2, 2, 3])),
@@ -101,8 +101,8 @@ _acts = st.one_of(
 )
 
 
-async def _do(store: SqliteStore, plain: _Plain, now: Instant, act: str, *how: Any) -> None:
-    """The same to both; what they say must be the same."""
+async def _act(store: SqliteStore, plain: _Model, now: Instant, act: str, *how: Any) -> None:
+    """Do the same in both, and compare the results."""
     min_live_key = first_live_key(now)
     match act, *how:
         case "create", owner, limit:
@@ -126,28 +126,28 @@ async def _do(store: SqliteStore, plain: _Plain, now: Instant, act: str, *how: A
     deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(acts=st.lists(_acts, min_size=5, max_size=60), owners=st.sampled_from([1, 2, 3, 10_000]))
-async def test_the_limit_is_exact_whatever_happens(
+async def test_limit_is_exact_after_any_calls(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, acts: list[tuple[Any, ...]], owners: int
 ) -> None:
     monkeypatch.setattr(module, "_MAX_OWNERS", owners)
     path = tmp_path / f"{next(_numbers)}.db"
-    store, plain, now = await SqliteStore.open(path), _Plain(), NOW
+    store, plain, now = await SqliteStore.open(path), _Model(), NOW
     for act, *how in acts:
         match act, *how:
             case "wait", time:
                 now += time
             case ("sweep",):
                 await store.sweep(now, 1000)
-                plain.forget(first_live_key(now))
+                plain.expire(first_live_key(now))
             case ("restart",):
                 await store.close()
                 store = await SqliteStore.open(path)
             case _:
-                await _do(store, plain, now, act, *how)
+                await _act(store, plain, now, act, *how)
     await store.close()
 
 
-async def test_after_a_restart_the_limit_is_what_it_was(path: Path) -> None:
+async def test_limit_is_exact_after_a_restart(path: Path) -> None:
     for _ in range(3):
         store = await SqliteStore.open(path)
         assert (await _create(store, 1, 3))[1] is None
@@ -163,8 +163,8 @@ def _fail(db: apsw.Connection) -> None:
 
 
 @pytest.mark.parametrize("failing", [_fail, lambda db: db.execute("insert into tokens values (1, null, null)")])
-async def test_a_fault_beside_it_takes_no_place(path: Path, failing: Callable[[apsw.Connection], Any]) -> None:
-    """What was counted before all was undone is counted again."""
+async def test_failing_job_in_the_batch_uses_no_quota(path: Path, failing: Callable[[apsw.Connection], Any]) -> None:
+    """Clocks counted before the rollback are counted again."""
     store = await SqliteStore.open(path)
     for _ in range(2):
         creating, failed = asyncio.create_task(_create(store, 1, 2)), store._writer.submit(failing)
@@ -175,14 +175,14 @@ async def test_a_fault_beside_it_takes_no_place(path: Path, failing: Callable[[a
     await store.close()
 
 
-async def test_a_commit_that_fails_leaves_all_places_free(path: Path) -> None:
-    """Even to those who were refused beside the clock that took the last."""
+async def test_failed_commit_uses_no_quota(path: Path) -> None:
+    """Also for owners rejected in the same batch as the clock that reached the limit."""
     store = await SqliteStore.open(path)
 
-    def the_disk_is_broken() -> bool:
+    def fail_commit() -> bool:
         raise apsw.IOError("the disk is broken")
 
-    store._writing.set_commit_hook(the_disk_is_broken)
+    store._writing.set_commit_hook(fail_commit)
     outcomes = await asyncio.gather(*(_create(store, 1, 1) for _ in range(3)), return_exceptions=True)
     reasons = [outcome.reason for outcome in outcomes if isinstance(outcome, Rejection)]
     assert reasons == [Reason.UNAVAILABLE] * 3
@@ -192,24 +192,24 @@ async def test_a_commit_that_fails_leaves_all_places_free(path: Path) -> None:
     await store.close()
 
 
-# Places that become free
+# Freed quota
 
 
 @pytest.fixture
 async def full(path: Path) -> AsyncIterator[SqliteStore]:
-    """User 1 has two clocks, which are as many as may be, and that is remembered."""
+    """User 1 has two clocks, the limit, and the count is cached."""
     store = await SqliteStore.open(path)
     for number in (1_000_001, 1_000_002):
         await add_clock(store, clock(number), user(1))
     assert (await _create(store, 1, 2))[1] == key(1_000_001)
-    with _counting(store) as counted:
+    with _record_counts(store) as counted:
         assert (await _create(store, 1, 2))[1] == key(1_000_001)
     assert counted == []
     yield store
     await store.close()
 
 
-async def test_who_is_remembered_to_be_full_has_a_place_once_a_clock_is_deleted(full: SqliteStore) -> None:
+async def test_deletion_frees_quota_of_an_owner_with_a_cached_count(full: SqliteStore) -> None:
     for number in (1_000_002, 1_000_001):
         assert await full.delete_clock(key(number), user(1))
         assert (await _create(full, 1, 2))[1] is None
@@ -217,7 +217,7 @@ async def test_who_is_remembered_to_be_full_has_a_place_once_a_clock_is_deleted(
         assert (await _create_once(full, 1, 2, NOW))[1] is not None
 
 
-async def test_as_many_places_as_clocks_were_deleted(full: SqliteStore) -> None:
+async def test_each_deletion_frees_quota_for_one_clock(full: SqliteStore) -> None:
     for number in (1_000_001, 1_000_002):
         assert await full.delete_clock(key(number), user(1))
     assert [(await _create(full, 1, 2))[1] is None for _ in range(4)] == [True, True, False, False]
@@ -225,51 +225,51 @@ async def test_as_many_places_as_clocks_were_deleted(full: SqliteStore) -> None:
 
 @pytest.mark.parametrize("before", range(3))
 @pytest.mark.parametrize("after", range(3))
-@pytest.mark.parametrize("once_only", [False, True], ids=["plainly", "once"])
-async def test_who_is_refused_beside_a_deletion_is_refused_no_longer(
+@pytest.mark.parametrize("once_only", [False, True], ids=["without key", "with key"])
+async def test_rejection_by_the_cache_during_a_deletion_does_not_last(
     full: SqliteStore, before: int, after: int, once_only: bool
 ) -> None:
-    """They are refused for what is remembered, before the deletion is on the disk, and told of it after that."""
+    """The cached bounds reject the call before the commit of the deletion, and the result arrives after it."""
 
     async def create(number: int) -> bool:
         return (await (_create_once(full, 1, 2, NOW) if once_only else _create(full, 1, 2)))[1] is None
 
-    answers = await asyncio.gather(
+    results = await asyncio.gather(
         *map(create, range(before)), full.delete_clock(key(1_000_001), user(1)), *map(create, range(after))
     )
-    assert answers[before]
-    created = answers[:before].count(True) + answers[before + 1 :].count(True)
+    assert results[before]
+    created = results[:before].count(True) + results[before + 1 :].count(True)
     assert [await create(number) for number in range(2)] == [created == 0, False]
 
 
-@pytest.mark.parametrize("failing", [True, False], ids=["beside a fault", "alone"])
-async def test_who_is_found_full_beside_a_deletion_is_refused_no_longer(path: Path, failing: bool) -> None:
-    """They are counted here, and not remembered; what was counted is then noted before the deletion is."""
+@pytest.mark.parametrize("failing", [True, False], ids=["with a failing job", "alone"])
+async def test_rejection_by_a_count_during_a_deletion_does_not_last(path: Path, failing: bool) -> None:
+    """The clocks are counted, and the count is cached before the deletion is recorded."""
     store = await SqliteStore.open(path)
     for number in (1_000_001, 1_000_002):
         await add_clock(store, clock(number), user(1))
     faults = [store._writer.submit(_fail)] if failing else []
-    refused, deleted, created, *_ = await asyncio.gather(
+    rejected, deleted, created, *_ = await asyncio.gather(
         _create(store, 1, 2),
         store.delete_clock(key(1_000_002), user(1)),
         _create(store, 1, 2),
         *faults,
         return_exceptions=True,
     )
-    assert isinstance(refused, tuple)
+    assert isinstance(rejected, tuple)
     assert isinstance(created, tuple)
-    assert (refused[1], deleted, created[1]) == (key(1_000_001), True, None)
-    assert (await _create(store, 1, 2))[1] == created[0], "whose number is lower"
+    assert (rejected[1], deleted, created[1]) == (key(1_000_001), True, None)
+    assert (await _create(store, 1, 2))[1] == created[0], "of the lower number"
     await store.delete_clock(created[0], user(1))
     assert (await _create(store, 1, 2))[1] is None
     await store.close()
 
 
-async def test_a_deletion_that_fails_leaves_no_place(full: SqliteStore) -> None:
-    def the_disk_is_broken() -> bool:
+async def test_failed_deletion_frees_no_quota(full: SqliteStore) -> None:
+    def fail_commit() -> bool:
         raise apsw.IOError("the disk is broken")
 
-    full._writing.set_commit_hook(the_disk_is_broken)
+    full._writing.set_commit_hook(fail_commit)
     with pytest.raises(Rejection):
         await full.delete_clock(key(1_000_001), user(1))
     full._writing.set_commit_hook(None)
@@ -278,31 +278,31 @@ async def test_a_deletion_that_fails_leaves_no_place(full: SqliteStore) -> None:
     assert (await _create(full, 1, 2))[1] is None
 
 
-async def test_a_creation_that_is_known_takes_no_place_and_counts_nothing(full: SqliteStore) -> None:
+async def test_repeated_creation_uses_no_quota_and_counts_nothing(full: SqliteStore) -> None:
     assert await create_once(full, make_record(1), clock(9), user(2), b"", bytes(16), 1) is None
-    with _counting(full) as counted:
+    with _record_counts(full) as counted:
         for number in range(5):
-            given = await create_once(full, make_record(1), clock(number), user(2), b"", bytes(16), 1)
-            assert isinstance(given, ExistingClock)
+            existing = await create_once(full, make_record(1), clock(number), user(2), b"", bytes(16), 1)
+            assert isinstance(existing, ExistingClock)
     assert counted == []
     assert (await _create(full, 2, 2))[1] is None
 
 
-# Seldom counted
+# Rare counts
 
 
-async def test_a_deletion_in_vain_has_nothing_counted(full: SqliteStore) -> None:
+async def test_failed_deletion_causes_no_count(full: SqliteStore) -> None:
     await add_clock(full, clock(1_000_003), user(2))
-    with _counting(full) as counted:
+    with _record_counts(full) as counted:
         for nothing_of_theirs in (key(5), key(1_000_003)):
             assert not await full.delete_clock(nothing_of_theirs, user(1))
             assert (await _create(full, 1, 2))[1] == key(1_000_001)
     assert counted == []
 
 
-async def test_after_a_deletion_clocks_are_counted_once_and_not_again(full: SqliteStore) -> None:
+async def test_deletion_causes_one_count(full: SqliteStore) -> None:
     await full.delete_clock(key(1_000_001), user(1))
-    with _counting(full) as counted:
+    with _record_counts(full) as counted:
         assert (await _create(full, 1, 2))[1] is None
         assert len(counted) == 1
         for _ in range(5):
@@ -310,21 +310,21 @@ async def test_after_a_deletion_clocks_are_counted_once_and_not_again(full: Sqli
     assert len(counted) == 2
 
 
-async def test_clocks_are_counted_once_while_there_is_room(path: Path) -> None:
+async def test_clocks_below_the_limit_are_counted_once(path: Path) -> None:
     store = await SqliteStore.open(path)
-    with _counting(store) as counted:
+    with _record_counts(store) as counted:
         for _ in range(50):
             assert (await _create(store, 1, 50))[1] is None
     assert len(counted) == 1
     await store.close()
 
 
-async def test_who_has_no_room_is_refused_without_counting_until_the_oldest_has_expired(path: Path) -> None:
+async def test_owner_at_the_limit_is_rejected_without_a_count_until_the_oldest_clock_expires(path: Path) -> None:
     store = await SqliteStore.open(path)
     await add_clock(store, clock(1_000_001, NOW), user(1))
     await add_clock(store, clock(1_000_002, NOW + DAY), user(1))
     end = NOW + WEEK - timedelta(milliseconds=1)
-    with _counting(store) as counted:
+    with _record_counts(store) as counted:
         for now in (NOW + DAY, NOW + 2 * DAY, end):
             assert (await _create(store, 1, 2, now))[1] == key(1_000_001, NOW)
         assert len(counted) == 1
@@ -335,16 +335,16 @@ async def test_who_has_no_room_is_refused_without_counting_until_the_oldest_has_
     await store.close()
 
 
-async def test_another_limit_is_counted_anew(path: Path) -> None:
+async def test_other_limit_causes_a_count(path: Path) -> None:
     store = await SqliteStore.open(path)
     for _ in range(2):
         assert (await _create(store, 1, 2))[1] is None
-    refused = [(await _create(store, 1, limit))[1] is not None for limit in (2, 1, 3, 3, 2, 0, 4, 5)]
-    assert refused == [True, True, False, True, True, False, True, False]
+    rejected = [(await _create(store, 1, limit))[1] is not None for limit in (2, 1, 3, 3, 2, 0, 4, 5)]
+    assert rejected == [True, True, False, True, True, False, True, False]
     await store.close()
 
 
-async def test_more_owners_than_are_remembered_are_counted_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_owners_evicted_from_the_cache_are_counted_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MAX_OWNERS", 5)
     store = await SqliteStore.open(path)
     for limit in (1, 2, 3):

@@ -1,4 +1,4 @@
-"""What makes a creation known, in PostgreSQL, while another server changes the very same row."""
+"""Idempotency records in PostgreSQL while another server changes the same row."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,7 +22,7 @@ from tickover.api.ids import first_live_key
 from tickover.server.storage import open_store
 from tickover.server.storage.store import ExistingClock, Store, StoredClock
 
-_DEAD = NOW - WEEK
+_EXPIRED = NOW - WEEK
 
 
 @pytest.fixture
@@ -53,8 +53,8 @@ async def witness(postgres_url: str) -> AsyncIterator[asyncpg.Connection]:
     await connection.close()
 
 
-async def _waits_or_is_done(call: "asyncio.Task[Any]", witness: asyncpg.Connection) -> None:
-    """Until a session of this database waits for a lock, or the call has found that it need not."""
+async def _wait_for_lock_or_result(call: "asyncio.Task[Any]", witness: asyncpg.Connection) -> None:
+    """Wait until a session of this database waits for a lock, or the call is done."""
     waiting = """select count(*) from pg_stat_activity
                  where datname = current_database() and wait_event_type = 'Lock'"""
     async with asyncio.timeout(10):
@@ -64,63 +64,63 @@ async def _waits_or_is_done(call: "asyncio.Task[Any]", witness: asyncpg.Connecti
             await asyncio.sleep(0.01)
 
 
-async def _use_anew(other: asyncpg.Connection) -> None:
-    """What another server does when a key is used again whose clock has expired; it is not yet committed."""
+async def _reuse_key(other: asyncpg.Connection) -> None:
+    """Do what another server does when it reuses the key of an expired clock. The transaction is not committed."""
     await other.execute("update creations set params = 'anew', clock_key = $1", clock(2).key.hex())
 
 
-async def _found(store: Store) -> ExistingClock | None:
+async def _find(store: Store) -> ExistingClock | None:
     return await store.find_creation(digest(1), user(1), first_live_key(NOW))
 
 
 @pytest.fixture
 async def expired(store: Store) -> None:
-    """A key whose clock has expired, and the clock for which another server is about to use it."""
-    assert await add_clock_once(store, make_record(1), clock(1, _DEAD), user(1)) is None
+    """A key whose clock has expired, and the clock for which another server will reuse it."""
+    assert await add_clock_once(store, make_record(1), clock(1, _EXPIRED), user(1)) is None
     await add_clock(store, clock(2), user(1))
 
 
 @pytest.mark.usefixtures("expired")
-async def test_a_sweep_leaves_a_key_that_was_used_anew_meanwhile(
+async def test_sweep_keeps_a_key_reused_meanwhile(
     store: Store, other: asyncpg.Connection, witness: asyncpg.Connection
 ) -> None:
     async with other.transaction():
-        await _use_anew(other)
+        await _reuse_key(other)
         sweeping = asyncio.create_task(store.sweep(NOW, 100))
-        await _waits_or_is_done(sweeping, witness)
+        await _wait_for_lock_or_result(sweeping, witness)
     await sweeping
-    assert await _found(store) == ExistingClock(b"anew", StoredClock(clock(2), b"schedule"))
+    assert await _find(store) == ExistingClock(b"anew", StoredClock(clock(2), b"schedule"))
 
 
 @pytest.mark.usefixtures("expired")
-async def test_a_deletion_leaves_a_key_that_was_used_anew_meanwhile(
+async def test_deletion_keeps_a_key_reused_meanwhile(
     store: Store, other: asyncpg.Connection, witness: asyncpg.Connection
 ) -> None:
     async with other.transaction():
-        await _use_anew(other)
-        deleting = asyncio.create_task(store.delete_clock(key(1, _DEAD), user(1)))
-        await _waits_or_is_done(deleting, witness)
+        await _reuse_key(other)
+        deleting = asyncio.create_task(store.delete_clock(key(1, _EXPIRED), user(1)))
+        await _wait_for_lock_or_result(deleting, witness)
     assert await deleting
-    assert await _found(store) == ExistingClock(b"anew", StoredClock(clock(2), b"schedule"))
+    assert await _find(store) == ExistingClock(b"anew", StoredClock(clock(2), b"schedule"))
 
 
 @pytest.mark.usefixtures("expired")
-async def test_a_key_that_is_being_swept_is_used_anew_after_that(
+async def test_key_being_swept_is_reused_afterwards(
     store: Store, other: asyncpg.Connection, witness: asyncpg.Connection
 ) -> None:
     async with other.transaction():
         await other.execute("delete from creations")
         creating = asyncio.create_task(add_clock_once(store, make_record(1), clock(3), user(1), first_live_key(NOW)))
-        await _waits_or_is_done(creating, witness)
+        await _wait_for_lock_or_result(creating, witness)
     assert await creating is None
-    assert await _found(store) == ExistingClock(b"parameters", StoredClock(clock(3), b"schedule"))
+    assert await _find(store) == ExistingClock(b"parameters", StoredClock(clock(3), b"schedule"))
 
 
-async def test_while_another_server_creates_with_the_key_others_wait_and_are_given_its_clock(
+async def test_calls_wait_for_another_creation_with_their_key_and_return_its_clock(
     store: Store, another: Store, other: asyncpg.Connection, witness: asyncpg.Connection
 ) -> None:
     async with other.transaction():
-        # The turn of the key, as whoever creates with it takes it.
+        # The lock of the key, as creations take it.
         await other.execute(
             "select pg_advisory_xact_lock(pg_catalog.hashtextextended(encode($1, 'hex'), 6::bigint))", digest(1)
         )
@@ -128,10 +128,10 @@ async def test_while_another_server_creates_with_the_key_others_wait_and_are_giv
             asyncio.create_task(add_clock_once(each, make_record(1), clock(number), user(1)))
             for number, each in enumerate((store, another))
         ]
-        await _waits_or_is_done(creating[0], witness)
+        await _wait_for_lock_or_result(creating[0], witness)
         assert not any(call.done() for call in creating)
-        # Whoever creates with another key does not wait.
+        # A creation with another key doesn't wait.
         assert await add_clock_once(store, make_record(2), clock(2), user(1)) is None
-    answers = await asyncio.gather(*creating)
-    created = answers.index(None)
-    assert answers[1 - created] == ExistingClock(b"parameters", StoredClock(clock(created), b"schedule"))
+    results = await asyncio.gather(*creating)
+    created = results.index(None)
+    assert results[1 - created] == ExistingClock(b"parameters", StoredClock(clock(created), b"schedule"))

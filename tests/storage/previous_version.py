@@ -1,6 +1,6 @@
-"""A database as the version before this one has left it: its schema, and a clock that it kept, byte for byte.
+"""A database of an earlier version: its schema, and a clock that it stored, byte for byte.
 
-What it kept was written down from that version itself, so that the two can only agree if this one still reads it.
+The rows were recorded from that version, so tests fail if the current version can't read them.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from tickover.api.timestamps import to_micros
 from tickover.server.domain.logins import Send
 from tickover.server.storage.migrations import migrations
 
-# The last schema without a table for what clocks were created with.
+# The last schema without idempotency records.
 _VERSIONS: Final = {"sqlite": 3, "postgres": 2}
 
 TOKEN: Final = "tko_32rx2DA-Yc3Eu4bD0cQnEDw0TEGJ6y8ee9XUfkRvzsI"
@@ -45,8 +45,8 @@ ROWS: Final[dict[str, tuple[Any, ...]]] = {
     "schedules": (_KEY, _BODY),
 }
 
-# What that version answered for the clock, where it stood.
-ANSWERED: Final = {
+# The response of that version for the clock.
+RESPONSE: Final = {
     "id": CLOCK_ID,
     "status": "READY",
     "frozenTime": "2027-02-02T00:00:00Z",
@@ -93,7 +93,7 @@ ANSWERED: Final = {
 
 
 def make_sqlite(url: str) -> None:
-    """A new file as that version would have made it."""
+    """Create a file as that version does."""
     with closing(apsw.Connection(url.removeprefix("sqlite:///"))) as connection:
         for migration in migrations("sqlite")[: _VERSIONS["sqlite"]]:
             connection.execute(migration.sql)
@@ -103,7 +103,7 @@ def make_sqlite(url: str) -> None:
 
 
 async def make_postgres(url: str) -> None:
-    """The same in a database that is empty. There a clock's rows begin with the slot: that of 1 January 2027 is 9."""
+    """Fill an empty database in the same way. Rows of clocks start with the slot; that of 2027-01-01 is 9."""
     connection = await asyncpg.connect(url)
     await connection.execute("create table schema_version (number integer not null primary key)")
     for migration in migrations("postgres")[: _VERSIONS["postgres"]]:
@@ -117,8 +117,8 @@ async def make_postgres(url: str) -> None:
     await connection.close()
 
 
-async def keep_sends(url: str, sends: Sequence[Send]) -> None:
-    """Emails as that version kept them, in the order given."""
+async def insert_sends(url: str, sends: Sequence[Send]) -> None:
+    """Insert emails as that version does, in order."""
     columns = "digest, email, kind, sent_at, expires_at, network"
     rows = [
         (send.digest, send.email, send.kind, to_micros(send.sent_at), to_micros(send.expires_at), send.network)
@@ -134,7 +134,7 @@ async def keep_sends(url: str, sends: Sequence[Send]) -> None:
 
 
 async def make(kind: str, sqlite_url: str, postgres: Callable[[], PostgresServer]) -> str:
-    """A database of either kind; its URL."""
+    """Create a database of either kind, and return its URL."""
     if kind == "sqlite":
         make_sqlite(sqlite_url)
         return sqlite_url
