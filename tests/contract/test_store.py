@@ -124,16 +124,16 @@ async def test_open_store_responds_to_many_concurrent_pings(store: Store) -> Non
     await asyncio.gather(*(ping(times % 7) for times in range(50)))
 
 
-async def test_pings_write_at_most_once_a_second(store: Store, writes_of_probes: Callable[[], Awaitable[int]]) -> None:
-    before = await writes_of_probes()
+async def test_pings_write_at_most_once_a_second(store: Store, probe_writes: Callable[[], Awaitable[int]]) -> None:
+    before = await probe_writes()
     await store.ping()
-    assert await writes_of_probes() == before + 1, "a probe that changes nothing may write nothing"
+    assert await probe_writes() == before + 1, "a probe that changes nothing may write nothing"
     loop = asyncio.get_running_loop()
     began = loop.time()
     for _ in range(20):
         await asyncio.gather(*(store.ping() for _ in range(50)))
     seconds = loop.time() - began
-    assert await writes_of_probes() <= before + 2 + seconds
+    assert await probe_writes() <= before + 2 + seconds
 
 
 async def test_closed_store_is_unavailable_right_after_a_ping(store: Store) -> None:
