@@ -1,8 +1,8 @@
-"""`make bench`: measure Tickover against its targets, in one run that says what it does and how long it will take.
+"""`make bench`: measure Tickover against its targets.
 
-It prints a table of the targets with "pass" or "short", and one of the raw rates. A whole run leaves them in
-bench/report.txt, with every round's own numbers in bench/report.json, and a chart in bench/report.svg; a quick one
-leaves the same in .bench.
+It prints a table of the targets with "pass" or "short", and a table of the measured rates. A full run writes them to
+bench/report.txt, the numbers of each round to bench/report.json, and a chart to bench/report.svg. A quick run writes
+the same files to .bench.
 """
 
 import os
@@ -20,8 +20,8 @@ import click
 
 from bench import machine
 from bench.chart import draw
-from bench.growth import ManyClocks, of_sizes, of_starts
-from bench.load import Void, need_wrk
+from bench.growth import ManyClocks, measure_sizes, measure_starts
+from bench.load import InvalidSlot, require_wrk
 from bench.on_postgres import PostgresBlocks
 from bench.plan import (
     ALL_OVER,
@@ -38,7 +38,7 @@ from bench.plan import (
     STARTS,
     TYPICAL,
     Plan,
-    fitted,
+    fit_into_time,
     parts_of,
 )
 from bench.progress import Progress
@@ -46,13 +46,13 @@ from bench.report import save_json, table_of_targets, tables_of_rates
 from bench.results import Results
 from bench.rounds import Run
 from bench.sides import ROOT
-from bench.signing_in import of_sign_ins
+from bench.signing_in import measure_sign_ins
 from bench.speed import SqliteBlocks
 from bench.targets import Judge
 
 BENCH = ROOT / ".bench"
-_CREATES_A_SECOND = 5000.0
-"""To plan by, where nothing is measured that would tell."""
+_ASSUMED_CREATES_A_SECOND = 5000.0
+"""Used for planning if nothing is measured that tells the rate."""
 
 BLOCKS = {
     "sqlite": (TYPICAL, LARGEST),
@@ -61,15 +61,15 @@ BLOCKS = {
     "sizes": (STARTS, SIZES),
     "clocks": (CREATES, CLOCKS, ALL_OVER),
 }
-"""What can be measured by itself, and the parts of the plan that it is."""
+"""The parts of the plan that can be measured alone, by name."""
 
 
 _BUSY = 0.7
-"""Processes that want a core, before anything of ours does."""
+"""Processes that use a core before the benchmark starts."""
 
 
 class Bench:
-    """One run over some blocks, each with servers of its own."""
+    """One run over some blocks. Each block has its own servers."""
 
     def __init__(self, plan: Plan, blocks: Sequence[str], folder: Path) -> None:
         self.plan = plan
@@ -81,21 +81,21 @@ class Bench:
     def run(self) -> None:
         self.results.facts.update(machine.facts())
         if (load := os.getloadavg()[0]) > _BUSY:
-            self.progress.say(
+            self.progress.print_line(
                 f"The machine is busy with other things (load {load:.1f}); the rounds will differ widely."
             )
-        self._plan(_CREATES_A_SECOND)
+        self._plan(_ASSUMED_CREATES_A_SECOND)
         measuring: dict[str, Callable[[Run], None]] = {
             "sqlite": self._sqlite,
             "postgres": _postgres,
-            "sign-ins": of_sign_ins,
+            "sign-ins": measure_sign_ins,
             "sizes": _sizes,
             "clocks": lambda run: ManyClocks(run).measure(),
         }
         if "sqlite" not in self._blocks:
-            self._tell_plan()
+            self._report_plan()
         for block in self._blocks:
-            # What a block has started ends with it, so that it takes nothing from the next.
+            # Servers end with their block, so that they don't affect the next one.
             with ExitStack() as stack:
                 measuring[block](self._shared(stack))
 
@@ -105,7 +105,7 @@ class Bench:
     def _sqlite(self, run: Run) -> None:
         blocks = SqliteBlocks(run)
         self._plan(blocks.creates_a_second())
-        self._tell_plan()
+        self._report_plan()
         blocks.run = run._replace(plan=self.plan)
         blocks.typical()
         blocks.largest()
@@ -113,13 +113,13 @@ class Bench:
     def _plan(self, creates_a_second: float) -> None:
         every = parts_of(self.plan, creates_a_second)
         parts = {name: every[name] for block in self._blocks for name in BLOCKS[block]}
-        self.plan = fitted(self.plan, parts, self.progress.elapsed)
+        self.plan = fit_into_time(self.plan, parts, self.progress.elapsed)
         for name, part in parts.items():
             self.progress.plan(name, part.steps, part.seconds(self.plan))
 
-    def _tell_plan(self) -> None:
+    def _report_plan(self) -> None:
         creates = f" and {self.plan.creates:,} creates" if "clocks" in self._blocks else ""
-        self.progress.say(
+        self.progress.print_line(
             f"Plan: {self.progress.steps} slots of {self.plan.slot_seconds:.2f} s in {ROUNDS} rounds{creates}, "
             f"about {self.progress.minutes_left:.1f} minutes. Ctrl-C ends it and tells what there is."
         )
@@ -132,16 +132,16 @@ def _postgres(run: Run) -> None:
 
 
 def _sizes(run: Run) -> None:
-    of_starts(run)
-    of_sizes(run)
+    measure_starts(run)
+    measure_sizes(run)
 
 
 @contextmanager
-def _folder_of_run() -> Iterator[Path]:
-    """On the disk that the project is on, since that of temporary files may be in memory; gone afterwards."""
+def _run_folder() -> Iterator[Path]:
+    """Create a temporary folder on the project's disk, because /tmp may be in memory."""
     BENCH.mkdir(exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="run-", dir=BENCH))
-    # PostgreSQL may be started as somebody else, who has to find the way to its own folder in it.
+    # PostgreSQL may run as another user, who needs access to its folder.
     folder.chmod(0o755)
     before, tempfile.tempdir = tempfile.tempdir, str(folder)
     try:
@@ -152,13 +152,13 @@ def _folder_of_run() -> Iterator[Path]:
 
 
 def _interrupt(_number: int, _frame: object) -> NoReturn:
-    """Once: what ends the children shall not be interrupted itself."""
+    """Raise KeyboardInterrupt once, so that the clean-up is not interrupted."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
-def _tell(bench: Bench, why_incomplete: str) -> None:
+def _report(bench: Bench, why_incomplete: str) -> None:
     bench.progress.end()
     every_row = Judge(bench.results, bench.plan).rows()
     rows = [row for row in every_row if row.spread or row.why_not or not why_incomplete]
@@ -189,20 +189,20 @@ def _tell(bench: Bench, why_incomplete: str) -> None:
 @click.option("--only", type=click.Choice(list(BLOCKS)), multiple=True, help="Measure only this, and write no report.")
 def main(quick: bool, only: tuple[str, ...]) -> None:
     """Measure Tickover against its targets."""
-    need_wrk()
+    require_wrk()
     os.chdir(ROOT)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     why_incomplete, code = f"only {', '.join(only)} was measured" if only else "", 0
-    with _folder_of_run() as folder:
+    with _run_folder() as folder:
         bench = Bench(QUICK if quick else FULL, only or tuple(BLOCKS), folder)
         try:
             bench.run()
         except KeyboardInterrupt:
             why_incomplete, code = "it was ended before its time", 130
-        except (AssertionError, Void) as error:
+        except (AssertionError, InvalidSlot) as error:
             why_incomplete, code = f"a side has failed: {error}", 1
-    _tell(bench, why_incomplete)
+    _report(bench, why_incomplete)
     sys.exit(code)
 
 

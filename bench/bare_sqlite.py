@@ -1,7 +1,7 @@
-"""What SQLite alone can do: the statements of an advance and of a create, in a loop, durably, without a server.
+"""The speed of SQLite alone: the statements of advances and creations in a loop, durable, without a server.
 
-The schema, the journal and the durability are the store's own; each batch is one commit, and so one sync of the disk.
-Run it with `python -m bench.bare_sqlite`.
+Schema, journal and durability are the same as in the store. Each batch is one commit, so one sync of the disk. Run it
+with `python -m bench.bare_sqlite`.
 """
 
 import os
@@ -23,9 +23,9 @@ _CLOCKS = 1000
 _YEAR = 365 * 86_400 * 1_000_000
 _START = 1_798_761_600_000_000
 
-_MOVE = "update clocks set frozen_time = ? where key = ?"
-_NEW_CLOCK = "insert into clocks (key, owner, start_time, frozen_time, max_time) values (?, ?, ?, ?, ?)"
-_NEW_SCHEDULE = "insert into schedules (clock_key, body) values (?, ?)"
+_ADVANCE = "update clocks set frozen_time = ? where key = ?"
+_INSERT_CLOCK = "insert into clocks (key, owner, start_time, frozen_time, max_time) values (?, ?, ?, ?, ?)"
+_INSERT_SCHEDULE = "insert into schedules (clock_key, body) values (?, ?)"
 
 
 class BareSqlite:
@@ -37,7 +37,7 @@ class BareSqlite:
         self._db.execute("pragma synchronous = full; pragma fullfsync = 1; pragma checkpoint_fullfsync = 1")
         for migration in migrations("sqlite"):
             self._db.execute(migration.sql)
-        # Compressible as schedules are, but that is nothing to SQLite.
+        # As compressible as schedules; it makes no difference to SQLite.
         self._schedule = b"." * schedule_bytes
         self._owners = [self._new_key() for _ in range(200)]
         self._created = 0
@@ -50,7 +50,7 @@ class BareSqlite:
         self._db.close()
 
     def measure(self, operation: str, batch: int, seconds: float) -> Slot:
-        """Batches of so many, one commit each, for so long."""
+        """Run batches of this size, one commit each, for this long. Return the rate."""
         once = self._advance if operation == "advance" else self._create
         done, started = 0, time.perf_counter()
         while (elapsed := time.perf_counter() - started) < seconds:
@@ -66,14 +66,14 @@ class BareSqlite:
         place = self._advanced % _CLOCKS
         key, owner, to = self._keys[place], self._owner(place), _START + self._advanced * 1_000_000
         assert self._db.execute(FIND_CLOCK, (key, owner)).fetchone()
-        self._db.execute(_MOVE, (to, key))
+        self._db.execute(_ADVANCE, (to, key))
         assert self._db.execute(FIND_SCHEDULE, (key,)).fetchone()
 
     def _create(self) -> bytes:
         key, owner = self._new_key(), self._owner(self._created)
         self._created += 1
-        self._db.execute(_NEW_CLOCK, (key, owner, _START, _START, _START + 10 * _YEAR))
-        self._db.execute(_NEW_SCHEDULE, (key, self._schedule))
+        self._db.execute(_INSERT_CLOCK, (key, owner, _START, _START, _START + 10 * _YEAR))
+        self._db.execute(_INSERT_SCHEDULE, (key, self._schedule))
         return key
 
     def _owner(self, number: int) -> bytes:
@@ -88,7 +88,7 @@ class BareSqlite:
 @click.option("--seconds", default=0.5, show_default=True)
 @click.option("--schedule", default=2048, show_default=True, help="Bytes of a clock's schedule.")
 def main(seconds: float, schedule: int) -> None:
-    """Advances and creates a second, in batches of different sizes."""
+    """Print advances and creations a second, for several sizes of batches."""
     with tempfile.TemporaryDirectory(dir=".") as folder:
         bare = BareSqlite(Path(folder) / "bare.db", schedule)
         for operation in ("advance", "create"):

@@ -1,7 +1,7 @@
-"""The requests to measure with, as plain JSON: a typical clock, the largest one, and those in between.
+"""The requests of the benchmark as plain JSON: a typical clock, the largest clock, and sizes in between.
 
-Nothing of the program is imported here, so that every server is measured with the same bytes. All clocks stand at
-START, and what is scheduled on them lies in the year after it.
+This module imports nothing of the program, so that every server is measured with the same bytes. All clocks start at
+START, and their items are in the year after it.
 """
 
 import json
@@ -18,7 +18,7 @@ MAX_CONTRIBUTIONS = 100
 _START = datetime(2027, 1, 1, tzinfo=UTC)
 _DAY = timedelta(days=1)
 
-# Name, amount, type and category; the last is left out where a person would not have given one.
+# Name, amount, type and category. The category is optional.
 _TRANSACTIONS: tuple[tuple[str, float, str, str], ...] = (
     ("Salary Northwind Ltd", 3184.27, "INCOME", "Salary"),
     ("Rent Lindenstrasse 14", 1150, "EXPENSE", "Housing"),
@@ -41,27 +41,27 @@ _GOALS: tuple[tuple[str, float, float], ...] = (
 
 
 def typical() -> Json:
-    """Ten transactions and two goals with six contributions each: a request of 2 KB, an answer of 4 KB."""
+    """Return ten transactions and two goals with six contributions each: a request of 2 KB, a response of 4 KB."""
     return {"frozenTime": START, "transactions": _transactions(10), "goals": [_goal(number, 6) for number in range(2)]}
 
 
 def largest() -> Json:
-    """As many items as a clock may have."""
+    """Return as many items as a clock may have."""
     goals = [_goal(number, MAX_CONTRIBUTIONS) for number in range(MAX_GOALS)]
     return {"frozenTime": START, "transactions": _transactions(MAX_TRANSACTIONS), "goals": goals}
 
 
 def with_transactions(count: int) -> Json:
-    """So many transactions, from none to a hundred, and no goals."""
+    """Return 0 to 100 transactions and no goals."""
     assert 0 <= count <= MAX_TRANSACTIONS
     return {"frozenTime": START, "transactions": _transactions(count)}
 
 
-def awkward() -> Json:
-    """What an ordinary schedule does not show, to check with.
+def edge_cases() -> Json:
+    """Return a schedule of edge cases for the checks.
 
-    Offsets, fractions of a second, items of one instant and at the very start, sums that doubles miss, a goal that is
-    only nearly reached, and one that is over-funded.
+    It has offsets, fractions of a second, items at the same time and at the start, sums that doubles can't represent,
+    an almost reached goal and an over-funded goal.
     """
     return {
         "frozenTime": "2027-01-01T01:00:00.25+01:00",
@@ -100,18 +100,18 @@ def awkward() -> Json:
 
 
 def advance(id: str, frozen_time: str) -> Json:
-    """The parameters that move this clock there."""
+    """Return the parameters of an advance."""
     return {"id": id, "frozenTime": frozen_time}
 
 
 def request(method: str, params: Json, id: int = 1) -> bytes:
-    """The whole body of a call."""
+    """Return the body of a call."""
     call = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
     return json.dumps(call, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def timestamp(moment: datetime) -> str:
-    """As answers show it: in UTC, with Z, and with six digits of a second or none."""
+    """Format a timestamp as in responses: UTC with Z, and six digits of a second or none."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
@@ -140,12 +140,12 @@ def _goal(number: int, contributions: int) -> Json:
 
 
 def _spread(number: int, count: int) -> str:
-    """The instants of so many items, evenly over the year, each at a full hour."""
+    """Return this many instants, evenly over the year, each at a full hour."""
     at = _START + (number + 1) * 364 * _DAY / count
     return timestamp(at.replace(minute=0, second=0, microsecond=0))
 
 
 def _cents(amount: float) -> float:
-    """Without more decimals than money has, and as most clients write it: without any where it is whole."""
+    """Return the amount with two decimals, or without decimals if it is whole, as most clients write it."""
     rounded = round(amount, 2)
     return int(rounded) if rounded.is_integer() else rounded

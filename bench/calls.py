@@ -1,4 +1,4 @@
-"""Single calls to a side of the comparison, for all that is not load: signing in, and a look at an answer."""
+"""Single calls to a server: sign-ins and checks of responses."""
 
 import http.client
 import json
@@ -14,11 +14,11 @@ from urllib.parse import urlsplit
 
 from bench.load import Clocks
 
-_WAIT_SECONDS = 60.0
+_TIMEOUT_SECONDS = 60.0
 _GOLDEN_RATIO = (5**0.5 - 1) / 2
 
 ReadCode = Callable[[str], str]
-"""The code in the newest letter to an address."""
+"""Returns the code in the newest email to an address."""
 
 
 class User(NamedTuple):
@@ -27,8 +27,8 @@ class User(NamedTuple):
 
 
 def post(url: str, method: str, params: Any, token: str = "") -> bytes:
-    """The body of the answer to a call."""
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=_WAIT_SECONDS)
+    """Return the body of the response."""
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=_TIMEOUT_SECONDS)
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
     body = json.dumps({"jsonrpc": "2.0", "id": 1000, "method": method, "params": params})
     try:
@@ -40,7 +40,7 @@ def post(url: str, method: str, params: Any, token: str = "") -> bytes:
 
 def result(url: str, method: str, params: Any, token: str = "") -> Any:
     answer = json.loads(post(url, method, params, token))
-    assert "result" in answer, f"{method} was answered with {answer}"
+    assert "result" in answer, f"The response to {method} is {answer}"
     return answer["result"]
 
 
@@ -56,7 +56,7 @@ def is_ready(url: str) -> bool:
 
 
 def sign_in(url: str, read_code: ReadCode, email: str) -> User:
-    """As everybody does: ask for a letter, read the code in it, exchange it for a token."""
+    """Sign in with a code, and return the user."""
     sending = {"email": email, "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
     result(url, "sendLoginCodeEmail", sending)
     code = {"email": email, "code": read_code(email), "authenticationMethod": "EMAIL_CODE"}
@@ -69,11 +69,11 @@ def sign_in_many(url: str, read_code: ReadCode, count: int) -> list[User]:
 
 
 def read_outbox(data: Path) -> ReadCode:
-    """Codes from the letters that are kept as files; the names of the files sort by time."""
+    """Return a function that reads codes from the outbox. File names sort by time."""
 
     def read(email: str) -> str:
         letter = max((data / "outbox").glob("*.eml")).read_text("utf-8", "replace")
-        assert email in letter, f"the newest letter is not to {email}"
+        assert email in letter, f"The newest email is not to {email}"
         found = re.search(r"^Subject: ([0-9]{6})", letter, re.MULTILINE)
         assert found, letter
         return found[1]
@@ -82,7 +82,7 @@ def read_outbox(data: Path) -> ReadCode:
 
 
 class Sink:
-    """A mail server in a process of its own, which tells the codes that came."""
+    """A mail server in its own process, which returns the received codes."""
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(
@@ -92,7 +92,7 @@ class Sink:
         assert self._process.stdout is not None
         letters, questions = map(int, self._process.stdout.readline().split())
         self.address = f"127.0.0.1:{letters}"
-        self._questions = socket.create_connection(("127.0.0.1", questions), timeout=_WAIT_SECONDS)
+        self._questions = socket.create_connection(("127.0.0.1", questions), timeout=_TIMEOUT_SECONDS)
         self._answers = self._questions.makefile("r")
         return self
 
@@ -108,9 +108,9 @@ class Sink:
 
 
 def clocks_of(kept: list[tuple[str, int]], tokens: list[str], params: Any) -> Clocks:
-    """Clocks whose ids were kept while they were created with these parameters.
+    """Return the clocks that were created with these parameters, with the recorded IDs.
 
-    Not in the order of their age, but so that any of them that follow each other are spread over all.
+    They are not sorted by age: any sequence of them is spread over all clocks.
     """
     spread = sorted(range(len(kept)), key=lambda place: place * _GOLDEN_RATIO % 1)
     ids, owners = zip(*(kept[place] for place in spread), strict=True)

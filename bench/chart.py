@@ -1,7 +1,7 @@
-"""A chart of the targets as SVG: for each, how far beyond it, or short of it, the run was.
+"""A chart of the targets as SVG.
 
-All bars begin at the target, which is the line in the middle, and the scale is logarithmic: twice as good as wanted is
-as far to the right as half as good is to the left. It is drawn here without a library, in colours for light and dark.
+All bars start at the target, the line in the middle. The scale is logarithmic, so that twice as good and half as good
+have the same distance. The module draws it without a library, in colours for light and dark mode.
 """
 
 import math
@@ -19,10 +19,10 @@ _ROW = 34
 _TOP = 104
 _LEFT = 560
 _RIGHT = 820
-_VERDICT = 844
+_VERDICT_WIDTH = 844
 _BAR = 12
 _MAX_DOUBLINGS = 3
-"""What is farther from its target than this ends in an arrow; most figures are near, and shall be told apart."""
+"""Bars beyond this end in an arrow, so that the others stay distinguishable."""
 
 _STYLE = """
   svg { --ground: #ffffff; --text: #1f2328; --faint: #656d76; --rule: #d8dee4; --pass: #1a6fb5; --short: #c2570c; }
@@ -45,9 +45,9 @@ _STYLE = """
 
 
 def attainment(row: Row, figure: float) -> float:
-    """How many times as good as wanted: 1 at the target, more beyond it, whichever way better is."""
+    """Return how many times better than the target the value is: 1 at the target, more if it is better."""
     assert row.goal is not None
-    # Some figures may be 0 or less, such as an added latency; there is no better than very good.
+    # Some values may be 0 or less, such as an added latency.
     worst, best = 1e-3, 1e3
     if row.goal.sign == "≥":
         return min(best, max(worst, figure / row.goal.value))
@@ -55,7 +55,7 @@ def attainment(row: Row, figure: float) -> float:
 
 
 def draw(rows: Sequence[Row], facts: Mapping[str, Any], plan: Plan) -> str:
-    """The whole file."""
+    """Return the SVG file."""
     shown = [row for row in rows if row.goal is not None]
     height = _TOP + _ROW * len(shown) + 58
     size = f'viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}"'
@@ -75,7 +75,7 @@ def draw(rows: Sequence[Row], facts: Mapping[str, Any], plan: Plan) -> str:
 
 
 class _Scale:
-    """Logarithmic and symmetric about the target, as wide as the farthest figure needs."""
+    """A logarithmic scale, symmetric about the target, as wide as the farthest value needs."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         spreads = [(row, row.spread) for row in rows if row.spread is not None]
@@ -117,11 +117,11 @@ def _row(row: Row, scale: _Scale, top: int) -> Iterator[str]:
     yield _text(24, middle + 4, row.number, "strong")
     yield _text(64, middle + 4, what)
     if row.spread is None:
-        yield _text(_VERDICT, middle + 4, row.verdict, "faint")
+        yield _text(_VERDICT_WIDTH, middle + 4, row.verdict, "faint")
         return
     yield from _bar(row, row.spread, scale, middle)
     kind = "pass" if row.verdict == PASS else "short"
-    yield _text(_VERDICT, middle + 4, row.verdict, f"strong {kind}")
+    yield _text(_VERDICT_WIDTH, middle + 4, row.verdict, f"strong {kind}")
     value = f'{escape(written(row.spread.median, row.unit))} <tspan class="faint">({escape(target(row))})</tspan>'
     yield f'<text class="end" x="{_WIDTH - 24}" y="{middle + 4}">{value}</text>'
 
@@ -148,7 +148,7 @@ def _text(x: float, y: float, text: str, kind: str = "", id: str = "") -> str:
 
 def _machine(facts: Mapping[str, Any]) -> str:
     told = [f"{facts['cores']} cores"] if "cores" in facts else []
-    # Without what its packager has added.
+    # Without the suffix of its packager.
     known = {
         name: str(facts[name]).split()[0] for name in ("Python", "uvicorn", "SQLite", "PostgreSQL") if name in facts
     }

@@ -1,7 +1,7 @@
-"""What every server has to do right before it is timed, seen from outside.
+"""Checks that every server must pass before it is timed.
 
-`check` knows nothing of how a server is made. What answers have to say is computed here, in fractions, from what was
-sent; whoever passes does the same work for the same calls.
+`check` tests a server only from outside. It computes the expected responses in fractions from the requests. So all
+measured servers do the same work.
 """
 
 import http.client
@@ -21,8 +21,8 @@ from bench.bodies import Json
 
 _TIMEOUT_SECONDS = 60
 _WEEK = timedelta(days=7)
-# The server's clock is the same as ours, but it may cut the time of a clock's birth to the millisecond.
-_LEEWAY = timedelta(milliseconds=5)
+# The server shares this machine's clock, but may truncate a clock's creation time to milliseconds.
+_TOLERANCE = timedelta(milliseconds=5)
 
 _WRONG_FIELDS: tuple[tuple[str, Any], ...] = (
     ("amount", 0),
@@ -44,14 +44,14 @@ _WRONG_FIELDS: tuple[tuple[str, Any], ...] = (
 )
 
 
-class Answer(NamedTuple):
+class Response(NamedTuple):
     status: int
     headers: dict[str, str]
     body: Json
 
 
 class Server:
-    """One connection to a server, and the token that it carries."""
+    """One connection to a server, with a token."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -62,7 +62,7 @@ class Server:
     def close(self) -> None:
         self._connection.close()
 
-    def call(self, method: str, params: Json, token: str = "") -> Answer:
+    def call(self, method: str, params: Json, token: str = "") -> Response:
         self._calls += 1
         headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
         self._connection.request("POST", self._path, bodies.request(method, params, self._calls), headers)
@@ -74,42 +74,41 @@ class Server:
             raise AssertionError(
                 f"{method} answered {response.status} with {text[:200]!r}, which is not JSON"
             ) from None
-        _same(f"{method}: jsonrpc and id", (body.get("jsonrpc"), body.get("id")), ("2.0", self._calls))
-        return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, body)
+        _expect_equal(f"{method}: jsonrpc and id", (body.get("jsonrpc"), body.get("id")), ("2.0", self._calls))
+        return Response(response.status, {name.lower(): value for name, value in response.getheaders()}, body)
 
     def result(self, method: str, params: Json, token: str = "") -> Any:
         answer = self.call(method, params, token)
-        assert answer.status == 200, f"{method} answered {answer.status}: {answer.body}"
-        assert "result" in answer.body, f"{method} was refused: {answer.body}"
+        assert answer.status == 200, f"{method} returned {answer.status}: {answer.body}"
+        assert "result" in answer.body, f"{method} returned an error: {answer.body}"
         return answer.body["result"]
 
     def clock(self, method: str, params: Json, token: str) -> Json:
         clock: Json = self.result(method, params, token)["clock"]
         return clock
 
-    def refused(self, why: str, expected: tuple[int, int, str], call: tuple[str, Json, str]) -> Answer:
-        """The call must be refused with this status, code and reason."""
+    def expect_error(self, why: str, expected: tuple[int, int, str], call: tuple[str, Json, str]) -> Response:
+        """Expect an error with this status, code and reason."""
         answer = self.call(*call)
         error = answer.body.get("error") or {}
         seen = (answer.status, error.get("code"), (error.get("data") or {}).get("reason"))
-        _same(f"{call[0]} with {why}: status, code and reason", seen, expected)
+        _expect_equal(f"{call[0]} with {why}: status, code and reason", seen, expected)
         return answer
 
 
 def check(url: str, read_code: Callable[[str], str]) -> str:
-    """Make sure that the server at this address does its work; a token that is good there.
+    """Check the server at this URL, and return a valid token.
 
-    The address is that of the server, as in http://127.0.0.1:8000. `read_code` waits for the letter to an address and
-    gives the code that is in it. The first thing that is wrong is an AssertionError that says what.
+    `read_code` waits for an email to an address and returns its code. The first difference raises an AssertionError.
     """
     server = Server(url)
     try:
         token = _sign_in(server, read_code)
-        for params in (bodies.typical(), bodies.largest(), bodies.with_transactions(50), bodies.awkward()):
+        for params in (bodies.typical(), bodies.largest(), bodies.with_transactions(50), bodies.edge_cases()):
             _check_life(server, token, params)
         _check_tokens(server, token)
         _check_fields(server, token)
-        _check_refused_advances(server, token, _sign_in(server, read_code))
+        _check_rejected_advances(server, token, _sign_in(server, read_code))
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise AssertionError(f"an answer has not the form that it should have: {error!r}") from error
     finally:
@@ -117,74 +116,74 @@ def check(url: str, read_code: Callable[[str], str]) -> str:
     return token
 
 
-# Signing in
+# Sign-in
 
 
 def _sign_in(server: Server, read_code: Callable[[str], str]) -> str:
-    """A token for an address that nobody has used, by a code that is tried wrong, right, and a second time."""
+    """Return a token for a new address. Try a wrong code, the right code, and the right code again."""
     email = f"check-{secrets.token_hex(8)}@example.com"
     letter = {"email": email, "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
-    _same("sendLoginCodeEmail", server.result("sendLoginCodeEmail", letter), {"message": "ok"})
+    _expect_equal("sendLoginCodeEmail", server.result("sendLoginCodeEmail", letter), {"message": "ok"})
     code = read_code(email)
-    assert re.fullmatch("[0-9]{6}", code), f"the code in the letter is {code!r}"
+    assert re.fullmatch("[0-9]{6}", code), f"The code in the email is {code!r}"
     too_soon = (429, -32005, "RESEND_TOO_SOON")
-    answer = server.refused("a second letter at once", too_soon, ("sendLoginCodeEmail", letter, ""))
+    answer = server.expect_error("a second letter at once", too_soon, ("sendLoginCodeEmail", letter, ""))
     wait = answer.body["error"]["data"].get("retryAfterSeconds")
-    assert wait in range(1, 61), f"a letter may go again after {wait} seconds"
-    _same("Retry-After", answer.headers.get("retry-after"), str(wait))
+    assert wait in range(1, 61), f"The next email is possible after {wait} seconds"
+    _expect_equal("Retry-After", answer.headers.get("retry-after"), str(wait))
 
     def attempt(given: str) -> tuple[str, Json, str]:
         params = {"email": email, "code": given, "authenticationMethod": "EMAIL_CODE"}
         return "loginByEmailVerification", params, ""
 
-    refused = (200, -32020, "LOGIN_REFUSED")
-    server.refused("a wrong code", refused, attempt(f"{(int(code) + 1) % 1_000_000:06}"))
+    expect_error = (200, -32020, "LOGIN_REFUSED")
+    server.expect_error("a wrong code", expect_error, attempt(f"{(int(code) + 1) % 1_000_000:06}"))
     login = server.result(*attempt(code))
-    _same("the fields of a login", set(login), {"token", "userId"})
-    assert len(login["token"]) >= 32, f"{login['token']!r} can be guessed"
-    server.refused("a code that was used", refused, attempt(code))
+    _expect_equal("the fields of a login", set(login), {"token", "userId"})
+    assert len(login["token"]) >= 32, f"The token {login['token']!r} is too short"
+    server.expect_error("a code that was used", expect_error, attempt(code))
     return str(login["token"])
 
 
-# What a clock looks like
+# Clocks
 
 
 def _check_life(server: Server, token: str, params: Json) -> None:
-    """Create a clock, advance it into the middle of its schedule, there again, and to its end."""
+    """Create a clock, advance it to the middle of its schedule, to the same time again, and to its end."""
     earliest = datetime.now(UTC)
     created = server.clock("createTestClock", params, token)
     _check_clock(created, params, params["frozenTime"])
-    born = _moment(created["expiresAt"]) - _WEEK
-    assert earliest - _LEEWAY <= born <= datetime.now(UTC) + _LEEWAY, f"expiresAt is {created['expiresAt']}"
-    every_at = sorted(_moment(item["at"]) for item in _items(params))
-    middle, end = every_at[len(every_at) // 2], _ten_years_after(_moment(params["frozenTime"]))
+    born = _instant(created["expiresAt"]) - _WEEK
+    assert earliest - _TOLERANCE <= born <= datetime.now(UTC) + _TOLERANCE, f"expiresAt is {created['expiresAt']}"
+    every_at = sorted(_instant(item["at"]) for item in _items(params))
+    middle, end = every_at[len(every_at) // 2], _ten_years_after(_instant(params["frozenTime"]))
     for moment in (middle, middle, end):
         to = bodies.timestamp(moment)
         advanced = server.clock("advanceTestClock", bodies.advance(created["id"], to), token)
         _check_clock(advanced, params, to)
-        _same("what an advance leaves alone", _unmoved(advanced), _unmoved(created))
+        _expect_equal("what an advance leaves alone", _constant_fields(advanced), _constant_fields(created))
 
 
 def _check_clock(clock: Json, params: Json, frozen_time: str) -> None:
-    """Every field of it, as the schedule has it at this time."""
-    now, start = _moment(frozen_time), _moment(params["frozenTime"])
+    """Check every field of the clock at this time."""
+    now, start = _instant(frozen_time), _instant(params["frozenTime"])
     visible, pending = _split(params.get("transactions", []), now)
-    _same("fields of the clock", set(clock), {
+    _expect_equal("fields of the clock", set(clock), {
         "id", "status", "frozenTime", "maxTime", "expiresAt", "transactions", "pendingTransactions", "goals",
     })  # fmt: skip
-    _same("status", clock["status"], "READY")
-    _same("frozenTime", clock["frozenTime"], bodies.timestamp(now))
-    _same("maxTime", clock["maxTime"], bodies.timestamp(_ten_years_after(start)))
+    _expect_equal("status", clock["status"], "READY")
+    _expect_equal("frozenTime", clock["frozenTime"], bodies.timestamp(now))
+    _expect_equal("maxTime", clock["maxTime"], bodies.timestamp(_ten_years_after(start)))
     simulated = {"source": "SIMULATED_TEST_CLOCK"}
-    _same_items("transactions", clock["transactions"], [entry | simulated for entry in visible])
-    _same_items("pendingTransactions", clock["pendingTransactions"], [entry | simulated for entry in pending])
+    _expect_equal_items("transactions", clock["transactions"], [entry | simulated for entry in visible])
+    _expect_equal_items("pendingTransactions", clock["pendingTransactions"], [entry | simulated for entry in pending])
     goals = [_goal_at(goal, now) for goal in params.get("goals", [])]
     seen = [dict(goal) for goal in clock["goals"]]
-    _same("number of goals", len(seen), len(goals))
+    _expect_equal("number of goals", len(seen), len(goals))
     for goal, expected in zip(seen, goals, strict=True):
         for field in ("contributions", "upcomingContributions"):
-            _same_items(f"{field} of {goal['name']}", goal.pop(field), expected.pop(field))
-    _same_items("goals", seen, goals)
+            _expect_equal_items(f"{field} of {goal['name']}", goal.pop(field), expected.pop(field))
+    _expect_equal_items("goals", seen, goals)
     _check_ids(clock)
 
 
@@ -207,34 +206,34 @@ def _goal_at(goal: Json, now: datetime) -> Json:
 
 
 def _split(entries: Sequence[Json], now: datetime) -> tuple[list[Json], list[Json]]:
-    """Those that have happened, and those that have not, in order of time and then as given, and in UTC."""
-    ordered = sorted(entries, key=lambda entry: _moment(entry["at"]))
-    shown = [entry | {"at": bodies.timestamp(_moment(entry["at"]))} for entry in ordered]
-    happened = sum(_moment(entry["at"]) <= now for entry in ordered)
+    """Return past and future items, sorted by time and then by position, with timestamps in UTC."""
+    ordered = sorted(entries, key=lambda entry: _instant(entry["at"]))
+    shown = [entry | {"at": bodies.timestamp(_instant(entry["at"]))} for entry in ordered]
+    happened = sum(_instant(entry["at"]) <= now for entry in ordered)
     return shown[:happened], shown[happened:]
 
 
 def _check_ids(clock: Json) -> None:
-    ids = [clock["id"], *(item["id"] for item in _shown(clock))]
-    assert all(isinstance(id, str) and id for id in ids), f"an id is not a string: {ids}"
-    _same("different ids", len(set(ids)), len(ids))
+    ids = [clock["id"], *(item["id"] for item in _items_with_ids(clock))]
+    assert all(isinstance(id, str) and id for id in ids), f"An ID is not a string: {ids}"
+    _expect_equal("different ids", len(set(ids)), len(ids))
 
 
-def _unmoved(clock: Json) -> list[Any]:
-    """What no advance may change: whose id is whose, above all."""
-    items = sorted((item["id"], item["at"], item["amount"]) for item in _shown(clock) if "at" in item)
+def _constant_fields(clock: Json) -> list[Any]:
+    """Return the fields that an advance must not change, above all the IDs of items."""
+    items = sorted((item["id"], item["at"], item["amount"]) for item in _items_with_ids(clock) if "at" in item)
     return [clock["id"], clock["expiresAt"], [goal["id"] for goal in clock["goals"]], items]
 
 
 def _items(params: Json) -> Iterator[Json]:
-    """Everything with a time that was sent."""
+    """Return all items with a time in the request."""
     yield from params.get("transactions", [])
     for goal in params.get("goals", []):
         yield from goal.get("contributions", [])
 
 
-def _shown(clock: Json) -> Iterator[Json]:
-    """Everything with an id that a clock shows."""
+def _items_with_ids(clock: Json) -> Iterator[Json]:
+    """Return all objects with an ID in the clock."""
     yield from clock["transactions"]
     yield from clock["pendingTransactions"]
     for goal in clock["goals"]:
@@ -243,76 +242,78 @@ def _shown(clock: Json) -> Iterator[Json]:
         yield from goal["upcomingContributions"]
 
 
-# What is refused
+# Errors
 
 
 def _check_tokens(server: Server, token: str) -> None:
     for wrong in ("", token[:-1] + ("A" if token[-1] != "A" else "B"), token + "x", "nobody"):
         call = ("createTestClock", bodies.typical(), wrong)
-        answer = server.refused(f"the token {wrong!r}", (401, -32001, "UNAUTHENTICATED"), call)
-        _same("WWW-Authenticate", answer.headers.get("www-authenticate"), "Bearer")
+        answer = server.expect_error(f"the token {wrong!r}", (401, -32001, "UNAUTHENTICATED"), call)
+        _expect_equal("WWW-Authenticate", answer.headers.get("www-authenticate"), "Bearer")
 
 
 def _check_fields(server: Server, token: str) -> None:
-    def refused(why: str, params: Json) -> None:
-        answer = server.refused(why, (200, -32602, "INVALID_PARAMS"), ("createTestClock", params, token))
-        assert answer.body["error"]["data"].get("errors"), f"nothing is said about {why}"
+    def expect_error(why: str, params: Json) -> None:
+        answer = server.expect_error(why, (200, -32602, "INVALID_PARAMS"), ("createTestClock", params, token))
+        assert answer.body["error"]["data"].get("errors"), f"The response has no error about {why}"
 
     for field, value in _WRONG_FIELDS:
         params = bodies.typical()
         params["transactions"][3][field] = value
-        refused(f"{field} {value!r}", params)
+        expect_error(f"{field} {value!r}", params)
     typical, largest = bodies.typical(), bodies.largest()
     goal = typical["goals"][0]
-    refused("an initialAmount over the target", typical | {"goals": [goal | {"initialAmount": 2400.01}]})
-    refused("101 transactions", typical | {"transactions": [*largest["transactions"], typical["transactions"][0]]})
-    refused("26 goals", typical | {"goals": [*largest["goals"], goal]})
+    expect_error("an initialAmount over the target", typical | {"goals": [goal | {"initialAmount": 2400.01}]})
+    expect_error("101 transactions", typical | {"transactions": [*largest["transactions"], typical["transactions"][0]]})
+    expect_error("26 goals", typical | {"goals": [*largest["goals"], goal]})
     crowded = largest["goals"][0]["contributions"] + goal["contributions"][:1]
-    refused("101 contributions", typical | {"goals": [goal | {"contributions": crowded}]})
+    expect_error("101 contributions", typical | {"goals": [goal | {"contributions": crowded}]})
     for years in (-11, 11):
         far = datetime.now(UTC) + timedelta(days=366 * years)
-        refused(f"a clock {years} years away", {"frozenTime": bodies.timestamp(far)})
-    server.refused("no such method", (200, -32601, "METHOD_NOT_FOUND"), ("createTestGlock", {}, token))
+        expect_error(f"a clock {years} years away", {"frozenTime": bodies.timestamp(far)})
+    server.expect_error("no such method", (200, -32601, "METHOD_NOT_FOUND"), ("createTestGlock", {}, token))
 
 
-def _check_refused_advances(server: Server, token: str, token_of_another: str) -> None:
+def _check_rejected_advances(server: Server, token: str, token_of_another: str) -> None:
     params = bodies.typical()
     id = server.clock("createTestClock", params, token)["id"]
     to = "2027-07-01T00:00:00Z"
     server.clock("advanceTestClock", bodies.advance(id, to), token)
 
-    def refused(why: str, by: str, params: Json, code: int, reason: str) -> Json:
-        data: Json = server.refused(why, (200, code, reason), ("advanceTestClock", params, by)).body["error"]["data"]
+    def expect_error(why: str, by: str, params: Json, code: int, reason: str) -> Json:
+        data: Json = server.expect_error(why, (200, code, reason), ("advanceTestClock", params, by)).body["error"][
+            "data"
+        ]
         return data
 
     back = bodies.advance(id, "2027-06-30T23:59:59.999999Z")
-    data = refused("a time before the current one", token, back, -32011, "TIME_BEFORE_CURRENT")
-    _same("currentFrozenTime", data.get("currentFrozenTime"), to)
+    data = expect_error("a time before the current one", token, back, -32011, "TIME_BEFORE_CURRENT")
+    _expect_equal("currentFrozenTime", data.get("currentFrozenTime"), to)
     beyond = bodies.advance(id, "2037-01-01T00:00:00.000001Z")
-    data = refused("a time after maxTime", token, beyond, -32012, "TIME_AFTER_MAX")
-    _same("maxTime", data.get("maxTime"), "2037-01-01T00:00:00Z")
+    data = expect_error("a time after maxTime", token, beyond, -32012, "TIME_AFTER_MAX")
+    _expect_equal("maxTime", data.get("maxTime"), "2037-01-01T00:00:00Z")
     later = bodies.advance(id, "2027-08-01T00:00:00Z")
-    refused("somebody else's clock", token_of_another, later, -32004, "CLOCK_NOT_FOUND")
-    refused("the id of no clock", token, later | {"id": "clock_none"}, -32004, "CLOCK_NOT_FOUND")
+    expect_error("somebody else's clock", token_of_another, later, -32004, "CLOCK_NOT_FOUND")
+    expect_error("the id of no clock", token, later | {"id": "clock_none"}, -32004, "CLOCK_NOT_FOUND")
     _check_clock(server.clock("advanceTestClock", bodies.advance(id, to), token), params, to)
 
 
-# Comparing
+# Comparisons
 
 
-def _same(what: str, seen: object, expected: object) -> None:
-    assert seen == expected, f"{what}: {seen!r} instead of {expected!r}"
+def _expect_equal(what: str, seen: object, expected: object) -> None:
+    assert seen == expected, f"{what} is {seen!r}, expected {expected!r}"
 
 
-def _same_items(what: str, seen: list[Json], expected: list[Json]) -> None:
-    """The same in number, order and every field, beside the ids that nobody can know."""
-    _same(f"number of {what}", len(seen), len(expected))
+def _expect_equal_items(what: str, seen: list[Json], expected: list[Json]) -> None:
+    """Compare number, order and all fields except IDs."""
+    _expect_equal(f"number of {what}", len(seen), len(expected))
     for number, (item, wanted) in enumerate(zip(seen, expected, strict=True)):
-        _same(f"{what}[{number}]", {name: value for name, value in item.items() if name != "id"}, wanted)
-        assert "id" in item, f"{what}[{number}] has no id"
+        _expect_equal(f"{what}[{number}]", {name: value for name, value in item.items() if name != "id"}, wanted)
+        assert "id" in item, f"{what}[{number}] has no ID"
 
 
-def _moment(text: str) -> datetime:
+def _instant(text: str) -> datetime:
     return datetime.fromisoformat(text).astimezone(UTC)
 
 
@@ -321,5 +322,5 @@ def _ten_years_after(moment: datetime) -> datetime:
 
 
 def _exact(amount: float) -> Fraction:
-    """The number as it was written."""
+    """Return the number exactly as it was written."""
     return Fraction(Decimal(repr(amount)))

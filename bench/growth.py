@@ -1,4 +1,4 @@
-"""What grows: the number of clocks, the size of a clock, and with them memory; and how long a start takes."""
+"""Measurements of growth: the number of clocks, the size of a clock, memory, and the time to start."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ import apsw
 
 from bench import bodies
 from bench.calls import clocks_of
-from bench.plan import ALL_OVER, CLOCKS, CREATES, MOST_CONNECTIONS, ROUNDS, SIZES, STARTS, Plan
+from bench.plan import ALL_OVER, CLOCKS, CREATES, MAX_CONNECTIONS, ROUNDS, SIZES, STARTS, Plan
 from bench.rounds import Contender, Run, alternate
 from bench.sides import Side, Work, tickover
 from bench.speed import check_side, prepare
@@ -23,12 +23,12 @@ MEMORY_AFTER_CREATES = "MiB after many creates"
 SIZE_CONNECTIONS = 16
 _ADVANCED = 1000
 _USERS_OF_SIZES = 10
-_CLOCKS_OF_A_SIZE = 100
-_ROOM_FOR_A_CLOCK = 10_000
+_CLOCKS_OF_EACH_SIZE = 100
+_BYTES_PER_CLOCK = 10_000
 
 
-def of_starts(run: Run) -> None:
-    """Warm: the program and its database are there, and have been read before."""
+def measure_starts(run: Run) -> None:
+    """Warm starts: the program and its database exist and are in the page cache."""
     side = tickover(run.folder / "starts")
     run.stack.callback(side.stop)
     side.start()
@@ -44,21 +44,21 @@ def of_starts(run: Run) -> None:
 
 
 class ManyClocks:
-    """Three servers side by side: with a thousand clocks, with a tenth of very many, and with very many."""
+    """Three servers: with a thousand clocks, with a tenth of very many, and with very many."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
         self._folder = run.folder / "growth"
         self._params = bodies.typical()
         self.counts = (_ADVANCED, run.plan.creates // 10, run.plan.creates)
-        _need_room(run)
+        _check_disk_space(run)
 
     def measure(self) -> None:
         few, middle, many, all_over = self._servers()
-        # What the many creates have left to be written shall not disturb.
+        # Wait until the writes of the creations are finished.
         os.sync()
         alternate(self._run, CLOCKS, [few, middle, many])
-        # By themselves, because they drive out of the server's memory what it holds of the others.
+        # Alone, because they evict other clocks from the server's cache.
         alternate(self._run, ALL_OVER, [few, all_over])
 
     def _servers(self) -> list[Contender]:
@@ -69,7 +69,7 @@ class ManyClocks:
         tokens = [user.token for user in large.sign_in(self._run.plan.users)]
         every = many // self._run.plan.advanced_all_over
         kept_of_middle = self._fill(large, tokens, 0, middle, every)
-        # Cheaper than to create them once more.
+        # Cheaper than creating them again.
         _copy(self._folder / "large" / "data", self._folder / "medium" / "data")
         kept_of_many = kept_of_middle + self._fill(large, tokens, middle, many - middle, every)
         self._run.results.figure(MEMORY_AFTER_CREATES, large.process.mebibytes())
@@ -77,43 +77,43 @@ class ManyClocks:
         medium, small = enter(tickover(self._folder / "medium")), enter(tickover(self._folder / "small"))
         own_tokens = [user.token for user in small.sign_in(self._run.plan.users)]
         kept_of_few = small.filler(own_tokens, self._params).fill(_ADVANCED)
-        chosen = dict.fromkeys(_thinned(kept_of_many))
-        # Each clock is moved by one of them alone, so that none is asked to go back.
+        chosen = dict.fromkeys(_select_evenly(kept_of_many))
+        # Only one load advances each clock, so that no advance goes back.
         others = [one for one in kept_of_many if one not in chosen]
         return [
             self._contender(name, side, kept, tokens)
             for name, side, kept, tokens in (
                 (name_of(self.counts[0]), small, kept_of_few, own_tokens),
-                (name_of(middle), medium, _thinned(kept_of_middle), tokens),
+                (name_of(middle), medium, _select_evenly(kept_of_middle), tokens),
                 (name_of(many), large, list(chosen), tokens),
-                (name_all_over(self._run.plan), large, others, tokens),
+                (name_of_all(self._run.plan), large, others, tokens),
             )
         ]
 
     def _fill(self, side: Side, tokens: list[str], before: int, count: int, every: int) -> list[tuple[str, int]]:
-        def tell(done: int) -> None:
+        def report(done: int) -> None:
             total = self._run.plan.creates
             doing = f"creating clocks over HTTP, {before + done:,} of {total:,}"
             self._run.progress.doing(doing, CREATES, (before + done) / total)
 
-        return side.filler(tokens, self._params).fill(count, every, MOST_CONNECTIONS, tell)
+        return side.filler(tokens, self._params).fill(count, every, MAX_CONNECTIONS, report)
 
     def _contender(self, name: str, side: Side, kept: list[tuple[str, int]], tokens: list[str]) -> Contender:
-        """Advances go to clocks that are spread evenly over all that live there."""
+        """Return a load whose advances are spread evenly over all clocks of the server."""
         work = Work(name, clocks_of(kept, tokens, self._params), self._params)
-        return Contender(name, {"advance": side.loads(work)["advance"]}, (MOST_CONNECTIONS,))
+        return Contender(name, {"advance": side.loads(work)["advance"]}, (MAX_CONNECTIONS,))
 
 
 def name_of(count: int) -> str:
     return f"{count:,} clocks"
 
 
-def name_all_over(plan: Plan) -> str:
+def name_of_all(plan: Plan) -> str:
     return f"{plan.advanced_all_over - _ADVANCED:,} of {plan.creates:,} clocks"
 
 
-def _thinned(kept: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """As many as are advanced elsewhere, evenly spread."""
+def _select_evenly(kept: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Return as many clocks as the others advance, evenly spread."""
     return kept[:: len(kept) // _ADVANCED][:_ADVANCED]
 
 
@@ -125,26 +125,26 @@ _BODIES: dict[str, Callable[[], bodies.Json]] = {
 }
 
 
-def memory_of(size: str) -> str:
+def memory_name(size: str) -> str:
     return f"MiB, {size}"
 
 
-def of_sizes(run: Run) -> None:
-    """One server for each size, so that each one's memory is its own."""
+def measure_sizes(run: Run) -> None:
+    """One server for each size, so that memory is measured separately."""
     contenders = []
     for name in run.plan.sizes:
         run.progress.doing(f"{SIZES}: creating clocks of {name}")
         side = run.stack.enter_context(tickover(run.folder / "sizes" / name.replace(" ", "-")))
         tokens = [user.token for user in side.sign_in(_USERS_OF_SIZES)]
-        work = prepare(SIZES, side, tokens, _BODIES[name](), _CLOCKS_OF_A_SIZE)
+        work = prepare(SIZES, side, tokens, _BODIES[name](), _CLOCKS_OF_EACH_SIZE)
         contenders.append((side, Contender(name, side.loads(work), (SIZE_CONNECTIONS,))))
     alternate(run, SIZES, [contender for _, contender in contenders])
     for side, contender in contenders:
-        run.results.figure(memory_of(contender.name), side.process.mebibytes())
+        run.results.figure(memory_name(contender.name), side.process.mebibytes())
 
 
 def _copy(data: Path, to: Path) -> None:
-    """The data of a server that runs on, though nobody asks anything of it just now."""
+    """Copy the data of a running, idle server."""
     to.mkdir(parents=True)
     shutil.copy(data / "secret.key", to)
     source, copy = (apsw.Connection(str(folder / "tickover.db")) for folder in (data, to))
@@ -152,8 +152,8 @@ def _copy(data: Path, to: Path) -> None:
         backup.step()
 
 
-def _need_room(run: Run) -> None:
-    needed = run.plan.creates * _ROOM_FOR_A_CLOCK
+def _check_disk_space(run: Run) -> None:
+    needed = run.plan.creates * _BYTES_PER_CLOCK
     free = shutil.disk_usage(run.folder).free
     if free < needed:
         raise SystemExit(

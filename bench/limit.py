@@ -1,7 +1,7 @@
-"""The limit: a bare ASGI callable on the same HTTP server, which reads the body and answers a constant of a given size.
+"""The limit: a bare ASGI application on the same HTTP server, with a constant response of a given size.
 
-Nothing that serves over this HTTP server can be faster, so what Tickover reaches is told as a share of it. Run it with
-`python -m bench.limit --port 9000 --size 4096`; it prints `ready` once it serves.
+Nothing on this HTTP server can be faster, so Tickover's rates are also given as shares of it. Run it with `python -m
+bench.limit --port 9000 --size 4096`. It prints `ready` once it serves.
 """
 
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -18,7 +18,7 @@ _END = b'"},"id":1}'
 
 
 def constant(size: int) -> bytes:
-    """An answer of this many bytes, or of the fewest that an answer has."""
+    """Return a response of this many bytes, or of the minimum size."""
     return _BEGINNING + b"." * (size - len(_BEGINNING) - len(_END)) + _END
 
 
@@ -51,7 +51,7 @@ class _Server(uvicorn.Server):
 @click.option("--port", type=int, required=True)
 @click.option("--size", type=int, required=True, help="Bytes of the answer's body.")
 def main(port: int, size: int) -> None:
-    """Serve the constant answer on 127.0.0.1."""
+    """Serve the constant response on 127.0.0.1."""
     config = uvicorn.Config(
         bare_app(constant(size)),
         port=port,

@@ -1,7 +1,7 @@
-"""Load over HTTP: wrk with one thread, keep-alive, and a script that is as light as can be.
+"""Load over HTTP: wrk with one thread, keep-alive, and a minimal script.
 
-The generator shares the machine with what it measures, so everything that a script can do beforehand is done
-beforehand, and every side is asked by the same script. What it does with each answer is to see that it has a result.
+The generator shares the machine with the servers. So scripts prepare everything in advance, and all servers get the
+same script. It only checks that each response has a result.
 """
 
 import json
@@ -17,16 +17,16 @@ from urllib.parse import urlsplit
 
 from bench.results import Slot
 
-_LONGEST_ANSWER_SECONDS = 60
+_MAX_RESPONSE_SECONDS = 60
 STEP_SECONDS = 3 * 3600
-"""By how much a clock is moved each time: items pass on the way, and it takes ten thousand moves to come to its end."""
+"""The step of each advance. Items become posted on the way, and the max time is ten thousand steps away."""
 _TIMES_BEFORE_TOO_LATE = 9 * 365 * 86_400 // STEP_SECONDS
 _END_SECONDS = 60.0
 _LONG_SECONDS = 3.0
 _LINE = "SLOT "
 
-# `response` hands every answer to Lua, which costs wrk less than one microsecond of its eleven; `"result"` stands near
-# the beginning of an answer, so a good one is not read further. Ids of calls all have four digits.
+# `response` passes every response to Lua, which costs wrk less than one of its eleven microseconds. `"result"` is near
+# the start, so a good response is not read further. IDs of calls have four digits.
 _LUA = """
 local find, match = string.find, string.match
 local thread_of_main
@@ -97,9 +97,9 @@ function response(status, headers, body)
 end
 """
 
-# Servers accept one connection after the other, while they serve those that they have; so the first calls of the last
-# connections come much later than they were made. They go to clocks that are not asked again in the same slot, lest
-# they ask for a time that is over.
+# Servers accept one connection after the other while they serve earlier ones. So the first calls of the last
+# connections are served much later than they were made. They go to clocks that are not used again in the same slot,
+# because their target time would be in the past.
 _ADVANCE = """
 local heads, last, first, instant, tail = {}, 0, 1, 0, ""
 local before = '{"jsonrpc":"2.0","id":1000,"method":"advanceTestClock","params":{"id":"'
@@ -128,21 +128,21 @@ end
 """
 
 
-class Void(Exception):
-    """A slot in which not every answer was a result, twice in a row. The message has such an answer."""
+class InvalidSlot(Exception):
+    """Twice in a row, not every response of a slot was a result. The message contains such a response."""
 
 
 class Load(Protocol):
-    """Something that can be measured in slots."""
+    """A load that is measured in slots."""
 
     troubles: list[str]
 
     def run(self, connections: int, seconds: float) -> Slot:
-        """Have so many connections do their work for so long."""
+        """Run this many connections for this long."""
 
 
 class Clocks(NamedTuple):
-    """Clocks that exist on a server, the place of each one's token among the tokens, and where in time they stand."""
+    """Existing clocks of a server, the index of each one's token, and the current step of all."""
 
     ids: Sequence[str]
     owners: Sequence[int]
@@ -155,7 +155,7 @@ class Clocks(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What wrk reports of a slot."""
+    """The report of wrk for a slot."""
 
     slot: Slot
     rounds: int
@@ -163,7 +163,7 @@ class Outcome(NamedTuple):
 
 
 def read_report(output: str) -> Outcome:
-    """From all that wrk has printed; what is wrong with the slot is empty when nothing is."""
+    """Parse the output of wrk. The error is empty if the slot is valid."""
     lines = [line for line in output.splitlines() if line.startswith(_LINE)]
     if not lines:
         return Outcome(Slot(0, 0, 0, 0), 0, f"wrk has not reported: {output[-500:]}")
@@ -177,7 +177,7 @@ def read_report(output: str) -> Outcome:
 
 
 class _Script:
-    """A script of wrk in a file, with what it works on."""
+    """A script of wrk in a file, with its data."""
 
     def __init__(self, file: Path, url: str, body: str, **values: object) -> None:
         self.url = f"{url}/rpc"
@@ -194,8 +194,8 @@ class _Script:
         until: Callable[[], bool] | None = None,
         at_end: Callable[[], None] = lambda: None,
     ) -> str:
-        """What wrk prints, told to end after so many seconds, or before that once `until` says so."""
-        patience = [f"-d{int(seconds) + 600}s", f"--timeout={_LONGEST_ANSWER_SECONDS}s"]
+        """Run wrk for this many seconds, or until `until` returns True. Return its output."""
+        patience = [f"-d{int(seconds) + 600}s", f"--timeout={_MAX_RESPONSE_SECONDS}s"]
         command = ["wrk", "-t1", f"-c{connections}", *patience, "--latency"]
         command += ["-s", str(self.file), self.url, "--", *map(str, arguments)]
         with subprocess.Popen(  # noqa: S603 - all of it is ours
@@ -204,7 +204,7 @@ class _Script:
             try:
                 _wait(wrk, seconds, until)
                 at_end()
-                # It takes whole seconds only, but an interrupt ends it as the end of its time does.
+                # wrk accepts only whole seconds, but an interrupt ends it in the same way.
                 wrk.send_signal(signal.SIGINT)
                 return wrk.communicate(timeout=_END_SECONDS)[0]
             finally:
@@ -220,13 +220,13 @@ def _wait(process: "subprocess.Popen[str]", seconds: float, until: Callable[[], 
 
 
 class HttpLoad:
-    """One operation, asked of one server again and again."""
+    """One operation, called repeatedly on one server."""
 
     def __init__(self, script: _Script, instant: int = 0) -> None:
         self.watch: Callable[[int], None] = lambda _connections: None
-        """Called near the end of each slot, while all connections are still at it."""
+        """Called near the end of each slot, while all connections are busy."""
         self.troubles: list[str] = []
-        """Why slots had to be repeated."""
+        """The reasons of repeated slots."""
         self._script = script
         self._done = 0
         self._instant = instant
@@ -237,25 +237,25 @@ class HttpLoad:
         if outcome.trouble:
             self.troubles.append(f"{connections} connections: {outcome.trouble}")
             time.sleep(1)
-            # It may only have been too short for a side that is slow to answer.
+            # The slot may have been too short for a slow server.
             outcome = self._once(connections, seconds if outcome.slot.requests else _LONG_SECONDS)
         if outcome.trouble:
-            raise Void(f"{self._script.file.stem}, {connections} connections: {outcome.trouble}")
-        # What was cut off at the end is still being worked on.
+            raise InvalidSlot(f"{self._script.file.stem}, {connections} connections: {outcome.trouble}")
+        # The server may still work on interrupted calls.
         time.sleep(min(5.0, 0.01 + 1.2 * connections / outcome.slot.rate))
         return outcome.slot
 
     def _once(self, connections: int, seconds: float) -> Outcome:
-        def just_before_the_end() -> None:
+        def before_end() -> None:
             self.watch(connections)
 
-        # Each slot goes on with the clocks at which the one before has ended.
+        # Each slot continues with the clocks after the last one of the previous slot.
         where = (self._instant, connections, self._done)
-        outcome = read_report(self._script.run(connections, seconds, *where, at_end=just_before_the_end))
+        outcome = read_report(self._script.run(connections, seconds, *where, at_end=before_end))
         self._done += outcome.slot.requests
-        # One more than was reported: a broken slot may not have said how far it came.
+        # One more than reported, because an invalid slot may not report its progress.
         self._instant += (outcome.rounds + 1) * STEP_SECONDS
-        assert self._instant < self._latest, "the clocks are near their last time: there are too few of them"
+        assert self._instant < self._latest, "the clocks are near their max time: use more clocks"
         return outcome
 
 
@@ -265,7 +265,7 @@ def creating(file: Path, url: str, tokens: Sequence[str], params: Any) -> HttpLo
 
 
 def advancing(file: Path, url: str, clocks: Clocks) -> HttpLoad:
-    """advanceTestClock on one clock after the other, and each time all have had their turn, a step further."""
+    """advanceTestClock on one clock after the other, one step further in each round."""
     values = {"STEP": STEP_SECONDS, "TOKENS": clocks.tokens, "IDS": clocks.ids}
     owners = [owner + 1 for owner in clocks.owners]
     return HttpLoad(_Script(file, url, _ADVANCE, **values, OWNERS=owners), clocks.instant)
@@ -278,16 +278,16 @@ def _creation(file: Path, url: str, tokens: Sequence[str], params: Any, more: st
 
 
 class Filler:
-    """Creates a given number of clocks at full speed, and keeps the ids of some of them, evenly spread over all."""
+    """Creates a number of clocks at full speed, and records the IDs of some, evenly spread."""
 
     def __init__(self, file: Path, url: str, tokens: Sequence[str], params: Any) -> None:
         self._script = _creation(file, url, tokens, params, _KEEP)
         self._kept = file.with_suffix(".kept")
 
     def fill(
-        self, total: int, every: int = 1, connections: int = 16, tell: Callable[[int], None] = lambda _: None
+        self, total: int, every: int = 1, connections: int = 16, report: Callable[[int], None] = lambda _: None
     ) -> list[tuple[str, int]]:
-        """Create so many (and a few more that were on their way); of every so many one id, with its owner's place."""
+        """Create at least this many clocks. Return every nth ID with the index of its owner."""
         self._kept.write_text("")
         before, since = 0, time.monotonic()
 
@@ -295,7 +295,7 @@ class Filler:
             nonlocal before, since
             text = self._kept.read_bytes()
             written = text.count(b"\n") * every
-            tell(written)
+            report(written)
             if written > before:
                 before, since = written, time.monotonic()
             stands_still = time.monotonic() - since > _END_SECONDS
@@ -304,7 +304,7 @@ class Filler:
         trouble = read_report(self._script.run(connections, 3600, self._kept, total, every, until=is_done)).trouble
         kept = [line.split() for line in self._kept.read_text().splitlines()]
         if trouble or len(kept) < total // every:
-            raise Void(f"{self._script.file.stem}, creating {total:,} clocks: {trouble or 'some are missing'}")
+            raise InvalidSlot(f"{self._script.file.stem}, creating {total:,} clocks: {trouble or 'some are missing'}")
         return [(id, int(owner) - 1) for id, owner in kept]
 
 
@@ -317,8 +317,8 @@ def _in_lua(value: object) -> str:
     return str(value)
 
 
-def need_wrk() -> None:
-    """See that wrk is there; root on Debian gets it installed."""
+def require_wrk() -> None:
+    """Check that wrk is installed. Root on Debian installs it."""
     if shutil.which("wrk"):
         return
     install = ["apt-get", "install", "--yes", "--no-install-recommends", "wrk"]

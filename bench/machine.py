@@ -1,4 +1,4 @@
-"""What a run was made on: without it, nobody can tell what its numbers mean."""
+"""Describes the machine of a run."""
 
 import os
 import platform
@@ -34,13 +34,13 @@ def _processor() -> str:
 
 
 def _wrk_version() -> str:
-    # Asked for its version it prints it, and fails.
+    # wrk prints its version and exits with an error.
     said = subprocess.run(["wrk", "-v"], capture_output=True, text=True, check=False).stdout  # noqa: S607
     return said.split("[")[0].removeprefix("wrk").strip()
 
 
 def _of_default() -> str:
-    """What the side that Tickover is compared with is made of."""
+    """Return the versions of the default server's packages."""
     names = ("fastapi", "pydantic", "sqlalchemy", "uvicorn")
     asks = f"from importlib.metadata import version as v; print(*(f'{{n}} {{v(n)}}' for n in {names}), sep=', ')"
     said = subprocess.run([DEFAULT_PYTHON, "-c", asks], capture_output=True, text=True, check=False)  # noqa: S603

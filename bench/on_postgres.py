@@ -1,4 +1,4 @@
-"""The blocks on PostgreSQL: one worker and two, the FastAPI default and pgbench, on one server that writes durably."""
+"""The blocks on PostgreSQL: one worker, two workers, the FastAPI default and pgbench, on one durable server."""
 
 import secrets
 
@@ -6,10 +6,10 @@ from bench import bodies
 from bench.calls import Sink, User
 from bench.load import Load
 from bench.pgbench import PgbenchLoad
-from bench.plan import MOST_CONNECTIONS, POSTGRES, SHARES
+from bench.plan import MAX_CONNECTIONS, POSTGRES, SHARES
 from bench.processes import children_of
 from bench.rounds import Contender, Run, alternate
-from bench.shares import NoShares, held_to
+from bench.shares import SharesUnavailable, limit_to
 from bench.sides import (
     DEFAULT,
     PGBENCH,
@@ -28,7 +28,7 @@ _DEFAULT_USERS = 10
 
 
 class PostgresBlocks:
-    """Tickover with one worker and with two on one database, and the default on another, of one and the same server."""
+    """Tickover with one and with two workers on one database, and the default on another, on the same server."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -44,7 +44,7 @@ class PostgresBlocks:
         for side in (self._one, self._two):
             check_side(side)
         self._users = self._one.sign_in(run.plan.users)
-        # Each has clocks of its own, so that none is asked to go back because another was faster.
+        # Each load has its own clocks, so that no advance goes back because another load was faster.
         self._loads = {
             side.name: side.loads(self._work(side, self._users, run.plan.clocks)) for side in (self._one, self._two)
         }
@@ -64,16 +64,16 @@ class PostgresBlocks:
         alternate(self._run, POSTGRES, contenders)
 
     def with_equal_shares(self) -> None:
-        """Each worker gets the same small share of a core, so that the machine has room for all else."""
+        """Limit each worker to the same small share of a core, so that the machine is not saturated."""
         contenders = [
-            Contender(name, {"advance": loads["advance"]}, (MOST_CONNECTIONS,)) for name, loads in self._loads.items()
+            Contender(name, {"advance": loads["advance"]}, (MAX_CONNECTIONS,)) for name, loads in self._loads.items()
         ]
         workers = [self._one.process.pid, *children_of(self._two.process.pid)]
-        assert len(workers) == 3, f"one worker and two should be three: {workers}"
+        assert len(workers) == 3, f"Expected three workers: {workers}"
         try:
-            with held_to(SHARE, workers):
+            with limit_to(SHARE, workers):
                 alternate(self._run, SHARES, contenders, shortest=self._run.plan.share_seconds)
-        except NoShares as why:
+        except SharesUnavailable as why:
             self._run.results.notes[SHARES] = str(why)
             self._run.progress.end_of(SHARES)
 

@@ -1,6 +1,6 @@
-"""PostgreSQL's own measuring program, running an advance as one plain statement: what the database alone can do.
+"""pgbench, running an advance as one plain statement: the speed of the database alone.
 
-The statement is the store's own for a single clock whose schedule is at hand: the conditional update of its row.
+The statement is the store's for one clock without its schedule: a conditional update of its row.
 """
 
 import re
@@ -11,19 +11,19 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.load import STEP_SECONDS, Clocks, Void
+from bench.load import STEP_SECONDS, Clocks, InvalidSlot
 from bench.results import Slot
 from tests.support.postgres import PostgresServer
 from tickover.server.storage.postgres.sessions import SETTINGS
 
 _END_SECONDS = 60.0
 _FIRST_CALLS = 5
-_FEWEST_SECONDS = 0.3
-_MOVES_BEFORE_LONG = 1000
-"""More than any client makes before it is measured."""
+_MIN_SECONDS = 0.3
+_MAX_MOVES_BEFORE = 1000
+"""More than any client makes before the measurement."""
 _CLOCKS_OF_ITS_DAY = "select 'clocks_' || slot from clocks where key = '{}'"
 
-# pgbench has no text to compute with, so that keys and owners are in arrays of the statement, which is planned once.
+# pgbench can't compute text, so keys and owners are arrays in the statement, which is planned once.
 _SCRIPT = """\
 \\set moves :moves + 1
 \\set number random(1, {count})
@@ -36,10 +36,10 @@ returning clocks.key, start_time, frozen_time, max_time;
 
 
 class PgbenchLoad:
-    """Advances of these clocks, as fast as clients of the database can ask for them."""
+    """Advances of these clocks, as fast as clients of the database can make them."""
 
     def __init__(self, server: PostgresServer, url: str, clocks: Clocks, owners: Sequence[str]) -> None:
-        """`owners` are the ids of the users to whom the clocks belong, one for each clock."""
+        """`owners` are the users' IDs, one for each clock."""
         self.troubles: list[str] = []
         self._server = server
         self._url = url
@@ -57,27 +57,27 @@ class PgbenchLoad:
 
     def run(self, connections: int, seconds: float) -> Slot:
         try:
-            return self._once(connections, max(seconds, _FEWEST_SECONDS))
-        except Void as why:
+            return self._once(connections, max(seconds, _MIN_SECONDS))
+        except InvalidSlot as why:
             self.troubles.append(f"{connections} clients: {why}")
-            return self._once(connections, 3 * max(seconds, _FEWEST_SECONDS))
+            return self._once(connections, 3 * max(seconds, _MIN_SECONDS))
 
     def _once(self, connections: int, seconds: float) -> Slot:
         script = self._folder / "advance.sql"
         script.write_text(_in_one_line(_SCRIPT.format(**self._values, first=self._instant * 1_000_000)))
-        output = self._told_to_end_after(seconds, connections, script)
+        output = self._ended_after(seconds, connections, script)
         logs = list(self._folder.glob(f"{script.name}.log.*"))
         if not logs or re.search(r"^number of failed transactions: [1-9]", output, re.MULTILINE):
-            raise Void(f"pgbench has failed: {output[-2000:]}")
+            raise InvalidSlot(f"pgbench has failed: {output[-2000:]}")
         told = "".join(log.read_text() for log in logs)
         for log in logs:
             log.unlink()
         slot = read_log(told, connections)
-        # Each client counts its own moves, and none is much faster than the others.
-        self._instant += STEP_SECONDS * (2 * slot.requests // connections + _MOVES_BEFORE_LONG)
+        # Each client counts its own advances, and all are about equally fast.
+        self._instant += STEP_SECONDS * (2 * slot.requests // connections + _MAX_MOVES_BEFORE)
         return slot
 
-    def _told_to_end_after(self, seconds: float, clients: int, script: Path) -> str:
+    def _ended_after(self, seconds: float, clients: int, script: Path) -> str:
         session = {name: value.replace(" ", "\\ ") for name, value in SETTINGS.items()}
         options = " ".join(f"-c {name}={value}" for name, value in session.items())
         usual = self._server._as_usual()
@@ -92,7 +92,7 @@ class PgbenchLoad:
             try:
                 self._wait_until_busy(pgbench, script)
                 time.sleep(seconds)
-                # It takes whole seconds only, but this is what ends its time.
+                # pgbench accepts only whole seconds, but this signal ends it in the same way.
                 pgbench.send_signal(signal.SIGALRM)
                 output: str = pgbench.communicate(timeout=_END_SECONDS)[0]
                 return output
@@ -100,7 +100,7 @@ class PgbenchLoad:
                 pgbench.kill()
 
     def _wait_until_busy(self, pgbench: "subprocess.Popen[str]", script: Path) -> None:
-        """Until it has connected and logged something; to connect many clients takes longer than a slot."""
+        """Wait until pgbench has connected and logged something. To connect many clients takes longer than a slot."""
         deadline = time.monotonic() + _END_SECONDS
         while not any(log.stat().st_size for log in self._folder.glob(f"{script.name}.log.*")):
             if pgbench.poll() is not None or time.monotonic() > deadline:
@@ -109,7 +109,7 @@ class PgbenchLoad:
 
 
 def read_log(log: str, clients: int) -> Slot:
-    """What was done since all clients were past their first calls, which are planned, until the first has ended."""
+    """Count the calls between the first calls of all clients, which are planned, and the end of the first client."""
     ends: dict[str, list[float]] = {}
     latencies: list[tuple[float, int]] = []
     for line in log.splitlines():
@@ -118,7 +118,7 @@ def read_log(log: str, clients: int) -> Slot:
         ends.setdefault(client, []).append(end)
         latencies.append((end, int(micros)))
     if len(ends) < clients or min(map(len, ends.values())) <= _FIRST_CALLS:
-        raise Void("pgbench had too little time to measure anything")
+        raise InvalidSlot("pgbench had too little time to measure anything")
     first = max(times[_FIRST_CALLS - 1] for times in ends.values())
     last = min(times[-1] for times in ends.values())
     counted = [micros for end, micros in latencies if first < end <= last]
@@ -131,7 +131,7 @@ def _array(uuids: Sequence[str]) -> str:
 
 
 def _in_one_line(script: str) -> str:
-    """A statement may have many lines, but a line that begins with a backslash must stand by itself."""
+    """Join the lines of the statement, because only a line that starts with a backslash is a command."""
     commands = [line for line in script.splitlines() if line.startswith("\\")]
     statement = " ".join(line.strip() for line in script.splitlines() if not line.startswith("\\"))
     return "\n".join([*commands, statement, ""])

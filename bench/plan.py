@@ -1,4 +1,4 @@
-"""How much is measured, and for how long: the whole, or a quick look at the same things."""
+"""The plan of a run: what is measured, and for how long. There is a full plan and a quick one."""
 
 from typing import NamedTuple
 
@@ -17,64 +17,67 @@ CLOCKS = "number of clocks"
 ALL_OVER = "all over many clocks"
 
 ROUNDS = 5
-MOST_CONNECTIONS = 64
+MAX_CONNECTIONS = 64
 _MAX_SECONDS = 9.3 * 60
-_AROUND_A_SLOT = 0.18
-"""To start the generator, and until it looks whether it shall end, which it does ten times a second."""
-_LONGEST_SLOT = 0.8
-_SHORTEST_SLOT = 0.25
-_ANSWERS_TO_A_CONNECTION = 4
+_SLOT_OVERHEAD_SECONDS = 0.18
+"""To start the generator, and to notice its end, which is checked ten times a second."""
+_MAX_SLOT_SECONDS = 0.8
+_MIN_SLOT_SECONDS = 0.25
+_RESPONSES_PER_CONNECTION = 4
 
 
 class Plan(Struct, frozen=True):
-    """All numbers of a run that are a matter of patience."""
+    """The numbers of a run that determine its duration."""
 
     is_quick: bool
     slot_seconds: float
     longest_slot_seconds: float
-    """For sides that are slow to answer."""
+    """For slow servers."""
     warm_up_seconds: float
     share_seconds: float
-    """Where processes are held to a share of the CPU; it is kept over some tenths of a second."""
+    """If processes are limited to a share of the CPU. The limit applies to periods of tenths of a second."""
     connections: tuple[int, ...]
-    """How many connections ask at once: one for latency, most for throughput."""
+    """Concurrent connections: one for latency, the most for throughput."""
     default_connections: tuple[int, ...]
     postgres_connections: tuple[int, ...]
     largest_connections: tuple[int, ...]
     clocks: int
-    """So many clocks are advanced in turn."""
+    """The number of clocks that are advanced in turn."""
     default_clocks: int
-    """Fewer on the default, where each takes long to create; still more than are advanced in a slot."""
+    """Fewer for the default server, which is slow to create them; still more than a slot advances."""
     largest_clocks: int
     default_largest_clocks: int
     has_default_everywhere: bool
-    """Also where no target is about it: with the largest clocks, and on PostgreSQL."""
+    """Also without a target: for the largest clocks, and on PostgreSQL."""
     users: int
-    """A prime, so that of every so many creates, one is by another user each time."""
+    """A prime, so that every nth creation is by another user."""
     sizes: tuple[str, ...]
-    """Of which sizes of a clock the throughput and the memory are told."""
+    """The sizes of clocks for which throughput and memory are reported."""
     advanced_all_over: int
-    """So many of them are advanced in turn, more than a server holds in memory."""
+    """The number of clocks that are advanced in turn, more than the server caches."""
     creates: int
-    """So many clocks are created to see whether their number matters."""
+    """The number of clocks for measuring growth."""
     sign_ins: int
     sign_ins_to_warm_up: int
-    """Not counted: interpreters run code faster once they know it, V8 above all."""
+    """Uncounted rounds, because interpreters run code faster after a while, above all V8."""
 
     @property
     def default_largest_connections(self) -> tuple[int, ...]:
-        """Only one: with more, an answer of the default takes longer than a slot."""
+        """Only one: with more, a response of the default takes longer than a slot."""
         return (1,)
 
     def slot_of(self, rate: float, connections: int) -> float:
-        """How long to measure a side of this speed: until each connection has had some answers, if that may be."""
-        enough = _ANSWERS_TO_A_CONNECTION * connections / rate
+        """Return the length of a slot for a server of this speed:
+
+        long enough for some responses to each connection, if possible.
+        """
+        enough = _RESPONSES_PER_CONNECTION * connections / rate
         return max(self.slot_seconds, min(enough, self.longest_slot_seconds))
 
 
 FULL = Plan(
     is_quick=False,
-    slot_seconds=_LONGEST_SLOT,
+    slot_seconds=_MAX_SLOT_SECONDS,
     longest_slot_seconds=2.0,
     warm_up_seconds=0.3,
     share_seconds=1.0,
@@ -120,27 +123,27 @@ QUICK = Plan(
 
 
 class Part(NamedTuple):
-    """A part of the run: how many slots it has, and how many seconds it takes beside them."""
+    """A part of the run: its number of slots, and its other seconds."""
 
     slots: int
     other_seconds: float
     other_slots: int = 0
-    """Beside them, whose length does not depend on the plan."""
+    """Slots whose length doesn't depend on the plan."""
 
     @property
     def steps(self) -> int:
         return self.slots + self.other_slots
 
     def seconds(self, plan: Plan) -> float:
-        return self.slots * (plan.slot_seconds + _AROUND_A_SLOT) + self.other_seconds
+        return self.slots * (plan.slot_seconds + _SLOT_OVERHEAD_SECONDS) + self.other_seconds
 
 
 def parts_of(plan: Plan, creates_a_second: float) -> dict[str, Part]:
-    """All parts of the run, in their order; what they take beside their slots was seen on a machine of two cores."""
+    """Return all parts of the run in order. Other seconds were measured on a machine with two cores."""
     fast, slow, large = len(plan.connections), len(plan.default_connections), len(plan.largest_connections)
     postgres = len(plan.postgres_connections)
     both, again = 2 * ROUNDS, int(plan.has_default_everywhere)
-    # What the default takes more, to be prepared and at most connections.
+    # The additional time of the default server for preparation and at most connections.
     beside_default = plan.default_clocks / 120 + both * (plan.longest_slot_seconds + 0.6 - plan.slot_seconds)
     return {
         TYPICAL: Part(both * (2 * fast + slow), beside_default + both * fast * 0.2 + 4, both * fast),
@@ -156,11 +159,11 @@ def parts_of(plan: Plan, creates_a_second: float) -> dict[str, Part]:
     }
 
 
-def fitted(plan: Plan, parts: dict[str, Part], elapsed: float) -> Plan:
-    """With slots of a length that lets the run end in time; rounds are never given up for it."""
+def fit_into_time(plan: Plan, parts: dict[str, Part], elapsed: float) -> Plan:
+    """Return the plan with slots that let the run end in time. The number of rounds doesn't change."""
     if plan.is_quick:
         return plan
     for_slots = _MAX_SECONDS - elapsed - sum(part.other_seconds for part in parts.values())
     slots = sum(part.slots for part in parts.values())
-    seconds = for_slots / max(slots, 1) - _AROUND_A_SLOT
-    return replace(plan, slot_seconds=max(_SHORTEST_SLOT, min(_LONGEST_SLOT, seconds)))
+    seconds = for_slots / max(slots, 1) - _SLOT_OVERHEAD_SECONDS
+    return replace(plan, slot_seconds=max(_MIN_SLOT_SECONDS, min(_MAX_SLOT_SECONDS, seconds)))

@@ -1,4 +1,4 @@
-"""Processes of a run: none is left behind, and each is asked for the memory that it and its children hold."""
+"""The processes of a run. All are stopped at the end, and their memory can be measured."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class Process:
-    """A program with its output in a file. In a session of its own, so that Ctrl-C is for the bench alone."""
+    """A program with its output in a file. It has its own session, so that Ctrl-C reaches only the benchmark."""
 
     def __init__(self, command: list[str], log: Path, environment: Mapping[str, str], folder: Path) -> None:
         self.command = command
@@ -26,7 +26,7 @@ class Process:
 
     @property
     def pid(self) -> int:
-        assert self._popen is not None, "it was not started"
+        assert self._popen is not None, "the process was not started"
         return self._popen.pid
 
     @property
@@ -48,7 +48,7 @@ class Process:
             time.sleep(look_again)
 
     def stop(self) -> None:
-        """Ask it to end, and see that it has."""
+        """Terminate it, and wait for its end."""
         if self._popen is None:
             return
         everyone = [self.pid, *children_of(self.pid)]
@@ -63,7 +63,7 @@ class Process:
         self._popen = None
 
     def mebibytes(self) -> float:
-        """What it holds in memory, with all processes that it has started."""
+        """Return the resident memory of the process and all its children."""
         return sum(map(_resident_bytes, (self.pid, *children_of(self.pid)))) / 2**20
 
 
@@ -72,17 +72,17 @@ def says_ready(process: Process) -> bool:
 
 
 def children_of(pid: int) -> list[int]:
-    """The processes that it has started, and those that they have."""
+    """Return its children and their children."""
     direct = [child for child, parent in _parents().items() if parent == pid]
     return [*direct, *(grandchild for child in direct for grandchild in children_of(child))]
 
 
 def _parents() -> dict[int, int]:
     if sys.platform != "linux":
-        return dict(_ask_ps("pid=,ppid="))
+        return dict(_run_ps("pid=,ppid="))
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
-        # It may have ended just now. Its name, in brackets, may have anything in it.
+        # The process may have ended. Its name, in brackets, may contain anything.
         with suppress(OSError):
             found[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
     return found
@@ -90,13 +90,13 @@ def _parents() -> dict[int, int]:
 
 def _resident_bytes(pid: int) -> int:
     if sys.platform != "linux":
-        return dict(_ask_ps("pid=,rss=")).get(pid, 0) * 1024
+        return dict(_run_ps("pid=,rss=")).get(pid, 0) * 1024
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
     except OSError:
         return 0
 
 
-def _ask_ps(columns: str) -> list[tuple[int, int]]:
+def _run_ps(columns: str) -> list[tuple[int, int]]:
     asked = subprocess.run(["/bin/ps", "-A", "-o", columns], capture_output=True, text=True, check=True)  # noqa: S603
     return [(int(first), int(second)) for first, second in map(str.split, asked.stdout.splitlines())]

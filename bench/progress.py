@@ -1,16 +1,16 @@
-"""What a run is doing, how far it is and how long it will take: one line that changes, or plain lines in a log."""
+"""Shows the progress of a run: one line that changes on a terminal, plain lines in a log."""
 
 import sys
 import time
 from typing import TextIO
 
-_PLAIN_LINE_EVERY_SECONDS = 10.0
-_TELLING_SECONDS = 20.0
+_PLAIN_LINE_SECONDS = 10.0
+_UPDATE_SECONDS = 20.0
 _CLEAR_LINE = "\r\033[K"
 
 
 class Progress:
-    """Knows what is planned, by the seconds that it should take, and what of it is done."""
+    """Compares the planned seconds of each part with the finished steps."""
 
     def __init__(self, out: TextIO = sys.stderr) -> None:
         self._out = out
@@ -20,12 +20,12 @@ class Progress:
         self._done_seconds: dict[str, float] = {}
         self._done_steps = 0
         self.took: dict[str, float] = {}
-        """What each part has taken, with whatever came before it."""
+        """The seconds of each part, including the time before it."""
         self._started = time.monotonic()
         self._last_line = float("-inf")
 
     def plan(self, part: str, steps: int, seconds: float) -> None:
-        """Say, or correct, how much a part of the run is."""
+        """Set, or correct, the size of a part."""
         self._steps[part] = steps
         self._planned[part] = seconds
 
@@ -45,13 +45,13 @@ class Progress:
         return time.monotonic() - self._started
 
     def doing(self, what: str, part: str = "", share: float = 0.0) -> None:
-        """Show what is measured now; `share` of its part is done, where it is one long step."""
+        """Show the current step; `share` is the finished share of a long step."""
         if part:
             self._done_seconds[part] = max(self._done_seconds.get(part, 0), share * self._planned.get(part, 0))
         self._show(what)
 
     def did(self, part: str, steps: int = 1) -> None:
-        """One step, or some, of a part are done."""
+        """Count finished steps of a part."""
         self._done_steps += steps
         if self._steps.get(part):
             each = self._planned[part] / self._steps[part]
@@ -64,21 +64,21 @@ class Progress:
     @property
     def minutes_left(self) -> float:
         done = sum(self._done_seconds.values())
-        # A machine that was slower than planned so far will go on like this.
-        pace = max(1.0, self.elapsed / done) if done > _TELLING_SECONDS else 1.0
+        # If the run was slower than planned so far, it will stay so.
+        pace = max(1.0, self.elapsed / done) if done > _UPDATE_SECONDS else 1.0
         return max(0.0, self.planned_seconds - done) * pace / 60
 
     def _show(self, what: str) -> None:
         line = f"{self._done_steps} of {self.steps}, {self.minutes_left:.1f} min left: {what}"
         if self._is_terminal:
             self._out.write(f"{_CLEAR_LINE}{line[:110]}")
-        elif time.monotonic() - self._last_line > _PLAIN_LINE_EVERY_SECONDS:
+        elif time.monotonic() - self._last_line > _PLAIN_LINE_SECONDS:
             self._last_line = time.monotonic()
             self._out.write(f"{line}\n")
         self._out.flush()
 
-    def say(self, line: str) -> None:
-        """A line that stays."""
+    def print_line(self, line: str) -> None:
+        """Print a line that stays."""
         self._out.write(f"{_CLEAR_LINE if self._is_terminal else ''}{line}\n")
         self._out.flush()
 

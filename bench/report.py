@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench.growth import memory_of
+from bench.growth import memory_name
 from bench.plan import ALL_OVER, CLOCKS, FULL, LARGEST, POSTGRES, SHARES, SIZES, TYPICAL, Plan
 from bench.results import Case, Results, Slot, Spread
 from bench.sides import DURABILITY
@@ -143,7 +143,7 @@ def _numbers(spread: Spread | None, decimals: int) -> str:
 
 
 def _figures(results: Results) -> Iterator[str]:
-    sizes = [(name, Spread.of(results.figures.get(memory_of(name), []))) for name in FULL.sizes]
+    sizes = [(name, Spread.of(results.figures.get(memory_name(name), []))) for name in FULL.sizes]
     lines = [(f"{name}, 16 connections", f"{spread.median:.0f} MiB") for name, spread in sizes if spread]
     if lines:
         yield "\n".join(_aligned([("Memory after load, by the size of a clock", ""), *lines]))

@@ -1,4 +1,4 @@
-"""What a run has measured so far: every slot of every round, and what little is not measured in slots."""
+"""The measurements of a run: every slot of every round, and figures that are not measured in slots."""
 
 import statistics
 from collections.abc import Callable, Iterable, Sequence
@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 
 class Slot(NamedTuple):
-    """What one side has done in one slot."""
+    """The work of one side in one slot."""
 
     seconds: float
     requests: int
@@ -21,7 +21,7 @@ class Slot(NamedTuple):
 
 
 class Case(NamedTuple):
-    """What is compared within one round: the same work, asked for in the same way."""
+    """A comparison within one round: the same work, with the same number of connections."""
 
     block: str
     operation: str
@@ -29,7 +29,7 @@ class Case(NamedTuple):
 
 
 class Entry(Struct, frozen=True):
-    """One slot, and where in the run it was."""
+    """One slot and its position in the run."""
 
     case: Case
     side: str
@@ -38,7 +38,7 @@ class Entry(Struct, frozen=True):
 
 
 class Spread(NamedTuple):
-    """The middle of the rounds, and how far apart they were."""
+    """The median of the rounds, and their range."""
 
     median: float
     lowest: float
@@ -47,23 +47,23 @@ class Spread(NamedTuple):
 
     @classmethod
     def of(cls, values: Iterable[float]) -> Self | None:
-        """None when there is nothing yet."""
+        """Return None for an empty list."""
         rounds = tuple(values)
         return cls(statistics.median(rounds), min(rounds), max(rounds), rounds) if rounds else None
 
 
 class Results(Struct):
-    """Blocks add to it while they run, so that a run that was ended early can still tell what it has."""
+    """Blocks add their measurements while they run, so that an interrupted run has results too."""
 
     entries: list[Entry] = field(default_factory=list)
     figures: dict[str, list[float]] = field(default_factory=dict)
-    """Measured otherwise than in slots, one value a round where there are rounds: memory, starts, CPU."""
+    """Figures that are not measured in slots: memory, starts and CPU time. One value for each round, if any."""
     notes: dict[str, str] = field(default_factory=dict)
-    """Why something could not be measured, by what it would have been."""
+    """Reasons why something could not be measured, by its name."""
     repeated: list[str] = field(default_factory=list)
-    """Slots that were void at first, and why."""
+    """Slots that were repeated, with the reason."""
     facts: dict[str, Any] = field(default_factory=dict)
-    """What is told about the run beside its measurements: sizes, versions, durability."""
+    """Other facts of the run: sizes, versions, durability."""
 
     def add(self, case: Case, side: str, round: int, slot: Slot) -> None:
         self.entries.append(Entry(case, side, round, slot))
@@ -78,7 +78,7 @@ class Results(Struct):
         return Spread.of(of(slot) for slot in self.by_round(case, side).values())
 
     def ratios(self, one: tuple[Case, str], other: tuple[Case, str]) -> list[float]:
-        """Rates of the one as multiples of the other's, each within its round."""
+        """Return the rates of one side divided by those of the other, for each round."""
         return self.compared(one, other, lambda a, b: a.rate / b.rate)
 
     def compared(
@@ -94,7 +94,7 @@ class Results(Struct):
         return list(dict.fromkeys(entry.case for entry in self.entries if entry.case.block == block))
 
     def raw(self) -> list[dict[str, Any]]:
-        """Every round's own numbers, for machines."""
+        """Return the numbers of every round as JSON values."""
         return [
             {
                 **entry.case._asdict(),
@@ -108,5 +108,5 @@ class Results(Struct):
 
 
 def quotients(ones: Sequence[float], others: Sequence[float]) -> list[float]:
-    """Round by round, as far as both have come."""
+    """Divide round by round, as far as both lists go."""
     return [one / other for one, other in zip(ones, others, strict=False)]

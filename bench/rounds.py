@@ -1,6 +1,6 @@
-"""The heart of a run: sides that take turns, slot by slot, in at least five rounds.
+"""Alternates between sides, slot by slot, in at least five rounds.
 
-A noisy machine is noisy to all sides alike when they alternate, so only what was measured within one round is compared.
+Noise of the machine affects all sides equally if they alternate. So only measurements of the same round are compared.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ _WARM_UP_CONNECTIONS = 16
 
 
 class Run(NamedTuple):
-    """What all blocks of a run share. `stack` ends whatever was started, in whatever way the run ends."""
+    """The state that all blocks of a run share. `stack` stops all processes when the run ends."""
 
     plan: Plan
     results: Results
@@ -27,7 +27,7 @@ class Run(NamedTuple):
 
 
 class Contender(NamedTuple):
-    """A side as a block meets it: what each operation is measured with, and with how many connections."""
+    """A side in a block: the load of each operation, and the numbers of connections."""
 
     name: str
     loads: Mapping[str, Load]
@@ -35,7 +35,7 @@ class Contender(NamedTuple):
 
 
 def alternate(run: Run, block: str, contenders: Sequence[Contender], shortest: float = 0) -> None:
-    """Measure all contenders in turn, each round beginning with another, in slots of at least `shortest` seconds."""
+    """Measure all contenders in turn. Each round starts with another one. Slots have at least `shortest` seconds."""
     rates = _warm_up(run, block, contenders)
     for round in range(ROUNDS):
         for operation, connections in _work(contenders):
@@ -56,7 +56,7 @@ def alternate(run: Run, block: str, contenders: Sequence[Contender], shortest: f
 
 
 def _work(contenders: Sequence[Contender]) -> list[tuple[str, int]]:
-    """Every operation with every number of connections that somebody is measured with."""
+    """Return every operation with every number of connections that a contender has."""
     every = [
         (operation, connections) for one in contenders for operation in one.loads for connections in one.connections
     ]
@@ -64,7 +64,7 @@ def _work(contenders: Sequence[Contender]) -> list[tuple[str, int]]:
 
 
 def _warm_up(run: Run, block: str, contenders: Sequence[Contender]) -> dict[tuple[str, str], float]:
-    """One short slot for each, which is not counted: connections are made, statements planned, caches filled."""
+    """Run one uncounted slot for each: it opens connections, plans statements and fills caches."""
     rates = {}
     for one in contenders:
         for operation, load in one.loads.items():

@@ -1,7 +1,7 @@
-"""Equal small shares of the CPU for some processes, so that something else than the machine itself can be measured.
+"""Limits processes to equal small shares of the CPU.
 
-On two cores a generator, a database and two workers want more than there is, and a second worker cannot show what it
-adds. Held to a share each, by a control group of the kernel, the workers are the limit and all else has room.
+On two cores, a load generator, a database and two workers need more than the machine has, so a second worker would add
+nothing. With a control group that limits each worker, the workers are the bottleneck.
 """
 
 import os
@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 _TREE = Path("/sys/fs/cgroup")
 _PERIOD_MICROS = 100_000
-"""The kernel's own: when processes are stopped more often than this, stopping them is what is measured."""
+"""The kernel's default. With shorter periods, the cost of stopping processes would dominate."""
 
 
-class NoShares(Exception):
-    """Why processes cannot be held to a share here."""
+class SharesUnavailable(Exception):
+    """Processes cannot be limited on this machine."""
 
 
 class _Tree(NamedTuple):
@@ -33,8 +33,8 @@ class _Tree(NamedTuple):
 
 
 @contextmanager
-def held_to(share: float, pids: Sequence[int]) -> Iterator[None]:
-    """Each of the processes gets at most this share of one core, until left; NoShares where that cannot be."""
+def limit_to(share: float, pids: Sequence[int]) -> Iterator[None]:
+    """Limit each process to this share of one core. Raise SharesUnavailable if that is impossible."""
     tree = _find_tree()
     groups: list[Path] = []
     try:
@@ -42,7 +42,7 @@ def held_to(share: float, pids: Sequence[int]) -> Iterator[None]:
         yield
     finally:
         for group in groups:
-            _disband(tree, group)
+            _remove_groups(tree, group)
 
 
 def _make_groups(tree: _Tree, groups: list[Path], share: float, pids: Sequence[int]) -> None:
@@ -54,7 +54,7 @@ def _make_groups(tree: _Tree, groups: list[Path], share: float, pids: Sequence[i
             tree.limit(group, share)
             (group / "cgroup.procs").write_text(str(pid))
     except OSError as error:
-        raise NoShares(f"control groups cannot be written here ({error.strerror})") from None
+        raise SharesUnavailable(f"control groups cannot be written here ({error.strerror})") from None
 
 
 def _find_tree() -> _Tree:
@@ -66,12 +66,12 @@ def _find_tree() -> _Tree:
         with suppress(OSError):
             controllers.write_text("+cpu")
             return _Tree(_TREE, is_unified=True)
-        raise NoShares("control groups cannot be written here")
-    raise NoShares("there are no control groups here")
+        raise SharesUnavailable("control groups cannot be written here")
+    raise SharesUnavailable("there are no control groups here")
 
 
-def _disband(tree: _Tree, group: Path) -> None:
-    """Its processes, if they still live, go back to where all others are."""
+def _remove_groups(tree: _Tree, group: Path) -> None:
+    """Move the processes back to the parent group, and remove the groups."""
     with suppress(OSError):
         for pid in (group / "cgroup.procs").read_text().split():
             with suppress(OSError):

@@ -1,8 +1,8 @@
-"""The servers that are compared, each started as its own documentation says, with its data on the real disk.
+"""The servers of the comparison. Each is started as its documentation recommends, with its data on the real disk.
 
-Each is measured with its defaults; what differs is said here. Tickover does not limit how often one address signs in
-(TICKOVER_CLIENT_BURST=0), because all load comes from one, and lets one user store a terabyte
-(TICKOVER_MAX_BYTES_PER_USER), because a few users create all clocks.
+Each has its default settings, with two exceptions for Tickover. It doesn't limit sign-ins of one address
+(TICKOVER_CLIENT_BURST=0), because all load comes from one. A user may store a terabyte (TICKOVER_MAX_BYTES_PER_USER),
+because a few users create all clocks.
 """
 
 import os
@@ -13,11 +13,12 @@ from typing import Any, NamedTuple, Self
 from bench.calls import ReadCode, Sink, User, is_ready, read_outbox, sign_in_many
 from bench.load import Clocks, Filler, HttpLoad, advancing, creating
 from bench.processes import Process, says_ready
-from tests.support.postgres import PostgresServer, _free_port
+from tests.support.ports import reusable_port
+from tests.support.postgres import PostgresServer
 
 ROOT = Path(__file__).parent.parent
-_PORT = "{port}"
-"""Stands in commands and environments for the port that a side was given."""
+_PORT_PLACEHOLDER = "{port}"
+"""Replaced by the side's port in commands and environments."""
 DEFAULT_PYTHON = ROOT / ".venv-bench" / "bin" / "python"
 
 LIMIT = "limit"
@@ -37,7 +38,7 @@ DURABILITY = {
 
 
 class Work(NamedTuple):
-    """What a side is asked to do: advance these clocks, and create more with these parameters, for the same users."""
+    """The work of a side: advance these clocks, and create more with these parameters, for the same users."""
 
     name: str
     clocks: Clocks
@@ -45,13 +46,13 @@ class Work(NamedTuple):
 
 
 class Side:
-    """A server of the comparison: running once entered, ended when left."""
+    """A server of the comparison. It runs inside the context."""
 
     def __init__(self, name: str, folder: Path, read_code: ReadCode | None, *command: str, **environment: str) -> None:
         self.name = name
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        self.port = _free_port()
+        self.port = reusable_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.read_code = read_code
         self._has_health = False
@@ -60,7 +61,7 @@ class Side:
         self.process = Process(list(map(self._with_port, command)), folder / "output.txt", {**others, **ours}, ROOT)
 
     def _with_port(self, text: str) -> str:
-        return str(self.port) if text == _PORT else text
+        return str(self.port) if text == _PORT_PLACEHOLDER else text
 
     def __enter__(self) -> Self:
         self.start()
@@ -79,14 +80,14 @@ class Side:
         return is_ready(self.url) if self._has_health else says_ready(process)
 
     def sign_in(self, count: int) -> list[User]:
-        assert self.read_code is not None, f"nobody signs in to {self.name}"
+        assert self.read_code is not None, f"{self.name} has no sign-in"
         return sign_in_many(self.url, self.read_code, count)
 
     def filler(self, tokens: list[str], params: Any) -> Filler:
         return Filler(self.folder / "fill.lua", self.url, tokens, params)
 
     def loads(self, work: Work) -> dict[str, HttpLoad]:
-        """What each operation is measured with."""
+        """Return the load of each operation."""
         file = f"{self.name} {work.name}".replace(" ", "-")
         return {
             "advance": advancing(self.folder / f"{file}-advance.lua", self.url, work.clocks),
@@ -95,15 +96,15 @@ class Side:
 
 
 def limit(folder: Path, size: int) -> Side:
-    command = [sys.executable, "-m", "bench.limit", "--port", _PORT, "--size", str(size)]
+    command = [sys.executable, "-m", "bench.limit", "--port", _PORT_PLACEHOLDER, "--size", str(size)]
     return Side(LIMIT, folder, None, *command)
 
 
 def tickover(folder: Path, name: str = TICKOVER, **settings: str) -> Side:
-    """With SQLite in the folder, or with the database that the settings name."""
+    """With SQLite in the folder, or with the database of the settings."""
     data = folder / "data"
     unlimited = {"TICKOVER_CLIENT_BURST": "0", "TICKOVER_MAX_BYTES_PER_USER": str(10**12)}
-    fixed = {"TICKOVER_PORT": _PORT, "TICKOVER_DATA_DIR": str(data), **unlimited}
+    fixed = {"TICKOVER_PORT": _PORT_PLACEHOLDER, "TICKOVER_DATA_DIR": str(data), **unlimited}
     command = [sys.executable, "-m", "tickover", "serve"]
     side = Side(name, folder, read_outbox(data), *command, **fixed, **settings)
     side._has_health = True
@@ -113,12 +114,12 @@ def tickover(folder: Path, name: str = TICKOVER, **settings: str) -> Side:
 def default(folder: Path, sink: Sink, database_url: str = "") -> Side:
     """The FastAPI program, with SQLite in the folder or with this database."""
     url = database_url or f"sqlite:///{folder / 'default.db'}"
-    command = [str(DEFAULT_PYTHON), "-m", "bench.baselines.default", "--port", _PORT]
+    command = [str(DEFAULT_PYTHON), "-m", "bench.baselines.default", "--port", _PORT_PLACEHOLDER]
     return Side(DEFAULT, folder, sink.read_code, *command, "--database-url", url, "--smtp", sink.address)
 
 
 def durable_postgres() -> PostgresServer:
-    """A PostgreSQL server that loses nothing that it has answered, with memory and log for a database of this size."""
+    """A PostgreSQL server with durable commits, and memory and log for a database of this size."""
     return PostgresServer(
         fsync="on",
         full_page_writes="on",

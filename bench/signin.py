@@ -1,22 +1,25 @@
-"""What does a sign-in by e-mailed code cost the server?
+"""Measures the CPU time that a sign-in by emailed code costs the server.
 
-A sign-in is: ask for a code, the letter arrives, hand in the code, get a session. Tickover is compared with two
-products that many use for it, better-auth and django-allauth, and with the FastAPI program in `bench.baselines`. What
-counts is the CPU time, user and system, of the whole process tree of each server; mail goes to `bench.sink`, a process
-of its own. Eight clients with kept connections, every sign-in with an address that has not signed in before, all sides
-in turn within each round. Run it with `python -m bench.signin` on a machine that is otherwise idle; it needs Linux, and
-`make .venv-bench/allauth .node-bench/ready` before it.
+A sign-in requests a code, receives the email, sends the code and gets a session. Tickover is compared with two popular
+products, better-auth and django-allauth, and with the FastAPI program in `bench.baselines`.
 
-What is given to each side:
+The measure is the CPU time, user and system, of the server's whole process tree. Emails go to `bench.sink`, a separate
+process. Eight clients with persistent connections sign in, each time with a new address. All sides alternate within
+each round.
 
-- SQLite in WAL mode for all. Tickover and Python's driver, which Django and FastAPI use, sync at every commit;
-  better-sqlite3 does not in this mode (`synchronous=NORMAL`), which is cheaper and may lose the last sign-ins.
-- Tickover and better-auth (by nodemailer's pool) keep their SMTP connections; Django opens one for each letter, which
+Run it with `python -m bench.signin` on an otherwise idle machine. It needs Linux, and
+`make .venv-bench/allauth .node-bench/ready` first.
+
+Conditions:
+
+- All use SQLite in WAL mode. Tickover and Python's driver, which Django and FastAPI use, sync at every commit.
+  better-sqlite3 doesn't in this mode (`synchronous=NORMAL`), which is cheaper and may lose the last sign-ins.
+- Tickover and better-auth (with nodemailer's pool) keep their SMTP connections. Django opens one for each email, which
   is its default, and so does the FastAPI program.
-- A first sign-in creates the user; allauth lets only existing accounts sign in by code, so that it is spared this.
-- Limits by client address are off, because all load comes from one. Passwords are nowhere involved.
-- allauth speaks its API for apps, on gunicorn with one process and a thread, which was cheaper than more threads and
-  than uvicorn; its database connection is kept between requests.
+- A first sign-in creates the user. allauth lets only existing accounts sign in by code, so it doesn't create users.
+- Limits by client address are off, because all load comes from one. Passwords are not used.
+- allauth uses its API for apps, on gunicorn with one process and one thread, which was cheaper than more threads and
+  than uvicorn. Its database connection persists between requests.
 """
 
 import socket
@@ -37,25 +40,26 @@ import click
 
 from bench.signin_sides import (
     ADDRESS,
-    ANSWER_SECONDS,
+    RESPONSE_SECONDS,
     ROOT,
     Allauth,
     BetterAuth,
     FastApi,
     Http,
     NotMeasured,
-    Place,
+    ServerConfig,
     Side,
     Tickover,
 )
 from bench.sink import HOST
+from tests.support.ports import free_port
 
 SIDES = (Tickover, FastApi, BetterAuth, Allauth)
 TARGETS = {BetterAuth.name: 1 / 5, Allauth.name: 1 / 10}
-"""What a sign-in may cost Tickover, as a part of what it costs the other."""
+"""The maximum cost of a sign-in for Tickover, as a fraction of the other side's cost."""
 CLIENTS = 8
 WARM_UP = 800
-"""Sign-ins before the first count: interpreters run code faster once they know it, V8 above all."""
+"""Sign-ins before the first count, because interpreters run code faster after a while, above all V8."""
 WARM_UP_AGAIN = 16
 """The same before each later count, after the other sides had their turns."""
 
@@ -63,11 +67,11 @@ WARM_UP_AGAIN = 16
 class Result(NamedTuple):
     side: str
     cpu_ms: list[float]
-    """CPU milliseconds for each sign-in, one figure a round."""
+    """CPU milliseconds for each sign-in, one figure for each round."""
     per_second: list[float]
-    """Sign-ins a second, one figure a round. The clients and the sink share the machine, so this is no capacity."""
+    """Sign-ins a second, one figure for each round. Clients and sink share the machine, so this is not a capacity."""
     not_measured: str = ""
-    """Why there are no figures, or fewer than rounds."""
+    """The reason if there are no figures, or fewer than rounds."""
 
 
 class Sink(NamedTuple):
@@ -75,17 +79,17 @@ class Sink(NamedTuple):
     code_port: int
 
 
-class Visitor:
+class Client:
     """A client, with its connections to the server and to the sink."""
 
     def __init__(self, side: Side, sink: Sink) -> None:
         self._side = side
         self._http = Http(side.port)
-        self._questions = socket.create_connection((HOST, sink.code_port), ANSWER_SECONDS)
+        self._questions = socket.create_connection((HOST, sink.code_port), RESPONSE_SECONDS)
         self._codes = self._questions.makefile("r", encoding="ascii")
 
     def sign_in(self, numbers: Sequence[int]) -> list[str]:
-        """The sessions of these many addresses, one after the other."""
+        """Sign in with this many addresses, one after the other, and return the sessions."""
         return [self._sign_in(ADDRESS.format(number)) for number in numbers]
 
     def _sign_in(self, email: str) -> str:
@@ -95,10 +99,10 @@ class Visitor:
         return self._side.verify(self._http, email, code, pending)
 
     def check(self, sessions: Sequence[str]) -> None:
-        """Whether the last session lets in, and a made-up one does not."""
-        if not self._side.lets_in(self._http, sessions[-1]):
+        """Check that the last session is valid and that an invented one is not."""
+        if not self._side.accepts(self._http, sessions[-1]):
             raise NotMeasured("a session does not let in")
-        if self._side.lets_in(self._http, sessions[-1][::-1]):
+        if self._side.accepts(self._http, sessions[-1][::-1]):
             raise NotMeasured("whatever is called a session lets in")
 
     def close(self) -> None:
@@ -108,7 +112,7 @@ class Visitor:
 
 
 class Measurement:
-    """One side, in all its rounds."""
+    """One side in all rounds."""
 
     def __init__(self, side: Side, sink: Sink) -> None:
         self.result = Result(side.name, [], [])
@@ -119,7 +123,7 @@ class Measurement:
     def start(self, folder: Path, visitors: int) -> None:
         folder.mkdir()
         try:
-            self._side.start(Place(folder, _free_port(), self._sink.smtp_port, visitors))
+            self._side.start(ServerConfig(folder, free_port(), self._sink.smtp_port, visitors))
         except NotMeasured as reason:
             self.give_up(str(reason))
 
@@ -130,14 +134,14 @@ class Measurement:
         self.result = self.result._replace(not_measured=reason)
 
     def turn(self, sign_ins: int) -> None:
-        """Count so many sign-ins, after some that are not counted."""
+        """Count this many sign-ins, after some uncounted ones."""
         warm_up = WARM_UP_AGAIN if self.result.cpu_ms else WARM_UP
         with ExitStack() as stack:
-            visitors = [stack.enter_context(closing(Visitor(self._side, self._sink))) for _ in range(CLIENTS)]
+            visitors = [stack.enter_context(closing(Client(self._side, self._sink))) for _ in range(CLIENTS)]
             pool = stack.enter_context(ThreadPoolExecutor(CLIENTS))
-            self._let_in(pool, visitors, warm_up)
+            self._check_session(pool, visitors, warm_up)
             cpu, clock = self._side.cpu_seconds(), time.perf_counter()
-            sessions = self._let_in(pool, visitors, sign_ins)
+            sessions = self._check_session(pool, visitors, sign_ins)
             seconds, cpu = time.perf_counter() - clock, self._side.cpu_seconds() - cpu
             for visitor, his in zip(visitors, sessions, strict=True):
                 visitor.check(his)
@@ -147,20 +151,20 @@ class Measurement:
         self.result.cpu_ms.append(cpu / sign_ins * 1000)
         self.result.per_second.append(sign_ins / seconds)
 
-    def _let_in(self, pool: ThreadPoolExecutor, visitors: list[Visitor], sign_ins: int) -> list[list[str]]:
+    def _check_session(self, pool: ThreadPoolExecutor, visitors: list[Client], sign_ins: int) -> list[list[str]]:
         numbers = [next(self._numbers) for _ in range(sign_ins)]
         shares = [numbers[first::CLIENTS] for first in range(CLIENTS)]
-        return list(pool.map(Visitor.sign_in, visitors, shares))
+        return list(pool.map(Client.sign_in, visitors, shares))
 
 
-def _tell_nobody(_: str) -> None:
-    """Whoever calls may want to know how far it is, or not."""
+def _ignore(_: str) -> None:
+    """The default callback for progress."""
 
 
 def measure(
-    rounds: int, sign_ins: int, sides: Sequence[type[Side]] = SIDES, tell: Callable[[str], None] = _tell_nobody
+    rounds: int, sign_ins: int, sides: Sequence[type[Side]] = SIDES, tell: Callable[[str], None] = _ignore
 ) -> list[Result]:
-    """What a sign-in costs each side in each round; a side that cannot be measured says why."""
+    """Return the cost of a sign-in for each side in each round, or the reason why a side could not be measured."""
     if sign_ins < CLIENTS:
         raise ValueError(f"at least {CLIENTS} sign-ins, one for each client")
     visitors = WARM_UP + rounds * (sign_ins + WARM_UP_AGAIN)
@@ -205,13 +209,6 @@ def _sink() -> Iterator[Sink]:
                 process.stdin.close()
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 def report(results: Sequence[Result]) -> None:
     click.echo(f"{'':16} {'CPU a sign-in':>14} {'lowest to highest':>22} {'sign-ins/s':>11}")
     for result in results:
@@ -234,7 +231,7 @@ def report(results: Sequence[Result]) -> None:
 @click.option("--rounds", default=5, show_default=True, help="How often each side has its turn.")
 @click.option("--sign-ins", default=400, show_default=True, help="Sign-ins of one side in one round.")
 def main(rounds: int, sign_ins: int) -> None:
-    """Compare what a sign-in by e-mailed code costs the server."""
+    """Compare the cost of a sign-in by emailed code."""
     report(measure(rounds, sign_ins, tell=lambda step: click.echo(step, err=True)))
 
 

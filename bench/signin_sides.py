@@ -1,4 +1,4 @@
-"""The servers that `bench.signin` compares: how each is started, and how one signs in to it by e-mailed code."""
+"""The servers that `bench.signin` compares: how to start each, and how to sign in."""
 
 import json
 import os
@@ -17,15 +17,15 @@ from bench.sink import HOST
 ROOT = Path(__file__).parent.parent
 ADDRESS = "visitor{}@example.test"
 READY_SECONDS = 30.0
-ANSWER_SECONDS = 30.0
+RESPONSE_SECONDS = 30.0
 
 
 class NotMeasured(Exception):
-    """Why a side could not be started, or did not do what was asked of it."""
+    """A side could not be started, or didn't work as expected."""
 
 
-class Place(NamedTuple):
-    """What a server is given: where to keep its data, where to listen, where mail goes, how many will come."""
+class ServerConfig(NamedTuple):
+    """The configuration of a server: data folder, port, mail server and number of users."""
 
     folder: Path
     port: int
@@ -33,27 +33,27 @@ class Place(NamedTuple):
     visitors: int
 
 
-class Answer(NamedTuple):
+class Response(NamedTuple):
     status: int
     body: Any
     cookie: str
 
 
 class Http:
-    """One kept connection. A request goes out in one piece, as most clients send it."""
+    """One persistent connection. A request is sent in one piece, as most clients do."""
 
     def __init__(self, port: int) -> None:
         self._host = f"{HOST}:{port}"
-        self._socket = socket.create_connection((HOST, port), ANSWER_SECONDS)
+        self._socket = socket.create_connection((HOST, port), RESPONSE_SECONDS)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
-    def get(self, path: str, **headers: str) -> Answer:
-        return self._ask("GET", path, headers, b"")
+    def get(self, path: str, **headers: str) -> Response:
+        return self._request("GET", path, headers, b"")
 
-    def post(self, path: str, body: object, **headers: str) -> Answer:
-        return self._ask("POST", path, headers, json.dumps(body).encode())
+    def post(self, path: str, body: object, **headers: str) -> Response:
+        return self._request("POST", path, headers, json.dumps(body).encode())
 
-    def _ask(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Answer:
+    def _request(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Response:
         lines = [f"{method} {path} HTTP/1.1", f"Host: {self._host}"]
         lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
         if body:
@@ -64,42 +64,42 @@ class Http:
         content = response.read()
         is_json = "json" in response.headers.get_content_type()
         cookies = (cookie.partition(";")[0] for cookie in response.headers.get_all("Set-Cookie", []))
-        return Answer(response.status, json.loads(content) if is_json else content, "; ".join(cookies))
+        return Response(response.status, json.loads(content) if is_json else content, "; ".join(cookies))
 
     def close(self) -> None:
         self._socket.close()
 
 
 class Side(ABC):
-    """A server, and how one signs in to it."""
+    """A server and its sign-in."""
 
     name: str
     ready_path: str
     needs: tuple[str, ...]
-    """Files without which it cannot be started; `make` makes them."""
+    """Files that it needs to start; `make` creates them."""
 
     @abstractmethod
-    def command(self, place: Place) -> list[str]: ...
+    def command(self, place: ServerConfig) -> list[str]: ...
 
-    def environment(self, place: Place) -> dict[str, str]:
+    def environment(self, place: ServerConfig) -> dict[str, str]:
         return {}
 
-    def prepare(self, place: Place) -> None:  # noqa: B027 - most sides need nothing
-        """Make what must be there before it starts."""
+    def prepare(self, place: ServerConfig) -> None:  # noqa: B027 - most sides need nothing
+        """Create what the server needs to start."""
 
     @abstractmethod
     def send(self, http: Http, email: str) -> str:
-        """Ask for a code. What has to be handed in with it, if anything."""
+        """Request a code. Return a value to send with the code, if any."""
 
     @abstractmethod
     def verify(self, http: Http, email: str, code: str, pending: str) -> str:
-        """Hand in the code. The session."""
+        """Send the code, and return the session."""
 
     @abstractmethod
-    def lets_in(self, http: Http, session: str) -> bool:
-        """Whether the session is one."""
+    def accepts(self, http: Http, session: str) -> bool:
+        """Return whether the session is valid."""
 
-    def start(self, place: Place) -> None:
+    def start(self, place: ServerConfig) -> None:
         for name in self.needs:
             if not (ROOT / name).exists():
                 raise NotMeasured(f"there is no {name}: make {name}")
@@ -149,7 +149,7 @@ class Side(ABC):
 
 
 class JsonRpc(Side):
-    """Tickover, and whatever else speaks its interface."""
+    """Tickover, and other servers with the same interface."""
 
     def send(self, http: Http, email: str) -> str:
         result = self._call(
@@ -161,7 +161,7 @@ class JsonRpc(Side):
         result = self._call(http, "loginByEmailVerification", email=email, code=code, authenticationMethod="EMAIL_CODE")
         return str(result["token"])
 
-    def lets_in(self, http: Http, session: str) -> bool:
+    def accepts(self, http: Http, session: str) -> bool:
         call = {"jsonrpc": "2.0", "id": 1, "method": "createTestClock", "params": {}}
         answer = http.post("/rpc", call, Authorization=f"Bearer {session}")
         return "clock" in answer.body.get("result", {})
@@ -179,10 +179,10 @@ class Tickover(JsonRpc):
     ready_path = "/readyz"
     needs = (".venv/run",)
 
-    def command(self, place: Place) -> list[str]:
+    def command(self, place: ServerConfig) -> list[str]:
         return [str(ROOT / ".venv/bin/tickover"), "serve"]
 
-    def environment(self, place: Place) -> dict[str, str]:
+    def environment(self, place: ServerConfig) -> dict[str, str]:
         return {
             "TICKOVER_DATA_DIR": str(place.folder),
             "TICKOVER_PORT": str(place.port),
@@ -196,7 +196,7 @@ class FastApi(JsonRpc):
     ready_path = "/openapi.json"
     needs = (".venv-bench/ready",)
 
-    def command(self, place: Place) -> list[str]:
+    def command(self, place: ServerConfig) -> list[str]:
         python = str(ROOT / ".venv-bench/bin/python")
         options = ["--port", str(place.port), "--database-url", f"sqlite:///{place.folder / 'default.db'}"]
         return [python, "-m", "bench.baselines.default", *options, "--smtp", f"{HOST}:{place.smtp_port}"]
@@ -207,17 +207,17 @@ class BetterAuth(Side):
     ready_path = "/api/auth/ok"
     needs = (".node-bench/ready",)
 
-    def prepare(self, place: Place) -> None:
+    def prepare(self, place: ServerConfig) -> None:
         if shutil.which("node") is None:
             raise NotMeasured("Node.js is not installed")
-        # Beside its packages, because there Node looks for them.
+        # Beside its packages, because Node looks for them there.
         shutil.copy(ROOT / "bench/baselines/better_auth/server.mjs", ROOT / ".node-bench")
 
-    def command(self, place: Place) -> list[str]:
+    def command(self, place: ServerConfig) -> list[str]:
         return ["node", ".node-bench/server.mjs", str(place.port), str(place.folder / "auth.db"), HOST,
                 str(place.smtp_port)]  # fmt: skip
 
-    def environment(self, place: Place) -> dict[str, str]:
+    def environment(self, place: ServerConfig) -> dict[str, str]:
         return {"NODE_ENV": "production"}
 
     def send(self, http: Http, email: str) -> str:
@@ -230,7 +230,7 @@ class BetterAuth(Side):
         _expect(answer, answer.status == 200 and bool(answer.body["token"]))
         return answer.cookie
 
-    def lets_in(self, http: Http, session: str) -> bool:
+    def accepts(self, http: Http, session: str) -> bool:
         answer = http.get("/api/auth/get-session", Cookie=session)
         return answer.status == 200 and bool(answer.body and answer.body["session"])
 
@@ -241,7 +241,7 @@ class Allauth(Side):
     needs = (".venv-bench/allauth",)
     _api = "/_allauth/app/v1/auth"
 
-    def prepare(self, place: Place) -> None:
+    def prepare(self, place: ServerConfig) -> None:
         seed = [str(ROOT / ".venv-bench/bin/python"), "-m", "bench.baselines.allauth.seed"]
         made = subprocess.run(  # noqa: S603 - all of it is ours
             [*seed, ADDRESS, str(place.visitors)],
@@ -250,11 +250,11 @@ class Allauth(Side):
         if made.returncode != 0:
             raise NotMeasured(f"its accounts could not be made: {made.stderr.strip().splitlines()[-1]}")
 
-    def command(self, place: Place) -> list[str]:
+    def command(self, place: ServerConfig) -> list[str]:
         options = ["--workers=1", "--worker-class=gthread", "--threads=1", f"--bind={HOST}:{place.port}"]
         return [str(ROOT / ".venv-bench/bin/gunicorn"), *options, "bench.baselines.allauth.wsgi"]
 
-    def environment(self, place: Place) -> dict[str, str]:
+    def environment(self, place: ServerConfig) -> dict[str, str]:
         return {
             "DJANGO_SETTINGS_MODULE": "bench.baselines.allauth.settings",
             "BENCH_SECRET_KEY": secrets.token_hex(32),
@@ -265,36 +265,36 @@ class Allauth(Side):
 
     def send(self, http: Http, email: str) -> str:
         answer = http.post(f"{self._api}/code/request", {"email": email})
-        # It says that one is not signed in yet, and what to go on with.
+        # The response says that the user is not signed in yet, and returns a session token.
         _expect(answer, answer.status == 401 and bool(answer.body["meta"]["session_token"]))
         return str(answer.body["meta"]["session_token"])
 
     def verify(self, http: Http, email: str, code: str, pending: str) -> str:
         answer = http.post(f"{self._api}/code/confirm", {"code": code}, X_Session_Token=pending)
         _expect(answer, answer.status == 200 and answer.body["data"]["user"]["email"] == email)
-        # The token changes when it begins to let in, and is only told then.
+        # The token changes when it becomes valid, and only this response contains it.
         return str(answer.body["meta"].get("session_token", pending))
 
-    def lets_in(self, http: Http, session: str) -> bool:
+    def accepts(self, http: Http, session: str) -> bool:
         answer = http.get(f"{self._api}/session", X_Session_Token=session)
         return answer.status == 200 and answer.body["meta"]["is_authenticated"] is True
 
 
-def _expect(answer: Answer, good: bool) -> None:
+def _expect(answer: Response, good: bool) -> None:
     if not good:
         raise NotMeasured(f"it answered {answer.status} {answer.body!r}")
 
 
 def cpu_seconds_of_tree(root: int) -> float:
-    """User and system time of a process and all that descend from it, those that have ended included."""
+    """Return the user and system time of a process and all its descendants, including ended ones."""
     ticks: dict[int, int] = {}
     children: dict[int, list[int]] = {}
     for file in Path("/proc").glob("[0-9]*/stat"):
         try:
-            # The name in parentheses may hold anything, blanks and parentheses too.
+            # The name in parentheses may contain anything, including spaces and parentheses.
             fields = file.read_text("utf-8", "replace").rpartition(")")[2].split()
         except OSError:
-            continue  # it has just ended
+            continue  # the process has ended
         pid = int(file.parent.name)
         children.setdefault(int(fields[1]), []).append(pid)
         ticks[pid] = sum(map(int, fields[11:15]))

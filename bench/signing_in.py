@@ -1,4 +1,4 @@
-"""The block of sign-ins: what one costs the server in CPU time, beside two products that many use for it."""
+"""The block of sign-ins: the CPU time of one, beside two popular products."""
 
 import threading
 import time
@@ -16,10 +16,10 @@ def name_of(side: str) -> str:
     return f"CPU ms of a sign-in, {side}"
 
 
-def of_sign_ins(run: Run) -> None:
-    # The FastAPI default is no target here.
+def measure_sign_ins(run: Run) -> None:
+    # The FastAPI default has no target here.
     sides = [side for side in signin.SIDES if run.plan.has_default_everywhere or side is not FastApi]
-    with _told_by_the_clock(run), patch.object(signin, "WARM_UP", run.plan.sign_ins_to_warm_up):
+    with _progress_by_time(run), patch.object(signin, "WARM_UP", run.plan.sign_ins_to_warm_up):
         results = signin.measure(ROUNDS, run.plan.sign_ins, sides)
     for result in results:
         run.results.figures[name_of(result.side)] = list(result.cpu_ms)
@@ -29,17 +29,17 @@ def of_sign_ins(run: Run) -> None:
 
 
 @contextmanager
-def _told_by_the_clock(run: Run) -> Iterator[None]:
-    """It is one long step that does not say how far it is; the time that it should take tells."""
+def _progress_by_time(run: Run) -> Iterator[None]:
+    """Report progress by the expected time, because the step is long and reports nothing."""
     ended = threading.Event()
     started = time.monotonic()
 
-    def tell() -> None:
+    def report() -> None:
         while not ended.wait(0.5):
             share = min(0.95, (time.monotonic() - started) / max(run.progress.planned(SIGN_INS), 1))
             run.progress.doing("sign-ins: server CPU of Tickover, better-auth and django-allauth", SIGN_INS, share)
 
-    thread = threading.Thread(target=tell, daemon=True)
+    thread = threading.Thread(target=report, daemon=True)
     thread.start()
     try:
         yield

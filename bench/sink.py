@@ -1,8 +1,8 @@
-"""A mail server that keeps nothing but the newest code for each address, and tells it to whoever asks.
+"""A mail server that stores only the newest code for each address, and returns it on request.
 
-A process of its own, so that what it costs is not counted as the cost of whoever sends. `python -m bench.sink` prints
-the ports of both its sides and serves until its standard input ends: SMTP on the first, and on the second the codes:
-a line with an address is answered by a line with its code, as soon as there is one, and the code is forgotten.
+It is a separate process, so that its cost doesn't count for the sender. `python -m bench.sink` prints two ports and
+serves until its standard input ends. The first port is SMTP. The second returns codes: a line with an address gets a
+line with its code as soon as there is one, and the code is deleted.
 """
 
 import asyncio
@@ -13,20 +13,20 @@ from collections import defaultdict
 import click
 
 HOST = "127.0.0.1"
-# Six digits, or letters and digits as allauth has them, such as K3FX-9TQW, in the body of a letter.
+# Six digits, or letters and digits as in allauth's K3FX-9TQW, in the body of an email.
 CODE = r"\b(?:[0-9]{6}|[A-Z0-9]{3,4}-[A-Z0-9]{3,4})\b"
 GREETING = b"220 sink\r\n"
-_ANSWERS = {
+_RESPONSES = {
     b"EHLO": b"250-sink\r\n250-8BITMIME\r\n250 SMTPUTF8\r\n",
     b"DATA": b"354 Go on\r\n",
     b"QUIT": b"221 Bye\r\n",
 }
 _OK = b"250 OK\r\n"
-_END_OF_LETTER = b"\r\n.\r\n"
+_END_OF_EMAIL = b"\r\n.\r\n"
 
 
 class Codes:
-    """The newest code for each address that nobody has taken yet."""
+    """The newest unread code for each address."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = re.compile(pattern)
@@ -50,7 +50,7 @@ class Codes:
 
 
 class Conversation(asyncio.Protocol):
-    """One SMTP connection, kept for as many letters as the client likes. It believes whatever it is told."""
+    """One SMTP connection for any number of emails. It checks nothing."""
 
     def __init__(self, codes: Codes) -> None:
         self._codes = codes
@@ -69,38 +69,38 @@ class Conversation(asyncio.Protocol):
             pass
 
     def _has_more(self) -> bool:
-        """Whether a whole command or letter was there, which is done then."""
-        end = _END_OF_LETTER if self._takes_letter else b"\r\n"
+        """Handle one complete command or email, and return whether there was one."""
+        end = _END_OF_EMAIL if self._takes_letter else b"\r\n"
         whole, found, rest = self._received.partition(end)
         if not found:
             return False
         self._received = rest
         if self._takes_letter:
-            self._letter(whole)
+            self._handle_email(whole)
         else:
-            self._command(whole)
+            self._handle_command(whole)
         return True
 
-    def _letter(self, letter: bytes) -> None:
+    def _handle_email(self, letter: bytes) -> None:
         self._takes_letter = False
         self._codes.deliver(self._recipients, letter)
         self._recipients = []
         self._transport.write(_OK)
 
-    def _command(self, line: bytes) -> None:
+    def _handle_command(self, line: bytes) -> None:
         verb = line[:4].upper()
         if verb in (b"EHLO", b"HELO", b"RSET", b"MAIL"):
             self._recipients = []
         elif verb == b"RCPT":
             self._recipients.append(line[line.index(b"<") + 1 : line.rindex(b">")].decode())
         self._takes_letter = verb == b"DATA"
-        self._transport.write(_ANSWERS.get(verb, _OK))
+        self._transport.write(_RESPONSES.get(verb, _OK))
         if verb == b"QUIT":
             self._transport.close()
 
 
-async def _tell(codes: Codes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Answer addresses with codes, one after the other, until the connection is closed."""
+async def _serve_codes(codes: Codes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Read addresses and write their codes, one after the other, until the connection is closed."""
     while line := await reader.readline():
         writer.write(f"{await codes.take(line.decode().strip())}\n".encode())
     writer.close()
@@ -110,7 +110,7 @@ async def _serve(pattern: str) -> None:
     loop = asyncio.get_running_loop()
     codes = Codes(pattern)
     letters = await loop.create_server(lambda: Conversation(codes), HOST, 0)
-    questions = await asyncio.start_server(lambda reader, writer: _tell(codes, reader, writer), HOST, 0)
+    questions = await asyncio.start_server(lambda reader, writer: _serve_codes(codes, reader, writer), HOST, 0)
     print(*(server.sockets[0].getsockname()[1] for server in (letters, questions)), flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
 
@@ -118,7 +118,7 @@ async def _serve(pattern: str) -> None:
 @click.command()
 @click.option("--code", default=CODE, show_default=True, help="What codes look like, as a regular expression.")
 def main(code: str) -> None:
-    """Take letters over SMTP, and tell the codes in them."""
+    """Receive emails over SMTP, and serve the codes in them."""
     asyncio.run(_serve(code))
 
 

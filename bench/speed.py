@@ -1,4 +1,4 @@
-"""The blocks on SQLite: typical clocks and the largest ones, on Tickover, on the limit and on the FastAPI default."""
+"""The blocks on SQLite: typical and largest clocks, on Tickover, on the limit and on the FastAPI default."""
 
 from typing import Any
 
@@ -7,13 +7,13 @@ from bench.bare_sqlite import BATCHES, BareSqlite
 from bench.calls import Sink, clocks_of, post
 from bench.checks import check
 from bench.load import Load
-from bench.plan import LARGEST, MOST_CONNECTIONS, TYPICAL
+from bench.plan import LARGEST, MAX_CONNECTIONS, TYPICAL
 from bench.results import Slot
 from bench.rounds import Contender, Run, alternate
 from bench.sides import BARE, DEFAULT, LIMIT, TICKOVER, Side, Work, default, limit, tickover
 
-TYPICAL_BESIDE = "Tickover, typical clock"
-"""In the block of the largest clocks, so that what one item takes is compared within its rounds."""
+TYPICAL_BESIDE_LARGEST = "Tickover, typical clock"
+"""Typical clocks in the block of the largest clocks, so that the time per item is compared within its rounds."""
 MEMORY_UNDER_LOAD = "MiB under 64 connections"
 _DEFAULT_USERS = 10
 _USERS_OF_LARGEST = 10
@@ -22,7 +22,7 @@ _CALIBRATION_SECONDS = 0.5
 
 
 class SqliteBlocks:
-    """Servers that stay up for both blocks; only one of them is loaded at a time."""
+    """Servers that run for both blocks. Only one of them is loaded at a time."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -39,18 +39,18 @@ class SqliteBlocks:
         }
 
     def creates_a_second(self) -> float:
-        """Of typical clocks, to plan the run by."""
-        work = self._work("calibration", self._tickover, bodies.typical(), MOST_CONNECTIONS)
-        return self._tickover.loads(work)["create"].run(MOST_CONNECTIONS, _CALIBRATION_SECONDS).rate
+        """Return the rate for typical clocks, for planning the run."""
+        work = self._work("calibration", self._tickover, bodies.typical(), MAX_CONNECTIONS)
+        return self._tickover.loads(work)["create"].run(MAX_CONNECTIONS, _CALIBRATION_SECONDS).rate
 
     def typical(self) -> None:
-        """Before the largest, whose items are compared with those of the same typical clocks."""
+        """Runs before the largest clocks, whose items are compared with those of the same typical clocks."""
         plan, params = self.run.plan, bodies.typical()
         ours = self._work(TYPICAL, self._tickover, params, plan.clocks)
         theirs = self._work(TYPICAL, self._default, params, plan.default_clocks)
         self._typical_loads = self._tickover.loads(ours)
         for load in self._typical_loads.values():
-            load.watch = self._note_memory
+            load.watch = self._record_memory
         alternate(self.run, TYPICAL, [
             Contender(LIMIT, self._limit(ours).loads(ours), plan.connections),
             Contender(TICKOVER, self._typical_loads, plan.connections),
@@ -64,7 +64,7 @@ class SqliteBlocks:
         contenders = [
             Contender(LIMIT, self._limit(ours).loads(ours), plan.largest_connections),
             Contender(TICKOVER, self._tickover.loads(ours), plan.largest_connections),
-            Contender(TYPICAL_BESIDE, self._typical_loads, (1,)),
+            Contender(TYPICAL_BESIDE_LARGEST, self._typical_loads, (1,)),
         ]
         if plan.has_default_everywhere:
             theirs = self._work(LARGEST, self._default, params, plan.default_largest_clocks)
@@ -73,29 +73,29 @@ class SqliteBlocks:
 
     def _work(self, name: str, side: Side, params: Any, clocks: int) -> Work:
         self.run.progress.doing(f"{name}: creating {clocks:,} clocks on {side.name}")
-        # A script holds one request for each of the users, and the largest are large.
+        # A script contains one request for each user, and the largest requests are large.
         tokens = self._tokens[side.name][: _USERS_OF_LARGEST if name == LARGEST else None]
         return prepare(name, side, tokens, params, clocks)
 
     def _limit(self, work: Work) -> Side:
-        """Asked with the very same requests, and answering with as many bytes."""
+        """Gets the same requests, and returns as many bytes."""
         size = len(post(self._tickover.url, "createTestClock", work.params, work.clocks.tokens[0]))
         self.run.results.facts[f"bytes of an answer, {work.name}"] = size
         return self.run.stack.enter_context(limit(self._folder / f"limit-{work.name}", size))
 
     def _bare_loads(self) -> dict[str, Load]:
-        # What is kept of a clock is about as long as what was asked for.
+        # A stored schedule is about as long as its request.
         bare = BareSqlite(self._folder / "bare.db", len(bodies.request("createTestClock", bodies.typical())))
         self.run.stack.callback(bare.close)
         return {"advance": _BareLoad(bare, "advance"), "create": _BareLoad(bare, "create")}
 
-    def _note_memory(self, connections: int) -> None:
-        if connections == MOST_CONNECTIONS:
+    def _record_memory(self, connections: int) -> None:
+        if connections == MAX_CONNECTIONS:
             self.run.results.figure(MEMORY_UNDER_LOAD, self._tickover.process.mebibytes())
 
 
 class _BareLoad:
-    """SQLite without a server; as many statements in one commit as there would be connections."""
+    """SQLite without a server. Each commit has as many statements as there would be connections."""
 
     def __init__(self, bare: BareSqlite, operation: str) -> None:
         self.troubles: list[str] = []
@@ -107,13 +107,13 @@ class _BareLoad:
 
 
 def prepare(name: str, side: Side, tokens: list[str], params: Any, clocks: int) -> Work:
-    """Create so many clocks on a side, to be advanced later."""
+    """Create this many clocks on a side, to be advanced later."""
     few_at_once = 4 if side.name == DEFAULT else 16
     kept = side.filler(tokens, params).fill(clocks, connections=few_at_once)
     return Work(name, clocks_of(kept, tokens, params), params)
 
 
 def check_side(side: Side) -> None:
-    """A side that does not do its work right is not worth timing."""
+    """Check that the side works correctly before it is timed."""
     assert side.read_code is not None
     check(side.url, side.read_code)

@@ -1,8 +1,8 @@
-"""The targets: what Tickover has to reach, and whether the run has shown it.
+"""The targets of Tickover, and whether a run reaches them.
 
 Each is a ratio or a difference within one run, except for memory and the time of a start. The limit is a bare ASGI
-callable on the same HTTP server. The default is what a good team would write first, in FastAPI, pydantic and
-SQLAlchemy. A typical clock has 10 transactions and 2 goals with 6 contributions each, the largest 100 and 25 with 100.
+application on the same HTTP server. The default is a conventional program in FastAPI, pydantic and SQLAlchemy. A
+typical clock has 10 transactions and 2 goals with 6 contributions each, the largest 100 and 25 with 100.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from bench.plan import ALL_OVER, CLOCKS, FULL, LARGEST, POSTGRES, SHARES, TYPICA
 from bench.results import Case, Results, Slot, Spread, quotients
 from bench.sides import DEFAULT, LIMIT, PGBENCH, TICKOVER, TICKOVER_TWO
 from bench.signing_in import name_of as sign_in_of
-from bench.speed import MEMORY_UNDER_LOAD, TYPICAL_BESIDE
+from bench.speed import MEMORY_UNDER_LOAD, TYPICAL_BESIDE_LARGEST
 
 PASS, SHORT, INFORMATION = "pass", "short", "information"
 NOT_MEASURED, NOT_MEASURABLE = "not measured", "not measurable here"
@@ -23,7 +23,7 @@ Unit = Literal["ratio", "times", "µs", "MiB", "s"]
 
 
 class Goal(NamedTuple):
-    """On which side of which value a figure has to be."""
+    """A limit for a figure, and the side on which the figure must be."""
 
     sign: Literal["≥", "≤", "<"]
     value: float
@@ -35,18 +35,18 @@ class Goal(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One target, and what was measured of it."""
+    """One target and its measurement."""
 
     number: str
     what: str
     unit: Unit
     goal: Goal | None
-    """None: it is told, and held against nothing."""
+    """None means that the figure is only reported."""
     spread: Spread | None
     why_not: str = ""
-    """Why it cannot be measured on this machine."""
+    """The reason why it cannot be measured on this machine."""
     made_smaller: str = ""
-    """What a quick run has less of."""
+    """The difference of a quick run."""
 
     @property
     def verdict(self) -> str:
@@ -58,7 +58,7 @@ class Row(NamedTuple):
 
 
 class Judge:
-    """Reads the rows from what was measured, be it all or only a part."""
+    """Computes the rows from the measurements of a full or partial run."""
 
     def __init__(self, results: Results, plan: Plan) -> None:
         self._results = results
@@ -82,12 +82,12 @@ class Judge:
     def _latency_and_size(self) -> Iterator[Row]:
         typical, largest = items_of(bodies.typical()), items_of(bodies.largest())
 
-        def time_an_item(large: Slot, small: Slot) -> float:
+        def time_per_item(large: Slot, small: Slot) -> float:
             return (small.rate * typical) / (large.rate * largest)
 
         for operation in ("advance", "create"):
             case = Case(LARGEST, operation, 1)
-            compared = self._results.compared((case, TICKOVER), (case, TYPICAL_BESIDE), time_an_item)
+            compared = self._results.compared((case, TICKOVER), (case, TYPICAL_BESIDE_LARGEST), time_per_item)
             what = f"{operation} at one connection, time for one of {largest:,} items, against one of {typical}"
             yield Row("S5", what, "times", Goal("<", 2), Spread.of(compared))
         case = Case(TYPICAL, "advance", 1)
@@ -131,7 +131,7 @@ class Judge:
         for number_of_clocks, goal in ((many, Goal("≥", 0.9)), (middle, None)):
             what = f"advance with {number_of_clocks} against {few}"
             yield Row("S10", what, "ratio", goal, self._ratio(case, number_of_clocks, few), made_smaller=smaller)
-        all_over = growth.name_all_over(self._plan)
+        all_over = growth.name_of_all(self._plan)
         what = f"advance of {all_over}, more than it holds in memory, likewise"
         spread = self._ratio(Case(ALL_OVER, "advance", 64), all_over, few)
         yield Row("S10", what, "ratio", None, spread, made_smaller=smaller)
@@ -157,6 +157,6 @@ class Judge:
 
 
 def items_of(params: bodies.Json) -> int:
-    """Transactions and contributions."""
+    """Return the number of transactions and contributions."""
     goals: Sequence[bodies.Json] = params.get("goals", [])
     return len(params["transactions"]) + sum(len(goal["contributions"]) for goal in goals)

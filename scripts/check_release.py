@@ -1,6 +1,6 @@
-"""Install a wheel into a clean environment and check that its server serves the console.
+"""Installs a wheel into a clean environment, and checks that its server serves the console. Run by `make release`.
 
-Run by `make release`. Dependencies come from the hashed pins, the wheel itself from the file given.
+Dependencies come from the hashed pins, the wheel from the path argument.
 """
 
 import json
@@ -18,7 +18,7 @@ PATHS = ("/login", "/docs", "/openrpc.json", "/scenarios.json", "/healthz")
 
 
 def install(wheel: Path, folder: Path) -> Path:
-    """Make an environment in `folder` with the wheel and its pinned dependencies; return its bin folder."""
+    """Create an environment with the wheel and its pinned dependencies. Return its bin folder."""
     venv.create(folder, with_pip=True)
     pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, "--require-hashes", "-r", str(ROOT / "requirements" / "run.txt")], check=True)
@@ -35,14 +35,14 @@ def fetch(url: str) -> bytes:
 
 
 def check_pages(bin_folder: Path, data: Path) -> None:
-    """Start the installed server on a free port and fetch the pages that ship as package data."""
+    """Start the installed server on a free port, and fetch the pages that are package data."""
     command = [str(bin_folder / "tickover"), "serve", "--attached", "--port", "0", "--data-dir", str(data)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=data) as server:
         assert server.stdin is not None
         assert server.stdout is not None
         url = json.loads(server.stdout.readline())["url"]
         assets = re.findall(r'(?:src|href)="([^"#:]+)"', fetch(f"{url}/").decode())
-        assert assets, "the console's page names no script and no stylesheet"
+        assert assets, "the console's page refers to no script and no stylesheet"
         for path in (*PATHS, *assets):
             print(f"{path}: {len(fetch(urljoin(f'{url}/', path)))} bytes")
         server.stdin.close()

@@ -13,8 +13,8 @@ from bench.calls import clocks_of, is_ready, post
 from bench.chart import attainment, draw
 from bench.growth import name_of
 from bench.limit import constant
-from bench.load import Filler, Void
-from bench.plan import CLOCKS, FULL, QUICK, SHARES, TYPICAL, fitted, parts_of
+from bench.load import Filler, InvalidSlot
+from bench.plan import CLOCKS, FULL, QUICK, SHARES, TYPICAL, fit_into_time, parts_of
 from bench.progress import Progress
 from bench.report import measured, save_json, table_of_targets, tables_of_rates, target
 from bench.results import Case, Results, Slot, Spread, quotients
@@ -154,7 +154,7 @@ def test_pgbench_is_read_without_its_first_calls() -> None:
 
 
 def test_pgbench_that_had_no_time_is_void() -> None:
-    with pytest.raises(Void):
+    with pytest.raises(InvalidSlot):
         pgbench.read_log("0 1 100 0 1000 000100\n", 2)
 
 
@@ -163,7 +163,7 @@ def test_pgbench_that_had_no_time_is_void() -> None:
 
 def test_slots_are_shortened_when_many_creates_take_long_but_never_without_end() -> None:
     def seconds(creates_a_second: float) -> float:
-        return fitted(FULL, parts_of(FULL, creates_a_second), 10).slot_seconds
+        return fit_into_time(FULL, parts_of(FULL, creates_a_second), 10).slot_seconds
 
     assert seconds(100_000) >= seconds(4000) >= seconds(2000) >= 0.25
     assert seconds(1) == 0.25
@@ -258,7 +258,7 @@ def test_load_creates_and_advances_clocks_on_the_real_program(tmp_path: Path) ->
         kept = side.filler(tokens, params).fill(40, every=2)
         loads = side.loads(Work("test", clocks_of(kept, tokens, params), params))
         slots = [loads[operation].run(2, 0.2) for operation in ("create", "advance", "advance")]
-        with pytest.raises(Void, match="UNAUTHENTICATED"):
+        with pytest.raises(InvalidSlot, match="UNAUTHENTICATED"):
             Filler(tmp_path / "wrong.lua", side.url, ["nobody"], params).fill(10)
     assert len(set(kept)) == 20
     assert {owner for _, owner in kept} == {0, 1, 2}

@@ -1,1 +1,1 @@
-"""What Tickover is compared with: the same operations, written as they are usually written."""
+"""Programs that Tickover is compared with: the same operations, written conventionally."""

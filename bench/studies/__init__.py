@@ -1,1 +1,1 @@
-"""One-off measurements. Each is a program of its own and no part of `make bench`."""
+"""One-off measurements. Each is a separate program, and not part of `make bench`."""

@@ -1,6 +1,6 @@
-"""How fast is the console, and how large? The largest legal clock in a real browser before the real program.
+"""Measures the speed and the size of the console: the largest valid clock in a real browser.
 
-Run it with `python -m bench.studies.console`, on a machine that is otherwise idle. It needs Chromium.
+Run it with `python -m bench.studies.console` on an otherwise idle machine. It needs Chromium.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from tests.support.program import Program
 ROUNDS = 7
 SIZES = {"desktop": (1280, 900), "phone": (390, 844), "4K": (3840, 2160)}
 
-# From the click on a link to a clock until the browser has painted it: a frame, and what comes after that frame.
+# From the click on a link to a clock until the browser has painted it: one frame, and the task after that frame.
 _LEAVE = """async () => {
   location.hash = "#/clocks/new";
   await new Promise((resolve) => setTimeout(resolve, 500));
@@ -47,7 +47,7 @@ _OPEN = """async (id) => {
   return { painted: to - from, drawn: Math.max(...drawn) };
 }"""
 
-# The slider goes from one end to the other within three seconds, a step for every frame, as a hand would move it.
+# The slider moves from one end to the other within three seconds, one step for each frame.
 _SCRUB = """async () => {
   const slider = document.querySelector("input.scrubber");
   const gaps = [];
@@ -73,14 +73,14 @@ def spread(values: list[float]) -> str:
     return f"{statistics.median(values):6.1f} ms ({min(values):.1f} to {max(values):.1f})"
 
 
-class Work:
-    """The processor time of the page's own thread, which other programs on the machine do not change much."""
+class CpuTime:
+    """The CPU time of the page's main thread, which other programs hardly affect."""
 
     def __init__(self, session: CDPSession) -> None:
         self._session = session
 
     async def of(self, page: Page, script: str, *arguments: str) -> tuple[Any, float]:
-        """What a script found, and how many milliseconds of work it was."""
+        """Return the result of a script and its CPU milliseconds."""
         before = await self._spent()
         found = await page.evaluate(script, *arguments)
         return found, await self._spent() - before
@@ -93,7 +93,7 @@ class Work:
 async def measure(page: Page, id: str) -> None:
     session = await page.context.new_cdp_session(page)
     await session.send("Performance.enable", {"timeDomain": "threadTicks"})
-    work = Work(session)
+    work = CpuTime(session)
     opened: list[Any] = []
     efforts: list[float] = []
     for _ in range(ROUNDS):
@@ -116,7 +116,7 @@ def name_of(currencies: int) -> str:
 
 
 async def print_sizes(page: Page) -> None:
-    """Of what the browser was sent for the page, as it was sent."""
+    """Print the sizes of the page's files as transferred."""
     sent: dict[str, int] = await page.evaluate("""() => Object.fromEntries(
       performance.getEntries().filter(({ name, entryType }) => entryType === "navigation" || name.includes("/assets/"))
         .map(({ name, encodedBodySize }) => [new URL(name).pathname, encodedBodySize]))""")

@@ -1,7 +1,7 @@
-"""Does the time of a refused sign-in tell why it was refused?
+"""Checks whether the time of a failed sign-in reveals the reason.
 
-Five ways of being refused are measured in turn, many rounds, on one real store on disk; the median of each is compared
-with that of an address that nobody knows. Run it with `make timing`, on a machine that is otherwise idle.
+It measures five kinds of failures in turn, for many rounds, on one real store on disk. It compares the median of each
+with that of an unknown address. Run it with `make timing` on an otherwise idle machine.
 """
 
 import asyncio
@@ -28,8 +28,8 @@ from tickover.server.storage import open_store
 NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
 
 
-class LastLetter:
-    """A mailer that only remembers: what is measured sends no mail."""
+class LastEmail:
+    """A mailer that only stores the last email."""
 
     is_local = False
     secret = ""
@@ -38,11 +38,11 @@ class LastLetter:
         self.secret = email.secret
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing."""
 
 
 class Bench:
-    def __init__(self, rpc: Dispatcher, mailer: LastLetter) -> None:
+    def __init__(self, rpc: Dispatcher, mailer: LastEmail) -> None:
         self._rpc = rpc
         self._mailer = mailer
 
@@ -63,7 +63,7 @@ class Bench:
         )
 
     async def lock(self, email: str) -> None:
-        """A hundred failures in a row, five a code, an hour and more between the letters."""
+        """Make a hundred consecutive failures, five for each code, with more than an hour between emails."""
         for number in range(20):
             at = NOW - timedelta(hours=2 * (20 - number))
             code = await self.send(email, at)
@@ -76,7 +76,7 @@ def _other_than(code: str) -> str:
 
 
 async def _measure(bench: Bench, rounds: int) -> dict[str, list[float]]:
-    """Seconds of each kind of refusal; every round measures each kind once, on an address of its own."""
+    """Return the seconds of each kind of failure. Every round measures each kind once, with its own address."""
     await bench.lock("locked@example.test")
 
     async def unknown(name: str) -> tuple[str, str, datetime]:
@@ -106,12 +106,12 @@ async def _measure(bench: Bench, rounds: int) -> dict[str, list[float]]:
         for number in progress:
             for kind, prepare in random.sample(list(kinds.items()), len(kinds)):
                 email, code, now = await prepare(f"{kind.split()[0]}{number}@example.test")
-                # Each is measured just after the same thing, because what came before warms caches.
+                # Each is measured after the same call, because earlier calls warm caches.
                 await bench.send(f"{kind.split()[0]}{number}@elsewhere.test", NOW)
                 started = time.perf_counter()
                 answers.add(await bench.verify(email, code, now))
                 times[kind].append(time.perf_counter() - started)
-    assert len(answers) == 1, f"the refusals differ: {answers}"
+    assert len(answers) == 1, f"the errors differ: {answers}"
     return times
 
 
@@ -126,7 +126,7 @@ def _report(times: dict[str, list[float]]) -> None:
 async def _run(rounds: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         store = await open_store(f"sqlite:///{Path(folder) / 'bench.db'}")
-        mailer = LastLetter()
+        mailer = LastEmail()
         policy = Policy("http://127.0.0.1", 0, client_burst=0)
         log: BoundLogger = structlog.wrap_logger(logging.getLogger("bench"), wrapper_class=BoundLogger)
         try:
@@ -139,7 +139,7 @@ async def _run(rounds: int) -> None:
 @click.command()
 @click.option("--rounds", default=400, show_default=True, help="How often each kind of refusal is measured.")
 def main(rounds: int) -> None:
-    """Compare how long sign-ins take that are refused for different reasons."""
+    """Compare the time of sign-ins that fail for different reasons."""
     asyncio.run(_run(rounds))
 
 

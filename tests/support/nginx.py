@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.support.debian_packages import need
+from tests.support.ports import free_port
 from tests.support.program import Program, wait_until
 from tests.support.transcripts import ROOT
 
@@ -39,7 +40,7 @@ http {{
 def program_behind_nginx(folder: Path, **settings: str) -> Iterator[tuple[Program, str]]:
     """The program below a path of nginx, as docs/operating.md tells; and its public URL."""
     nginx = need("nginx", "nginx-light")
-    port = _free_port()
+    port = free_port()
     url = f"http://127.0.0.1:{port}{_PATH}"
     behind = {
         "TICKOVER_PUBLIC_URL": f"{url}/",
@@ -69,12 +70,6 @@ def _configuration(port: int, program: Program) -> str:
     location = documented.replace("http://127.0.0.1:8000/", f"{program.url}/")
     assert location != documented
     return _CONFIGURATION.format(user="user root;" if os.geteuid() == 0 else "", port=port, location=location)
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port: int = taken.getsockname()[1]
-    return port
 
 
 def _answers(port: int) -> bool:

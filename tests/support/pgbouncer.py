@@ -12,6 +12,7 @@ from typing import Self
 
 import pytest
 
+from tests.support.ports import free_port
 from tests.support.postgres import PostgresServer
 from tests.support.postgres_programs import unprivileged
 
@@ -26,7 +27,7 @@ class PgBouncer:
         self._server = server
         self._settings = settings
         self._folder = Path(tempfile.mkdtemp(prefix="tickover-pgbouncer-"))
-        self.port = _free_port()
+        self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -88,10 +89,3 @@ def find_pgbouncer() -> str:
     if found := shutil.which("pgbouncer", path=places):
         return found
     pytest.skip("PgBouncer is not installed, and only root on Debian can install it")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -4,20 +4,18 @@ import atexit
 import hashlib
 import hmac
 import os
-import random
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
 from base64 import b64encode
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, Self
 from urllib.parse import quote, urlencode
 
+from tests.support.ports import reusable_port
 from tests.support.postgres_programs import folder_of_programs, unprivileged
 
 Mode = Literal["smart", "fast", "immediate"]
@@ -63,7 +61,7 @@ class PostgresServer:
     def __init__(self, folder: Path | None = None, port: int = 0, password: str = "", **settings: str) -> None:
         """With folder, port and password of a server that another process runs, it leads there, and cannot stop it."""
         self.folder = folder or _new_folder()
-        self.port = port or _free_port()
+        self.port = port or reusable_port()
         self.password = password or secrets.token_urlsafe(16)
         self.settings = {**_SETTINGS, **settings}
         self._process: subprocess.Popen[bytes] | None = None
@@ -251,13 +249,3 @@ def _new_folder() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="tickover-postgres-"))
     shutil.chown(folder, *_owner())
     return folder
-
-
-def _free_port() -> int:
-    """Below those that the system gives out: while a server is down, nobody else shall be given its port."""
-    while True:
-        port = random.randrange(15_000, 32_000)
-        with socket.socket() as probe, suppress(OSError):
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(("127.0.0.1", port))
-            return port

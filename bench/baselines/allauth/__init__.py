@@ -1,1 +1,1 @@
-"""A minimal Django project that signs in by e-mailed code with django-allauth, for `bench.signin` to measure."""
+"""A minimal Django project with django-allauth's sign-in by emailed code, for `bench.signin`."""

@@ -1,6 +1,6 @@
-"""Make the tables and the accounts: allauth lets only those sign in by code who have one.
+"""Creates the tables and the accounts, because allauth lets only existing accounts sign in by code.
 
-Usage: python -m bench.baselines.allauth.seed ADDRESS_FORMAT HOW_MANY
+Usage: python -m bench.baselines.allauth.seed ADDRESS_FORMAT COUNT
 """
 # mypy: disable-error-code="import-not-found"
 # Django is installed into an environment of its own.
@@ -11,7 +11,7 @@ import django
 
 
 def seed(address_format: str, how_many: int) -> None:
-    # Models can be imported only once Django is set up.
+    # Django must be set up before models are imported.
     from allauth.account.models import EmailAddress  # noqa: PLC0415
     from django.contrib.auth.hashers import make_password  # noqa: PLC0415
     from django.contrib.auth.models import User  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""The settings of the project: what `startproject` and allauth's installation guide give, made fit for production."""
+"""The settings of the project: those of `startproject` and of allauth's installation guide, adapted for production."""
 
 import os
 
@@ -44,9 +44,9 @@ DATABASES = {
     "default": {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": os.environ["BENCH_DATABASE"],
-        # A connection for each request, which is the default, would cost more.
+        # The default, one connection for each request, would cost more.
         "CONN_MAX_AGE": None,
-        # Writers wait for each other instead of failing; how often it syncs is left to the driver, which is FULL.
+        # Writers wait for each other instead of failing. The driver's default for syncing is FULL.
         "OPTIONS": {"init_command": "PRAGMA journal_mode=WAL", "transaction_mode": "IMMEDIATE"},
     },
 }

@@ -1,4 +1,4 @@
-"""The one address of the project: allauth's API for programs."""
+"""The only URL of the project: allauth's API for apps."""
 # mypy: disable-error-code="import-not-found"
 # Django is installed into an environment of its own.
 

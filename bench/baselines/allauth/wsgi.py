@@ -1,4 +1,4 @@
-"""The project as the WSGI application that gunicorn serves."""
+"""The WSGI application that gunicorn serves."""
 # mypy: disable-error-code="import-not-found"
 # Django is installed into an environment of its own.
 

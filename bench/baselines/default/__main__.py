@@ -10,7 +10,7 @@ from bench.baselines.default.logins import Mailer
 
 
 class Server(uvicorn.Server):
-    """Says when it listens, for whoever has started it and waits."""
+    """Prints a line when it listens."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)

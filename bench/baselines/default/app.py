@@ -1,4 +1,4 @@
-"""The FastAPI application: one endpoint, its operations, and how refusals are answered."""
+"""The FastAPI application: one endpoint, its operations and its error responses."""
 
 # mypy: disable-error-code=import-not-found, allow-untyped-decorators, no-warn-return-any
 
@@ -39,7 +39,7 @@ Bearer = Annotated[HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_
 
 @dataclass(frozen=True)
 class Services:
-    """The operations. Each is one transaction, which is committed before the answer is made."""
+    """The operations. Each is one transaction, committed before the response."""
 
     sessions: async_sessionmaker[AsyncSession]
     logins: Logins
@@ -75,7 +75,7 @@ _OPERATIONS: dict[str, Callable[[Services, str, dict[str, Any]], Awaitable[AnyRe
 
 
 async def _services(request: Request) -> Services:
-    # Asynchronous, because FastAPI would run it in a thread otherwise.
+    # Asynchronous, because FastAPI would otherwise run it in a thread.
     services: Services = request.app.state.services
     return services
 
@@ -92,7 +92,7 @@ async def rpc(call: RpcCall, bearer: Bearer, services: Annotated[Services, Depen
             raise RpcError(Reason.METHOD_NOT_FOUND, f"Known methods are {', '.join(_OPERATIONS)}.")
         result = await operation(services, bearer.credentials if bearer else "", call.params)
     except RpcError as error:
-        return Response(status_code=204) if is_notification else _refusal(error, call.id)
+        return Response(status_code=204) if is_notification else _error_response(error, call.id)
     return Response(status_code=204) if is_notification else RpcResult(result=result, id=call.id)
 
 
@@ -110,26 +110,26 @@ def create_app(database_url: str, mailer: Mailer) -> FastAPI:
     app = FastAPI(title="Clocks", lifespan=lifespan)
     app.state.services = Services(sessions, Logins(sessions, mailer))
     app.include_router(router)
-    app.add_exception_handler(RequestValidationError, _answer_no_call)
-    app.add_exception_handler(Exception, _answer_fault)
+    app.add_exception_handler(RequestValidationError, _respond_to_invalid_request)
+    app.add_exception_handler(Exception, _respond_to_invalid_params)
     return app
 
 
-async def _answer_no_call(_request: Request, error: Exception) -> JSONResponse:
+async def _respond_to_invalid_request(_request: Request, error: Exception) -> JSONResponse:
     """The body is not JSON, or not a JSON-RPC call."""
     assert isinstance(error, RequestValidationError)
     if any(fault["type"] == "json_invalid" for fault in error.errors()):
-        return _refusal(RpcError(Reason.PARSE_ERROR, "The body is not JSON."), None)
+        return _error_response(RpcError(Reason.PARSE_ERROR, "The body is not JSON."), None)
     id = error.body.get("id") if isinstance(error.body, dict) else None
     known_id = id if isinstance(id, str | int | float) and not isinstance(id, bool) else None
-    return _refusal(RpcError(Reason.INVALID_REQUEST, "This is not a JSON-RPC 2.0 request."), known_id)
+    return _error_response(RpcError(Reason.INVALID_REQUEST, "This is not a JSON-RPC 2.0 request."), known_id)
 
 
-async def _answer_fault(_request: Request, _error: Exception) -> JSONResponse:
-    return _refusal(RpcError(Reason.INTERNAL, "Something went wrong here."), None)
+async def _respond_to_invalid_params(_request: Request, _error: Exception) -> JSONResponse:
+    return _error_response(RpcError(Reason.INTERNAL, "Something went wrong here."), None)
 
 
-def _refusal(error: RpcError, id: Any) -> JSONResponse:
+def _error_response(error: RpcError, id: Any) -> JSONResponse:
     return JSONResponse(error.body(id), error.reason.status, error.headers())
 
 
@@ -146,6 +146,6 @@ def _read(model: type[AnyParams], given: dict[str, Any]) -> AnyParams:
 
 
 def _path(location: tuple[int | str, ...]) -> str:
-    """As in transactions[3].amount."""
+    """Return a path such as transactions[3].amount."""
     parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
     return "".join(parts).removeprefix(".")

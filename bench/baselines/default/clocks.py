@@ -1,4 +1,4 @@
-"""Creating and advancing clocks, and how they look at their frozen time."""
+"""Creating, advancing and viewing clocks."""
 
 # mypy: disable-error-code=import-not-found, no-warn-return-any
 
@@ -87,7 +87,7 @@ async def advance_clock(session: AsyncSession, user_id: UUID, params: AdvanceClo
 
 
 def _in_order(entries: list[AnyEntry]) -> list[AnyEntry]:
-    """In order of time, and those of one instant as given."""
+    """Sort by time, and by position for the same time."""
     return sorted(entries, key=lambda entry: entry.at)
 
 
@@ -152,11 +152,11 @@ def _contribution(item: Contribution) -> ContributionView:
 
 
 def _decimal(amount: float) -> Decimal:
-    """The number that the caller wrote: a tenth is a tenth, and not the double next to it."""
+    """Return the number that the caller wrote: exactly 0.1, and not the nearest double."""
     return Decimal(str(amount))
 
 
 def _percent(current: Decimal, target: Decimal) -> Decimal:
-    """Two decimals, half up; 100 only when the target is reached."""
+    """Round half up to two decimals. It is 100 only if the target is reached."""
     percent = min(current * 100 / target, _MAX_PERCENT).quantize(Decimal("0.01"), ROUND_HALF_UP)
     return min(percent, Decimal("99.99")) if current < target else percent

@@ -1,4 +1,4 @@
-"""The engine: its driver, its pool and how its transactions begin."""
+"""The engine: its driver, its pool and its transactions."""
 
 # mypy: disable-error-code=import-not-found
 
@@ -13,8 +13,8 @@ _DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg"}
 def make_engine(database_url: str) -> AsyncEngine:
     url = make_url(database_url)
     kind = url.get_backend_name()
-    # SQLite has one writer, and every request writes. In the pool they take turns; in SQLite itself they would sleep
-    # ever longer between tries, and some would starve for seconds.
+    # SQLite has one writer, and every request writes. In the pool, requests take turns. In SQLite itself, they would
+    # sleep longer and longer between tries, and some would starve for seconds.
     pool = {"pool_size": 1, "max_overflow": 0} if kind == "sqlite" else {"pool_size": 16}
     engine = create_async_engine(url.set(drivername=_DRIVERS[kind]), **pool)
     if kind == "sqlite":
@@ -33,5 +33,5 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
 
 
 def _begin_immediate(connection: Connection) -> None:
-    # Every request writes. A transaction that reads first and writes later may find that another was faster, and fail.
+    # Every request writes. A transaction that reads first and writes later may fail because another was faster.
     connection.exec_driver_sql("BEGIN IMMEDIATE")

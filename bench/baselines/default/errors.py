@@ -1,11 +1,11 @@
-"""Refusals that a caller can act on, with their JSON-RPC codes and HTTP statuses."""
+"""Errors that a caller can act on, with their JSON-RPC codes and HTTP statuses."""
 
 from enum import Enum
 from typing import Any
 
 
 class Reason(Enum):
-    """The stable name of a refusal, its JSON-RPC code and its HTTP status."""
+    """The stable name of an error, its JSON-RPC code and its HTTP status."""
 
     PARSE_ERROR = (-32700, 400)
     INVALID_REQUEST = (-32600, 400)
@@ -27,7 +27,7 @@ class Reason(Enum):
 
 
 class RpcError(Exception):
-    """A call was refused. `data` is what a program needs, beside the reason, to repair it."""
+    """A call failed. `data` contains the details besides the reason."""
 
     def __init__(self, reason: Reason, message: str, **data: Any) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""Signing in by a code that is mailed, and the tokens that come of it."""
+"""Sign-in by emailed code, and tokens."""
 
 # mypy: disable-error-code=import-not-found, no-warn-return-any
 
@@ -45,16 +45,16 @@ class Mailer:
 class Logins:
     sessions: async_sessionmaker[AsyncSession]
     mailer: Mailer
-    # Six digits are soon tried out by whoever reads the table, unless the key is elsewhere.
+    # Without a key that is stored elsewhere, a reader of the table could try all codes.
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
 
     async def send(self, params: SendLoginCode) -> None:
         code = f"{secrets.randbelow(1_000_000):06}"
         try:
             async with self.sessions.begin() as session:
-                await self._keep_code(session, params.email, code)
+                await self._store_code(session, params.email, code)
         except IntegrityError:
-            # Another call has sent this address its first code at the same instant.
+            # Another call has sent the first code to this address at the same time.
             raise _too_soon(_RESEND) from None
         try:
             await self.mailer.send_code(params.email, code)
@@ -63,7 +63,7 @@ class Logins:
                 await session.execute(delete(LoginCode).where(LoginCode.email == params.email))
             raise RpcError(Reason.MAIL_NOT_SENT, "The mail server did not take the message.") from None
 
-    async def _keep_code(self, session: AsyncSession, email: str, code: str) -> None:
+    async def _store_code(self, session: AsyncSession, email: str, code: str) -> None:
         now = datetime.now(UTC)
         kept = await session.get(LoginCode, email, with_for_update=True)
         if kept is None:
@@ -86,7 +86,7 @@ class Logins:
                 if hmac.compare_digest(kept.digest, self._digest(params.email, params.code)):
                     kept.digest = None
                     login = await _issue_token(session, params.email, now)
-        # Only here, because an exception above would take the try back.
+        # Only here, because an exception above would roll back the try.
         if login is None:
             raise RpcError(Reason.LOGIN_REFUSED, "The code is wrong or has expired.")
         return login
@@ -96,7 +96,7 @@ class Logins:
 
 
 async def authenticate(session: AsyncSession, token: str) -> UUID:
-    """Whom the token stands for."""
+    """Return the user of the token."""
     user_id = await session.scalar(
         select(Token.user_id).where(Token.digest == _token_digest(token), Token.expires_at > datetime.now(UTC))
     )

@@ -19,7 +19,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 
 class UtcOnSqlite(TypeDecorator[datetime]):
-    """SQLite has no time zones, so moments are kept in UTC there."""
+    """Stores times in UTC, because SQLite has no time zones."""
 
     impl = DateTime
     cache_ok = True
@@ -32,9 +32,9 @@ class UtcOnSqlite(TypeDecorator[datetime]):
 
 
 class Base(DeclarativeBase):
-    """Keys are made here and not by the database, so that all rows of a kind go into one INSERT."""
+    """The program creates keys, not the database, so that all rows of a kind fit into one INSERT."""
 
-    # An amount is a JSON number, and a double holds exactly that on both databases; sums are made in decimal.
+    # An amount is a JSON number, and a double represents it exactly on both databases. Sums are computed in decimal.
     type_annotation_map = {
         datetime: DateTime(timezone=True).with_variant(UtcOnSqlite(), "sqlite"),
         float: Double(),
@@ -59,7 +59,10 @@ class Token(Base):
 
 
 class LoginCode(Base):
-    """The newest code of an address; the row stays when the code was used, because of the 60 seconds."""
+    """The newest code of an address.
+
+    The row stays after the code was used, because of the 60 seconds between emails.
+    """
 
     __tablename__ = "login_codes"
 

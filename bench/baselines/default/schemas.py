@@ -1,4 +1,4 @@
-"""What callers send and what they get, as pydantic models."""
+"""The pydantic models of requests and responses."""
 
 # mypy: disable-error-code=import-not-found, allow-subclassing-any, allow-untyped-decorators
 
@@ -27,7 +27,7 @@ _RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:
 
 
 def years_after(moment: datetime, years: int = 10) -> datetime:
-    """Calendar years; 29 February goes to 28 February."""
+    """Add calendar years. 29 February becomes 28 February."""
     try:
         return moment.replace(year=moment.year + years)
     except ValueError:
@@ -35,7 +35,7 @@ def years_after(moment: datetime, years: int = 10) -> datetime:
 
 
 def _rfc3339(value: object) -> object:
-    """pydantic alone would also take numbers, dates and a space for the T."""
+    """pydantic alone also accepts numbers, dates and a space for the T."""
     if not isinstance(value, str) or not _RFC3339.fullmatch(value):
         raise ValueError("must be an RFC 3339 timestamp with an offset")
     return value
@@ -50,13 +50,13 @@ def _utc(value: datetime) -> datetime:
 
 def _address(value: str) -> str:
     try:
-        # Domains such as .test are for tests, and this service is.
+        # Domains such as .test are reserved for tests, and this service is for tests.
         return validate_email(value, check_deliverability=False, test_environment=True).normalized.lower()
     except EmailNotValidError as error:
         raise ValueError(str(error)) from None
 
 
-# PostgreSQL cannot keep U+0000.
+# PostgreSQL can't store U+0000.
 _NO_NUL = r"^[^\x00]*$"
 
 Timestamp = Annotated[AwareDatetime, BeforeValidator(_rfc3339), AfterValidator(_utc)]

@@ -16,7 +16,7 @@ def test_sign_in_with_a_code(tickover: Server, mailbox: Mailbox) -> None:
         assert app.balance(same_user.create_clock().id) == 0
 
 
-def test_a_wrong_code_is_rejected(tickover: Server, mailbox: Mailbox) -> None:
+def test_wrong_code_is_rejected(tickover: Server, mailbox: Mailbox) -> None:
     address = mailbox.address()
     app = Budget(tickover.url)
     app.request_code(address)
@@ -25,6 +25,6 @@ def test_a_wrong_code_is_rejected(tickover: Server, mailbox: Mailbox) -> None:
         app.sign_in(address, "000000" if code != "000000" else "111111")
 
 
-def test_without_sign_in_the_balance_is_not_available(tickover: Server, clock: ClockFactory) -> None:
+def test_balance_requires_sign_in(tickover: Server, clock: ClockFactory) -> None:
     with pytest.raises(ServerError):
         Budget(tickover.url).balance(clock().id)

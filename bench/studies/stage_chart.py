@@ -1,4 +1,4 @@
-"""A picture of where time goes: for each operation a strip of its stages, beside the limit, in one scale."""
+"""Draws the CPU time of the stages of each operation, and of the limit, as an SVG chart."""
 
 from collections.abc import Iterator, Mapping
 from html import escape
@@ -22,8 +22,8 @@ _STYLE = """
 """
 
 
-def draw_strips(found: Mapping[str, Mapping[str, float]]) -> str:
-    """The whole file. Every operation has `limit` and its stages in order, in microseconds."""
+def draw_stages(found: Mapping[str, Mapping[str, float]]) -> str:
+    """Return the SVG file. Each operation maps `limit` and its stages, in order, to microseconds."""
     stages = [name for name in next(iter(found.values())) if name != "limit"]
     longest = max(sum(figures.values()) - figures["limit"] for figures in found.values())
     scale = (_WIDTH - _LEFT - 90) / longest
