@@ -174,13 +174,13 @@ def _report(bench: Bench, why_incomplete: str) -> None:
         *repeated,
         ending,
     ]
-    told = "\n\n".join(filter(None, parts))
-    click.echo(f"\n{told}")
+    report = "\n\n".join(filter(None, parts))
+    click.echo(f"\n{report}")
     if not why_incomplete:
         folder = BENCH if bench.plan.is_quick else ROOT / "bench"
         save_json(folder / "report.json", rows, bench.results, bench.plan, bench.progress.took)
         (folder / "report.svg").write_text(draw(rows, bench.results.facts, bench.plan), "utf-8")
-        (folder / "report.txt").write_text(f"{told}\n", "utf-8")
+        (folder / "report.txt").write_text(f"{report}\n", "utf-8")
         click.echo(f"\n{folder.relative_to(ROOT)}/report.txt, report.json and report.svg were written.")
 
 

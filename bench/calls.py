@@ -39,9 +39,9 @@ def post(url: str, method: str, params: Any, token: str = "") -> bytes:
 
 
 def result(url: str, method: str, params: Any, token: str = "") -> Any:
-    answer = json.loads(post(url, method, params, token))
-    assert "result" in answer, f"The response to {method} is {answer}"
-    return answer["result"]
+    response = json.loads(post(url, method, params, token))
+    assert "result" in response, f"The response to {method} is {response}"
+    return response["result"]
 
 
 def is_ready(url: str) -> bool:
@@ -60,8 +60,8 @@ def sign_in(url: str, read_code: ReadCode, email: str) -> User:
     sending = {"email": email, "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
     result(url, "sendLoginCodeEmail", sending)
     code = {"email": email, "code": read_code(email), "authenticationMethod": "EMAIL_CODE"}
-    told = result(url, "loginByEmailVerification", code)
-    return User(told["token"], told["userId"])
+    login = result(url, "loginByEmailVerification", code)
+    return User(login["token"], login["userId"])
 
 
 def sign_in_many(url: str, read_code: ReadCode, count: int) -> list[User]:
@@ -72,10 +72,10 @@ def read_outbox(data: Path) -> ReadCode:
     """Return a function that reads codes from the outbox. File names sort by time."""
 
     def read(email: str) -> str:
-        letter = max((data / "outbox").glob("*.eml")).read_text("utf-8", "replace")
-        assert email in letter, f"The newest email is not to {email}"
-        found = re.search(r"^Subject: ([0-9]{6})", letter, re.MULTILINE)
-        assert found, letter
+        message = max((data / "outbox").glob("*.eml")).read_text("utf-8", "replace")
+        assert email in message, f"The newest email is not to {email}"
+        found = re.search(r"^Subject: ([0-9]{6})", message, re.MULTILINE)
+        assert found, message
         return found[1]
 
     return read
@@ -90,9 +90,9 @@ class Sink:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
         )  # fmt: skip
         assert self._process.stdout is not None
-        letters, questions = map(int, self._process.stdout.readline().split())
-        self.address = f"127.0.0.1:{letters}"
-        self._questions = socket.create_connection(("127.0.0.1", questions), timeout=_TIMEOUT_SECONDS)
+        smtp_port, code_port = map(int, self._process.stdout.readline().split())
+        self.address = f"127.0.0.1:{smtp_port}"
+        self._questions = socket.create_connection(("127.0.0.1", code_port), timeout=_TIMEOUT_SECONDS)
         self._answers = self._questions.makefile("r")
         return self
 
@@ -107,11 +107,11 @@ class Sink:
         return self._answers.readline().strip()
 
 
-def clocks_of(kept: list[tuple[str, int]], tokens: list[str], params: Any) -> Clocks:
+def clocks_of(created: list[tuple[str, int]], tokens: list[str], params: Any) -> Clocks:
     """Return the clocks that were created with these parameters, with the recorded IDs.
 
     They are not sorted by age: any sequence of them is spread over all clocks.
     """
-    spread = sorted(range(len(kept)), key=lambda place: place * _GOLDEN_RATIO % 1)
-    ids, owners = zip(*(kept[place] for place in spread), strict=True)
+    spread = sorted(range(len(created)), key=lambda place: place * _GOLDEN_RATIO % 1)
+    ids, owners = zip(*(created[place] for place in spread), strict=True)
     return Clocks(ids, owners, tokens, int(datetime.fromisoformat(params["frozenTime"]).timestamp()))

@@ -147,11 +147,11 @@ def _text(x: float, y: float, text: str, kind: str = "", id: str = "") -> str:
 
 
 def _machine(facts: Mapping[str, Any]) -> str:
-    told = [f"{facts['cores']} cores"] if "cores" in facts else []
+    details = [f"{facts['cores']} cores"] if "cores" in facts else []
     # Without the suffix of its packager.
     known = {
         name: str(facts[name]).split()[0] for name in ("Python", "uvicorn", "SQLite", "PostgreSQL") if name in facts
     }
-    told += [f"{name} {version}" for name, version in known.items()]
-    where = "On " + ", ".join(told) + ", with the load generator."
+    details += [f"{name} {version}" for name, version in known.items()]
+    where = "On " + ", ".join(details) + ", with the load generator."
     return f"Typical clocks at 64 connections, where nothing else is said. {where}"

@@ -78,10 +78,10 @@ class Server:
         return Response(response.status, {name.lower(): value for name, value in response.getheaders()}, body)
 
     def result(self, method: str, params: Json, token: str = "") -> Any:
-        answer = self.call(method, params, token)
-        assert answer.status == 200, f"{method} returned {answer.status}: {answer.body}"
-        assert "result" in answer.body, f"{method} returned an error: {answer.body}"
-        return answer.body["result"]
+        response = self.call(method, params, token)
+        assert response.status == 200, f"{method} returned {response.status}: {response.body}"
+        assert "result" in response.body, f"{method} returned an error: {response.body}"
+        return response.body["result"]
 
     def clock(self, method: str, params: Json, token: str) -> Json:
         clock: Json = self.result(method, params, token)["clock"]
@@ -89,11 +89,11 @@ class Server:
 
     def expect_error(self, why: str, expected: tuple[int, int, str], call: tuple[str, Json, str]) -> Response:
         """Expect an error with this status, code and reason."""
-        answer = self.call(*call)
-        error = answer.body.get("error") or {}
-        seen = (answer.status, error.get("code"), (error.get("data") or {}).get("reason"))
+        response = self.call(*call)
+        error = response.body.get("error") or {}
+        seen = (response.status, error.get("code"), (error.get("data") or {}).get("reason"))
         _expect_equal(f"{call[0]} with {why}: status, code and reason", seen, expected)
-        return answer
+        return response
 
 
 def check(url: str, read_code: Callable[[str], str]) -> str:
@@ -110,7 +110,7 @@ def check(url: str, read_code: Callable[[str], str]) -> str:
         _check_fields(server, token)
         _check_rejected_advances(server, token, _sign_in(server, read_code))
     except (LookupError, TypeError, AttributeError, ValueError) as error:
-        raise AssertionError(f"an answer has not the form that it should have: {error!r}") from error
+        raise AssertionError(f"a response has an unexpected form: {error!r}") from error
     finally:
         server.close()
     return token
@@ -122,18 +122,18 @@ def check(url: str, read_code: Callable[[str], str]) -> str:
 def _sign_in(server: Server, read_code: Callable[[str], str]) -> str:
     """Return a token for a new address. Try a wrong code, the right code, and the right code again."""
     email = f"check-{secrets.token_hex(8)}@example.com"
-    letter = {"email": email, "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
-    _expect_equal("sendLoginCodeEmail", server.result("sendLoginCodeEmail", letter), {"message": "ok"})
+    params = {"email": email, "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
+    _expect_equal("sendLoginCodeEmail", server.result("sendLoginCodeEmail", params), {"message": "ok"})
     code = read_code(email)
     assert re.fullmatch("[0-9]{6}", code), f"The code in the email is {code!r}"
     too_soon = (429, -32005, "RESEND_TOO_SOON")
-    answer = server.expect_error("a second letter at once", too_soon, ("sendLoginCodeEmail", letter, ""))
-    wait = answer.body["error"]["data"].get("retryAfterSeconds")
+    response = server.expect_error("a second email immediately", too_soon, ("sendLoginCodeEmail", params, ""))
+    wait = response.body["error"]["data"].get("retryAfterSeconds")
     assert wait in range(1, 61), f"The next email is possible after {wait} seconds"
-    _expect_equal("Retry-After", answer.headers.get("retry-after"), str(wait))
+    _expect_equal("Retry-After", response.headers.get("retry-after"), str(wait))
 
-    def attempt(given: str) -> tuple[str, Json, str]:
-        params = {"email": email, "code": given, "authenticationMethod": "EMAIL_CODE"}
+    def attempt(digits: str) -> tuple[str, Json, str]:
+        params = {"email": email, "code": digits, "authenticationMethod": "EMAIL_CODE"}
         return "loginByEmailVerification", params, ""
 
     expect_error = (200, -32020, "LOGIN_REFUSED")
@@ -153,8 +153,8 @@ def _check_life(server: Server, token: str, params: Json) -> None:
     earliest = datetime.now(UTC)
     created = server.clock("createTestClock", params, token)
     _check_clock(created, params, params["frozenTime"])
-    born = _instant(created["expiresAt"]) - _WEEK
-    assert earliest - _TOLERANCE <= born <= datetime.now(UTC) + _TOLERANCE, f"expiresAt is {created['expiresAt']}"
+    created_at = _instant(created["expiresAt"]) - _WEEK
+    assert earliest - _TOLERANCE <= created_at <= datetime.now(UTC) + _TOLERANCE, f"expiresAt is {created['expiresAt']}"
     every_at = sorted(_instant(item["at"]) for item in _items(params))
     middle, end = every_at[len(every_at) // 2], _ten_years_after(_instant(params["frozenTime"]))
     for moment in (middle, middle, end):
@@ -248,14 +248,14 @@ def _items_with_ids(clock: Json) -> Iterator[Json]:
 def _check_tokens(server: Server, token: str) -> None:
     for wrong in ("", token[:-1] + ("A" if token[-1] != "A" else "B"), token + "x", "nobody"):
         call = ("createTestClock", bodies.typical(), wrong)
-        answer = server.expect_error(f"the token {wrong!r}", (401, -32001, "UNAUTHENTICATED"), call)
-        _expect_equal("WWW-Authenticate", answer.headers.get("www-authenticate"), "Bearer")
+        response = server.expect_error(f"the token {wrong!r}", (401, -32001, "UNAUTHENTICATED"), call)
+        _expect_equal("WWW-Authenticate", response.headers.get("www-authenticate"), "Bearer")
 
 
 def _check_fields(server: Server, token: str) -> None:
     def expect_error(why: str, params: Json) -> None:
-        answer = server.expect_error(why, (200, -32602, "INVALID_PARAMS"), ("createTestClock", params, token))
-        assert answer.body["error"]["data"].get("errors"), f"The response has no error about {why}"
+        response = server.expect_error(why, (200, -32602, "INVALID_PARAMS"), ("createTestClock", params, token))
+        assert response.body["error"]["data"].get("errors"), f"The response has no error about {why}"
 
     for field, value in _WRONG_FIELDS:
         params = bodies.typical()

@@ -68,23 +68,23 @@ class ManyClocks:
         check_side(large)
         tokens = [user.token for user in large.sign_in(self._run.plan.users)]
         every = many // self._run.plan.advanced_all_over
-        kept_of_middle = self._fill(large, tokens, 0, middle, every)
+        created_of_middle = self._fill(large, tokens, 0, middle, every)
         # Cheaper than creating them again.
         _copy(self._folder / "large" / "data", self._folder / "medium" / "data")
-        kept_of_many = kept_of_middle + self._fill(large, tokens, middle, many - middle, every)
+        created_of_many = created_of_middle + self._fill(large, tokens, middle, many - middle, every)
         self._run.results.figure(MEMORY_AFTER_CREATES, large.process.mebibytes())
         self._run.progress.end_of(CREATES)
         medium, small = enter(tickover(self._folder / "medium")), enter(tickover(self._folder / "small"))
         own_tokens = [user.token for user in small.sign_in(self._run.plan.users)]
-        kept_of_few = small.filler(own_tokens, self._params).fill(_ADVANCED)
-        chosen = dict.fromkeys(_select_evenly(kept_of_many))
+        created_of_few = small.filler(own_tokens, self._params).fill(_ADVANCED)
+        chosen = dict.fromkeys(_select_evenly(created_of_many))
         # Only one load advances each clock, so that no advance goes back.
-        others = [one for one in kept_of_many if one not in chosen]
+        others = [one for one in created_of_many if one not in chosen]
         return [
-            self._contender(name, side, kept, tokens)
-            for name, side, kept, tokens in (
-                (name_of(self.counts[0]), small, kept_of_few, own_tokens),
-                (name_of(middle), medium, _select_evenly(kept_of_middle), tokens),
+            self._contender(name, side, created, tokens)
+            for name, side, created, tokens in (
+                (name_of(self.counts[0]), small, created_of_few, own_tokens),
+                (name_of(middle), medium, _select_evenly(created_of_middle), tokens),
                 (name_of(many), large, list(chosen), tokens),
                 (name_of_all(self._run.plan), large, others, tokens),
             )
@@ -98,9 +98,9 @@ class ManyClocks:
 
         return side.filler(tokens, self._params).fill(count, every, MAX_CONNECTIONS, report)
 
-    def _contender(self, name: str, side: Side, kept: list[tuple[str, int]], tokens: list[str]) -> Contender:
+    def _contender(self, name: str, side: Side, created: list[tuple[str, int]], tokens: list[str]) -> Contender:
         """Return a load whose advances are spread evenly over all clocks of the server."""
-        work = Work(name, clocks_of(kept, tokens, self._params), self._params)
+        work = Work(name, clocks_of(created, tokens, self._params), self._params)
         return Contender(name, {"advance": side.loads(work)["advance"]}, (MAX_CONNECTIONS,))
 
 
@@ -112,9 +112,9 @@ def name_of_all(plan: Plan) -> str:
     return f"{plan.advanced_all_over - _ADVANCED:,} of {plan.creates:,} clocks"
 
 
-def _select_evenly(kept: list[tuple[str, int]]) -> list[tuple[str, int]]:
+def _select_evenly(created: list[tuple[str, int]]) -> list[tuple[str, int]]:
     """Return as many clocks as the others advance, evenly spread."""
-    return kept[:: len(kept) // _ADVANCED][:_ADVANCED]
+    return created[:: len(created) // _ADVANCED][:_ADVANCED]
 
 
 _BODIES: dict[str, Callable[[], bodies.Json]] = {

@@ -1,6 +1,6 @@
 """The limit: a bare ASGI application on the same HTTP server, with a constant response of a given size.
 
-Nothing on this HTTP server can be faster, so Tickover's rates are also given as shares of it. Run it with `python -m
+Nothing on this HTTP server can be faster, so Tickover's rates are also reported as shares of it. Run it with `python -m
 bench.limit --port 9000 --size 4096`. It prints `ready` once it serves.
 """
 
@@ -49,7 +49,7 @@ class _Server(uvicorn.Server):
 
 @click.command()
 @click.option("--port", type=int, required=True)
-@click.option("--size", type=int, required=True, help="Bytes of the answer's body.")
+@click.option("--size", type=int, required=True, help="Size of the response body in bytes.")
 def main(port: int, size: int) -> None:
     """Serve the constant response on 127.0.0.1."""
     config = uvicorn.Config(

@@ -135,7 +135,7 @@ class InvalidSlot(Exception):
 class Load(Protocol):
     """A load that is measured in slots."""
 
-    troubles: list[str]
+    retries: list[str]
 
     def run(self, connections: int, seconds: float) -> Slot:
         """Run this many connections for this long."""
@@ -159,7 +159,7 @@ class Outcome(NamedTuple):
 
     slot: Slot
     rounds: int
-    trouble: str
+    error: str
 
 
 def read_report(output: str) -> Outcome:
@@ -167,13 +167,13 @@ def read_report(output: str) -> Outcome:
     lines = [line for line in output.splitlines() if line.startswith(_LINE)]
     if not lines:
         return Outcome(Slot(0, 0, 0, 0), 0, f"wrk has not reported: {output[-500:]}")
-    told = json.loads(lines[-1].removeprefix(_LINE))
-    slot = Slot(told["micros"] / 1e6, told["requests"], told["median"], told["p99"])
-    if told["wrong"]:
-        return Outcome(slot, told["rounds"], f"{told['wrong']} answers without a result, such as {told['answer']}")
-    if told["broken"]:
-        return Outcome(slot, told["rounds"], f"{told['broken']} requests were broken off")
-    return Outcome(slot, told["rounds"], "" if slot.requests else "there was no answer at all")
+    report = json.loads(lines[-1].removeprefix(_LINE))
+    slot = Slot(report["micros"] / 1e6, report["requests"], report["median"], report["p99"])
+    if report["wrong"]:
+        return Outcome(slot, report["rounds"], f"{report['wrong']} without a result, for example {report['answer']}")
+    if report["broken"]:
+        return Outcome(slot, report["rounds"], f"{report['broken']} requests were interrupted")
+    return Outcome(slot, report["rounds"], "" if slot.requests else "there was no response")
 
 
 class _Script:
@@ -225,7 +225,7 @@ class HttpLoad:
     def __init__(self, script: _Script, instant: int = 0) -> None:
         self.watch: Callable[[int], None] = lambda _connections: None
         """Called near the end of each slot, while all connections are busy."""
-        self.troubles: list[str] = []
+        self.retries: list[str] = []
         """The reasons of repeated slots."""
         self._script = script
         self._done = 0
@@ -234,13 +234,13 @@ class HttpLoad:
 
     def run(self, connections: int, seconds: float) -> Slot:
         outcome = self._once(connections, seconds)
-        if outcome.trouble:
-            self.troubles.append(f"{connections} connections: {outcome.trouble}")
+        if outcome.error:
+            self.retries.append(f"{connections} connections: {outcome.error}")
             time.sleep(1)
             # The slot may have been too short for a slow server.
             outcome = self._once(connections, seconds if outcome.slot.requests else _LONG_SECONDS)
-        if outcome.trouble:
-            raise InvalidSlot(f"{self._script.file.stem}, {connections} connections: {outcome.trouble}")
+        if outcome.error:
+            raise InvalidSlot(f"{self._script.file.stem}, {connections} connections: {outcome.error}")
         # The server may still work on interrupted calls.
         time.sleep(min(5.0, 0.01 + 1.2 * connections / outcome.slot.rate))
         return outcome.slot
@@ -282,18 +282,18 @@ class Filler:
 
     def __init__(self, file: Path, url: str, tokens: Sequence[str], params: Any) -> None:
         self._script = _creation(file, url, tokens, params, _KEEP)
-        self._kept = file.with_suffix(".kept")
+        self._created = file.with_suffix(".created")
 
     def fill(
         self, total: int, every: int = 1, connections: int = 16, report: Callable[[int], None] = lambda _: None
     ) -> list[tuple[str, int]]:
         """Create at least this many clocks. Return every nth ID with the index of its owner."""
-        self._kept.write_text("")
+        self._created.write_text("")
         before, since = 0, time.monotonic()
 
         def is_done() -> bool:
             nonlocal before, since
-            text = self._kept.read_bytes()
+            text = self._created.read_bytes()
             written = text.count(b"\n") * every
             report(written)
             if written > before:
@@ -301,11 +301,11 @@ class Filler:
             stands_still = time.monotonic() - since > _END_SECONDS
             return written + every > total or b"wrong" in text or stands_still
 
-        trouble = read_report(self._script.run(connections, 3600, self._kept, total, every, until=is_done)).trouble
-        kept = [line.split() for line in self._kept.read_text().splitlines()]
-        if trouble or len(kept) < total // every:
-            raise InvalidSlot(f"{self._script.file.stem}, creating {total:,} clocks: {trouble or 'some are missing'}")
-        return [(id, int(owner) - 1) for id, owner in kept]
+        error = read_report(self._script.run(connections, 3600, self._created, total, every, until=is_done)).error
+        created = [line.split() for line in self._created.read_text().splitlines()]
+        if error or len(created) < total // every:
+            raise InvalidSlot(f"{self._script.file.stem}, creating {total:,} clocks: {error or 'some are missing'}")
+        return [(id, int(owner) - 1) for id, owner in created]
 
 
 def _in_lua(value: object) -> str:

@@ -35,13 +35,13 @@ def _processor() -> str:
 
 def _wrk_version() -> str:
     # wrk prints its version and exits with an error.
-    said = subprocess.run(["wrk", "-v"], capture_output=True, text=True, check=False).stdout  # noqa: S607
-    return said.split("[")[0].removeprefix("wrk").strip()
+    result = subprocess.run(["wrk", "-v"], capture_output=True, text=True, check=False).stdout  # noqa: S607
+    return result.split("[")[0].removeprefix("wrk").strip()
 
 
 def _of_default() -> str:
     """Return the versions of the default server's packages."""
     names = ("fastapi", "pydantic", "sqlalchemy", "uvicorn")
-    asks = f"from importlib.metadata import version as v; print(*(f'{{n}} {{v(n)}}' for n in {names}), sep=', ')"
-    said = subprocess.run([DEFAULT_PYTHON, "-c", asks], capture_output=True, text=True, check=False)  # noqa: S603
-    return said.stdout.strip()
+    script = f"from importlib.metadata import version as v; print(*(f'{{n}} {{v(n)}}' for n in {names}), sep=', ')"
+    result = subprocess.run([DEFAULT_PYTHON, "-c", script], capture_output=True, text=True, check=False)  # noqa: S603
+    return result.stdout.strip()

@@ -40,7 +40,7 @@ class PgbenchLoad:
 
     def __init__(self, server: PostgresServer, url: str, clocks: Clocks, owners: Sequence[str]) -> None:
         """`owners` are the users' IDs, one for each clock."""
-        self.troubles: list[str] = []
+        self.retries: list[str] = []
         self._server = server
         self._url = url
         self._folder = server.folder
@@ -59,7 +59,7 @@ class PgbenchLoad:
         try:
             return self._once(connections, max(seconds, _MIN_SECONDS))
         except InvalidSlot as why:
-            self.troubles.append(f"{connections} clients: {why}")
+            self.retries.append(f"{connections} clients: {why}")
             return self._once(connections, 3 * max(seconds, _MIN_SECONDS))
 
     def _once(self, connections: int, seconds: float) -> Slot:
@@ -69,10 +69,10 @@ class PgbenchLoad:
         logs = list(self._folder.glob(f"{script.name}.log.*"))
         if not logs or re.search(r"^number of failed transactions: [1-9]", output, re.MULTILINE):
             raise InvalidSlot(f"pgbench has failed: {output[-2000:]}")
-        told = "".join(log.read_text() for log in logs)
+        entries = "".join(log.read_text() for log in logs)
         for log in logs:
             log.unlink()
-        slot = read_log(told, connections)
+        slot = read_log(entries, connections)
         # Each client counts its own advances, and all are about equally fast.
         self._instant += STEP_SECONDS * (2 * slot.requests // connections + _MAX_MOVES_BEFORE)
         return slot

@@ -98,5 +98,5 @@ def _resident_bytes(pid: int) -> int:
 
 
 def _run_ps(columns: str) -> list[tuple[int, int]]:
-    asked = subprocess.run(["/bin/ps", "-A", "-o", columns], capture_output=True, text=True, check=True)  # noqa: S603
-    return [(int(first), int(second)) for first, second in map(str.split, asked.stdout.splitlines())]
+    listing = subprocess.run(["/bin/ps", "-A", "-o", columns], capture_output=True, text=True, check=True)  # noqa: S603
+    return [(int(first), int(second)) for first, second in map(str.split, listing.stdout.splitlines())]

@@ -43,15 +43,15 @@ def alternate(run: Run, block: str, contenders: Sequence[Contender], shortest: f
             first = round % len(turns)
             for one in turns[first:] + turns[:first]:
                 seconds = max(shortest, run.plan.slot_of(rates[one.name, operation], connections))
-                asked = f"{connections} connection{'s' if connections > 1 else ''}"
-                run.progress.doing(f"{block}: {operation}, {asked}, {one.name}, round {round + 1} of {ROUNDS}")
+                count = f"{connections} connection{'s' if connections > 1 else ''}"
+                run.progress.doing(f"{block}: {operation}, {count}, {one.name}, round {round + 1} of {ROUNDS}")
                 slot = one.loads[operation].run(connections, seconds)
                 run.results.add(Case(block, operation, connections), one.name, round, slot)
                 rates[one.name, operation] = slot.rate
                 run.progress.did(block)
     for one in contenders:
         for operation, load in one.loads.items():
-            run.results.repeated += [f"{block}: {operation} on {one.name}, {why}" for why in load.troubles]
+            run.results.repeated += [f"{block}: {operation} on {one.name}, {why}" for why in load.retries]
     run.progress.end_of(block)
 
 

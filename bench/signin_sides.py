@@ -120,8 +120,8 @@ class Side(ABC):
         while not self._is_ready():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self.stop()
-                said = self._log.read_text("utf-8", "replace").strip().splitlines()
-                raise NotMeasured(f"it did not start: {said[-1] if said else 'it said nothing'}")
+                output = self._log.read_text("utf-8", "replace").strip().splitlines()
+                raise NotMeasured(f"it did not start: {output[-1] if output else 'it printed nothing'}")
             time.sleep(0.05)
 
     def _is_ready(self) -> bool:
@@ -163,14 +163,14 @@ class JsonRpc(Side):
 
     def accepts(self, http: Http, session: str) -> bool:
         call = {"jsonrpc": "2.0", "id": 1, "method": "createTestClock", "params": {}}
-        answer = http.post("/rpc", call, Authorization=f"Bearer {session}")
-        return "clock" in answer.body.get("result", {})
+        response = http.post("/rpc", call, Authorization=f"Bearer {session}")
+        return "clock" in response.body.get("result", {})
 
     def _call(self, http: Http, method: str, **params: str) -> dict[str, Any]:
-        answer = http.post("/rpc", {"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-        if answer.status != 200 or "result" not in answer.body:
-            raise NotMeasured(f"{method} was answered {answer.status} {answer.body}")
-        result: dict[str, Any] = answer.body["result"]
+        response = http.post("/rpc", {"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        if response.status != 200 or "result" not in response.body:
+            raise NotMeasured(f"{method} returned {response.status} {response.body}")
+        result: dict[str, Any] = response.body["result"]
         return result
 
 
@@ -221,18 +221,18 @@ class BetterAuth(Side):
         return {"NODE_ENV": "production"}
 
     def send(self, http: Http, email: str) -> str:
-        answer = http.post("/api/auth/email-otp/send-verification-otp", {"email": email, "type": "sign-in"})
-        _expect(answer, answer.status == 200 and answer.body["success"] is True)
+        response = http.post("/api/auth/email-otp/send-verification-otp", {"email": email, "type": "sign-in"})
+        _expect(response, response.status == 200 and response.body["success"] is True)
         return ""
 
     def verify(self, http: Http, email: str, code: str, pending: str) -> str:
-        answer = http.post("/api/auth/sign-in/email-otp", {"email": email, "otp": code})
-        _expect(answer, answer.status == 200 and bool(answer.body["token"]))
-        return answer.cookie
+        response = http.post("/api/auth/sign-in/email-otp", {"email": email, "otp": code})
+        _expect(response, response.status == 200 and bool(response.body["token"]))
+        return response.cookie
 
     def accepts(self, http: Http, session: str) -> bool:
-        answer = http.get("/api/auth/get-session", Cookie=session)
-        return answer.status == 200 and bool(answer.body and answer.body["session"])
+        response = http.get("/api/auth/get-session", Cookie=session)
+        return response.status == 200 and bool(response.body and response.body["session"])
 
 
 class Allauth(Side):
@@ -264,25 +264,25 @@ class Allauth(Side):
         }
 
     def send(self, http: Http, email: str) -> str:
-        answer = http.post(f"{self._api}/code/request", {"email": email})
+        response = http.post(f"{self._api}/code/request", {"email": email})
         # The response says that the user is not signed in yet, and returns a session token.
-        _expect(answer, answer.status == 401 and bool(answer.body["meta"]["session_token"]))
-        return str(answer.body["meta"]["session_token"])
+        _expect(response, response.status == 401 and bool(response.body["meta"]["session_token"]))
+        return str(response.body["meta"]["session_token"])
 
     def verify(self, http: Http, email: str, code: str, pending: str) -> str:
-        answer = http.post(f"{self._api}/code/confirm", {"code": code}, X_Session_Token=pending)
-        _expect(answer, answer.status == 200 and answer.body["data"]["user"]["email"] == email)
+        response = http.post(f"{self._api}/code/confirm", {"code": code}, X_Session_Token=pending)
+        _expect(response, response.status == 200 and response.body["data"]["user"]["email"] == email)
         # The token changes when it becomes valid, and only this response contains it.
-        return str(answer.body["meta"].get("session_token", pending))
+        return str(response.body["meta"].get("session_token", pending))
 
     def accepts(self, http: Http, session: str) -> bool:
-        answer = http.get(f"{self._api}/session", X_Session_Token=session)
-        return answer.status == 200 and answer.body["meta"]["is_authenticated"] is True
+        response = http.get(f"{self._api}/session", X_Session_Token=session)
+        return response.status == 200 and response.body["meta"]["is_authenticated"] is True
 
 
-def _expect(answer: Response, good: bool) -> None:
+def _expect(response: Response, good: bool) -> None:
     if not good:
-        raise NotMeasured(f"it answered {answer.status} {answer.body!r}")
+        raise NotMeasured(f"it returned {response.status} {response.body!r}")
 
 
 def cpu_seconds_of_tree(root: int) -> float:

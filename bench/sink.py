@@ -33,11 +33,11 @@ class Codes:
         self._newest: dict[str, str] = {}
         self._came = defaultdict[str, asyncio.Event](asyncio.Event)
 
-    def deliver(self, recipients: list[str], letter: bytes) -> None:
-        body = letter.partition(b"\r\n\r\n")[2].decode("utf-8", "replace")
+    def deliver(self, recipients: list[str], message: bytes) -> None:
+        body = message.partition(b"\r\n\r\n")[2].decode("utf-8", "replace")
         found = self._pattern.search(body)
         if found is None:
-            print(f"a letter without a code: {body!r}", file=sys.stderr)
+            print(f"an email without a code: {body!r}", file=sys.stderr)
             return
         for recipient in recipients:
             self._newest[recipient] = found[0]
@@ -81,9 +81,9 @@ class Conversation(asyncio.Protocol):
             self._handle_command(whole)
         return True
 
-    def _handle_email(self, letter: bytes) -> None:
+    def _handle_email(self, message: bytes) -> None:
         self._takes_letter = False
-        self._codes.deliver(self._recipients, letter)
+        self._codes.deliver(self._recipients, message)
         self._recipients = []
         self._transport.write(_OK)
 
@@ -109,9 +109,9 @@ async def _serve_codes(codes: Codes, reader: asyncio.StreamReader, writer: async
 async def _serve(pattern: str) -> None:
     loop = asyncio.get_running_loop()
     codes = Codes(pattern)
-    letters = await loop.create_server(lambda: Conversation(codes), HOST, 0)
-    questions = await asyncio.start_server(lambda reader, writer: _serve_codes(codes, reader, writer), HOST, 0)
-    print(*(server.sockets[0].getsockname()[1] for server in (letters, questions)), flush=True)
+    smtp = await loop.create_server(lambda: Conversation(codes), HOST, 0)
+    code_server = await asyncio.start_server(lambda reader, writer: _serve_codes(codes, reader, writer), HOST, 0)
+    print(*(server.sockets[0].getsockname()[1] for server in (smtp, code_server)), flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
 
 

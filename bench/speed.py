@@ -98,7 +98,7 @@ class _BareLoad:
     """SQLite without a server. Each commit has as many statements as there would be connections."""
 
     def __init__(self, bare: BareSqlite, operation: str) -> None:
-        self.troubles: list[str] = []
+        self.retries: list[str] = []
         self._bare = bare
         self._operation = operation
 
@@ -109,8 +109,8 @@ class _BareLoad:
 def prepare(name: str, side: Side, tokens: list[str], params: Any, clocks: int) -> Work:
     """Create this many clocks on a side, to be advanced later."""
     few_at_once = 4 if side.name == DEFAULT else 16
-    kept = side.filler(tokens, params).fill(clocks, connections=few_at_once)
-    return Work(name, clocks_of(kept, tokens, params), params)
+    created = side.filler(tokens, params).fill(clocks, connections=few_at_once)
+    return Work(name, clocks_of(created, tokens, params), params)
 
 
 def check_side(side: Side) -> None:

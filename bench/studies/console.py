@@ -103,7 +103,7 @@ async def measure(page: Page, id: str) -> None:
         efforts.append(effort)
     print(f"    work for the whole page            {spread(efforts)}")
     print(f"    the timeline is drawn in           {spread([one['drawn'] for one in opened])}")
-    print(f"    from the answer to the whole page  {spread([one['painted'] for one in opened])}")
+    print(f"    from the response to the whole page  {spread([one['painted'] for one in opened])}")
     scrubbed, effort = await work.of(page, _SCRUB)
     late = sum(gap > 25 for gap in scrubbed["gaps"])
     print(f"    scrubbing: work for a frame        {effort / len(scrubbed['works']):6.1f} ms on average")

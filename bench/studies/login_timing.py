@@ -51,10 +51,10 @@ class Bench:
         return (await self._rpc.dispatch(body, Context(lambda: now, None, "192.0.2.1", "bench"))).body
 
     async def send(self, email: str, now: datetime) -> str:
-        answer = await self.call(
+        response = await self.call(
             "sendLoginCodeEmail", now, email=email, loginCodeType="SHORT_LIVED", emailType="LOGIN_CODE"
         )
-        assert b'"ok"' in answer, answer
+        assert b'"ok"' in response, response
         return self._mailer.secret
 
     async def verify(self, email: str, code: str, now: datetime) -> bytes:
@@ -101,7 +101,7 @@ async def _measure(bench: Bench, rounds: int) -> dict[str, list[float]]:
         "locked address": locked,
     }  # fmt: skip
     times: dict[str, list[float]] = {kind: [] for kind in kinds}
-    answers = set()
+    responses = set()
     with click.progressbar(range(rounds), label="Signing in, wrongly") as progress:
         for number in progress:
             for kind, prepare in random.sample(list(kinds.items()), len(kinds)):
@@ -109,15 +109,15 @@ async def _measure(bench: Bench, rounds: int) -> dict[str, list[float]]:
                 # Each is measured after the same call, because earlier calls warm caches.
                 await bench.send(f"{kind.split()[0]}{number}@elsewhere.test", NOW)
                 started = time.perf_counter()
-                answers.add(await bench.verify(email, code, now))
+                responses.add(await bench.verify(email, code, now))
                 times[kind].append(time.perf_counter() - started)
-    assert len(answers) == 1, f"the errors differ: {answers}"
+    assert len(responses) == 1, f"the errors differ: {responses}"
     return times
 
 
 def _report(times: dict[str, list[float]]) -> None:
     baseline = statistics.median(times["unknown address"])
-    click.echo(f"{'refused because of':20} {'median':>10} {'middle half':>22} {'ratio':>7}")
+    click.echo(f"{'reason':20} {'median':>10} {'middle half':>22} {'ratio':>7}")
     for kind, samples in times.items():
         low, middle, high = (value * 1e6 for value in statistics.quantiles(samples, n=4))
         click.echo(f"{kind:20} {middle:>7.0f} µs {low:>9.0f} to {high:>5.0f} µs {middle / 1e6 / baseline:>7.3f}")

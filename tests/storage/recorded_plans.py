@@ -75,15 +75,15 @@ def _problems(node: dict[str, Any]) -> Iterator[str]:
     if not table or table in _SMALL_TABLES or kind == "ModifyTable":
         return
     if kind == "Seq Scan":
-        yield f"the whole of {table} is read"
+        yield f"all rows of {table} are read"
     # Rows are for one loop, and blocks for all loops.
     rows, times = node["Actual Rows"], node["Actual Loops"]
-    unwanted = sum(value for name, value in node.items() if name.startswith("Rows Removed by"))
+    removed = sum(value for name, value in node.items() if name.startswith("Rows Removed by"))
     blocks = node["Shared Hit Blocks"] + node["Shared Read Blocks"]
     if rows > _MAX_ROWS:
         yield f"{rows:.0f} rows of {table}"
-    if unwanted > _MAX_ROWS:
-        yield f"{unwanted:.0f} rows of {table} that were not wanted"
+    if removed > _MAX_ROWS:
+        yield f"{removed:.0f} rows of {table} removed by a filter"
     if blocks > _MAX_BLOCKS * times * (1 + rows):
         yield f"{blocks} blocks of {table}"
 

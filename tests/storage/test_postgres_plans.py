@@ -189,7 +189,7 @@ def server() -> Iterator[PostgresServer]:
 
 
 @asynccontextmanager
-async def _filled(
+async def _open_filled(
     server: PostgresServer, name: str
 ) -> AsyncIterator[tuple[PostgresStore, ExplainedConnections, asyncpg.Connection]]:
     """Open a store on a separate database, and a connection to fill it."""
@@ -204,10 +204,10 @@ async def _filled(
         server.execute(f"drop database {name} with (force)")
 
 
-async def _call(visitor: _Caller, explained: ExplainedConnections, method: str) -> list[str]:
+async def _call(caller: _Caller, explained: ExplainedConnections, method: str) -> list[str]:
     """Call the method in all variants, and return the parts of plans that take longer if there are more rows."""
     explained.statements.clear()
-    found = await getattr(visitor, method)()
+    found = await getattr(caller, method)()
     assert any(statement.tables for statement in explained.statements), "no plan was recorded"
     assert found is None or found[0], "it found nothing"
     return explained.problems()
@@ -215,26 +215,26 @@ async def _call(visitor: _Caller, explained: ExplainedConnections, method: str) 
 
 async def test_calls_among_a_million_clocks_read_only_what_they_need(server: PostgresServer) -> None:
     data = BulkData(1_000_000, overdue=1000)
-    async with _filled(server, "a_million_clocks") as (store, explained, connection):
+    async with _open_filled(server, "a_million_clocks") as (store, explained, connection):
         await data.fill(connection)
         await connection.execute("analyze")
-        visitor = _Caller(store, data)
-        problems = {method: await _call(visitor, explained, method) for method in _Caller.methods()}
+        caller = _Caller(store, data)
+        problems = {method: await _call(caller, explained, method) for method in _Caller.methods()}
     assert {method: found for method, found in problems.items() if found} == {}
 
 
 async def test_plans_made_for_an_empty_database_are_good_for_a_full_one(server: PostgresServer) -> None:
     """The server's statistics are not updated. With new statistics, it would make new plans."""
     data = BulkData(100_000, overdue=1000)
-    async with _filled(server, "it_began_empty") as (store, explained, connection):
-        visitor = _Caller(store, data)
+    async with _open_filled(server, "it_began_empty") as (store, explained, connection):
+        caller = _Caller(store, data)
         for _ in range(10):
             for method in _Caller.methods():
-                await getattr(visitor, method)()
+                await getattr(caller, method)()
         for table in ("clocks", "schedules", "users", "tokens", "login_sends", "login_failures", "creations"):
             await connection.execute(f"delete from {table}")
         await data.fill(connection)
-        problems = {method: await _call(visitor, explained, method) for method in _Caller.methods()}
+        problems = {method: await _call(caller, explained, method) for method in _Caller.methods()}
     assert {method: found for method, found in problems.items() if found} == {}
 
 
@@ -244,16 +244,16 @@ _CLOCK_METHODS = [name for name in _Caller.methods() if "clock" in name or "crea
 async def test_plans_made_for_an_empty_slot_are_good_for_a_full_one(server: PostgresServer) -> None:
     """The slot of the next day fills like this. Plans are renewed only when the server analyzes the slot again."""
     data = BulkData(20_000)
-    async with _filled(server, "tomorrow") as (store, explained, connection):
+    async with _open_filled(server, "tomorrow") as (store, explained, connection):
         await data.fill(connection)
         await connection.execute("analyze")
-        visitor = _Caller(store, data)
+        caller = _Caller(store, data)
         for method in _CLOCK_METHODS:
-            await getattr(visitor, method)()
+            await getattr(caller, method)()
         assert await connection.fetchval("select count(*) from clocks_0") == 0
         await insert_clocks(connection, NOW + DAY, 5000, owner=7)
         assert await connection.fetchval("select count(*) from clocks_0") == 5000
-        problems = {method: await _call(visitor, explained, method) for method in _CLOCK_METHODS}
+        problems = {method: await _call(caller, explained, method) for method in _CLOCK_METHODS}
     assert {method: found for method, found in problems.items() if found} == {}
 
 
@@ -285,30 +285,30 @@ async def _drop(connection: asyncpg.Connection, indexes: str) -> None:
 
 async def test_missing_index_is_detected(server: PostgresServer) -> None:
     data = BulkData(40_000, overdue=2000)
-    async with _filled(server, "a_small_data") as (store, explained, connection):
+    async with _open_filled(server, "a_small_data") as (store, explained, connection):
         await data.fill(connection)
-        visitor = _Caller(store, data)
+        caller = _Caller(store, data)
         for indexes, methods, table in _NEEDED:
             for method in methods:
-                assert f"of {table}" not in str(await _call(visitor, explained, method))
+                assert f"of {table}" not in str(await _call(caller, explained, method))
             await _drop(connection, indexes)
             for method in methods:
-                found = str(await _call(visitor, explained, method))
+                found = str(await _call(caller, explained, method))
                 assert f"of {table}" in found, f"{method} is as fast without {indexes}"
 
 
 _BAD = {
-    "select max(frozen_time) from clocks": "the with_schedule of clocks_9 is read",
+    "select max(frozen_time) from clocks": "all rows of clocks_9 are read",
     "select * from clocks order by frozen_time": "Sort on disk",
     "select from tokens where expires_at > 0": "2000 rows of tokens",
-    "select from login_sends where email > 'a' and tries = 7": "2030 rows of login_sends that were not wanted",
+    "select from login_sends where email > 'a' and tries = 7": "2030 rows of login_sends removed by a filter",
     "select from login_sends where email > 'a' and spent": "blocks of login_sends",
-    "do $$ begin perform from login_failures where count < 0; end $$": "the with_schedule of login_failures is read",
+    "do $$ begin perform from login_failures where count < 0; end $$": "all rows of login_failures are read",
 }
 
 
 async def test_bad_statements_are_detected(server: PostgresServer) -> None:
-    async with _filled(server, "a_crowd_to_be_scanned") as (_, explained, connection):
+    async with _open_filled(server, "scanned_data") as (_, explained, connection):
         await BulkData(20_000).fill(connection)
         await explained.fetch("select set_config('work_mem', '64kB', false)")
         for statement, problem in _BAD.items():

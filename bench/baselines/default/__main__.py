@@ -23,11 +23,17 @@ def main() -> None:
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--database-url", required=True, help="sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME")
     parser.add_argument("--smtp", default="127.0.0.1:1025", metavar="HOST:PORT", help="mail server (%(default)s)")
-    given = parser.parse_args()
-    host, _, port = given.smtp.rpartition(":")
-    app = create_app(given.database_url, Mailer(host, int(port)))
+    arguments = parser.parse_args()
+    host, _, port = arguments.smtp.rpartition(":")
+    app = create_app(arguments.database_url, Mailer(host, int(port)))
     config = uvicorn.Config(
-        app, host="127.0.0.1", port=given.port, loop="uvloop", http="httptools", log_level="warning", access_log=False
+        app,
+        host="127.0.0.1",
+        port=arguments.port,
+        loop="uvloop",
+        http="httptools",
+        log_level="warning",
+        access_log=False,
     )
     Server(config).run()
 

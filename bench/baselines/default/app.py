@@ -44,26 +44,26 @@ class Services:
     sessions: async_sessionmaker[AsyncSession]
     logins: Logins
 
-    async def create_test_clock(self, token: str, given: dict[str, Any]) -> ClockResult:
-        params = _read(CreateClock, given)
+    async def create_test_clock(self, token: str, raw_params: dict[str, Any]) -> ClockResult:
+        params = _read(CreateClock, raw_params)
         async with self.sessions.begin() as session:
             user_id = await authenticate(session, token)
             clock = create_clock(session, user_id, params)
         return ClockResult(clock=view(clock))
 
-    async def advance_test_clock(self, token: str, given: dict[str, Any]) -> ClockResult:
-        params = _read(AdvanceClock, given)
+    async def advance_test_clock(self, token: str, raw_params: dict[str, Any]) -> ClockResult:
+        params = _read(AdvanceClock, raw_params)
         async with self.sessions.begin() as session:
             user_id = await authenticate(session, token)
             clock = await advance_clock(session, user_id, params)
         return ClockResult(clock=view(clock))
 
-    async def send_login_code_email(self, _token: str, given: dict[str, Any]) -> Message:
-        await self.logins.send(_read(SendLoginCode, given))
+    async def send_login_code_email(self, _token: str, raw_params: dict[str, Any]) -> Message:
+        await self.logins.send(_read(SendLoginCode, raw_params))
         return Message()
 
-    async def login_by_email_verification(self, _token: str, given: dict[str, Any]) -> Login:
-        return await self.logins.verify(_read(VerifyLogin, given))
+    async def login_by_email_verification(self, _token: str, raw_params: dict[str, Any]) -> Login:
+        return await self.logins.verify(_read(VerifyLogin, raw_params))
 
 
 _OPERATIONS: dict[str, Callable[[Services, str, dict[str, Any]], Awaitable[AnyResult]]] = {
@@ -133,15 +133,15 @@ def _error_response(error: RpcError, id: Any) -> JSONResponse:
     return JSONResponse(error.body(id), error.reason.status, error.headers())
 
 
-def _read(model: type[AnyParams], given: dict[str, Any]) -> AnyParams:
+def _read(model: type[AnyParams], raw_params: dict[str, Any]) -> AnyParams:
     try:
-        return model.model_validate(given)
+        return model.model_validate(raw_params)
     except ValidationError as error:
         faults = [
             {"path": _path(fault["loc"]), "rule": fault["type"], "message": fault["msg"]}
             for fault in error.errors(include_url=False, include_context=False, include_input=False)
         ]
-        message = f"{len(faults)} parameters were refused."
+        message = f"{len(faults)} parameters are invalid."
         raise RpcError(Reason.INVALID_PARAMS, message, errors=faults) from None
 
 

@@ -65,26 +65,26 @@ class Logins:
 
     async def _store_code(self, session: AsyncSession, email: str, code: str) -> None:
         now = datetime.now(UTC)
-        kept = await session.get(LoginCode, email, with_for_update=True)
-        if kept is None:
-            kept = LoginCode(email=email)
-            session.add(kept)
-        elif now < kept.sent_at + _RESEND:
-            raise _too_soon(kept.sent_at + _RESEND - now)
-        kept.digest = self._digest(email, code)
-        kept.sent_at = now
-        kept.expires_at = now + _CODE_LIFE
-        kept.tries = 0
+        stored = await session.get(LoginCode, email, with_for_update=True)
+        if stored is None:
+            stored = LoginCode(email=email)
+            session.add(stored)
+        elif now < stored.sent_at + _RESEND:
+            raise _too_soon(stored.sent_at + _RESEND - now)
+        stored.digest = self._digest(email, code)
+        stored.sent_at = now
+        stored.expires_at = now + _CODE_LIFE
+        stored.tries = 0
 
     async def verify(self, params: VerifyLogin) -> Login:
         now = datetime.now(UTC)
         login: Login | None = None
         async with self.sessions.begin() as session:
-            kept = await session.get(LoginCode, params.email, with_for_update=True)
-            if kept is not None and kept.digest and kept.tries < _CODE_TRIES and now < kept.expires_at:
-                kept.tries += 1
-                if hmac.compare_digest(kept.digest, self._digest(params.email, params.code)):
-                    kept.digest = None
+            stored = await session.get(LoginCode, params.email, with_for_update=True)
+            if stored is not None and stored.digest and stored.tries < _CODE_TRIES and now < stored.expires_at:
+                stored.tries += 1
+                if hmac.compare_digest(stored.digest, self._digest(params.email, params.code)):
+                    stored.digest = None
                     login = await _issue_token(session, params.email, now)
         # Only here, because an exception above would roll back the try.
         if login is None:
