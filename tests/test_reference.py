@@ -109,7 +109,7 @@ def test_whatever_is_in_the_document_stays_text() -> None:
         ({"type": "string", "enum": ["A", "B"]}, "string", "`A` or `B`"),
         ({"type": "string", "enum": ["A", "B", "C"]}, "string", "`A`, `B` or `C`"),
         ({"type": "string", "format": "date-time"}, "timestamp", ""),
-        ({"type": "string", "format": "email", "maxLength": 254}, "e-mail address", "at most 254 characters"),
+        ({"type": "string", "format": "email", "maxLength": 254}, "email address", "at most 254 characters"),
         ({"type": "number", "exclusiveMinimum": 0, "maximum": 10**9}, "number", "more than 0, at most 1,000,000,000"),
         ({"type": "number", "minimum": 0, "maximum": 10, "default": 0}, "number", "0 to 10, by default `0`"),
         ({"type": "integer", "minimum": 1}, "whole number", "at least 1"),

@@ -1,7 +1,7 @@
-"""The OpenRPC document: all operations, made from the types that validate and the tables that answer.
+"""The OpenRPC document, generated from the types of parameters and results and the table of operations.
 
-Its errors must have different codes within a method, so reasons that share a code are one error there. Whatever the
-format has no place for is in a member that begins with `x-`.
+OpenRPC requires that the errors of a method have different codes, so reasons with the same code share an error. Members
+that OpenRPC doesn't define start with `x-`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,7 +35,7 @@ _EVERY_CALL: Final = frozenset(
 )
 _SECONDS: Final[Schema] = {"retryAfterSeconds": {"type": "integer", "minimum": 1}}
 _DATA: Final[dict[Reason, Schema]] = {
-    # What `data` holds beside the reason.
+    # The members of `data` other than the reason.
     Reason.INVALID_PARAMS: {"errors": {"type": "array", "items": reference("Fault"), "maxItems": MAX_FAULTS}},
     Reason.TIME_BEFORE_CURRENT: {"currentFrozenTime": {"type": "string", "format": "date-time"}},
     Reason.TIME_AFTER_MAX: {"maxTime": {"type": "string", "format": "date-time"}},
@@ -48,7 +48,7 @@ _DATA: Final[dict[Reason, Schema]] = {
 
 @lru_cache(maxsize=1)
 def describe(public_url: str) -> bytes:
-    """The document as JSON, for a server that is reached there."""
+    """Return the document as JSON for a server with this public URL."""
     return json.encode(_document(public_url))
 
 
@@ -59,36 +59,38 @@ def _document(public_url: str) -> dict[str, Any]:
         "info": {"title": "Tickover", "version": __version__, "description": ABOUT},
         "servers": [{"name": "this server", "url": f"{public_url}/rpc"}],
     }
-    # The whole of it would have to hold itself.
-    itself = {"method": "rpc.discover", "name": "All operations, not shown", "params": {}}
-    shown = [*examples["results"], {**itself, "result": {**head, "methods": []}}]
-    kinds = [operation.params for operation in OPERATIONS.values()]
-    answers = [operation.result for operation in OPERATIONS.values() if operation.result]
-    schemas = schemas_of([*kinds, *answers, Fault])
-    groups = {group for operation in OPERATIONS.values() for group in _groups(_reasons_of(operation))}
+    # A complete example would contain itself.
+    discover = {"method": "rpc.discover", "name": "The document, without its methods", "params": {}}
+    result_examples = [*examples["results"], {**discover, "result": {**head, "methods": []}}]
+    params = [operation.params for operation in OPERATIONS.values()]
+    results = [operation.result for operation in OPERATIONS.values() if operation.result]
+    schemas = schemas_of([*params, *results, Fault])
+    groups = {group for operation in OPERATIONS.values() for group in _groups(_all_reasons(operation))}
     return {
         **head,
-        "methods": [_method(name, operation, schemas, shown, public_url) for name, operation in OPERATIONS.items()],
+        "methods": [
+            _method(name, operation, schemas, result_examples, public_url) for name, operation in OPERATIONS.items()
+        ],
         "components": {
             "schemas": schemas,
-            "errors": {_name_of(group): _error(group) for group in sorted(groups)},
-            "tags": {name: {"name": name, "description": words} for name, words in TAGS.items()},
+            "errors": {_error_name(group): _error(group) for group in sorted(groups)},
+            "tags": {name: {"name": name, "description": text} for name, text in TAGS.items()},
         },
         "x-reasons": {reason: _reason(reason, examples["errors"]) for reason in Reason},
     }
 
 
 def _examples(public_url: str) -> Any:
-    """The worked examples, as this server would have answered them."""
-    written = (files("tickover.server.openrpc") / "examples.json").read_bytes()
-    return json.decode(written.replace(_PUBLIC_URL_OF_EXAMPLES.encode(), json.encode(public_url)[1:-1]))
+    """Return the examples with this server's public URL."""
+    encoded = (files("tickover.server.openrpc") / "examples.json").read_bytes()
+    return json.decode(encoded.replace(_PUBLIC_URL_OF_EXAMPLES.encode(), json.encode(public_url)[1:-1]))
 
 
 def _method(
-    name: str, operation: Operation, schemas: dict[str, Schema], shown: Iterable[Any], public_url: str
+    name: str, operation: Operation, schemas: dict[str, Schema], examples: Iterable[Any], public_url: str
 ) -> dict[str, Any]:
     params = schemas[published_name(operation.params)]
-    reasons = _reasons_of(operation)
+    reasons = _all_reasons(operation)
     return {
         "name": name,
         "summary": operation.summary,
@@ -100,9 +102,9 @@ def _method(
             for field, schema in params["properties"].items()
         ],
         "result": _result(operation, schemas),
-        "errors": [{"$ref": f"#/components/errors/{_name_of(group)}"} for group in _groups(reasons)],
-        "examples": [_example(example) for example in shown if example["method"] == name],
-        "externalDocs": {"description": "The same for people", "url": f"{public_url}/docs#{name}"},
+        "errors": [{"$ref": f"#/components/errors/{_error_name(group)}"} for group in _groups(reasons)],
+        "examples": [_example(example) for example in examples if example["method"] == name],
+        "externalDocs": {"description": "Reference page", "url": f"{public_url}/docs#{name}"},
         "x-params": reference(published_name(operation.params)),
         "x-extension": operation.is_extension,
         "x-needs-token": operation.needs_token,
@@ -137,13 +139,13 @@ def _result(operation: Operation, schemas: dict[str, Schema]) -> dict[str, Any]:
     return {"name": "OpenRPC", "description": "An OpenRPC document.", "schema": schema}
 
 
-def _reasons_of(operation: Operation) -> list[Reason]:
+def _all_reasons(operation: Operation) -> list[Reason]:
     token = {Reason.UNAUTHENTICATED} if operation.needs_token else set()
     return [reason for reason in Reason if reason in {*_EVERY_CALL, *token, *operation.reasons}]
 
 
 def _groups(reasons: Iterable[Reason]) -> list[tuple[Reason, ...]]:
-    """The reasons by their codes."""
+    """Group reasons by code."""
     groups: dict[int, tuple[Reason, ...]] = {}
     for reason in reasons:
         code, _ = CODES[reason]
@@ -151,7 +153,7 @@ def _groups(reasons: Iterable[Reason]) -> list[tuple[Reason, ...]]:
     return list(groups.values())
 
 
-def _name_of(group: tuple[Reason, ...]) -> str:
+def _error_name(group: tuple[Reason, ...]) -> str:
     return "_OR_".join(group)
 
 
@@ -161,10 +163,10 @@ def _error(group: tuple[Reason, ...]) -> dict[str, Any]:
 
 
 def _data(group: tuple[Reason, ...]) -> Schema:
-    """The schema of `data`; reasons that share a code have the same beside them."""
-    beside = _DATA.get(group[0], {})
-    assert all(_DATA.get(reason, {}) == beside for reason in group), f"{group} do not share their data"
-    members = {"reason": {"type": "string", "enum": list(group)}, **beside}
+    """Return the schema of `data`. Reasons with the same code must have the same other members."""
+    others = _DATA.get(group[0], {})
+    assert all(_DATA.get(reason, {}) == others for reason in group), f"{group} have different data"
+    members = {"reason": {"type": "string", "enum": list(group)}, **others}
     described = {name: {"description": FIELDS[name], **schema} for name, schema in members.items()}
     return {"type": "object", "properties": described, "required": list(described)}
 

@@ -1,6 +1,6 @@
-"""The page at /docs: the OpenRPC document as people read it, written out once, with nothing in it that runs.
+"""The page /docs: the OpenRPC document as HTML, without scripts.
 
-The template is kept plain, because a server that starts has to compile it; whatever has to be chosen is chosen here.
+The template has little logic, because the server compiles it at every start.
 """
 
 import json
@@ -18,16 +18,16 @@ _WIDTH: Final = 104
 _KINDS: Final = {
     "array": "array of objects",
     "date-time": "timestamp",
-    "email": "e-mail address",
+    "email": "email address",
     "integer": "whole number",
 }
-_write: Final = json.JSONEncoder(ensure_ascii=False).encode
+_encode: Final = json.JSONEncoder(ensure_ascii=False).encode
 
 Schema = Mapping[str, Any]
 
 
 class Field(Struct, frozen=True):
-    """A parameter, or a member of an object, with the members that it has itself."""
+    """A parameter, or a member of an object, with its own members."""
 
     name: Markup
     kind: str
@@ -38,7 +38,7 @@ class Field(Struct, frozen=True):
 class Example(Struct, frozen=True):
     name: str
     request: str
-    answer: str
+    response: str
 
 
 class Method(Struct, frozen=True):
@@ -54,7 +54,7 @@ class Method(Struct, frozen=True):
     examples: Sequence[Example]
 
 
-class Refusal(Struct, frozen=True):
+class ErrorReason(Struct, frozen=True):
     id: str
     name: Markup
     code: int
@@ -66,7 +66,7 @@ class Refusal(Struct, frozen=True):
 
 @lru_cache(maxsize=1)
 def render(description: bytes) -> bytes:
-    """The page as HTML."""
+    """Return the page as HTML."""
     document = json.loads(description)
     pages = PackageLoader("tickover.server", "console")
     templates = Environment(loader=pages, autoescape=True, undefined=StrictUndefined, trim_blocks=True, optimized=False)
@@ -77,13 +77,13 @@ def render(description: bytes) -> bytes:
         about=[_prose(paragraph) for paragraph in document["info"]["description"].split("\n\n")],
         call=_curl(reader.url, "listTestClocks", {"limit": 5}, needs_token=True),
         methods=[reader.method(method) for method in document["methods"]],
-        reasons=[reader.refusal(name, about) for name, about in document["x-reasons"].items()],
+        reasons=[reader.reason(name, about) for name, about in document["x-reasons"].items()],
     )
     return page.encode()
 
 
 class _Reader:
-    """Reads a document from its beginning; a result that was described before is only referred to."""
+    """Reads a document in order. A result that an earlier method has too becomes a link to that method."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self.url: str = document["servers"][0]["url"]
@@ -93,7 +93,7 @@ class _Reader:
     def method(self, method: Mapping[str, Any]) -> Method:
         name, result = method["name"], method["result"]
         first = self._described.setdefault(result["name"], name)
-        told = Markup(' It is that of <a href="#{}-result">{}</a>.').format(first, first) if first != name else ""
+        link = Markup(' See <a href="#{}-result">{}</a>.').format(first, first) if first != name else ""
         marks = {"extension": method["x-extension"], "needs a token": method["x-needs-token"]}
         return Method(
             id=name,
@@ -102,36 +102,36 @@ class _Reader:
             summary=method["summary"],
             text=_prose(method["description"]),
             params=list(self._fields(method["x-params"], is_sent=True)),
-            result_text=_prose(result["description"]) + told,
-            result=[] if told else list(self._fields(result["schema"])),
+            result_text=_prose(result["description"]) + link,
+            result=[] if link else list(self._fields(result["schema"])),
             reasons=_links(method["x-reasons"]),
             examples=[self._example(method, example) for example in method["examples"]],
         )
 
-    def refusal(self, name: str, about: Mapping[str, Any]) -> Refusal:
-        return Refusal(
+    def reason(self, name: str, about: Mapping[str, Any]) -> ErrorReason:
+        return ErrorReason(
             id=name,
             name=_breakable(name),
             code=about["code"],
             status=about["httpStatus"],
             text=_prose(about["description"]),
             data=list(self._fields(about["data"])),
-            example=_answer("error", about["example"]) if "example" in about else "",
+            example=_response("error", about["example"]) if "example" in about else "",
         )
 
     def _example(self, method: Mapping[str, Any], example: Mapping[str, Any]) -> Example:
         params = {param["name"]: param["value"] for param in example["params"]}
         request = _curl(self.url, method["name"], params, needs_token=method["x-needs-token"])
-        return Example(example["name"], request, _answer("result", example["result"]["value"]))
+        return Example(example["name"], request, _response("result", example["result"]["value"]))
 
     def _fields(self, schema: Schema, *, is_sent: bool = False) -> Iterator[Field]:
-        """The members of an object, or of the objects in an array."""
-        found = self._resolved(schema.get("items", schema))
+        """Yield the members of an object, or of the objects in an array."""
+        found = self._resolve(schema.get("items", schema))
         for name, member in found.get("properties", {}).items():
             mark = "required" if is_sent else ""
             if name not in found.get("required", ()):
-                mark = "" if is_sent else "may be left out"
-            text = self._resolved(member)["description"]
+                mark = "" if is_sent else "optional"
+            text = self._resolve(member)["description"]
             rules = rules_of(member)
             yield Field(
                 name=_breakable(name),
@@ -140,13 +140,13 @@ class _Reader:
                 members=list(self._fields(member, is_sent=is_sent)),
             )
 
-    def _resolved(self, schema: Schema) -> Schema:
+    def _resolve(self, schema: Schema) -> Schema:
         found: Schema = self._schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
         return found
 
 
 def kind_of(schema: Schema) -> str:
-    """The type of a schema in a word or two."""
+    """Return the type of a schema in words."""
     if "anyOf" in schema:
         return _any_of([kind_of(choice) for choice in schema["anyOf"]])
     kind: str = schema.get("format") or schema.get("type", "object")
@@ -154,25 +154,25 @@ def kind_of(schema: Schema) -> str:
 
 
 def rules_of(schema: Schema) -> str:
-    """The bounds of a schema in words. What a pattern asks for, one length included, is in the description."""
+    """Return the bounds of a schema in words. Descriptions state patterns and fixed lengths."""
     rules = [
         f"more than {schema['exclusiveMinimum']:,}" if "exclusiveMinimum" in schema else "",
         _any_of([f"`{value}`" for value in schema.get("enum", ())], only="always "),
         _range(schema.get("minLength"), schema.get("maxLength"), "character", "characters"),
         _range(schema.get("minimum"), schema.get("maximum")),
         _range(None, schema.get("maxItems"), "entry", "entries"),
-        f"by default `{_write(schema['default'])}`" if "default" in schema else "",
+        f"by default `{_encode(schema['default'])}`" if "default" in schema else "",
     ]
     return ", ".join(filter(None, rules))
 
 
-def _range(least: int | None, most: int | None, one: str = "", many: str = "") -> str:
-    if most is None:
-        return "" if least is None else f"at least {least:,} {one if least == 1 else many}".strip()
-    count = f"{most:,} {one if most == 1 else many}".strip()
-    if least is None:
+def _range(minimum: int | None, maximum: int | None, one: str = "", many: str = "") -> str:
+    if maximum is None:
+        return "" if minimum is None else f"at least {minimum:,} {one if minimum == 1 else many}".strip()
+    count = f"{maximum:,} {one if maximum == 1 else many}".strip()
+    if minimum is None:
         return f"at most {count}"
-    return "" if least == most else f"{least:,} to {count}"
+    return "" if minimum == maximum else f"{minimum:,} to {count}"
 
 
 def _any_of(choices: list[str], only: str = "") -> str:
@@ -182,18 +182,18 @@ def _any_of(choices: list[str], only: str = "") -> str:
 
 
 def _prose(text: str) -> Markup:
-    """Text in which some words stand between backticks."""
-    return Markup(re.sub("`([^`]*)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704 - it is escaped
+    """Convert text with words in backticks to HTML."""
+    return Markup(re.sub("`([^`]*)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped
 
 
 def _breakable(name: str) -> Markup:
-    """A long name, which may be broken where a reader would break it."""
-    return Markup(re.sub("(?<=[a-z])(?=[A-Z])|(?<=_)", "<wbr>", str(escape(name))))  # noqa: S704 - it is escaped
+    """Allow line breaks between the words of a long name."""
+    return Markup(re.sub("(?<=[a-z])(?=[A-Z])|(?<=_)", "<wbr>", str(escape(name))))  # noqa: S704 - escaped
 
 
 def _links(reasons: Iterable[str]) -> Markup:
-    written = [f'<a href="#{escape(reason)}">{_breakable(reason)}</a>' for reason in reasons]
-    return Markup(", ".join(written))  # noqa: S704 - all of them are escaped
+    links = [f'<a href="#{escape(reason)}">{_breakable(reason)}</a>' for reason in reasons]
+    return Markup(", ".join(links))  # noqa: S704 - escaped
 
 
 def _curl(url: str, method: str, params: Mapping[str, Any], *, needs_token: bool) -> str:
@@ -202,13 +202,13 @@ def _curl(url: str, method: str, params: Mapping[str, Any], *, needs_token: bool
     return " \\\n  ".join([f"curl -sS {quote(url)}", *(f"-H {header}" for header in headers), f"-d {quote(body)}"])
 
 
-def _answer(kind: str, value: Any) -> str:
+def _response(kind: str, value: Any) -> str:
     return pretty({"jsonrpc": "2.0", kind: value, "id": 1})
 
 
 def pretty(value: Any, indent: str = "", lead: str = "") -> str:
-    """JSON as a person would lay it out: on one line what fits there."""
-    line = lead + _write(value)
+    """Format JSON with line breaks only where a line would be too long."""
+    line = lead + _encode(value)
     if len(indent) + len(line) <= _WIDTH or not isinstance(value, dict | list):
         return line
     deeper = indent + "  "

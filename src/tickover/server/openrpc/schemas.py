@@ -1,7 +1,7 @@
-"""JSON Schemas (draft 7) of the types that are read and answered, made from what the decoder itself knows of them.
+"""JSON Schemas (draft 7) of parameters and results, generated from their types.
 
-They say what is on the wire. So amounts that a client reads as decimals are numbers here, and what an answer may leave
-out is optional and never null.
+They describe the JSON: amounts are numbers, although the client decodes them as decimals, and results omit members
+instead of using null.
 """
 
 from collections.abc import Iterable, Iterator
@@ -38,13 +38,11 @@ _PUBLISHED_NAMES: Final = {
 """Schema names that differ from the class names. Generated clients depend on them."""
 
 _WITHOUT_NULL_CHARACTER: Final = r"^[^\u0000]*$"
-_TEXTS_OF_OURS: Final[dict[type, Schema]] = {
-    EmailAddress: {"type": "string", "format": "email", "maxLength": MAX_EMAIL}
-}
+_CUSTOM_TYPES: Final[dict[type, Schema]] = {EmailAddress: {"type": "string", "format": "email", "maxLength": MAX_EMAIL}}
 
 
 def schemas_of(kinds: Iterable[type[Struct]]) -> dict[str, Schema]:
-    """The schemas of these types, and of all types inside them, by their names."""
+    """Return the schemas of these types and of all types inside them, by name."""
     found = {info.cls: info for top in inspect.multi_type_info(kinds) for info in _structs_in(top)}
     return {published_name(kind): _object(info) for kind, info in found.items()}
 
@@ -77,24 +75,24 @@ def _object(info: inspect.StructType) -> Schema:
         "type": "object",
         "properties": {field.encode_name: _property(name, field, is_params) for field in info.fields},
     }
-    if required := [field.encode_name for field in info.fields if not _may_be_left_out(field, is_params)]:
+    if required := [field.encode_name for field in info.fields if not _is_optional(field, is_params)]:
         schema["required"] = required
     if info.forbid_unknown_fields:
         schema["additionalProperties"] = False
     if info.cls is SendLoginCodeEmailParams:
-        schema["anyOf"] = list(_pairs_that_go_together())
+        schema["anyOf"] = list(_valid_type_pairs())
     return schema
 
 
-def _may_be_left_out(field: inspect.Field, is_params: bool) -> bool:
-    """A default means so where it is read. What is answered is left out only where there is nothing to say."""
+def _is_optional(field: inspect.Field, is_params: bool) -> bool:
+    """Return whether the member is optional. Results omit a member only if its default is None or UNSET."""
     return not field.required and (is_params or field.default in (None, NODEFAULT))
 
 
 def _property(name: str, field: inspect.Field, is_params: bool) -> Schema:
     schema = _schema(field.type)
     if "$ref" in schema:
-        # Whatever stands beside a reference counts for nothing.
+        # JSON Schema ignores members next to $ref.
         return schema
     if field.default is None:
         schema = next(choice for choice in schema["anyOf"] if choice != {"type": "null"})
@@ -105,8 +103,8 @@ def _property(name: str, field: inspect.Field, is_params: bool) -> Schema:
             schema["default"] = field.default
         if field.default_factory is not NODEFAULT:
             schema["default"] = field.default_factory()
-    words = FIELDS.get(f"{name}.{field.encode_name}") or FIELDS[field.encode_name]
-    return {"description": words, **{key: value for key, value in schema.items() if key != "description"}}
+    description = FIELDS.get(f"{name}.{field.encode_name}") or FIELDS[field.encode_name]
+    return {"description": description, **{key: value for key, value in schema.items() if key != "description"}}
 
 
 def _schema(info: inspect.Type) -> Schema:
@@ -116,24 +114,24 @@ def _schema(info: inspect.Type) -> Schema:
         case inspect.StructType():
             return reference(published_name(info.cls))
         case inspect.ListType():
-            return _known({"type": "array", "items": _schema(info.item_type), "maxItems": info.max_length})
+            return _without_none({"type": "array", "items": _schema(info.item_type), "maxItems": info.max_length})
         case inspect.UnionType():
             return _union([_schema(choice) for choice in info.types])
-    return _schema_of_one_value(info)
+    return _scalar_schema(info)
 
 
-def _schema_of_one_value(info: inspect.Type) -> Schema:
+def _scalar_schema(info: inspect.Type) -> Schema:
     match info:
         case inspect.LiteralType():
             return {"type": "string", "enum": list(info.values)}
         case inspect.CustomType():
-            return dict(_TEXTS_OF_OURS[info.cls])
+            return dict(_CUSTOM_TYPES[info.cls])
         case inspect.StrType():
             bounds = {"minLength": info.min_length, "maxLength": info.max_length, "pattern": info.pattern}
-            return _known({"type": "string", **bounds})
+            return _without_none({"type": "string", **bounds})
         case inspect.IntType() | inspect.FloatType():
             kind = "integer" if isinstance(info, inspect.IntType) else "number"
-            return _known({"type": kind, "exclusiveMinimum": info.gt, "minimum": info.ge, "maximum": info.le})
+            return _without_none({"type": kind, "exclusiveMinimum": info.gt, "minimum": info.ge, "maximum": info.le})
     return dict(_PLAIN[type(info)])
 
 
@@ -146,17 +144,19 @@ _PLAIN: Final[dict[type[inspect.Type], Schema]] = {
 
 
 def _union(choices: list[Schema]) -> Schema:
-    """Any of them. Whole numbers beside broken ones of the same bounds are just numbers."""
-    left = [choice for choice in choices if choice["type"] != "integer" or {**choice, "type": "number"} not in choices]
-    return left[0] if len(left) == 1 else {"anyOf": left}
+    """Return a schema for any of the choices. An integer is redundant next to a number with the same bounds."""
+    needed = [
+        choice for choice in choices if choice["type"] != "integer" or {**choice, "type": "number"} not in choices
+    ]
+    return needed[0] if len(needed) == 1 else {"anyOf": needed}
 
 
-def _known(schema: Schema) -> Schema:
+def _without_none(schema: Schema) -> Schema:
     return {key: value for key, value in schema.items() if value is not None}
 
 
-def _pairs_that_go_together() -> Iterator[Schema]:
-    """The pairs of loginCodeType and emailType that sendLoginCodeEmail takes, as it says itself."""
+def _valid_type_pairs() -> Iterator[Schema]:
+    """Yield the valid combinations of loginCodeType and emailType."""
     kinds = {field.encode_name: field.type for field in inspect.type_info(SendLoginCodeEmailParams).fields}  # type: ignore[attr-defined]
     for code_type, email_type in product(kinds["loginCodeType"].values, kinds["emailType"].values):
         if not list(SendLoginCodeEmailParams(EmailAddress(), code_type, email_type).faults(from_micros(0))):
