@@ -4,11 +4,11 @@ import pytest
 
 from tickover.api.errors import Rejection
 from tickover.api.limits import MAX_BATCH_BYTES
-from tickover.server.domain.response_sizes import MAX_REFUSAL
+from tickover.server.domain.response_sizes import MAX_ERROR
 from tickover.server.jsonrpc.batch_limits import BatchLimits, BatchResponse
 
 SIZES = [100, 100]
-ROOM = MAX_BATCH_BYTES - sum(MAX_REFUSAL + size + 2 for size in SIZES)
+ROOM = MAX_BATCH_BYTES - sum(MAX_ERROR + size + 2 for size in SIZES)
 """What the calls may need together beside their refusals."""
 
 
@@ -22,23 +22,23 @@ def reason_of_refusal(response: BatchResponse, size: int) -> str | None:
 
 def test_response_of_the_largest_size_fits_and_one_byte_more_does_not() -> None:
     with BatchLimits().open_response(SIZES) as response:
-        assert reason_of_refusal(response, ROOM + MAX_REFUSAL + 100) is None
-        assert reason_of_refusal(response, ROOM + MAX_REFUSAL + 101) == "INVALID_REQUEST"
+        assert reason_of_refusal(response, ROOM + MAX_ERROR + 100) is None
+        assert reason_of_refusal(response, ROOM + MAX_ERROR + 101) == "INVALID_REQUEST"
 
 
 def test_earlier_responses_take_room() -> None:
     with BatchLimits().open_response(SIZES) as response:
-        response.add(100, b"x" * (MAX_REFUSAL + 100 + 7))
-        assert reason_of_refusal(response, ROOM + MAX_REFUSAL + 100 - 7) is None
-        assert reason_of_refusal(response, ROOM + MAX_REFUSAL + 100 - 6) == "INVALID_REQUEST"
+        response.add(100, b"x" * (MAX_ERROR + 100 + 7))
+        assert reason_of_refusal(response, ROOM + MAX_ERROR + 100 - 7) is None
+        assert reason_of_refusal(response, ROOM + MAX_ERROR + 100 - 6) == "INVALID_REQUEST"
 
 
 def test_refusals_always_fit_and_the_whole_is_never_too_large() -> None:
     with BatchLimits().open_response(SIZES) as response:
-        response.add(100, b"x" * (ROOM + MAX_REFUSAL + 100))
-        assert reason_of_refusal(response, MAX_REFUSAL + 101) == "INVALID_REQUEST"
-        assert reason_of_refusal(response, MAX_REFUSAL + 100) is None
-        response.add(100, b"y" * (MAX_REFUSAL + 100))
+        response.add(100, b"x" * (ROOM + MAX_ERROR + 100))
+        assert reason_of_refusal(response, MAX_ERROR + 101) == "INVALID_REQUEST"
+        assert reason_of_refusal(response, MAX_ERROR + 100) is None
+        response.add(100, b"y" * (MAX_ERROR + 100))
         assert len(response.join()) == MAX_BATCH_BYTES - 1
 
 
@@ -54,11 +54,11 @@ def test_unfinished_responses_of_the_process_are_limited_until_they_end() -> Non
     limits = BatchLimits(max_unfinished=10_000)
     with limits.open_response(SIZES) as first, limits.open_response(SIZES) as second:
         first.add(100, b"x" * 8_000)
-        assert reason_of_refusal(second, MAX_REFUSAL + 100 + 2_000) is None
-        with pytest.raises(Rejection, match="too many responses") as refused:
-            second.check_fits(100, MAX_REFUSAL + 100 + 2_001)
+        assert reason_of_refusal(second, MAX_ERROR + 100 + 2_000) is None
+        with pytest.raises(Rejection, match="too many unfinished batches") as refused:
+            second.check_fits(100, MAX_ERROR + 100 + 2_001)
         assert refused.value.details == {"retryAfterSeconds": 1}
-        assert reason_of_refusal(second, MAX_REFUSAL) is None, "a refusal always fits"
+        assert reason_of_refusal(second, MAX_ERROR) is None, "a refusal always fits"
     assert limits.unfinished == 0
 
 

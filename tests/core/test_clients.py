@@ -4,11 +4,11 @@ from ipaddress import ip_network
 
 import pytest
 
-from tickover.server.domain.networks import MAX_FORWARDED_FOR, ClientNetworks, Network, host_name, read_networks
+from tickover.server.domain.networks import MAX_FORWARDED_FOR, ClientNetworks, Network, host_name, parse_networks
 
 PROXY = "10.0.0.1"
 CLIENT = "198.51.100.9"
-TRUSTED = read_networks("10.0.0.0/8, 2001:db8:aaaa::/48")
+TRUSTED = parse_networks("10.0.0.0/8, 2001:db8:aaaa::/48")
 
 
 def network(peer: str | None, forwarded_for: bytes = b"", trusted: tuple[Network, ...] = TRUSTED) -> str:
@@ -160,13 +160,13 @@ def test_entry_at_the_cut_is_not_read() -> None:
     ],
 )
 def test_proxies_are_addresses_or_networks(text: str, networks: tuple[str, ...]) -> None:
-    assert read_networks(text) == tuple(ip_network(written) for written in networks)
+    assert parse_networks(text) == tuple(ip_network(written) for written in networks)
 
 
 @pytest.mark.parametrize("text", ["proxy.example.com", "10.0.0.0/33", "10.0.0.1 10.0.0.2", "10.0.0.1;10.0.0.2", "*"])
 def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
-        read_networks(text)
+        parse_networks(text)
 
 
 # The name in a Host header

@@ -159,7 +159,7 @@ def test_an_id_that_was_made_up_is_judged_by_the_birth_it_names(made_up: str, ex
 )
 @pytest.mark.parametrize("random", [pytest.param(ZEROS, id="zeros"), pytest.param(ONES, id="ones")])
 def test_the_day_of_birth_is_counted_from_1970_in_utc(born: datetime, day: int, random: bytes) -> None:
-    assert ids.day_of_birth(ids.uuid7(born, random)) == day
+    assert ids.creation_day(ids.uuid7(born, random)) == day
 
 
 # Cursors

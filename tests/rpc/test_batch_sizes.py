@@ -9,7 +9,7 @@ import pytest
 from tests.rpc.builders import LEFT_OUT, ON_ONE_STORE, call, contribution, goal, login, send_link, transaction
 from tests.support.world import HttpResponse, World
 from tickover.api.limits import MAX_BATCH, MAX_BATCH_BYTES, MAX_CATEGORY, MAX_NAME, MAX_PAGE
-from tickover.server.domain.response_sizes import MAX_CLOCK_RESULT, MAX_ENVELOPE, MAX_REFUSAL
+from tickover.server.domain.response_sizes import MAX_CLOCK_RESULT, MAX_ENVELOPE, MAX_ERROR
 from tickover.server.jsonrpc.batch_limits import BatchLimits
 from tickover.server.operations import OPERATIONS
 
@@ -172,4 +172,4 @@ async def test_no_refusal_but_of_parameters_is_larger_than_its_bound(world: Worl
         await world.call("loginByEmailVerification", login("000000")),
         await world.post([{"jsonrpc": "1.0", "method": "x" * 100_000}]),
     ]
-    assert max(len(answer.body) for answer in refused) <= MAX_REFUSAL
+    assert max(len(answer.body) for answer in refused) <= MAX_ERROR

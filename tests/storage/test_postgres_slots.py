@@ -28,7 +28,7 @@ from tests.contract.values import (
 from tests.storage.bulk_data import insert_clocks
 from tests.storage.recorded_plans import open_explained
 from tests.support.postgres import PostgresServer
-from tickover.api.ids import day_of_birth
+from tickover.api.ids import creation_day
 from tickover.api.limits import TOKEN_LIFETIME
 from tickover.api.timestamps import Instant
 from tickover.server.domain.clocks import Clock
@@ -56,7 +56,7 @@ async def witness(postgres_url: str) -> AsyncIterator[asyncpg.Connection]:
 
 
 def _slot(created_at: Instant) -> int:
-    return day_of_birth(key(0, created_at)) % 10
+    return creation_day(key(0, created_at)) % 10
 
 
 async def _count(witness: asyncpg.Connection, created_at: Instant) -> tuple[int, int]:

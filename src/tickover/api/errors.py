@@ -1,6 +1,6 @@
 """Errors that a caller can cause: the reasons, and Rejection, the exception that carries them.
 
-`wire` maps reasons to JSON-RPC codes and HTTP statuses.
+`tickover.server.jsonrpc.envelope` maps reasons to JSON-RPC codes and HTTP statuses.
 """
 
 from collections.abc import Mapping, Sequence

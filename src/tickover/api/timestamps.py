@@ -1,6 +1,6 @@
-"""Instants: RFC 3339 in and out, always UTC, exact to the microsecond, and ten calendar years after.
+"""Instants and their text form, RFC 3339 timestamps.
 
-A moment is a `datetime` in UTC. Databases keep it as a whole number of microseconds since 1970.
+An instant is a `datetime` in UTC, exact to the microsecond. Databases store it as microseconds since 1970.
 """
 
 import re
@@ -15,21 +15,21 @@ EXPECTED: Final = "must be an RFC 3339 timestamp with an offset, such as 2027-01
 
 EARLIEST_NOW: Final = datetime(1970, 1, 8, tzinfo=UTC)
 LATEST_NOW: Final = datetime(9900, 1, 1, tzinfo=UTC)
-"""Outside of these the wall clock is wrong: ids count from 1970, and a clock runs for decades after now."""
+"""The wall clock is wrong outside of these: ids count from 1970, and a clock can run for 20 years after now."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _HOUR_AND_MINUTE: Final = "(?:[01][0-9]|2[0-3]):[0-5][0-9]"
 USUAL_AFTER_YEAR: Final = r"[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9](?:\.[0-9]{1,6})?(?:Z|\+00:00)"
-"""What follows the year and its dash in the forms that nearly all programs write, and all readers take for the same."""
+"""The rest of a timestamp after the year and a dash, in the usual forms, which all decoders read the same way."""
 _RFC_3339: Final = re.compile(
     rf"([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})[Tt]({_HOUR_AND_MINUTE}):([0-5][0-9]|60)(\.[0-9]+)?([Zz]|[+-]{_HOUR_AND_MINUTE})"
 )
 
 
 def parse(text: object) -> Instant:
-    """Read an RFC 3339 timestamp; ValueError when it is anything else.
+    """Parse an RFC 3339 timestamp. Raise ValueError if it is invalid.
 
-    Digits past the microsecond are cut. Second 60 is taken where it is 23:59:60 in UTC, and is the next second.
+    Digits after the microsecond are truncated. Second 60 is valid only at 23:59:60 UTC, and means the next second.
     """
     if not isinstance(text, str):
         raise ValueError(EXPECTED)
@@ -39,31 +39,31 @@ def parse(text: object) -> Instant:
     date, minute, second, fraction, offset = match.groups()
     try:
         if second == "60":
-            return _after_leap_second(f"{date}T{minute}:59{offset.upper()}", fraction)
-        written = f"{date}T{minute}:{second}{(fraction or '')[:7]}{offset.upper()}"
-        return _of_the_calendar(written).astimezone(UTC)
+            return _parse_leap_second(f"{date}T{minute}:59{offset.upper()}", fraction)
+        text = f"{date}T{minute}:{second}{(fraction or '')[:7]}{offset.upper()}"
+        return _parse_date(text).astimezone(UTC)
     except OverflowError:
         raise ValueError("must be in the years 0001 to 9999 in UTC") from None
 
 
-def _after_leap_second(second_before: str, fraction: str | None) -> Instant:
-    before = _of_the_calendar(second_before).astimezone(UTC)
+def _parse_leap_second(second_before: str, fraction: str | None) -> Instant:
+    before = _parse_date(second_before).astimezone(UTC)
     if (before.hour, before.minute) != (23, 59):
         raise ValueError("second 60 exists only at 23:59:60 UTC")
     microsecond = int((fraction or ".0")[1:7].ljust(6, "0"))
     return before + timedelta(seconds=1, microseconds=microsecond)
 
 
-def _of_the_calendar(written: str) -> Instant:
-    """Read what has the right form; it may still be the 31st of a month that has none."""
+def _parse_date(text: str) -> Instant:
+    """Parse text in the right form. It can still be invalid, such as 31 April."""
     try:
-        return datetime.fromisoformat(written)
+        return datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(EXPECTED) from None
 
 
-def to_micros(moment: Instant) -> int:
-    since = moment - _EPOCH
+def to_micros(instant: Instant) -> int:
+    since = instant - _EPOCH
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
@@ -71,14 +71,14 @@ def from_micros(micros: int) -> Instant:
     return _EPOCH + micros * _MICROSECOND
 
 
-def write(moment: Instant) -> str:
-    """RFC 3339 in UTC with `Z`, the fraction left out when it is zero."""
-    return moment.isoformat().removesuffix("+00:00") + "Z"
+def write(instant: Instant) -> str:
+    """Return an RFC 3339 timestamp in UTC with `Z`, without a fraction if it is zero."""
+    return instant.isoformat().removesuffix("+00:00") + "Z"
 
 
-def years_after(moment: Instant, years: int = SPAN_YEARS) -> Instant:
-    """The same day and time `years` later (earlier when negative); 29 February goes to 28 February."""
+def years_after(instant: Instant, years: int = SPAN_YEARS) -> Instant:
+    """Return the same day and time `years` later, or earlier if negative. 29 February becomes 28 February."""
     try:
-        return moment.replace(year=moment.year + years)
+        return instant.replace(year=instant.year + years)
     except ValueError:
-        return moment.replace(year=moment.year + years, day=28)
+        return instant.replace(year=instant.year + years, day=28)

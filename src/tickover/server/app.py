@@ -10,7 +10,7 @@ from datetime import timedelta
 from structlog.stdlib import BoundLogger
 
 from tickover import __version__
-from tickover.api.limits import MAIL_CONVERSATION
+from tickover.api.limits import MAIL_TIMEOUT
 from tickover.server.background import Background, sweep
 from tickover.server.domain.logins import Limits
 from tickover.server.domain.tokens import Mint
@@ -113,7 +113,7 @@ class Tickover:
     async def _stop_serving(self) -> None:
         self._log.info("stopping")
         # A call may wait for the mail server for as long as that is given, and must be answered within the grace.
-        self._rpc.stop(_GRACE_SECONDS - MAIL_CONVERSATION.total_seconds() - 1)
+        self._rpc.stop(_GRACE_SECONDS - MAIL_TIMEOUT.total_seconds() - 1)
         undone = await self._server.stop(_GRACE_SECONDS)
         if undone:
             self._log.error("calls were broken off, because they took too long", calls=undone)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tickover.api.suggestions import closest_match
-from tickover.server.domain.networks import Network, host_name, read_networks
+from tickover.server.domain.networks import Network, host_name, parse_networks
 
 PREFIX: Final = "TICKOVER_"
 OUTBOX: Final = "outbox:"
@@ -113,7 +113,7 @@ def _hosts(value: str) -> tuple[str, ...]:
 
 def _networks(value: str) -> tuple[Network, ...]:
     try:
-        return read_networks(value)
+        return parse_networks(value)
     except ValueError:
         raise ValueError("must be IP addresses or networks such as 10.0.0.0/8, separated by commas") from None
 

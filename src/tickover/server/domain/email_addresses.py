@@ -1,4 +1,4 @@
-"""Email addresses: exactly one address, in one canonical form."""
+"""Parses email addresses into one canonical form."""
 
 import re
 import string
@@ -10,12 +10,12 @@ from email_validator import EmailNotValidError, validate_email
 
 from tickover.api.limits import MAX_EMAIL, MAX_EMAIL_LABEL, MAX_EMAIL_LOCAL
 
-# The library's documented way to accept `.test`, `localhost` and other special-use domains.
+# The documented way to accept `.test`, `localhost` and other special-use domains.
 email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
 
 
 class EmailAddress(str):
-    """An address as it is stored and mailed to: ASCII letters in lower case, the domain in IDNA form."""
+    """An address in canonical form: ASCII letters in lower case, the domain in IDNA form."""
 
     __slots__ = ()
 
@@ -23,30 +23,30 @@ class EmailAddress(str):
 def parse(text: object) -> EmailAddress:
     """Return the canonical form of one address. Raise ValueError for anything else.
 
-    Nothing is looked up, and special-use domains are accepted. The local part is folded by ASCII case and needless
-    quotes alone: `a.b+c@x` and `ab@x` may be two people.
+    Makes no DNS lookup and accepts special-use domains. In the local part, only ASCII case and redundant quotes change:
+    `a.b+c@x` and `ab@x` may be two people.
     """
     if not isinstance(text, str):
         raise ValueError("must be a string")
-    # Lengths come first: the checks after them are slow on long text.
+    # Check the length first: the other checks are slow on long text.
     if _size(text) > MAX_EMAIL:
         raise ValueError(f"must be at most {MAX_EMAIL} bytes in UTF-8")
     return EmailAddress(text) if _PLAIN.fullmatch(text) else _parse_any(text)
 
 
 def parse_plain(text: object) -> EmailAddress:
-    """Return an address that is plain, like nearly all are. Raise ValueError for any other text, valid or not."""
+    """Return a plain address, the usual case. Raise ValueError for any other text, valid or not."""
     if isinstance(text, str) and len(text) <= MAX_EMAIL and _PLAIN.fullmatch(text):
         return EmailAddress(text)
     raise ValueError("is not a plain address")
 
 
 def _size(text: str) -> int:
-    """Return the bytes of a text in UTF-8, or a lower bound of them that is over every limit."""
+    """Return the size of a text in UTF-8, or a lower bound that exceeds every limit."""
     return len(text) if len(text) > MAX_EMAIL else len(text.encode("utf-8", "surrogatepass"))
 
 
-# A plain address is valid, and is its own canonical form.
+# A plain address is valid and already canonical.
 _PLAIN_LABEL: Final = "(?=[a-z0-9-]{1,63}[.])[a-z0-9]+(?:-[a-z0-9]+)*[.]"
 _PLAIN: Final = re.compile(
     rf"(?=[^@]{{1,64}}@)[a-z0-9]+(?:[._+-][a-z0-9]+)*@(?=.{{1,253}}$)(?:{_PLAIN_LABEL})+[a-z]{{2,63}}"
@@ -54,13 +54,13 @@ _PLAIN: Final = re.compile(
 
 
 def _parse_any(text: str) -> EmailAddress:
-    given_local, _, given_domain = text.rpartition("@")
-    local = _canonical_local(given_local)
-    if local is None or not _may_be_a_domain(given_domain):
-        raise _not_one_address()
+    raw_local, _, domain = text.rpartition("@")
+    local = _canonical_local(raw_local)
+    if local is None or not _may_be_domain(domain):
+        raise _invalid_address()
     try:
-        found = validate_email(
-            f"{local}@{given_domain}",
+        validated = validate_email(
+            f"{local}@{domain}",
             strict=True,
             check_deliverability=False,
             globally_deliverable=False,
@@ -68,26 +68,26 @@ def _parse_any(text: str) -> EmailAddress:
             allow_domain_literal=False,
         )
     except EmailNotValidError:
-        raise _not_one_address() from None
-    # The library's word is not enough: what is stored and mailed to is checked again, by rules of our own.
-    address = f"{local}@{found.ascii_domain}"
-    if not _DOMAIN.fullmatch(found.ascii_domain) or _size(address) > MAX_EMAIL:
-        raise _not_one_address()
+        raise _invalid_address() from None
+    # Check the result again, because the library has accepted unsafe addresses before.
+    address = f"{local}@{validated.ascii_domain}"
+    if not _DOMAIN.fullmatch(validated.ascii_domain) or _size(address) > MAX_EMAIL:
+        raise _invalid_address()
     return EmailAddress(address)
 
 
-def _may_be_a_domain(given: str) -> bool:
-    """Whether the library is worth asking: for long names it takes milliseconds to say no."""
-    is_short = all(len(label) <= MAX_EMAIL_LABEL for label in given.split("."))
-    # One character can stand for eighteen.
-    return is_short and len(unicodedata.normalize("NFKC", given)) <= MAX_EMAIL
+def _may_be_domain(text: str) -> bool:
+    """Return False for long text, for which the library takes milliseconds."""
+    is_short = all(len(label) <= MAX_EMAIL_LABEL for label in text.split("."))
+    # Normalization can replace one character with eighteen.
+    return is_short and len(unicodedata.normalize("NFKC", text)) <= MAX_EMAIL
 
 
-def _not_one_address() -> ValueError:
+def _invalid_address() -> ValueError:
     return ValueError("must be one email address, such as ana@example.com")
 
 
-# A name in ASCII. The last label is no number, because programs read such a name as an IP address.
+# A name in ASCII. The last label must not be a number, because programs read such names as IP addresses.
 _LABEL: Final = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _DOMAIN: Final = re.compile(rf"(?:{_LABEL}\.)*(?!(?:[0-9]+|0x[0-9a-f]*)\Z){_LABEL}")
 
@@ -105,14 +105,14 @@ _INVISIBLE: Final = re.compile(
 """Unicode's Default_Ignorable_Code_Point, whatever the category, and the blank Braille pattern U+2800."""
 
 
-def _canonical_local(given: str) -> str | None:
-    """Return the local part without needless quotes and backslashes, or None when it is not valid.
+def _canonical_local(text: str) -> str | None:
+    """Return the local part without redundant quotes and backslashes, or None if it is invalid.
 
-    Otherwise one mailbox would have any number of addresses, each with limits of its own.
+    Otherwise one mailbox would have any number of addresses, each with its own rate limits.
     """
-    if _size(given) > MAX_EMAIL_LOCAL:
+    if _size(text) > MAX_EMAIL_LOCAL:
         return None
-    lower = given.translate(_ASCII_LOWER)
+    lower = text.translate(_ASCII_LOWER)
     quoted = _QUOTED.fullmatch(lower)
     content = re.sub(r"\\(.)", r"\1", quoted[1], flags=re.DOTALL) if quoted else lower
     if not all(map(_is_allowed, content)):

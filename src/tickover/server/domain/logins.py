@@ -1,4 +1,4 @@
-"""Signing in: what a caller may ask for, what is sent, how long it lives, and when the next may be sent."""
+"""Sign-in: parameters, codes and links, their lifetimes, and the limits on emails and tries."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -23,7 +23,7 @@ from tickover.api.timestamps import Instant
 from tickover.server.domain.email_addresses import EmailAddress
 from tickover.server.domain.params import Params, Text
 
-# The lengths are there beside the pattern because `$` also matches before a final line break.
+# The pattern alone would accept a final line break, because `$` matches before it.
 Code = Annotated[
     str,
     Meta(
@@ -35,7 +35,7 @@ Code = Annotated[
     ),
 ]
 
-_CODE_TYPE_OF: Final = {"LOGIN_CODE": "SHORT_LIVED", "WEB_LOGIN_LINK": "LONG_LIVED"}
+_REQUIRED_CODE_TYPE: Final = {"LOGIN_CODE": "SHORT_LIVED", "WEB_LOGIN_LINK": "LONG_LIVED"}
 
 
 class SendLoginCodeEmailParams(Params, frozen=True):
@@ -48,9 +48,9 @@ class SendLoginCodeEmailParams(Params, frozen=True):
     def faults(self, now: Instant) -> Iterator[Fault]:
         if self.email_type is None or self.login_code_type is None:
             return
-        needed = _CODE_TYPE_OF[self.email_type]
-        if self.login_code_type != needed:
-            message = f"must be {needed} when emailType is {self.email_type}"
+        required = _REQUIRED_CODE_TYPE[self.email_type]
+        if self.login_code_type != required:
+            message = f"must be {required} when emailType is {self.email_type}"
             yield Fault("loginCodeType", "combination", message, self.login_code_type)
 
     @property
@@ -73,18 +73,18 @@ class LoginByEmailLinkParams(Params, frozen=True):
 
 
 class LogoutParams(Params, frozen=True):
-    """logout takes no parameters."""
+    """logout has no parameters."""
 
 
 class Kind(StrEnum):
-    """What a letter carries."""
+    """The kind of secret in an email."""
 
     CODE = "CODE"
     LINK = "LINK"
 
 
 class Limits(Struct, frozen=True):
-    """How often, until a sign-in. The operator may settle these otherwise."""
+    """Limits until the next sign-in. The operator can change them."""
 
     resend_interval: timedelta = RESEND_INTERVAL
     sends_an_hour: int = SENDS_AN_HOUR
@@ -98,42 +98,42 @@ LIFETIMES: Final = {Kind.CODE: CODE_LIFETIME, Kind.LINK: LINK_LIFETIME}
 
 
 class Send(Struct, frozen=True):
-    """One letter on its way: the digest of its secret, and the slot it takes for its address."""
+    """One email: the digest of its secret, its address and its time."""
 
     digest: bytes
     email: str
     kind: Kind
     sent_at: Instant
     network: bytes
-    """A digest of the network that asked for it."""
+    """A digest of the caller's network."""
 
     @property
     def expires_at(self) -> Instant:
-        """From this instant on, inclusive, the secret opens nothing."""
+        """The first instant at which the secret is invalid."""
         return self.sent_at + LIFETIMES[self.kind]
 
 
 class Try(Struct, frozen=True):
-    """A counted try: what the code has to match."""
+    """A counted try, with the digest that the code must match."""
 
     digest: bytes
     sent_at: Instant
 
 
 class Claimed(Struct, frozen=True):
-    """The letter may be sent. While codes are stopped for its address, a code in it would open nothing."""
+    """The email may be sent. If `codes_stopped`, the address accepts no codes until it signs in with a link."""
 
     codes_stopped: bool
 
 
 class TooSoon(Struct, frozen=True):
-    """The letter may not be sent until `interval` after `since`; `by_last_email` when it follows one too closely."""
+    """The email must wait until `interval` after `since`. `by_last_email` means the resend interval, not a quota."""
 
     since: Instant
     interval: timedelta
     by_last_email: bool
 
     def retry_after_seconds(self, now: Instant) -> int:
-        """How long to wait: a whole number from 1 to the interval, even if the wall clock was set back."""
+        """Return the seconds to wait, from 1 to the interval, even if the wall clock was set back."""
         wait = min(self.since + self.interval - now, self.interval)
         return max(1, ceil(wait.total_seconds()))

@@ -1,4 +1,4 @@
-"""A little memory: what was used last, up to a total size."""
+"""A least-recently-used cache with a limit on the total size of its values."""
 
 from collections import OrderedDict
 from typing import Generic, TypeVar
@@ -8,25 +8,25 @@ _V = TypeVar("_V")
 
 
 class LruCache(Generic[_K, _V]):
-    """Values by their keys; those that were not used for longest make room."""
+    """Removes the least recently used values when their total size exceeds `limit`."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._size = 0
-        self._kept: OrderedDict[_K, tuple[_V, int]] = OrderedDict()
+        self._entries: OrderedDict[_K, tuple[_V, int]] = OrderedDict()
 
     def get(self, key: _K) -> _V | None:
-        found = self._kept.get(key)
+        found = self._entries.get(key)
         if found is None:
             return None
-        self._kept.move_to_end(key)
+        self._entries.move_to_end(key)
         return found[0]
 
     def put(self, key: _K, value: _V, size: int) -> None:
-        """Keep a value of this size; one that is larger than all there is room for is let go at once."""
-        if key in self._kept:
-            self._size -= self._kept.pop(key)[1]
-        self._kept[key] = value, size
+        """Add or replace a value. A value larger than the limit empties the cache."""
+        if key in self._entries:
+            self._size -= self._entries.pop(key)[1]
+        self._entries[key] = value, size
         self._size += size
         while self._size > self._limit:
-            self._size -= self._kept.popitem(last=False)[1][1]
+            self._size -= self._entries.popitem(last=False)[1][1]

@@ -1,4 +1,4 @@
-"""Machines by name and number: a client's network, proxies whose word for it is taken, the name in a Host header."""
+"""Client networks, trusted proxies, and names in Host headers."""
 
 import re
 from collections.abc import Sequence
@@ -9,14 +9,14 @@ from typing import Final
 Network = IPv4Network | IPv6Network
 
 MAX_FORWARDED_FOR: Final = 500
-"""Bytes of X-Forwarded-For that are read, counted from its end."""
+"""Bytes at the end of X-Forwarded-For. The rest is ignored."""
 _UNKNOWN: Final = "unknown"
-# IPv6 with a port has brackets; without them a last group of digits belongs to the address.
+# IPv6 with a port has brackets. Without brackets, the last group of digits belongs to the address.
 _WITH_PORT: Final = re.compile(r"\[(?P<ipv6>[^\]]*)\](?::[0-9]{1,5})?|(?P<ipv4>[0-9.]+):[0-9]{1,5}")
 
 
-def read_networks(text: str) -> tuple[Network, ...]:
-    """Addresses and networks, separated by commas; ValueError when one of them is neither."""
+def parse_networks(text: str) -> tuple[Network, ...]:
+    """Parse addresses and networks separated by commas. Raise ValueError if one is invalid."""
     return tuple(ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip())
 
 
@@ -24,30 +24,30 @@ _HOST: Final = re.compile(rb"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z
 
 
 def host_name(host: bytes) -> str:
-    """The name in a Host header, without its port and brackets; empty when it is none."""
+    """Return the name in a Host header without port and brackets, or an empty string if it is invalid."""
     match = _HOST.fullmatch(host)
     return (match["address"] or match["name"]).decode().lower() if match else ""
 
 
 class ClientNetworks:
-    """Finds the network that a client's limits are counted by: an IPv4 address, or the /64 of an IPv6 address."""
+    """Finds a client's network, which rate limits count by: an IPv4 address, or the /64 of an IPv6 address."""
 
     def __init__(self, trusted: Sequence[Network] = ()) -> None:
         self._trusted = tuple(trusted)
-        # Clients return, and every call asks.
+        # Every call needs it, and most clients make several calls.
         self._find = lru_cache(maxsize=4096)(self._find_network)
 
     def find(self, peer: str | None, forwarded_for: bytes) -> str:
-        """Return the network of a peer's address, or of the client that the trusted proxies name in X-Forwarded-For."""
+        """Return the peer's network, or the client's network if trusted proxies report it in X-Forwarded-For."""
         if not self._trusted:
             return self._find(peer, b"")
-        # The client writes the start of the header, and the nearest proxy the end.
+        # The client can write the start of the header. The nearest proxy writes the end.
         cut = forwarded_for[-MAX_FORWARDED_FOR:]
-        # A cut entry could read as another address.
+        # Ignore a truncated entry, which could look like another address.
         return self._find(peer, cut if len(cut) == len(forwarded_for) else cut.partition(b",")[2])
 
     def _find_network(self, peer: str | None, forwarded_for: bytes) -> str:
-        """Read the header from its end, while each entry was written by a proxy that is trusted."""
+        """Read the header from its end, as long as a trusted proxy wrote the entry."""
         address = _read_address(peer or "")
         hops = forwarded_for.decode("latin-1").split(",")
         while hops and address is not None and any(address in network for network in self._trusted):

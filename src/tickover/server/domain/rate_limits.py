@@ -1,4 +1,4 @@
-"""Token buckets: how much one client may do at once, and how fast it may go on."""
+"""Token buckets, which limit the rate of calls of each client network."""
 
 from collections import OrderedDict
 from datetime import timedelta
@@ -8,13 +8,13 @@ from tickover.api.timestamps import Instant
 
 _OUT_OF_ORDER = timedelta(minutes=10)
 _MAX_CLIENTS = 50_000
-"""Beyond this the client that was quiet longest is forgotten; it would find its bucket full, or fuller."""
+"""Buckets in memory. The bucket that was unused longest is removed first; it is likely full again anyway."""
 
 
 class Buckets:
-    """A bucket for each client, in this process alone: it keeps a flood away from the database.
+    """The buckets of this process. They keep floods of calls away from the database.
 
-    What must hold against an attacker with many addresses, or over many processes, is counted in the database.
+    Limits that must hold across processes, or against attackers with many addresses, are in the database.
     """
 
     def __init__(self, burst: int, refill: float) -> None:
@@ -23,11 +23,11 @@ class Buckets:
         self._levels: OrderedDict[str, tuple[float, Instant]] = OrderedDict()
 
     def take(self, client: str, now: Instant) -> int:
-        """Take one from the client's bucket: 0, or the whole seconds until there is one again."""
+        """Take one token from the client's bucket. Return 0, or the seconds to wait if the bucket is empty."""
         if not self._burst or not self._refill:
             return 0
         level, since = self._levels.pop(client, (float(self._burst), now))
-        # Calls that run side by side may come out of order; only a wall clock that was set back goes back for good.
+        # Concurrent calls can arrive out of order. A longer step back means that the wall clock was set back.
         if since - _OUT_OF_ORDER < now < since:
             now = since
         passed = max(0.0, (now - since).total_seconds())

@@ -1,7 +1,7 @@
-"""Secrets and ids: where they come from, and what of them may be kept.
+"""Creates secrets and ids, and digests of secrets for the database.
 
-Nothing that leaves here for the database opens anything by itself: tokens and links are kept as SHA-256 digests of 256
-random bits, and the million possible codes as HMACs under a key that is outside the database.
+The database alone is not enough to sign in. It has SHA-256 digests of tokens and links, which have 256 random bits. Of
+codes, which have only a million values, it has HMACs under a key outside of the database.
 """
 
 import base64
@@ -22,18 +22,18 @@ _BEARER: Final = re.compile(rb"(?i:bearer) +(tko_[A-Za-z0-9_-]{43}) *")
 
 
 class Mint:
-    """Makes what must not be guessed. Entropy is an argument so that a test can know every id beforehand."""
+    """Creates secrets and ids. Tests pass their own entropy to make them predictable."""
 
     def __init__(self, secret_key: bytes, entropy: Entropy = os.urandom) -> None:
         self._secret_key = secret_key
         self._entropy = entropy
 
-    def new_key(self, born: Instant) -> bytes:
-        """The sixteen bytes of a new id."""
-        return uuid7(born, self._entropy(10))
+    def new_key(self, created_at: Instant) -> bytes:
+        """Return the 16 bytes of a new id."""
+        return uuid7(created_at, self._entropy(10))
 
     def new_code(self) -> str:
-        # Sixty-four bits over a million: the bias is below one in 10^13.
+        # 64 random bits modulo a million have a bias below 1 in 10^13.
         number = int.from_bytes(self._entropy(8), "big") % 10**CODE_DIGITS
         return f"{number:0{CODE_DIGITS}}"
 
@@ -44,15 +44,15 @@ class Mint:
         return "tko_" + self._random_text()
 
     def code_digest(self, email: str, sent_at: Instant, code: str) -> bytes:
-        """What is kept of a code; bound to its letter, so that equal codes cannot be told from each other."""
+        """Return the stored digest of a code. It depends on the email, so that equal codes have different digests."""
         return hmac.digest(self._secret_key, f"code\n{email}\n{to_micros(sent_at)}\n{code}".encode(), "sha256")
 
     def network_digest(self, network: str) -> bytes:
-        """What is kept of a client's network: enough to count by, and nothing to read."""
+        """Return the stored digest of a client's network, which hides the address."""
         return hmac.digest(self._secret_key, f"network\n{network}".encode(), "sha256")[:16]
 
     def key_fingerprint(self) -> bytes:
-        """Equal for equal keys, and nothing can be read from it."""
+        """Return a digest that identifies the secret key without revealing it."""
         return hmac.digest(self._secret_key, b"fingerprint", "sha256")[:16]
 
     def _random_text(self) -> str:
@@ -60,11 +60,11 @@ class Mint:
 
 
 def digest(secret: str) -> bytes:
-    """What is kept of a bearer token or a link's secret."""
+    """Return the stored digest of a bearer token or a link's secret."""
     return hashlib.sha256(secret.encode()).digest()
 
 
 def read_bearer_token(authorization: bytes) -> str | None:
-    """The token in an Authorization header, or None when it holds none of ours."""
+    """Return the token in an Authorization header, or None if it has no well-formed token."""
     match = _BEARER.fullmatch(authorization)
     return match[1].decode() if match else None

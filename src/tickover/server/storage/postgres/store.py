@@ -12,7 +12,7 @@ from asyncpg import PostgresError
 from asyncpg.pgproto.pgproto import UUID
 
 from tickover.api.errors import unavailable
-from tickover.api.ids import day_of_birth, first_live_key
+from tickover.api.ids import creation_day, first_live_key
 from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.logins import HOUR, Claimed, Limits, Send, TooSoon, Try
@@ -294,4 +294,4 @@ def _stored_clock(key: bytes, start_time: int, frozen_time: int, max_time: int, 
 
 def slot_of(key: bytes) -> int:
     """Return the partition of a clock's key."""
-    return day_of_birth(key) % statements.SLOTS
+    return creation_day(key) % statements.SLOTS
