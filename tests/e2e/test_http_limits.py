@@ -169,7 +169,7 @@ def test_body_in_tiny_chunks_is_joined_as_it_arrives() -> None:
     parser.feed(post("Transfer-Encoding: chunked"))
     for _ in range(20):
         parser.feed(b"1\r\nx\r\n" * 1000)
-        assert len(parser._chunks) <= 1024
+        assert len(parser._pieces) <= 1024
     assert receiver.size == 20_000
     parser.feed(b"0\r\n\r\n")
     assert [request.body for request in receiver.requests] == [b"x" * 20_000]

@@ -1,4 +1,4 @@
-"""The values that pass between the socket and the application: requests, responses and refusals."""
+"""Requests, responses and errors of the HTTP layer."""
 
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from http import HTTPStatus
@@ -6,16 +6,16 @@ from typing import Any, Final, NamedTuple, Protocol
 
 Header = tuple[bytes, bytes]
 Response = tuple[int, Sequence[Header], bytes]
-"""Status, headers and body. `encode` adds nothing but the Connection header."""
+"""Status, headers and body. `encode` adds only the Connection header."""
 
 _STATUS_LINES: Final = {int(status): b"HTTP/1.1 %d %b\r\n" % (status, status.phrase.encode()) for status in HTTPStatus}
 CONTINUE: Final = _STATUS_LINES[100] + b"\r\n"
 
 
 class Request:
-    """One request, whole."""
+    """A complete request."""
 
-    __slots__ = ("body", "client", "fields", "keep_alive", "method", "path", "query", "says_keep_alive")
+    __slots__ = ("body", "client", "fields", "keep_alive", "method", "needs_keep_alive_header", "path", "query")
 
     def __init__(
         self,
@@ -30,18 +30,18 @@ class Request:
         self.path = path
         self.query = query
         self.fields = fields or {}
-        """The headers by their names in lower case, as `merge` gives them."""
+        """The headers by lower-case name, merged by `merge`."""
         self.client = client
-        """The address of the other end of the connection."""
+        """The IP address of the client or proxy that connected."""
         self.body = body
-        """None for a body over MAX_BODY, which was not kept."""
+        """None if the body was larger than MAX_BODY."""
         self.keep_alive = True
-        self.says_keep_alive = False
-        """Whether the response names `Connection: keep-alive`, which HTTP/1.0 clients need to be told."""
+        self.needs_keep_alive_header = False
+        """True if the response needs `Connection: keep-alive`, for HTTP/1.0 clients."""
 
 
 class RequestError(NamedTuple):
-    """The response to what is no request, or to one that there is no room for. The connection closes after it."""
+    """An error before a request is handled. The connection closes after the response."""
 
     status: int
     message: str
@@ -55,23 +55,23 @@ OVERLOADED: Final = RequestError(503, "The server is overloaded. Try again.")
 
 
 class RequestHandler(Protocol):
-    """The application, as a connection sees it."""
+    """Handles the requests of connections."""
 
     def handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
-        """Return the response, at once where nothing has to be waited for."""
+        """Return the response, or a coroutine that returns it."""
         ...
 
     def reject(self, error: RequestError) -> Response:
-        """Return the response that says so."""
+        """Return the response to an error."""
         ...
 
     def is_health_check(self, request: Request) -> bool:
-        """Return whether the request is answered even when the server is full."""
+        """Return whether the request is handled even if the server is over its connection limit."""
         ...
 
 
 def merge(headers: Iterable[Header]) -> dict[bytes, bytes]:
-    """Return headers by name. A repeated one becomes empty, since other programs may read the other value."""
+    """Return headers by name. A repeated header becomes empty, because proxies may use the other value."""
     fields: dict[bytes, bytes] = {}
     for name, value in headers:
         if name not in fields:
@@ -84,7 +84,7 @@ def merge(headers: Iterable[Header]) -> dict[bytes, bytes]:
 
 
 def encode(response: Response, connection: bytes = b"", *, is_head: bool = False) -> bytes:
-    """Return the bytes of a response; without its body if the request was HEAD."""
+    """Return the bytes of a response, without the body if the request was HEAD."""
     status, headers, body = response
     parts = [_STATUS_LINES[status]]
     for name, value in headers:

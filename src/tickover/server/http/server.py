@@ -1,4 +1,4 @@
-"""Listens on a socket, and stops in good order."""
+"""The HTTP server: listens on a socket, and stops gracefully."""
 
 import asyncio
 import errno
@@ -12,31 +12,31 @@ from tickover.server.http.messages import RequestHandler
 from tickover.server.http.pool import RESERVED_CONNECTIONS, Limits, Pool
 
 _BACKLOG: Final = 2048
-_ACCEPTED_AT_ONCE: Final = 100
-_ACCEPT_AGAIN_SECONDS: Final = 1.0
+_MAX_ACCEPTS: Final = 100
+_ACCEPT_RETRY_SECONDS: Final = 1.0
 _OUT_OF_FILES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _ARRIVING_SECONDS: Final = 1.0
-"""For requests that are arriving when the server stops."""
+"""Time for requests that are arriving when the server stops."""
 _LAST_REQUESTS_SECONDS: Final = 0.25
-"""For requests on new connections at the end of the drain."""
+"""Time for requests on new connections at the end of the drain."""
 
 
 _OTHER_FILES: Final = 256
-"""Kept for what is no connection of a client: databases, mail, the console's files."""
+"""Files other than client connections: databases, mail, the console."""
 
 
 def raise_file_limit(connections: int) -> int:
-    """Have the process allowed to open so many connections; return how many it is allowed, at most as many."""
+    """Raise the limit of open files for this number of connections. Return the number that the limit allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    beside = RESERVED_CONNECTIONS + _OTHER_FILES
-    if soft != resource.RLIM_INFINITY and soft < connections + beside:
-        soft = connections + beside if hard == resource.RLIM_INFINITY else min(connections + beside, hard)
+    other_files = RESERVED_CONNECTIONS + _OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < connections + other_files:
+        soft = connections + other_files if hard == resource.RLIM_INFINITY else min(connections + other_files, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return connections if soft == resource.RLIM_INFINITY else max(1, min(connections, soft - beside))
+    return connections if soft == resource.RLIM_INFINITY else max(1, min(connections, soft - other_files))
 
 
 class Server:
-    """Serves a handler over HTTP."""
+    """Serves a request handler over HTTP."""
 
     def __init__(self, handler: RequestHandler, limits: Limits) -> None:
         self._handler = handler
@@ -45,39 +45,39 @@ class Server:
         self._accepting: set[asyncio.Task[None]] = set()
 
     def start(self, listener: socket.socket) -> None:
-        """Accept connections on a socket that is bound."""
+        """Accept connections on a bound socket."""
         self._listener = listener
         listener.setblocking(False)
         listener.listen(_BACKLOG)
         asyncio.get_running_loop().add_reader(listener, self._accept, listener)
 
     def _accept(self, listener: socket.socket) -> None:
-        # A server of uvloop accepts one connection each time round its loop. Under load that takes long, and a health
-        # check would have to wait for all connections before it.
+        # uvloop's own server accepts one connection per turn of the loop. Under load, a health check would wait for
+        # all connections before it.
         loop = asyncio.get_running_loop()
-        for _ in range(_ACCEPTED_AT_ONCE):
+        for _ in range(_MAX_ACCEPTS):
             try:
                 accepted, _ = listener.accept()
             except BlockingIOError:
                 return
             except OSError as error:
                 if error.errno in _OUT_OF_FILES:
-                    # It would be tried again at once, and as often as the loop goes round.
+                    # Without a pause, every turn of the loop would try again.
                     loop.remove_reader(listener)
-                    loop.call_later(_ACCEPT_AGAIN_SECONDS, self._accept_again, listener)
+                    loop.call_later(_ACCEPT_RETRY_SECONDS, self._resume_accepting, listener)
                     return
                 continue
             task = loop.create_task(self._open(accepted))
             self._accepting.add(task)
             task.add_done_callback(self._accepting.discard)
 
-    def _accept_again(self, listener: socket.socket) -> None:
+    def _resume_accepting(self, listener: socket.socket) -> None:
         if not self._pool.is_stopping:
             asyncio.get_running_loop().add_reader(listener, self._accept, listener)
 
     async def _open(self, accepted: socket.socket) -> None:
         accepted.setblocking(False)
-        # The client may be gone already.
+        # The client may have disconnected.
         with suppress(OSError):
             accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             loop = asyncio.get_running_loop()
@@ -88,7 +88,7 @@ class Server:
         self._pool.is_draining = True
 
     async def stop(self, grace_seconds: float) -> int:
-        """Stop listening, finish accepted requests, and close; return how many calls were not done within the grace."""
+        """Stop listening, finish accepted requests, and close. Return the number of unfinished calls."""
         pool = self._pool
         was_draining, pool.is_draining, pool.is_stopping = pool.is_draining, True, True
         if self._listener is not None:
@@ -103,23 +103,23 @@ class Server:
             await asyncio.sleep(_LAST_REQUESTS_SECONDS)
         for connection in list(pool.connections):
             connection.stop()
-        pool.note_progress()
-        cut = asyncio.get_running_loop().call_later(_ARRIVING_SECONDS, self._close_receiving)
+        pool.check_empty()
+        close_timer = asyncio.get_running_loop().call_later(_ARRIVING_SECONDS, self._close_receiving)
         with suppress(TimeoutError):
             async with asyncio.timeout(grace_seconds):
                 await pool.is_empty.wait()
-        cut.cancel()
+        close_timer.cancel()
         discarded = pool.discard_waiting_calls()
-        undone = list(pool.tasks)
-        for task in undone:
+        unfinished = list(pool.tasks)
+        for task in unfinished:
             task.cancel()
         for connection in list(pool.connections):
             connection.abort()
-        await asyncio.gather(*undone, return_exceptions=True)
-        return len(undone) + discarded
+        await asyncio.gather(*unfinished, return_exceptions=True)
+        return len(unfinished) + discarded
 
     def end_wait(self) -> None:
-        """Have `stop` wait no longer."""
+        """End the wait of `stop`."""
         self._pool.is_empty.set()
 
     def _close_receiving(self) -> None:
