@@ -13,8 +13,8 @@ from typing import Any
 
 from playwright.async_api import CDPSession, Page, async_playwright
 
-from tests.browser.consoles import open_console
-from tests.browser.test_console_largest import largest
+from tests.browser.console import open_console
+from tests.browser.test_console_largest_clock import largest_clock
 from tests.support.program import Program
 
 ROUNDS = 7
@@ -136,7 +136,7 @@ async def print_times(folder: Path) -> None:
                 await print_sizes(console.page)
             for name, (width, height) in SIZES.items():
                 async with open_console(browser, program, viewport={"width": width, "height": height}) as console:
-                    ids = {name_of(count): console.create(largest(count)) for count in (1, 3, 100)}
+                    ids = {name_of(count): console.create(largest_clock(count)) for count in (1, 3, 100)}
                     await console.open("#/clocks/new")
                     for what, id in ids.items():
                         print(f"{name}, 2,600 items, {what}")

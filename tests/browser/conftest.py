@@ -1,4 +1,4 @@
-"""A real browser: Debian's Chromium, installed if it is missing and this is a machine on which that may be done."""
+"""Fixtures for browser tests. They use Debian's Chromium and install it if that is possible."""
 
 import shutil
 from collections.abc import AsyncIterator
@@ -28,13 +28,13 @@ def _find() -> str | None:
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    """Where the browser is."""
+    """Return the path of the browser."""
     return need_found(_find, "chromium")
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser(chromium: str) -> AsyncIterator[Browser]:
-    # Nobody waits so long unless something is wrong; the machine may be busy with other tests.
+    # Long enough for a busy machine.
     expect.set_options(timeout=15_000)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium, args=_ARGUMENTS)

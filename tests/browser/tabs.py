@@ -1,4 +1,4 @@
-"""A browser's tab that writes down what its page says to developers, and whom it asks for what."""
+"""A browser tab that records console messages and requests."""
 
 import json
 from collections.abc import AsyncIterator
@@ -15,44 +15,43 @@ addEventListener("securitypolicyviolation", (violation) =>
 
 
 class Tab:
-    """A tab with a profile of its own.
+    """A tab with its own profile.
 
-    What belongs to a test's story is no fault: `excused` are messages of the browser, and `forgiven` the beginnings of
-    those of which nobody knows how many there will be.
+    A test fails on console messages that are not `expected_messages` and do not start with `ignored_prefixes`.
     """
 
     def __init__(self, page: Page) -> None:
         self.page = page
-        self.said: list[str] = []
+        self.messages: list[str] = []
         self.log: list[str] = []
-        """The same messages and failed requests with their URLs, for the message of a failed assertion."""
-        self.excused: list[str] = []
-        self.forgiven: tuple[str, ...] = ()
+        """Messages and failed requests with their URLs, for assertion messages."""
+        self.expected_messages: list[str] = []
+        self.ignored_prefixes: tuple[str, ...] = ()
         self.requests: list[Request] = []
 
-        def hear(message: ConsoleMessage) -> None:
-            self.said.append(message.text)
+        def record_message(message: ConsoleMessage) -> None:
+            self.messages.append(message.text)
             self.log.append(f"{message.type}: {message.text} ({message.location['url']})")
 
-        def hear_error(error: Exception) -> None:
-            self.said.append(str(error))
+        def record_error(error: Exception) -> None:
+            self.messages.append(str(error))
             self.log.append(f"uncaught: {error} (at {page.url})")
 
         async def dismiss(dialog: Dialog) -> None:
-            self.said.append(f"a dialog: {dialog.message}")
+            self.messages.append(f"a dialog: {dialog.message}")
             await dialog.dismiss()
 
-        def follow(request: Request) -> None:
+        def record_request(request: Request) -> None:
             self.requests.append(request)
 
-        def note_failure(request: Request) -> None:
+        def record_failure(request: Request) -> None:
             self.log.append(f"request failed: {request.method} {request.url}: {request.failure}")
 
-        page.on("console", hear)
-        page.on("pageerror", hear_error)
+        page.on("console", record_message)
+        page.on("pageerror", record_error)
         page.on("dialog", dismiss)
-        page.on("request", follow)
-        page.on("requestfailed", note_failure)
+        page.on("request", record_request)
+        page.on("requestfailed", record_failure)
 
     @property
     def status(self) -> Locator:
@@ -68,30 +67,32 @@ class Tab:
 
     @property
     def methods(self) -> list[str]:
-        """The operations that it has called."""
+        """The operations that the page has called."""
         return [json.loads(request.post_data or "{}")["method"] for request in self.calls]
 
     @property
     def hosts(self) -> set[str]:
-        """All that it has asked. An address that carries its own data asks nobody."""
+        """The hosts of all requests, without data URLs."""
         return {urlsplit(request.url).netloc for request in self.requests if not request.url.startswith("data:")}
 
-    async def measure(self, script: str) -> Any:
-        """What a function of JavaScript finds on the page."""
+    async def evaluate(self, script: str) -> Any:
+        """Return the result of a JavaScript function."""
         return await self.page.evaluate(script)
 
 
 @asynccontextmanager
 async def open_tab(browser: Browser, **options: Any) -> AsyncIterator[Tab]:
-    """A tab, which has to have been quiet, and to have asked nobody but its own server, when it is closed."""
+    """Open a tab. When it closes, fail if it has unexpected messages or requests to other hosts."""
     context = await browser.new_context(**options)
     context.set_default_timeout(15_000)
     try:
         await context.add_init_script(_REPORT_VIOLATIONS)
         tab = Tab(await context.new_page())
         yield tab
-        unforgiven = [said for said in tab.said if not said.startswith(tab.forgiven)]
-        assert unforgiven == tab.excused, "\n".join([f"the page wrote to its console, at {tab.page.url}:", *tab.log])
+        unexpected = [message for message in tab.messages if not message.startswith(tab.ignored_prefixes)]
+        assert unexpected == tab.expected_messages, "\n".join(
+            [f"the page wrote to its console, at {tab.page.url}:", *tab.log]
+        )
         assert len(tab.hosts) <= 1, tab.hosts
     finally:
         await context.close()

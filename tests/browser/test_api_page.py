@@ -1,6 +1,4 @@
-"""The console's API page in a real browser before the real program: the reference made from rpc.discover, and a form
-with which every operation can be tried.
-"""
+"""The API page of the console: the reference and the form that calls operations."""
 
 import json
 import re
@@ -19,10 +17,10 @@ from tests.browser.test_login_page import LARGE, SMALL
 from tests.support.program import Program
 from tickover.server.operations import OPERATIONS
 
-# The browser is shared by all tests of a process, so they share its loop.
+# All tests of a process share the browser and its event loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-AWAY = "The server cannot be reached. Is it running?"
+UNREACHABLE = "The server cannot be reached. Is it running?"
 
 _numbers = count(1)
 
@@ -34,13 +32,15 @@ def program(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 @asynccontextmanager
-async def signed_in(browser: Browser, program: Program, **options: Any) -> AsyncIterator[tuple[Tab, str]]:
-    """A tab of someone new, and their token."""
+async def open_signed_in_tab(browser: Browser, program: Program, **options: Any) -> AsyncIterator[tuple[Tab, str]]:
+    """Open a tab with a session of a new user. Yield the tab and the token."""
     email = f"guest{next(_numbers)}@example.test"
     token = program.sign_in(email)
-    kept = json.dumps(json.dumps({"token": token, "email": email, "userId": "user_1"}))
+    stored = json.dumps(json.dumps({"token": token, "email": email, "userId": "user_1"}))
     async with open_tab(browser, **options) as tab:
-        await tab.page.context.add_init_script(f"if (location.protocol === 'http:') sessionStorage.tickover ??= {kept}")
+        await tab.page.context.add_init_script(
+            f"if (location.protocol === 'http:') sessionStorage.tickover ??= {stored}"
+        )
         yield tab, token
 
 
@@ -49,40 +49,40 @@ async def choose(tab: Tab, program: Program, method: str) -> None:
     await expect(tab.page.get_by_role("heading", name=method, exact=True)).to_be_visible()
 
 
-def trial(tab: Tab) -> Locator:
+def request_form(tab: Tab) -> Locator:
     return tab.page.get_by_role("region", name="Try it")
 
 
 def field(tab: Tab, name: str) -> Locator:
-    return trial(tab).get_by_label(re.compile(rf"^{re.escape(name)}\b"))
+    return request_form(tab).get_by_label(re.compile(rf"^{re.escape(name)}\b"))
 
 
 async def send(tab: Tab) -> None:
-    await trial(tab).get_by_role("button", name="Send").click()
+    await request_form(tab).get_by_role("button", name="Send").click()
 
 
 async def result(tab: Tab, label: str = "Result") -> Any:
-    return json.loads(await trial(tab).get_by_role("region", name=label).inner_text())
+    return json.loads(await request_form(tab).get_by_role("region", name=label).inner_text())
 
 
 async def to_json(tab: Tab) -> Any:
-    await trial(tab).get_by_role("tab", name="JSON").click()
-    return json.loads(await trial(tab).get_by_label(re.compile("^params")).input_value())
+    await request_form(tab).get_by_role("tab", name="JSON").click()
+    return json.loads(await request_form(tab).get_by_label(re.compile("^params")).input_value())
 
 
-# Reading
+# Reference
 
 
-async def test_every_operation_is_there_with_what_it_needs(program: Program, tab: Tab) -> None:
+async def test_every_operation_is_listed_with_its_reference(program: Program, tab: Tab) -> None:
     document = program.result("rpc.discover", {})
     await tab.page.goto(f"{program.url}/#/api")
     links = tab.page.get_by_role("navigation", name="Operations").get_by_role("listitem").get_by_role("link")
     await expect(links).to_have_count(len(OPERATIONS))
     for link, method in zip(await links.all(), document["methods"], strict=True):
-        words = await link.inner_text()
-        assert words.startswith(method["name"])
-        assert ("extension" in words) == method["x-extension"]
-        assert ("needs a token" in words) == method["x-needs-token"]
+        text = await link.inner_text()
+        assert text.startswith(method["name"])
+        assert ("extension" in text) == method["x-extension"]
+        assert ("needs a token" in text) == method["x-needs-token"]
         await link.click()
         await expect(tab.page.get_by_role("heading", name=method["name"], exact=True)).to_be_focused()
         about = tab.page.get_by_role("region", name="Reference")
@@ -90,12 +90,12 @@ async def test_every_operation_is_there_with_what_it_needs(program: Program, tab
         for param in method["params"]:
             plain = param["description"].replace("`", "")
             await expect(about.locator("dd").filter(has_text=plain).first).to_be_visible()
-        await about.get_by_text("Reasons to refuse").click()
+        await about.get_by_text("Error reasons").click()
         for reason in method["x-reasons"]:
             await expect(about.locator("dt").filter(has_text=reason).first).to_be_visible()
 
 
-async def test_bounds_are_told_in_words(program: Program, tab: Tab) -> None:
+async def test_constraints_are_described_in_words(program: Program, tab: Tab) -> None:
     await choose(tab, program, "createTestClock")
     about = tab.page.get_by_role("region", name="Reference")
     await expect(about).to_contain_text("How much. More than 0, at most 1,000,000,000.")
@@ -104,7 +104,7 @@ async def test_bounds_are_told_in_words(program: Program, tab: Tab) -> None:
     await expect(about).to_contain_text("EXPENSE or INCOME.")
 
 
-async def test_there_are_links_to_the_whole_reference_and_to_the_document(program: Program, tab: Tab) -> None:
+async def test_full_reference_and_openrpc_document_are_linked(program: Program, tab: Tab) -> None:
     await tab.page.goto(f"{program.url}/#/api")
     links = tab.page.get_by_role("navigation", name="Operations").locator("p a")
     await expect(links).to_have_count(2)
@@ -113,52 +113,52 @@ async def test_there_are_links_to_the_whole_reference_and_to_the_document(progra
     assert [program.request("GET", f"/{path}").status for path in paths] == [200, 200]
 
 
-async def test_an_operation_that_is_not_there_stays_text(program: Program, tab: Tab) -> None:
+async def test_unknown_operation_name_stays_text(program: Program, tab: Tab) -> None:
     for name in ("noSuchThing", "<img src=x onerror=alert(1)>", "__proto__"):
         await tab.page.goto("about:blank")
         await tab.page.goto(f"{program.url}/#/api/{name.replace('/', '%2F')}")
-        await expect(tab.page.get_by_text(f"There is no operation named “{name}”.")).to_be_visible()
-    assert await tab.measure("() => document.querySelectorAll('main img').length") == 0
+        await expect(tab.page.get_by_text(f"Operation not found: “{name}”.")).to_be_visible()
+    assert await tab.evaluate("() => document.querySelectorAll('main img').length") == 0
 
 
-# Trying
+# Request form
 
 
-async def test_the_example_makes_a_clock(program: Program, browser: Browser) -> None:
-    async with signed_in(browser, program) as (tab, token):
+async def test_example_creates_a_clock(program: Program, browser: Browser) -> None:
+    async with open_signed_in_tab(browser, program) as (tab, token):
         await choose(tab, program, "createTestClock")
         await send(tab)
-        await expect(tab.status).to_have_text(re.compile(r"^createTestClock answered in [0-9]+ ms\.$"))
+        await expect(tab.status).to_have_text(re.compile(r"^createTestClock responded in [0-9]+ ms\.$"))
         clock = (await result(tab))["clock"]
         assert [item["name"] for item in clock["pendingTransactions"]] == ["Rent", "Salary"]
         assert program.result("getTestClock", {"id": clock["id"]}, token)["clock"] == clock
-        opened = trial(tab).get_by_role("link", name="Open this clock")
+        opened = request_form(tab).get_by_role("link", name="Open this clock")
         assert await opened.get_attribute("href") == f"#/clock/{clock['id']}"
 
 
-async def test_an_operation_on_a_clock_is_filled_in_with_the_newest(program: Program, browser: Browser) -> None:
-    async with signed_in(browser, program) as (tab, token):
+async def test_clock_id_is_filled_in_with_the_newest_clock(program: Program, browser: Browser) -> None:
+    async with open_signed_in_tab(browser, program) as (tab, token):
         made = [program.result("createTestClock", {}, token)["clock"]["id"] for _ in range(2)]
         await choose(tab, program, "getTestClock")
         await expect(field(tab, "id")).to_have_value(made[1])
         await field(tab, "at").fill("")
         await send(tab)
-        await expect(trial(tab).get_by_role("region", name="Result")).to_contain_text(made[1])
+        await expect(request_form(tab).get_by_role("region", name="Result")).to_contain_text(made[1])
         assert await to_json(tab) == {"id": made[1]}
 
 
-async def test_entries_are_added_and_removed_with_the_keyboard_alone(program: Program, browser: Browser) -> None:
-    async with signed_in(browser, program) as (tab, _):
+async def test_items_are_added_and_removed_with_the_keyboard_alone(program: Program, browser: Browser) -> None:
+    async with open_signed_in_tab(browser, program) as (tab, _):
         await choose(tab, program, "createTestClock")
         press, write = tab.page.keyboard.press, tab.page.keyboard.type
-        await trial(tab).get_by_label("Example").select_option("A clock with nothing on it, at the real now")
-        assert await trial(tab).get_by_label(re.compile("^frozenTime")).input_value() == ""
-        await trial(tab).get_by_role("button", name="Add a goal").focus()
+        await request_form(tab).get_by_label("Example").select_option("A clock with nothing on it, at the real now")
+        assert await request_form(tab).get_by_label(re.compile("^frozenTime")).input_value() == ""
+        await request_form(tab).get_by_role("button", name="Add a goal").focus()
         await press("Enter")
         for written in ("Bike", "900.50", "100"):
             await write(written)
             await press("Tab")
-        await expect(trial(tab).get_by_role("button", name="Add a contribution")).to_be_focused()
+        await expect(request_form(tab).get_by_role("button", name="Add a contribution")).to_be_focused()
         for amount in ("12", "13"):
             await press("Enter")
             await write("2099-01-01T00:00:00Z")
@@ -166,24 +166,24 @@ async def test_entries_are_added_and_removed_with_the_keyboard_alone(program: Pr
             await write(amount)
             await press("Tab")
             await press("Tab")
-            await expect(trial(tab).get_by_role("button", name="Add a contribution")).to_be_focused()
+            await expect(request_form(tab).get_by_role("button", name="Add a contribution")).to_be_focused()
         await press("Shift+Tab")
         await press("Enter")
-        # None is left in the place of the one that was removed, so the focus is on what adds another.
-        await expect(trial(tab).get_by_role("button", name="Add a contribution")).to_be_focused()
-        await trial(tab).get_by_role("tab", name="Form").focus()
+        # The removed item was the last, so the focus moves to the add button.
+        await expect(request_form(tab).get_by_role("button", name="Add a contribution")).to_be_focused()
+        await request_form(tab).get_by_role("tab", name="Form").focus()
         await press("ArrowRight")
-        written = json.loads(await trial(tab).get_by_label(re.compile("^params")).input_value())
+        written = json.loads(await request_form(tab).get_by_label(re.compile("^params")).input_value())
         contribution = {"at": "2099-01-01T00:00:00Z", "amount": 12}
         goal = {"name": "Bike", "targetAmount": 900.5, "initialAmount": 100, "contributions": [contribution]}
         assert written == {"goals": [goal]}
 
 
-async def test_removing_an_entry_renumbers_those_behind_it(program: Program, browser: Browser) -> None:
-    async with signed_in(browser, program) as (tab, _):
+async def test_removing_an_item_renumbers_the_next_ones(program: Program, browser: Browser) -> None:
+    async with open_signed_in_tab(browser, program) as (tab, _):
         await choose(tab, program, "createTestClock")
-        await trial(tab).get_by_role("group", name="transaction 1").get_by_role("button", name="Remove").click()
-        left = trial(tab).get_by_role("group", name="transaction 1")
+        await request_form(tab).get_by_role("group", name="transaction 1").get_by_role("button", name="Remove").click()
+        left = request_form(tab).get_by_role("group", name="transaction 1")
         await expect(left.get_by_label(re.compile("^name"))).to_have_value("Rent")
         await expect(left.get_by_role("button", name="Remove this transaction")).to_be_focused()
         await left.get_by_label(re.compile("^amount")).fill("-1")
@@ -191,193 +191,193 @@ async def test_removing_an_entry_renumbers_those_behind_it(program: Program, bro
         await expect(left.get_by_label(re.compile("^amount"))).to_have_attribute("aria-invalid", "true")
 
 
-async def test_faults_are_shown_where_they_are(program: Program, browser: Browser) -> None:
-    async with signed_in(browser, program) as (tab, _):
+async def test_faults_are_shown_next_to_their_fields(program: Program, browser: Browser) -> None:
+    async with open_signed_in_tab(browser, program) as (tab, _):
         await choose(tab, program, "createTestClock")
-        salary = trial(tab).get_by_role("group", name="transaction 1")
-        contribution = trial(tab).get_by_role("group", name="contribution 2")
-        wrong = [
+        salary = request_form(tab).get_by_role("group", name="transaction 1")
+        contribution = request_form(tab).get_by_role("group", name="contribution 2")
+        invalid = [
             (salary.get_by_label(re.compile("^amount")), "many"),
             (salary.get_by_label(re.compile("^currency")), "euro"),
             (contribution.get_by_label(re.compile("^at")), "tomorrow"),
             (field(tab, "frozenTime").first, "now"),
         ]
-        for place, written in wrong:
+        for place, written in invalid:
             await place.fill(written)
         await send(tab)
         faults = (await result(tab, "Error"))["data"]["errors"]
         assert {fault["path"] for fault in faults} == {
             "transactions[0].amount", "transactions[0].currency", "goals[0].contributions[1].at", "frozenTime",
         }  # fmt: skip
-        listed = trial(tab).locator(".faults")
+        listed = request_form(tab).locator(".faults")
         for fault in faults:
             await expect(listed).to_contain_text(f"{fault['path']} {fault['message']}")
-        for place, _ in wrong:
+        for place, _ in invalid:
             await expect(place).to_have_attribute("aria-invalid", "true")
             about = (await place.get_attribute("aria-describedby") or "").split()[-1]
             assert await tab.page.locator(f"#{about}").inner_text() in {fault["message"] for fault in faults}
-        # What is being mended is no longer called wrong.
-        await wrong[0][0].fill("1")
-        await expect(wrong[0][0]).not_to_have_attribute("aria-invalid", "true")
+        # Editing a field clears its fault.
+        await invalid[0][0].fill("1")
+        await expect(invalid[0][0]).not_to_have_attribute("aria-invalid", "true")
 
 
-async def test_json_and_form_say_the_same(program: Program, browser: Browser) -> None:
-    async with signed_in(browser, program) as (tab, _):
+async def test_json_and_form_show_the_same_params(program: Program, browser: Browser) -> None:
+    async with open_signed_in_tab(browser, program) as (tab, _):
         await choose(tab, program, "createTestClock")
         written = await to_json(tab)
         example = program.result("rpc.discover", {})["methods"][0]["examples"][0]["params"]
         assert written == {param["name"]: param["value"] for param in example}
-        editor = trial(tab).get_by_label(re.compile("^params"))
+        editor = request_form(tab).get_by_label(re.compile("^params"))
         written["transactions"] = [written["transactions"][0] | {"name": "Wage", "amount": 0.1}]
         await editor.fill(json.dumps(written))
-        await trial(tab).get_by_role("tab", name="Form").click()
+        await request_form(tab).get_by_role("tab", name="Form").click()
         await expect(
-            trial(tab).get_by_role("group", name="transaction 1").get_by_label(re.compile("^name"))
+            request_form(tab).get_by_role("group", name="transaction 1").get_by_label(re.compile("^name"))
         ).to_have_value("Wage")
-        await expect(trial(tab).get_by_role("group", name="transaction 2")).to_have_count(0)
+        await expect(request_form(tab).get_by_role("group", name="transaction 2")).to_have_count(0)
         assert await to_json(tab) == written
 
 
-async def test_json_that_the_form_cannot_hold_stays_json_and_can_be_sent(program: Program, browser: Browser) -> None:
-    async with signed_in(browser, program) as (tab, _):
+async def test_json_that_the_form_cannot_show_can_still_be_sent(program: Program, browser: Browser) -> None:
+    async with open_signed_in_tab(browser, program) as (tab, _):
         await choose(tab, program, "listTestClocks")
         await to_json(tab)
-        editor = trial(tab).get_by_label(re.compile("^params"))
-        form = trial(tab).get_by_role("tab", name="Form")
+        editor = request_form(tab).get_by_label(re.compile("^params"))
+        form = request_form(tab).get_by_role("tab", name="Form")
         await editor.fill('{"limit": ')
         await form.click()
-        await expect(trial(tab).get_by_text("This is not JSON")).to_be_visible()
+        await expect(request_form(tab).get_by_text("Invalid JSON")).to_be_visible()
         calls = len(tab.calls)
         await send(tab)
         assert len(tab.calls) == calls
-        for odd in ('{"unknown": 1}', "[1]", '{"limit": {"a": 1}}', "null"):
-            await editor.fill(odd)
+        for params in ('{"unknown": 1}', "[1]", '{"limit": {"a": 1}}', "null"):
+            await editor.fill(params)
             await form.click()
-            await expect(trial(tab).get_by_text("The form has no place for some of this.")).to_be_visible()
+            await expect(request_form(tab).get_by_text("The form cannot show all of this JSON.")).to_be_visible()
             await expect(form).to_have_attribute("aria-selected", "false")
             async with tab.page.expect_request("**/rpc") as sent:
                 await send(tab)
-            assert json.loads((await sent.value).post_data or "")["params"] == json.loads(odd)
-            await expect(trial(tab).get_by_role("region", name="Error")).to_contain_text("INVALID_")
+            assert json.loads((await sent.value).post_data or "")["params"] == json.loads(params)
+            await expect(request_form(tab).get_by_role("region", name="Error")).to_contain_text("INVALID_")
         await editor.fill('{"limit": 5}')
         await form.click()
         await expect(field(tab, "limit")).to_have_value("5")
-        tab.excused = list(tab.said)
-        assert all("400 (Bad Request)" in said for said in tab.said)
+        tab.expected_messages = list(tab.messages)
+        assert all("400 (Bad Request)" in message for message in tab.messages)
 
 
-async def test_the_same_idempotency_key_answers_with_the_same_clock(program: Program, browser: Browser) -> None:
-    async with signed_in(browser, program) as (tab, token):
+async def test_same_idempotency_key_returns_the_same_clock(program: Program, browser: Browser) -> None:
+    async with open_signed_in_tab(browser, program) as (tab, token):
         await choose(tab, program, "createTestClock")
-        await trial(tab).get_by_role("button", name="New key").click()
+        await request_form(tab).get_by_role("button", name="New key").click()
         ids = []
         for _ in range(2):
             async with tab.page.expect_response("**/rpc"):
                 await send(tab)
-            await expect(tab.status).to_contain_text("answered in")
+            await expect(tab.status).to_contain_text("responded in")
             ids.append((await result(tab))["clock"]["id"])
         assert ids[0] == ids[1]
         assert len(program.result("listTestClocks", {}, token)["clocks"]) == 1
         await field(tab, "Idempotency-Key").fill("ключ")
         calls = len(tab.calls)
         await send(tab)
-        await expect(tab.status).to_have_text("An Idempotency-Key has 1 to 255 printable ASCII characters.")
+        await expect(tab.status).to_have_text("An Idempotency-Key must have 1 to 255 printable ASCII characters.")
         assert len(tab.calls) == calls
         await choose(tab, program, "forkTestClock")
         await expect(field(tab, "Idempotency-Key")).to_have_count(0)
 
 
-async def test_what_was_typed_is_there_after_a_look_elsewhere(program: Program, browser: Browser) -> None:
-    async with signed_in(browser, program) as (tab, _):
+async def test_draft_survives_a_visit_to_another_operation(program: Program, browser: Browser) -> None:
+    async with open_signed_in_tab(browser, program) as (tab, _):
         await choose(tab, program, "listTestClocks")
         await field(tab, "limit").fill("7")
         await choose(tab, program, "logout")
         await choose(tab, program, "listTestClocks")
         await expect(field(tab, "limit")).to_have_value("7")
-        await trial(tab).get_by_role("button", name="Back to the example").click()
+        await request_form(tab).get_by_role("button", name="Reset to example").click()
         await expect(field(tab, "limit")).to_have_value("2")
 
 
-async def test_whatever_is_answered_stays_text(program: Program, browser: Browser) -> None:
-    async with signed_in(browser, program) as (tab, token):
+async def test_hostile_text_in_a_result_stays_text(program: Program, browser: Browser) -> None:
+    async with open_signed_in_tab(browser, program) as (tab, token):
         name = "<img src=x onerror=alert(1)>${alert(1)}`</script>\u202e`\u200b"
         entry = {"at": "2027-01-03T08:00:00Z", "name": name, "amount": 1, "currency": "EUR", "type": "INCOME"}
         params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": [entry]}
         await choose(tab, program, "createTestClock")
         await to_json(tab)
-        await trial(tab).get_by_label(re.compile("^params")).fill(json.dumps(params))
-        await trial(tab).get_by_role("tab", name="Form").click()
+        await request_form(tab).get_by_label(re.compile("^params")).fill(json.dumps(params))
+        await request_form(tab).get_by_role("tab", name="Form").click()
         await send(tab)
-        await expect(tab.status).to_contain_text("answered in")
+        await expect(tab.status).to_contain_text("responded in")
         made = program.result("listTestClocks", {}, token)["clocks"][0]["id"]
-        kept = program.result("getTestClock", {"id": made}, token)["clock"]["pendingTransactions"][0]["name"]
-        assert kept == name
-        assert await tab.measure("() => document.querySelectorAll('main img, main script').length") == 0
+        stored = program.result("getTestClock", {"id": made}, token)["clock"]["pendingTransactions"][0]["name"]
+        assert stored == name
+        assert await tab.evaluate("() => document.querySelectorAll('main img, main script').length") == 0
 
 
 # Signing in and out
 
 
-async def test_without_a_token_it_says_what_is_needed_and_what_the_server_says(program: Program, tab: Tab) -> None:
+async def test_operation_without_a_token_shows_the_error(program: Program, tab: Tab) -> None:
     await choose(tab, program, "listTestClocks")
-    await expect(trial(tab)).to_contain_text("This operation needs a token.")
+    await expect(request_form(tab)).to_contain_text("This operation needs a token.")
     await send(tab)
-    await expect(trial(tab).get_by_role("region", name="Error")).to_contain_text("UNAUTHENTICATED")
-    await trial(tab).get_by_role("link", name="Sign in").click()
-    await expect(tab.page.get_by_label("E-mail")).to_be_visible()
-    tab.excused = list(tab.said)
-    assert all("401" in said for said in tab.said)
+    await expect(request_form(tab).get_by_role("region", name="Error")).to_contain_text("UNAUTHENTICATED")
+    await request_form(tab).get_by_role("link", name="Sign in").click()
+    await expect(tab.page.get_by_label("Email")).to_be_visible()
+    tab.expected_messages = list(tab.messages)
+    assert all("401" in message for message in tab.messages)
 
 
-async def test_a_code_is_gone_from_the_page_once_it_has_signed_in(program: Program, tab: Tab) -> None:
+async def test_used_code_is_cleared_and_the_token_is_masked(program: Program, tab: Tab) -> None:
     await choose(tab, program, "sendLoginCodeEmail")
-    await expect(trial(tab).get_by_text("This operation needs a token.")).to_have_count(0)
+    await expect(request_form(tab).get_by_text("This operation needs a token.")).to_have_count(0)
     address = f"guest{next(_numbers)}@example.test"
     await field(tab, "email").first.fill(address)
     await send(tab)
-    await expect(tab.status).to_contain_text("sendLoginCodeEmail answered")
+    await expect(tab.status).to_contain_text("sendLoginCodeEmail responded")
     await send(tab)
-    await expect(trial(tab).get_by_role("region", name="Error")).to_contain_text("RESEND_TOO_SOON")
+    await expect(request_form(tab).get_by_role("region", name="Error")).to_contain_text("RESEND_TOO_SOON")
     code = str(program.emails()[-1]["Subject"]).split()[0]
     await choose(tab, program, "loginByEmailVerification")
     await field(tab, "email").fill(address)
     await field(tab, "code").fill(code)
     await send(tab)
-    # Who looks over a shoulder sees no token; who asked for one can have it.
+    # The token is masked, but can be copied.
     assert (await result(tab))["token"] == "••••••"
-    await expect(trial(tab).get_by_role("button", name="Copy with the secret")).to_be_visible()
+    await expect(request_form(tab).get_by_role("button", name="Copy with secrets")).to_be_visible()
     await expect(field(tab, "code")).to_have_value("")
     await expect(field(tab, "email")).to_have_value(address)
-    assert code not in await trial(tab).inner_text()
-    tab.excused = list(tab.said)
-    assert all("429" in said for said in tab.said)
+    assert code not in await request_form(tab).inner_text()
+    tab.expected_messages = list(tab.messages)
+    assert all("429" in message for message in tab.messages)
 
 
 async def test_logout_signs_the_console_out(program: Program, browser: Browser) -> None:
-    async with signed_in(browser, program) as (tab, token):
+    async with open_signed_in_tab(browser, program) as (tab, token):
         await choose(tab, program, "logout")
-        await expect(trial(tab).get_by_text("This operation needs a token.")).to_be_hidden()
+        await expect(request_form(tab).get_by_text("This operation needs a token.")).to_be_hidden()
         await send(tab)
-        await expect(tab.status).to_have_text("You are signed out: this token was revoked.")
-        await expect(trial(tab).get_by_text("This operation needs a token.")).to_be_visible()
+        await expect(tab.status).to_have_text("The token was revoked. You are signed out.")
+        await expect(request_form(tab).get_by_text("This operation needs a token.")).to_be_visible()
         await expect(tab.page.get_by_role("button", name="Sign out")).to_have_count(0)
         assert program.call("listTestClocks", {}, token)["error"]["data"]["reason"] == "UNAUTHENTICATED"
 
 
-@pytest.mark.parametrize("way", ["by hand", "by the server"])
-async def test_what_one_person_did_is_not_left_for_the_next(program: Program, browser: Browser, way: str) -> None:
-    async with signed_in(browser, program) as (tab, token):
+@pytest.mark.parametrize("ended_by", ["user", "server"])
+async def test_session_end_clears_everything_of_the_user(program: Program, browser: Browser, ended_by: str) -> None:
+    async with open_signed_in_tab(browser, program) as (tab, token):
         page = tab.page
         await page.goto(f"{program.url}/#/clocks/new")
         await page.get_by_role("button", name="Create Salary and rent").click()
-        # The scenario has a heading of that name too.
+        # The scenario card has the same heading.
         await page.wait_for_url("**/#/clock/*")
-        assert await tab.measure("() => Object.keys(sessionStorage).toSorted()") == ["tickover", "tickover-names"]
+        assert await tab.evaluate("() => Object.keys(sessionStorage).toSorted()") == ["tickover", "tickover-names"]
         await choose(tab, program, "listTestClocks")
         await field(tab, "limit").fill("7")
         await send(tab)
-        await expect(trial(tab).get_by_role("region", name="Result")).to_contain_text("clock_")
-        if way == "by hand":
+        await expect(request_form(tab).get_by_role("region", name="Result")).to_contain_text("clock_")
+        if ended_by == "user":
             await page.get_by_role("button", name="Sign out").click()
             await expect(tab.status).to_have_text("You are signed out.")
         else:
@@ -385,74 +385,74 @@ async def test_what_one_person_did_is_not_left_for_the_next(program: Program, br
             await send(tab)
             await expect(tab.status).to_have_text("Your session has ended. Sign in again.")
         await expect(field(tab, "limit")).to_have_value("2")
-        await expect(trial(tab)).not_to_contain_text("clock_")
-        await expect(page.get_by_text("no call yet")).to_be_visible()
-        assert await tab.measure("() => [sessionStorage.length, localStorage.length]") == [0, 0]
-        tab.excused = list(tab.said)
-        assert all("401" in said for said in tab.said)
+        await expect(request_form(tab)).not_to_contain_text("clock_")
+        await expect(page.get_by_text("No requests yet")).to_be_visible()
+        assert await tab.evaluate("() => [sessionStorage.length, localStorage.length]") == [0, 0]
+        tab.expected_messages = list(tab.messages)
+        assert all("401" in message for message in tab.messages)
 
 
-# When it cannot be done now
+# Errors
 
 
-async def test_when_the_server_is_away_there_is_a_sentence_and_another_try(tmp_path: Path, tab: Tab) -> None:
+async def test_api_page_can_be_retried_when_the_server_restarts(tmp_path: Path, tab: Tab) -> None:
     with ExitStack() as stack:
         program = stack.enter_context(Program(tmp_path))
         await tab.page.goto(f"{program.url}/#/mailbox")
         await expect(tab.page.get_by_label("Filter by address")).to_be_visible()
         program.kill()
         await tab.page.goto(f"{program.url}/#/api/sendLoginCodeEmail")
-        await expect(tab.page.get_by_role("main")).to_contain_text(AWAY)
+        await expect(tab.page.get_by_role("main")).to_contain_text(UNREACHABLE)
         stack.enter_context(Program(tmp_path, TICKOVER_PORT=str(urlsplit(program.url).port)))
         await tab.page.get_by_role("button", name="Try again").click()
-        await expect(trial(tab)).to_be_visible()
-        assert {said.partition("ERR_")[0] for said in tab.said} == {"Failed to load resource: net::"}
-        tab.excused = list(tab.said)
+        await expect(request_form(tab)).to_be_visible()
+        assert {message.partition("ERR_")[0] for message in tab.messages} == {"Failed to load resource: net::"}
+        tab.expected_messages = list(tab.messages)
 
 
-async def test_a_call_that_was_lost_can_be_sent_again(tmp_path: Path, tab: Tab) -> None:
+async def test_failed_request_can_be_sent_again(tmp_path: Path, tab: Tab) -> None:
     with ExitStack() as stack:
         program = stack.enter_context(Program(tmp_path))
         await choose(tab, program, "sendLoginCodeEmail")
         program.kill()
-        await trial(tab).get_by_role("button", name="Send").focus()
+        await request_form(tab).get_by_role("button", name="Send").focus()
         await tab.page.keyboard.press("Enter")
-        await expect(tab.status).to_have_text(AWAY)
+        await expect(tab.status).to_have_text(UNREACHABLE)
         stack.enter_context(Program(tmp_path, TICKOVER_PORT=str(urlsplit(program.url).port)))
-        await expect(trial(tab).get_by_role("button", name="Send")).to_be_focused()
+        await expect(request_form(tab).get_by_role("button", name="Send")).to_be_focused()
         await tab.page.keyboard.press("Enter")
-        await expect(tab.status).to_contain_text("sendLoginCodeEmail answered")
-        assert {said.partition("ERR_")[0] for said in tab.said} == {"Failed to load resource: net::"}
-        tab.excused = list(tab.said)
+        await expect(tab.status).to_contain_text("sendLoginCodeEmail responded")
+        assert {message.partition("ERR_")[0] for message in tab.messages} == {"Failed to load resource: net::"}
+        tab.expected_messages = list(tab.messages)
 
 
-# How it looks
+# Layout
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [SMALL, LARGE], ids=["320 px", "1280 px"])
-async def test_it_can_be_read_on_every_screen(
+async def test_readable_on_every_screen(
     program: Program, browser: Browser, tmp_path: Path, scheme: str, viewport: ViewportSize
 ) -> None:
-    async with signed_in(browser, program, color_scheme=scheme, viewport=viewport) as (tab, _):
+    async with open_signed_in_tab(browser, program, color_scheme=scheme, viewport=viewport) as (tab, _):
 
-        async def look(name: str) -> None:
+        async def check_layout(name: str) -> None:
             await tab.page.screenshot(path=tmp_path / f"{name}-{scheme}-{viewport['width']}.png", full_page=True)
-            widths = await tab.measure("() => [document.documentElement.scrollWidth, innerWidth]")
+            widths = await tab.evaluate("() => [document.documentElement.scrollWidth, innerWidth]")
             assert widths[0] <= widths[1], f"{name} scrolls sideways"
 
         await tab.page.goto(f"{program.url}/#/api")
-        await expect(tab.page.get_by_role("heading", name="Calling")).to_be_visible()
-        await look("overview")
+        await expect(tab.page.get_by_role("heading", name="Calling the API")).to_be_visible()
+        await check_layout("overview")
         for method in OPERATIONS:
             await choose(tab, program, method)
-            await look(method)
+            await check_layout(method)
         await choose(tab, program, "createTestClock")
         for summary in await tab.page.locator("summary").all():
             await summary.click()
         await send(tab)
-        await expect(trial(tab).get_by_role("region", name="Result")).to_be_visible()
-        await look("answered")
-        # The list gives way to what was chosen from it where there is little room.
+        await expect(request_form(tab).get_by_role("region", name="Result")).to_be_visible()
+        await check_layout("result")
+        # A small screen hides the list.
         assert await tab.page.get_by_role("navigation", name="Operations").is_visible() == (viewport == LARGE)
         assert (await tab.page.get_by_role("link", name="‹ All operations").is_visible()) == (viewport == SMALL)

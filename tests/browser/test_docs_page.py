@@ -1,6 +1,4 @@
-"""The page at /docs in a real browser before the real program: quiet, readable on every screen, and easy to find one's
-way in.
-"""
+"""The reference at /docs."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,25 +12,25 @@ from tests.support.program import Program
 from tickover.api.errors import Reason
 from tickover.server.operations import OPERATIONS
 
-# The browser is shared by all tests of a process, so they share its loop.
+# All tests of a process share the browser and its event loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-# Every colour of text that there is, each with the background that it stands on, and where.
+# Every text colour with its background and an example element.
 _COLOURS = """() => {
   const found = new Map();
   for (const element of document.querySelectorAll("body *")) {
     const texts = [...element.childNodes].filter((node) => node.nodeType === 3 && node.textContent.trim());
     if (texts.length === 0) continue;
-    let behind = element;
-    while (getComputedStyle(behind).backgroundColor === "rgba(0, 0, 0, 0)") behind = behind.parentElement;
-    const pair = [getComputedStyle(element).color, getComputedStyle(behind).backgroundColor];
+    let background = element;
+    while (getComputedStyle(background).backgroundColor === "rgba(0, 0, 0, 0)") background = background.parentElement;
+    const pair = [getComputedStyle(element).color, getComputedStyle(background).backgroundColor];
     found.set(pair.join(), [...pair, element.tagName]);
   }
   return [...found.values()];
 }"""
 
-# Every box that what is in it does not fit into.
-_SPILLING = """() => [...document.querySelectorAll("section, p, pre, dl, dd, table, h2, h3")]
+# Every element with overflowing content.
+_OVERFLOWING = """() => [...document.querySelectorAll("section, p, pre, dl, dd, table, h2, h3")]
   .filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.outerHTML.slice(0, 80))"""
 
 
@@ -44,71 +42,71 @@ def program(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [SMALL, LARGE], ids=["320 px", "1280 px"])
-async def test_it_can_be_read_on_every_screen(
+async def test_readable_on_every_screen(
     program: Program, browser: Browser, tmp_path: Path, scheme: str, viewport: ViewportSize
 ) -> None:
     async with open_tab(browser, color_scheme=scheme, viewport=viewport) as tab:
         await tab.page.goto(f"{program.url}/docs")
         await tab.page.screenshot(path=tmp_path / f"docs-{scheme}-{viewport['width']}.png")
-        widths = await tab.measure("() => [document.documentElement.scrollWidth, innerWidth]")
-        assert widths[0] <= widths[1], "it scrolls sideways"
+        widths = await tab.evaluate("() => [document.documentElement.scrollWidth, innerWidth]")
+        assert widths[0] <= widths[1], "the page scrolls horizontally"
         assert (brightness(await colour(tab, ".card", "backgroundColor")) > 0.5) == (scheme == "light")
-        colours = await tab.measure(_COLOURS)
+        colours = await tab.evaluate(_COLOURS)
         assert len(colours) >= 5
         assert [found for found in colours if contrast(found[0], found[1]) < 4.5] == []
-        assert await tab.measure(_SPILLING) == []
+        assert await tab.evaluate(_OVERFLOWING) == []
 
 
-async def test_every_entry_of_the_contents_leads_to_its_heading(program: Program, tab: Tab) -> None:
+async def test_contents_links_lead_to_headings(program: Program, tab: Tab) -> None:
     await tab.page.goto(f"{program.url}/docs")
     for name in ["calling", *OPERATIONS, "reasons"]:
         await tab.page.locator(f'nav a[href="#{name}"]').click()
         assert tab.page.url == f"{program.url}/docs#{name}"
         heading = tab.page.locator(f'[id="{name}"]')
         await expect(heading).to_be_in_viewport(ratio=1)
-        assert await tab.measure(f"() => document.getElementById('{name}').tagName") == "H2"
+        assert await tab.evaluate(f"() => document.getElementById('{name}').tagName") == "H2"
 
 
-async def test_every_reason_leads_to_its_words(program: Program, tab: Tab) -> None:
+async def test_reason_links_lead_to_their_descriptions(program: Program, tab: Tab) -> None:
     await tab.page.goto(f"{program.url}/docs")
     for reason in Reason:
         await tab.page.locator(f'table a[href="#{reason}"]').click()
         await expect(tab.page.locator(f"h3#{reason}")).to_be_in_viewport(ratio=1)
 
 
-async def test_the_keyboard_skips_the_contents(program: Program, tab: Tab) -> None:
+async def test_keyboard_can_skip_the_contents(program: Program, tab: Tab) -> None:
     await tab.page.goto(f"{program.url}/docs")
     await tab.page.keyboard.press("Tab")
-    skip = tab.page.get_by_role("link", name="Skip the contents")
+    skip = tab.page.get_by_role("link", name="Skip to content")
     await expect(skip).to_be_focused()
     box = await skip.bounding_box()
     assert box is not None
-    assert min(box["width"], box["height"]) >= 20, "who gets there by keyboard has to see it"
+    assert min(box["width"], box["height"]) >= 20, "the focused link must be visible"
     await tab.page.keyboard.press("Enter")
     await tab.page.keyboard.press("Tab")
-    assert await tab.measure("() => document.activeElement.closest('main') !== null")
+    assert await tab.evaluate("() => document.activeElement.closest('main') !== null")
 
 
-async def test_fingers_can_hit_the_contents(program: Program, browser: Browser) -> None:
+async def test_contents_links_are_large_enough_to_tap(program: Program, browser: Browser) -> None:
     async with open_tab(browser, viewport=SMALL) as tab:
         await tab.page.goto(f"{program.url}/docs")
-        heights = await tab.measure("() => [...document.querySelectorAll('nav a')].map((a) => a.offsetHeight)")
+        heights = await tab.evaluate("() => [...document.querySelectorAll('nav a')].map((a) => a.offsetHeight)")
         assert len(heights) == len(OPERATIONS) + 2
         assert min(heights) >= 24
 
 
-async def test_it_needs_no_javascript_and_asks_for_nothing_but_its_style(program: Program, browser: Browser) -> None:
+async def test_page_loads_only_its_stylesheets_and_needs_no_javascript(program: Program, browser: Browser) -> None:
     async with open_tab(browser, java_script_enabled=False) as tab:
         await tab.page.goto(f"{program.url}/docs#reasons")
-        await expect(tab.page.get_by_role("heading", name="Reasons", exact=True)).to_be_in_viewport()
-        asked = {request.url.partition("#")[0].removeprefix(program.url) for request in tab.requests}
-        assert asked - {"data:,"} == {"/docs", "/assets/css/base.css", "/assets/css/docs.css"}
+        await expect(tab.page.get_by_role("heading", name="Error reasons", exact=True)).to_be_in_viewport()
+        requested = {request.url.partition("#")[0].removeprefix(program.url) for request in tab.requests}
+        assert requested - {"data:,"} == {"/docs", "/assets/css/base.css", "/assets/css/docs.css"}
 
 
-async def test_it_says_where_this_very_server_is(program: Program, tab: Tab) -> None:
+async def test_examples_use_the_url_of_this_server(program: Program, tab: Tab) -> None:
     await tab.page.goto(f"{program.url}/docs")
     await expect(tab.page.locator("pre").first).to_contain_text(f"curl -sS {program.url}/rpc")
     await tab.page.get_by_role("link", name="openrpc.json").click()
     assert tab.page.url == f"{program.url}/openrpc.json"
-    # The browser asks for an icon some time after the document, and writes to the console if there is none.
-    assert await tab.measure("async () => (await fetch('/favicon.ico')).status") == 200
+    # The browser requests an icon after the document and logs an error if there is none.
+    assert await tab.evaluate("async () => (await fetch('/favicon.ico')).status") == 200

@@ -1,4 +1,4 @@
-"""The page that a login link opens, in a real browser before the real program (decision 33)."""
+"""The page that a login link opens."""
 
 import json
 import re
@@ -17,14 +17,14 @@ from playwright.async_api import Browser, Locator, ViewportSize, expect
 from tests.browser.tabs import Tab, open_tab
 from tests.support.program import Program, link_params
 
-# The browser is shared by all tests of a process, so they share its loop.
+# All tests of a process share the browser and its event loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-READY = "Press the button. The link works once."
-REFUSED = "This link was used already, is too old, or was not opened whole. Ask for a new one."
-NO_LINK = "This page needs a login link. Open the one in your letter, whole."
+READY = "Press the button to sign in. The link works once."
+INVALID_LINK = "This link is invalid, expired or already used. Request a new one."
+NO_LINK = "This page needs a complete login link. Open the link in your email."
 UNREACHABLE = "The server cannot be reached. Try again."
-KEEPS_NOTHING = "Your browser does not let this page keep you signed in. Allow it to store data, then press again."
+STORAGE_BLOCKED = "Your browser does not allow this page to store data. Allow it, then press the button again."
 
 _numbers = count(1)
 
@@ -36,18 +36,18 @@ def program(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 def new_link(program: Program) -> str:
-    """A login link for someone new."""
+    """Return a login link for a new user."""
     params = link_params(f"guest{next(_numbers)}@example.test")
     link: str = program.result("sendLoginCodeEmail", params)["loginUrl"]
     return link
 
 
-def secret_of(link: str) -> str:
+def token_in(link: str) -> str:
     return link.partition("#token=")[2]
 
 
-def rows(program: Program) -> dict[str, list[Any]]:
-    """All that the database holds."""
+def database_rows(program: Program) -> dict[str, list[Any]]:
+    """Return all rows of the database."""
     database = apsw.Connection(str(program.data / "tickover.db"), flags=apsw.SQLITE_OPEN_READONLY)
     try:
         names = [name for (name,) in database.execute("select name from sqlite_master where type = 'table'")]
@@ -56,63 +56,65 @@ def rows(program: Program) -> dict[str, list[Any]]:
         database.close()
 
 
-def way_on(tab: Tab) -> Locator:
-    return tab.page.get_by_role("link", name="Ask for a new link")
+def new_link_offer(tab: Tab) -> Locator:
+    return tab.page.get_by_role("link", name="Request a new link")
 
 
-async def is_refused(tab: Tab) -> None:
-    await expect(tab.status).to_have_text(REFUSED)
+async def expect_rejected(tab: Tab) -> None:
+    await expect(tab.status).to_have_text(INVALID_LINK)
     await expect(tab.sign_in).to_be_hidden()
     await expect(tab.page.get_by_role("checkbox")).to_be_hidden()
-    await expect(way_on(tab)).to_be_focused()
-    assert await kept(tab) == {}
+    await expect(new_link_offer(tab)).to_be_focused()
+    assert await stored_sessions(tab) == {}
 
 
-async def kept(tab: Tab) -> dict[str, Any]:
-    """What the browser keeps of a session: for this tab, and on this device."""
-    found = await tab.measure("() => [sessionStorage, localStorage].map((kept) => kept.getItem('tickover'))")
+async def stored_sessions(tab: Tab) -> dict[str, Any]:
+    """Return the sessions in the storage of the tab and the device."""
+    found = await tab.evaluate(
+        "() => [sessionStorage, localStorage].map((stored_sessions) => stored_sessions.getItem('tickover'))"
+    )
     return {name: json.loads(text) for name, text in zip(("tab", "device"), found, strict=True) if text}
 
 
-async def is_signed_in(tab: Tab, program: Program, where: str = "tab") -> str:
-    """The token with which the console has gone on."""
+async def expect_signed_in(tab: Tab, program: Program, storage: str = "tab") -> str:
+    """Expect the console with a session and return its token."""
     await expect(tab.page).to_have_url(re.compile(rf"^{re.escape(program.url)}/(#/)?$"))
-    sessions = await kept(tab)
-    assert list(sessions) == [where]
-    session = sessions[where]
+    sessions = await stored_sessions(tab)
+    assert list(sessions) == [storage]
+    session = sessions[storage]
     assert re.fullmatch(r"user_[0-9a-f-]{36}", session["userId"])
     assert list(session) == ["token", "email", "userId"]
     token: str = session["token"]
     return token
 
 
-# Signing in
+# Sign-in
 
 
-async def test_the_button_signs_in_and_the_console_opens(program: Program, tab: Tab) -> None:
+async def test_button_signs_in_and_opens_the_console(program: Program, tab: Tab) -> None:
     await tab.page.goto(new_link(program))
     await expect(tab.status).to_have_text(READY)
-    await expect(way_on(tab)).to_be_hidden()
+    await expect(new_link_offer(tab)).to_be_hidden()
     await tab.sign_in.click()
-    token = await is_signed_in(tab, program)
+    token = await expect_signed_in(tab, program)
     await expect(tab.page.get_by_role("button", name="Sign out")).to_be_visible()
     assert program.result("createTestClock", {}, token)["clock"]["status"] == "READY"
 
 
-async def test_who_stays_signed_in_is_known_in_another_tab(program: Program, tab: Tab) -> None:
+async def test_stay_signed_in_applies_to_another_tab(program: Program, tab: Tab) -> None:
     await tab.page.goto(new_link(program))
     await tab.page.get_by_label("Stay signed in").check()
     await tab.sign_in.click()
-    await is_signed_in(tab, program, "device")
+    await expect_signed_in(tab, program, "device")
     other = await tab.page.context.new_page()
     await other.goto(program.url)
     await expect(other.get_by_role("button", name="Sign out")).to_be_visible()
 
 
-async def test_who_does_not_stay_is_not_known_in_another_tab(program: Program, tab: Tab) -> None:
+async def test_session_without_stay_does_not_apply_to_another_tab(program: Program, tab: Tab) -> None:
     await tab.page.goto(new_link(program))
     await tab.sign_in.click()
-    await is_signed_in(tab, program)
+    await expect_signed_in(tab, program)
     other = await tab.page.context.new_page()
     await other.goto(program.url)
     await expect(other.get_by_role("heading", name="Sign in")).to_be_visible()
@@ -120,43 +122,43 @@ async def test_who_does_not_stay_is_not_known_in_another_tab(program: Program, t
 
 
 @pytest.mark.parametrize("session", ['{"token":"tko_ended","email":"x","userId":"y"}', "damaged", "null", "[]"])
-async def test_a_session_that_was_there_before_is_in_nobodys_way(program: Program, tab: Tab, session: str) -> None:
+async def test_existing_session_is_replaced(program: Program, tab: Tab, session: str) -> None:
     await tab.page.goto(f"{program.url}/login")
     await tab.page.evaluate("(text) => sessionStorage.setItem('tickover', text)", session)
     await tab.page.goto(new_link(program))
     await tab.sign_in.click()
-    token = await is_signed_in(tab, program)
+    token = await expect_signed_in(tab, program)
     assert token != "tko_ended"
 
 
-async def test_nothing_secret_is_in_an_address(program: Program, tab: Tab) -> None:
+async def test_secrets_never_appear_in_urls(program: Program, tab: Tab) -> None:
     link = new_link(program)
     await tab.page.goto(link)
     await expect(tab.status).to_have_text(READY)
-    assert tab.page.url == f"{program.url}/login", "it leaves the address bar at once"
+    assert tab.page.url == f"{program.url}/login", "the token leaves the address bar"
     await tab.sign_in.click()
-    token = await is_signed_in(tab, program)
-    asked = [request.url.partition("#")[0] for request in tab.requests]
-    told = [await request.all_headers() for request in tab.requests]
-    words = asked + [word for headers in told for name, word in headers.items() if name != "authorization"]
-    assert [word for word in words if secret_of(link) in word or token in word] == []
-    assert [headers["referer"] for headers in told if "referer" in headers] == []
-    # Nor is the link one step back.
-    assert await tab.measure("() => history.length") <= 2
+    token = await expect_signed_in(tab, program)
+    urls = [request.url.partition("#")[0] for request in tab.requests]
+    headers_sent = [await request.all_headers() for request in tab.requests]
+    texts = urls + [value for headers in headers_sent for name, value in headers.items() if name != "authorization"]
+    assert [text for text in texts if token_in(link) in text or token in text] == []
+    assert [headers["referer"] for headers in headers_sent if "referer" in headers] == []
+    # The history does not contain the link.
+    assert await tab.evaluate("() => history.length") <= 2
     await tab.page.go_back()
     assert tab.page.url == "about:blank"
 
 
-async def test_an_impatient_double_click_signs_in_once(program: Program, tab: Tab) -> None:
+async def test_double_click_signs_in_once(program: Program, tab: Tab) -> None:
     await tab.page.goto(new_link(program))
     await tab.sign_in.dblclick()
-    await is_signed_in(tab, program)
+    await expect_signed_in(tab, program)
     assert [request.post_data or "" for request in tab.calls if "loginByEmailLink" in (request.post_data or "")][
         1:
     ] == []
 
 
-async def test_the_keyboard_is_enough(program: Program, tab: Tab) -> None:
+async def test_works_with_the_keyboard_alone(program: Program, tab: Tab) -> None:
     await tab.page.goto(new_link(program))
     await expect(tab.sign_in).to_be_focused()
     await tab.page.keyboard.press("Shift+Tab")
@@ -164,28 +166,28 @@ async def test_the_keyboard_is_enough(program: Program, tab: Tab) -> None:
     await tab.page.keyboard.press("Space")
     await tab.page.keyboard.press("Tab")
     await tab.page.keyboard.press("Enter")
-    await is_signed_in(tab, program, "device")
+    await expect_signed_in(tab, program, "device")
 
 
-async def test_where_nothing_can_be_kept_the_link_is_not_spent(program: Program, tab: Tab) -> None:
+async def test_blocked_storage_does_not_use_up_the_link(program: Program, tab: Tab) -> None:
     await tab.page.add_init_script("""
-      const refuse = () => { throw new DOMException("no", "SecurityError"); };
-      for (const name of ["sessionStorage", "localStorage"]) Object.defineProperty(window, name, { get: refuse });
+      const block = () => { throw new DOMException("no", "SecurityError"); };
+      for (const name of ["sessionStorage", "localStorage"]) Object.defineProperty(window, name, { get: block });
     """)
     link = new_link(program)
     await tab.page.goto(link)
     await tab.sign_in.click()
-    await expect(tab.status).to_have_text(KEEPS_NOTHING)
+    await expect(tab.status).to_have_text(STORAGE_BLOCKED)
     assert tab.calls == []
     await expect(tab.sign_in).to_be_enabled()
 
 
-# Opening is harmless
+# Opening a link
 
 
-async def test_opening_a_link_any_number_of_times_changes_nothing(program: Program, browser: Browser) -> None:
+async def test_opening_a_link_does_not_redeem_it(program: Program, browser: Browser) -> None:
     link = new_link(program)
-    before = rows(program)
+    before = database_rows(program)
     for _ in range(2):
         async with open_tab(browser) as tab:
             await tab.page.goto(link)
@@ -193,53 +195,53 @@ async def test_opening_a_link_any_number_of_times_changes_nothing(program: Progr
             await tab.page.reload()
             await expect(tab.status).to_have_text(READY)
             assert tab.calls == []
-    for path in ("/login", f"/login?token={secret_of(link)}"):
+    for path in ("/login", f"/login?token={token_in(link)}"):
         assert {program.request(method, path).status for method in ("GET", "HEAD")} == {200}
-    assert rows(program) == before
+    assert database_rows(program) == before
     async with open_tab(browser) as tab:
         await tab.page.goto(link)
         await tab.sign_in.click()
-        await is_signed_in(tab, program)
-    assert rows(program) != before
+        await expect_signed_in(tab, program)
+    assert database_rows(program) != before
 
 
-async def test_without_a_link_there_is_nothing_to_press(program: Program, tab: Tab, subtests: pytest.Subtests) -> None:
+async def test_page_without_a_link_has_no_button(program: Program, tab: Tab, subtests: pytest.Subtests) -> None:
     for path in ("/login", "/login#", "/login#token=", "/login#other=1", "/login?token=abc"):
         with subtests.test(path):
             await tab.page.goto("about:blank")
             await tab.page.goto(program.url + path)
             await expect(tab.status).to_have_text(NO_LINK)
             await expect(tab.sign_in).to_be_hidden()
-            await expect(way_on(tab)).to_be_visible()
+            await expect(new_link_offer(tab)).to_be_visible()
     assert tab.calls == []
-    await way_on(tab).click()
-    await expect(tab.page.get_by_label("E-mail")).to_be_visible()
+    await new_link_offer(tab).click()
+    await expect(tab.page.get_by_label("Email")).to_be_visible()
 
 
-async def test_without_javascript_the_page_says_what_it_needs(program: Program, browser: Browser) -> None:
+async def test_page_without_javascript_says_so(program: Program, browser: Browser) -> None:
     async with open_tab(browser, java_script_enabled=False) as tab:
         await tab.page.goto(new_link(program))
         await expect(tab.status).to_have_text("This page needs JavaScript.")
         await expect(tab.sign_in).to_be_hidden()
 
 
-# Links that no longer work
+# Invalid links
 
 
-async def test_a_second_use_is_refused_in_a_plain_sentence(program: Program, browser: Browser) -> None:
+async def test_a_second_use_expect_rejected_in_a_plain_sentence(program: Program, browser: Browser) -> None:
     link = new_link(program)
     async with open_tab(browser) as first, open_tab(browser) as second:
         for tab in (first, second):
             await tab.page.goto(link)
         await first.sign_in.click()
-        await is_signed_in(first, program)
+        await expect_signed_in(first, program)
         await second.sign_in.click()
-        await is_refused(second)
+        await expect_rejected(second)
 
 
-async def test_a_link_that_is_too_old_is_refused_in_a_plain_sentence(tmp_path: Path, tab: Tab) -> None:
+async def test_a_link_that_is_too_old_expect_rejected_in_a_plain_sentence(tmp_path: Path, tab: Tab) -> None:
     with Program(tmp_path) as program:
-        secret = secret_of(new_link(program))
+        secret = token_in(new_link(program))
         program.stop()
         database = apsw.Connection(str(program.data / "tickover.db"))
         database.execute("update login_sends set expires_at = sent_at where email <> ''")
@@ -249,88 +251,90 @@ async def test_a_link_that_is_too_old_is_refused_in_a_plain_sentence(tmp_path: P
         await tab.page.goto(f"{program.url}/login#token={secret}")
         await expect(tab.status).to_have_text(READY)
         await tab.sign_in.click()
-        await is_refused(tab)
+        await expect_rejected(tab)
 
 
-async def test_a_new_link_works_in_the_tab_of_the_old_one(program: Program, tab: Tab) -> None:
+async def test_new_link_works_in_the_same_tab(program: Program, tab: Tab) -> None:
     await tab.page.goto(f"{program.url}/login#token=old")
     await tab.sign_in.click()
-    await is_refused(tab)
+    await expect_rejected(tab)
     await tab.page.goto(new_link(program))
     await expect(tab.status).to_have_text(READY)
     await tab.sign_in.click()
-    await is_signed_in(tab, program)
+    await expect_signed_in(tab, program)
 
 
-async def test_a_refused_link_is_forgotten(program: Program, tab: Tab) -> None:
+async def test_rejected_link_is_removed_from_the_history(program: Program, tab: Tab) -> None:
     await tab.page.goto(f"{program.url}/login#token=old")
     await tab.sign_in.click()
-    await is_refused(tab)
+    await expect_rejected(tab)
     await tab.page.reload()
     await expect(tab.status).to_have_text(NO_LINK)
 
 
-NAUGHTY = {
+HOSTILE_TEXTS = {
     "markup": "<img src=x onerror=alert(1)>",
     "markup in percent signs": "%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E",
     "a script": "\"'></p><script>alert(1)</script>",
-    "an address that runs": "javascript:alert(1)",
+    "a javascript URL": "javascript:alert(1)",
     "templates": "${alert(1)}{{alert(1)}}",
-    "two of them": "__proto__&token=other",
+    "two tokens": "__proto__&token=other",
     "a null character": "%00",
-    "bytes that are no text": "%ED%A0%80%FF",
+    "invalid UTF-8": "%ED%A0%80%FF",
     "a long one": "a" * 20_000,
 }
 
 
-async def test_whatever_is_in_the_fragment_stays_text(program: Program, tab: Tab, subtests: pytest.Subtests) -> None:
+async def test_hostile_fragments_stay_text(program: Program, tab: Tab, subtests: pytest.Subtests) -> None:
     count_elements = "() => document.querySelectorAll('*').length"
     await tab.page.goto(f"{program.url}/login")
-    elements = await tab.measure(count_elements)
-    for name, written in NAUGHTY.items():
+    elements = await tab.evaluate(count_elements)
+    for name, fragment in HOSTILE_TEXTS.items():
         with subtests.test(name):
             await tab.page.goto("about:blank")
-            await tab.page.goto(f"{program.url}/login#token={written}")
+            await tab.page.goto(f"{program.url}/login#token={fragment}")
             await tab.sign_in.click()
-            await is_refused(tab)
-            assert await tab.measure(count_elements) == elements
+            await expect_rejected(tab)
+            assert await tab.evaluate(count_elements) == elements
 
 
-# When it cannot be done now
+# Errors
 
 
-async def test_when_the_server_is_away_the_page_says_so_and_the_next_try_works(tmp_path: Path, tab: Tab) -> None:
+async def test_sign_in_can_be_retried_when_the_server_restarts(tmp_path: Path, tab: Tab) -> None:
     with ExitStack() as stack:
         program = stack.enter_context(Program(tmp_path))
         await tab.page.goto(new_link(program))
         await expect(tab.sign_in).to_be_focused()
         program.process.send_signal(signal.SIGSTOP)
         await tab.page.keyboard.press("Enter")
-        await expect(tab.status).to_have_text("Signing in …")
+        await expect(tab.status).to_have_text("Signing in…")
         await expect(tab.sign_in).to_be_disabled()
         program.kill()
         await expect(tab.status).to_have_text(UNREACHABLE)
-        # Which of its network errors Chromium names depends on how far the request had got.
-        assert [said.partition("ERR_")[0] for said in tab.said] == ["Failed to load resource: net::"]
-        tab.excused = list(tab.said)
+        # The network error depends on the progress of the request.
+        assert [message.partition("ERR_")[0] for message in tab.messages] == ["Failed to load resource: net::"]
+        tab.expected_messages = list(tab.messages)
         stack.enter_context(Program(tmp_path, TICKOVER_PORT=str(urlsplit(program.url).port)))
         await expect(tab.sign_in).to_be_focused()
         await tab.page.keyboard.press("Enter")
-        await is_signed_in(tab, program)
+        await expect_signed_in(tab, program)
 
 
-async def test_when_there_were_too_many_calls_the_servers_own_sentence_is_shown(tmp_path: Path, tab: Tab) -> None:
+async def test_rate_limit_message_of_the_server_is_shown(tmp_path: Path, tab: Tab) -> None:
     with Program(tmp_path, TICKOVER_CLIENT_BURST="1", TICKOVER_CLIENT_REFILL="0.001") as program:
         await tab.page.goto(new_link(program))
         await tab.sign_in.click()
         sentence = re.compile(r"^Too many calls from your IP address\. Try again in [0-9]+ s\.$")
         await expect(tab.status).to_have_text(sentence)
         await expect(tab.sign_in).to_be_enabled()
-        assert await kept(tab) == {}
-        tab.excused = ["Failed to load resource: the server responded with a status of 429 (Too Many Requests)"]
+        assert await stored_sessions(tab) == {}
+        tab.expected_messages = [
+            "Failed to load resource: the server responded with a status of 429 (Too Many Requests)"
+        ]
 
 
-# How it looks
+# Layout
 
 
 SMALL: ViewportSize = {"width": 320, "height": 568}
@@ -338,37 +342,37 @@ LARGE: ViewportSize = {"width": 1280, "height": 800}
 
 
 def brightness(colour: str) -> float:
-    """The relative luminance of a colour, as WCAG counts it."""
+    """Return the relative luminance of a colour by WCAG."""
     parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(one: str, other: str) -> float:
-    darker, lighter = sorted([brightness(one), brightness(other)])
+def contrast(first: str, second: str) -> float:
+    darker, lighter = sorted([brightness(first), brightness(second)])
     return (lighter + 0.05) / (darker + 0.05)
 
 
 async def colour(tab: Tab, selector: str, kind: str = "color") -> str:
-    found: str = await tab.measure(f"() => getComputedStyle(document.querySelector('{selector}')).{kind}")
+    found: str = await tab.evaluate(f"() => getComputedStyle(document.querySelector('{selector}')).{kind}")
     return found
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [SMALL, LARGE], ids=["320 px", "1280 px"])
-async def test_it_can_be_read_on_every_screen(
+async def test_readable_on_every_screen(
     program: Program, browser: Browser, tmp_path: Path, scheme: str, viewport: ViewportSize
 ) -> None:
     async with open_tab(browser, color_scheme=scheme, viewport=viewport) as tab:
 
-        async def look(name: str) -> None:
+        async def check_layout(name: str) -> None:
             await tab.page.screenshot(path=tmp_path / f"{name}-{scheme}-{viewport['width']}.png")
-            widths = await tab.measure("() => [document.documentElement.scrollWidth, innerWidth]")
-            assert widths[0] <= widths[1], f"{name} scrolls sideways"
+            widths = await tab.evaluate("() => [document.documentElement.scrollWidth, innerWidth]")
+            assert widths[0] <= widths[1], f"{name} scrolls horizontally"
 
         await tab.page.goto(new_link(program))
         await expect(tab.status).to_have_text(READY)
-        await look("opened")
+        await check_layout("opened")
         assert contrast(await colour(tab, "#sign-in"), await colour(tab, "#sign-in", "backgroundColor")) >= 4.5
         card = await colour(tab, ".card", "backgroundColor")
         assert (brightness(card) > 0.5) == (scheme == "light")
@@ -376,6 +380,6 @@ async def test_it_can_be_read_on_every_screen(
             assert contrast(await colour(tab, selector), card) >= 4.5, selector
         await tab.page.goto(f"{program.url}/login#token=old")
         await tab.sign_in.click()
-        await is_refused(tab)
-        await look("refused")
-        assert contrast(await colour(tab, "#way-on"), card) >= 4.5
+        await expect_rejected(tab)
+        await check_layout("rejected")
+        assert contrast(await colour(tab, "#new-link"), card) >= 4.5

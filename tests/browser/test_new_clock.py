@@ -1,6 +1,4 @@
-"""What is written for a new clock, in a real browser before the real program: amounts as locales write them, JSON that
-a form cannot keep, and clocks that take their time.
-"""
+"""The page for a new clock: amounts in local formats, the JSON editor and slow creation."""
 
 import asyncio
 import json
@@ -9,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.async_api import Browser, Route, expect
 
-from tests.browser.consoles import open_console
+from tests.browser.console import open_console
 from tests.browser.tabs import open_tab
 from tests.support.program import Program
 
-# The browser is shared by all tests of a process, so they share its loop.
+# All tests of a process share the browser and its event loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
@@ -44,22 +42,24 @@ AMOUNTS: dict[str, dict[str, float | None]] = {
 
 
 @pytest.mark.parametrize("locale", AMOUNTS)
-async def test_an_amount_is_read_as_its_reader_writes_it(browser: Browser, program: Program, locale: str) -> None:
+async def test_amounts_are_parsed_in_the_format_of_the_locale(browser: Browser, program: Program, locale: str) -> None:
     cases = AMOUNTS[locale]
     async with open_tab(browser, locale=locale) as tab:
         await tab.page.goto(program.url)
         read = await tab.page.evaluate(
             """async (texts) => {
-              const { readAmount } = await import("/assets/js/amount-input.js");
-              return texts.map((text) => readAmount(text));
+              const { parseAmount } = await import("/assets/js/amount-input.js");
+              return texts.map((text) => parseAmount(text));
             }""",
             list(cases),
         )
-    # What cannot be read is given back as it is.
-    assert dict(zip(cases, read, strict=True)) == {text: text if is_ is None else is_ for text, is_ in cases.items()}
+    # Invalid text is returned unchanged.
+    assert dict(zip(cases, read, strict=True)) == {
+        text: text if value is None else value for text, value in cases.items()
+    }
 
 
-async def test_what_is_no_amount_is_not_sent(browser: Browser, program: Program) -> None:
+async def test_invalid_amount_is_not_sent(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         page = console.page
         await console.open("#/clocks/new")
@@ -67,9 +67,9 @@ async def test_what_is_no_amount_is_not_sent(browser: Browser, program: Program)
         await console.button("Add a transaction").click()
         await page.get_by_label("Amount").fill("0x10")
         await console.button("Create clock").click()
-        await expect(console.trouble).to_contain_text("Nothing was sent. Look at the marked fields.")
+        await expect(console.alert).to_contain_text("Nothing was sent. Check the marked fields.")
         await expect(page.get_by_label("Amount")).to_be_focused()
-        await expect(page.get_by_text("must be a number, such as 1,234.5")).to_be_visible()
+        await expect(page.get_by_text("must be a number, for example 1,234.5")).to_be_visible()
         assert "createTestClock" not in console.tab.methods
         await page.get_by_label("Amount").fill("2,800")
         await page.get_by_role("tab", name="JSON").click()
@@ -91,23 +91,25 @@ COFFEE = {"name": "Coffee", "amount": 2.805, "currency": "EUR", "type": "EXPENSE
         json.dumps({"transactions": [COFFEE | {"note": "black"}]}),
     ],
 )
-async def test_json_that_the_form_cannot_keep_stays_as_it_is(browser: Browser, program: Program, text: str) -> None:
+async def test_json_that_the_form_cannot_show_stays_unchanged(browser: Browser, program: Program, text: str) -> None:
     async with open_console(browser, program) as console:
         page = console.page
         await console.open("#/clocks/new")
         await page.get_by_role("tab", name="JSON").click()
         await page.get_by_label("Parameters").fill(text)
         await page.get_by_role("tab", name="Form").click()
-        await expect(console.trouble).to_contain_text("The form")
+        await expect(console.alert).to_contain_text("The form")
         await expect(page.get_by_label("Parameters")).to_have_value(text)
         await page.get_by_role("tab", name="Scenarios").click()
         await page.get_by_role("tab", name="Form").click()
-        await expect(console.trouble).to_contain_text("The form")
+        await expect(console.alert).to_contain_text("The form")
         await expect(page.get_by_label("Parameters")).to_have_value(text)
 
 
 @pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
-async def test_json_that_the_form_keeps_is_the_same_afterwards(browser: Browser, program: Program, locale: str) -> None:
+async def test_json_that_the_form_can_show_is_unchanged_after_a_visit(
+    browser: Browser, program: Program, locale: str
+) -> None:
     text = json.dumps({"frozenTime": "2027-01-01T00:00:00+01:00", "goals": [], "transactions": [COFFEE]})
     async with open_console(browser, program, locale=locale) as console:
         page = console.page
@@ -115,7 +117,7 @@ async def test_json_that_the_form_keeps_is_the_same_afterwards(browser: Browser,
         await page.get_by_role("tab", name="JSON").click()
         await page.get_by_label("Parameters").fill(text)
         await page.get_by_role("tab", name="Form").click()
-        await expect(page.get_by_label("Starts at (UTC)")).to_have_value("2026-12-31T23:00")
+        await expect(page.get_by_label("Start (UTC)")).to_have_value("2026-12-31T23:00")
         await expect(page.get_by_label("Amount")).to_have_value("2.805" if locale == "en-GB" else "2,805")
         await page.get_by_role("tab", name="JSON").click()
         await expect(page.get_by_label("Parameters")).to_have_value(text)
@@ -126,9 +128,7 @@ async def test_json_that_the_form_keeps_is_the_same_afterwards(browser: Browser,
         assert written == {"frozenTime": "2026-12-31T23:00:00Z", "transactions": [COFFEE | {"name": "Tea"}]}
 
 
-async def test_while_a_clock_is_made_another_waits_and_nobody_is_taken_along(
-    browser: Browser, program: Program
-) -> None:
+async def test_slow_creation_blocks_a_second_one_and_does_not_navigate_away(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         page = console.page
         held: asyncio.Future[Route] = asyncio.get_running_loop().create_future()
@@ -144,9 +144,9 @@ async def test_while_a_clock_is_made_another_waits_and_nobody_is_taken_along(
         await console.button("Create Salary and rent").click()
         route = await held
         await console.button("Create Student").click()
-        await expect(console.said).to_have_text("Another clock is being created. Wait for it, then press again.")
+        await expect(console.notification).to_have_text("Another clock is being created. Try again when it is ready.")
         await page.get_by_role("link", name="Mailbox").click()
         await expect(console.heading("Mailbox")).to_be_visible()
         await route.continue_()
-        await expect(console.said).to_have_text("Salary and rent was created, and is among your clocks.")
+        await expect(console.notification).to_have_text("Salary and rent was created. It is in your clocks.")
         assert page.url.endswith("#/mailbox")

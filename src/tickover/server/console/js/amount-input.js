@@ -2,27 +2,28 @@
 
 import { locale } from "./format.js";
 
-export const format = new Intl.NumberFormat(locale, { useGrouping: "always", numberingSystem: "latn" });
-// Blanks and apostrophes have many shapes, and keyboards one of each.
-const usual = (text) => text.trim().replace(/\s/g, " ").replace(/’/g, "'");
+export const amountFormat = new Intl.NumberFormat(locale, { useGrouping: "always", numberingSystem: "latn" });
+// Locales use several kinds of spaces and apostrophes. Keyboards have one of each.
+const normalizeSeparators = (text) => text.trim().replace(/\s/g, " ").replace(/’/g, "'");
 
-/** How a locale separates groups and fraction. */
-const marksOf = (format) =>
-  Object.fromEntries(format.formatToParts(1234567.8).map(({ type, value }) => [type, usual(value) || " "]));
-const MARKS = marksOf(format);
+/** The separators of groups and decimals. */
+const SEPARATORS = Object.fromEntries(
+  amountFormat.formatToParts(1234567.8).map(({ type, value }) => [type, normalizeSeparators(value) || " "]),
+);
 
-/**
- * The number that a person has written as their locale does, or with a point; what may mean two numbers, or none, is given
- * back as it is.
- */
-export function readAmount(text, { group = ",", decimal = "." } = MARKS) {
-  const written = usual(text);
-  const number = (whole) => (Number.isFinite(Number(whole)) ? Number(whole) : text);
-  if (new RegExp(`^-?[1-9]\\d{0,2}(\\${group}\\d{3})+(\\${decimal}\\d+)?$`).test(written))
-    return number(written.replaceAll(group, "").replace(decimal, "."));
-  if (new RegExp(`^-?\\d+(\\${decimal}\\d+)?(e-\\d+)?$`).test(written)) return number(written.replace(decimal, "."));
-  // With three digits behind it, elsewhere than where it is usual, a point may be meant to separate thousands.
-  return /^-?\d+\.\d+(e-\d+)?$/.test(written) && !/^-?[1-9]\d{0,2}\.\d{3}$/.test(written) ? number(written) : text;
+/** Parse an amount in the format of the locale or with a decimal point. Return ambiguous or invalid text unchanged. */
+export function parseAmount(text, { group = ",", decimal = "." } = SEPARATORS) {
+  const normalized = normalizeSeparators(text);
+  const number = (digits) => (Number.isFinite(Number(digits)) ? Number(digits) : text);
+  if (new RegExp(`^-?[1-9]\\d{0,2}(\\${group}\\d{3})+(\\${decimal}\\d+)?$`).test(normalized))
+    return number(normalized.replaceAll(group, "").replace(decimal, "."));
+  if (new RegExp(`^-?\\d+(\\${decimal}\\d+)?(e-\\d+)?$`).test(normalized))
+    return number(normalized.replace(decimal, "."));
+  // In other locales, a point before exactly three digits can also separate thousands.
+  return /^-?\d+\.\d+(e-\d+)?$/.test(normalized) && !/^-?[1-9]\d{0,2}\.\d{3}$/.test(normalized)
+    ? number(normalized)
+    : text;
 }
 
-export const writeAmount = (value) => (typeof value === "number" ? String(value).replace(".", MARKS.decimal) : value);
+export const formatAmount = (value) =>
+  typeof value === "number" ? String(value).replace(".", SEPARATORS.decimal) : value;

@@ -1,141 +1,145 @@
 // <tick-api>: the reference made from rpc.discover, with a form to try each operation.
 
 import { badges, reference } from "./api-reference.js";
-import { h, say, show } from "./dom.js";
-import { trial } from "./request-form.js";
-import { Away, call, Refusal } from "./rpc.js";
-import { breakable, prose } from "./schema-text.js";
-import { onSessionChange, session } from "./session.js";
+import { h, notify, render } from "./dom.js";
+import { requestForm } from "./request-form.js";
+import { call, RpcError, ServerUnavailable } from "./rpc.js";
+import { breakableName, withInlineCode } from "./schema-text.js";
+import { currentSession, onSessionChange } from "./session.js";
 
-// It does not change while the server runs; one that is refused is asked for again.
-let description = null;
+// The OpenRPC document. It does not change while the server runs.
+let documentRequest = null;
 
-function describe() {
-  description ??= call("rpc.discover", {}, { quiet: true }).catch((error) => {
-    description = null;
+function loadDocument() {
+  documentRequest ??= call("rpc.discover", {}, { quiet: true }).catch((error) => {
+    documentRequest = null;
     throw error;
   });
-  return description;
+  return documentRequest;
 }
 
-class Api extends HTMLElement {
+class ApiPage extends HTMLElement {
   connectedCallback() {
     this.heading = h("h1", { class: "page-title" }, "API");
-    this.content = h("div", {}, h("p", { class: "quiet" }, "Loading …"));
-    show(this, this.heading, this.content);
+    this.content = h("div", {}, h("p", { class: "muted" }, "Loading…"));
+    render(this, this.heading, this.content);
     this.draw();
   }
 
   sessionChanged() {
-    for (const note of this.querySelectorAll(".needs-token")) note.hidden = Boolean(session());
+    for (const note of this.querySelectorAll(".needs-token")) note.hidden = Boolean(currentSession());
   }
 
   async draw() {
-    let description;
+    let openrpc;
     try {
-      description = await describe();
+      openrpc = await loadDocument();
     } catch (error) {
-      if (!(error instanceof Away || error instanceof Refusal)) throw error;
-      if (this.isConnected) this.showTrouble(error);
+      if (!(error instanceof ServerUnavailable || error instanceof RpcError)) throw error;
+      if (this.isConnected) this.showError(error);
       return;
     }
-    const chosen = description.methods.find((method) => method.name === this.argument);
-    const content = chosen ? await methodPage(description, chosen) : overview(description, this.argument);
+    const selected = openrpc.methods.find((method) => method.name === this.argument);
+    const content = selected ? await operationPage(openrpc, selected) : overview(openrpc, this.argument);
     if (!this.isConnected) return;
-    if (chosen) document.title = `${chosen.name} · API · Tickover`;
-    show(
+    if (selected) document.title = `${selected.name} · API · Tickover`;
+    render(
       this.content,
       h(
         "div",
-        { class: chosen ? "panes with-choice" : "panes" },
+        { class: selected ? "panes with-selection" : "panes" },
         h(
           "nav",
           { class: "pane-list card", "aria-label": "Operations" },
-          methodList(description, chosen),
+          operationList(openrpc, selected),
           h("p", { class: "hint" }, links()),
         ),
-        h("div", { class: "pane-choice" }, content),
+        h("div", { class: "pane-detail" }, content),
       ),
     );
-    // Whoever came by a link goes on reading at the operation, not before the list.
-    if (chosen && document.activeElement === this.heading) this.querySelector("h2").focus();
+    // After a navigation, move the focus from the page heading to the operation.
+    if (selected && document.activeElement === this.heading) this.querySelector("h2").focus();
   }
 
-  showTrouble(error) {
-    const again = () => {
-      say("");
+  showError(error) {
+    const retry = () => {
+      notify("");
       this.draw();
     };
-    show(
+    render(
       this.content,
       h(
         "div",
         { class: "card" },
         h("p", { class: "error" }, error.message),
-        h("p", { class: "row" }, h("button", { type: "button", class: "primary", onclick: again }, "Try again")),
+        h("p", { class: "row" }, h("button", { type: "button", class: "primary", onclick: retry }, "Try again")),
       ),
     );
-    say(error.message, { error: true });
+    notify(error.message, { error: true });
   }
 }
 
 function links() {
-  return [
-    h("a", { href: "docs" }, "The whole reference on one page"),
-    " · ",
-    h("a", { href: "openrpc.json" }, "openrpc.json"),
-  ];
+  return [h("a", { href: "docs" }, "Full reference"), " · ", h("a", { href: "openrpc.json" }, "openrpc.json")];
 }
 
-function methodList(description, chosen) {
+function operationList(openrpc, selected) {
   return h(
     "ul",
     { class: "method-list" },
-    description.methods.map((method) =>
+    openrpc.methods.map((method) =>
       h(
         "li",
         {},
         h(
           "a",
-          { href: `#/api/${encodeURIComponent(method.name)}`, "aria-current": method === chosen ? "true" : undefined },
+          {
+            href: `#/api/${encodeURIComponent(method.name)}`,
+            "aria-current": method === selected ? "true" : undefined,
+          },
           h(
             "span",
             { class: "row" },
-            h("span", { class: "mono" }, breakable(method.name)),
+            h("span", { class: "mono" }, breakableName(method.name)),
             badges(method, { short: true }),
           ),
-          h("span", { class: "quiet" }, method.summary),
+          h("span", { class: "muted" }, method.summary),
         ),
       ),
     ),
   );
 }
 
-function overview(description, unknown) {
+function overview(openrpc, unknownName) {
   return h(
     "section",
-    { class: "card overview", "aria-label": "About" },
-    unknown && h("p", { class: "error" }, `There is no operation named “${unknown}”.`),
-    h("h2", {}, "Calling"),
-    description.info.description.split("\n\n").map((paragraph) => h("p", {}, prose(paragraph))),
-    h("p", {}, "Choose an operation to read about it and to try it."),
+    { class: "card overview", "aria-label": "Overview" },
+    unknownName && h("p", { class: "error" }, `Operation not found: “${unknownName}”.`),
+    h("h2", {}, "Calling the API"),
+    openrpc.info.description.split("\n\n").map((paragraph) => h("p", {}, withInlineCode(paragraph))),
+    h("p", {}, "Select an operation to read its reference and try it."),
   );
 }
 
-async function methodPage(description, method) {
-  const tryIt = await trial(description, method);
+async function operationPage(openrpc, method) {
+  const form = await requestForm(openrpc, method);
   return [
     h(
       "div",
       { class: "card method-head" },
       h("a", { class: "back", href: "#/api" }, "‹ All operations"),
-      h("div", { class: "row" }, h("h2", { tabindex: "-1", class: "mono" }, breakable(method.name)), badges(method)),
+      h(
+        "div",
+        { class: "row" },
+        h("h2", { tabindex: "-1", class: "mono" }, breakableName(method.name)),
+        badges(method),
+      ),
       h("p", { class: "lead" }, `${method.summary}.`),
-      h("p", {}, prose(method.description)),
+      h("p", {}, withInlineCode(method.description)),
     ),
-    h("div", { class: "method-body" }, tryIt, reference(description, method)),
+    h("div", { class: "method-body" }, form, reference(openrpc, method)),
   ];
 }
 
-customElements.define("tick-api", Api);
+customElements.define("tick-api", ApiPage);
 onSessionChange(() => document.querySelector("tick-api")?.sessionChanged());

@@ -3,28 +3,27 @@
 import "./api-page.js";
 import "./clock-page.js";
 import "./clocks-page.js";
-import { h, say, show } from "./dom.js";
+import { h, notify, render } from "./dom.js";
 import "./mailbox-page.js";
 import "./request-inspector.js";
-import { Away, Refusal, signOut } from "./rpc.js";
-import { site } from "./server-info.js";
-import { onSessionChange, session } from "./session.js";
+import { RpcError, ServerUnavailable, signOut } from "./rpc.js";
+import { serverFeatures } from "./server-info.js";
+import { currentSession, onSessionChange } from "./session.js";
 import "./sign-in-page.js";
 
-// Each page is a custom element. What stands behind the second slash is in its property `argument`, and what stands
-// behind a question mark in `query`; it sets the title itself if it knows a better one. A page with `queryChanged` is
-// kept when nothing but the query changes. Pages that are `open` need no sign-in.
+// Each page is a custom element. In `#/clock/ID?t=TIME`, its property `argument` is ID and `query` has the search
+// parameters. If only the query changes, a page with `queryChanged` stays. Public pages need no session.
 const PAGES = {
   "": { element: "tick-clocks", title: "Clocks" },
   clocks: { element: "tick-clocks", title: "Clocks" },
   clock: { element: "tick-clock", title: "Clock" },
-  mailbox: { element: "tick-mailbox", title: "Mailbox", open: true },
-  api: { element: "tick-api", title: "API", open: true },
+  mailbox: { element: "tick-mailbox", title: "Mailbox", isPublic: true },
+  api: { element: "tick-api", title: "API", isPublic: true },
 };
 
 const main = document.getElementById("main");
-let shown = { key: null, element: null, token: null };
-let withMailbox = false;
+let current = { key: null, element: null, token: null };
+let hasMailbox = false;
 
 function decode(text) {
   try {
@@ -34,49 +33,43 @@ function decode(text) {
   }
 }
 
-function place() {
-  // Whatever does not begin with a slash is a place on the page, not a page.
-  // In times with an offset a plus is a plus, and no blank.
+/** Parse the URL fragment. A fragment without a leading slash is an anchor, not a page. */
+function parseRoute() {
   const [path, query] = location.hash.startsWith("#/") ? location.hash.slice(2).split("?") : [""];
   const [name, argument = ""] = path.split("/");
+  // A timestamp with an offset contains a plus, which URLSearchParams would read as a space.
   return { name, argument: decode(argument), query: new URLSearchParams(query?.replaceAll("+", "%2B")) };
 }
 
-function nowhere() {
+function notFoundPage() {
   return h(
     "section",
     { class: "card" },
-    h("h1", {}, "There is no such page"),
-    h(
-      "p",
-      { class: "hint" },
-      "The address may be old, or not whole. ",
-      h("a", { href: "#/" }, "Go to your clocks"),
-      ".",
-    ),
+    h("h1", {}, "Page not found"),
+    h("p", { class: "hint" }, "Check the address, or ", h("a", { href: "#/" }, "go to your clocks"), "."),
   );
 }
 
-function draw() {
-  const { name, argument, query } = place();
+function showPage() {
+  const { name, argument, query } = parseRoute();
   const page = Object.hasOwn(PAGES, name) ? PAGES[name] : null;
-  const token = session()?.token ?? null;
-  const needsSignIn = page && !page.open && !token;
+  const token = currentSession()?.token ?? null;
+  const needsSignIn = page && !page.isPublic && !token;
   const key = JSON.stringify([needsSignIn, page?.element, argument]);
-  if (key === shown.key && token === shown.token && shown.element.queryChanged) {
-    shown.element.query = query;
-    shown.element.queryChanged();
+  if (key === current.key && token === current.token && current.element.queryChanged) {
+    current.element.query = query;
+    current.element.queryChanged();
     return;
   }
-  const element = page ? document.createElement(needsSignIn ? "tick-sign-in" : page.element) : nowhere();
+  const element = page ? document.createElement(needsSignIn ? "tick-sign-in" : page.element) : notFoundPage();
   Object.assign(element, { argument, query });
-  shown = { key, element, token };
-  document.title = `${needsSignIn ? "Sign in" : (page?.title ?? "No such page")} · Tickover`;
-  show(main, element);
-  drawTop();
+  current = { key, element, token };
+  document.title = `${needsSignIn ? "Sign in" : (page?.title ?? "Page not found")} · Tickover`;
+  render(main, element);
+  showHeader();
 }
 
-/** Whoever has no mouse goes on from the new page's beginning, unless the page knows better. */
+/** Move the focus to the heading of the new page, unless the page has set it. */
 function moveFocus() {
   if (main.contains(document.activeElement) && document.activeElement !== main) return;
   scrollTo(0, 0);
@@ -85,67 +78,69 @@ function moveFocus() {
   (heading ?? main).focus({ preventScroll: true });
 }
 
-function drawTop() {
-  const links = [["clocks", "Clocks"], ...(withMailbox ? [["mailbox", "Mailbox"]] : []), ["api", "API"]];
-  const here = { "": "clocks", clock: "clocks" }[place().name] ?? place().name;
-  const who = session();
-  show(
-    document.getElementById("top"),
+function showHeader() {
+  const links = [["clocks", "Clocks"], ...(hasMailbox ? [["mailbox", "Mailbox"]] : []), ["api", "API"]];
+  const { name: route } = parseRoute();
+  const currentLink = { "": "clocks", clock: "clocks" }[route] ?? route;
+  const session = currentSession();
+  const account = session && (session.email || session.userId);
+  render(
+    document.getElementById("header"),
     h("a", { class: "brand", href: "#/" }, h("span", { "aria-hidden": "true" }, "◷ "), "Tickover"),
     h(
       "nav",
       { "aria-label": "Pages" },
       links.map(([name, title]) =>
-        h("a", { href: `#/${name}`, "aria-current": name === here ? "page" : undefined }, title),
+        h("a", { href: `#/${name}`, "aria-current": name === currentLink ? "page" : undefined }, title),
       ),
     ),
-    who && h("span", { class: "who", title: who.email || who.userId }, who.email || who.userId),
-    who && h("button", { type: "button", class: "plain", onclick: leave }, "Sign out"),
+    session && h("span", { class: "account", title: account }, account),
+    session && h("button", { type: "button", class: "plain", onclick: signOutHere }, "Sign out"),
   );
 }
 
-export async function leave(event) {
+async function signOutHere(event) {
   event.currentTarget.disabled = true;
-  const { error, late } = await signOut();
-  if (late) return;
-  if (error && !(error instanceof Away || error instanceof Refusal)) throw error;
-  const words =
-    error instanceof Away
-      ? "You are signed out here. The server could not be told, so the token lives on."
+  const { error, superseded } = await signOut();
+  if (superseded) return;
+  if (error && !(error instanceof ServerUnavailable || error instanceof RpcError)) throw error;
+  const message =
+    error instanceof ServerUnavailable
+      ? "You are signed out here. The server cannot be reached, so your token was not revoked."
       : "You are signed out.";
-  const still = session();
-  say(still ? `${words} This device stays signed in as ${still.email || still.userId}.` : words);
+  const remaining = currentSession();
+  notify(remaining ? `${message} This device is still signed in as ${remaining.email || remaining.userId}.` : message);
 }
 
 addEventListener("hashchange", () => {
   if (location.hash && !location.hash.startsWith("#/")) return;
-  const before = shown.element;
-  say("");
-  draw();
-  if (shown.element !== before) moveFocus();
+  const previous = current.element;
+  notify("");
+  showPage();
+  if (current.element !== previous) moveFocus();
 });
 
-document.querySelector(".skip").addEventListener("click", (event) => {
+document.querySelector(".skip-link").addEventListener("click", (event) => {
   event.preventDefault();
   main.focus();
 });
 
-onSessionChange((sentence) => {
-  // What happens in other tabs need not be news here, and a page that asks for no sign-in goes on.
-  const token = session()?.token ?? null;
-  if (token === shown.token) return;
-  if (PAGES[place().name]?.open) {
-    shown.token = token;
-    drawTop();
+onSessionChange((message) => {
+  // A change in another tab does not always change the session of this tab.
+  const token = currentSession()?.token ?? null;
+  if (token === current.token) return;
+  if (PAGES[parseRoute().name]?.isPublic) {
+    current.token = token;
+    showHeader();
   } else {
-    draw();
+    showPage();
     moveFocus();
   }
-  if (sentence) say(sentence);
+  if (message) notify(message);
 });
 
-site().then(({ mailbox }) => {
-  withMailbox = mailbox;
-  if (mailbox) drawTop();
+serverFeatures().then(({ mailbox }) => {
+  hasMailbox = mailbox;
+  if (mailbox) showHeader();
 });
-draw();
+showPage();

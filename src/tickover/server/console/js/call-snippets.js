@@ -1,21 +1,22 @@
 // Calls as code for curl, Python and JavaScript.
 
-const PLACEHOLDER = "paste your token here";
+const TOKEN_PLACEHOLDER = "paste your token here";
 
-// Linux takes 128 KiB, and a character may have four bytes.
-const LONGEST_ARGUMENT = 30_000;
+// Linux limits an argument to 128 KiB, and a character can have four bytes.
+const MAX_ARGUMENT_LENGTH = 30_000;
 
-// Beside what JSON escapes: what a terminal or a reader's eye would take for something else than text.
-const TRICKY = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+// JSON does not escape these invisible and control characters.
+const INVISIBLE_CHARACTERS = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
 const escapeCharacter = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** Indented JSON, in which every character is what it looks like. */
-export const toJson = (value, indent = 2) => JSON.stringify(value, null, indent).replace(TRICKY, escapeCharacter);
+/** Return indented JSON without invisible characters. */
+export const toJson = (value, indent = 2) =>
+  JSON.stringify(value, null, indent).replace(INVISIBLE_CHARACTERS, escapeCharacter);
 
-const inBash = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+const quoteForShell = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-// Strings and numbers of JSON are those of Python; its names for truth are not.
+// JSON strings and numbers are valid Python. true, false and null are not.
 function toPython(value, margin = "") {
   if (value === null || value === undefined) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";
@@ -31,17 +32,17 @@ function toPython(value, margin = "") {
 }
 
 function curl({ url, request, headers, token }) {
-  // In an interactive shell an exclamation mark brings back what was typed before, in some even between quotes.
+  // An interactive shell can expand an exclamation mark, even between quotes.
   const body = toJson(request).replaceAll("!", String.raw`\u0021`);
-  const isLong = body.length > LONGEST_ARGUMENT;
+  const isLong = body.length > MAX_ARGUMENT_LENGTH;
   const lines = [
-    `curl --silent --show-error ${inBash(url)}`,
+    `curl --silent --show-error ${quoteForShell(url)}`,
     "--header 'Content-Type: application/json'",
     ...(token === null ? [] : ['--header "Authorization: Bearer $TOKEN"']),
-    ...Object.entries(headers).map(([name, value]) => `--header ${inBash(`${name}: ${value}`)}`),
-    `--data-binary ${isLong ? "@- <<'JSON'" : inBash(body)}`,
+    ...Object.entries(headers).map(([name, value]) => `--header ${quoteForShell(`${name}: ${value}`)}`),
+    `--data-binary ${isLong ? "@- <<'JSON'" : quoteForShell(body)}`,
   ];
-  return `${token === null ? "" : `TOKEN=${inBash(token)}\n`}${lines.join(" \\\n  ")}\n${isLong ? `${body}\nJSON\n` : ""}`;
+  return `${token === null ? "" : `TOKEN=${quoteForShell(token)}\n`}${lines.join(" \\\n  ")}\n${isLong ? `${body}\nJSON\n` : ""}`;
 }
 
 const headerLines = (headers, token, bearer) =>
@@ -53,8 +54,6 @@ const headerLines = (headers, token, bearer) =>
     .map(([name, value]) => `    ${toJson(name)}: ${value},\n`)
     .join("");
 
-// Line by line, because files are served without the blanks at the beginning of their lines.
-
 function python({ url, request, headers, token }) {
   return [
     "import json",
@@ -65,11 +64,11 @@ function python({ url, request, headers, token }) {
     `call = ${toPython(request)}`,
     `headers = {\n${headerLines(headers, token, 'f"Bearer {TOKEN}"')}}`,
     "try:",
-    `    answer = urlopen(Request(${toJson(url)}, json.dumps(call).encode(), headers))`,
-    "except HTTPError as refusal:",
-    "    answer = refusal  # its body says why",
+    `    response = urlopen(Request(${toJson(url)}, json.dumps(call).encode(), headers))`,
+    "except HTTPError as error:",
+    "    response = error  # the body has the details",
     "",
-    "print(json.dumps(json.load(answer), indent=2))",
+    "print(json.dumps(json.load(response), indent=2))",
     "",
   ].join("\n");
 }
@@ -77,20 +76,24 @@ function python({ url, request, headers, token }) {
 function javascript({ url, request, headers, token }) {
   return [
     ...(token === null ? [] : [`const TOKEN = ${toJson(token)};`]),
-    `const answer = await fetch(${toJson(url)}, {`,
+    `const response = await fetch(${toJson(url)}, {`,
     '  method: "POST",',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is the snippet's own template literal
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: part of the snippet
     `  headers: {\n${headerLines(headers, token, "`Bearer ${TOKEN}`")}  },`,
     `  body: JSON.stringify(${toJson(request).replaceAll("\n", "\n  ")}),`,
     "});",
-    "console.log(JSON.stringify(await answer.json(), null, 2));",
+    "console.log(JSON.stringify(await response.json(), null, 2));",
     "",
   ].join("\n");
 }
 
 const WRITERS = { curl, python, javascript };
 
-/** `kind` is curl, python or javascript; `token` is null for a call that carries none. */
-export function snippet(kind, { request, headers = {}, signed = false }, { url, token = PLACEHOLDER }) {
-  return WRITERS[kind]({ url, request, headers, token: signed ? token : null });
+/** Write a call as code. `kind` is curl, python or javascript. */
+export function writeSnippet(
+  kind,
+  { request, headers = {}, authenticated = false },
+  { url, token = TOKEN_PLACEHOLDER },
+) {
+  return WRITERS[kind]({ url, request, headers, token: authenticated ? token : null });
 }

@@ -3,8 +3,8 @@
 import { h } from "./dom.js";
 import { formatInstant } from "./format.js";
 
-/** Show a dialog and wait for its answer, which is null when it was closed without one. */
-function ask(label, ...content) {
+/** Show a dialog and return the value of the pressed button, or null if it was cancelled. */
+function openDialog(label, ...content) {
   return new Promise((resolve) => {
     const dialog = h(
       "dialog",
@@ -24,56 +24,56 @@ function ask(label, ...content) {
   });
 }
 
-const buttons = (...all) => h("div", { class: "row answers" }, all);
-const cancel = () => h("button", { value: "", autofocus: true }, "Cancel");
+const buttonRow = (...buttons) => h("div", { class: "row dialog-actions" }, buttons);
+const cancelButton = () => h("button", { value: "", autofocus: true }, "Cancel");
 
-export async function askToDelete(name) {
-  const answer = await ask(
-    "Delete the clock",
+export async function confirmDeletion(name) {
+  const choice = await openDialog(
+    "Delete clock",
     h("h2", {}, `Delete ${name}?`),
-    h("p", {}, "It is gone for good, for everybody who uses it. Forks of it stay."),
-    buttons(cancel(), h("button", { value: "delete", class: "danger" }, "Delete the clock")),
+    h("p", {}, "The clock is deleted permanently, for everyone who uses it. Its forks stay."),
+    buttonRow(cancelButton(), h("button", { value: "delete", class: "danger" }, "Delete clock")),
   );
-  return answer === "delete";
+  return choice === "delete";
 }
 
-/** Where a fork shall stand: an instant, `null` for no fork, or `"start"`. */
-export async function askWhereToFork(model, instant) {
-  const places = [
-    ["start", "at its start", model.start],
-    ["now", "now", model.now],
+/** Ask at which time to fork. Return an instant, `"start"`, or null for no fork. */
+export async function askForkTime(model, instant) {
+  const options = [
+    ["start", "At its start", model.start],
+    ["now", "Now", model.now],
   ];
-  if (instant !== model.now) places.push(["preview", "at the preview", instant]);
-  let chosen = places.at(-1)[0];
-  const answer = await ask(
-    "Fork the clock",
+  if (instant !== model.now) options.push(["preview", "At the preview", instant]);
+  let selected = options.at(-1)[0];
+  const choice = await openDialog(
+    "Fork clock",
     h("h2", {}, "Fork this clock"),
-    h("p", {}, "A fork has the same items, and a time of its own. This clock stays as it is."),
+    h("p", {}, "A fork has the same items and its own time. This clock does not change."),
     h(
       "fieldset",
       {},
-      h("legend", {}, "The fork stands"),
-      places.map(([value, text, at]) =>
+      h("legend", {}, "Time of the fork"),
+      options.map(([value, text, at]) =>
         h(
           "label",
           {},
           h("input", {
             type: "radio",
-            name: "place",
+            name: "time",
             value,
-            checked: value === chosen,
-            onchange: () => (chosen = value),
+            checked: value === selected,
+            onchange: () => (selected = value),
           }),
           h("span", {}, `${text}, ${formatInstant(at)}`),
         ),
       ),
     ),
-    // Enter anywhere forks, which hurts nobody, because only a button that submits can be pressed by it.
-    buttons(
+    // Cancel is not a submit button, so Enter forks.
+    buttonRow(
       h("button", { type: "button", onclick: (event) => event.target.closest("dialog").close("") }, "Cancel"),
       h("button", { value: "fork", class: "primary" }, "Fork"),
     ),
   );
-  if (answer !== "fork") return null;
-  return chosen === "start" ? "start" : places.find(([value]) => value === chosen)[2];
+  if (choice !== "fork") return null;
+  return selected === "start" ? "start" : options.find(([value]) => value === selected)[2];
 }

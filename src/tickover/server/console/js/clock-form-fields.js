@@ -1,25 +1,25 @@
 // Fields and rows of the form for a new clock.
 
-import { writeAmount } from "./amount-input.js";
+import { formatAmount } from "./amount-input.js";
 import { h, newId } from "./dom.js";
 import { addMonths, HOUR, startOfDay } from "./instants.js";
-import { MOST } from "./params-equality.js";
+import { MAX_ENTRIES } from "./params-equality.js";
 
-// A field for date and time knows no zones, and simulated time is in UTC.
-const toField = (timestamp) => {
+// A datetime-local input has no time zone. Simulated time is in UTC.
+const toInputValue = (timestamp) => {
   const instant = Date.parse(timestamp ?? "");
   return Number.isNaN(instant) ? "" : new Date(instant).toISOString().slice(0, 19).replace(/:00$/, "");
 };
-export const fromField = (text) => (text.length === 16 ? `${text}:00Z` : `${text}Z`);
+export const toTimestampText = (text) => (text.length === 16 ? `${text}:00Z` : `${text}Z`);
 
-/** A month after the last, on its last day if need be; or on the first morning of the clock. */
-export function likelyTime(last, start) {
+/** Suggest a month after the last time, or the first morning of the clock. */
+export function suggestTime(last, start) {
   return new Date(
     last ? addMonths(Date.parse(last), 1) : (Date.parse(start) || startOfDay(Date.now())) + 9 * HOUR,
   ).toISOString();
 }
 
-/** A field with its label and a place for its fault. `read()` gives what it holds, or undefined if that is nothing. */
+/** Create a labelled field that can show a fault. `read()` returns its value, or undefined if it is empty. */
 export function field(key, label, control, read = (text) => text) {
   const fault = h("p", { class: "error fault", id: newId() });
   control.id = newId();
@@ -28,79 +28,81 @@ export function field(key, label, control, read = (text) => text) {
   return Object.assign(element, {
     key,
     read: () => (control.value === "" ? undefined : read(control.value)),
-    complain(sentence) {
-      fault.textContent = sentence;
-      if (sentence) control.setAttribute("aria-invalid", "true");
+    setFault(message) {
+      fault.textContent = message;
+      if (message) control.setAttribute("aria-invalid", "true");
       else control.removeAttribute("aria-invalid");
-      if (sentence) control.title = sentence;
+      if (message) control.title = message;
       else control.removeAttribute("title");
     },
-    focusOn: () => control.focus(),
+    focusControl: () => control.focus(),
   });
 }
 
-export const text = (value, more = {}) =>
-  h("input", { type: "text", autocomplete: "off", value: value === undefined ? "" : String(value), ...more });
-export const amount = (value, more = {}) => text(writeAmount(value), { inputMode: "decimal", ...more });
-export const when = (value) =>
+export const textInput = (value, attributes = {}) =>
+  h("input", { type: "text", autocomplete: "off", value: value === undefined ? "" : String(value), ...attributes });
+export const amountInput = (value, attributes = {}) =>
+  textInput(formatAmount(value), { inputMode: "decimal", ...attributes });
+export const timeInput = (value) =>
   h("input", {
     type: "datetime-local",
-    value: toField(value),
+    value: toInputValue(value),
     max: "9999-12-31T23:59",
-    step: toField(value).length > 16 && "1",
+    step: toInputValue(value).length > 16 && "1",
   });
 
 /**
- * Entries that can be added and removed. `make(entry, before, start)` gives a row with `fields`; an entry that is added by
- * hand is undefined, `before` is the row before it, and start() is when the clock begins.
+ * Create a list of rows that can be added and removed. `buildRow(entry, previousRow, start)` returns a row with `fields`.
+ * The entry is undefined if the user adds the row. `start()` is the start of the clock.
  */
-export function rows(key, { title, add, hint }, make, start) {
+export function rowList(key, { title, noun, hint }, buildRow, start) {
   const list = h("ol", { class: `rows ${key}` });
-  const all = [];
-  const button = h("button", { type: "button", onclick: () => append(undefined, true) }, add);
-  const empty = h("p", { class: "quiet" }, hint);
+  const rows = [];
+  const button = h("button", { type: "button", onclick: () => append(undefined, true) }, `Add a ${noun}`);
+  const empty = h("p", { class: "muted" }, hint);
 
   function refresh() {
-    empty.hidden = all.length > 0;
-    button.disabled = all.length >= MOST[key];
+    empty.hidden = rows.length > 0;
+    button.disabled = rows.length >= MAX_ENTRIES[key];
   }
 
   function remove(row) {
-    const index = all.indexOf(row);
-    all.splice(index, 1);
+    const index = rows.indexOf(row);
+    rows.splice(index, 1);
     row.element.remove();
     refresh();
-    (all[Math.min(index, all.length - 1)]?.removal ?? button).focus();
+    (rows[Math.min(index, rows.length - 1)]?.removeButton ?? button).focus();
   }
 
-  function append(entry, byHand = false) {
-    const row = make(entry, all.at(-1), start);
-    row.removal = h(
+  function append(entry, byUser = false) {
+    const row = buildRow(entry, rows.at(-1), start);
+    row.removeButton = h(
       "button",
       {
         type: "button",
-        class: "plain removal",
-        "aria-label": `Remove this of ${title.toLowerCase()}`,
+        class: "plain remove-row",
+        "aria-label": `Remove this ${noun}`,
         title: "Remove",
         onclick: () => remove(row),
       },
       "✕",
     );
-    row.element = h("li", {}, h("div", { class: "cells" }, row.fields, row.removal), row.more);
-    all.push(row);
+    row.element = h("li", {}, h("div", { class: "cells" }, row.fields, row.removeButton), row.nested);
+    rows.push(row);
     list.append(row.element);
     refresh();
-    if (byHand) row.fields[0].focusOn();
+    if (byUser) row.fields[0].focusControl();
   }
 
   refresh();
-  return { element: h("fieldset", {}, h("legend", {}, title), empty, list, button), all, append };
+  return { element: h("fieldset", {}, h("legend", {}, title), empty, list, button), rows, append };
 }
 
-export function read({ fields, contributions }) {
-  const entries = fields.map((one) => [one.key, one.read()]).filter(([, value]) => value !== undefined);
+/** Return the entry that a row describes. */
+export function readRow({ fields, contributions }) {
+  const entries = fields.map((field) => [field.key, field.read()]).filter(([, value]) => value !== undefined);
   return {
     ...Object.fromEntries(entries),
-    ...(contributions?.all.length && { contributions: contributions.all.map(read) }),
+    ...(contributions?.rows.length && { contributions: contributions.rows.map(readRow) }),
   };
 }

@@ -1,34 +1,39 @@
 // The form for a new clock. The server validates it; errors appear next to their fields.
 
-import { format, readAmount } from "./amount-input.js";
-import { amount, field, fromField, likelyTime, read, rows, text, when } from "./clock-form-fields.js";
-import { createClock, faultList, faultsOf, whyNotCreated } from "./create-clock.js";
-import { h, onSubmit, show, whileBusy } from "./dom.js";
-import { saysSame } from "./params-equality.js";
+import { amountFormat, parseAmount } from "./amount-input.js";
+import {
+  amountInput,
+  field,
+  readRow,
+  rowList,
+  suggestTime,
+  textInput,
+  timeInput,
+  toTimestampText,
+} from "./clock-form-fields.js";
+import { createClock, creationErrorMessage, faultList, faultsIn } from "./create-clock.js";
+import { h, onSubmit, render, withBusyState } from "./dom.js";
+import { sameParams } from "./params-equality.js";
 
 const CURRENCIES = ["EUR", "USD", "GBP", "CHF", "JPY"];
 
-// A draft that was written as JSON may be anything.
-const listOf = (given) => (Array.isArray(given) ? given.filter((entry) => entry && typeof entry === "object") : []);
+// The user can write any JSON into a draft.
+const entriesOf = (value) => (Array.isArray(value) ? value.filter((entry) => entry && typeof entry === "object") : []);
 
-function transaction(entry, before, start) {
-  const last = before && read(before);
-  const {
-    at,
-    name,
-    amount: sum,
-    currency,
-    type,
-    category,
-  } = entry ?? { at: last?.at ?? likelyTime(null, start()), currency: last?.currency ?? "EUR" };
-  const letters = text(currency, {
+function transactionRow(entry, previousRow, start) {
+  const last = previousRow && readRow(previousRow);
+  const { at, name, amount, currency, type, category } = entry ?? {
+    at: last?.at ?? suggestTime(null, start()),
+    currency: last?.currency ?? "EUR",
+  };
+  const currencyInput = textInput(currency, {
     maxLength: 3,
     list: "currencies",
     autocapitalize: "characters",
     spellcheck: "false",
     oninput: (event) => (event.target.value = event.target.value.toUpperCase()),
   });
-  const kind = h(
+  const typeSelect = h(
     "select",
     {},
     [
@@ -38,153 +43,161 @@ function transaction(entry, before, start) {
   );
   return {
     fields: [
-      field("name", "Name", text(name)),
-      field("type", "Type", kind),
-      field("amount", "Amount", amount(sum), readAmount),
-      field("currency", "Currency", letters),
-      field("category", "Category", text(category, { placeholder: "optional" })),
-      field("at", "When (UTC)", when(at), fromField),
+      field("name", "Name", textInput(name)),
+      field("type", "Type", typeSelect),
+      field("amount", "Amount", amountInput(amount), parseAmount),
+      field("currency", "Currency", currencyInput),
+      field("category", "Category", textInput(category, { placeholder: "optional" })),
+      field("at", "Time (UTC)", timeInput(at), toTimestampText),
     ],
   };
 }
 
-function goal(entry, _before, start) {
+function goalRow(entry, _previousRow, start) {
   const { name, targetAmount, initialAmount, contributions = [] } = entry ?? {};
-  const list = rows(
+  const list = rowList(
     "contributions",
-    { title: "Contributions", add: "Add a contribution", hint: "" },
-    contribution,
+    { title: "Contributions", noun: "contribution", hint: "" },
+    contributionRow,
     start,
   );
-  listOf(contributions).forEach((one) => list.append(one));
+  entriesOf(contributions).forEach((contribution) => list.append(contribution));
   return {
     fields: [
-      field("name", "Name", text(name)),
-      field("targetAmount", "Target", amount(targetAmount), readAmount),
-      field("initialAmount", "Saved already", amount(initialAmount, { placeholder: "0" }), readAmount),
+      field("name", "Name", textInput(name)),
+      field("targetAmount", "Target amount", amountInput(targetAmount), parseAmount),
+      field("initialAmount", "Initial amount", amountInput(initialAmount, { placeholder: "0" }), parseAmount),
     ],
     contributions: list,
-    more: list.element,
+    nested: list.element,
   };
 }
 
-function contribution(entry, before, start) {
-  const last = before && read(before);
-  const { at, amount: sum } = entry ?? { at: likelyTime(last?.at, start()), amount: last?.amount };
+function contributionRow(entry, previousRow, start) {
+  const last = previousRow && readRow(previousRow);
+  const { at, amount } = entry ?? { at: suggestTime(last?.at, start()), amount: last?.amount };
   return {
-    fields: [field("amount", "Amount", amount(sum), readAmount), field("at", "When (UTC)", when(at), fromField)],
+    fields: [
+      field("amount", "Amount", amountInput(amount), parseAmount),
+      field("at", "Time (UTC)", timeInput(at), toTimestampText),
+    ],
   };
 }
 
-/** `draft` is `{ name, params, text }`; what is written is kept in it. */
-export function createForm(draft) {
+/** Create the form. `draft` is `{ name, params, text }`; the form updates it. */
+export function clockForm(draft) {
   const { frozenTime, transactions = [], goals = [] } = draft.params;
   const name = field(
     "clock-name",
-    "Name of the clock",
-    text(draft.name, { placeholder: "optional; stays in this browser" }),
+    "Clock name",
+    textInput(draft.name, { placeholder: "optional, stored in this browser" }),
   );
-  const start = field("frozenTime", "Starts at (UTC)", when(frozenTime), fromField);
-  const money = rows(
+  const start = field("frozenTime", "Start (UTC)", timeInput(frozenTime), toTimestampText);
+  const transactionRows = rowList(
     "transactions",
-    { title: "Transactions", add: "Add a transaction", hint: "Salaries, rents, and whatever else comes and goes." },
-    transaction,
+    { title: "Transactions", noun: "transaction", hint: "Income and expenses, for example salary and rent." },
+    transactionRow,
     start.read,
   );
-  const saving = rows(
+  const goalRows = rowList(
     "goals",
-    { title: "Goals", add: "Add a goal", hint: "What is saved for, with what is put aside and when." },
-    goal,
+    { title: "Goals", noun: "goal", hint: "Savings goals and their contributions." },
+    goalRow,
     start.read,
   );
-  listOf(transactions).forEach((entry) => money.append(entry));
-  listOf(goals).forEach((entry) => saving.append(entry));
-  const outcome = h("div", { role: "alert" });
+  entriesOf(transactions).forEach((entry) => transactionRows.append(entry));
+  entriesOf(goals).forEach((entry) => goalRows.append(entry));
+  const errorBox = h("div", { role: "alert" });
   const button = h("button", { class: "primary" }, "Create clock");
 
   const params = () => ({
     ...(start.read() && { frozenTime: start.read() }),
-    ...(money.all.length && { transactions: money.all.map(read) }),
-    ...(saving.all.length && { goals: saving.all.map(read) }),
+    ...(transactionRows.rows.length && { transactions: transactionRows.rows.map(readRow) }),
+    ...(goalRows.rows.length && { goals: goalRows.rows.map(readRow) }),
   });
 
-  /** Every field with the path by which the server calls it. */
-  function* paths() {
+  /** Yield every field with its path in the params. */
+  function* fieldsByPath() {
     yield ["frozenTime", start];
     for (const [key, list] of [
-      ["transactions", money],
-      ["goals", saving],
+      ["transactions", transactionRows],
+      ["goals", goalRows],
     ])
-      yield* pathsOf(key, list);
+      yield* rowFields(key, list);
   }
 
-  function* pathsOf(key, list) {
-    for (const [index, row] of list.all.entries()) {
-      for (const one of row.fields) yield [`${key}[${index}].${one.key}`, one];
-      if (row.contributions) yield* pathsOf(`${key}[${index}].contributions`, row.contributions);
+  function* rowFields(key, list) {
+    for (const [index, row] of list.rows.entries()) {
+      for (const field of row.fields) yield [`${key}[${index}].${field.key}`, field];
+      if (row.contributions) yield* rowFields(`${key}[${index}].contributions`, row.contributions);
     }
   }
 
-  function refuse(sentence, faults = []) {
+  function showError(message, faults = []) {
     const byPath = new Map(faults.map(({ path, message }) => [path, message]));
     let first = null;
-    for (const [path, one] of paths()) {
-      one.complain(byPath.get(path) ?? "");
-      if (byPath.delete(path)) first ??= one;
+    for (const [path, field] of fieldsByPath()) {
+      field.setFault(byPath.get(path) ?? "");
+      if (byPath.delete(path)) first ??= field;
     }
-    show(
-      outcome,
-      sentence && h("p", { class: "error" }, sentence, first && " Look at the marked fields."),
+    render(
+      errorBox,
+      message && h("p", { class: "error" }, message, first && " Check the marked fields."),
       faultList([...byPath].map(([path, message]) => ({ path, message }))),
     );
-    first?.focusOn();
+    first?.focusControl();
   }
 
   async function create() {
-    const noNumbers = [...paths()].filter(([path, one]) => /amount$/i.test(path) && typeof one.read() === "string");
-    refuse(
-      noNumbers.length ? "Nothing was sent." : "",
-      noNumbers.map(([path]) => ({ path, message: `must be a number, such as ${format.format(1234.5)}` })),
+    const invalidAmounts = [...fieldsByPath()].filter(
+      ([path, field]) => /amount$/i.test(path) && typeof field.read() === "string",
     );
-    if (noNumbers.length) return;
+    showError(
+      invalidAmounts.length ? "Nothing was sent." : "",
+      invalidAmounts.map(([path]) => ({
+        path,
+        message: `must be a number, for example ${amountFormat.format(1234.5)}`,
+      })),
+    );
+    if (invalidAmounts.length) return;
     try {
       await createClock(params(), name.read());
     } catch (error) {
-      refuse(whyNotCreated(error), faultsOf(error));
+      showError(creationErrorMessage(error), faultsIn(error));
     }
   }
 
-  let kept = params();
-  const keep = () => {
+  let savedParams = params();
+  const saveDraft = () => {
     draft.name = name.read() ?? "";
-    const now = params();
-    if (saysSame(now, kept)) return;
-    kept = now;
-    Object.assign(draft, { params: now, text: undefined });
+    const newParams = params();
+    if (sameParams(newParams, savedParams)) return;
+    savedParams = newParams;
+    Object.assign(draft, { params: newParams, text: undefined });
   };
   const form = h(
     "form",
     {
-      class: "card create",
+      class: "card clock-form",
       noValidate: true,
-      oninput: keep,
-      onclick: keep,
-      onsubmit: onSubmit(() => whileBusy(button, create)),
+      oninput: saveDraft,
+      onclick: saveDraft,
+      onsubmit: onSubmit(() => withBusyState(button, create)),
     },
     h(
       "datalist",
       { id: "currencies" },
       CURRENCIES.map((value) => h("option", { value })),
     ),
-    h("div", { class: "cells head" }, name, start),
+    h("div", { class: "cells clock-fields" }, name, start),
     h(
       "p",
-      { class: "quiet" },
-      "Without a start the clock begins now. It ends ten years after its start; all that happens lies between the two.",
+      { class: "muted" },
+      "Without a start, the clock starts now. It ends ten years later. All items must be between start and end.",
     ),
-    money.element,
-    saving.element,
-    h("div", { class: "row finish" }, button, outcome),
+    transactionRows.element,
+    goalRows.element,
+    h("div", { class: "row submit-row" }, button, errorBox),
   );
   return Object.assign(form, { params });
 }

@@ -1,15 +1,15 @@
 // The header of a clock's page: its name, id, status, expiry and frozen time.
 
-import { nameOf, rename } from "./clock-names.js";
-import { copy, h, onSubmit, say, show } from "./dom.js";
-import { formatInstant, formatWait } from "./format.js";
+import { clockName, renameClock } from "./clock-names.js";
+import { copyText, h, notify, onSubmit, render } from "./dom.js";
+import { formatDuration, formatInstant } from "./format.js";
 import { DAY } from "./instants.js";
 
 export class ClockHeader {
   #id;
   #expiresAt;
   #name = h("div", { class: "row clock-name" });
-  #expiry = h("span", { class: "quiet" });
+  #expiry = h("span", { class: "muted" });
   #now = h("strong", {});
   #status;
 
@@ -19,21 +19,21 @@ export class ClockHeader {
     this.#status = h("span", { class: "badge ready" }, status);
     this.element = h(
       "header",
-      { class: "row clock-top" },
+      { class: "row clock-header" },
       this.#name,
       this.#status,
       h(
         "span",
         { class: "row id" },
         h("code", { title: id }, `${id.slice(0, 14)}…`),
-        h("button", { type: "button", class: "plain", onclick: () => copy(id, "the clock's id") }, "Copy id"),
+        h("button", { type: "button", class: "plain", onclick: () => copyText(id, "the clock id") }, "Copy id"),
       ),
       this.#expiry,
       h(
         "span",
-        { class: "row deeds" },
-        h("button", { type: "button", onclick: onFork }, "Fork …"),
-        h("button", { type: "button", class: "danger", onclick: onDelete }, "Delete …"),
+        { class: "row actions" },
+        h("button", { type: "button", onclick: onFork }, "Fork…"),
+        h("button", { type: "button", class: "danger", onclick: onDelete }, "Delete…"),
       ),
       h("p", { class: "now" }, "Now ", this.#now),
     );
@@ -51,32 +51,32 @@ export class ClockHeader {
 
   drawExpiry() {
     const left = this.#expiresAt - Date.now();
-    this.#expiry.textContent = left > 0 ? `expires in ${formatWait(left)}` : "expired";
+    this.#expiry.textContent = left > 0 ? `expires in ${formatDuration(left)}` : "expired";
     this.#expiry.classList.toggle("soon", left < DAY);
   }
 
   #drawName() {
-    const name = nameOf(this.#id);
+    const name = clockName(this.#id);
     document.title = `${name} · Tickover`;
     const edit = h("button", { type: "button", class: "plain", onclick: () => this.#editName() }, "Rename");
-    show(this.#name, h("h1", {}, name), edit);
+    render(this.#name, h("h1", {}, name), edit);
     return edit;
   }
 
   #editName() {
     const field = h("input", {
-      "aria-label": "Name of the clock",
-      value: nameOf(this.#id),
+      "aria-label": "Clock name",
+      value: clockName(this.#id),
       maxlength: "120",
       autocomplete: "off",
     });
     const close = () => this.#drawName().focus();
     const save = () => {
-      rename(this.#id, field.value);
+      renameClock(this.#id, field.value);
       close();
-      say("The name is kept in this browser.");
+      notify("This browser stores the name.");
     };
-    show(
+    render(
       this.#name,
       h(
         "form",

@@ -1,62 +1,62 @@
 // The JSON editor for a new clock.
 
-import { createForm } from "./clock-form.js";
-import { createClock, faultList, faultsOf, whyNotCreated } from "./create-clock.js";
-import { h, newId, onSubmit, show, whileBusy } from "./dom.js";
-import { saysSame } from "./params-equality.js";
+import { clockForm } from "./clock-form.js";
+import { createClock, creationErrorMessage, faultList, faultsIn } from "./create-clock.js";
+import { h, newId, onSubmit, render, withBusyState } from "./dom.js";
+import { sameParams } from "./params-equality.js";
 
-function readJson(text) {
+function parseParamsObject(text) {
   const params = JSON.parse(text.trim() || "{}");
   if (params === null || typeof params !== "object" || Array.isArray(params))
-    throw new SyntaxError("the parameters are an object, in braces");
+    throw new SyntaxError("the parameters must be a JSON object");
   return params;
 }
 
-/** Why the form cannot go on with what was written as JSON, or nothing if it can; then the draft has it. */
-export function whyNotInForm(draft) {
+/** Take the JSON text of the draft into its params. Return why the form cannot show it, or an empty string. */
+export function formProblem(draft) {
   if (draft.text === undefined) return "";
   let params;
   try {
-    params = readJson(draft.text);
+    params = parseParamsObject(draft.text);
   } catch (error) {
-    return `The form cannot read this, because it is not whole: ${error.message}.`;
+    return `The form cannot read this JSON: ${error.message}.`;
   }
-  if (!saysSame(createForm({ params }).params(), params))
-    return "The form has no place for some of this. You can create the clock from here, as it is written.";
+  if (!sameParams(clockForm({ params }).params(), params))
+    return "The form cannot show all of this JSON. You can create the clock from here.";
   draft.params = params;
   return "";
 }
 
-/** `draft` is `{ name, params, text }`; what is written is kept in it as text until the form changes it. */
-export function jsonForm(draft) {
-  const outcome = h("div", { role: "alert", id: newId() });
+/** Create the editor. `draft` is `{ name, params, text }`; the text stays in it until the form changes the params. */
+export function clockJsonForm(draft) {
+  const errorBox = h("div", { role: "alert", id: newId() });
   const text = h(
     "textarea",
-    { id: newId(), class: "mono", rows: 18, spellcheck: "false", "aria-describedby": outcome.id },
+    { id: newId(), class: "mono", rows: 18, spellcheck: "false", "aria-describedby": errorBox.id },
     draft.text ?? JSON.stringify(draft.params, null, 2),
   );
   const button = h("button", { class: "primary" }, "Create clock");
 
-  function refuse(sentence, faults = []) {
-    if (sentence) text.setAttribute("aria-invalid", "true");
+  function showError(message, faults = []) {
+    if (message) text.setAttribute("aria-invalid", "true");
     else text.removeAttribute("aria-invalid");
-    show(outcome, sentence && h("p", { class: "error" }, sentence), faultList(faults));
-    if (sentence) text.focus();
+    render(errorBox, message && h("p", { class: "error" }, message), faultList(faults));
+    if (message) text.focus();
   }
 
   async function create() {
-    refuse("");
+    showError("");
     let params;
     try {
-      params = readJson(text.value);
+      params = parseParamsObject(text.value);
     } catch (error) {
-      refuse(`This is not JSON that createTestClock takes: ${error.message}.`);
+      showError(`Invalid parameters: ${error.message}.`);
       return;
     }
     try {
       await createClock(params, draft.name);
     } catch (error) {
-      refuse(whyNotCreated(error), faultsOf(error));
+      showError(creationErrorMessage(error), faultsIn(error));
     }
   }
 
@@ -64,13 +64,13 @@ export function jsonForm(draft) {
   const form = h(
     "form",
     {
-      class: "card create",
+      class: "card clock-form",
       noValidate: true,
-      onsubmit: onSubmit(() => whileBusy(button, create)),
+      onsubmit: onSubmit(() => withBusyState(button, create)),
     },
-    outcome,
+    errorBox,
     h("div", {}, h("label", { for: text.id }, "Parameters of createTestClock"), text),
-    h("div", { class: "row" }, button, h("a", { href: "#/api/createTestClock" }, "What they mean")),
+    h("div", { class: "row" }, button, h("a", { href: "#/api/createTestClock" }, "Parameter reference")),
   );
-  return Object.assign(form, { refuse });
+  return Object.assign(form, { showError });
 }

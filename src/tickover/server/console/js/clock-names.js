@@ -1,23 +1,21 @@
-// Clock names. The API has none, so the browser stores them.
+// Clock names. The API has none, so the browser stores them next to the token.
 
-import { DEVICE, NAMES, read, TAB, write } from "./storage.js";
+import { DEVICE, NAMES_KEY, readStored, SESSION_KEY, TAB, writeStored } from "./storage.js";
 
-const MOST_NAMES = 500;
+const MAX_NAMES = 500;
 
-/** The end of an id is what tells it from others. */
-const shortId = (id) => `clock …${id.slice(-6)}`;
-
-export function nameOf(id) {
-  const name = read(TAB, NAMES)?.[id] ?? read(DEVICE, NAMES)?.[id];
-  return typeof name === "string" && name ? name : shortId(id);
+/** Return the name of a clock, or the end of its id if it has no name. */
+export function clockName(id) {
+  const name = readStored(TAB, NAMES_KEY)?.[id] ?? readStored(DEVICE, NAMES_KEY)?.[id];
+  return typeof name === "string" && name ? name : `clock …${id.slice(-6)}`;
 }
 
-/** Without a name it goes by its short id again. */
-export function rename(id, name) {
-  const storage = read(TAB) ? TAB : DEVICE;
-  // Ids begin with the time of creation, so the first are the oldest.
-  const kept = Object.entries({ ...read(storage, NAMES), [id]: name.trim() })
+/** Name a clock. An empty name removes its name. */
+export function renameClock(id, name) {
+  const storage = readStored(TAB, SESSION_KEY) ? TAB : DEVICE;
+  // Ids start with the time of creation, so the first ids are the oldest.
+  const newestNames = Object.entries({ ...readStored(storage, NAMES_KEY), [id]: name.trim() })
     .sort()
-    .slice(-MOST_NAMES);
-  write(storage, NAMES, Object.fromEntries(kept));
+    .slice(-MAX_NAMES);
+  writeStored(storage, NAMES_KEY, Object.fromEntries(newestNames));
 }

@@ -1,53 +1,53 @@
 // <tick-clock>: one clock, at its frozen time or at a previewed time.
 
-import { askToDelete, askWhereToFork } from "./clock-dialogs.js";
+import { askForkTime, confirmDeletion } from "./clock-dialogs.js";
 import { ClockHeader } from "./clock-header.js";
-import { readClock, viewAt, writeParams } from "./clock-model.js";
-import { nameOf, rename } from "./clock-names.js";
+import { parseClock, toParams, viewAt } from "./clock-model.js";
+import { clockName, renameClock } from "./clock-names.js";
 import "./clock-tables.js";
-import { describe, plural, speak } from "./clock-text.js";
-import { watch } from "./clock-watcher.js";
-import { createClock, faultsOf, whyNotCreated } from "./create-clock.js";
-import { h, say, show } from "./dom.js";
+import { describePreview, postedText, spokenPreview } from "./clock-text.js";
+import { watchClock } from "./clock-watcher.js";
+import { createClock, creationErrorMessage, faultsIn } from "./create-clock.js";
+import { h, notify, render } from "./dom.js";
 import { forkClock } from "./fork-clock.js";
 import { formatInstant } from "./format.js";
 import "./goals.js";
-import { readInstant, writeInstant } from "./instants.js";
-import { goTo, sayThere } from "./navigation.js";
+import { parseInstant, toTimestamp } from "./instants.js";
+import { navigate, notifyAfterNavigation } from "./navigation.js";
 import { Notice } from "./notice.js";
-import { Away, call, Refusal } from "./rpc.js";
-import { withinLife } from "./scrubber.js";
-import { sessionCheck } from "./session.js";
+import { call, RpcError, ServerUnavailable } from "./rpc.js";
+import { clampToClock } from "./scrubber.js";
+import { captureSession } from "./session.js";
 import "./timeline.js";
 
-const STILL = 400; // so long after the last move of the scrubber it is not moving any more
-const RETRY_AFTER = 3_000;
-const URL_AFTER = 300; // browsers refuse pages that change their address too often
+const SCRUB_PAUSE_MS = 400; // polling waits this long after a move of the scrubber
+const RETRY_MS = 3_000;
+const URL_UPDATE_MS = 300; // browsers limit how often a page changes its URL
 
 class ClockPage extends HTMLElement {
   #model = null;
-  #present = null;
+  #currentView = null;
   #instant = null;
-  #watch = null;
+  #watcher = null;
   #frame = 0;
-  #moved = 0;
+  #lastMove = 0;
   #urlTimer = 0;
   #expiryTimer = 0;
   #retryTimer = 0;
-  #busy = false;
-  #away = false;
-  #doubt = "";
+  #isBusy = false;
+  #isUnreachable = false;
+  #pendingWarning = "";
   #notice = new Notice();
 
   connectedCallback() {
-    this.id_ = this.argument;
-    document.title = `${nameOf(this.id_)} · Tickover`;
-    show(this, h("p", { class: "quiet" }, "Loading the clock …"));
+    this.clockId = this.argument;
+    document.title = `${clockName(this.clockId)} · Tickover`;
+    render(this, h("p", { class: "muted" }, "Loading the clock…"));
     this.#load();
   }
 
   disconnectedCallback() {
-    this.#watch?.stop();
+    this.#watcher?.stop();
     document.querySelector("dialog")?.close("");
     cancelAnimationFrame(this.#frame);
     clearTimeout(this.#urlTimer);
@@ -55,37 +55,37 @@ class ClockPage extends HTMLElement {
     clearInterval(this.#expiryTimer);
   }
 
-  /** Somebody has changed the address: another preview of the same clock. */
+  /** The URL has another preview time. */
   queryChanged(query = this.query) {
-    if (this.#model) this.#look(this.#wanted(query) ?? this.#model.now);
+    if (this.#model) this.#preview(this.#timeInQuery(query) ?? this.#model.now);
   }
 
   async #load() {
     clearTimeout(this.#retryTimer);
     try {
-      const { clock } = await call("getTestClock", { id: this.id_ });
+      const { clock } = await call("getTestClock", { id: this.clockId });
       if (this.isConnected) this.#open(clock);
     } catch (error) {
-      if (this.isConnected) this.#fail(error);
+      if (this.isConnected) this.#handleError(error);
     }
   }
 
-  #wanted(query) {
-    const instant = readInstant(query?.get("t") ?? "");
-    return Number.isNaN(instant) ? null : withinLife(this.#model, instant);
+  #timeInQuery(query) {
+    const instant = parseInstant(query?.get("t") ?? "");
+    return Number.isNaN(instant) ? null : clampToClock(this.#model, instant);
   }
 
   #open(clock) {
-    this.#model = readClock(clock);
-    this.#instant = this.#wanted(this.query) ?? this.#model.now;
+    this.#model = parseClock(clock);
+    this.#instant = this.#timeInQuery(this.query) ?? this.#model.now;
     const hadFocus = this.contains(document.activeElement);
     this.#build();
     if (hadFocus) this.timeline.scrubber.slider.focus();
-    this.#take(this.#model);
-    this.#watch = watch(this.id_, {
-      seen: (newer) => this.#seen(newer),
-      failed: (error) => this.#fail(error),
-      busy: () => this.#busy || performance.now() - this.#moved < STILL,
+    this.#update(this.#model);
+    this.#watcher = watchClock(this.clockId, {
+      onClock: (clock) => this.#receive(clock),
+      onError: (error) => this.#handleError(error),
+      isPaused: () => this.#isBusy || performance.now() - this.#lastMove < SCRUB_PAUSE_MS,
     });
     this.#expiryTimer = setInterval(() => this.header.drawExpiry(), 30_000);
   }
@@ -93,7 +93,7 @@ class ClockPage extends HTMLElement {
   #build() {
     this.#notice.element.hidden = true;
     this.header = new ClockHeader({
-      id: this.id_,
+      id: this.clockId,
       status: this.#model.status,
       expiresAt: this.#model.expiresAt,
       onFork: () => this.#askFork(),
@@ -103,236 +103,236 @@ class ClockPage extends HTMLElement {
       class: "card",
       role: "group",
       "aria-labelledby": "timeline-title",
-      onpreview: (event) => this.#look(event.detail),
+      onpreview: (event) => this.#preview(event.detail),
     });
     this.advance = h("button", { type: "button", class: "primary advance", onclick: () => this.#advance() });
-    this.back = h("button", { type: "button", onclick: () => this.#look(this.#model.now) }, "Back to now");
+    this.backToNow = h("button", { type: "button", onclick: () => this.#preview(this.#model.now) }, "Back to now");
     this.forkHere = h("button", { type: "button", onclick: () => this.#fork(this.#instant) }, "Fork here");
-    this.outlook = h("p", { class: "outlook", id: "outlook" });
-    this.advance.setAttribute("aria-describedby", "outlook");
+    this.summary = h("p", { class: "preview-summary", id: "preview-summary" });
+    this.advance.setAttribute("aria-describedby", "preview-summary");
     this.transactions = h("tick-transactions", { class: "card" });
     this.goals = h("tick-goals", { class: "card" });
-    show(
+    render(
       this,
       this.header.element,
       this.#notice.element,
       this.timeline,
-      h("div", { class: "below" }, this.transactions, this.goals),
+      h("div", { class: "clock-columns" }, this.transactions, this.goals),
     );
-    this.timeline.append(h("div", { class: "row commit" }, this.advance, this.forkHere, this.back, this.outlook));
+    this.timeline.append(
+      h("div", { class: "row preview-actions" }, this.advance, this.forkHere, this.backToNow, this.summary),
+    );
   }
 
-  /** Show another state of the clock, wherever it came from. */
-  #take(model) {
+  /** Show a new state of the clock. */
+  #update(model) {
     this.#model = model;
-    this.#present = viewAt(model, model.now);
+    this.#currentView = viewAt(model, model.now);
     this.header.setNow(model.now);
-    this.timeline.show(model, this.#instant);
-    this.transactions.show(model);
-    this.goals.show(model);
+    this.timeline.setModel(model, this.#instant);
+    this.transactions.setModel(model);
+    this.goals.setModel(model);
     this.#draw();
   }
 
-  #seen(clock) {
-    if (this.#away) {
-      this.#away = false;
+  #receive(clock) {
+    if (this.#isUnreachable) {
+      this.#isUnreachable = false;
       this.#hide(this.#notice.element);
-      say(`The server is back.${this.#doubt}`);
-      this.#doubt = "";
+      notify(`The server is available again.${this.#pendingWarning}`);
+      this.#pendingWarning = "";
     }
-    if (this.#busy || readInstant(clock.frozenTime) === this.#model.now) return;
-    const wasLookingAtNow = this.#instant === this.#model.now;
-    const model = readClock(clock, this.#model);
-    const posted = viewAt(model, model.now).happened - this.#present.happened;
-    if (wasLookingAtNow) this.#instant = model.now;
-    this.#take(model);
-    this.#keepInUrl();
-    say(
-      `Moved elsewhere to ${formatInstant(model.now)}; ${posted ? `${plural(posted, "item")} posted` : "nothing posted"}.`,
-    );
+    if (this.#isBusy || parseInstant(clock.frozenTime) === this.#model.now) return;
+    const wasAtNow = this.#instant === this.#model.now;
+    const model = parseClock(clock, this.#model);
+    const posted = viewAt(model, model.now).postedCount - this.#currentView.postedCount;
+    if (wasAtNow) this.#instant = model.now;
+    this.#update(model);
+    this.#updateUrl();
+    notify(`The clock was advanced elsewhere to ${formatInstant(model.now)}. ${postedText(posted)}`);
   }
 
-  /** Look at another instant. However often that is asked, it is drawn once a frame. */
-  #look(instant) {
+  /** Preview another instant. Draw at most once per frame. */
+  #preview(instant) {
     this.#instant = instant;
-    this.#moved = performance.now();
+    this.#lastMove = performance.now();
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;
       this.#draw();
     });
-    this.#keepInUrl();
+    this.#updateUrl();
   }
 
   #draw() {
-    const [model, present, instant] = [this.#model, this.#present, this.#instant];
-    const view = instant === model.now ? present : viewAt(model, instant);
-    this.timeline.preview(instant, speak(model, present, view));
+    const [model, currentView, instant] = [this.#model, this.#currentView, this.#instant];
+    const view = instant === model.now ? currentView : viewAt(model, instant);
+    this.timeline.preview(instant, spokenPreview(model, currentView, view));
     this.transactions.preview(model.now, instant);
-    this.goals.preview(present, view);
-    const [isNow, isBack] = [instant === model.now, instant < model.now];
-    this.outlook.textContent = `${describe(model, present, view)}.`;
-    this.advance.textContent = isNow || isBack ? "Advance …" : `Advance to ${formatInstant(instant)}`;
-    this.advance.setAttribute("aria-disabled", String(isNow || isBack || Boolean(this.gone)));
-    this.#hide(this.forkHere, !isBack);
-    this.#hide(this.back, isNow);
-    this.classList.toggle("looking-back", isBack);
+    this.goals.preview(currentView, view);
+    const [isNow, isPast] = [instant === model.now, instant < model.now];
+    this.summary.textContent = `${describePreview(model, currentView, view)}.`;
+    this.advance.textContent = isNow || isPast ? "Advance…" : `Advance to ${formatInstant(instant)}`;
+    this.advance.setAttribute("aria-disabled", String(isNow || isPast || Boolean(this.isGone)));
+    this.#hide(this.forkHere, !isPast);
+    this.#hide(this.backToNow, isNow);
   }
 
-  /** What is hidden cannot keep the focus, which is not to be lost. */
+  /** Hide a node. If it has the focus, move the focus to the slider. */
   #hide(node, hidden = true) {
     if (hidden && node.contains(document.activeElement)) this.timeline.scrubber.slider.focus();
     node.hidden = hidden;
   }
 
-  #keepInUrl() {
+  #updateUrl() {
     clearTimeout(this.#urlTimer);
     this.#urlTimer = setTimeout(() => {
-      const time = this.#instant === this.#model.now ? "" : `?t=${writeInstant(this.#instant)}`;
-      history.replaceState(history.state, "", `#/clock/${encodeURIComponent(this.id_)}${time}`);
-    }, URL_AFTER);
+      const time = this.#instant === this.#model.now ? "" : `?t=${toTimestamp(this.#instant)}`;
+      history.replaceState(history.state, "", `#/clock/${encodeURIComponent(this.clockId)}${time}`);
+    }, URL_UPDATE_MS);
   }
 
-  /** Do one thing at a time, and say what went wrong. For who has left the page meanwhile, nothing follows from it. */
-  async #act(work, done) {
-    if (this.#busy) return;
-    this.#busy = true;
+  /** Run one action at a time and report its error. If the user has left the page, ignore the outcome. */
+  async #runAction(work, onDone) {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
     this.setAttribute("aria-busy", "true");
     try {
       const result = await work();
-      if (this.isConnected) done(result);
+      if (this.isConnected) onDone(result);
     } catch (error) {
-      if (this.isConnected) this.#fail(error, true);
+      if (this.isConnected) this.#handleError(error, true);
     } finally {
-      this.#busy = false;
+      this.#isBusy = false;
       this.removeAttribute("aria-busy");
     }
   }
 
   #advance() {
     const [instant, now] = [this.#instant, this.#model.now];
-    if (this.gone) return say("The clock is gone, so it cannot be advanced.", { error: true });
-    if (instant === now) return say("Pick a later time first: move the slider, press +1 day, or set the date.");
-    if (instant < now) return say("Time only moves forward. Fork the clock to begin again from here.");
-    return this.#act(
-      () => call("advanceTestClock", { id: this.id_, frozenTime: writeInstant(instant) }),
+    if (this.isGone) return notify("This clock no longer exists, so it cannot be advanced.", { error: true });
+    if (instant === now) return notify("Choose a later time first: move the slider, press +1 day or set the date.");
+    if (instant < now) return notify("Time only moves forward. Fork the clock to continue from this time.");
+    return this.#runAction(
+      () => call("advanceTestClock", { id: this.clockId, frozenTime: toTimestamp(instant) }),
       ({ clock }) => {
-        const posted = viewAt(this.#model, instant).happened - this.#present.happened;
-        if (this.#instant === instant) this.#instant = readInstant(clock.frozenTime);
-        this.#take(readClock(clock, this.#model));
-        this.#keepInUrl();
-        say(
-          `Advanced to ${formatInstant(this.#model.now)}; ${posted ? `${plural(posted, "item")} posted` : "nothing posted"}.`,
-        );
+        const posted = viewAt(this.#model, instant).postedCount - this.#currentView.postedCount;
+        if (this.#instant === instant) this.#instant = parseInstant(clock.frozenTime);
+        this.#update(parseClock(clock, this.#model));
+        this.#updateUrl();
+        notify(`Advanced to ${formatInstant(this.#model.now)}. ${postedText(posted)}`);
       },
     );
   }
 
   async #askFork() {
-    const at = await askWhereToFork(this.#model, this.#instant);
+    const at = await askForkTime(this.#model, this.#instant);
     if (at !== null) this.#fork(at);
   }
 
   #fork(at) {
-    const isSame = sessionCheck();
-    return this.#act(
+    const isSameSession = captureSession();
+    return this.#runAction(
       async () => {
         try {
           const clock = await forkClock(this.#model, at);
-          if (isSame()) rename(clock.id, `Fork of ${nameOf(this.id_)}`);
+          if (isSameSession()) renameClock(clock.id, `Fork of ${clockName(this.clockId)}`);
           return clock;
         } catch (error) {
-          if (error instanceof Away) this.#doubt = " It is not known whether the fork was made: look at Clocks.";
+          if (error instanceof ServerUnavailable) this.#pendingWarning = " The fork may exist. Check your clocks.";
           throw error;
         }
       },
       (clock) =>
-        goTo(
+        navigate(
           `#/clock/${encodeURIComponent(clock.id)}`,
-          `This is the fork. It stands at ${formatInstant(readInstant(clock.frozenTime))}.`,
+          `This is the fork. Its time is ${formatInstant(parseInstant(clock.frozenTime))}.`,
         ),
     );
   }
 
-  /** The way on from a clock that is gone: what is still on the screen is enough to make it anew. */
+  /** Create a new clock with the items of the deleted or expired one. */
   #createAgain() {
-    return this.#act(
-      () => createClock(writeParams(this.#model, writeInstant), nameOf(this.id_)),
-      () => location.hash.includes(this.id_) || sayThere("This is a new clock with the same items, at their start."),
+    return this.#runAction(
+      () => createClock(toParams(this.#model), clockName(this.clockId)),
+      () =>
+        location.hash.includes(this.clockId) ||
+        notifyAfterNavigation("This is a new clock with the same items. Its time is their start."),
     );
   }
 
   async #askDelete() {
-    if (!(await askToDelete(nameOf(this.id_)))) return;
-    const isSame = sessionCheck();
-    await this.#act(
+    if (!(await confirmDeletion(clockName(this.clockId)))) return;
+    const isSameSession = captureSession();
+    await this.#runAction(
       async () => {
-        await call("deleteTestClock", { id: this.id_ });
-        this.#watch.stop();
-        if (isSame()) rename(this.id_, "");
+        await call("deleteTestClock", { id: this.clockId });
+        this.#watcher.stop();
+        if (isSameSession()) renameClock(this.clockId, "");
       },
-      () => goTo("#/clocks", "The clock is deleted."),
+      () => navigate("#/clocks", "The clock was deleted."),
     );
   }
 
-  /** Say what is wrong and what can be done; whether it is worth asking again. What somebody has `asked` for is not asked again. */
-  #fail(error, asked = false) {
-    const complain = () =>
-      say([whyNotCreated(error), ...faultsOf(error).map(({ path, message }) => `${path}: ${message}`)].join(" "), {
-        error: true,
-      });
-    if (this.gone) return complain(); // the way on is there already
+  /** Report an error. Return whether polling continues. An action of the user is not retried. */
+  #handleError(error, isAction = false) {
+    if (this.isGone) return this.#notifyError(error);
     if (
-      error instanceof Away ||
-      (asked ? ["UNAVAILABLE"] : ["UNAVAILABLE", "RATE_LIMITED", "INTERNAL"]).includes(error.reason)
+      error instanceof ServerUnavailable ||
+      (isAction ? ["UNAVAILABLE"] : ["UNAVAILABLE", "RATE_LIMITED", "INTERNAL"]).includes(error.reason)
     ) {
-      this.#away = true;
-      if (!this.#model) this.#retryTimer = setTimeout(() => this.#load(), RETRY_AFTER);
+      this.#isUnreachable = true;
+      if (!this.#model) this.#retryTimer = setTimeout(() => this.#load(), RETRY_MS);
       this.#showNotice(
-        `${error.message}${this.#doubt} ${this.#model ? "What you see is what was last known. " : ""}It is tried again every few seconds.`,
+        `${error.message}${this.#pendingWarning} ${this.#model ? "You see the last known state. " : ""}Retrying every few seconds.`,
         h(
           "button",
-          { type: "button", onclick: () => (this.#watch ? this.#watch.again() : this.#load()) },
+          { type: "button", onclick: () => (this.#watcher ? this.#watcher.poll() : this.#load()) },
           "Try again now",
         ),
       );
       return true;
     }
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof RpcError)) throw error;
     if (error.reason === "UNAUTHENTICATED") {
-      say(error.message, { error: true }); // and the sign-in page is there already
+      notify(error.message, { error: true });
       return false;
     }
     if (
       ["CLOCK_NOT_FOUND", "CLOCK_EXPIRED", "INVALID_PARAMS"].includes(error.reason) &&
       (!this.#model || error.reason !== "INVALID_PARAMS")
     ) {
-      this.#mourn(error.reason === "CLOCK_EXPIRED");
+      this.#showGone(error.reason === "CLOCK_EXPIRED");
       return false;
     }
     if (error.reason === "TIME_BEFORE_CURRENT") {
-      say("The clock has moved elsewhere meanwhile, past that time.", { error: true });
-      this.#watch?.again();
+      notify("The clock was advanced elsewhere, past this time.", { error: true });
+      this.#watcher?.poll();
       return true;
     }
-    complain();
+    this.#notifyError(error);
     return true;
   }
 
+  #notifyError(error) {
+    const faults = faultsIn(error).map(({ path, message }) => `${path}: ${message}`);
+    notify([creationErrorMessage(error), ...faults].join(" "), { error: true });
+  }
+
   #showNotice(message, ...actions) {
-    if (!this.#notice.element.isConnected) show(this, this.#notice.element);
+    if (!this.#notice.element.isConnected) render(this, this.#notice.element);
     this.#notice.show(message, ...actions);
   }
 
-  #mourn(expired) {
-    this.gone = true;
-    this.#watch?.stop();
-    const toClocks = h("a", { class: "button", href: "#/clocks" }, "Back to the clocks");
+  #showGone(expired) {
+    this.isGone = true;
+    this.#watcher?.stop();
+    const clocksLink = h("a", { class: "button", href: "#/clocks" }, "Back to your clocks");
     if (!this.#model) {
       this.#showNotice(
         expired
-          ? "This clock has expired: clocks live for seven days."
-          : "There is no such clock. It was deleted, or is somebody else's.",
-        toClocks,
+          ? "This clock has expired. Clocks expire after seven days."
+          : "Clock not found. It was deleted, or it belongs to another account.",
+        clocksLink,
       );
       return;
     }
@@ -340,9 +340,9 @@ class ClockPage extends HTMLElement {
     this.header.setStatus(expired ? "EXPIRED" : "DELETED");
     this.#draw();
     this.#showNotice(
-      `${expired ? "This clock has expired: clocks live for seven days." : "This clock was deleted elsewhere."} What you see is its last state.`,
+      `${expired ? "This clock has expired. Clocks expire after seven days." : "This clock was deleted elsewhere."} You see its last state.`,
       h("button", { type: "button", class: "primary", onclick: () => this.#createAgain() }, "Create it again"),
-      toClocks,
+      clocksLink,
     );
   }
 }

@@ -1,29 +1,29 @@
 // <tick-transactions> and the monthly table of the timeline.
 
 import { countUntil } from "./clock-model.js";
-import { amountOf, plural } from "./clock-text.js";
-import { inCommonUnit, toNumber } from "./decimals.js";
-import { h, show } from "./dom.js";
+import { signedAmount } from "./clock-text.js";
+import { toCommonUnit, toNumber } from "./decimals.js";
+import { h, render } from "./dom.js";
 import { formatCount, formatDay, formatMoney, formatMonthOfYear, formatTime } from "./format.js";
 import { addMonths, startOfDay } from "./instants.js";
-import { States, stateMark } from "./item-states.js";
+import { RowStates, stateMark } from "./item-states.js";
 
-class Transactions extends HTMLElement {
-  #schedule = "";
-  #first = -1;
+class TransactionTable extends HTMLElement {
+  #clockId = "";
+  #lastPostedCount = -1;
 
-  show(model) {
+  setModel(model) {
     const items = model.items.filter((item) => item.currency);
-    // The schedule of a clock never changes, so its rows are made once and only told what has become of them.
-    if (this.#schedule === model.id) return;
-    this.#schedule = model.id;
-    this.rows = items.map(row);
-    this.states = new States(
+    // The schedule of a clock never changes, so its rows are built once.
+    if (this.#clockId === model.id) return;
+    this.#clockId = model.id;
+    this.rows = items.map(transactionRow);
+    this.states = new RowStates(
       items.map((item) => item.at),
       this.rows,
     );
-    this.count = h("span", { class: "quiet" });
-    this.scroller = h(
+    this.count = h("span", { class: "muted" });
+    this.scrollArea = h(
       "div",
       { class: "rows", tabindex: "0", role: "region", "aria-labelledby": "transactions-title" },
       h(
@@ -35,43 +35,43 @@ class Transactions extends HTMLElement {
           h(
             "tr",
             {},
-            ["When", "Name", "State"].map((title) => h("th", { scope: "col" }, title)),
+            ["Time", "Name", "State"].map((title) => h("th", { scope: "col" }, title)),
             h("th", { scope: "col", class: "number" }, "Amount"),
           ),
         )),
         h("tbody", {}, this.rows),
       ),
     );
-    show(
+    render(
       this,
-      h("div", { class: "row top" }, h("h2", { id: "transactions-title" }, "Transactions"), this.count),
-      items.length ? this.scroller : h("p", { class: "quiet" }, "This clock has no transactions."),
+      h("div", { class: "row card-header" }, h("h2", { id: "transactions-title" }, "Transactions"), this.count),
+      items.length ? this.scrollArea : h("p", { class: "muted" }, "This clock has no transactions."),
     );
   }
 
   preview(now, instant) {
-    const { posted } = this.states.update(now, instant);
+    const posted = this.states.update(now, instant);
     const count = this.rows.length
-      ? `${posted} posted, ${plural(this.rows.length - posted, "pending", "pending")}`
+      ? `${formatCount(posted)} posted, ${formatCount(this.rows.length - posted)} pending`
       : "";
     if (this.count.textContent !== count) this.count.textContent = count;
-    this.#reveal(posted);
+    this.#scrollToNext(posted);
   }
 
-  /** What comes next is in sight, without moving the page. */
-  #reveal(posted) {
-    if (posted === this.#first) return;
-    this.#first = posted;
-    const target = this.rows[posted];
-    if (!target || this.scroller.scrollHeight <= this.scroller.clientHeight) return;
+  /** Scroll the table, not the page, to the next item. */
+  #scrollToNext(posted) {
+    if (posted === this.#lastPostedCount) return;
+    this.#lastPostedCount = posted;
+    const next = this.rows[posted];
+    if (!next || this.scrollArea.scrollHeight <= this.scrollArea.clientHeight) return;
     const above = this.rows[Math.max(0, posted - 2)];
-    this.scroller.scrollTop = above.offsetTop - this.head.offsetHeight;
+    this.scrollArea.scrollTop = above.offsetTop - this.head.offsetHeight;
   }
 }
 
 const isMidnight = (instant) => instant === startOfDay(instant);
 
-function row(item) {
+function transactionRow(item) {
   const [mark, state] = stateMark(item.kind);
   return h(
     "tr",
@@ -81,23 +81,23 @@ function row(item) {
       { class: "when" },
       mark,
       formatDay(item.at),
-      isMidnight(item.at) ? null : h("span", { class: "quiet detail" }, `${formatTime(item.at)} UTC`),
+      isMidnight(item.at) ? null : h("span", { class: "muted detail" }, `${formatTime(item.at)} UTC`),
     ),
     h(
       "th",
       { scope: "row", class: "name" },
       item.name,
-      item.category ? h("span", { class: "quiet detail" }, item.category) : null,
+      item.category ? h("span", { class: "muted detail" }, item.category) : null,
     ),
-    h("td", { class: "how" }, state),
-    h("td", { class: `number ${item.kind}` }, amountOf(item)),
+    h("td", { class: "state-cell" }, state),
+    h("td", { class: `number ${item.kind}` }, signedAmount(item)),
   );
 }
 
-customElements.define("tick-transactions", Transactions);
+customElements.define("tick-transactions", TransactionTable);
 
 function sum(items) {
-  const { places, counts } = inCommonUnit(items.map((item) => item.amount));
+  const { places, counts } = toCommonUnit(items.map((item) => item.amount));
   return toNumber(
     counts.reduce((total, count) => total + count, 0n),
     places,
@@ -109,8 +109,8 @@ const monthOf = (instant) => {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
 };
 
-/** One row per month and currency, and one per month for the goals. */
-function rowsOf(model) {
+/** Return one row per month and currency, and one per month for contributions. */
+function monthlyRows(model) {
   const groups = new Map();
   for (const item of model.items) {
     const key = `${monthOf(item.at)} ${item.currency ?? ""}`;
@@ -121,12 +121,12 @@ function rowsOf(model) {
     const [{ at, currency }] = items;
     const month = monthOf(at);
     const of = (kind) => items.filter((item) => item.kind === kind);
-    const flow = model.flows.find((one) => one.currency === currency);
+    const flow = model.flows.find((candidate) => candidate.currency === currency);
     const end = flow?.values[countUntil(flow.times, addMonths(month, 1) - 0.001)];
     return {
       month,
       currency,
-      posted: items.filter((item) => item.happened).length,
+      posted: items.filter((item) => item.isPosted).length,
       count: items.length,
       income: of("income"),
       expense: of("expense"),
@@ -136,10 +136,11 @@ function rowsOf(model) {
   });
 }
 
-export function buildChartTable(model) {
+/** Return the timeline as a table. */
+export function monthlyTable(model) {
   const bare = (amount, { currency }) => formatMoney(amount, currency, { bare: true });
   const money = (kind, row) => (row[kind].length ? bare(sum(row[kind]), row) : "");
-  const rows = rowsOf(model).map((row) =>
+  const rows = monthlyRows(model).map((row) =>
     h(
       "tr",
       {},
@@ -151,15 +152,11 @@ export function buildChartTable(model) {
       h("td", { class: "number" }, row.currency ? bare(row.end, row) : ""),
     ),
   );
-  if (rows.length === 0) return h("p", { class: "quiet" }, "This clock has no items.");
+  if (rows.length === 0) return h("p", { class: "muted" }, "This clock has no items.");
   return h(
     "table",
     { class: "data" },
-    h(
-      "caption",
-      { class: "quiet" },
-      "By month: how many items have posted, what comes in and goes out, and the net flow of this clock at the month's end.",
-    ),
+    h("caption", { class: "muted" }, "Posted items, income, expenses and net flow of each month."),
     h(
       "thead",
       {},
@@ -169,7 +166,7 @@ export function buildChartTable(model) {
         ["Month", "Currency", "Posted"].map((title, index) =>
           h("th", { scope: "col", class: index > 1 ? "number" : undefined }, title),
         ),
-        ["In", "Out", "Net flow then"].map((title) => h("th", { scope: "col", class: "number" }, title)),
+        ["In", "Out", "Net flow"].map((title) => h("th", { scope: "col", class: "number" }, title)),
       ),
     ),
     h("tbody", {}, rows),

@@ -1,30 +1,33 @@
 // Sentences about a clock and its preview.
 
-import { formatCount, formatInstant, formatMoney, speakInstant, speakMoney } from "./format.js";
+import { formatCount, formatInstant, formatMoney, spokenInstant, spokenMoney } from "./format.js";
 
-const MOST_CURRENCIES = 3;
+const MAX_CURRENCIES = 3;
 
 export const plural = (number, one, many = `${one}s`) => `${formatCount(number)} ${number === 1 ? one : many}`;
 
-/** Of a clock whose views are `present` and `view`: which of the two comes first decides what can be done. */
-export function describe(model, present, view) {
-  const count = view.happened - present.happened;
-  const changes = describeFlows(model, present, view);
-  if (view.instant === present.instant) return next(model, present);
-  if (view.instant > present.instant)
+/** Return how many items an advance posted, as a sentence. */
+export const postedText = (count) => (count ? `${plural(count, "item")} posted.` : "Nothing posted.");
+
+/** Describe the difference between the current view of a clock and the previewed one. */
+export function describePreview(model, currentView, view) {
+  const count = view.postedCount - currentView.postedCount;
+  const changes = describeFlows(model, currentView, view);
+  if (view.instant === currentView.instant) return describeNextItem(model, currentView);
+  if (view.instant > currentView.instant)
     return [count ? `${plural(count, "item")} would post` : "Nothing would post", ...changes].join("; ");
-  const since = count ? `${plural(-count, "item")} posted since` : "nothing has posted since";
-  return [`Looking back: ${since}`, ...changes, "read-only, because time only moves forward"].join("; ");
+  const since = count ? `${plural(-count, "item")} posted since then` : "nothing posted since then";
+  return [`Past: ${since}`, ...changes, "read-only because time only moves forward"].join("; ");
 }
 
-/** From the earlier of the two views to the later. */
-function describeFlows(model, present, view) {
-  const [from, to] = view.instant < present.instant ? [view, present] : [present, view];
+/** Describe the net flow of each currency, from the earlier view to the later. */
+function describeFlows(model, currentView, view) {
+  const [from, to] = view.instant < currentView.instant ? [view, currentView] : [currentView, view];
   const changed = model.currencies.filter((currency) => from.flows.get(currency) !== to.flows.get(currency));
-  const rest = changed.length - MOST_CURRENCIES;
+  const rest = changed.length - MAX_CURRENCIES;
   return [
     ...changed
-      .slice(0, MOST_CURRENCIES)
+      .slice(0, MAX_CURRENCIES)
       .map(
         (currency) =>
           `${formatMoney(from.flows.get(currency), currency)} → ${formatMoney(to.flows.get(currency), currency, { bare: true })}`,
@@ -33,32 +36,35 @@ function describeFlows(model, present, view) {
   ];
 }
 
-function next(model, present) {
-  const item = model.items[present.happened];
-  if (!item)
-    return model.items.length ? "Everything has happened; nothing more is scheduled" : "This clock has no items";
-  return `Next: ${item.name}, ${amountOf(item)}, on ${formatInstant(item.at)}`;
+function describeNextItem(model, currentView) {
+  const item = model.items[currentView.postedCount];
+  if (!item) return model.items.length ? "All items are posted" : "This clock has no items";
+  return `Next: ${item.name}, ${signedAmount(item)}, on ${formatInstant(item.at)}`;
 }
 
-/** With its sign: money towards a goal has none of its own, and no currency. */
-export function amountOf(item) {
+/** Format the amount of an item with its sign. A contribution has no currency. */
+export function signedAmount(item) {
   if (item.kind === "goal") return formatMoney(item.amount, undefined, { sign: "always" });
   return formatMoney(item.kind === "income" ? item.amount : -item.amount, item.currency, { sign: "always" });
 }
 
-/** The same for those who listen to the slider. */
-export function speak(model, present, view) {
-  const count = view.happened - present.happened;
+/** Describe a preview for screen readers. */
+export function spokenPreview(model, currentView, view) {
+  const count = view.postedCount - currentView.postedCount;
   const flows = model.currencies
-    .slice(0, MOST_CURRENCIES)
-    .map((currency) => speakMoney(view.flows.get(currency), currency));
-  const posts =
-    count > 0 ? `${plural(count, "item")} would post` : count < 0 ? `${plural(-count, "item")} posted since` : null;
+    .slice(0, MAX_CURRENCIES)
+    .map((currency) => spokenMoney(view.flows.get(currency), currency));
+  const change =
+    count > 0
+      ? `${plural(count, "item")} would post`
+      : count < 0
+        ? `${plural(-count, "item")} posted since then`
+        : null;
   return [
-    speakInstant(view.instant),
-    view.instant < present.instant ? "looking back" : view.instant === present.instant ? "now" : null,
+    spokenInstant(view.instant),
+    view.instant < currentView.instant ? "past" : view.instant === currentView.instant ? "now" : null,
     flows.length ? `net flow ${flows.join(" and ")}` : null,
-    posts ?? (view.instant > present.instant ? "nothing would post" : null),
+    change ?? (view.instant > currentView.instant ? "nothing would post" : null),
   ]
     .filter(Boolean)
     .join(", ");

@@ -2,49 +2,49 @@
 
 import { call } from "./rpc.js";
 
-const EVERY = 2_000;
-const WHILE_AWAY = 5_000;
+const POLL_MS = 2_000;
+const RETRY_MS = 5_000;
 
 /**
- * Ask for the clock every two seconds while somebody looks: `seen(clock)` with what it is, `failed(error)` with why not.
- * `failed` says whether to go on. Nobody is asked while `busy()`, so that nothing is in the way of a moving scrubber.
+ * Poll the clock every two seconds while the tab is visible. Call `onClock(clock)` or `onError(error)`; `onError`
+ * returns whether polling continues. Polling waits while `isPaused()`, so it never disturbs a moving scrubber.
  */
-export function watch(id, { seen, failed, busy }) {
+export function watchClock(id, { onClock, onError, isPaused }) {
   let timer = null;
-  let asking = null;
+  let request = null;
   let stopped = false;
 
-  const plan = (wait) => (timer = setTimeout(ask, wait));
+  const schedule = (wait) => (timer = setTimeout(poll, wait));
 
-  async function ask() {
+  async function poll() {
     clearTimeout(timer);
-    if (stopped || asking || document.hidden) return; // when the tab is seen again it asks at once
-    if (busy()) return plan(EVERY / 4);
-    asking = new AbortController();
-    let wait = EVERY;
+    if (stopped || request || document.hidden) return; // a visibilitychange event polls again
+    if (isPaused()) return schedule(POLL_MS / 4);
+    request = new AbortController();
+    let wait = POLL_MS;
     try {
-      const { clock } = await call("getTestClock", { id }, { quiet: true, signal: asking.signal });
-      if (!stopped) seen(clock);
+      const { clock } = await call("getTestClock", { id }, { quiet: true, signal: request.signal });
+      if (!stopped) onClock(clock);
     } catch (error) {
       if (stopped) return;
-      wait = failed(error) ? WHILE_AWAY : 0;
+      wait = onError(error) ? RETRY_MS : 0;
     } finally {
-      asking = null;
+      request = null;
     }
-    if (wait && !stopped) plan(wait);
+    if (wait && !stopped) schedule(wait);
   }
 
-  document.addEventListener("visibilitychange", ask);
-  addEventListener("online", ask);
-  plan(EVERY);
+  document.addEventListener("visibilitychange", poll);
+  addEventListener("online", poll);
+  schedule(POLL_MS);
   return {
-    again: ask,
+    poll,
     stop() {
       stopped = true;
       clearTimeout(timer);
-      asking?.abort();
-      document.removeEventListener("visibilitychange", ask);
-      removeEventListener("online", ask);
+      request?.abort();
+      document.removeEventListener("visibilitychange", poll);
+      removeEventListener("online", poll);
     },
   };
 }

@@ -1,71 +1,75 @@
 // Creates a clock exactly once, even after a double click or a lost response.
 
-import { rename } from "./clock-names.js";
-import { h, say } from "./dom.js";
-import { formatWait } from "./format.js";
-import { Away, call, Refusal } from "./rpc.js";
-import { onEnd, sessionCheck } from "./session.js";
+import { renameClock } from "./clock-names.js";
+import { h, notify } from "./dom.js";
+import { formatDuration } from "./format.js";
+import { call, RpcError, ServerUnavailable } from "./rpc.js";
+import { captureSession, onSessionEnd } from "./session.js";
 
-const MOST_LISTED = 20;
-let lost = { text: null, key: null };
-let isUnderWay = false;
-onEnd(() => (lost = { text: null, key: null }));
+const MAX_LISTED_FAULTS = 20;
+let lastAttempt = { text: null, key: null };
+let isCreating = false;
+onSessionEnd(() => (lastAttempt = { text: null, key: null }));
 
-// Without https, and elsewhere than on this machine, browsers have no randomUUID.
-const newKey = () =>
+// Browsers have randomUUID only on https pages and on localhost.
+const newIdempotencyKey = () =>
   crypto.randomUUID?.() ??
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** Create it, name it in this browser, and go there, unless the person has gone elsewhere. Throws Refusal or Away. */
+/**
+ * Create a clock, store its name and open it, unless the user has left the page. Throw RpcError or ServerUnavailable.
+ *
+ * A retry with the same parameters sends the same idempotency key, so the server creates one clock.
+ */
 export async function createClock(params, name) {
-  if (isUnderWay) {
-    say("Another clock is being created. Wait for it, then press again.", { error: true });
+  if (isCreating) {
+    notify("Another clock is being created. Try again when it is ready.", { error: true });
     return;
   }
-  isUnderWay = true;
+  isCreating = true;
   const page = document.getElementById("main").firstElementChild;
-  const isSame = sessionCheck();
+  const isSameSession = captureSession();
   const text = JSON.stringify(params);
-  const key = lost.text === text ? lost.key : newKey();
-  lost = { text, key };
+  const key = lastAttempt.text === text ? lastAttempt.key : newIdempotencyKey();
+  lastAttempt = { text, key };
   try {
     const { clock } = await call("createTestClock", params, { headers: { "Idempotency-Key": key } });
-    lost = { text: null, key: null };
-    if (!isSame()) return;
-    if (name) rename(clock.id, name);
+    lastAttempt = { text: null, key: null };
+    if (!isSameSession()) return;
+    if (name) renameClock(clock.id, name);
     if (page.isConnected) location.hash = `#/clock/${clock.id}`;
-    else say(`${name || "The clock"} was created, and is among your clocks.`);
+    else notify(`${name || "The clock"} was created. It is in your clocks.`);
   } finally {
-    isUnderWay = false;
+    isCreating = false;
   }
 }
 
-/** What to tell a person whose clock was not created. */
-export function whyNotCreated(error) {
-  if (error instanceof Away)
-    return "The server cannot be reached. Try again when it runs; you will not get two clocks.";
-  if (!(error instanceof Refusal)) throw error;
+/** Return the message for an error of `createClock`. */
+export function creationErrorMessage(error) {
+  if (error instanceof ServerUnavailable)
+    return "The server cannot be reached. Try again when it is running. A retry does not create a second clock.";
+  if (!(error instanceof RpcError)) throw error;
   if (error.reason === "RATE_LIMITED") {
-    return `You have as many clocks as you may. The oldest expires in ${formatWait(error.data.retryAfterSeconds * 1000)}; to make room now, delete one.`;
+    return `You have reached the limit of clocks. Delete one, or wait ${formatDuration(error.data.retryAfterSeconds * 1000)} until the oldest expires.`;
   }
   if (error.reason === "INVALID_PARAMS")
-    return `The server refused ${error.data.errors.length === 1 ? "one field" : `${error.data.errors.length} fields`}.`;
+    return `The server rejected ${error.data.errors.length === 1 ? "one field" : `${error.data.errors.length} fields`}.`;
   return error.message;
 }
 
-/** The faults that it named, each `{ path, message }`, or none. */
-export const faultsOf = (error) =>
-  error instanceof Refusal && error.reason === "INVALID_PARAMS" ? error.data.errors : [];
+/** Return the faults in an error: `{ path, message }` for each invalid field. */
+export const faultsIn = (error) =>
+  error instanceof RpcError && error.reason === "INVALID_PARAMS" ? error.data.errors : [];
 
-/** Faults with their paths, the first of them if they are very many. */
+/** List faults with their paths. */
 export function faultList(faults) {
-  const rest = faults.length - MOST_LISTED;
+  const rest = faults.length - MAX_LISTED_FAULTS;
   return (
     faults.length > 0 &&
     h(
       "ul",
       { class: "faults" },
-      faults.slice(0, MOST_LISTED).map(({ path, message }) => h("li", {}, h("code", {}, path), ` ${message}`)),
+      faults.slice(0, MAX_LISTED_FAULTS).map(({ path, message }) => h("li", {}, h("code", {}, path), ` ${message}`)),
       rest > 0 && h("li", {}, `and ${rest} more`),
     )
   );

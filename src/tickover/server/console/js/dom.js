@@ -1,19 +1,19 @@
-// Builds elements and shows notifications.
+// Builds elements and shows notifications. Text never becomes markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-const isGiven = (value) => value !== undefined && value !== null && value !== false;
+const isPresent = (value) => value !== undefined && value !== null && value !== false;
 
 function append(node, children) {
-  node.append(...children.flat(Infinity).filter(isGiven));
+  node.append(...children.flat(Infinity).filter(isPresent));
   return node;
 }
 
-/** An HTML element: `h("button", { class: "primary", onclick: go }, "Go")`. Children are nodes or texts. */
+/** Create an HTML element: `h("button", { class: "primary", onclick: go }, "Go")`. Children are nodes or strings. */
 export function h(name, properties = {}, ...children) {
   const node = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {
-    if (!isGiven(value)) continue;
+    if (!isPresent(value)) continue;
     if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
     else if (key in node && typeof value !== "string") node[key] = value;
     else node.setAttribute(key, value === true ? "" : value);
@@ -21,42 +21,42 @@ export function h(name, properties = {}, ...children) {
   return append(node, children);
 }
 
-/** The same for SVG; all properties are attributes, or listeners if they begin with `on`. */
+/** Create an SVG element. Properties are attributes, or listeners if they start with `on`. */
 export function s(name, properties = {}, ...children) {
   const node = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(properties)) {
-    if (!isGiven(value)) continue;
+    if (!isPresent(value)) continue;
     if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
     else node.setAttribute(key, value);
   }
   return append(node, children);
 }
 
-/** Show these in the place of whatever was in the node. */
-export function show(node, ...children) {
+/** Replace the content of a node. */
+export function render(node, ...children) {
   node.replaceChildren();
   return append(node, children);
 }
 
-/** Say it to everybody: on the page, and aloud to those who listen to it. An error stays until the next. */
-export function say(sentence, { error = false } = {}) {
-  const line = document.getElementById("said");
-  line.classList.toggle("error", error);
-  line.textContent = sentence;
+/** Show a message at the top of the page. Screen readers announce it. */
+export function notify(message, { error = false } = {}) {
+  const notification = document.getElementById("notification");
+  notification.classList.toggle("error", error);
+  notification.textContent = message;
 }
 
-/** Copy, and say what was copied. */
-export async function copy(text, what) {
+/** Copy text to the clipboard. `description` completes "Copied …". */
+export async function copyText(text, description) {
   try {
     await navigator.clipboard.writeText(text);
-    say(`Copied ${what}.`);
+    notify(`Copied ${description}.`);
   } catch {
-    say("Your browser does not let this page copy.", { error: true });
+    notify("Your browser does not allow this page to copy.", { error: true });
   }
 }
 
-/** Do the work while the button cannot be pressed again. A disabled button loses the focus; it gets it back. */
-export async function whileBusy(button, work) {
+/** Disable a button while `work` runs. A disabled button loses the focus, so restore it afterwards. */
+export async function withBusyState(button, work) {
   const hadFocus = document.activeElement === button;
   button.disabled = true;
   button.setAttribute("aria-busy", "true");
@@ -77,5 +77,5 @@ export const onSubmit = (work) => (event) => {
 
 let lastId = 0;
 
-/** An id for an element, which no other has. */
+/** Return a unique id for an element. */
 export const newId = () => `e${++lastId}`;

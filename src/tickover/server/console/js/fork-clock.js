@@ -1,6 +1,6 @@
 // Forks a clock.
 
-import { writeInstant } from "./instants.js";
+import { toTimestamp } from "./instants.js";
 import { call } from "./rpc.js";
 
 /** Fork the clock at an instant or at its start, `"start"`. Return the fork as the server describes it. */
@@ -8,7 +8,7 @@ export async function forkClock(model, at) {
   const fork = async (params) => (await call("forkTestClock", { id: model.id, ...params })).clock;
   if (at === "start" || at === model.start) return fork();
   try {
-    return await fork({ at: writeInstant(at) });
+    return await fork({ at: toTimestamp(at) });
   } catch (error) {
     // The model's start can be a day before the clock's start. The server rejects a time in between.
     if (error.reason !== "INVALID_PARAMS" || at > model.now) throw error;

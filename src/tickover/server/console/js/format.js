@@ -1,4 +1,4 @@
-// Numbers, dates and currencies as the reader's locale writes them. Simulated time is shown in UTC, which is what it is in.
+// Formats numbers, dates and currencies for the user's locale. Simulated time is in UTC.
 
 export const locale = navigator.languages?.length ? [...navigator.languages] : undefined;
 const day = new Intl.DateTimeFormat(locale, { timeZone: "UTC", day: "2-digit", month: "short", year: "numeric" });
@@ -13,16 +13,16 @@ const exactTime = new Intl.DateTimeFormat(locale, {
 const longDay = new Intl.DateTimeFormat(locale, { timeZone: "UTC", day: "numeric", month: "long", year: "numeric" });
 const monthOfYear = new Intl.DateTimeFormat(locale, { timeZone: "UTC", month: "short", year: "numeric" });
 const year = new Intl.DateTimeFormat(locale, { timeZone: "UTC", year: "numeric" });
-const small = new Intl.NumberFormat(locale, { notation: "compact", maximumSignificantDigits: 4 });
-const smallest = new Intl.NumberFormat(locale, { notation: "scientific", maximumSignificantDigits: 2 });
-const plain = new Intl.NumberFormat(locale);
+const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumSignificantDigits: 4 });
+const scientific = new Intl.NumberFormat(locale, { notation: "scientific", maximumSignificantDigits: 2 });
+const integer = new Intl.NumberFormat(locale);
 const month = new Intl.DateTimeFormat(locale, { timeZone: "UTC", month: "short" });
 const percentage = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 2 });
-const monies = new Map();
+const moneyFormats = new Map();
 
 const isMidnight = (instant) => instant % 86_400_000 === 0;
 
-/** An instant is milliseconds since 1970, as `Date.parse` gives. */
+// An instant is in milliseconds since 1970, see instants.js.
 export const formatDay = (instant) => day.format(instant);
 export const formatShortDay = (instant) => shortDay.format(instant);
 export const formatMonth = (instant) => month.format(instant);
@@ -33,38 +33,39 @@ export const formatMonthOfYear = (instant) => monthOfYear.format(instant);
 export const formatYear = (instant) => year.format(instant);
 export const formatPercent = (number) => percentage.format(number / 100);
 
-export const formatCount = (number) => plain.format(number);
+export const formatCount = (number) => integer.format(number);
 
-/** A number in a few characters, for axes: `2.5K`. */
-export const formatSmall = (number) => (number !== 0 && Math.abs(number) < 0.001 ? smallest : small).format(number);
+/** Format a number in a few characters: `2.5K`. */
+export const formatCompact = (number) =>
+  (number !== 0 && Math.abs(number) < 0.001 ? scientific : compact).format(number);
 
-/** As it is read aloud: `2 March 2027`, `2,460 euros`. */
-export const speakInstant = (instant) =>
+/** Format an instant or an amount for screen readers: `2 March 2027`, `2,460 euros`. */
+export const spokenInstant = (instant) =>
   longDay.format(instant) + (isMidnight(instant) ? "" : `, ${formatTime(instant)} UTC`);
-export function speakMoney(amount, currency) {
-  const whole = Number.isInteger(amount);
-  const key = `spoken ${currency} ${whole}`;
-  if (!monies.has(key)) {
-    monies.set(
+export function spokenMoney(amount, currency) {
+  const isInteger = Number.isInteger(amount);
+  const key = `spoken ${currency} ${isInteger}`;
+  if (!moneyFormats.has(key)) {
+    moneyFormats.set(
       key,
       new Intl.NumberFormat(locale, {
         style: "currency",
         currency,
         currencyDisplay: "name",
-        minimumFractionDigits: whole ? 0 : undefined,
+        minimumFractionDigits: isInteger ? 0 : undefined,
         maximumFractionDigits: 20,
       }),
     );
   }
-  return monies.get(key).format(amount);
+  return moneyFormats.get(key).format(amount);
 }
 
-/** An amount with its currency, or `bare`, as `+2,800.00 EUR` with the sign that is given; any three letters do. */
+/** Format an amount: `EUR 2,800.00`, or `2,800.00` if `bare`. Any three letters can be a currency. */
 export function formatMoney(amount, currency, { sign = "auto", bare = !currency } = {}) {
   const key = `${currency} ${sign} ${bare}`;
-  if (!monies.has(key)) {
+  if (!moneyFormats.has(key)) {
     const style = currency && { style: "currency", currency, currencyDisplay: "code" };
-    monies.set(
+    moneyFormats.set(
       key,
       new Intl.NumberFormat(locale, {
         ...(!bare && style),
@@ -74,11 +75,11 @@ export function formatMoney(amount, currency, { sign = "auto", bare = !currency 
       }),
     );
   }
-  return monies.get(key).format(amount);
+  return moneyFormats.get(key).format(amount);
 }
 
-/** How long until then, in its two largest units: `6 d 23 h`. */
-export function formatWait(milliseconds) {
+/** Format a duration in its two largest units: `6 d 23 h`. */
+export function formatDuration(milliseconds) {
   const minutes = Math.max(0, Math.floor(milliseconds / 60_000));
   const [days, hours] = [Math.floor(minutes / 1440), Math.floor((minutes % 1440) / 60)];
   if (days) return `${days} d ${hours} h`;

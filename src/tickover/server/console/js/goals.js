@@ -1,85 +1,85 @@
 // <tick-goals>: the goals of a clock with their progress.
 
 import { plural } from "./clock-text.js";
-import { h, s, show } from "./dom.js";
+import { h, render, s } from "./dom.js";
 import { formatInstant, formatMoney, formatPercent } from "./format.js";
-import { States, stateMark } from "./item-states.js";
+import { RowStates, stateMark } from "./item-states.js";
 
-const MOST_RINGS = 6;
+const MAX_RINGS = 6;
 const RADIUS = 32;
-const AROUND = 2 * Math.PI * RADIUS;
+const CIRCUMFERENCE = 2 * Math.PI * RADIUS;
 
-class Goals extends HTMLElement {
-  #schedule = "";
+class GoalList extends HTMLElement {
+  #clockId = "";
 
-  show(model) {
-    this.model = model;
-    if (this.#schedule === model.id) return;
-    this.#schedule = model.id;
-    const many = model.goals.length > MOST_RINGS;
-    const Form = many ? Bar : Ring;
-    this.goals = model.goals.map((goal) => new Goal(goal, new Form()));
-    show(
+  setModel(model) {
+    if (this.#clockId === model.id) return;
+    this.#clockId = model.id;
+    const isLong = model.goals.length > MAX_RINGS;
+    const Progress = isLong ? Bar : Ring;
+    this.goals = model.goals.map((goal) => new Goal(goal, new Progress()));
+    render(
       this,
       h(
         "div",
-        { class: "row top" },
+        { class: "row card-header" },
         h("h2", { id: "goals-title" }, "Goals"),
-        many ? h("span", { class: "quiet" }, String(model.goals.length)) : null,
+        isLong ? h("span", { class: "muted" }, String(model.goals.length)) : null,
       ),
       this.goals.length
         ? h(
             "ul",
             {
-              class: many ? "goals bars" : "goals",
-              tabindex: many ? "0" : undefined,
+              class: isLong ? "goals bars" : "goals",
+              tabindex: isLong ? "0" : undefined,
               "aria-labelledby": "goals-title",
             },
             this.goals.map((goal) => goal.node),
           )
-        : h("p", { class: "quiet" }, "This clock has no goals."),
+        : h("p", { class: "muted" }, "This clock has no goals."),
     );
   }
 
-  preview(present, view) {
-    this.goals.forEach((goal, index) => goal.preview(present, view, present.goals[index], view.goals[index]));
+  preview(currentView, view) {
+    this.goals.forEach((goal, index) => goal.preview(currentView, view, index));
   }
 }
 
 class Goal {
-  #said = "";
+  #drawnKey = "";
   #instants = [0, 0];
 
-  constructor(goal, form) {
+  constructor(goal, progress) {
     this.goal = goal;
-    this.form = form;
+    this.progress = progress;
     this.percent = h("span", { class: "percent" });
     this.amounts = h("p", {});
-    this.next = h("p", { class: "quiet" });
+    this.next = h("p", { class: "muted" });
     this.list = h(
       "details",
-      { ontoggle: () => this.#open() },
+      { ontoggle: () => this.#buildContributions() },
       h("summary", {}, plural(goal.contributions.length, "contribution")),
     );
     this.node = h(
       "li",
       { class: "goal" },
-      form.node,
-      h("div", { class: "facts" }, h("h3", {}, goal.name), h("p", {}, this.percent), this.amounts, this.next),
+      progress.node,
+      h("div", { class: "goal-details" }, h("h3", {}, goal.name), h("p", {}, this.percent), this.amounts, this.next),
       goal.contributions.length ? this.list : null,
     );
   }
 
-  preview(present, view, now, then) {
-    this.#instants = [present.instant, view.instant];
-    const key = `${now.posted} ${then.posted}`;
+  preview(currentView, view, index) {
+    const [now, then] = [currentView.goals[index], view.goals[index]];
+    this.#instants = [currentView.instant, view.instant];
+    const key = `${now.postedCount} ${then.postedCount}`;
     if (this.list.open) this.states?.update(...this.#instants);
-    if (key === this.#said) return;
-    this.#said = key;
-    this.form.draw(Math.min(now.percent, then.percent), Math.max(now.percent, then.percent));
-    const changes = now.percent !== then.percent;
-    this.percent.textContent = changes
-      ? then.posted > now.posted
+    if (key === this.#drawnKey) return;
+    this.#drawnKey = key;
+    this.progress.draw(Math.min(now.percent, then.percent), Math.max(now.percent, then.percent));
+    const isChanged = now.percent !== then.percent;
+    this.percent.textContent = isChanged
+      ? then.postedCount > now.postedCount
         ? `${formatPercent(now.percent)} → ${formatPercent(then.percent)}`
         : `${formatPercent(then.percent)} then, ${formatPercent(now.percent)} now`
       : formatPercent(then.percent);
@@ -87,16 +87,16 @@ class Goal {
       then.remaining > 0
         ? `${formatMoney(then.remaining)} to go`
         : then.remaining < 0
-          ? `${formatMoney(-then.remaining)} more than needed`
+          ? `${formatMoney(-then.remaining)} over target`
           : "reached";
     this.amounts.textContent = `${formatMoney(then.current)} of ${formatMoney(then.target)} · ${remaining}`;
     this.next.textContent = then.next
       ? `next ${formatMoney(then.next.amount, undefined, { sign: "always" })} on ${formatInstant(then.next.at)}`
-      : "nothing more is scheduled";
+      : "no more contributions";
   }
 
-  /** A hundred contributions for each of twenty-five goals: nobody reads them all, so they are made when they are asked for. */
-  #open() {
+  /** Build the list of contributions when it opens first. A clock can have 2,500 of them. */
+  #buildContributions() {
     if (!this.list.open || this.states) return;
     const rows = this.goal.contributions.map((entry) => {
       const [mark, state] = stateMark("goal");
@@ -112,7 +112,7 @@ class Goal {
     this.list.append(
       h("ol", { class: "contributions", tabindex: "0", "aria-label": `Contributions to ${this.goal.name}` }, rows),
     );
-    this.states = new States(this.goal.times, rows);
+    this.states = new RowStates(this.goal.times, rows);
     this.states.update(...this.#instants);
   }
 }
@@ -133,16 +133,16 @@ class Ring {
   }
 
   draw(low, high) {
-    arc(this.arc, 0, low);
-    arc(this.ghost, low, high);
+    drawArc(this.arc, 0, low);
+    drawArc(this.ghost, low, high);
     this.text.textContent = low > 9999 ? "≫ 100%" : formatPercent(Math.floor(low));
   }
 }
 
-/** From one percentage to another. A dash of no length with nothing after it would be drawn as a dot, so it is hidden. */
-function arc(circle, from, to) {
-  const [start, end] = [Math.min(from, 100), Math.min(to, 100)].map((percent) => (percent / 100) * AROUND);
-  circle.setAttribute("stroke-dasharray", `${end - start} ${AROUND}`);
+/** Draw an arc between two percentages. Hide an empty arc, which browsers draw as a dot. */
+function drawArc(circle, from, to) {
+  const [start, end] = [Math.min(from, 100), Math.min(to, 100)].map((percent) => (percent / 100) * CIRCUMFERENCE);
+  circle.setAttribute("stroke-dasharray", `${end - start} ${CIRCUMFERENCE}`);
   circle.setAttribute("stroke-dashoffset", -start);
   circle.setAttribute("visibility", end > start ? "visible" : "hidden");
 }
@@ -160,4 +160,4 @@ class Bar {
   }
 }
 
-customElements.define("tick-goals", Goals);
+customElements.define("tick-goals", GoalList);

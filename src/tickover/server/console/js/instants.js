@@ -4,17 +4,17 @@ export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** Of a timestamp of RFC 3339. Digits beyond the microsecond are cut off, as the server does. */
-export function readInstant(text) {
+/** Parse an RFC 3339 timestamp. Cut off digits after the microsecond, like the server. */
+export function parseInstant(text) {
   const [, before, fraction = "", after] = /^(.{19})(?:\.(\d+))?(.+)$/.exec(text.toUpperCase()) ?? [];
   if (!before) return NaN;
-  const leap = before.endsWith(":60");
-  const seconds = Date.parse((leap ? `${before.slice(0, -2)}59` : before) + after) + (leap ? 1000 : 0);
+  const isLeapSecond = before.endsWith(":60");
+  const seconds = Date.parse((isLeapSecond ? `${before.slice(0, -2)}59` : before) + after) + (isLeapSecond ? 1000 : 0);
   return seconds + Number(fraction.slice(0, 6).padEnd(6, "0")) / 1000;
 }
 
-/** As the server writes it: in UTC, with six digits of a second if there are any. */
-export function writeInstant(instant) {
+/** Format an instant like the server: in UTC, with microseconds if they are not zero. */
+export function toTimestamp(instant) {
   const microseconds = Math.round(instant * 1000);
   const fraction = ((microseconds % 1_000_000) + 1_000_000) % 1_000_000;
   const whole = new Date((microseconds - fraction) / 1000).toISOString().slice(0, 19);
@@ -24,7 +24,7 @@ export function writeInstant(instant) {
 export const startOfDay = (instant) => Math.floor(instant / DAY) * DAY;
 export const endOfDay = (instant) => Math.ceil(instant / DAY) * DAY;
 
-/** So many calendar months later; from 31 January that is the last day of February. */
+/** Add calendar months. A month after 31 January is the last day of February. */
 export function addMonths(instant, months) {
   const date = new Date(startOfDay(instant));
   const day = date.getUTCDate();

@@ -4,10 +4,10 @@ import { LANES } from "./chart.js";
 import { countUntil } from "./clock-model.js";
 import { h, s } from "./dom.js";
 
-const WORDS = { posted: "posted", next: "next", pending: "pending", later: "posted later" };
+const STATE_TEXTS = { posted: "posted", next: "next", pending: "pending", later: "posted later" };
 
-/** Nodes in order of their times, which show their state; only those whose state changes are touched. */
-export class States {
+/** Shows the state of each row, in order of time. Updates only rows whose state changes. */
+export class RowStates {
   #states;
 
   constructor(times, nodes) {
@@ -16,24 +16,25 @@ export class States {
     this.#states = new Array(nodes.length);
   }
 
-  /** Tell every node what it is when the clock stands at `now` and is looked at as of `instant`. */
+  /** Update the rows for a clock at `now` with a preview at `instant`. */
   update(now, instant) {
-    const [posted, seen] = [countUntil(this.times, now), countUntil(this.times, instant)];
+    const [postedCount, previewedCount] = [countUntil(this.times, now), countUntil(this.times, instant)];
     for (let index = 0; index < this.nodes.length; index += 1) {
-      const state = index < seen ? (index < posted ? "posted" : "next") : index < posted ? "later" : "pending";
+      const state =
+        index < previewedCount ? (index < postedCount ? "posted" : "next") : index < postedCount ? "later" : "pending";
       if (this.#states[index] === state) continue;
-      const flips = state === "posted" && ["next", "pending"].includes(this.#states[index]);
+      const isNewlyPosted = state === "posted" && ["next", "pending"].includes(this.#states[index]);
       this.#states[index] = state;
       const node = this.nodes[index];
       node.dataset.state = state;
-      node.classList.toggle("flips", flips);
-      node.querySelector(".state").textContent = WORDS[state];
+      node.classList.toggle("newly-posted", isNewlyPosted);
+      node.querySelector(".state").textContent = STATE_TEXTS[state];
     }
-    return { posted, seen };
+    return postedCount;
   }
 }
 
-/** The mark of a row, in its lane's shape and filled once it is posted, and the word for it. */
+/** Return the mark of a row, in the shape of its lane, and the text of its state. */
 export function stateMark(kind) {
   const { mark } = LANES.find((lane) => lane.kind === kind);
   return [

@@ -1,44 +1,44 @@
-// The page that a login link opens. Opening it changes nothing: only the button redeems the link, so that mail scanners
-// that follow links do no harm. The secret is in the fragment, which no server and no Referer ever sees.
+// The page that a login link opens. Only its button redeems the link, so mail scanners that open links do no harm.
+// The link's token is in the URL fragment, which browsers send to no server.
 
-import { call, Refusal } from "./rpc.js";
-import { begin } from "./session.js";
+import { call, RpcError } from "./rpc.js";
+import { startSession } from "./session.js";
 
 const byId = (id) => document.getElementById(id);
 const status = byId("status");
-const signIn = byId("sign-in");
-const wayOn = byId("way-on");
-const secret = takeSecret();
+const signInButton = byId("sign-in");
+const newLink = byId("new-link");
+const linkToken = takeLinkToken();
 
-/** The secret leaves the address bar at once, but stays with this entry of the tab's history, so that to reload is safe. */
-function takeSecret() {
-  const found = new URLSearchParams(location.hash.slice(1)).get("token") || history.state?.secret;
-  history.replaceState(found ? { secret: found } : null, "", location.pathname);
-  return found;
+/** Remove the token from the address bar. The history entry keeps it, so a reload works. */
+function takeLinkToken() {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token") || history.state?.linkToken;
+  history.replaceState(token ? { linkToken: token } : null, "", location.pathname);
+  return token;
 }
 
-function say(sentence) {
-  status.textContent = sentence;
+function showStatus(message) {
+  status.textContent = message;
 }
 
-/** There is nothing to press any more. */
-function end(sentence) {
+/** Offer a new link instead of the button. */
+function rejectLink(message) {
   history.replaceState(null, "", location.pathname);
-  signIn.hidden = true;
-  byId("staying").hidden = true;
-  wayOn.hidden = false;
-  wayOn.focus();
-  say(sentence);
+  signInButton.hidden = true;
+  byId("stay-signed-in").hidden = true;
+  newLink.hidden = false;
+  newLink.focus();
+  showStatus(message);
 }
 
-function refused(error) {
-  if (!(error instanceof Refusal)) say("The server cannot be reached. Try again.");
-  else if (!["LOGIN_REFUSED", "INVALID_PARAMS"].includes(error.reason)) say(error.message);
-  else end("This link was used already, is too old, or was not opened whole. Ask for a new one.");
+function showError(error) {
+  if (!(error instanceof RpcError)) showStatus("The server cannot be reached. Try again.");
+  else if (!["LOGIN_REFUSED", "INVALID_PARAMS"].includes(error.reason)) showStatus(error.message);
+  else rejectLink("This link is invalid, expired or already used. Request a new one.");
 }
 
-/** Whether the browser lets this page keep a session: without one, to redeem the link would only spend it. */
-function canKeep() {
+/** Return whether the browser can store a session. Without storage, redeeming the link would waste it. */
+function canStoreSession() {
   try {
     sessionStorage.setItem("try", "");
     sessionStorage.removeItem("try");
@@ -48,39 +48,39 @@ function canKeep() {
   }
 }
 
-/** Keep the session, and go to the console, which takes the place of this page in the history. */
-function signedIn({ token, userId }) {
-  begin({ token, email: "", userId }, { stay: byId("stay").checked });
-  say("You are signed in.");
+/** Store the session and open the console, which replaces this page in the history. */
+function openConsole({ token, userId }) {
+  startSession({ token, email: "", userId }, { stay: byId("stay").checked });
+  showStatus("You are signed in.");
   location.replace("./");
 }
 
-signIn.addEventListener("click", async () => {
-  if (!canKeep()) {
-    say("Your browser does not let this page keep you signed in. Allow it to store data, then press again.");
+signInButton.addEventListener("click", async () => {
+  if (!canStoreSession()) {
+    showStatus("Your browser does not allow this page to store data. Allow it, then press the button again.");
     return;
   }
-  signIn.disabled = true;
-  say("Signing in …");
+  signInButton.disabled = true;
+  showStatus("Signing in…");
   try {
-    signedIn(await call("loginByEmailLink", { token: secret }));
+    openConsole(await call("loginByEmailLink", { token: linkToken }));
   } catch (error) {
-    refused(error);
-    signIn.disabled = false;
-    // While it was disabled it lost the focus, and with it whoever has no mouse.
-    if (!signIn.hidden) signIn.focus();
+    showError(error);
+    signInButton.disabled = false;
+    // A disabled button loses the focus.
+    if (!signInButton.hidden) signInButton.focus();
   }
 });
 
-// A new link opened in this tab changes only the fragment, which by itself loads nothing.
+// Another link opened in this tab changes only the fragment, which does not reload the page.
 addEventListener("hashchange", () => location.reload());
 
-if (secret) {
-  say("Press the button. The link works once.");
-  signIn.hidden = false;
-  byId("staying").hidden = false;
-  signIn.focus();
+if (linkToken) {
+  showStatus("Press the button to sign in. The link works once.");
+  signInButton.hidden = false;
+  byId("stay-signed-in").hidden = false;
+  signInButton.focus();
 } else {
-  say("This page needs a login link. Open the one in your letter, whole.");
-  wayOn.hidden = false;
+  showStatus("This page needs a complete login link. Open the link in your email.");
+  newLink.hidden = false;
 }

@@ -1,12 +1,12 @@
-// <tick-mailbox>: the letters that the development outbox keeps, and the one that is chosen.
+// <tick-mailbox>: the emails in the development outbox, and the selected email.
 
-import { copy, h, say, show } from "./dom.js";
+import { copyText, h, notify, render } from "./dom.js";
 import { locale } from "./format.js";
 import { tabList } from "./tabs.js";
 
-const EVERY_MILLISECONDS = 2000;
+const POLL_MS = 2000;
 
-// Letters are sent in real time, so it is shown in the reader's own time zone.
+// Emails are sent in real time, so times are in the user's time zone.
 const timeOfToday = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const dayAndTime = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
 
@@ -15,252 +15,258 @@ function formatSent(text) {
   return (sent.toDateString() === new Date().toDateString() ? timeOfToday : dayAndTime).format(sent);
 }
 
-// What a person has typed stays when they go from letter to letter.
+// The filter outlives the page.
 let filter = "";
-// The list as it was last, so that going from letter to letter does not show an empty one first.
-let lastLetters = null;
+// The last known list, so the next page does not start empty.
+let lastEmails = null;
 
-const NOT_THERE = Symbol("not there");
-const AWAY = Symbol("away");
+const NOT_FOUND = Symbol("not found");
+const UNAVAILABLE = Symbol("unavailable");
 
-/** What is at a path, or one of the two above. */
-async function get(path, signal) {
+/** Return the JSON at a path, NOT_FOUND or UNAVAILABLE. */
+async function fetchJson(path, signal) {
   try {
-    const answer = await fetch(path, { credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer", signal });
-    if (answer.status === 404) return NOT_THERE;
-    return answer.ok ? await answer.json() : AWAY;
+    const response = await fetch(path, {
+      credentials: "omit",
+      cache: "no-store",
+      referrerPolicy: "no-referrer",
+      signal,
+    });
+    if (response.status === 404) return NOT_FOUND;
+    return response.ok ? await response.json() : UNAVAILABLE;
   } catch {
-    return AWAY;
+    return UNAVAILABLE;
   }
 }
 
-const pathOf = (id, kind) => `mailbox/emails/${encodeURIComponent(id)}.${kind}`;
+const emailPath = (id, format) => `mailbox/emails/${encodeURIComponent(id)}.${format}`;
 
 class Mailbox extends HTMLElement {
   connectedCallback() {
-    this.stopped = new AbortController();
+    this.abortController = new AbortController();
     filter = this.query?.get("to") ?? filter;
     this.rows = new Map();
-    this.known = lastLetters && new Set(lastLetters.map((letter) => letter.id));
-    this.list = h("ol", { class: "letter-list" });
-    this.state = h("div", { class: "letter-state" });
-    this.letter = h("article", { class: "card letter", "aria-label": "Letter" });
+    this.known = lastEmails && new Set(lastEmails.map((email) => email.id));
+    this.list = h("ol", { class: "email-list" });
+    this.state = h("div", { class: "email-state" });
+    this.email = h("article", { class: "card email", "aria-label": "Email" });
     this.filter = h("input", {
       type: "search",
-      id: "letter-filter",
+      id: "email-filter",
       value: filter,
       autocomplete: "off",
       spellcheck: "false",
       oninput: () => {
         filter = this.filter.value;
-        if (lastLetters) this.showList();
+        if (lastEmails) this.showList();
       },
     });
     this.heading = h("h1", { class: "page-title" }, "Mailbox");
-    show(
+    render(
       this,
       this.heading,
       h(
         "div",
-        { class: this.argument ? "panes with-choice" : "panes" },
+        { class: this.argument ? "panes with-selection" : "panes" },
         h(
           "section",
-          { class: "pane-list card", "aria-label": "Letters" },
-          h("label", { for: "letter-filter" }, "Filter by address"),
+          { class: "pane-list card", "aria-label": "Emails" },
+          h("label", { for: "email-filter" }, "Filter by address"),
           this.filter,
           this.state,
           this.list,
           h(
             "p",
-            { class: "hint quiet" },
-            "For scripts, the newest letter to an address: ",
+            { class: "hint muted" },
+            "Newest email to an address, for scripts: ",
             h("code", {}, "GET /mailbox/latest?to=ADDRESS"),
           ),
         ),
-        h("div", { class: "pane-choice" }, this.letter),
+        h("div", { class: "pane-detail" }, this.email),
       ),
     );
-    if (lastLetters) this.showList();
-    else show(this.state, h("p", { class: "quiet" }, "Loading …"));
-    this.showLetter();
+    if (lastEmails) this.showList();
+    else render(this.state, h("p", { class: "muted" }, "Loading…"));
+    this.showEmail();
     this.refresh();
-    document.addEventListener("visibilitychange", () => this.refresh(), { signal: this.stopped.signal });
+    document.addEventListener("visibilitychange", () => this.refresh(), { signal: this.abortController.signal });
   }
 
   disconnectedCallback() {
-    this.stopped.abort();
+    this.abortController.abort();
     clearTimeout(this.timer);
   }
 
-  /** Look for letters now, and again every two seconds for as long as anybody can see them. */
+  /** Load the emails, and again every two seconds while the tab is visible. */
   async refresh() {
     clearTimeout(this.timer);
     if (document.visibilityState === "hidden") return;
-    const { signal } = this.stopped;
-    const found = await get("mailbox/emails.json", signal);
+    const { signal } = this.abortController;
+    const result = await fetchJson("mailbox/emails.json", signal);
     if (signal.aborted) return;
-    if (found === NOT_THERE) {
-      this.showRealMail();
+    if (result === NOT_FOUND) {
+      this.showNoMailbox();
       return;
     }
-    if (found === AWAY) this.showAway();
-    else this.take(found.emails);
-    clearTimeout(this.timer); // another may have been faster
-    this.timer = setTimeout(() => this.refresh(), EVERY_MILLISECONDS);
+    if (result === UNAVAILABLE) this.showUnavailable();
+    else this.receive(result.emails);
+    // A concurrent refresh may have set the timer.
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.refresh(), POLL_MS);
   }
 
-  take(letters) {
-    lastLetters = letters;
-    this.tellNew();
+  receive(emails) {
+    lastEmails = emails;
+    this.announceNew();
     this.showList();
-    if (!this.isAway) return;
-    this.isAway = false;
-    say("The server is back.");
-    if (this.argument && !this.isRead) this.showLetter();
+    if (!this.isUnavailable) return;
+    this.isUnavailable = false;
+    notify("The server is available again.");
+    if (this.argument && !this.isLoaded) this.showEmail();
   }
 
-  tellNew() {
-    const fresh = this.known && lastLetters.filter((letter) => !this.known.has(letter.id));
-    this.known = new Set(lastLetters.map((letter) => letter.id));
-    if (fresh?.length) say(fresh.length === 1 ? `A new letter to ${fresh[0].to}.` : `${fresh.length} new letters.`);
+  announceNew() {
+    const newEmails = this.known && lastEmails.filter((email) => !this.known.has(email.id));
+    this.known = new Set(lastEmails.map((email) => email.id));
+    if (newEmails?.length)
+      notify(newEmails.length === 1 ? `New email to ${newEmails[0].to}.` : `${newEmails.length} new emails.`);
   }
 
   showList() {
-    const wanted = filter.trim().toLowerCase();
-    const letters = lastLetters.filter((letter) => letter.to.toLowerCase().includes(wanted));
-    // Rows that are there stay, and with them the focus.
-    const rows = letters.map((letter) => {
-      if (!this.rows.has(letter.id)) this.rows.set(letter.id, this.row(letter));
-      return this.rows.get(letter.id);
+    const search = filter.trim().toLowerCase();
+    const emails = lastEmails.filter((email) => email.to.toLowerCase().includes(search));
+    // Keep existing rows, because one of them can have the focus.
+    const rows = emails.map((email) => {
+      if (!this.rows.has(email.id)) this.rows.set(email.id, this.row(email));
+      return this.rows.get(email.id);
     });
     if (rows.length !== this.list.children.length || rows.some((row, at) => row !== this.list.children[at])) {
       const focused = document.activeElement;
-      show(this.list, rows);
+      render(this.list, rows);
       if (this.list.contains(focused)) focused.focus();
     }
-    const nothing = lastLetters.length
-      ? `No letter to an address with “${filter.trim()}” in it.`
+    const emptyMessage = lastEmails.length
+      ? `No emails to addresses with “${filter.trim()}”.`
       : [
-          "No letter yet. Sign in with an e-mail address, or call ",
+          "No emails yet. Sign in, or call ",
           h("a", { href: "#/api/sendLoginCodeEmail" }, "sendLoginCodeEmail"),
-          ": what would be sent comes here within two seconds.",
+          ". New emails appear within two seconds.",
         ];
-    const wasAtRetry = this.state.contains(document.activeElement);
-    show(this.state, !letters.length && h("p", { class: "quiet" }, nothing));
-    if (wasAtRetry) this.filter.focus();
-    if (!this.argument) this.showNoChoice();
+    const hadFocus = this.state.contains(document.activeElement);
+    render(this.state, !emails.length && h("p", { class: "muted" }, emptyMessage));
+    if (hadFocus) this.filter.focus();
+    if (!this.argument) this.showPlaceholder();
   }
 
-  row(letter) {
+  row(email) {
     return h(
       "li",
       {},
       h(
         "a",
         {
-          href: `#/mailbox/${encodeURIComponent(letter.id)}`,
-          "aria-current": letter.id === this.argument ? "true" : undefined,
+          href: `#/mailbox/${encodeURIComponent(email.id)}`,
+          "aria-current": email.id === this.argument ? "true" : undefined,
         },
-        h("span", { class: "letter-to" }, letter.to),
-        h("span", { class: "letter-subject" }, letter.subject),
-        h("time", { class: "quiet", datetime: letter.sentAt }, formatSent(letter.sentAt)),
+        h("span", { class: "email-to" }, email.to),
+        h("span", { class: "email-subject" }, email.subject),
+        h("time", { class: "muted", datetime: email.sentAt }, formatSent(email.sentAt)),
       ),
     );
   }
 
-  showNoChoice() {
-    this.letter.hidden = !lastLetters?.length;
-    if (!this.letter.children.length) show(this.letter, h("p", { class: "quiet" }, "Choose a letter to read it."));
+  showPlaceholder() {
+    this.email.hidden = !lastEmails?.length;
+    if (!this.email.children.length) render(this.email, h("p", { class: "muted" }, "Select an email."));
   }
 
-  async showLetter() {
+  async showEmail() {
     if (!this.argument) return;
-    const { signal } = this.stopped;
-    const letter = await get(pathOf(this.argument, "json"), signal);
+    const { signal } = this.abortController;
+    const email = await fetchJson(emailPath(this.argument, "json"), signal);
     if (signal.aborted) return;
-    const back = h("a", { class: "back", href: "#/mailbox" }, "‹ All letters");
-    this.isRead = letter !== AWAY;
-    if (letter === NOT_THERE) show(this.letter, back, h("p", {}, "There is no such letter, or not any more."));
-    else if (letter === AWAY)
-      show(this.letter, back, h("p", { class: "error" }, "The letter will be here when the server is back."));
+    const back = h("a", { class: "back", href: "#/mailbox" }, "‹ All emails");
+    this.isLoaded = email !== UNAVAILABLE;
+    if (email === NOT_FOUND) render(this.email, back, h("p", {}, "Email not found. It may have been deleted."));
+    else if (email === UNAVAILABLE)
+      render(this.email, back, h("p", { class: "error" }, "The email appears when the server is available again."));
     else {
-      show(this.letter, back, readLetter(letter));
-      document.title = `${letter.subject} · Mailbox · Tickover`;
+      render(this.email, back, emailContent(email));
+      document.title = `${email.subject} · Mailbox · Tickover`;
     }
-    // Whoever came by a link goes on reading where the letter is, not before the list.
-    if (document.activeElement === this.heading) (this.letter.querySelector("h2") ?? back).focus();
+    // After a navigation, move the focus from the page heading to the email.
+    if (document.activeElement === this.heading) (this.email.querySelector("h2") ?? back).focus();
   }
 
-  showAway() {
-    this.isAway = true;
+  showUnavailable() {
+    this.isUnavailable = true;
     const retry = h("button", { type: "button", onclick: () => this.refresh() }, "Try again");
-    // Not replaced while it is there: the focus may be on it.
+    // The existing button can have the focus.
     if (!this.state.querySelector("button")) {
-      show(this.state, h("p", { class: "error" }, "The server cannot be reached. Is it running?"), retry);
-      say("The server cannot be reached. Is it running?", { error: true });
+      render(this.state, h("p", { class: "error" }, "The server cannot be reached. Is it running?"), retry);
+      notify("The server cannot be reached. Is it running?", { error: true });
     }
   }
 
-  showRealMail() {
-    show(
+  showNoMailbox() {
+    render(
       this,
       this.heading,
       h(
         "div",
         { class: "card" },
-        h("p", {}, "This server sends real mail, so there is no mailbox here: letters are where they were sent to."),
-        h("p", {}, h("a", { href: "#/" }, "Go to the clocks")),
+        h("p", {}, "This server sends real emails, so it has no mailbox."),
+        h("p", {}, h("a", { href: "#/" }, "Go to your clocks")),
       ),
     );
   }
 }
 
-/** What is shown of a letter. */
-function readLetter(letter) {
+function emailContent(email) {
   return [
-    h("h2", { tabindex: "-1" }, letter.subject),
+    h("h2", { tabindex: "-1" }, email.subject),
     h(
       "p",
-      { class: "quiet" },
+      { class: "muted" },
       "To ",
-      h("span", { class: "letter-to" }, letter.to),
+      h("span", { class: "email-to" }, email.to),
       ", ",
-      h("time", { datetime: letter.sentAt }, formatSent(letter.sentAt)),
+      h("time", { datetime: email.sentAt }, formatSent(email.sentAt)),
     ),
-    letter.code && bigCode(letter.code),
-    letter.loginUrl && loginLink(letter.loginUrl),
-    tabList("The letter", [
-      { title: "As a person sees it", build: () => frame(letter) },
-      { title: "Text", build: () => h("pre", {}, letter.text) },
-      { title: "Headers", build: () => headers(letter.headers) },
+    email.code && codeBox(email.code),
+    email.loginUrl && loginLink(email.loginUrl),
+    tabList("Email formats", [
+      { title: "Preview", build: () => emailFrame(email) },
+      { title: "Text", build: () => h("pre", {}, email.text) },
+      { title: "Headers", build: () => headerList(email.headers) },
       {
         title: "Source",
         build: () => [
           h(
             "button",
-            { type: "button", class: "plain", onclick: () => copy(letter.source, "the source") },
-            "Copy the source",
+            { type: "button", class: "plain", onclick: () => copyText(email.source, "the source") },
+            "Copy source",
           ),
-          h("pre", { tabindex: "0", role: "region", "aria-label": "Source", class: "tall" }, letter.source),
+          h("pre", { tabindex: "0", role: "region", "aria-label": "Source", class: "scrollable" }, email.source),
         ],
       },
     ]),
   ];
 }
 
-function bigCode(code) {
-  // Two halves are easier to read; they are copied and read aloud as one.
+function codeBox(code) {
+  // Two groups of digits are easier to read.
   const half = Math.ceil(code.length / 2);
   return h(
     "div",
-    { class: "row big-code-row" },
+    { class: "row code-box" },
     h(
       "div",
-      { class: "big-code", role: "group", "aria-label": "Code" },
+      { class: "code-digits", role: "group", "aria-label": "Code" },
       h("span", {}, code.slice(0, half)),
       h("span", {}, code.slice(half)),
     ),
-    h("button", { type: "button", class: "primary", onclick: () => copy(code, "the code") }, "Copy the code"),
+    h("button", { type: "button", class: "primary", onclick: () => copyText(code, "the code") }, "Copy code"),
   );
 }
 
@@ -273,26 +279,26 @@ function loginLink(url) {
       "div",
       { class: "row" },
       /^https?:/.test(url) && h("a", { class: "button primary", href: url }, "Open"),
-      h("button", { type: "button", onclick: () => copy(url, "the link") }, "Copy the link"),
-      h("span", { class: "quiet" }, "It works once."),
+      h("button", { type: "button", onclick: () => copyText(url, "the link") }, "Copy link"),
+      h("span", { class: "muted" }, "The link works once."),
     ),
   );
 }
 
-function frame(letter) {
+function emailFrame(email) {
   return h("iframe", {
-    src: pathOf(letter.id, "html"),
+    src: emailPath(email.id, "html"),
     sandbox: "",
-    title: `The letter “${letter.subject}” as a person sees it`,
-    class: "letter-frame",
+    title: `Preview of “${email.subject}”`,
+    class: "email-frame",
   });
 }
 
-function headers(all) {
+function headerList(headers) {
   return h(
     "dl",
     { class: "headers" },
-    all.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", { class: "mono" }, value))),
+    headers.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", { class: "mono" }, value))),
   );
 }
 

@@ -1,6 +1,6 @@
 // A message on a page that stays until it is hidden, with buttons or links.
 
-import { h, show } from "./dom.js";
+import { h, render } from "./dom.js";
 
 export class Notice {
   #message = "";
@@ -14,7 +14,7 @@ export class Notice {
     if (message === this.#message && !this.element.hidden) return;
     this.#message = message;
     const hadFocus = this.element.contains(document.activeElement);
-    show(this.element, h("p", {}, message), h("div", { class: "row" }, actions));
+    render(this.element, h("p", {}, message), h("div", { class: "row" }, actions));
     this.element.hidden = false;
     if (hadFocus) actions[0].focus();
   }

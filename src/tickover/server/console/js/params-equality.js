@@ -1,26 +1,27 @@
 // Compares parameters of createTestClock.
 
-export const MOST = { transactions: 100, goals: 25, contributions: 100 };
+export const MAX_ENTRIES = { transactions: 100, goals: 25, contributions: 100 };
+// An empty list is the same as no list.
 const membersOf = (value) =>
-  Object.keys(value).filter((name) => !(name in MOST && Array.isArray(value[name]) && !value[name].length));
+  Object.keys(value).filter((name) => !(name in MAX_ENTRIES && Array.isArray(value[name]) && !value[name].length));
 const WHOLE_SECOND = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.0+)?(Z|[+-]\d\d:\d\d)$/;
 
-/** Whether two parameters say the same: a moment may be written in more than one way, and no list is an empty one. */
-export function saysSame(one, other) {
-  if (one === other) return true;
-  if (typeof one === "string" && typeof other === "string")
-    return [one, other].every((text) => WHOLE_SECOND.test(text)) && Date.parse(one) === Date.parse(other);
+/** Return whether two values mean the same. An instant has several text forms. */
+export function sameParams(left, right) {
+  if (left === right) return true;
+  if (typeof left === "string" && typeof right === "string")
+    return [left, right].every((text) => WHOLE_SECOND.test(text)) && Date.parse(left) === Date.parse(right);
   if (
-    !one ||
-    !other ||
-    typeof one !== "object" ||
-    typeof other !== "object" ||
-    Array.isArray(one) !== Array.isArray(other)
+    !left ||
+    !right ||
+    typeof left !== "object" ||
+    typeof right !== "object" ||
+    Array.isArray(left) !== Array.isArray(right)
   )
     return false;
-  const names = membersOf(one);
+  const names = membersOf(left);
   return (
-    names.length === membersOf(other).length &&
-    names.every((name) => Object.hasOwn(other, name) && saysSame(one[name], other[name]))
+    names.length === membersOf(right).length &&
+    names.every((name) => Object.hasOwn(right, name) && sameParams(left[name], right[name]))
   );
 }

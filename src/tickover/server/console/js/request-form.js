@@ -1,139 +1,140 @@
 // The form that sends an operation: its parameters as fields or JSON, and the response.
 
 import { paramsOf } from "./api-reference.js";
-import { copy, h, say, show, whileBusy } from "./dom.js";
-import { saysSame } from "./params-equality.js";
-import { Away, call, Refusal } from "./rpc.js";
+import { copyText, h, notify, render, withBusyState } from "./dom.js";
+import { sameParams } from "./params-equality.js";
+import { call, RpcError, ServerUnavailable } from "./rpc.js";
 import { objectField } from "./schema-form.js";
-import { maskedResult } from "./secret-masks.js";
-import { end, onEnd, session, sessionCheck } from "./session.js";
+import { maskResult } from "./secret-masks.js";
+import { captureSession, currentSession, endSession, onSessionEnd } from "./session.js";
 import { tabList } from "./tabs.js";
 
-// What was typed for each operation, for as long as the tab lives: going to look at another one must not cost it.
+// Unsent parameters of each operation, until the tab closes.
 const drafts = new Map();
-// They sign in once, so nobody needs them again once they have.
-const SECRETS = { loginByEmailVerification: "code", loginByEmailLink: "token" };
+// These parameters work once, so the form clears them afterwards.
+const ONE_TIME_PARAMS = { loginByEmailVerification: "code", loginByEmailLink: "token" };
 
 let current = null;
 
-onEnd(() => {
+onSessionEnd(() => {
   drafts.clear();
-  current?.forget();
+  current?.reset();
 });
 
-const write = (value) => JSON.stringify(value, null, 2);
+const toJson = (value) => JSON.stringify(value, null, 2);
 
-/** The ids of this person's newest clocks, for operations that take one. */
-async function clockIds() {
-  if (!session()) return [];
+/** Return the ids of the user's newest clocks, which the form suggests. */
+async function recentClockIds() {
+  if (!currentSession()) return [];
   try {
     return (await call("listTestClocks", {}, { quiet: true })).clocks.map((clock) => clock.id);
   } catch (error) {
-    if (error instanceof Refusal || error instanceof Away) return []; // they are a help, and nothing depends on them
+    if (error instanceof RpcError || error instanceof ServerUnavailable) return [];
     throw error;
   }
 }
 
-export async function trial(document, method) {
+/** Create the form for an operation. */
+export async function requestForm(document, method) {
   const takesId = "id" in (document.components.schemas[method["x-params"].$ref.split("/").at(-1)].properties ?? {});
-  const ids = takesId ? await clockIds() : [];
-  current = new Trial(document, method, ids);
+  const ids = takesId ? await recentClockIds() : [];
+  current = new RequestForm(document, method, ids);
   return current.element;
 }
 
-class Trial {
+class RequestForm {
   constructor(document, method, ids) {
     Object.assign(this, { document, method, ids });
-    this.params = drafts.get(method.name) ?? this.example(0);
-    this.key = h("input", {
+    this.params = drafts.get(method.name) ?? this.exampleParams(0);
+    this.keyInput = h("input", {
       type: "text",
       id: "idempotency-key",
       autocomplete: "off",
       spellcheck: "false",
       maxlength: "255",
     });
-    this.send = h("button", { type: "submit", class: "primary" }, "Send");
-    this.outcome = h("div", { class: "outcome" });
+    this.sendButton = h("button", { type: "submit", class: "primary" }, "Send");
+    this.response = h("div", { class: "response" });
     this.tabs = tabList(
       "Parameters",
       [
         { title: "Form", build: () => this.buildForm() },
         { title: "JSON", build: () => this.buildEditor() },
       ],
-      { mayLeave: (from) => this.mayLeave(from) },
+      { canLeave: (from) => this.canLeave(from) },
     );
     this.element = h(
       "section",
-      { class: "card trial", "aria-labelledby": "try-it" },
+      { class: "card request-form", "aria-labelledby": "try-it" },
       h("h3", { id: "try-it" }, "Try it"),
       method["x-needs-token"] &&
         h(
           "p",
-          { class: "needs-token", hidden: Boolean(session()) },
+          { class: "needs-token", hidden: Boolean(currentSession()) },
           "This operation needs a token. ",
           h("a", { href: "#/" }, "Sign in"),
-          " to send it as yourself; without one, the server will refuse.",
+          " first. Without a token, the server rejects the request.",
         ),
       h(
         "form",
-        { novalidate: true, onsubmit: (event) => this.submit(event), oninput: () => this.keep() },
-        method.examples.length > 1 && this.examplePicker(),
+        { novalidate: true, onsubmit: (event) => this.submit(event), oninput: () => this.saveDraft() },
+        method.examples.length > 1 && this.exampleSelect(),
         this.tabs,
         method["x-takes-idempotency-key"] && this.keyField(),
         h(
           "div",
           { class: "row" },
-          this.send,
-          h("button", { type: "button", class: "plain", onclick: () => this.fill(0) }, "Back to the example"),
+          this.sendButton,
+          h("button", { type: "button", class: "plain", onclick: () => this.fillExample(0) }, "Reset to example"),
         ),
       ),
-      this.outcome,
+      this.response,
     );
   }
 
-  /** The parameters of an example, with a clock that there is in the place of the one in the example. */
-  example(number) {
-    const params = paramsOf(this.method.examples[number]);
+  /** Return the parameters of an example, with the id of one of the user's clocks. */
+  exampleParams(index) {
+    const params = paramsOf(this.method.examples[index]);
     return "id" in params && this.ids.length ? { ...params, id: this.ids[0] } : params;
   }
 
-  fill(number) {
-    this.params = this.example(number);
+  fillExample(index) {
+    this.params = this.exampleParams(index);
     drafts.delete(this.method.name);
     this.redraw();
-    say("The example is filled in.");
+    notify("Filled in the example.");
   }
 
-  /** What one person wrote and was answered is not for the next. */
-  forget() {
+  /** Remove everything that belongs to the user who signed out. */
+  reset() {
     this.ids = [];
-    this.params = this.example(0);
-    this.key.value = "";
-    show(this.outcome);
+    this.params = this.exampleParams(0);
+    this.keyInput.value = "";
+    render(this.response);
     this.redraw();
   }
 
   redraw() {
-    this.tabs.choose(this.editor ? 1 : 0, { force: true });
+    this.tabs.select(this.editor ? 1 : 0, { force: true });
   }
 
-  examplePicker() {
-    const picker = h(
+  exampleSelect() {
+    const select = h(
       "select",
-      { id: "example", onchange: () => this.fill(Number(picker.value)) },
-      this.method.examples.map(({ name }, number) => h("option", { value: String(number) }, name)),
+      { id: "example", onchange: () => this.fillExample(Number(select.value)) },
+      this.method.examples.map(({ name }, index) => h("option", { value: String(index) }, name)),
     );
-    return h("div", { class: "form-field" }, h("label", { for: "example" }, "Example"), picker);
+    return h("div", { class: "form-field" }, h("label", { for: "example" }, "Example"), select);
   }
 
   keyField() {
-    const fresh = () => {
-      this.key.value = [...crypto.getRandomValues(new Uint8Array(12))]
+    const newKey = () => {
+      this.keyInput.value = [...crypto.getRandomValues(new Uint8Array(12))]
         .map((byte) => byte.toString(16).padStart(2, "0"))
         .join("");
-      this.key.focus();
+      this.keyInput.focus();
     };
-    this.key.setAttribute("aria-describedby", "idempotency-key-about");
+    this.keyInput.setAttribute("aria-describedby", "idempotency-key-description");
     return h(
       "div",
       { class: "form-field" },
@@ -142,22 +143,22 @@ class Trial {
         { for: "idempotency-key" },
         h("code", {}, "Idempotency-Key"),
         " ",
-        h("span", { class: "quiet" }, "header"),
+        h("span", { class: "muted" }, "header"),
       ),
-      h("div", { class: "with-button" }, this.key, h("button", { type: "button", onclick: fresh }, "New key")),
+      h("div", { class: "with-button" }, this.keyInput, h("button", { type: "button", onclick: newKey }, "New key")),
       h(
         "p",
-        { class: "hint", id: "idempotency-key-about" },
-        "Left empty, it is not sent. The same key with the same parameters answers with the same clock.",
+        { class: "hint", id: "idempotency-key-description" },
+        "Optional. A second request with the same key and parameters returns the same clock.",
       ),
     );
   }
 
   buildForm() {
     this.editor = null;
-    this.form = objectField(this.document, this.method["x-params"], this.params, { lists: { id: this.ids } });
+    this.form = objectField(this.document, this.method["x-params"], this.params, { suggestions: { id: this.ids } });
     const isEmpty = !this.form.element.children.length;
-    return isEmpty ? h("p", { class: "quiet" }, "It takes no parameters.") : this.form.element;
+    return isEmpty ? h("p", { class: "muted" }, "This operation has no parameters.") : this.form.element;
   }
 
   buildEditor() {
@@ -168,124 +169,128 @@ class Trial {
       spellcheck: "false",
       autocomplete: "off",
       autocapitalize: "none",
-      rows: String(Math.min(30, Math.max(6, write(this.params).split("\n").length + 1))),
+      rows: String(Math.min(30, Math.max(6, toJson(this.params).split("\n").length + 1))),
     });
-    this.editor.value = write(this.params);
+    this.editor.value = toJson(this.params);
     this.jsonFault = h("p", { class: "error", id: "json-fault", hidden: true });
     this.editor.setAttribute("aria-describedby", "json-fault");
     return h(
       "div",
       { class: "form-field" },
-      h("label", { for: "params-json" }, h("code", {}, "params"), " ", h("span", { class: "quiet" }, "JSON")),
+      h("label", { for: "params-json" }, h("code", {}, "params"), " ", h("span", { class: "muted" }, "JSON")),
       this.editor,
       this.jsonFault,
     );
   }
 
-  /** Take what was typed into `params`; whether it can be read. */
-  take() {
+  /** Read the form or the JSON into `params`. Return whether that succeeds. */
+  readParams() {
     if (this.form) {
       this.params = this.form.read();
       return true;
     }
     try {
       this.params = JSON.parse(this.editor.value.trim() || "{}");
-      this.refuseJson("");
+      this.showJsonError("");
       return true;
     } catch (error) {
-      this.refuseJson(`This is not JSON: ${error.message}`);
+      this.showJsonError(`Invalid JSON: ${error.message}`);
       return false;
     }
   }
 
-  refuseJson(sentence) {
-    this.jsonFault.hidden = !sentence;
-    this.jsonFault.textContent = sentence;
+  showJsonError(message) {
+    this.jsonFault.hidden = !message;
+    this.jsonFault.textContent = message;
     this.editor.toggleAttribute("aria-invalid", false);
-    if (sentence) {
+    if (message) {
       this.editor.setAttribute("aria-invalid", "true");
-      say(sentence, { error: true });
+      notify(message, { error: true });
     }
   }
 
-  keep() {
+  saveDraft() {
     if (this.form) drafts.set(this.method.name, this.form.read());
     else if (this.editor) {
       try {
         drafts.set(this.method.name, JSON.parse(this.editor.value));
       } catch {
-        // half a word; the last that could be read is kept
+        // The draft keeps the last valid JSON.
       }
     }
   }
 
-  /** From the form everything can be said in JSON; the other way, only what the operation takes. */
-  mayLeave(from) {
-    if (!this.take()) return false;
+  /** Return whether the other tab can show the parameters. The form cannot show all JSON. */
+  canLeave(from) {
+    if (!this.readParams()) return false;
     if (from === 0) return true;
     const { params } = this;
     const isObject = params && typeof params === "object" && !Array.isArray(params);
-    if (isObject && saysSame(objectField(this.document, this.method["x-params"], params).read(), params)) return true;
-    this.refuseJson("The form has no place for some of this. It can be sent as it is.");
+    if (isObject && sameParams(objectField(this.document, this.method["x-params"], params).read(), params)) return true;
+    this.showJsonError("The form cannot show all of this JSON. You can send it from here.");
     return false;
   }
 
   submit(event) {
     event.preventDefault();
-    if (!this.take()) return;
-    const key = this.key.value.trim();
-    // A header holds nothing else, and the browser would not send it.
+    if (!this.readParams()) return;
+    const key = this.keyInput.value.trim();
+    // Browsers reject other characters in a header.
     if (!/^[ -~]*$/.test(key)) {
-      say("An Idempotency-Key has 1 to 255 printable ASCII characters.", { error: true });
-      this.key.focus();
+      notify("An Idempotency-Key must have 1 to 255 printable ASCII characters.", { error: true });
+      this.keyInput.focus();
       return;
     }
-    whileBusy(this.send, () => this.call(key ? { "Idempotency-Key": key } : {}));
+    withBusyState(this.sendButton, () => this.call(key ? { "Idempotency-Key": key } : {}));
   }
 
   async call(headers) {
     const { name } = this.method;
-    const began = performance.now();
-    const took = () => `${Math.max(1, Math.round(performance.now() - began))} ms`;
-    const isSame = sessionCheck();
-    say("Sending …");
+    const startedAt = performance.now();
+    const elapsed = () => `${Math.max(1, Math.round(performance.now() - startedAt))} ms`;
+    const isSameSession = captureSession();
+    notify("Sending…");
     try {
       const result = await call(name, this.params, { headers });
-      if (!isSame()) return; // whoever asked has left
-      const time = took();
-      if (name === "logout") end(); // the token is no good any more
+      if (!isSameSession()) return;
+      const time = elapsed();
+      if (name === "logout") endSession();
       this.showResult(result, time);
-      say(name === "logout" ? "You are signed out: this token was revoked." : `${name} answered in ${time}.`);
+      notify(name === "logout" ? "The token was revoked. You are signed out." : `${name} responded in ${time}.`);
     } catch (error) {
-      if (session() && !isSame()) return; // likewise
-      if (error instanceof Refusal) this.showRefusal(error, took());
-      else if (error instanceof Away)
-        show(this.outcome, h("p", { class: "error" }, error.message), h("p", {}, "Send it again when it is."));
+      if (currentSession() && !isSameSession()) return;
+      if (error instanceof RpcError) this.showRpcError(error, elapsed());
+      else if (error instanceof ServerUnavailable)
+        render(
+          this.response,
+          h("p", { class: "error" }, error.message),
+          h("p", {}, "Send the request again when the server is running."),
+        );
       else throw error;
-      say(error.message, { error: true });
+      notify(error.message, { error: true });
     }
-    this.outcome.scrollIntoView({ block: "nearest" });
+    this.response.scrollIntoView({ block: "nearest" });
   }
 
-  showResult(result, took) {
-    this.forgetFaults();
-    this.forgetSecret();
+  showResult(result, time) {
+    this.clearFaults();
+    this.clearOneTimeParam();
     const clockId = result?.clock?.id;
-    show(
-      this.outcome,
-      outcomeHead("Result", took, result),
+    render(
+      this.response,
+      responseHeader("Result", time, result),
       clockId && h("p", {}, h("a", { href: `#/clock/${encodeURIComponent(clockId)}` }, "Open this clock")),
-      json("Result", maskedResult(result)),
+      jsonBlock("Result", maskResult(result)),
     );
   }
 
-  showRefusal({ code, reason, message, data }, took) {
-    this.forgetFaults();
+  showRpcError({ code, reason, message, data }, time) {
+    this.clearFaults();
     const faults = data.errors ?? [];
-    for (const fault of faults) this.form?.mark(fault.path, fault.message);
-    show(
-      this.outcome,
-      outcomeHead("Refused", took, { code, message, data }),
+    for (const fault of faults) this.form?.showFault(fault.path, fault.message);
+    render(
+      this.response,
+      responseHeader("Error", time, { code, message, data }),
       h("p", {}, h("span", { class: "badge error" }, reason), " ", message),
       faults.length > 0 &&
         h(
@@ -293,38 +298,38 @@ class Trial {
           { class: "faults" },
           faults.map((fault) => h("li", {}, h("code", {}, fault.path), " ", fault.message)),
         ),
-      json("Error", { code, message, data }),
+      jsonBlock("Error", { code, message, data }),
     );
   }
 
-  forgetFaults() {
-    for (const marked of this.tabs.querySelectorAll("[aria-invalid]")) marked.removeAttribute("aria-invalid");
-    for (const line of this.tabs.querySelectorAll("p.error")) line.hidden = true;
+  clearFaults() {
+    for (const invalid of this.tabs.querySelectorAll("[aria-invalid]")) invalid.removeAttribute("aria-invalid");
+    for (const message of this.tabs.querySelectorAll("p.error")) message.hidden = true;
   }
 
-  forgetSecret() {
-    const secret = SECRETS[this.method.name];
-    if (!secret || !(secret in this.params)) return;
-    this.params = { ...this.params, [secret]: "" };
+  clearOneTimeParam() {
+    const param = ONE_TIME_PARAMS[this.method.name];
+    if (!param || !(param in this.params)) return;
+    this.params = { ...this.params, [param]: "" };
     drafts.delete(this.method.name);
     this.redraw();
   }
 }
 
-function outcomeHead(title, took, value) {
+function responseHeader(title, time, value) {
   return h(
     "div",
     { class: "row" },
     h("h3", {}, title),
-    h("span", { class: "quiet" }, took),
+    h("span", { class: "muted" }, time),
     h(
       "button",
-      { type: "button", class: "plain", onclick: () => copy(write(value), "the answer") },
-      maskedResult(value) === value ? "Copy" : "Copy with the secret",
+      { type: "button", class: "plain", onclick: () => copyText(toJson(value), "the response") },
+      maskResult(value) === value ? "Copy" : "Copy with secrets",
     ),
   );
 }
 
-function json(label, value) {
-  return h("pre", { class: "tall", tabindex: "0", role: "region", "aria-label": label }, write(value));
+function jsonBlock(label, value) {
+  return h("pre", { class: "scrollable", tabindex: "0", role: "region", "aria-label": label }, toJson(value));
 }

@@ -1,10 +1,10 @@
 // The request inspector at the bottom of every page: the latest calls as JSON and as code.
 
-import { snippet, toJson } from "./call-snippets.js";
-import { copy, h, show } from "./dom.js";
-import { history, onExchange } from "./rpc.js";
-import { masked, maskedAnswer, SECRETS } from "./secret-masks.js";
-import { onEnd, session } from "./session.js";
+import { toJson, writeSnippet } from "./call-snippets.js";
+import { copyText, h, render } from "./dom.js";
+import { callHistory, onCall } from "./rpc.js";
+import { maskRequest, maskResponse, SECRETS } from "./secret-masks.js";
+import { currentSession, onSessionEnd } from "./session.js";
 import { tabList } from "./tabs.js";
 
 const VIEWS = [
@@ -14,112 +14,110 @@ const VIEWS = [
   ["javascript", "JavaScript"],
 ];
 
-const MOST_SHOWN = 20_000;
+const MAX_SHOWN_LENGTH = 20_000;
 
-// After a change a page reads what came of it. Whoever made the change wants to see that, and not the reading.
-const READINGS = ["getTestClock", "listTestClocks"];
-const AFTERWARDS = 2000;
+// A page reads clocks after a change. The inspector keeps showing the change.
+const READ_METHODS = ["getTestClock", "listTestClocks"];
+const FOLLOW_UP_MS = 2000;
 
-const outcome = ({ answer }) =>
-  answer ? (answer.error?.data?.reason ?? (answer.error ? "refused" : "ok")) : "no answer";
+const outcome = ({ response }) =>
+  response ? (response.error?.data?.reason ?? (response.error ? "error" : "ok")) : "no response";
 const duration = ({ milliseconds }) => `${milliseconds < 10 ? milliseconds.toFixed(1) : Math.round(milliseconds)} ms`;
 
-function listing(label, text) {
-  const rest = text.length - MOST_SHOWN;
+function codeBlock(label, text) {
+  const rest = text.length - MAX_SHOWN_LENGTH;
   return h(
     "pre",
     { tabIndex: 0, role: "group", "aria-label": label },
-    rest > 0 ? `${text.slice(0, MOST_SHOWN)}\n… and ${rest} characters more, which are copied too` : text,
+    rest > 0 ? `${text.slice(0, MAX_SHOWN_LENGTH)}\n… ${rest} more characters. Copy includes them.` : text,
   );
 }
 
-class Behind {
-  #chosen = null;
-  #changedAt = -AFTERWARDS;
+class RequestInspector {
+  #selected = null;
+  #changedAt = -FOLLOW_UP_MS;
   #view = 0;
-  #title = h("span", { class: "quiet" });
-  #body = h("div", { class: "behind" });
+  #title = h("span", { class: "muted" });
+  #body = h("div", { class: "inspector-content" });
   #details = h(
     "details",
     { ontoggle: () => this.#draw() },
-    h("summary", {}, h("span", {}, "The call behind it"), this.#title),
+    h("summary", {}, h("span", {}, "Request inspector"), this.#title),
     this.#body,
   );
 
-  constructor(place) {
-    show(place, this.#details);
-    onExchange(() => this.#follow(history()[0]));
-    onEnd(() => this.#choose(null));
+  constructor(container) {
+    render(container, this.#details);
+    onCall(() => this.#follow(callHistory()[0]));
+    onSessionEnd(() => this.#select(null));
     this.#draw();
   }
 
   #follow(newest) {
-    const isAftermath =
-      READINGS.includes(newest.method) &&
-      performance.now() - this.#changedAt < AFTERWARDS &&
-      history().includes(this.#chosen);
-    if (!READINGS.includes(newest.method)) this.#changedAt = performance.now();
-    this.#choose(isAftermath ? this.#chosen : newest);
+    const isFollowUp =
+      READ_METHODS.includes(newest.method) &&
+      performance.now() - this.#changedAt < FOLLOW_UP_MS &&
+      callHistory().includes(this.#selected);
+    if (!READ_METHODS.includes(newest.method)) this.#changedAt = performance.now();
+    this.#select(isFollowUp ? this.#selected : newest);
   }
 
-  #choose(exchange) {
-    this.#chosen = exchange;
+  #select(call) {
+    this.#selected = call;
     this.#draw();
   }
 
   #draw() {
-    const exchange = this.#chosen;
-    this.#title.textContent = exchange
-      ? `${exchange.method} · ${duration(exchange)} · ${outcome(exchange)}`
-      : "no call yet";
-    // Nobody sees it while it is closed, and an answer can be long.
+    const call = this.#selected;
+    this.#title.textContent = call ? `${call.method} · ${duration(call)} · ${outcome(call)}` : "No requests yet";
+    // A response can be long, so draw it only while the inspector is open.
     if (!this.#details.open) return;
-    if (!exchange)
-      show(
-        this.#body,
-        h("p", { class: "quiet" }, "Whatever you do here is a call to POST /rpc. Do something, and see it."),
-      );
-    else show(this.#body, this.#list(exchange), this.#exchange(exchange));
+    if (!call) render(this.#body, h("p", { class: "muted" }, "The console calls POST /rpc. Its requests appear here."));
+    else render(this.#body, this.#callList(call), this.#callTabs(call));
   }
 
-  #list(chosen) {
-    const pick = (exchange) => {
-      this.#choose(exchange);
+  #callList(selected) {
+    const selectAndFocus = (call) => {
+      this.#select(call);
       this.#body.querySelector('[aria-current="true"]').focus();
     };
     return h(
       "ol",
-      { class: "exchanges", "aria-label": "The last calls, newest first" },
-      history().map((exchange) =>
+      { class: "calls", "aria-label": "Latest requests, newest first" },
+      callHistory().map((call) =>
         h(
           "li",
           {},
           h(
             "button",
-            { type: "button", "aria-current": exchange === chosen ? "true" : undefined, onclick: () => pick(exchange) },
-            h("span", { class: "method" }, exchange.method),
-            h("span", { class: "quiet" }, duration(exchange)),
-            h("span", { class: exchange.answer && !exchange.answer.error ? "quiet" : "error" }, outcome(exchange)),
+            {
+              type: "button",
+              "aria-current": call === selected ? "true" : undefined,
+              onclick: () => selectAndFocus(call),
+            },
+            h("span", { class: "method" }, call.method),
+            h("span", { class: "muted" }, duration(call)),
+            h("span", { class: call.response && !call.response.error ? "muted" : "error" }, outcome(call)),
           ),
         ),
       ),
     );
   }
 
-  #exchange(exchange) {
-    const views = VIEWS.map(([kind, title], number) => ({
+  #callTabs(call) {
+    const views = VIEWS.map(([kind, title], index) => ({
       title,
       build: () => {
-        this.#view = number;
-        return kind === "json" ? this.#json(exchange) : this.#code(kind, title, exchange);
+        this.#view = index;
+        return kind === "json" ? this.#json(call) : this.#code(kind, title, call);
       },
     }));
-    return tabList("Forms of the call", views, { chosen: this.#view });
+    return tabList("Request formats", views, { selected: this.#view });
   }
 
-  #json(exchange) {
-    const request = toJson(masked(exchange));
-    const answer = exchange.answer ? toJson(maskedAnswer(exchange)) : "";
+  #json(call) {
+    const request = toJson(maskRequest(call));
+    const response = call.response ? toJson(maskResponse(call)) : "";
     return h(
       "div",
       { class: "pair" },
@@ -132,7 +130,7 @@ class Behind {
           h("h2", {}, "Request"),
           this.#copyButton("Copy", () => request, "the request"),
         ),
-        listing("Request", request),
+        codeBlock("Request", request),
       ),
       h(
         "div",
@@ -140,46 +138,46 @@ class Behind {
         h(
           "div",
           { class: "row" },
-          h("h2", {}, "Answer"),
-          answer && this.#copyButton("Copy", () => answer, "the answer"),
+          h("h2", {}, "Response"),
+          response && this.#copyButton("Copy", () => response, "the response"),
         ),
-        answer ? listing("Answer", answer) : h("p", { class: "error" }, "There was no answer."),
+        response ? codeBlock("Response", response) : h("p", { class: "error" }, "No response."),
       ),
     );
   }
 
-  #code(kind, title, exchange) {
+  #code(kind, title, call) {
     const url = new URL("rpc", document.baseURI).href;
-    const shown = snippet(kind, { ...exchange, request: masked(exchange) }, { url });
-    const secret = SECRETS[exchange.method];
+    const maskedCode = writeSnippet(kind, { ...call, request: maskRequest(call) }, { url });
+    const secret = SECRETS[call.method];
     return h(
       "div",
       {},
       h(
         "div",
         { class: "row" },
-        this.#copyButton("Copy", () => shown, `the call for ${title}`),
-        exchange.signed &&
-          session() &&
+        this.#copyButton("Copy", () => maskedCode, `the ${title} code`),
+        call.authenticated &&
+          currentSession() &&
           this.#copyButton(
             "Copy with my token",
-            () => snippet(kind, exchange, { url, token: session().token }),
-            `the call for ${title}, with your token`,
+            () => writeSnippet(kind, call, { url, token: currentSession().token }),
+            `the ${title} code with your token`,
           ),
         secret &&
           this.#copyButton(
             secret.button,
-            () => snippet(kind, exchange, { url }),
-            `the call for ${title}, with what signs in`,
+            () => writeSnippet(kind, call, { url }),
+            `the ${title} code with the ${secret.param}`,
           ),
       ),
-      listing(`The call for ${title}`, shown),
+      codeBlock(`Request as ${title}`, maskedCode),
     );
   }
 
-  #copyButton(label, text, what) {
-    return h("button", { type: "button", onclick: () => copy(text(), what) }, label);
+  #copyButton(label, getText, description) {
+    return h("button", { type: "button", onclick: () => copyText(getText(), description) }, label);
   }
 }
 
-new Behind(document.getElementById("behind"));
+new RequestInspector(document.getElementById("request-inspector"));

@@ -1,55 +1,59 @@
 // JSON-RPC calls to POST /rpc and the history of this tab's calls.
 
-import { end, on, onEnd, session, sessionCheck, tell } from "./session.js";
+import { captureSession, currentSession, endSession, onSessionEnd } from "./session.js";
 
-/** The server said no: `reason` is for programs, `message` for people, `data` holds what else it said. */
-export class Refusal extends Error {
+/** An error response: `reason` is for programs, `message` for people, and `data` has the details. */
+export class RpcError extends Error {
   constructor({ code, message, data }) {
     super(message);
     Object.assign(this, { code, reason: data?.reason ?? "UNKNOWN", data: data ?? {} });
   }
 }
 
-/** The server did not answer, or not as a Tickover server does. */
-export class Away extends Error {
+/** The server sent no response, or no JSON-RPC response. */
+export class ServerUnavailable extends Error {
   constructor() {
     super("The server cannot be reached. Is it running?");
   }
 }
 
-const PATIENCE = 30_000;
-const MOST_KEPT = 30;
-const exchanges = [];
+const TIMEOUT_MS = 30_000;
+const MAX_HISTORY = 30;
+const calls = [];
+const events = new EventTarget();
 let lastId = 0;
 
-onEnd(() => (exchanges.length = 0));
+onSessionEnd(() => (calls.length = 0));
 
-/** The exchanges of this tab, newest first: `{ id, method, request, answer, signed, headers, milliseconds }`; no answer is null. */
-export function history() {
-  return exchanges;
+/**
+ * Return the calls of this tab, newest first. Each is `{ id, method, request, response, authenticated, headers,
+ * milliseconds }`. The response is null if the server sent none.
+ */
+export function callHistory() {
+  return calls;
 }
 
-export const onExchange = (callback) => on("exchange", callback);
+export const onCall = (callback) => events.addEventListener("call", callback);
 
-function keep(exchange) {
-  exchanges.unshift(exchange);
-  exchanges.length = Math.min(exchanges.length, MOST_KEPT);
-  tell("exchange");
+function remember(call) {
+  calls.unshift(call);
+  calls.length = Math.min(calls.length, MAX_HISTORY);
+  events.dispatchEvent(new Event("call"));
 }
 
 async function send(request, { token, headers, signal }) {
   try {
-    const response = await fetch("rpc", {
+    const httpResponse = await fetch("rpc", {
       method: "POST",
       headers: { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }), ...headers },
       body: JSON.stringify(request),
       referrerPolicy: "no-referrer",
       credentials: "omit",
       cache: "no-store",
-      signal: AbortSignal.any([AbortSignal.timeout(PATIENCE), ...(signal ? [signal] : [])]),
+      signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(signal ? [signal] : [])]),
     });
-    const answer = await response.json();
-    return answer && typeof answer === "object" && ("result" in answer || answer.error) ? answer : null;
+    const response = await httpResponse.json();
+    return response && typeof response === "object" && ("result" in response || response.error) ? response : null;
   } catch (error) {
     if (signal?.aborted) throw error;
     return null;
@@ -57,44 +61,41 @@ async function send(request, { token, headers, signal }) {
 }
 
 /**
- * Call an operation; its result. Throws Refusal or Away. Quiet calls, which nobody has asked for, are not kept.
- * Whoever is no longer known is signed out here, and the sign-in page takes over.
+ * Call an operation and return its result. Throw RpcError or ServerUnavailable.
+ *
+ * The history omits quiet calls, which the user did not start. An invalid token ends the session.
  */
 export async function call(method, params = {}, { headers = {}, quiet = false, signal } = {}) {
   const request = { jsonrpc: "2.0", id: ++lastId, method, params };
-  const token = session()?.token;
-  const began = performance.now();
-  const answer = await send(request, { token, headers, signal });
-  // Who has signed out meanwhile leaves nothing behind.
-  if (!quiet && token === session()?.token) {
-    keep({
-      id: request.id,
-      method,
-      request,
-      answer,
-      signed: Boolean(token),
-      headers,
-      milliseconds: performance.now() - began,
-    });
+  const token = currentSession()?.token;
+  const startedAt = performance.now();
+  const response = await send(request, { token, headers, signal });
+  // The user can sign out before the response arrives. The history of the next user must not contain it.
+  if (!quiet && token === currentSession()?.token) {
+    const milliseconds = performance.now() - startedAt;
+    remember({ id: request.id, method, request, response, authenticated: Boolean(token), headers, milliseconds });
   }
-  if (!answer) throw new Away();
-  if (!answer.error) return answer.result;
-  const refusal = new Refusal(answer.error);
-  if (refusal.reason === "UNAUTHENTICATED" && token) {
-    refusal.message = "Your session has ended. Sign in again.";
-    if (token === session()?.token) end(refusal.message);
+  if (!response) throw new ServerUnavailable();
+  if (!response.error) return response.result;
+  const error = new RpcError(response.error);
+  if (error.reason === "UNAUTHENTICATED" && token) {
+    error.message = "Your session has ended. Sign in again.";
+    if (token === currentSession()?.token) endSession(error.message);
   }
-  throw refusal;
+  throw error;
 }
 
-/** Revoke the token, and forget it whatever comes of that. A session that began meanwhile goes on; then `late` is true. */
+/**
+ * Revoke the token and end the session, even if the server cannot be reached. Return `{ error, superseded }`.
+ * `superseded` is true if another session started in the meantime; that session continues.
+ */
 export async function signOut() {
-  const isSame = sessionCheck();
+  const isSameSession = captureSession();
   const error = await call("logout").then(
     () => null,
     (caught) => caught,
   );
-  const late = !isSame() && Boolean(session());
-  if (isSame()) end();
-  return { error, late };
+  const superseded = !isSameSession() && Boolean(currentSession());
+  if (isSameSession()) endSession();
+  return { error, superseded };
 }

@@ -1,42 +1,41 @@
 // The scenario cards, each with a button that creates a clock.
 
-import { readParams } from "./clock-model.js";
-import { createClock, whyNotCreated } from "./create-clock.js";
-import { h, say, show, whileBusy } from "./dom.js";
-import { scenarios } from "./server-info.js";
-import { smallCurve } from "./sparkline.js";
+import { parseParams } from "./clock-model.js";
+import { plural } from "./clock-text.js";
+import { createClock, creationErrorMessage } from "./create-clock.js";
+import { h, notify, render, withBusyState } from "./dom.js";
+import { loadScenarios } from "./server-info.js";
+import { sparkline } from "./sparkline.js";
 
-// The plainest is shown first, and the one that no person would live last.
+// The simplest scenario comes first, and the artificial one last.
 const RANKS = { "salary-and-rent": -1, limits: 1 };
 const rank = ({ name }) => RANKS[name] ?? 0;
 
-const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
-
-function contents(model) {
+function summary(model) {
   const transactions = model.items.filter((item) => item.kind !== "goal").length;
   return [
-    counted(transactions, "transaction"),
-    model.goals.length && counted(model.goals.length, "goal"),
+    plural(transactions, "transaction"),
+    model.goals.length && plural(model.goals.length, "goal"),
     model.currencies.join(", "),
   ]
     .filter(Boolean)
     .join(" · ");
 }
 
-export function card({ title, about, params }, edit) {
-  const model = readParams(params);
+function scenarioCard({ title, about, params }, edit) {
+  const model = parseParams(params);
   const button = h(
     "button",
     { type: "button", class: "primary" },
     "Create",
-    h("span", { class: "unseen" }, ` ${title}`),
+    h("span", { class: "visually-hidden" }, ` ${title}`),
   );
   button.addEventListener("click", () =>
-    whileBusy(button, async () => {
+    withBusyState(button, async () => {
       try {
         await createClock(params, title);
       } catch (error) {
-        say(whyNotCreated(error), { error: true });
+        notify(creationErrorMessage(error), { error: true });
       }
     }),
   );
@@ -45,8 +44,8 @@ export function card({ title, about, params }, edit) {
     { class: "card scenario" },
     h("h2", {}, title),
     h("p", {}, about),
-    smallCurve(model, { width: 320, height: 72 }),
-    h("p", { class: "quiet" }, contents(model)),
+    sparkline(model, { width: 320, height: 72 }),
+    h("p", { class: "muted" }, summary(model)),
     h(
       "div",
       { class: "row" },
@@ -54,41 +53,41 @@ export function card({ title, about, params }, edit) {
       h(
         "button",
         { type: "button", onclick: () => edit({ name: title, params }) },
-        "Edit first",
-        h("span", { class: "unseen" }, `: ${title}`),
+        "Edit",
+        h("span", { class: "visually-hidden" }, ` ${title}`),
       ),
     ),
   );
 }
 
-/** `edit({ name, params })` is called for those who want to change a scenario before they make a clock of it. */
-export function gallery(edit) {
-  const place = h("div", {}, h("p", { class: "quiet" }, "Loading …"));
+/** Create the gallery. The button Edit calls `edit({ name, params })`. */
+export function scenarioGallery(edit) {
+  const container = h("div", {}, h("p", { class: "muted" }, "Loading…"));
   const load = async () => {
     try {
-      const all = (await scenarios()).toSorted((one, other) => rank(one) - rank(other));
-      show(
-        place,
+      const scenarios = (await loadScenarios()).toSorted((left, right) => rank(left) - rank(right));
+      render(
+        container,
         h(
           "ul",
           { class: "cards" },
-          all.map((scenario) => card(scenario, edit)),
+          scenarios.map((scenario) => scenarioCard(scenario, edit)),
         ),
       );
     } catch {
-      const again = h("button", { type: "button" }, "Try again");
-      again.addEventListener("click", () => whileBusy(again, load));
-      show(
-        place,
+      const retryButton = h("button", { type: "button" }, "Try again");
+      retryButton.addEventListener("click", () => withBusyState(retryButton, load));
+      render(
+        container,
         h(
           "div",
           { class: "card row" },
           h("p", { role: "alert" }, "The scenarios cannot be loaded. Is the server running?"),
-          again,
+          retryButton,
         ),
       );
     }
   };
   load();
-  return place;
+  return container;
 }

@@ -1,90 +1,90 @@
 // Forms made from JSON Schemas.
+//
+// Each field is `{ element, read, showFault }`. `read()` returns the value, or undefined if it is omitted.
+// `showFault(path, message)` shows a fault, and returns whether the path is in this field. The path is relative.
 
 import { h } from "./dom.js";
-import { breakable, kindOf, prose, resolve, rulesOf } from "./schema-text.js";
+import { breakableName, constraintText, resolve, typeName, withInlineCode } from "./schema-text.js";
 
-// A form for any parameters, made from their JSON Schema. Each field is `{ element, read, mark }`: `read()` gives the value,
-// or undefined for what is left out, and `mark(path, message)` shows a fault at its path, counted from this field's object, and says whether there was a place for it.
-
-const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
-const INPUTS = {
+const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
+const INPUT_ATTRIBUTES = {
   "date-time": { placeholder: "2027-01-31T09:00:00Z" },
   email: { type: "email", inputmode: "email" },
   number: { inputmode: "decimal" },
   integer: { inputmode: "numeric" },
 };
 
-let made = 0;
+let fieldCount = 0;
 
 /**
- * A form for an object. `lists` holds suggestions by the name of a field, as `{ id: [...] }`. One of many such objects says
- * less to the eye, because the reference says it, and all of it to those who listen.
+ * Create the fields of an object. `suggestions` has values for fields by name: `{ id: [...] }`.
+ * Compact fields hide their descriptions, which only screen readers announce.
  */
-export function objectField(document, schema, value = {}, { lists = {}, isOneOfMany = false } = {}) {
-  const found = resolve(document, schema);
-  const members = Object.entries(found.properties ?? {}).map(([name, member]) => {
+export function objectField(document, schema, value = {}, { suggestions = {}, isCompact = false } = {}) {
+  const objectSchema = resolve(document, schema);
+  const members = Object.entries(objectSchema.properties ?? {}).map(([name, member]) => {
     const build = member.type === "array" ? arrayField : scalarField;
     return [
       name,
       build(document, member, value[name], {
         name,
-        lists,
-        isOneOfMany,
-        isRequired: found.required?.includes(name) ?? false,
+        suggestions,
+        isCompact,
+        isRequired: objectSchema.required?.includes(name) ?? false,
       }),
     ];
   });
   return {
     element: h(
       "div",
-      { class: isOneOfMany ? "form-fields close" : "form-fields" },
+      { class: isCompact ? "form-fields compact" : "form-fields" },
       members.map(([, field]) => field.element),
     ),
     read: () =>
       Object.fromEntries(
-        members.map(([name, field]) => [name, field.read()]).filter(([, written]) => written !== undefined),
+        members.map(([name, field]) => [name, field.read()]).filter(([, memberValue]) => memberValue !== undefined),
       ),
-    mark: (at, message) => members.some(([, field]) => field.mark(at, message)),
+    showFault: (path, message) => members.some(([, field]) => field.showFault(path, message)),
   };
 }
 
-function scalarField(_document, schema, value, { name, isRequired, lists, isOneOfMany }) {
-  const id = `field-${++made}`;
-  const suggestions = lists[name];
-  const control = schema.enum ? choice(schema, value, id) : line(schema, value, id, suggestions);
+function scalarField(_document, schema, value, { name, isRequired, suggestions, isCompact }) {
+  const id = `field-${++fieldCount}`;
+  const options = suggestions[name];
+  const control = schema.enum ? selectInput(schema, value, id) : textInput(schema, value, id, options);
   const fault = h("p", { class: "error", id: `${id}-fault`, hidden: true });
-  control.setAttribute("aria-describedby", `${id}-about ${id}-fault`);
+  control.setAttribute("aria-describedby", `${id}-description ${id}-fault`);
   if (isRequired) control.setAttribute("aria-required", "true");
-  const forget = () => {
+  const clearFault = () => {
     control.removeAttribute("aria-invalid");
     fault.hidden = true;
   };
-  control.addEventListener("input", forget);
-  const marks = isOneOfMany
+  control.addEventListener("input", clearFault);
+  const note = isCompact
     ? !isRequired && "optional"
-    : [kindOf(schema), isRequired && "required"].filter(Boolean).join(", ");
+    : [typeName(schema), isRequired && "required"].filter(Boolean).join(", ");
   return {
     element: h(
       "div",
       { class: schema.format === "date-time" ? "form-field wide" : "form-field" },
-      h("label", { for: id }, h("code", {}, breakable(name)), " ", h("span", { class: "quiet" }, marks)),
+      h("label", { for: id }, h("code", {}, breakableName(name)), " ", h("span", { class: "muted" }, note)),
       control,
-      suggestions &&
+      options &&
         h(
           "datalist",
           { id: `${id}-list` },
-          suggestions.map((one) => h("option", { value: one })),
+          options.map((option) => h("option", { value: option })),
         ),
       fault,
       h(
         "p",
-        { class: isOneOfMany ? "unseen" : "hint", id: `${id}-about` },
-        prose([schema.description, rulesOf(schema)].filter(Boolean).join(" ")),
+        { class: isCompact ? "visually-hidden" : "hint", id: `${id}-description` },
+        withInlineCode([schema.description, constraintText(schema)].filter(Boolean).join(" ")),
       ),
     ),
-    read: () => readScalar(schema, control.value),
-    mark(at, message) {
-      if (at !== name) return false;
+    read: () => parseScalar(schema, control.value),
+    showFault(path, message) {
+      if (path !== name) return false;
       control.setAttribute("aria-invalid", "true");
       fault.textContent = message;
       fault.hidden = false;
@@ -93,98 +93,99 @@ function scalarField(_document, schema, value, { name, isRequired, lists, isOneO
   };
 }
 
-export function line(schema, value, id, suggestions) {
+function textInput(schema, value, id, options) {
   return h("input", {
     type: "text",
     id,
     autocomplete: "off",
     spellcheck: "false",
     autocapitalize: "none",
-    ...INPUTS[schema.format ?? schema.type],
+    ...INPUT_ATTRIBUTES[schema.format ?? schema.type],
     value: value === undefined ? undefined : String(value),
-    list: suggestions && `${id}-list`,
+    list: options && `${id}-list`,
   });
 }
 
-export function choice(schema, value, id) {
+function selectInput(schema, value, id) {
   return h(
     "select",
     { id },
-    h("option", { value: "" }, "(left out)"),
-    schema.enum.map((one) => h("option", { value: one, selected: one === value }, one)),
+    h("option", { value: "" }, "(omitted)"),
+    schema.enum.map((option) => h("option", { value: option, selected: option === value }, option)),
   );
 }
 
-// What is no number is sent as it was written: the server says best what is wrong with it.
-function readScalar(schema, written) {
-  if (written === "") return undefined;
+// Invalid numbers are sent as text, so the server can explain the fault.
+function parseScalar(schema, text) {
+  if (text === "") return undefined;
   const isNumber = schema.type === "number" || schema.type === "integer";
-  return isNumber && NUMBER.test(written.trim()) ? Number(written) : written;
+  return isNumber && JSON_NUMBER.test(text.trim()) ? Number(text) : text;
 }
 
-function arrayField(document, schema, value, { name, lists }) {
+function arrayField(document, schema, value, { name, suggestions }) {
   const itemSchema = resolve(document, schema.items);
-  const one = (itemSchema.title ?? "item").replace(/Entry$/, "").toLowerCase();
+  const noun = (itemSchema.title ?? "item").replace(/Entry$/, "").toLowerCase();
   const items = [];
-  // An empty list is something else than one that was left out.
-  let isGiven = value !== undefined;
+  // An empty list is not the same as an omitted one.
+  let isPresent = value !== undefined;
   const fault = h("p", { class: "error", hidden: true });
-  const holder = h("div", { class: "form-items" });
-  const add = h("button", { type: "button", onclick: () => append({}).focus() }, `Add a ${one}`);
+  const itemList = h("div", { class: "form-items" });
+  const addButton = h("button", { type: "button", onclick: () => append({}).focus() }, `Add a ${noun}`);
   const element = h(
     "fieldset",
     { class: "form-array" },
-    h("legend", {}, h("code", {}, breakable(name)), " ", h("span", { class: "quiet" }, kindOf(schema))),
-    h("p", { class: "hint" }, prose([schema.description, rulesOf(schema)].filter(Boolean).join(" "))),
+    h("legend", {}, h("code", {}, breakableName(name)), " ", h("span", { class: "muted" }, typeName(schema))),
+    h("p", { class: "hint" }, withInlineCode([schema.description, constraintText(schema)].filter(Boolean).join(" "))),
     fault,
-    holder,
-    add,
+    itemList,
+    addButton,
   );
 
-  function append(written) {
+  function append(itemValue) {
     const number = items.length;
-    isGiven = true;
-    // Its place may change, and with it its path.
+    isPresent = true;
+    // Removing an earlier item changes the path.
     const item = {
-      field: objectField(document, itemSchema, written, { lists, isOneOfMany: true }),
-      at: () => `${name}[${items.indexOf(item)}]`,
+      field: objectField(document, itemSchema, itemValue, { suggestions, isCompact: true }),
+      path: () => `${name}[${items.indexOf(item)}]`,
     };
-    item.title = h("legend", {}, `${one} ${number + 1}`);
+    item.title = h("legend", {}, `${noun} ${number + 1}`);
     item.element = h(
       "fieldset",
       { class: "form-item" },
       item.title,
       item.field.element,
-      h("button", { type: "button", class: "plain", onclick: () => remove(item) }, `Remove this ${one}`),
+      h("button", { type: "button", class: "plain", onclick: () => remove(item) }, `Remove this ${noun}`),
     );
     items.push(item);
-    holder.append(item.element);
+    itemList.append(item.element);
     return { focus: () => item.element.querySelector("input, select")?.focus() };
   }
 
   function remove(item) {
-    const number = items.indexOf(item);
-    items.splice(number, 1);
+    const index = items.indexOf(item);
+    items.splice(index, 1);
     item.element.remove();
-    items.forEach((left, at) => {
-      left.title.textContent = `${one} ${at + 1}`;
+    items.forEach((remaining, position) => {
+      remaining.title.textContent = `${noun} ${position + 1}`;
     });
-    // The button that was pressed is gone; the focus goes to the one in its place.
-    (items[number]?.element.querySelector(":scope > button") ?? add).focus();
+    // The pressed button no longer exists.
+    (items[index]?.element.querySelector(":scope > button") ?? addButton).focus();
   }
 
-  for (const written of Array.isArray(value) ? value : []) append(written ?? {});
+  for (const itemValue of Array.isArray(value) ? value : []) append(itemValue ?? {});
   return {
     element,
-    read: () => (isGiven ? items.map((item) => item.field.read()) : undefined),
-    mark(at, message) {
-      if (at === name || items.some((item) => at === item.at())) {
-        fault.textContent = at === name ? message : `${at}: ${message}`;
+    read: () => (isPresent ? items.map((item) => item.field.read()) : undefined),
+    showFault(path, message) {
+      if (path === name || items.some((item) => path === item.path())) {
+        fault.textContent = path === name ? message : `${path}: ${message}`;
         fault.hidden = false;
         return true;
       }
       return items.some(
-        (item) => at.startsWith(`${item.at()}.`) && item.field.mark(at.slice(item.at().length + 1), message),
+        (item) =>
+          path.startsWith(`${item.path()}.`) && item.field.showFault(path.slice(item.path().length + 1), message),
       );
     },
   };

@@ -2,61 +2,67 @@
 
 import { h } from "./dom.js";
 
-const KINDS = { array: "array of objects", "date-time": "timestamp", email: "e-mail address", integer: "whole number" };
-const count = new Intl.NumberFormat("en");
+const TYPE_NAMES = {
+  array: "array of objects",
+  "date-time": "timestamp",
+  email: "email address",
+  integer: "whole number",
+};
+const numberFormat = new Intl.NumberFormat("en");
 
-/** A schema itself, wherever in the document it is. */
+/** Return the schema, or the schema that it refers to. */
 export function resolve(document, schema) {
   if (!schema.$ref) return schema;
   return schema.$ref
     .slice(2)
     .split("/")
-    .reduce((found, name) => found[name], document);
+    .reduce((node, name) => node[name], document);
 }
 
-function anyOf(choices, only = "") {
-  if (choices.length < 2) return choices.map((choice) => only + choice).join("");
+/** Join choices with "or". The prefix applies to a single choice. */
+function orList(choices, prefix = "") {
+  if (choices.length < 2) return choices.map((choice) => prefix + choice).join("");
   return `${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}`;
 }
 
-function range(least, most, one = "", many = "") {
-  const counted = (number) => `${count.format(number)} ${number === 1 ? one : many}`.trim();
-  if (most === undefined) return least === undefined ? "" : `at least ${counted(least)}`;
-  if (least === undefined) return `at most ${counted(most)}`;
-  return least === most ? "" : `${count.format(least)} to ${counted(most)}`;
+function rangeText(min, max, singular = "", plural = "") {
+  const withUnit = (number) => `${numberFormat.format(number)} ${number === 1 ? singular : plural}`.trim();
+  if (max === undefined) return min === undefined ? "" : `at least ${withUnit(min)}`;
+  if (min === undefined) return `at most ${withUnit(max)}`;
+  return min === max ? "" : `${numberFormat.format(min)} to ${withUnit(max)}`;
 }
 
-/** The type of a schema in a word or two. */
-export function kindOf(schema) {
-  if (schema.anyOf && !schema.type) return anyOf(schema.anyOf.map(kindOf));
-  const kind = schema.format ?? schema.type ?? "object";
-  return KINDS[kind] ?? kind;
+/** Return the type of a schema in words. */
+export function typeName(schema) {
+  if (schema.anyOf && !schema.type) return orList(schema.anyOf.map(typeName));
+  const type = schema.format ?? schema.type ?? "object";
+  return TYPE_NAMES[type] ?? type;
 }
 
-/** The bounds of a schema. What a pattern asks for is in the description. */
-export function rulesOf(schema) {
-  const rules = [
-    "exclusiveMinimum" in schema && `more than ${count.format(schema.exclusiveMinimum)}`,
-    anyOf(
+/** Describe the constraints of a schema. Its description covers the pattern. */
+export function constraintText(schema) {
+  const constraints = [
+    "exclusiveMinimum" in schema && `more than ${numberFormat.format(schema.exclusiveMinimum)}`,
+    orList(
       (schema.enum ?? []).map((value) => `\`${value}\``),
       "always ",
     ),
-    range(schema.minLength, schema.maxLength, "character", "characters"),
-    range(schema.minimum, schema.maximum),
-    range(undefined, schema.maxItems, "entry", "entries"),
+    rangeText(schema.minLength, schema.maxLength, "character", "characters"),
+    rangeText(schema.minimum, schema.maximum),
+    rangeText(undefined, schema.maxItems, "entry", "entries"),
     "default" in schema && `by default \`${JSON.stringify(schema.default)}\``,
   ]
     .filter(Boolean)
     .join(", ");
-  return rules && `${rules[0].toUpperCase()}${rules.slice(1)}.`;
+  return constraints && `${constraints[0].toUpperCase()}${constraints.slice(1)}.`;
 }
 
-/** Text in which some words stand between backticks; whatever else is in it stays text. */
-export function prose(text) {
-  return text.split("`").map((piece, at) => (at % 2 ? h("code", {}, piece) : piece));
+/** Return text whose words between backticks are code elements. */
+export function withInlineCode(text) {
+  return text.split("`").map((piece, index) => (index % 2 ? h("code", {}, piece) : piece));
 }
 
-/** A long name, which may be broken where a reader would break it. */
-export function breakable(name) {
-  return name.split(/(?<=[a-z])(?=[A-Z])|(?<=[_.])/).flatMap((piece, at) => (at ? [h("wbr"), piece] : [piece]));
+/** Return a name that can wrap between its words. */
+export function breakableName(name) {
+  return name.split(/(?<=[a-z])(?=[A-Z])|(?<=[_.])/).flatMap((piece, index) => (index ? [h("wbr"), piece] : [piece]));
 }

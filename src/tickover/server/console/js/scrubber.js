@@ -1,22 +1,21 @@
-// What moves the preview: a slider below the plot, buttons, and a field. Nothing here sends anything; it only says which
-// instant the reader wants to see.
+// The controls of the preview time: a slider, buttons and a date field. They send nothing to the server.
 
 import { countUntil } from "./clock-model.js";
 import { h } from "./dom.js";
 import { addMonths, DAY, HOUR, MINUTE } from "./instants.js";
 
-const THUMB = 20;
-const FEWEST_STEPS = 28;
-const STILL = 120;
+const THUMB_WIDTH = 20; // as in timeline.css
+const MIN_STEPS = 28;
+const FIELD_UPDATE_MS = 120;
 const DIRECTIONS = { ArrowRight: 1, ArrowUp: 1, PageUp: 1, ArrowLeft: -1, ArrowDown: -1, PageDown: -1 };
 
-/** How far one step of the slider is: whole days, unless the window is too short for that. */
-export function stepOf({ from, to }) {
-  return [DAY, HOUR, MINUTE, 1000].find((size) => (to - from) / size >= FEWEST_STEPS) ?? 1;
+/** Return the length of one slider step: a day, or less for a short window. */
+export function sliderStep({ from, to }) {
+  return [DAY, HOUR, MINUTE, 1000].find((size) => (to - from) / size >= MIN_STEPS) ?? 1;
 }
 
-/** Where the steps from an instant lead; null where there is nowhere to go. Two months from 31 January is 31 March. */
-export const MOVES = [
+/** The steps of the buttons. `to` returns the new instant or null. Two months after 31 January is 31 March. */
+export const TIME_STEPS = [
   { key: "d", label: "+1 day", to: (_model, instant) => instant + DAY },
   { key: "w", label: "+1 week", to: (_model, instant) => instant + 7 * DAY },
   {
@@ -24,14 +23,14 @@ export const MOVES = [
     label: "+1 month",
     to: (_model, _instant, months) => (months.to = addMonths(months.from, ++months.count)),
   },
-  { key: "n", label: "Next event", to: (model, instant) => model.times[countUntil(model.times, instant)] ?? null },
+  { key: "n", label: "Next item", to: (model, instant) => model.times[countUntil(model.times, instant)] ?? null },
 ];
 
-/** As the field takes it; seconds are shown only if there are any. */
-const inField = (instant) => new Date(instant).toISOString().slice(0, instant % MINUTE === 0 ? 16 : 19);
+/** Return the value of the date field. It has seconds only if they are not zero. */
+const toFieldValue = (instant) => new Date(instant).toISOString().slice(0, instant % MINUTE === 0 ? 16 : 19);
 
-/** Within the life of the clock. */
-export const withinLife = (model, instant) => Math.min(Math.max(instant, model.start), model.maxTime);
+/** Limit an instant to the time between the start and the end of the clock. */
+export const clampToClock = (model, instant) => Math.min(Math.max(instant, model.start), model.maxTime);
 
 export class Scrubber {
   #model = null;
@@ -39,122 +38,123 @@ export class Scrubber {
   #fieldTimer = 0;
   #months = {};
 
-  /** `look(instant)` is called with what the reader wants to see, `turn(direction)` when the slider is at its end. */
-  constructor({ look, turn }) {
-    this.look = look;
-    this.turn = turn;
+  /** Call `onPreview(instant)` for each move, and `onEdge(direction)` when the slider reaches an end. */
+  constructor({ onPreview, onEdge }) {
+    this.onPreview = onPreview;
+    this.onEdge = onEdge;
     this.slider = h("input", {
       type: "range",
       class: "scrubber",
       "aria-label": "Preview time",
-      oninput: () => this.#slide(),
-      onkeydown: (event) => this.#pushOn(event),
-      onchange: () => this.#settle(),
+      oninput: () => this.#readSlider(),
+      onkeydown: (event) => this.#stepPastEnd(event),
+      onchange: () => this.#extendWindow(),
     });
     this.field = h("input", {
       type: "datetime-local",
       "aria-label": "Preview time (UTC)",
       onchange: () => this.#readField(),
     });
-    this.field.style.minWidth = "min(14rem, 100%)"; // or else it cuts off the time rather than go below its label
-    this.buttons = MOVES.map((move) =>
+    // Without a minimum, the field cuts off the time instead of wrapping below its label.
+    this.field.style.minWidth = "min(14rem, 100%)";
+    this.buttons = TIME_STEPS.map((step) =>
       h(
         "button",
         {
           type: "button",
-          "aria-keyshortcuts": move.key,
-          title: `${move.label} (${move.key} while the timeline has the focus)`,
-          onclick: () => this.move(move),
+          "aria-keyshortcuts": step.key,
+          title: `${step.label} (press ${step.key} in the timeline)`,
+          onclick: () => this.move(step),
         },
-        move.label,
+        step.label,
       ),
     );
     this.controls = h(
       "div",
-      { class: "row moves" },
+      { class: "row time-steps" },
       this.buttons,
-      h("label", { class: "row goto" }, h("span", {}, "Go to (UTC)"), this.field),
+      h("label", { class: "row go-to" }, h("span", {}, "Go to (UTC)"), this.field),
     );
   }
 
-  show(model) {
+  setModel(model) {
     this.#model = model;
-    Object.assign(this.field, { min: inField(model.start), max: inField(model.maxTime) });
+    Object.assign(this.field, { min: toFieldValue(model.start), max: toFieldValue(model.maxTime) });
   }
 
-  /** The slider's ends are those of the plot; without a plot it is as wide as there is room. */
+  /** Align the slider with the plot. Without a plot, the slider fills the width. */
   align(window, left, width) {
-    const step = stepOf(window);
+    const step = sliderStep(window);
     Object.assign(this.slider, { min: 0, max: Math.ceil((window.to - window.from) / step), step: 1 });
     this.window = window;
-    this.size = step;
-    this.slider.style.marginLeft = width ? `${left - THUMB / 2}px` : "0";
-    this.slider.style.width = width ? `${width + THUMB}px` : "100%";
-    this.#place();
+    this.stepSize = step;
+    this.slider.style.marginLeft = width ? `${left - THUMB_WIDTH / 2}px` : "0";
+    this.slider.style.width = width ? `${width + THUMB_WIDTH}px` : "100%";
+    this.#positionThumb();
   }
 
-  preview(instant, spoken) {
+  preview(instant, spokenText) {
     this.#instant = instant;
-    this.#place();
-    this.slider.setAttribute("aria-valuetext", spoken);
-    // The field is costly to draw, and nobody reads it while the slider moves.
+    this.#positionThumb();
+    this.slider.setAttribute("aria-valuetext", spokenText);
+    // The field is slow to draw, so update it after the slider stops.
     clearTimeout(this.#fieldTimer);
-    this.#fieldTimer = setTimeout(() => this.#showInField(), STILL);
-    const ends = [instant >= this.#model.maxTime, instant >= (this.#model.times.at(-1) ?? -Infinity)].map(String);
+    this.#fieldTimer = setTimeout(() => this.#updateField(), FIELD_UPDATE_MS);
+    const isAtEnd = [instant >= this.#model.maxTime, instant >= (this.#model.times.at(-1) ?? -Infinity)].map(String);
     this.buttons.forEach((button, index) => {
-      const end = ends[MOVES[index].key === "n" ? 1 : 0];
-      if (button.getAttribute("aria-disabled") !== end) button.setAttribute("aria-disabled", end);
+      const isDisabled = isAtEnd[TIME_STEPS[index].key === "n" ? 1 : 0];
+      if (button.getAttribute("aria-disabled") !== isDisabled) button.setAttribute("aria-disabled", isDisabled);
     });
   }
 
-  #showInField() {
-    if (document.activeElement !== this.field) this.field.value = inField(this.#instant);
+  #updateField() {
+    if (document.activeElement !== this.field) this.field.value = toFieldValue(this.#instant);
   }
 
   move({ to }) {
     if (this.#months.to !== this.#instant) this.#months = { from: this.#instant, count: 0 };
     const instant = to(this.#model, this.#instant, this.#months);
-    if (instant !== null) this.#want(instant);
+    if (instant !== null) this.#setInstant(instant);
   }
 
-  /** What is wanted is known here at once, though it is drawn only with the next frame. */
-  #want(instant) {
-    this.#instant = withinLife(this.#model, instant);
-    this.look(this.#instant);
+  /** Set the preview time. The page draws it in the next frame. */
+  #setInstant(instant) {
+    this.#instant = clampToClock(this.#model, instant);
+    this.onPreview(this.#instant);
   }
 
-  #place() {
+  #positionThumb() {
     if (!this.window) return;
-    const step = Math.round((this.#instant - this.window.from) / this.size);
+    const step = Math.round((this.#instant - this.window.from) / this.stepSize);
     if (Number(this.slider.value) !== step) this.slider.value = step;
   }
 
-  #slide() {
-    const instant = this.window.from + Number(this.slider.value) * this.size;
-    // The last step may lie beyond the window's end, which need not be whole days after its beginning.
-    this.#want(Math.min(instant, this.window.to));
+  #readSlider() {
+    const instant = this.window.from + Number(this.slider.value) * this.stepSize;
+    // The last step can end after the window.
+    this.#setInstant(Math.min(instant, this.window.to));
   }
 
-  /** -1 or 1 at an end of the slider, else 0. */
-  #end() {
+  /** Return -1 or 1 at an end of the slider, otherwise 0. */
+  #edge() {
     const { value, max } = this.slider;
     return Number(value) === Number(max) ? 1 : Number(value) === 0 ? -1 : 0;
   }
 
-  #settle() {
-    if (this.#end()) this.turn(this.#end());
+  #extendWindow() {
+    if (this.#edge()) this.onEdge(this.#edge());
   }
 
-  /** At its end the slider would not move, and say nothing. */
-  #pushOn(event) {
+  /** At an end, a key extends the window and moves the preview. */
+  #stepPastEnd(event) {
     const direction = DIRECTIONS[event.key];
-    if (!direction || direction !== this.#end() || !this.turn(direction)) return;
+    if (!direction || direction !== this.#edge() || !this.onEdge(direction)) return;
     event.preventDefault();
-    this.#want(this.#instant + direction * this.size);
+    this.#setInstant(this.#instant + direction * this.stepSize);
   }
 
   #readField() {
     const instant = Date.parse(`${this.field.value}Z`);
-    if (!Number.isNaN(instant)) this.#want(instant);
+    if (!Number.isNaN(instant)) this.#setInstant(instant);
   }
 }

@@ -2,25 +2,25 @@
 
 const MASK = "••••••";
 
-// What signs somebody in, by operation: shown to nobody who looks over a shoulder.
+// Parameters that sign a user in.
 export const SECRETS = {
-  loginByEmailVerification: { param: "code", button: "Copy with the code" },
-  loginByEmailLink: { param: "token", button: "Copy with the secret" },
+  loginByEmailVerification: { param: "code", button: "Copy with code" },
+  loginByEmailLink: { param: "token", button: "Copy with token" },
 };
 
-export function masked({ request }) {
-  const secret = SECRETS[request.method]?.param;
-  return secret && request.params?.[secret] ? { ...request, params: { ...request.params, [secret]: MASK } } : request;
+export function maskRequest({ request }) {
+  const name = SECRETS[request.method]?.param;
+  return name && request.params?.[name] ? { ...request, params: { ...request.params, [name]: MASK } } : request;
 }
 
-/** A result without what signs in; the same if there is nothing such in it. */
-export function maskedResult(result) {
-  const hidden = {
+/** Hide the token and the login link in a result. Return the same object if it has neither. */
+export function maskResult(result) {
+  const masked = {
     ...(typeof result?.token === "string" && { token: MASK }),
     ...(typeof result?.loginUrl === "string" && { loginUrl: result.loginUrl.replace(/#.*/s, `#token=${MASK}`) }),
   };
-  return Object.keys(hidden).length ? { ...result, ...hidden } : result;
+  return Object.keys(masked).length ? { ...result, ...masked } : result;
 }
 
-export const maskedAnswer = ({ answer }) =>
-  answer.error ? answer : { ...answer, result: maskedResult(answer.result) };
+export const maskResponse = ({ response }) =>
+  response.error ? response : { ...response, result: maskResult(response.result) };

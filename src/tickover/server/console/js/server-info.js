@@ -1,32 +1,32 @@
 // What the server offers besides POST /rpc: its features, scenarios and development mailbox.
 
-let about;
+let features;
 
-/** `{ mailbox, resendSeconds }`: whether mail stays in the development outbox, and how long the next letter has to wait. */
-export function site() {
-  about ??= fetch("site.json", { credentials: "omit" })
-    .then((answer) => answer.json())
+/** Return `{ mailbox, resendSeconds }`: whether there is a development mailbox, and the time between two emails. */
+export function serverFeatures() {
+  features ??= fetch("site.json", { credentials: "omit" })
+    .then((response) => response.json())
     .catch(() => ({ mailbox: false, resendSeconds: 60 }));
-  return about;
+  return features;
 }
 
-let gallery;
+let scenarios;
 
-/** The scenarios, each `{ name, title, about, params }` with what createTestClock takes. Throws without a server. */
-export async function scenarios() {
-  if (!gallery) {
-    const answer = await fetch("scenarios.json", { credentials: "omit" });
-    if (!answer.ok) throw new Error("There are no scenarios.");
-    gallery = await answer.json();
+/** Return the scenarios: `{ name, title, about, params }` with params for createTestClock. Throw if that fails. */
+export async function loadScenarios() {
+  if (!scenarios) {
+    const response = await fetch("scenarios.json", { credentials: "omit" });
+    if (!response.ok) throw new Error("The server has no scenarios.");
+    scenarios = await response.json();
   }
-  return gallery;
+  return scenarios;
 }
 
-/** The newest letter to an address, or null. */
-export async function latestLetter(email) {
-  const answer = await fetch(`mailbox/latest?to=${encodeURIComponent(email)}`, {
+/** Return the newest email to an address, or null. */
+export async function latestEmail(address) {
+  const response = await fetch(`mailbox/latest?to=${encodeURIComponent(address)}`, {
     credentials: "omit",
     cache: "no-store",
   });
-  return answer.ok ? answer.json() : null;
+  return response.ok ? response.json() : null;
 }

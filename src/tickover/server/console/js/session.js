@@ -1,72 +1,68 @@
-// The session: the token of the signed-in user, kept in this tab or on this device.
+// The session of the signed-in user. The tab stores it, or the device if the user stays signed in.
 
-import { DEVICE, forget, KEY, NAMES, read, TAB, write } from "./storage.js";
+import { DEVICE, NAMES_KEY, readStored, removeStored, SESSION_KEY, TAB, writeStored } from "./storage.js";
 
-const news = new EventTarget();
-// For a browser that keeps nothing: until the page is left.
-let unkept = null;
+const events = new EventTarget();
+// Used until the page closes if the browser blocks storage.
+let unstoredSession = null;
 
-export function on(name, callback) {
-  news.addEventListener(name, callback);
+/** Return `{ token, email, userId }` of the signed-in user, or null. */
+export function currentSession() {
+  return readStored(TAB, SESSION_KEY) ?? readStored(DEVICE, SESSION_KEY) ?? unstoredSession;
 }
 
-export function tell(name, detail) {
-  news.dispatchEvent(new CustomEvent(name, { detail }));
+/** Return a function that tells whether the current session is still the same. */
+export function captureSession() {
+  const token = currentSession()?.token;
+  return () => token === currentSession()?.token;
 }
 
-/** `{ token, email, userId }` of whoever is signed in, or null. */
-export function session() {
-  return read(TAB) ?? read(DEVICE) ?? unkept;
-}
+let knownToken = currentSession()?.token;
 
-/** Return a function that tells whether the session is still the one of this call. */
-export function sessionCheck() {
-  const token = session()?.token;
-  return () => token === session()?.token;
-}
-
-let known = session()?.token;
-
-export function begin(session, { stay }) {
-  forgetTab();
-  if (!write(stay ? DEVICE : TAB, KEY, session)) unkept = session;
-  known = session.token;
-  tell("change", "");
+export function startSession(session, { stay }) {
+  clearTabStorage();
+  if (!writeStored(stay ? DEVICE : TAB, SESSION_KEY, session)) unstoredSession = session;
+  knownToken = session.token;
+  emit("change", "");
 }
 
 /**
- * Forget the token here, and say why. Who stays signed in on this device under another token is not touched.
- * To revoke it is the server's business: see `signOut`.
+ * Remove the session from this browser and report why. The token stays valid; `signOut` revokes it.
+ * A session of this device with another token stays.
  */
-export function end(sentence = "") {
-  const token = session()?.token;
-  if (read(DEVICE)?.token === token) forget(DEVICE);
-  unkept = null;
-  clear();
-  tell("change", sentence);
+export function endSession(message = "") {
+  const token = currentSession()?.token;
+  if (readStored(DEVICE, SESSION_KEY)?.token === token) removeStored(DEVICE, SESSION_KEY);
+  unstoredSession = null;
+  clearTab();
+  emit("change", message);
 }
 
-function forgetTab() {
-  forget(TAB);
-  forget(TAB, NAMES);
+function clearTabStorage() {
+  removeStored(TAB, SESSION_KEY);
+  removeStored(TAB, NAMES_KEY);
 }
 
-/** What one person did in this tab is not for the next. */
-function clear() {
-  forgetTab();
-  known = session()?.token;
-  tell("end");
+/** Remove everything in this tab that belongs to the user who signed out. */
+function clearTab() {
+  clearTabStorage();
+  knownToken = currentSession()?.token;
+  emit("end");
 }
 
-/** Call back whenever somebody's session has ended, however it did. */
-export const onEnd = (callback) => on("end", callback);
+/** Call back when a session ends, for any reason. */
+export const onSessionEnd = (callback) => events.addEventListener("end", callback);
 
-/** Call back, with a sentence or none, whenever somebody has signed in or out: here, or in another tab of those who stay. */
-export const onSessionChange = (callback) => on("change", (event) => callback(event.detail));
+/** Call back with a message, possibly empty, when a user signs in or out, in this tab or another. */
+export const onSessionChange = (callback) => events.addEventListener("change", (event) => callback(event.detail));
+
+function emit(name, detail) {
+  events.dispatchEvent(new CustomEvent(name, { detail }));
+}
 
 addEventListener("storage", ({ key }) => {
-  if (key !== KEY && key !== null) return;
-  if (known && known !== session()?.token) clear();
-  known = session()?.token;
-  tell("change", known ? "" : "Your session was ended in another tab.");
+  if (key !== SESSION_KEY && key !== null) return;
+  if (knownToken && knownToken !== currentSession()?.token) clearTab();
+  knownToken = currentSession()?.token;
+  emit("change", knownToken ? "" : "Your session was ended in another tab.");
 });

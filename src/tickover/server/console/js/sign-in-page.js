@@ -1,33 +1,35 @@
 // <tick-sign-in>: asks for an email address, then for the code from the email, or sends a login link.
 
-import { h, newId, onSubmit, say, show, whileBusy } from "./dom.js";
-import { formatWait } from "./format.js";
-import { Away, call, Refusal } from "./rpc.js";
-import { latestLetter, site } from "./server-info.js";
-import { begin } from "./session.js";
+import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
+import { formatDuration } from "./format.js";
+import { call, RpcError, ServerUnavailable } from "./rpc.js";
+import { latestEmail, serverFeatures } from "./server-info.js";
+import { startSession } from "./session.js";
 
-const KINDS = {
+const EMAIL_PARAMS = {
   code: { loginCodeType: "SHORT_LIVED", emailType: "LOGIN_CODE" },
   link: { loginCodeType: "LONG_LIVED", emailType: "WEB_LOGIN_LINK" },
 };
 
-// How far somebody has come outlives the page, so that a look into the mailbox loses nothing.
-const progress = { email: "", stay: false, sent: null, loginUrl: null, mayResendAt: 0 };
+// The progress outlives the page, so a visit to the mailbox loses nothing.
+const progress = { email: "", stay: false, sent: null, loginUrl: null, resendAt: 0 };
 
-const wait = (seconds) => (seconds < 120 ? `${seconds} s` : formatWait(seconds * 1000));
+const waitText = (seconds) => (seconds < 120 ? `${seconds} s` : formatDuration(seconds * 1000));
 
-export function sentence(error) {
-  if (error instanceof Away) return "The server cannot be reached. Try again when it runs.";
+function errorMessage(error) {
+  if (error instanceof ServerUnavailable) return "The server cannot be reached. Try again when it is running.";
   switch (error.reason) {
     case "LOGIN_REFUSED":
-      return "This code is wrong, used or too old. Try again, or ask for a new one.";
+      return "This code is invalid, expired or already used. Try again or request a new one.";
     case "RATE_LIMITED":
-      return `That was too often. Try again in ${wait(error.data.retryAfterSeconds)}.`;
+      return `Too many attempts. Try again in ${waitText(error.data.retryAfterSeconds)}.`;
     case "MAIL_NOT_SENT":
       return "The mail server did not accept the email. Try again.";
     case "INVALID_PARAMS":
       return error.data.errors
-        .map((fault) => (fault.path === "email" ? `The address ${fault.message}.` : `${fault.path} ${fault.message}.`))
+        .map((fault) =>
+          fault.path === "email" ? `The email address ${fault.message}.` : `${fault.path} ${fault.message}.`,
+        )
         .join(" ");
     default:
       return error.message;
@@ -35,7 +37,7 @@ export function sentence(error) {
 }
 
 class SignIn extends HTMLElement {
-  #fault = h("p", { class: "error", role: "alert", id: newId() });
+  #error = h("p", { class: "error", role: "alert", id: newId() });
   #timer = 0;
 
   connectedCallback() {
@@ -47,15 +49,15 @@ class SignIn extends HTMLElement {
   }
 
   #draw() {
-    this.#fault.textContent = "";
-    if (progress.sent === "code") this.#askCode();
-    else if (progress.sent === "link") this.#awaitLink();
-    else this.#askAddress();
+    this.#error.textContent = "";
+    if (progress.sent === "code") this.#showCodeForm();
+    else if (progress.sent === "link") this.#showLinkSent();
+    else this.#showAddressForm();
   }
 
   #show(title, form, lead) {
     clearInterval(this.#timer);
-    show(
+    render(
       this,
       h(
         "div",
@@ -66,8 +68,8 @@ class SignIn extends HTMLElement {
     );
   }
 
-  #askAddress() {
-    const email = this.#field("E-mail", {
+  #showAddressForm() {
+    const email = this.#field("Email", {
       type: "email",
       name: "email",
       autocomplete: "username",
@@ -90,19 +92,19 @@ class SignIn extends HTMLElement {
         "form",
         { noValidate: true, onsubmit: onSubmit(() => ask("code", button)) },
         email,
-        this.#fault,
-        this.#stay(),
+        this.#error,
+        this.#stayCheckbox(),
         button,
         link,
-        h("p", { class: "hint" }, "There is no password. Who signs in for the first time has an account from then on."),
+        h("p", { class: "hint" }, "You don't need a password. Your first sign-in creates your account."),
       ),
-      "A bank year in a second: simulated money on a clock that you move.",
+      "Simulate a year of banking in seconds: create a clock and move its time.",
     );
     email.input.focus();
   }
 
-  #askCode() {
-    const told = this.#told("A letter with a code", "It works once, within ten minutes.");
+  #showCodeForm() {
+    const sentText = this.#sentText("code", "The code expires in ten minutes and works once.");
     const code = this.#field("Six-digit code", {
       type: "text",
       name: "code",
@@ -113,21 +115,21 @@ class SignIn extends HTMLElement {
       required: true,
       class: "code",
       spellcheck: "false",
-      "aria-describedby": `${told.id} ${this.#fault.id}`,
+      "aria-describedby": `${sentText.id} ${this.#error.id}`,
     });
     const button = h("button", { class: "primary" }, "Sign in");
     const form = h(
       "form",
       { noValidate: true, onsubmit: onSubmit(() => this.#signIn(code.input, button)) },
-      told,
-      this.#mailboxLine(code.input, button),
+      sentText,
+      this.#mailboxHint(code.input, button),
       code,
-      this.#fault,
-      this.#stay(),
+      this.#error,
+      this.#stayCheckbox(),
       button,
-      this.#otherWays("code", code.input),
+      this.#alternatives("code", code.input),
     );
-    // What is pasted may have blanks and words around it, and is longer than the field then.
+    // Pasted text can have spaces and words around the code and be longer than the field.
     code.input.addEventListener("paste", (event) => {
       const digits = /(?<!\d)\d{3}\s?\d{3}(?!\d)/.exec(event.clipboardData.getData("text"))?.[0].replace(/\D/g, "");
       if (!digits) return;
@@ -143,156 +145,160 @@ class SignIn extends HTMLElement {
     code.input.focus();
   }
 
-  #awaitLink() {
+  #showLinkSent() {
     this.#show(
       "Open your link",
       h(
         "form",
         {},
-        this.#told("A letter with a link", "It signs in once, within an hour."),
-        this.#mailboxLine(),
+        this.#sentText("link", "The link expires in an hour and works once."),
+        this.#mailboxHint(),
         progress.loginUrl && h("a", { class: "button primary", href: progress.loginUrl }, "Open the link"),
-        this.#fault,
-        this.#otherWays("link"),
+        this.#error,
+        this.#alternatives("link"),
       ),
     );
     (this.querySelector("a.button") ?? this.querySelector("h1")).focus();
   }
 
-  #told(what, how) {
-    return h("p", { id: newId() }, `${what} went to `, h("strong", {}, progress.email), `. ${how}`);
+  #sentText(kind, details) {
+    return h("p", { id: newId() }, `We sent a ${kind} to `, h("strong", {}, progress.email), `. ${details}`);
   }
 
   #field(label, properties) {
-    const input = h("input", { id: newId(), "aria-describedby": this.#fault.id, ...properties });
+    const input = h("input", { id: newId(), "aria-describedby": this.#error.id, ...properties });
     return Object.assign(h("div", {}, h("label", { for: input.id }, label), input), { input });
   }
 
-  #stay() {
-    const box = h("input", { type: "checkbox", checked: progress.stay, onchange: () => (progress.stay = box.checked) });
-    return h("label", { class: "check" }, box, "Stay signed in on this device");
+  #stayCheckbox() {
+    const checkbox = h("input", {
+      type: "checkbox",
+      checked: progress.stay,
+      onchange: () => (progress.stay = checkbox.checked),
+    });
+    return h("label", { class: "checkbox" }, checkbox, "Stay signed in on this device");
   }
 
-  #mailboxLine(field, button) {
-    const line = h("div", { class: "row note", hidden: true });
-    site().then(({ mailbox }) => {
+  #mailboxHint(field, button) {
+    const hint = h("div", { class: "row note", hidden: true });
+    serverFeatures().then(({ mailbox }) => {
       if (!mailbox) return;
-      const fill = field && h("button", { type: "button" }, "Fill in");
-      fill?.addEventListener("click", () => whileBusy(fill, () => this.#fillIn(field, button)));
-      show(
-        line,
+      const fillIn = field && h("button", { type: "button" }, "Fill in");
+      fillIn?.addEventListener("click", () => withBusyState(fillIn, () => this.#fillIn(field, button)));
+      render(
+        hint,
         h("span", {}, field ? "Your code is in the mailbox." : "Your link is in the mailbox."),
-        fill,
+        fillIn,
         h("a", { href: "#/mailbox" }, "Open the mailbox"),
       );
-      line.hidden = false;
+      hint.hidden = false;
     });
-    return line;
+    return hint;
   }
 
   async #fillIn(field, button) {
-    const letter = await latestLetter(progress.email).catch(() => null);
-    if (!letter?.code) return this.#complain("There is no code for this address in the mailbox.", field);
-    field.value = letter.code;
+    const email = await latestEmail(progress.email).catch(() => null);
+    if (!email?.code) return this.#showError("The mailbox has no code for this address.", field);
+    field.value = email.code;
     return this.#signIn(field, button);
   }
 
-  /** Once more, the other kind, or another address. The first two have to wait, and say how long. */
-  #otherWays(kind, field) {
+  /** Buttons to send again, to send the other kind, or to change the address. The first two count down the wait. */
+  #alternatives(kind, field) {
     const other = kind === "code" ? "link" : "code";
     const again = h("button", { type: "button" });
     const instead = h("button", { type: "button", class: "plain" }, `Send me a ${other} instead`);
     again.addEventListener("click", () => this.#send(kind, again, field));
     instead.addEventListener("click", () => this.#send(other, instead, field));
-    const leave = h(
+    const changeAddress = h(
       "button",
-      { type: "button", class: "plain", onclick: () => this.#startAgain() },
+      { type: "button", class: "plain", onclick: () => this.#changeAddress() },
       "Use another address",
     );
-    const count = () => {
-      const seconds = Math.max(0, Math.ceil((progress.mayResendAt - Date.now()) / 1000));
+    const updateCountdown = () => {
+      const seconds = Math.max(0, Math.ceil((progress.resendAt - Date.now()) / 1000));
       const isBusy = again.ariaBusy || instead.ariaBusy;
-      again.textContent = seconds ? `Send again in ${wait(seconds)}` : "Send again";
+      again.textContent = seconds ? `Send again in ${waitText(seconds)}` : "Send again";
       if (!isBusy) again.disabled = instead.disabled = seconds > 0;
     };
-    // The form is put on the page after this, which stops the clock of the one before.
+    // #show stops the previous timer when it shows this form, so start the timer afterwards.
     queueMicrotask(() => {
       clearInterval(this.#timer);
-      if (this.isConnected) this.#timer = setInterval(count, 250);
+      if (this.isConnected) this.#timer = setInterval(updateCountdown, 250);
     });
-    count();
-    return h("div", { class: "row ways" }, again, instead, leave);
+    updateCountdown();
+    return h("div", { class: "row alternatives" }, again, instead, changeAddress);
   }
 
-  #startAgain() {
-    Object.assign(progress, { sent: null, loginUrl: null, mayResendAt: 0 });
-    say("");
+  #changeAddress() {
+    Object.assign(progress, { sent: null, loginUrl: null, resendAt: 0 });
+    notify("");
     this.#draw();
   }
 
   async #send(kind, button, field) {
     if (button.disabled) return;
-    this.#complain("");
+    this.#showError("");
     try {
-      const { loginUrl } = await whileBusy(button, () =>
-        call("sendLoginCodeEmail", { email: progress.email, ...KINDS[kind] }),
+      const { loginUrl } = await withBusyState(button, () =>
+        call("sendLoginCodeEmail", { email: progress.email, ...EMAIL_PARAMS[kind] }),
       );
-      const { resendSeconds } = await site();
+      const { resendSeconds } = await serverFeatures();
       const wasSent = progress.sent;
       Object.assign(progress, {
         sent: kind,
         loginUrl: loginUrl ?? null,
-        mayResendAt: Date.now() + resendSeconds * 1000,
+        resendAt: Date.now() + resendSeconds * 1000,
       });
-      say(wasSent ? `A new ${kind} was sent to ${progress.email}.` : "");
+      notify(wasSent ? `We sent a new ${kind} to ${progress.email}.` : "");
       this.#draw();
     } catch (error) {
-      if (!(error instanceof Away || error instanceof Refusal)) throw error;
-      this.#notSent(error, kind, field);
+      if (!(error instanceof ServerUnavailable || error instanceof RpcError)) throw error;
+      this.#showSendError(error, kind, field);
     }
   }
 
-  #notSent(error, kind, field) {
+  #showSendError(error, kind, field) {
     const seconds = error.data?.retryAfterSeconds;
-    if (seconds && progress.sent) progress.mayResendAt = Date.now() + seconds * 1000;
-    if (error.reason !== "RESEND_TOO_SOON") return this.#complain(sentence(error), field);
+    if (seconds && progress.sent) progress.resendAt = Date.now() + seconds * 1000;
+    if (error.reason !== "RESEND_TOO_SOON") return this.#showError(errorMessage(error), field);
     if (!progress.sent) {
-      // There is a letter already, which does as well.
-      Object.assign(progress, { sent: kind, loginUrl: null, mayResendAt: Date.now() + seconds * 1000 });
+      // The user can sign in with the previous email.
+      Object.assign(progress, { sent: kind, loginUrl: null, resendAt: Date.now() + seconds * 1000 });
       this.#draw();
     }
-    return this.#complain(
-      `A letter went to this address a moment ago. Use what is in it, or ask again in ${wait(seconds)}.`,
+    return this.#showError(
+      `We already sent an email to this address. Use it, or request another in ${waitText(seconds)}.`,
     );
   }
 
   async #signIn(field, button) {
     if (button.disabled) return;
     if (!/^\d{6}$/.test(field.value)) {
-      this.#complain("A code has six digits.", field);
+      this.#showError("Enter six digits.", field);
       return;
     }
-    this.#complain("");
+    this.#showError("");
     const { email, stay } = progress;
     field.readOnly = true;
     try {
       const params = { email, code: field.value, authenticationMethod: "EMAIL_CODE" };
-      const { token, userId } = await whileBusy(button, () => call("loginByEmailVerification", params));
-      Object.assign(progress, { email: "", stay: false, sent: null, loginUrl: null, mayResendAt: 0 });
-      begin({ token, email, userId }, { stay });
-      say(`You are signed in as ${email}.`);
+      const { token, userId } = await withBusyState(button, () => call("loginByEmailVerification", params));
+      Object.assign(progress, { email: "", stay: false, sent: null, loginUrl: null, resendAt: 0 });
+      startSession({ token, email, userId }, { stay });
+      notify(`You are signed in as ${email}.`);
     } catch (error) {
-      if (!(error instanceof Away || error instanceof Refusal)) throw error;
-      if (error instanceof Refusal) field.value = "";
+      if (!(error instanceof ServerUnavailable || error instanceof RpcError)) throw error;
+      if (error instanceof RpcError) field.value = "";
       field.readOnly = false;
-      this.#complain(sentence(error), field);
+      this.#showError(errorMessage(error), field);
     }
   }
 
-  #complain(words, field) {
-    this.#fault.textContent = words;
+  #showError(message, field) {
+    this.#error.textContent = message;
     this.querySelector("[aria-invalid]")?.removeAttribute("aria-invalid");
-    if (!words || !field) return;
+    if (!message || !field) return;
     field.setAttribute("aria-invalid", "true");
     field.focus();
   }

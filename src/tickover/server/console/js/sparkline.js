@@ -5,13 +5,13 @@ import { s } from "./dom.js";
 
 const MARGIN = 3;
 
-/** An SVG element that shows where the clock is heading; a picture for the eye, with the facts beside it as text. */
-export function smallCurve(model, { width = 240, height = 56 } = {}) {
+/** Draw the net flow of each currency. Screen readers skip it because the card has the same facts as text. */
+export function sparkline(model, { width = 240, height = 56 } = {}) {
   const last = Math.max(model.now, model.times.at(-1) ?? model.now);
   const first = Math.min(model.now, model.times[0] ?? model.now);
   const edge = (last - first) * 0.03 || 1;
   const x = scale(first - edge, last + edge, MARGIN, width - MARGIN);
-  const curves = model.flows.length ? model.flows : model.goals.map((goal) => savings(goal));
+  const curves = model.flows.length ? model.flows : model.goals.map((goal) => savingsCurve(goal));
   const nowX = x(model.now);
   const drawn = curves.slice(0, 6).map((curve, index) => {
     const y = scale(Math.min(0, ...curve.values), Math.max(0, ...curve.values), height - MARGIN, MARGIN);
@@ -22,11 +22,11 @@ export function smallCurve(model, { width = 240, height = 56 } = {}) {
       s("path", { class: "posted", d: stepPath(curve.times, curve.values, x, y, first - edge, model.now) }),
     );
   });
-  const empty = model.items.length === 0;
+  const isEmpty = model.items.length === 0;
   return s(
     "svg",
     {
-      class: "small-curve",
+      class: "sparkline",
       width,
       height,
       viewBox: `0 0 ${width} ${height}`,
@@ -34,12 +34,12 @@ export function smallCurve(model, { width = 240, height = 56 } = {}) {
       focusable: "false",
     },
     s("rect", { class: "past", x: MARGIN, y: 0, width: Math.max(0, nowX - MARGIN), height }),
-    empty ? s("line", { class: "zero", x1: MARGIN, x2: width - MARGIN, y1: height / 2, y2: height / 2 }) : drawn,
+    isEmpty ? s("line", { class: "zero", x1: MARGIN, x2: width - MARGIN, y1: height / 2, y2: height / 2 }) : drawn,
     s("line", { class: "now", x1: nowX, x2: nowX, y1: 0, y2: height }),
   );
 }
 
-/** What a goal has, as a curve, for clocks that have nothing else. */
-function savings(goal) {
+/** Return the amount of a goal as a curve, for clocks without transactions. */
+function savingsCurve(goal) {
   return { times: goal.times, values: goal.sums.map((sum) => Number(sum) / 10 ** goal.places) };
 }

@@ -1,22 +1,23 @@
 // Values in sessionStorage and localStorage.
 
 export const [TAB, DEVICE] = ["sessionStorage", "localStorage"];
-// All URLs here are relative, because a proxy may serve the console below a path. Storage is shared by the whole host, so
-// its keys have that path in them.
-const BELOW = new URL(".", document.baseURI).pathname.slice(0, -1);
-export const KEY = `tickover${BELOW}`;
-export const NAMES = `tickover-names${BELOW}`;
 
-export function read(storage, key = KEY) {
+// A proxy can serve the console below a path, and all sites of a host share its storage. The keys include the path.
+const BASE_PATH = new URL(".", document.baseURI).pathname.slice(0, -1);
+export const SESSION_KEY = `tickover${BASE_PATH}`;
+export const NAMES_KEY = `tickover-names${BASE_PATH}`;
+
+/** Return the stored value, or null if it is missing or invalid, or if the browser blocks storage. */
+export function readStored(storage, key) {
   try {
     return JSON.parse(globalThis[storage].getItem(key));
   } catch {
-    // A damaged entry, or a browser that keeps nothing.
     return null;
   }
 }
 
-export function write(storage, key, value) {
+/** Store a value. Return whether the browser allows it. */
+export function writeStored(storage, key, value) {
   try {
     globalThis[storage].setItem(key, JSON.stringify(value));
     return true;
@@ -25,10 +26,10 @@ export function write(storage, key, value) {
   }
 }
 
-export function forget(storage, key = KEY) {
+export function removeStored(storage, key) {
   try {
     globalThis[storage].removeItem(key);
   } catch {
-    // Nothing is kept there.
+    // The browser blocks storage, so nothing is stored.
   }
 }

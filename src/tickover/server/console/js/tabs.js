@@ -1,35 +1,35 @@
 // Tabs that follow the ARIA practices: one tab stop, arrow keys, Home and End.
 
-import { h, show } from "./dom.js";
+import { h, render } from "./dom.js";
 
-let made = 0;
+let tabListCount = 0;
 
 /**
- * `tabs` are `{ title, build }`, where `build()` gives what a tab shows, each time that it is chosen. `mayLeave`, if it is
- * given, is asked before another is chosen. The element has a method `choose(number)`.
+ * Create tabs. Each is `{ title, build }`; `build()` returns the content each time the tab is selected.
+ * `canLeave(from, to)` can prevent a change. Call `select(index)` on the element to select a tab.
  */
-export function tabList(label, tabs, { chosen = 0, mayLeave = () => true } = {}) {
-  const id = `tabs-${++made}`;
+export function tabList(label, tabs, { selected = 0, canLeave = () => true } = {}) {
+  const id = `tabs-${++tabListCount}`;
   const panel = h("div", { role: "tabpanel", id, class: "tab-panel" });
-  let current = chosen;
+  let current = selected;
 
-  const buttons = tabs.map(({ title }, number) =>
+  const buttons = tabs.map(({ title }, index) =>
     h(
       "button",
-      { type: "button", role: "tab", id: `${id}-${number}`, "aria-controls": id, onclick: () => choose(number) },
+      { type: "button", role: "tab", id: `${id}-${index}`, "aria-controls": id, onclick: () => select(index) },
       title,
     ),
   );
 
-  function choose(number, { force = false } = {}) {
-    if (!force && (number === current || !mayLeave(current, number))) return;
-    current = number;
-    buttons.forEach((button, at) => {
-      button.setAttribute("aria-selected", String(at === number));
-      button.tabIndex = at === number ? 0 : -1;
+  function select(index, { force = false } = {}) {
+    if (!force && (index === current || !canLeave(current, index))) return;
+    current = index;
+    buttons.forEach((button, position) => {
+      button.setAttribute("aria-selected", String(position === index));
+      button.tabIndex = position === index ? 0 : -1;
     });
-    panel.setAttribute("aria-labelledby", `${id}-${number}`);
-    show(panel, tabs[number].build());
+    panel.setAttribute("aria-labelledby", `${id}-${index}`);
+    render(panel, tabs[index].build());
   }
 
   function onkeydown(event) {
@@ -42,11 +42,11 @@ export function tabList(label, tabs, { chosen = 0, mayLeave = () => true } = {})
     }[event.key];
     if (next === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
-    choose(next);
+    select(next);
     buttons[current].focus();
   }
 
-  choose(chosen, { force: true });
+  select(selected, { force: true });
   const list = h("div", { role: "tablist", "aria-label": label, class: "tab-list", onkeydown }, buttons);
-  return Object.assign(h("div", { class: "tabs" }, list, panel), { choose });
+  return Object.assign(h("div", { class: "tabs" }, list, panel), { select });
 }

@@ -4,7 +4,7 @@ import { s } from "./dom.js";
 import { formatDay, formatMonth, formatMonthOfYear, formatShortDay, formatTime, formatYear } from "./format.js";
 import { addMonths, DAY, endOfDay, HOUR, MINUTE, startOfDay } from "./instants.js";
 
-/** How much of the clock's life is shown at once, in months; `all` is up to a little after the last item. */
+/** The zoom levels in months. Zero shows everything up to shortly after the last item. */
 export const ZOOMS = [
   { name: "1 month", months: 1 },
   { name: "3 months", months: 3 },
@@ -12,18 +12,18 @@ export const ZOOMS = [
   { name: "All", months: 0 },
 ];
 
-/** All that there is to see, from the clock's start: its items, where it stands, and what is being looked at. */
+/** Return the window from the clock's start to its last item, its time or the preview, whichever is latest. */
 function wholeWindow(model, instant) {
   const last = Math.max(model.now, instant, model.times.at(-1) ?? model.start);
   const first = Math.min(model.start, model.times[0] ?? model.start);
-  // An empty clock has a month of nothing; a short one, of hours, is not squeezed into a day.
+  // An empty clock shows a month. A clock of a few hours shows less than a day.
   const length = last - first || 30 * DAY;
   if (length < 2 * DAY) return { from: first, to: Math.min(model.maxTime, first + Math.max(length * 1.05, MINUTE)) };
   const to = endOfDay(first + length + Math.max(DAY, length * 0.03));
   return { from: startOfDay(first), to: Math.min(to, Math.max(endOfDay(model.maxTime), last)) };
 }
 
-/** So many months around an instant, which stands a quarter in; never more than there is, unless that is little. */
+/** Return a window of some months, with the instant after the first quarter. */
 export function windowAround(model, instant, months) {
   if (!months) return wholeWindow(model, instant);
   const earliest = startOfDay(model.start);
@@ -40,19 +40,19 @@ const STEPS = [
   ...[1, 2, 5].map((years) => ({ months: 12 * years, size: years * 365.25 * DAY, label: formatYear })),
 ];
 
-/** The ticks of a window that is so many pixels wide: `{ at, text, strong }`. */
-export function ticksOf({ from, to }, width) {
-  const apart = (step) => (step.size / (to - from)) * width;
-  // Where a month is wide enough for its name alone, weeks would only clutter it.
-  const needed = (one) => (one.size === 7 * DAY ? 72 : one.label === formatShortDay ? 58 : 46);
-  const step = STEPS.find((one) => apart(one) >= needed(one)) ?? STEPS.at(-1);
+/** Return the ticks `{ at, text, strong }` of a window with a width in pixels. */
+export function axisTicks({ from, to }, width) {
+  const distance = (step) => (step.size / (to - from)) * width;
+  // Weeks need more distance, because months are easier to read.
+  const minDistance = (step) => (step.size === 7 * DAY ? 72 : step.label === formatShortDay ? 58 : 46);
+  const step = STEPS.find((step) => distance(step) >= minDistance(step)) ?? STEPS.at(-1);
   const ticks = [];
   let at = step.months ? firstMonth(from, step.months) : Math.ceil(from / step.size) * step.size;
-  let yearSaid = null;
+  let lastYear = null;
   for (; at <= to; at = step.months ? addMonths(at, step.months) : at + step.size) {
     const year = formatYear(at);
-    const strong = year !== yearSaid;
-    yearSaid = year;
+    const strong = year !== lastYear;
+    lastYear = year;
     ticks.push({ at, text: strong ? withYear(step, at) : step.label(at), strong });
   }
   return ticks;
@@ -70,15 +70,15 @@ function firstMonth(from, months) {
   return at < from ? addMonths(at, months) : at;
 }
 
-/** The ticks as lines through the whole height, with their texts below where there is room. */
+/** Draw the ticks as vertical lines. Texts that would overlap are left out. */
 export function drawAxis(ticks, x, { left, right, top, bottom }) {
-  let free = -Infinity;
+  let freeX = -Infinity;
   const texts = [];
   for (const tick of ticks) {
     const width = tick.text.length * 6.2;
     const start = Math.min(x(tick.at), right - width);
-    if (start < free) continue;
-    free = start + width + 6;
+    if (start < freeX) continue;
+    freeX = start + width + 6;
     texts.push(
       s("text", { x: Math.max(left, start), y: bottom + 15, class: tick.strong ? "strong" : undefined }, tick.text),
     );

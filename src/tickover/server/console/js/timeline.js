@@ -1,19 +1,18 @@
-// The timeline: lanes of what has happened and what is scheduled, a curve per currency, and the scrubber below them.
-// It is laid out in CSS pixels, and drawn anew only when the clock, the width or the window changes; while the scrubber
-// moves, only the preview's line, its dots and the marks that would post are touched.
+// <tick-timeline>: the items of a clock in lanes, a net-flow curve per currency, and the scrubber.
+// The plot is redrawn only if the clock, the width or the window changes. A moving scrubber updates only the preview.
 
 import { Curve, LANE_HEIGHT, LANES, Lane, scale } from "./chart.js";
-import { buildChartTable } from "./clock-tables.js";
-import { amountOf, plural } from "./clock-text.js";
-import { h, s, show } from "./dom.js";
+import { monthlyTable } from "./clock-tables.js";
+import { plural, signedAmount } from "./clock-text.js";
+import { h, render, s } from "./dom.js";
 import { formatDay, formatInstant } from "./format.js";
 import { DAY, startOfDay } from "./instants.js";
-import { MOVES, Scrubber, stepOf, withinLife } from "./scrubber.js";
-import { drawAxis, ticksOf, windowAround, ZOOMS } from "./time-axis.js";
+import { clampToClock, Scrubber, sliderStep, TIME_STEPS } from "./scrubber.js";
+import { axisTicks, drawAxis, windowAround, ZOOMS } from "./time-axis.js";
 
-const MOST_CURVES = 6;
+const MAX_CURVES = 6;
 const [TOP, RIGHT, AXIS] = [22, 14, 24];
-const HINT = `Keys while the timeline has the focus: ${MOVES.map((move) => `${move.key} ${move.label}`).join(", ")}, 0 back to now.`;
+const SHORTCUTS = `Keys in the timeline: ${TIME_STEPS.map(({ key, label }) => `${key} ${label}`).join(", ")}, 0 back to now.`;
 
 export class Timeline extends HTMLElement {
   #model = null;
@@ -21,15 +20,15 @@ export class Timeline extends HTMLElement {
   #window = null;
   #zoom = ZOOMS.length - 1;
   #width = 0;
-  #size = 1;
+  #fontScale = 1;
   #allCurves = false;
   #parts = [];
 
   constructor() {
     super();
     this.scrubber = new Scrubber({
-      look: (instant) => this.#look(instant),
-      turn: (direction) => this.#turn(direction),
+      onPreview: (instant) => this.#requestPreview(instant),
+      onEdge: (direction) => this.#moveWindow(direction),
     });
     this.observer = new ResizeObserver(([entry]) => {
       const width = Math.floor(entry.contentRect.width);
@@ -44,13 +43,13 @@ export class Timeline extends HTMLElement {
       this.observer.observe(this.plot);
       return;
     }
-    this.zooms = ZOOMS.map((zoom, index) =>
+    this.zoomButtons = ZOOMS.map((zoom, index) =>
       h("button", { type: "button", onclick: () => this.#zoomTo(index) }, zoom.name),
     );
     this.svg = s("svg", { class: "plot", role: "img", focusable: "false" });
-    this.tip = h("p", { class: "tip", "aria-hidden": "true", hidden: true });
-    this.plot = h("div", { class: "plot-box" }, this.svg, this.tip);
-    this.more = h("button", {
+    this.tooltip = h("p", { class: "tooltip", "aria-hidden": "true", hidden: true });
+    this.plot = h("div", { class: "plot-box" }, this.svg, this.tooltip);
+    this.moreButton = h("button", {
       type: "button",
       class: "plain",
       hidden: true,
@@ -64,22 +63,22 @@ export class Timeline extends HTMLElement {
       hidden: true,
       tabindex: "0",
       role: "region",
-      "aria-label": "The timeline as a table",
+      "aria-label": "Timeline as a table",
     });
     this.tableButton = h(
       "button",
-      { type: "button", class: "plain as-table", "aria-pressed": "false", onclick: () => this.#toggleTable() },
+      { type: "button", class: "plain table-toggle", "aria-pressed": "false", onclick: () => this.#toggleTable() },
       "View as table",
     );
-    this.chart = h("div", {}, this.plot, this.more);
-    show(
+    this.chart = h("div", {}, this.plot, this.moreButton);
+    render(
       this,
       h(
         "div",
-        { class: "row top" },
+        { class: "row card-header" },
         h("h2", { id: "timeline-title" }, "Timeline"),
         legend(),
-        h("div", { class: "zooms", role: "group", "aria-label": "Zoom" }, this.zooms),
+        h("div", { class: "zooms", role: "group", "aria-label": "Zoom" }, this.zoomButtons),
         this.tableButton,
       ),
       this.chart,
@@ -88,9 +87,9 @@ export class Timeline extends HTMLElement {
       this.scrubber.controls,
     );
     this.title = "";
-    this.scrubber.slider.title = HINT;
-    this.addEventListener("keydown", (event) => this.#shortcut(event));
-    this.#followPointer();
+    this.scrubber.slider.title = SHORTCUTS;
+    this.addEventListener("keydown", (event) => this.#handleKey(event));
+    this.#handlePointer();
     this.observer.observe(this.plot);
   }
 
@@ -98,32 +97,32 @@ export class Timeline extends HTMLElement {
     this.observer.disconnect();
   }
 
-  /** Another clock, or the same one moved. */
-  show(model, instant) {
+  /** Show a clock in a new state. */
+  setModel(model, instant) {
     this.#model = model;
     this.#instant = instant;
-    this.scrubber.show(model);
-    if (!this.#window || !this.#isInSight(instant) || this.#zoom === ZOOMS.length - 1)
+    this.scrubber.setModel(model);
+    if (!this.#window || !this.#isVisible(instant) || this.#zoom === ZOOMS.length - 1)
       this.#window = windowAround(model, instant, ZOOMS[this.#zoom].months);
     this.#draw();
     if (!this.table.hidden) this.#fillTable();
   }
 
-  preview(instant, spoken) {
+  preview(instant, spokenText) {
     this.#instant = instant;
-    if (!this.#isInSight(instant)) {
+    if (!this.#isVisible(instant)) {
       this.#window = windowAround(this.#model, instant, ZOOMS[this.#zoom].months);
       this.#draw();
     }
-    this.scrubber.preview(instant, spoken);
+    this.scrubber.preview(instant, spokenText);
     this.#drawPreview();
   }
 
-  #isInSight(instant) {
+  #isVisible(instant) {
     return instant >= this.#window.from && instant <= this.#window.to;
   }
 
-  #look(instant) {
+  #requestPreview(instant) {
     this.#instant = instant;
     this.dispatchEvent(new CustomEvent("preview", { detail: instant }));
   }
@@ -134,8 +133,8 @@ export class Timeline extends HTMLElement {
     this.#draw();
   }
 
-  /** Half a window on, or with all in sight a quarter more; whether there is anything there. */
-  #turn(direction) {
+  /** Move the window by half its length, or extend the window of "All" by a quarter. Return whether that is possible. */
+  #moveWindow(direction) {
     const { from, to } = this.#window;
     const length = to - from;
     const zoomed = ZOOMS[this.#zoom].months > 0;
@@ -152,19 +151,19 @@ export class Timeline extends HTMLElement {
 
   #draw() {
     if (!this.#model || !this.#width) return;
-    const began = performance.now();
+    const startedAt = performance.now();
     const model = this.#model;
-    // All is laid out for letters of the usual size, and grows with those that the reader has chosen.
-    const size = (this.#size = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16);
-    const width = this.#width / size;
-    const narrow = width < 560;
-    const left = narrow ? 60 : 72;
+    // The layout is for a font size of 16 px and scales with the font size of the browser.
+    const fontScale = (this.#fontScale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16);
+    const width = this.#width / fontScale;
+    const isNarrow = width < 560;
+    const left = isNarrow ? 60 : 72;
     const right = width - RIGHT;
     const { from, to } = this.#window;
     const box = { left, right, from, to };
     const x = scale(from, to, left, right);
-    const flows = this.#allCurves ? model.flows : model.flows.slice(0, MOST_CURVES);
-    const height = flows.length > 2 ? 104 : narrow ? 120 : 148;
+    const flows = this.#allCurves ? model.flows : model.flows.slice(0, MAX_CURVES);
+    const height = flows.length > 2 ? 104 : isNarrow ? 120 : 148;
     const lanes = LANES.map(
       (lane, index) =>
         new Lane(
@@ -187,14 +186,14 @@ export class Timeline extends HTMLElement {
     this.previewText = s("text", { class: "preview-text", y: 13, "text-anchor": "middle" });
     const nowX = Math.min(Math.max(x(model.now), left), right);
     this.svg.setAttribute("width", this.#width);
-    this.svg.setAttribute("height", (bottom + AXIS) * size);
+    this.svg.setAttribute("height", (bottom + AXIS) * fontScale);
     this.svg.setAttribute("viewBox", `0 0 ${width} ${bottom + AXIS}`);
     this.svg.setAttribute("aria-label", this.#summary());
-    show(
+    render(
       this.svg,
       s("rect", { class: "past", x: left, y: TOP, width: Math.max(0, nowX - left), height: bottom - TOP }),
-      drawAxis(ticksOf(this.#window, right - left), x, { left, right, top: TOP, bottom }),
-      this.#isInSight(model.now) ? s("path", { class: "now-line", d: `M${nowX} ${TOP - 4}V${bottom}` }) : null,
+      drawAxis(axisTicks(this.#window, right - left), x, { left, right, top: TOP, bottom }),
+      this.#isVisible(model.now) ? s("path", { class: "now-line", d: `M${nowX} ${TOP - 4}V${bottom}` }) : null,
       (this.nowText = s(
         "text",
         {
@@ -203,45 +202,47 @@ export class Timeline extends HTMLElement {
           y: 13,
           "text-anchor": nowX - left < 20 ? "start" : right - nowX < 20 ? "end" : "middle",
         },
-        this.#isInSight(model.now) ? "now" : "",
+        this.#isVisible(model.now) ? "now" : "",
       )),
       lanes.map((lane) => lane.node),
       curves.map((curve) => curve.node),
       this.previewLine,
       this.previewText,
     );
-    this.more.hidden = model.flows.length <= MOST_CURVES;
-    this.more.textContent = this.#allCurves ? "Show fewer currencies" : `Show all ${model.flows.length} currencies`;
-    this.zooms.forEach((button, index) => button.setAttribute("aria-pressed", String(index === this.#zoom)));
-    this.scrubber.align(this.#window, left * size, !this.chart.hidden && (right - left) * size);
+    this.moreButton.hidden = model.flows.length <= MAX_CURVES;
+    this.moreButton.textContent = this.#allCurves
+      ? "Show fewer currencies"
+      : `Show all ${model.flows.length} currencies`;
+    this.zoomButtons.forEach((button, index) => button.setAttribute("aria-pressed", String(index === this.#zoom)));
+    this.scrubber.align(this.#window, left * fontScale, !this.chart.hidden && (right - left) * fontScale);
     this.#drawPreview();
-    performance.measure("tickover draws the timeline", { start: began, end: performance.now() });
+    performance.measure("tickover draws the timeline", { start: startedAt, end: performance.now() });
   }
 
   #drawPreview() {
     if (!this.previewLine) return;
     const instant = this.#instant;
     const { left, right, bottom } = this.box;
-    const place = this.x(instant);
-    const shown = instant !== this.#model.now && this.#isInSight(instant);
-    this.previewLine.setAttribute("d", shown ? `M${place} ${TOP - 4}V${bottom}` : "");
-    this.previewText.textContent = shown ? formatDay(instant) : "";
-    const textPlace = Math.min(Math.max(place, left + 34), right - 34);
-    this.previewText.setAttribute("x", textPlace);
+    const previewX = this.x(instant);
+    const isShown = instant !== this.#model.now && this.#isVisible(instant);
+    this.previewLine.setAttribute("d", isShown ? `M${previewX} ${TOP - 4}V${bottom}` : "");
+    this.previewText.textContent = isShown ? formatDay(instant) : "";
+    const textX = Math.min(Math.max(previewX, left + 34), right - 34);
+    this.previewText.setAttribute("x", textX);
     this.nowText.setAttribute(
       "visibility",
-      shown && Math.abs(textPlace - this.x(this.#model.now)) < 62 ? "hidden" : "visible",
+      isShown && Math.abs(textX - this.x(this.#model.now)) < 62 ? "hidden" : "visible",
     );
     for (const part of this.#parts) part.preview(instant);
   }
 
   #summary() {
     const { items, currencies, now } = this.#model;
-    const happened = items.filter((item) => item.happened).length;
+    const posted = items.filter((item) => item.isPosted).length;
     return (
-      `Timeline from ${formatDay(this.#window.from)} to ${formatDay(this.#window.to)}; now is ${formatInstant(now)}. ` +
-      `${plural(happened, "item")} of ${items.length} have happened. ${currencies.length ? `Net flow in ${currencies.join(", ")}. ` : ""}` +
-      "The same is in the table."
+      `Timeline from ${formatDay(this.#window.from)} to ${formatDay(this.#window.to)}. The clock is at ${formatInstant(now)}. ` +
+      `${posted} of ${plural(items.length, "item")} posted. ${currencies.length ? `Net flow in ${currencies.join(", ")}. ` : ""}` +
+      "The table has the same data."
     );
   }
 
@@ -257,51 +258,51 @@ export class Timeline extends HTMLElement {
   }
 
   #fillTable() {
-    show(this.table, buildChartTable(this.#model));
+    render(this.table, monthlyTable(this.#model));
   }
 
-  #shortcut(event) {
+  #handleKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target === this.scrubber.field) return;
-    const move = MOVES.find((one) => one.key === event.key);
-    if (move) this.scrubber.move(move);
-    else if (event.key === "0") this.#look(this.#model.now);
+    const step = TIME_STEPS.find(({ key }) => key === event.key);
+    if (step) this.scrubber.move(step);
+    else if (event.key === "0") this.#requestPreview(this.#model.now);
     else return;
     event.preventDefault();
   }
 
-  /** The plot can be dragged on like the slider, and says what is under the pointer. One listener, however many items. */
-  #followPointer() {
-    let dragging = false;
-    const lookAt = (event) => {
+  /** Dragging in the plot moves the preview. Hovering shows the item under the pointer. */
+  #handlePointer() {
+    let isDragging = false;
+    const previewAt = (event) => {
       const { left, right, from, to } = this.box;
-      const share = (event.offsetX / this.#size - left) / (right - left);
-      const step = stepOf(this.#window);
-      this.#look(
-        withinLife(this.#model, from + Math.round((Math.min(Math.max(share, 0), 1) * (to - from)) / step) * step),
+      const fraction = (event.offsetX / this.#fontScale - left) / (right - left);
+      const step = sliderStep(this.#window);
+      this.#requestPreview(
+        clampToClock(this.#model, from + Math.round((Math.min(Math.max(fraction, 0), 1) * (to - from)) / step) * step),
       );
     };
     this.svg.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0 || event.offsetX / this.#size < this.box.left - 8) return;
-      dragging = true;
+      if (event.button !== 0 || event.offsetX / this.#fontScale < this.box.left - 8) return;
+      isDragging = true;
       this.svg.setPointerCapture(event.pointerId);
-      lookAt(event);
+      previewAt(event);
     });
-    this.svg.addEventListener("pointermove", (event) => (dragging ? lookAt(event) : this.#hover(event)));
-    for (const name of ["pointerup", "pointercancel"]) this.svg.addEventListener(name, () => (dragging = false));
-    this.svg.addEventListener("pointerleave", () => (this.tip.hidden = true));
+    this.svg.addEventListener("pointermove", (event) => (isDragging ? previewAt(event) : this.#hover(event)));
+    for (const name of ["pointerup", "pointercancel"]) this.svg.addEventListener(name, () => (isDragging = false));
+    this.svg.addEventListener("pointerleave", () => (this.tooltip.hidden = true));
   }
 
   #hover({ offsetX, offsetY }) {
-    const size = this.#size;
-    const lane = this.lanes?.find((one) => Math.abs(one.y - offsetY / size) < LANE_HEIGHT / 2);
-    const mark = lane?.at(offsetX / size);
-    this.tip.hidden = !mark;
+    const fontScale = this.#fontScale;
+    const lane = this.lanes?.find((candidate) => Math.abs(candidate.y - offsetY / fontScale) < LANE_HEIGHT / 2);
+    const mark = lane?.markAt(offsetX / fontScale);
+    this.tooltip.hidden = !mark;
     if (!mark) return;
     const [item] = mark.items;
     const rest = mark.items.length - 1;
-    this.tip.textContent = `${formatInstant(item.at)}: ${item.name} ${amountOf(item)}${rest ? ` and ${plural(rest, "more item")}` : ""}`;
-    this.tip.style.left = `${Math.min(Math.max(mark.x * size, 130), this.#width - 130)}px`;
-    this.tip.style.top = `${(lane.y + 12) * size}px`;
+    this.tooltip.textContent = `${formatInstant(item.at)}: ${item.name} ${signedAmount(item)}${rest ? ` and ${plural(rest, "more item")}` : ""}`;
+    this.tooltip.style.left = `${Math.min(Math.max(mark.x * fontScale, 130), this.#width - 130)}px`;
+    this.tooltip.style.top = `${(lane.y + 12) * fontScale}px`;
   }
 }
 
@@ -316,9 +317,9 @@ function legend() {
   return h(
     "ul",
     { class: "legend", "aria-label": "Legend" },
-    h("li", {}, mark("happened", diamond), "posted"),
-    h("li", {}, mark("scheduled", diamond), "scheduled"),
-    h("li", {}, mark("next", diamond), "would post"),
+    h("li", {}, mark("posted-items", diamond), "posted"),
+    h("li", {}, mark("pending-items", diamond), "pending"),
+    h("li", {}, mark("next-items", diamond), "would post"),
     h(
       "li",
       {},

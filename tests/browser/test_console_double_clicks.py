@@ -1,4 +1,4 @@
-"""Double clicks in the console, in a real browser: each button makes one call until that is answered."""
+"""Double clicks in the console: each button makes one call at a time."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterator
@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable, Iterator
 import pytest
 from playwright.async_api import Browser, Locator, expect
 
-from tests.browser.consoles import Console, new_address
-from tests.browser.held import Held, count_timers_and_answers, open_counted_console
+from tests.browser.console import Console, new_address
+from tests.browser.held_requests import HeldRequests, instrument_page, open_instrumented_console
 from tests.browser.tabs import Tab
 from tests.support.program import Program
 
-# The browser is shared by all tests of a process, so they share its loop.
+# All tests of a process share the browser and its event loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
@@ -21,8 +21,8 @@ def program(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield started
 
 
-async def press(button: Locator, held: Held) -> None:
-    """Click twice at once, and again while the call is under way."""
+async def press(button: Locator, held: HeldRequests) -> None:
+    """Click twice at once, and again during the call."""
     await button.evaluate("(button) => { button.click(); button.click(); }")
     await held.arrived()
     if await button.count():
@@ -39,7 +39,7 @@ async def fork_here(console: Console) -> Locator:
 
 async def fork_in_dialog(console: Console) -> Locator:
     await console.open_clock(console.create())
-    await console.button("Fork …").click()
+    await console.button("Fork…").click()
     return console.button("Fork")
 
 
@@ -50,8 +50,8 @@ async def advance(console: Console) -> Locator:
 
 async def delete(console: Console) -> Locator:
     await console.open_clock(console.create())
-    await console.button("Delete …").click()
-    return console.button("Delete the clock")
+    await console.button("Delete…").click()
+    return console.button("Delete clock")
 
 
 async def create_again(console: Console) -> Locator:
@@ -84,7 +84,7 @@ async def send_from_api_page(console: Console) -> Locator:
     return console.page.get_by_role("button", name=re.compile("^Send"))
 
 
-async def leave(console: Console) -> Locator:
+async def sign_out(console: Console) -> Locator:
     await console.open("#/clocks/new")
     return console.button("Sign out")
 
@@ -101,30 +101,30 @@ async def leave(console: Console) -> Locator:
         (create_from_form, "createTestClock"),
         (create_from_json, "createTestClock"),
         (send_from_api_page, "createTestClock"),
-        (leave, "logout"),
+        (sign_out, "logout"),
     ],
 )
 async def test_double_click_makes_one_call(
     browser: Browser, program: Program, prepare: Callable[[Console], Awaitable[Locator]], method: str
 ) -> None:
-    async with open_counted_console(browser, program) as console:
+    async with open_instrumented_console(browser, program) as console:
         button = await prepare(console)
         await expect(button).to_be_visible()
-        async with Held(console.page, method) as held:
+        async with HeldRequests(console.page, method) as held:
             await press(button, held)
-        # What a second call would change, the next page would show; the first call is answered.
+        # A second call would have started before the next page appears.
         await console.open("#/nowhere")
-        await expect(console.heading("There is no such page")).to_be_visible()
+        await expect(console.heading("Page not found")).to_be_visible()
         assert console.tab.methods.count(method) == 1
 
 
 @pytest.mark.parametrize("kind", ["code", "link"])
 async def test_double_click_signs_in_once(program: Program, tab: Tab, kind: str) -> None:
     console, email = Console(tab, program), new_address()
-    await count_timers_and_answers(tab.page)
+    await instrument_page(tab.page)
     await console.open()
-    await console.page.get_by_label("E-mail").fill(email)
-    async with Held(tab.page, "sendLoginCodeEmail") as held:
+    await console.page.get_by_label("Email").fill(email)
+    async with HeldRequests(tab.page, "sendLoginCodeEmail") as held:
         await press(console.button("Send me a code" if kind == "code" else "Send me a link instead"), held)
     if kind == "code":
         await expect(console.button("Fill in")).to_be_visible()
@@ -132,7 +132,7 @@ async def test_double_click_signs_in_once(program: Program, tab: Tab, kind: str)
     else:
         await console.page.get_by_role("link", name="Open the link").click()
         button, method = console.button("Sign in"), "loginByEmailLink"
-    async with Held(tab.page, method) as held:
+    async with HeldRequests(tab.page, method) as held:
         await press(button, held)
     await expect(console.button("Sign out")).to_be_visible()
     assert tab.methods.count("sendLoginCodeEmail") == 1
@@ -140,14 +140,16 @@ async def test_double_click_signs_in_once(program: Program, tab: Tab, kind: str)
 
 
 async def test_two_buttons_create_one_clock(browser: Browser, program: Program) -> None:
-    async with open_counted_console(browser, program) as console:
+    async with open_instrumented_console(browser, program) as console:
         await console.open("#/clocks/new")
-        every = console.page.get_by_role("button", name=re.compile("^Create "))
-        async with Held(console.page, "createTestClock") as held:
-            await every.nth(0).click()
+        create_buttons = console.page.get_by_role("button", name=re.compile("^Create "))
+        async with HeldRequests(console.page, "createTestClock") as held:
+            await create_buttons.nth(0).click()
             await held.arrived()
-            await every.nth(1).click()
-            await expect(console.said).to_have_text("Another clock is being created. Wait for it, then press again.")
+            await create_buttons.nth(1).click()
+            await expect(console.notification).to_have_text(
+                "Another clock is being created. Try again when it is ready."
+            )
             await held.release()
         await expect(console.slider).to_be_visible()
         assert console.tab.methods.count("createTestClock") == 1

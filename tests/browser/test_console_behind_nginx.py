@@ -1,4 +1,4 @@
-"""The console in a real browser at a public URL with a path, behind the real nginx."""
+"""The console behind nginx, at a public URL with a path."""
 
 import json
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.async_api import Browser, expect
 
-from tests.browser.consoles import Console, new_address
+from tests.browser.console import Console, new_address
 from tests.browser.tabs import Tab, open_tab
 from tests.support.nginx import program_behind_nginx
 from tests.support.program import Program, link_params
@@ -33,43 +33,51 @@ class PublicConsole(Console):
 
 
 def paths_below(tab: Tab) -> set[str]:
-    """What the tab asked for, all of it below the path."""
+    """Return the requested paths below the prefix. Fail if there are others."""
     paths = {urlsplit(request.url).path for request in tab.requests if not request.url.startswith("data:")}
     assert {path for path in paths if not path.startswith("/tickover/")} == set()
     return {path.removeprefix("/tickover") for path in paths}
 
 
-async def test_everything_that_the_console_does_is_below_the_path(behind_nginx: tuple[Program, str], tab: Tab) -> None:
+async def test_console_requests_stay_below_the_path(behind_nginx: tuple[Program, str], tab: Tab) -> None:
     console = PublicConsole(tab, *behind_nginx)
     page = console.page
     email = new_address()
     await console.open("")
-    await console.ask_for_code(email)
+    await console.request_code(email)
     await console.button("Fill in").click()
-    await expect(console.said).to_have_text(f"You are signed in as {email}.")
+    await expect(console.notification).to_have_text(f"You are signed in as {email}.")
     await console.open("#/clocks/new")
     await page.get_by_role("button", name="Create").first.click()
     await expect(console.slider).to_be_visible()
     await console.open("#/mailbox")
     await page.get_by_role("link", name=email).first.click()
-    letter = page.frame_locator("iframe")
-    await expect(letter.locator("body")).to_contain_text("code")
+    email_frame = page.frame_locator("iframe")
+    await expect(email_frame.locator("body")).to_contain_text("code")
     await console.open("#/api")
-    await page.get_by_role("link", name="The whole reference on one page").click()
+    await page.get_by_role("link", name="Full reference").click()
     await expect(page.get_by_role("heading", level=1)).to_be_visible()
     document = page.get_by_role("link", name="openrpc.json")
     assert await document.evaluate("(link) => link.href") == f"{console.url}/openrpc.json"
-    asked = paths_below(tab)
-    assert {"/", "/rpc", "/site.json", "/scenarios.json", "/mailbox/latest", "/mailbox/emails.json", "/docs"} <= asked
+    requested = paths_below(tab)
+    assert {
+        "/",
+        "/rpc",
+        "/site.json",
+        "/scenarios.json",
+        "/mailbox/latest",
+        "/mailbox/emails.json",
+        "/docs",
+    } <= requested
 
 
-async def test_call_behind_an_action_shows_the_public_url(behind_nginx: tuple[Program, str], tab: Tab) -> None:
+async def test_request_inspector_shows_the_public_url(behind_nginx: tuple[Program, str], tab: Tab) -> None:
     console = PublicConsole(tab, *behind_nginx)
     await console.open("")
-    await console.ask_for_code(new_address())
-    await console.page.get_by_text("The call behind it").click()
+    await console.request_code(new_address())
+    await console.page.get_by_text("Request inspector").click()
     await console.page.get_by_role("tab", name="curl").click()
-    await expect(console.page.locator("#behind")).to_contain_text(f"{console.url}/rpc")
+    await expect(console.page.locator("#request-inspector")).to_contain_text(f"{console.url}/rpc")
 
 
 async def test_login_link_signs_in_below_the_path(behind_nginx: tuple[Program, str], tab: Tab) -> None:
@@ -85,7 +93,7 @@ async def test_login_link_signs_in_below_the_path(behind_nginx: tuple[Program, s
 async def test_used_login_link_leads_back_to_the_console(behind_nginx: tuple[Program, str], tab: Tab) -> None:
     _, url = behind_nginx
     await tab.page.goto(f"{url}/login")
-    await tab.page.get_by_role("link", name="Ask for a new link").click()
+    await tab.page.get_by_role("link", name="Request a new link").click()
     await expect(tab.page.get_by_role("heading", name="Sign in", level=1)).to_be_visible()
     assert tab.page.url.partition("#")[0] == f"{url}/"
     paths_below(tab)
@@ -94,14 +102,14 @@ async def test_used_login_link_leads_back_to_the_console(behind_nginx: tuple[Pro
 async def test_session_is_stored_under_the_path(behind_nginx: tuple[Program, str], browser: Browser) -> None:
     program, url = behind_nginx
     async with open_tab(browser) as tab:
-        # Somebody is signed in at another Tickover, at the root of the same host.
+        # Another Tickover at the root of the same host has a session.
         other = json.dumps(json.dumps({"token": "tko_other", "email": "other@example.test", "userId": ""}))
         await tab.page.add_init_script(f"localStorage.setItem('tickover', {other})")
         console = PublicConsole(tab, program, url)
         await console.open("")
         await expect(console.heading("Sign in")).to_be_visible()
         email = new_address()
-        await console.ask_for_code(email)
+        await console.request_code(email)
         await console.button("Fill in").click()
         await expect(console.button("Sign out")).to_be_visible()
-        assert await tab.measure("() => Object.keys(sessionStorage)") == ["tickover/tickover"]
+        assert await tab.evaluate("() => Object.keys(sessionStorage)") == ["tickover/tickover"]

@@ -1,4 +1,4 @@
-"""What ends with a session or a page of the console, in a real browser: calls, answers, polling and timers."""
+"""Cleanup at the end of a session or a page: call history, responses, polling and timers."""
 
 import json
 import re
@@ -7,21 +7,21 @@ from collections.abc import Awaitable, Callable, Iterator
 import pytest
 from playwright.async_api import Browser, expect
 
-from tests.browser.consoles import Console, new_address, open_console
-from tests.browser.held import Held, count_timers_and_answers, live_intervals, open_counted_console
+from tests.browser.console import Console, new_address, open_console
+from tests.browser.held_requests import HeldRequests, active_intervals, instrument_page, open_instrumented_console
 from tests.browser.tabs import Tab, open_tab
 from tests.support.program import Program
 
-# The browser is shared by all tests of a process, so they share its loop.
+# All tests of a process share the browser and its event loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-# A page that asks for nothing and changes nothing.
-ELSEWHERE = "#/nowhere"
+# A page that sends no requests.
+OTHER_PAGE = "#/nowhere"
 
 
 @pytest.fixture(scope="module")
 def program(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    with Program(tmp_path_factory.mktemp("console-leftovers")) as started:
+    with Program(tmp_path_factory.mktemp("console-cleanup")) as started:
         yield started
 
 
@@ -30,11 +30,11 @@ def program(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 async def sign_out(console: Console) -> None:
     await console.button("Sign out").click()
-    await expect(console.said).to_have_text("You are signed out.")
+    await expect(console.notification).to_have_text("You are signed out.")
 
 
 async def sign_in_as_another(console: Console) -> str:
-    """Sign in at the list of clocks, which is empty; return the email address."""
+    """Sign in as a new user and return the email address."""
     email = new_address()
     await console.page.get_by_role("link", name="Clocks", exact=True).click()
     await console.sign_in(email)
@@ -42,49 +42,49 @@ async def sign_in_as_another(console: Console) -> str:
     return email
 
 
-async def end_on_the_server(console: Console) -> None:
+async def revoke_on_the_server(console: Console) -> None:
     console.call("logout")
-    await expect(console.said).to_have_text("Your session has ended. Sign in again.")
+    await expect(console.notification).to_have_text("Your session has ended. Sign in again.")
 
 
 async def methods_in_history(console: Console) -> list[str]:
-    await console.page.locator("summary").filter(has_text="The call behind it").click()
-    calls = console.page.get_by_role("list", name="The last calls")
+    await console.page.locator("summary").filter(has_text="Request inspector").click()
+    calls = console.page.get_by_role("list", name="Latest requests")
     await expect(calls).to_be_visible()
     return [str(method) for method in await calls.locator(".method").all_inner_texts()]
 
 
-@pytest.mark.parametrize("end", [sign_out, end_on_the_server])
+@pytest.mark.parametrize("end", [sign_out, revoke_on_the_server])
 async def test_call_history_ends_with_the_session(
     browser: Browser, program: Program, end: Callable[[Console], Awaitable[None]]
 ) -> None:
-    async with open_counted_console(browser, program) as console:
+    async with open_instrumented_console(browser, program) as console:
         await console.open_clock(console.create())
         await end(console)
         await sign_in_as_another(console)
-        own = ["listTestClocks", "loginByEmailVerification", "sendLoginCodeEmail"]
-        assert await methods_in_history(console) == own
+        expected = ["listTestClocks", "loginByEmailVerification", "sendLoginCodeEmail"]
+        assert await methods_in_history(console) == expected
 
 
-async def test_call_history_ends_with_a_session_ended_in_another_tab(program: Program, tab: Tab) -> None:
+async def test_call_history_ends_with_a_session_that_ended_in_another_tab(program: Program, tab: Tab) -> None:
     console = Console(tab, program)
     await console.open()
     await console.page.get_by_label("Stay signed in").check()
-    await console.ask_for_code(new_address())
+    await console.request_code(new_address())
     await console.button("Fill in").click()
     await expect(console.heading("Start with a scenario")).to_be_visible()
     other = await tab.page.context.new_page()
     await other.goto(program.url)
     await other.get_by_role("button", name="Sign out").click()
-    await expect(console.said).to_have_text("Your session was ended in another tab.")
+    await expect(console.notification).to_have_text("Your session was ended in another tab.")
     await sign_in_as_another(console)
     await expect(console.heading("Start with a scenario")).to_be_visible()
     assert (await methods_in_history(console)).count("listTestClocks") == 1
 
 
-async def test_late_answer_does_not_enter_the_history_of_the_next_session(browser: Browser, program: Program) -> None:
-    async with open_counted_console(browser, program) as console:
-        async with Held(console.page, "getTestClock") as held:
+async def test_late_response_does_not_enter_the_history_of_the_next_session(browser: Browser, program: Program) -> None:
+    async with open_instrumented_console(browser, program) as console:
+        async with HeldRequests(console.page, "getTestClock") as held:
             await console.open(f"#/clock/{console.create()}")
             await held.arrived()
             await sign_out(console)
@@ -94,8 +94,8 @@ async def test_late_answer_does_not_enter_the_history_of_the_next_session(browse
 
 
 async def test_late_401_does_not_end_the_next_session(browser: Browser, program: Program) -> None:
-    async with open_counted_console(browser, program) as console:
-        async with Held(console.page, "getTestClock") as held:
+    async with open_instrumented_console(browser, program) as console:
+        async with HeldRequests(console.page, "getTestClock") as held:
             await console.open(f"#/clock/{console.create()}")
             await held.arrived()
             await sign_out(console)
@@ -105,64 +105,64 @@ async def test_late_401_does_not_end_the_next_session(browser: Browser, program:
         await expect(console.button("Sign out")).to_be_visible()
 
 
-async def test_late_refusal_is_not_shown_to_the_next_session(browser: Browser, program: Program) -> None:
-    async with open_counted_console(browser, program) as console:
-        async with Held(console.page, "createTestClock") as held:
+async def test_late_error_is_not_shown_to_the_next_session(browser: Browser, program: Program) -> None:
+    async with open_instrumented_console(browser, program) as console:
+        async with HeldRequests(console.page, "createTestClock") as held:
             await console.open("#/api/createTestClock")
             await console.page.get_by_role("button", name=re.compile("^Send")).click()
             await held.arrived()
             await sign_out(console)
             other = program.sign_in(new_address())
-            # Another tab of those who stay signed in on this device.
+            # Another tab signs in and stays signed in on this device.
             stored = json.dumps(json.dumps({"token": other, "email": "", "userId": "user"}))
-            await console.tab.measure(f"() => localStorage.setItem('tickover', {stored})")
-            await console.tab.measure("() => dispatchEvent(new StorageEvent('storage', { key: 'tickover' }))")
+            await console.tab.evaluate(f"() => localStorage.setItem('tickover', {stored})")
+            await console.tab.evaluate("() => dispatchEvent(new StorageEvent('storage', { key: 'tickover' }))")
             await expect(console.button("Sign out")).to_be_visible()
             await held.release()
         await expect(console.page.get_by_role("region", name="Error")).to_have_count(0)
-        await expect(console.said).not_to_contain_text("session has ended")
+        await expect(console.notification).not_to_contain_text("session has ended")
 
 
 async def test_late_sign_out_does_not_end_the_next_session(browser: Browser, program: Program) -> None:
-    async with open_counted_console(browser, program) as console:
+    async with open_instrumented_console(browser, program) as console:
         await console.open_clock(console.create())
-        async with Held(console.page, "logout") as held:
+        async with HeldRequests(console.page, "logout") as held:
             await console.button("Sign out").click()
             await held.arrived()
-            await end_on_the_server(console)
+            await revoke_on_the_server(console)
             email = await sign_in_as_another(console)
             await held.release()
         assert (await console.session("sessionStorage"))["token"] == console.token
-        await expect(console.said).to_have_text(f"You are signed in as {email}.")
+        await expect(console.notification).to_have_text(f"You are signed in as {email}.")
 
 
 async def confirm_fork(console: Console) -> None:
-    await console.button("Fork …").click()
+    await console.button("Fork…").click()
     await console.button("Fork").click()
 
 
 async def confirm_delete(console: Console) -> None:
-    await console.button("Delete …").click()
-    await console.button("Delete the clock").click()
+    await console.button("Delete…").click()
+    await console.button("Delete clock").click()
 
 
 @pytest.mark.parametrize(
     ("method", "act"), [("forkTestClock", confirm_fork), ("deleteTestClock", confirm_delete)], ids=["fork", "delete"]
 )
-async def test_late_answer_leaves_no_name_to_the_next_session(
+async def test_late_response_stores_no_name_for_the_next_session(
     browser: Browser, program: Program, method: str, act: Callable[[Console], Awaitable[None]]
 ) -> None:
-    async with open_counted_console(browser, program) as console:
+    async with open_instrumented_console(browser, program) as console:
         await console.open_clock(console.create())
-        async with Held(console.page, method) as held:
+        async with HeldRequests(console.page, method) as held:
             await act(console)
             await held.arrived()
-            # The token stays valid, so that the server does what was asked.
+            # The token stays valid, so the held call succeeds.
             await console.page.route("**/rpc", lambda route: route.fulfill(json={"result": {}}), times=1)
             await sign_out(console)
             await sign_in_as_another(console)
             await held.release()
-        assert "tickover-names" not in await console.tab.measure("() => Object.keys(sessionStorage)")
+        assert "tickover-names" not in await console.tab.evaluate("() => Object.keys(sessionStorage)")
 
 
 # Pages
@@ -177,70 +177,70 @@ async def test_polling_ends_with_its_page(browser: Browser, program: Program, pl
         for _ in range(2):
             async with console.page.expect_response(polls(place)):
                 await console.page.clock.run_for(2_500)
-        await console.open(ELSEWHERE)
-        await expect(console.heading("There is no such page")).to_be_visible()
-        await assert_quiet(console)
+        await console.open(OTHER_PAGE)
+        await expect(console.heading("Page not found")).to_be_visible()
+        await assert_no_requests(console)
 
 
 @pytest.mark.parametrize("place", ["clock", "mailbox"])
-async def test_polling_ends_though_an_answer_is_late(browser: Browser, program: Program, place: str) -> None:
+async def test_polling_ends_even_if_a_response_is_late(browser: Browser, program: Program, place: str) -> None:
     async with open_console(browser, program) as console:
         await console.page.clock.install()
         await console.open(f"#/clock/{console.create()}" if place == "clock" else "#/mailbox")
         async with console.page.expect_response(polls(place)):
             await console.page.clock.run_for(2_500)
-        async with Held(console.page, "getTestClock" if place == "clock" else "/mailbox/emails.json") as held:
+        async with HeldRequests(console.page, "getTestClock" if place == "clock" else "/mailbox/emails.json") as held:
             await console.page.clock.run_for(2_500)
             await held.arrived()
-            await console.open(ELSEWHERE)
-            await expect(console.heading("There is no such page")).to_be_visible()
+            await console.open(OTHER_PAGE)
+            await expect(console.heading("Page not found")).to_be_visible()
             held.drop()
-        await assert_quiet(console)
+        await assert_no_requests(console)
 
 
 def polls(place: str) -> re.Pattern[str]:
     return re.compile("/rpc$" if place == "clock" else r"/mailbox/emails\.json$")
 
 
-async def assert_quiet(console: Console) -> None:
-    """For a minute on the page's clock no request is made and nothing is said, also when the tab is seen again."""
+async def assert_no_requests(console: Console) -> None:
+    """Assert that the page sends no requests and shows no notification for a simulated minute."""
     before = len(console.tab.requests)
-    await console.tab.measure("() => document.dispatchEvent(new Event('visibilitychange'))")
-    await console.tab.measure("() => dispatchEvent(new Event('online'))")
+    await console.tab.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
+    await console.tab.evaluate("() => dispatchEvent(new Event('online'))")
     await console.page.clock.run_for(60_000)
-    # Requests are reported in order, so this one comes after all that were made before.
-    await console.tab.measure("async () => { await fetch('/healthz'); }")
+    # The browser reports requests in order, so this one is the last.
+    await console.tab.evaluate("async () => { await fetch('/healthz'); }")
     assert [request.url for request in console.tab.requests[before:]] == [f"{console.program.url}/healthz"]
-    await expect(console.said).to_be_empty()
+    await expect(console.notification).to_be_empty()
 
 
 @pytest.mark.parametrize("place", ["#/clocks", "#/clocks/new", "#/clock/", "#/mailbox", "#/api/createTestClock"])
 async def test_timers_end_with_their_page(browser: Browser, program: Program, place: str) -> None:
-    async with open_counted_console(browser, program) as console:
+    async with open_instrumented_console(browser, program) as console:
         await console.open(place if place != "#/clock/" else f"#/clock/{console.create()}")
         await expect(console.title).to_be_visible()
-        await console.open(ELSEWHERE)
-        await expect(console.heading("There is no such page")).to_be_visible()
-        assert await live_intervals(console.page) == 0
+        await console.open(OTHER_PAGE)
+        await expect(console.heading("Page not found")).to_be_visible()
+        assert await active_intervals(console.page) == 0
 
 
-@pytest.mark.parametrize("late", [False, True], ids=["answered", "late answer"])
+@pytest.mark.parametrize("late", [False, True], ids=["response", "late response"])
 async def test_countdown_ends_with_the_sign_in_page(program: Program, browser: Browser, late: bool) -> None:
     async with open_tab(browser) as tab:
         console = Console(tab, program)
-        await count_timers_and_answers(tab.page)
+        await instrument_page(tab.page)
         await console.open()
-        await console.page.get_by_label("E-mail").fill(new_address())
-        async with Held(tab.page, "sendLoginCodeEmail") as held:
+        await console.page.get_by_label("Email").fill(new_address())
+        async with HeldRequests(tab.page, "sendLoginCodeEmail") as held:
             await console.button("Send me a code").click()
             await held.arrived()
             if late:
-                await console.open(ELSEWHERE)
-                await expect(console.heading("There is no such page")).to_be_visible()
+                await console.open(OTHER_PAGE)
+                await expect(console.heading("Page not found")).to_be_visible()
             await held.release()
         if not late:
             await expect(console.heading("Enter your code")).to_be_visible()
             await tab.page.wait_for_function("() => intervals.size === 1")
-            await console.open(ELSEWHERE)
-            await expect(console.heading("There is no such page")).to_be_visible()
-        assert await live_intervals(tab.page) == 0
+            await console.open(OTHER_PAGE)
+            await expect(console.heading("Page not found")).to_be_visible()
+        assert await active_intervals(tab.page) == 0

@@ -1,4 +1,4 @@
-"""The console as a person uses it: found by role and label, and read as it is shown."""
+"""Operates the console like a user: finds elements by role and label."""
 
 import json
 import re
@@ -30,7 +30,7 @@ JANUARY = {
 }
 
 _LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
-NAUGHTY = [
+HOSTILE_TEXTS = [
     "<script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
     "\"'><b onmouseover=alert(1)>bold</b><!--",
@@ -47,7 +47,7 @@ NAUGHTY = [
     "constructor",
     "null",
 ]
-NAUGHTY_CLOCK = {
+HOSTILE_CLOCK = {
     "frozenTime": "2027-01-01T00:00:00Z",
     "transactions": [
         {
@@ -58,17 +58,17 @@ NAUGHTY_CLOCK = {
             "type": "EXPENSE",
             "at": f"2027-01-{day:02}T00:00:00Z",
         }
-        for day, name in enumerate(NAUGHTY, 2)
+        for day, name in enumerate(HOSTILE_TEXTS, 2)
     ],
     "goals": [
         {"name": name, "targetAmount": 3, "contributions": [{"amount": 1, "at": "2027-01-02T00:00:00Z"}]}
-        for name in NAUGHTY
+        for name in HOSTILE_TEXTS
     ],
 }
 
-_KEEP_SESSION = """
-if (!sessionStorage.getItem("was signed in by a test")) {
-  sessionStorage.setItem("was signed in by a test", "yes");
+_STORE_SESSION = """
+if (!sessionStorage.getItem("session stored by a test")) {
+  sessionStorage.setItem("session stored by a test", "yes");
   sessionStorage.setItem("tickover", SESSION);
 }
 """
@@ -81,7 +81,7 @@ def new_address() -> str:
 
 
 class Console:
-    """The console in a tab, and the token of whoever is signed in there."""
+    """The console in a tab, with the token of the signed-in user."""
 
     def __init__(self, tab: Tab, program: Program, token: str = "") -> None:
         self.tab = tab
@@ -89,7 +89,7 @@ class Console:
         self.program = program
         self.token = token
 
-    # What is on the page
+    # Elements
 
     def button(self, name: str) -> Locator:
         return self.page.get_by_role("button", name=name, exact=True)
@@ -102,12 +102,12 @@ class Console:
         return self.page.get_by_role("heading", level=1)
 
     @property
-    def said(self) -> Locator:
+    def notification(self) -> Locator:
         return self.tab.status
 
     @property
-    def trouble(self) -> Locator:
-        """Whatever cries out."""
+    def alert(self) -> Locator:
+        """The visible alert."""
         return self.page.get_by_role("alert").filter(has_text=re.compile(r"\w"))
 
     @property
@@ -119,13 +119,13 @@ class Console:
         return self.page.get_by_role("button", name=re.compile("^Advance"))
 
     @property
-    def outlook(self) -> Locator:
-        """What would happen, which belongs to the button that makes it happen."""
-        return self.page.locator("#outlook")
+    def preview_summary(self) -> Locator:
+        """The summary of the preview, next to the advance button."""
+        return self.page.locator("#preview-summary")
 
     @property
     def rows(self) -> Locator:
-        """The transactions, without the heads of their columns."""
+        """The rows of the transaction table, without the header."""
         table = self.page.get_by_role("region", name="Transactions")
         return table.get_by_role("row").filter(has=self.page.get_by_role("rowheader"))
 
@@ -134,34 +134,34 @@ class Console:
         return self.page.get_by_role("list", name="Goals").locator(":scope > li")
 
     async def states(self) -> list[str]:
-        """Of each transaction, what the reader is told of it."""
-        return [str(text) for text in await self.rows.locator("td.how").all_inner_texts()]
+        """Return the state of each transaction."""
+        return [str(text) for text in await self.rows.locator("td.state-cell").all_inner_texts()]
 
-    # What is done there
+    # Actions in the browser
 
     async def open(self, place: str = "#/") -> None:
         await self.page.goto(f"{self.program.url}/{place}")
 
-    async def ask_for_code(self, email: str) -> None:
-        await self.page.get_by_label("E-mail").fill(email)
+    async def request_code(self, email: str) -> None:
+        await self.page.get_by_label("Email").fill(email)
         await self.button("Send me a code").click()
         await expect(self.heading("Enter your code")).to_be_visible()
 
     async def sign_in(self, email: str) -> None:
-        """From the first page, with the code that the mailbox has."""
-        await self.ask_for_code(email)
+        """Sign in with the code from the mailbox."""
+        await self.request_code(email)
         await self.button("Fill in").click()
         await expect(self.button("Sign out")).to_be_visible()
         self.token = (await self.session("sessionStorage"))["token"]
 
     async def session(self, storage: str) -> Any:
-        return json.loads(await self.tab.measure(f"() => {storage}.getItem('tickover')") or "null")
+        return json.loads(await self.tab.evaluate(f"() => {storage}.getItem('tickover')") or "null")
 
     async def open_clock(self, id: str, query: str = "") -> None:
         await self.open(f"#/clock/{id}{query}")
         await expect(self.slider).to_be_visible()
 
-    # What is done elsewhere
+    # Calls to the server
 
     def call(self, method: str, **params: Any) -> Any:
         return self.program.result(method, params, self.token)
@@ -176,10 +176,10 @@ class Console:
 
 @asynccontextmanager
 async def open_console(browser: Browser, program: Program, token: str = "", **options: Any) -> AsyncIterator[Console]:
-    """A tab in which somebody is signed in already, somebody new unless a token is given; nothing is shown yet."""
+    """Open a tab with a session of a new user, or of the user with this token. Open no page."""
     email = new_address()
     token = token or program.sign_in(email)
     async with open_tab(browser, **options) as tab:
         session = json.dumps({"token": token, "email": email, "userId": ""})
-        await tab.page.add_init_script(_KEEP_SESSION.replace("SESSION", json.dumps(session)))
+        await tab.page.add_init_script(_STORE_SESSION.replace("SESSION", json.dumps(session)))
         yield Console(tab, program, token)

@@ -1,4 +1,4 @@
-"""The largest legal clock in the console: all of it is drawn, and every part of the page works with it."""
+"""The console with the largest allowed clock."""
 
 import re
 from collections.abc import Iterator
@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, expect
 
-from tests.browser.consoles import open_console
+from tests.browser.console import open_console
 from tests.support.program import Program
 from tickover.api.limits import MAX_AMOUNT, MAX_CATEGORY, MAX_CONTRIBUTIONS, MAX_GOALS, MAX_NAME, MAX_TRANSACTIONS
 
-# The browser is shared by all tests of a process, so they share its loop.
+# All tests of a process fraction the browser and its event loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
@@ -26,16 +26,16 @@ def program(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield started
 
 
-def at(share: float) -> str:
-    return f"{START + SPAN * share:%Y-%m-%dT%H:%M:%SZ}"
+def at(fraction: float) -> str:
+    return f"{START + SPAN * fraction:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def letters(number: int) -> str:
+def currency_code(number: int) -> str:
     return "".join(chr(ord("A") + number // base % 26) for base in (676, 26, 1))
 
 
-def largest(currencies: int) -> dict[str, Any]:
-    """As many of everything as there may be, over all of ten years, with names as long as they may be."""
+def largest_clock(currencies: int) -> dict[str, Any]:
+    """Return the params of a clock that reaches every limit."""
     return {
         "frozenTime": at(0),
         "transactions": [
@@ -43,7 +43,7 @@ def largest(currencies: int) -> dict[str, Any]:
                 "name": f"{number} ".ljust(MAX_NAME, "n"),
                 "category": "c" * MAX_CATEGORY,
                 "amount": MAX_AMOUNT - number / 100,
-                "currency": letters(number % currencies + 1000),
+                "currency": currency_code(number % currencies + 1000),
                 "type": "INCOME" if number % 3 else "EXPENSE",
                 "at": at((number + 1) / MAX_TRANSACTIONS),
             }
@@ -64,51 +64,50 @@ def largest(currencies: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("currencies", [1, MAX_TRANSACTIONS])
-async def test_all_of_it_is_there(browser: Browser, program: Program, currencies: int) -> None:
+async def test_largest_clock_is_shown_completely(browser: Browser, program: Program, currencies: int) -> None:
     async with open_console(browser, program) as console:
-        page, clock = console.page, console.create(largest(currencies))
+        page, clock = console.page, console.create(largest_clock(currencies))
         await console.open_clock(clock)
         plot = page.get_by_role("img", name=re.compile("^Timeline from"))
-        await expect(plot).to_have_accessible_name(re.compile(rf"0 items of {ALL} have happened"))
+        await expect(plot).to_have_accessible_name(re.compile(f"0 of {ALL:,} items posted"))
         await expect(console.rows).to_have_count(MAX_TRANSACTIONS)
         await expect(console.goals).to_have_count(MAX_GOALS)
-        # Zoomed, as a table, with all currencies, and with every contribution of a goal.
+        # Use every zoom level, the table, all currencies and all contributions of a goal.
         for zoom in await page.get_by_role("group", name="Zoom").get_by_role("button").all():
             await zoom.click()
         if currencies > 1:
             await console.button(f"Show all {currencies} currencies").click()
         await console.button("View as table").click()
-        table = page.get_by_role("region", name="The timeline as a table")
+        table = page.get_by_role("region", name="Timeline as a table")
         assert await table.get_by_role("row").count() > 200
         await console.button("View as chart").click()
         await console.goals.first.get_by_text("100 contributions").click()
         await expect(
             page.get_by_role("list", name=re.compile("^Contributions to 0")).get_by_role("listitem")
         ).to_have_count(100)
-        # Scrub through all of it, and commit: it stands where the server says.
+        # Preview the whole range, then advance.
         await console.slider.press("End")
         await console.slider.press("Home")
         await page.get_by_label("Preview time (UTC)").fill("2036-12-28T23:59")
-        await expect(console.outlook).to_contain_text("items would post")
+        await expect(console.preview_summary).to_contain_text("items would post")
         await console.advance.click()
-        await expect(console.said).to_contain_text("Advanced to Dec 28, 2036")
+        await expect(console.notification).to_contain_text("Advanced to Dec 28, 2036")
         assert (await console.states()).count("posted") == len(console.clock(clock)["transactions"])
-        assert await console.tab.measure("() => document.documentElement.scrollWidth <= innerWidth")
-        # And its card.
+        assert await console.tab.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
         await console.open("#/clocks")
         await expect(console.heading("Clocks")).to_be_visible()
         await expect(page.get_by_role("listitem")).to_contain_text(re.compile(r"[0-9]+ posted"))
 
 
-async def test_a_full_page_of_clocks(browser: Browser, program: Program) -> None:
+async def test_list_of_clocks_loads_more(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         for _ in range(23):
             console.create({})
         await console.open("#/clocks")
         cards = console.page.get_by_role("listitem").filter(has=console.page.get_by_role("heading"))
         await expect(cards).to_have_count(20)
-        await console.button("More").click()
+        await console.button("Load more").click()
         await expect(cards).to_have_count(23)
-        await expect(console.said).to_have_text("3 more clocks are shown.")
+        await expect(console.notification).to_have_text("Loaded 3 more clocks.")
         await expect(cards.nth(20).get_by_role("link")).to_be_focused()
-        await expect(console.button("More")).to_be_hidden()
+        await expect(console.button("Load more")).to_be_hidden()

@@ -1,0 +1,269 @@
+"""The clock model of the console, compared with responses of the server."""
+
+import random
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal, localcontext
+from typing import Any
+
+import pytest
+
+from tests.browser.tabs import Tab
+from tests.support.program import Program
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+_START = datetime(2027, 1, 31, 9, 0, tzinfo=UTC)
+_AMOUNTS = (
+    0.1,
+    0.2,
+    0.3,
+    1e-7,
+    3e-7,
+    1e-12,
+    5e-324,
+    0.005,
+    1.005,
+    12.34,
+    133.335,
+    1150.5,
+    999_999.99,
+    999_999_999.99,
+    10**9,
+)
+_SIMPLE_AMOUNTS = (0.1, 0.2, 0.3, 1, 12.34, 0.005, 300, 1150.5, 99_999.99)
+
+_VIEWS = """async ({ snapshot, before, params, instants }) => {
+  const { parseClock, parseParams, viewAt } = await import("/assets/js/clock-model.js");
+  const { parseInstant } = await import("/assets/js/instants.js");
+  const model = params ? parseParams(params) : parseClock(snapshot, before && parseClock(before));
+  return instants.map((text) => {
+    const view = viewAt(model, parseInstant(text));
+    return {
+      posted_ids: model.items.slice(0, view.postedCount).map((item) => item.id).sort(),
+      flows: Object.fromEntries(view.flows),
+      goals: view.goals.map(({ current, remaining, percent, postedCount, next }) =>
+        ({ current, remaining, percent, posted: postedCount, next: next?.amount })),
+    };
+  });
+}"""
+
+_TO_PARAMS = """async (snapshot) => {
+  const { parseClock, toParams } = await import("/assets/js/clock-model.js");
+  const { toTimestamp } = await import("/assets/js/instants.js");
+  return toParams(parseClock(snapshot));
+}"""
+
+
+@pytest.fixture(scope="module")
+def program(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    with Program(tmp_path_factory.mktemp("model")) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def token(program: Program) -> str:
+    return program.sign_in()
+
+
+def _timestamp(instant: datetime) -> str:
+    return instant.isoformat().replace("+00:00", "Z")
+
+
+def _random_time(rng: random.Random) -> str:
+    instant = _START + timedelta(days=rng.randrange(400), seconds=rng.choice((0, 0, 1, 3600)))
+    # Microseconds matter, and items can share an instant.
+    return _timestamp(instant + timedelta(microseconds=rng.choice((0, 0, 0, 1, 250_000, 999_999))))
+
+
+def _random_clock(rng: random.Random, amounts: tuple[float, ...]) -> dict[str, Any]:
+    def goal(number: int) -> dict[str, Any]:
+        target = rng.choice(amounts)
+        return {
+            "name": f"Goal {number}",
+            "targetAmount": target,
+            "initialAmount": rng.choice((0, target, *(amount for amount in amounts if amount <= target))),
+            "contributions": [
+                {"at": _random_time(rng), "amount": rng.choice(amounts)} for _ in range(rng.randrange(12))
+            ],
+        }
+
+    return {
+        "frozenTime": _timestamp(_START),
+        "transactions": [
+            {
+                "at": _random_time(rng), "name": f"Item {number}", "amount": rng.choice(amounts),
+                "currency": rng.choice(("EUR", "JPY", "XXX")), "type": rng.choice(("INCOME", "EXPENSE")),
+            }
+            for number in range(rng.randrange(20))
+        ],
+        "goals": [goal(number) for number in range(rng.randrange(6))],
+    }  # fmt: skip
+
+
+def _random_instants(rng: random.Random, params: dict[str, Any], since: str = "") -> list[str]:
+    """Return instants with and without items."""
+    item_times = [entry["at"] for entry in params["transactions"]]
+    item_times += [entry["at"] for goal in params["goals"] for entry in goal["contributions"]]
+    chosen = (
+        rng.sample(item_times, min(8, len(item_times))) + [_random_time(rng) for _ in range(4)] + [_timestamp(_START)]
+    )
+    return sorted({instant for instant in chosen if _parse(instant) >= _parse(since or _timestamp(_START))})
+
+
+def _parse(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _flows(clock: dict[str, Any], currencies: list[str]) -> dict[str, float]:
+    """Return the net flows as exact sums. The server sums only goals."""
+    with localcontext(prec=1000):
+        sums = dict.fromkeys(currencies, Decimal(0))
+        for entry in clock["transactions"]:
+            sums[entry["currency"]] += Decimal(repr(entry["amount"])) * (1 if entry["type"] == "INCOME" else -1)
+        return {currency: float(sum) for currency, sum in sums.items()}
+
+
+def _expected(clock: dict[str, Any]) -> dict[str, Any]:
+    """Convert a clock from a response to the view that the console must show."""
+    contributions = [entry for goal in clock["goals"] for entry in goal["contributions"]]
+    everything = clock["transactions"] + clock["pendingTransactions"]
+    return {
+        "posted_ids": sorted(entry["id"] for entry in clock["transactions"] + contributions),
+        "flows": _flows(clock, sorted({entry["currency"] for entry in everything})),
+        "goals": [
+            {
+                "current": goal["currentAmount"],
+                "remaining": goal["remainingAmount"],
+                "percent": goal["progressPercent"],
+                "posted": len(goal["contributions"]),
+                "next": next((entry["amount"] for entry in goal["upcomingContributions"]), None),
+            }
+            for goal in clock["goals"]
+        ],
+    }
+
+
+def _normalize(view: dict[str, Any]) -> dict[str, Any]:
+    goals = [{"next": None, **goal} for goal in view["goals"]]
+    return {**view, "flows": dict(sorted(view["flows"].items())), "goals": goals}
+
+
+def _server_views(program: Program, token: str, id: str, instants: list[str]) -> list[dict[str, Any]]:
+    responses = program.batch("getTestClock", [{"id": id, "at": at} for at in instants], token)
+    return [_expected(response["result"]["clock"]) for response in responses]
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_previews_equal_the_views_of_the_server(program: Program, token: str, tab: Tab, seed: int) -> None:
+    await tab.page.goto(f"{program.url}/login")
+    rng = random.Random(seed)
+    for _ in range(10):
+        await _compare_previews(program, token, tab, rng)
+
+
+async def _compare_previews(program: Program, token: str, tab: Tab, rng: random.Random) -> None:
+    params = _random_clock(rng, _AMOUNTS)
+    created = program.result("createTestClock", params, token)["clock"]
+    instants = _random_instants(rng, params)
+    views = await tab.page.evaluate(_VIEWS, {"snapshot": created, "instants": instants})
+    assert [_normalize(view) for view in views] == _server_views(program, token, created["id"], instants)
+    # The same for an advanced clock with an earlier model.
+    middle = instants[len(instants) // 2]
+    advanced = program.result("advanceTestClock", {"id": created["id"], "frozenTime": middle}, token)["clock"]
+    instants = _random_instants(rng, params, since=middle)
+    views = await tab.page.evaluate(_VIEWS, {"snapshot": advanced, "before": created, "instants": instants})
+    assert [_normalize(view) for view in views] == _server_views(program, token, created["id"], instants)
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_past_previews_equal_forks(program: Program, token: str, tab: Tab, seed: int) -> None:
+    await tab.page.goto(f"{program.url}/login")
+    rng = random.Random(1_000 + seed)
+    for _ in range(10):
+        await _compare_with_forks(program, token, tab, rng)
+
+
+async def _compare_with_forks(program: Program, token: str, tab: Tab, rng: random.Random) -> None:
+    """Compare views of an advanced clock without an earlier model."""
+    params = _random_clock(rng, _SIMPLE_AMOUNTS)
+    created = program.result("createTestClock", params, token)["clock"]
+    instants = _random_instants(rng, params)
+    advanced = program.result("advanceTestClock", {"id": created["id"], "frozenTime": instants[-1]}, token)["clock"]
+    views = await tab.page.evaluate(_VIEWS, {"snapshot": advanced, "instants": instants})
+    for at, view in zip(instants, views, strict=True):
+        fork = program.result("forkTestClock", {"id": created["id"], "at": at}, token)["clock"]
+        expected = _expected(fork)
+        assert len(view["posted_ids"]) == len(expected["posted_ids"])
+        assert {**_normalize(view), "posted_ids": []} == {**expected, "posted_ids": []}
+
+
+async def test_params_preview_equals_the_created_clock(program: Program, token: str, tab: Tab) -> None:
+    await tab.page.goto(f"{program.url}/login")
+    rng = random.Random(2_000)
+    for _ in range(10):
+        await _compare_with_params(program, token, tab, rng)
+
+
+async def _compare_with_params(program: Program, token: str, tab: Tab, rng: random.Random) -> None:
+    params = _random_clock(rng, _AMOUNTS)
+    created = program.result("createTestClock", params, token)["clock"]
+    instants = _random_instants(rng, params)
+    views = await tab.page.evaluate(_VIEWS, {"params": params, "instants": instants})
+    for view, expected in zip(views, _server_views(program, token, created["id"], instants), strict=True):
+        assert len(view["posted_ids"]) == len(expected["posted_ids"])
+        assert {**_normalize(view), "posted_ids": []} == {**expected, "posted_ids": []}
+
+
+async def test_model_can_be_converted_back_to_params(program: Program, token: str, tab: Tab) -> None:
+    await tab.page.goto(f"{program.url}/login")
+    rng = random.Random(3_000)
+    for _ in range(5):
+        created = program.result("createTestClock", _random_clock(rng, _SIMPLE_AMOUNTS), token)["clock"]
+        far = _timestamp(_START + timedelta(days=200, microseconds=1))
+        advanced = program.result("advanceTestClock", {"id": created["id"], "frozenTime": far}, token)["clock"]
+        written = await tab.page.evaluate(_TO_PARAMS, advanced)
+        again = program.result("createTestClock", written, token)["clock"]
+        assert (again["frozenTime"], again["maxTime"]) == (created["frozenTime"], created["maxTime"])
+        for at in (_timestamp(_START), far, _timestamp(_START + timedelta(days=500))):
+            forks = [{"id": id, "at": at} for id in (created["id"], again["id"])]
+            original, copy = (
+                _expected(response["result"]["clock"]) for response in program.batch("forkTestClock", forks, token)
+            )
+            assert len(original.pop("posted_ids")) == len(copy.pop("posted_ids"))
+            assert original == copy
+
+
+async def test_timestamps_are_parsed_and_formatted_like_on_the_server(program: Program, tab: Tab) -> None:
+    await tab.page.goto(f"{program.url}/login")
+    script = """async (texts) => {
+      const { parseInstant, toTimestamp } = await import("/assets/js/instants.js");
+      return texts.map((text) => toTimestamp(parseInstant(text)));
+    }"""
+    same = [
+        "2027-01-31T09:00:00Z",
+        "2027-01-31T09:00:00.000001Z",
+        "2046-12-31T23:59:59.999999Z",
+        "2016-02-29T00:00:00.500000Z",
+    ]
+    assert await tab.page.evaluate(script, same) == same
+    others = {
+        "2027-01-31t10:00:00.25+01:00": "2027-01-31T09:00:00.250000Z",
+        "2027-01-31T09:00:00.1234569z": "2027-01-31T09:00:00.123456Z",
+        "2026-12-31T23:59:60Z": "2027-01-01T00:00:00Z",
+    }
+    assert await tab.page.evaluate(script, list(others)) == list(others.values())
+
+
+async def test_adding_a_month_stays_in_the_next_month(program: Program, tab: Tab) -> None:
+    await tab.page.goto(f"{program.url}/login")
+    script = """async (texts) => {
+      const { addMonths, parseInstant, toTimestamp } = await import("/assets/js/instants.js");
+      return texts.map((text) => toTimestamp(addMonths(parseInstant(text), 1)));
+    }"""
+    expected = {
+        "2027-01-31T09:00:00.000001Z": "2027-02-28T09:00:00.000001Z",
+        "2028-01-31T00:00:00Z": "2028-02-29T00:00:00Z",
+        "2027-12-15T12:00:00Z": "2028-01-15T12:00:00Z",
+    }
+    assert await tab.page.evaluate(script, list(expected)) == list(expected.values())
