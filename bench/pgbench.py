@@ -80,7 +80,7 @@ class PgbenchLoad:
     def _ended_after(self, seconds: float, clients: int, script: Path) -> str:
         session = {name: value.replace(" ", "\\ ") for name, value in SETTINGS.items()}
         options = " ".join(f"-c {name}={value}" for name, value in session.items())
-        usual = self._server._as_usual()
+        usual = self._server.process_options()
         usual["env"] = {**usual["env"], "PGOPTIONS": options}
         command = [
             str(self._server.bin("pgbench")), "--no-vacuum", "--protocol=prepared", f"--client={clients}", "--jobs=1",

@@ -1,4 +1,4 @@
-"""Fixtures that every kind of test shares."""
+"""Fixtures that all tests share."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.support.world import World, open_world
 
 pytest_plugins = ["tests.support.databases"]
 
-# How long an example takes depends on the machine's load, and a slow data generator is no bug of the product.
+# The time of an example depends on the machine's load, and a slow data generator is not a bug of the product.
 hypothesis.settings.register_profile(
     "tickover", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow], print_blob=True
 )
@@ -19,7 +19,7 @@ hypothesis.settings.load_profile("tickover")
 
 @pytest.fixture
 def database_url(sqlite_url: str) -> str:
-    """A database that is new and empty. Where the kind of database matters, tests have one of each kind instead."""
+    """A new and empty database. Tests that depend on the kind of database have one of each kind instead."""
     return sqlite_url
 
 
@@ -31,5 +31,5 @@ async def world(tmp_path: Path, database_url: str) -> AsyncIterator[World]:
 
 @pytest.fixture
 async def token(world: World) -> str:
-    """Ana is signed in, and a minute has passed since."""
+    """A token of Ana. A minute has passed since she signed in."""
     return await world.sign_in()

@@ -1,4 +1,4 @@
-"""The measurements' own arithmetic, what they read from the generators, and that they can start what they measure."""
+"""The benchmark: its statistics, the output of load generators, and the start of its servers."""
 
 import io
 import json
@@ -20,7 +20,7 @@ from bench.report import measured, save_json, table_of_targets, tables_of_rates,
 from bench.results import Case, Results, Slot, Spread, quotients
 from bench.sides import DEFAULT, LIMIT, TICKOVER, Work, limit, tickover
 from bench.targets import INFORMATION, NOT_MEASURABLE, NOT_MEASURED, PASS, SHORT, Goal, Judge, Row, items_of
-from tests.support.debian_packages import need
+from tests.support.debian_packages import require_program
 
 ADVANCE = Case(TYPICAL, "advance", 64)
 
@@ -44,18 +44,18 @@ def row_of(results: Results, number: str, place: int = 0) -> Row:
 # Statistics
 
 
-def test_a_spread_is_the_median_with_the_lowest_and_the_highest() -> None:
+def test_spread_has_median_minimum_and_maximum() -> None:
     assert Spread.of([3, 1, 2, 9, 4]) == (3, 1, 9, (3, 1, 2, 9, 4))
     assert Spread.of([]) is None
 
 
-def test_ratios_are_made_within_rounds_and_only_of_rounds_that_both_have() -> None:
+def test_ratios_are_computed_within_rounds_that_both_have() -> None:
     results = results_with((TICKOVER, [50, 10, 30]), (LIMIT, [100, 100]))
     assert results.ratios((ADVANCE, TICKOVER), (ADVANCE, LIMIT)) == [0.5, 0.1]
     assert quotients([1, 4, 9], [2, 2]) == [0.5, 2]
 
 
-def test_the_median_of_ratios_is_not_the_ratio_of_medians() -> None:
+def test_median_of_ratios_is_not_the_ratio_of_medians() -> None:
     results = results_with((TICKOVER, [10, 100, 1000]), (LIMIT, [100, 200, 1000]))
     assert row_of(results, "S1").spread == Spread.of([0.1, 0.5, 1])
 
@@ -66,11 +66,11 @@ def test_the_median_of_ratios_is_not_the_ratio_of_medians() -> None:
 @pytest.mark.parametrize(
     ("ours", "verdict"), [([60, 50, 10], PASS), ([60, 49, 10], SHORT), ([], NOT_MEASURED)], ids=str
 )
-def test_a_target_is_held_against_the_median(ours: list[float], verdict: str) -> None:
+def test_target_is_compared_with_the_median(ours: list[float], verdict: str) -> None:
     assert row_of(results_with((TICKOVER, ours), (LIMIT, [100, 100, 100])), "S1").verdict == verdict
 
 
-def test_signs_mean_what_they_say() -> None:
+def test_comparison_signs() -> None:
     assert Goal("≥", 2).is_reached(2)
     assert Goal("≤", 2).is_reached(2)
     assert not Goal("<", 2).is_reached(2)
@@ -85,7 +85,7 @@ def test_latency_is_a_difference() -> None:
     assert row_of(results, "S6").verdict == PASS
 
 
-def test_what_cannot_be_measured_here_says_why() -> None:
+def test_unmeasurable_target_has_a_reason() -> None:
     results = Results()
     results.notes[SHARES] = "there are no control groups here"
     assert row_of(results, "S8").verdict == NOT_MEASURABLE
@@ -98,32 +98,32 @@ def test_some_rows_are_for_information_only() -> None:
     assert row_of(results, "S10", 1).verdict == INFORMATION
 
 
-def test_a_quick_run_tells_what_it_has_made_smaller() -> None:
+def test_quick_run_reports_what_it_reduces() -> None:
     smaller = {row.number for row in Judge(Results(), QUICK).rows() if row.made_smaller}
     assert smaller == {"S9", "S10", "S11"}
     assert not any(row.made_smaller for row in Judge(Results(), FULL).rows())
 
 
-def test_every_target_has_its_row() -> None:
+def test_every_target_has_a_row() -> None:
     numbers = [row.number for row in Judge(Results(), FULL).rows()]
     assert list(dict.fromkeys(numbers)) == [f"S{number}" for number in range(1, 13)]
 
 
-def test_clocks_have_as_many_items_as_is_said() -> None:
+def test_clocks_have_the_stated_number_of_items() -> None:
     assert items_of(bodies.typical()) == 22
     assert items_of(bodies.largest()) == 2600
 
 
-# What generators report
+# Output of load generators
 
 
-def wrk_says(**changes: object) -> str:
+def wrk_output(**changes: object) -> str:
     told = {"micros": 500_000, "requests": 1000, "wrong": 0, "broken": 0, "median": 70, "p99": 900, "rounds": 3}
     return f"Running 600s test\n  1 threads\nSLOT {json.dumps({**told, 'answer': '', **changes})}\n"
 
 
-def test_wrk_is_read() -> None:
-    outcome = load.read_report(wrk_says())
+def test_output_of_wrk_is_parsed() -> None:
+    outcome = load.read_report(wrk_output())
     assert outcome == (Slot(0.5, 1000, 70, 900), 3, "")
     assert outcome.slot.rate == 2000
 
@@ -131,29 +131,29 @@ def test_wrk_is_read() -> None:
 @pytest.mark.parametrize(
     ("output", "trouble"),
     [
-        (wrk_says(wrong=2, answer='200 {"error"'), '2 without a result, for example 200 {"error"'),
-        (wrk_says(broken=1), "1 requests were interrupted"),
-        (wrk_says(requests=0), "no response"),
+        (wrk_output(wrong=2, answer='200 {"error"'), '2 without a result, for example 200 {"error"'),
+        (wrk_output(broken=1), "1 requests were interrupted"),
+        (wrk_output(requests=0), "no response"),
         ("unable to connect", "unable to connect"),
     ],
-    ids=["an error", "a lost connection", "silence", "no report"],
+    ids=["an error", "a lost connection", "no response", "no report"],
 )
-def test_a_slot_is_void_unless_all_answers_were_results(output: str, trouble: str) -> None:
+def test_slot_is_invalid_unless_all_responses_are_results(output: str, trouble: str) -> None:
     assert trouble in load.read_report(output).error
 
 
-def test_pgbench_is_read_without_its_first_calls() -> None:
-    # Two clients, a call each millisecond; the first five of each take long.
+def test_output_of_pgbench_is_parsed_without_first_calls() -> None:
+    # Two clients with a call each millisecond. The first five calls of each take long.
     calls = [(client, number, 1000 * number + 10 * client) for number in range(1, 51) for client in (0, 1)]
     log = "".join(f"{client} {number} {100 + number} 0 1000 {micros:06}\n" for client, number, micros in calls)
     read = pgbench.read_log(log, 2)
-    # From the fifth end of the later client to the last of the earlier one.
+    # From the fifth call of the later client to the last call of the earlier one.
     assert read.requests == 89
     assert read.seconds == pytest.approx(0.04499)
     assert 105 < read.median_micros < read.p99_micros <= 151
 
 
-def test_pgbench_that_had_no_time_is_void() -> None:
+def test_pgbench_without_enough_time_is_invalid() -> None:
     with pytest.raises(InvalidSlot):
         pgbench.read_log("0 1 100 0 1000 000100\n", 2)
 
@@ -161,7 +161,7 @@ def test_pgbench_that_had_no_time_is_void() -> None:
 # Plan and progress
 
 
-def test_slots_are_shortened_when_many_creates_take_long_but_never_without_end() -> None:
+def test_slots_are_shortened_for_slow_creations_down_to_a_minimum() -> None:
     def seconds(creates_a_second: float) -> float:
         return fit_into_time(FULL, parts_of(FULL, creates_a_second), 10).slot_seconds
 
@@ -169,7 +169,7 @@ def test_slots_are_shortened_when_many_creates_take_long_but_never_without_end()
     assert seconds(1) == 0.25
 
 
-def test_progress_is_plain_lines_where_there_is_no_terminal() -> None:
+def test_progress_is_plain_lines_without_a_terminal() -> None:
     out = io.StringIO()
     progress = Progress(out)
     progress.plan("first", 2, 60)
@@ -191,7 +191,7 @@ def some_rows() -> tuple[list[Row], Results]:
     return Judge(results, QUICK).rows(), results
 
 
-def test_the_tables_say_what_was_measured() -> None:
+def test_tables_contain_the_measurements() -> None:
     rows, results = some_rows()
     lines = table_of_targets(rows, QUICK).splitlines()
     assert next(line for line in lines if line.startswith("S1 ")).split()[-7:] == [
@@ -202,7 +202,7 @@ def test_the_tables_say_what_was_measured() -> None:
     assert target(rows[0]) == "≥ 0.5"
 
 
-def test_the_report_for_machines_has_every_round(tmp_path: Path) -> None:
+def test_json_report_contains_every_round(tmp_path: Path) -> None:
     rows, results = some_rows()
     save_json(tmp_path / "report.json", rows, results, QUICK, {"typical": 1.23})
     told = json.loads((tmp_path / "report.json").read_text("utf-8"))
@@ -212,7 +212,7 @@ def test_the_report_for_machines_has_every_round(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_empty", [False, True], ids=["some rows", "nothing measured"])
-def test_the_chart_is_well_formed(is_empty: bool) -> None:
+def test_chart_is_well_formed(is_empty: bool) -> None:
     rows, results = some_rows()
     shown = Judge(Results(), FULL).rows() if is_empty else rows
     root = ElementTree.fromstring(draw(shown, results.facts, QUICK))
@@ -221,18 +221,18 @@ def test_the_chart_is_well_formed(is_empty: bool) -> None:
     assert all(row.what in texts for row in rows if row.goal and not is_empty)
 
 
-def test_better_is_to_the_right_whichever_way_better_is() -> None:
+def test_better_values_are_to_the_right() -> None:
     at_least, below = Row("", "", "times", Goal("≥", 40), None), Row("", "", "µs", Goal("<", 250), None)
     assert attainment(at_least, 80) == 2
     assert attainment(below, 125) == 2
-    # Faster than the limit itself: as good as can be.
+    # Faster than the limit is as good as possible.
     assert attainment(below, -3) > 100
 
 
 # Sides
 
 
-def test_the_limit_answers_with_as_many_bytes_as_it_was_told(tmp_path: Path) -> None:
+def test_limit_returns_the_configured_number_of_bytes(tmp_path: Path) -> None:
     with limit(tmp_path, 4096) as side:
         answer = post(side.url, "createTestClock", bodies.typical())
         assert side.process.mebibytes() > 1
@@ -241,7 +241,7 @@ def test_the_limit_answers_with_as_many_bytes_as_it_was_told(tmp_path: Path) -> 
     assert "result" in json.loads(answer)
 
 
-def test_sqlite_alone_knows_the_schema_of_the_store(tmp_path: Path) -> None:
+def test_bare_sqlite_uses_the_schema_of_the_store(tmp_path: Path) -> None:
     bare = BareSqlite(tmp_path / "bare.db", 100)
     try:
         assert all(bare.measure(operation, 2, 0.01).requests >= 2 for operation in ("advance", "create"))
@@ -249,8 +249,8 @@ def test_sqlite_alone_knows_the_schema_of_the_store(tmp_path: Path) -> None:
         bare.close()
 
 
-def test_load_creates_and_advances_clocks_on_the_real_program(tmp_path: Path) -> None:
-    need("wrk")
+def test_load_creates_and_advances_clocks_on_a_real_server(tmp_path: Path) -> None:
+    require_program("wrk")
     params = bodies.with_transactions(1)
     with tickover(tmp_path) as side:
         assert is_ready(side.url)

@@ -1,4 +1,4 @@
-"""What the tests build on: each finds its database empty, and no server outlives the tests."""
+"""Tests of the test databases: each test gets an empty one, and no server outlives the tests."""
 
 import os
 import subprocess
@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.databases import EmptiedDatabase
+from tests.support.databases import ReusedDatabase
 from tests.support.postgres import PostgresServer
 from tests.support.program import wait_until
 
-_START_AND_DIE = """
+_START_AND_KILL = """
 import os
 from tests.support.postgres import PostgresServer
 server = PostgresServer()
@@ -19,14 +19,14 @@ server.start()
 print(server.folder, flush=True)
 os.kill(os.getpid(), 9)
 """
-_CUT_EVERYBODY_OFF = """
+_TERMINATE_SESSIONS = """
     select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()"""
 
 
 def _contents(server: PostgresServer, url: str) -> list[str]:
-    """All that is in the database, in an order that does not depend on where rows lie."""
-    dump = server.run("pg_dump", "--exclude-schema=kept", "-d", url)
+    """Return the contents of the database, independent of the physical order."""
+    dump = server.run("pg_dump", "--exclude-schema=initial", "-d", url)
     return sorted(line for line in dump.splitlines() if not line.startswith("\\"))
 
 
@@ -41,12 +41,12 @@ def _contents(server: PostgresServer, url: str) -> list[str]:
         "drop table tokens",
         "alter table users add column name text",
         "create table more (than int)",
-        pytest.param(_CUT_EVERYBODY_OFF, id="cut everybody off"),
+        pytest.param(_TERMINATE_SESSIONS, id="terminate all sessions"),
     ],
 )
-def test_whatever_a_test_has_done_the_next_finds_the_database_empty(postgres: PostgresServer, sql: str) -> None:
+def test_database_is_empty_after_any_test(postgres: PostgresServer, sql: str) -> None:
     name = f"emptied_{os.getpid()}"
-    database = EmptiedDatabase(postgres, name)
+    database = ReusedDatabase(postgres, name)
     try:
         before = _contents(postgres, database.url())
         postgres.execute(sql, name)
@@ -57,8 +57,8 @@ def test_whatever_a_test_has_done_the_next_finds_the_database_empty(postgres: Po
         postgres.execute(f"drop database {name} with (force)")
 
 
-def test_a_server_ends_with_the_process_that_started_it_and_leaves_nothing() -> None:
-    ran = subprocess.run([sys.executable, "-c", _START_AND_DIE], capture_output=True, text=True, check=False)
+def test_server_ends_with_the_process_that_started_it_and_leaves_nothing() -> None:
+    ran = subprocess.run([sys.executable, "-c", _START_AND_KILL], capture_output=True, text=True, check=False)
     assert ran.returncode == -9, ran.stderr
     folder = Path(ran.stdout.strip())
     wait_until(lambda: not folder.exists())

@@ -13,9 +13,9 @@ from referencing.jsonschema import DRAFT7
 
 from tests.rpc.builders import goal, transaction
 from tests.rpc.test_errors_table import PROVOKED, Place
-from tests.support.examples_of_operations import FILE, play
-from tests.support.npm_packages import exported_by
-from tests.support.openrpc_document import PUBLIC_URL, Draft7Validator, complaints, document, method, resolve
+from tests.support.npm_packages import default_export
+from tests.support.openrpc_document import PUBLIC_URL, Draft7Validator, document, method, resolve, validation_errors
+from tests.support.operation_examples import FILE, generate
 from tests.support.world import World
 from tickover import __version__
 from tickover.api.errors import Reason
@@ -47,7 +47,7 @@ def test_what_openrpc_does_not_know_would_be_found(plant: str) -> None:
 
 
 def invalid_parts(described: Any) -> list[str]:
-    meta, schemas = exported_by("@open-rpc/meta-schema"), exported_by("@json-schema-tools/meta-schema")
+    meta, schemas = default_export("@open-rpc/meta-schema"), default_export("@json-schema-tools/meta-schema")
     # Both are written in a dialect of draft 7, and name each other by addresses that are not to be asked.
     resource = DRAFT7.create_resource(schemas)
     registry: Registry[Any] = Registry().with_resources([(schemas["$id"], resource), (schemas["$id"][:-1], resource)])
@@ -219,8 +219,8 @@ def test_what_may_be_left_out_of_an_answer_is_never_null() -> None:
 
 async def test_the_examples_are_what_the_program_answers(tmp_path: Path) -> None:
     told = json.loads(FILE.read_text("utf-8"))
-    assert await play(tmp_path) == told, (
-        "run `python -m tests.support.examples_of_operations`, and read what it changes"
+    assert await generate(tmp_path) == told, (
+        "run `python -m tests.support.operation_examples`, and read what it changes"
     )
 
 
@@ -231,9 +231,11 @@ def test_a_method_has_an_example_that_fits_its_schemas(name: str) -> None:
     assert told["examples"]
     for example in told["examples"]:
         params = {param["name"]: param["value"] for param in example["params"]}
-        assert complaints(told["x-params"], params) == []
-        assert [complaint for key, value in params.items() for complaint in complaints(schemas[key], value)] == []
-        assert complaints(told["result"]["schema"], example["result"]["value"], closed=True) == []
+        assert validation_errors(told["x-params"], params) == []
+        assert [
+            complaint for key, value in params.items() for complaint in validation_errors(schemas[key], value)
+        ] == []
+        assert validation_errors(told["result"]["schema"], example["result"]["value"], closed=True) == []
 
 
 def test_every_reason_that_can_be_provoked_has_an_example() -> None:
@@ -242,7 +244,7 @@ def test_every_reason_that_can_be_provoked_has_an_example() -> None:
             assert "example" not in about
             continue
         assert (about["example"]["code"], about["example"]["data"]["reason"]) == (about["code"], reason)
-        assert complaints(about["data"], about["example"]["data"], closed=True) == []
+        assert validation_errors(about["data"], about["example"]["data"], closed=True) == []
 
 
 # Truth
@@ -258,7 +260,7 @@ async def test_it_is_served_in_two_ways_and_is_one(world: World) -> None:
 async def test_answers_of_all_kinds_are_what_it_says(world: World, token: str) -> None:
     async def answered(name: str, **params: Any) -> Any:
         result = await world.result(name, params, token)
-        assert complaints(method(name)["result"]["schema"], result, closed=True) == [], name
+        assert validation_errors(method(name)["result"]["schema"], result, closed=True) == [], name
         return result
 
     odd = [transaction(at="2027-01-01T12:00:00.5Z", amount=0.1, category=""), transaction(name="𝄞", amount=1e9)]
@@ -289,7 +291,7 @@ async def test_answers_of_all_kinds_are_what_it_says(world: World, token: str) -
 @pytest.mark.parametrize("reason", Reason)
 async def test_a_refusal_is_what_it_says(tmp_path: Path, sqlite_url: str, reason: Reason) -> None:
     error = (await PROVOKED[reason](Place(tmp_path, sqlite_url), False)).json["error"]
-    assert complaints(document()["x-reasons"][reason]["data"], error["data"], closed=True) == []
+    assert validation_errors(document()["x-reasons"][reason]["data"], error["data"], closed=True) == []
     merged = [
         resolve(listed)
         for each in document()["methods"]
@@ -300,7 +302,7 @@ async def test_a_refusal_is_what_it_says(tmp_path: Path, sqlite_url: str, reason
     assert bool(merged) == (reason is not Reason.METHOD_NOT_FOUND)
     for listed in merged:
         assert error["code"] == listed["code"]
-        assert complaints(listed["data"], error["data"], closed=True) == []
+        assert validation_errors(listed["data"], error["data"], closed=True) == []
 
 
 def test_it_is_made_once_for_an_address() -> None:

@@ -38,7 +38,7 @@ def test_user_is_chosen_after_the_package_created_it(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(postgres_programs, "_find", lambda: tmp_path if POSTGRES in users else None)
     monkeypatch.setattr(postgres_programs, "_install_debian_package", install)
     assert postgres_programs.unprivileged() == {"user": 105, "group": 110, "extra_groups": []}
-    assert postgres_programs.folder_of_programs() == tmp_path
+    assert postgres_programs.program_folder() == tmp_path
 
 
 def test_user_is_the_same_for_the_whole_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

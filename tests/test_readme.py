@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.support.debian_packages import need
+from tests.support.debian_packages import require_program
 from tests.support.program import Program
 from tests.support.transcripts import ROOT
 
@@ -65,7 +65,7 @@ shells = pytest.mark.parametrize("shell", ["bash", "zsh"])
 
 @shells
 def test_readme_commands_work(shell: str, tmp_path: Path) -> None:
-    need(shell)
+    require_program(shell)
     run, test, activate, *blocks = steps("README.md")
     # The test doesn't run these three: Program starts the server, and the tests already run in an environment.
     assert [run.commands, test.commands] == ["make run\n", "make test\n"]
@@ -81,8 +81,8 @@ def test_readme_commands_work(shell: str, tmp_path: Path) -> None:
 
 @shells
 def test_curl_commands_work(shell: str, tmp_path: Path) -> None:
-    need(shell)
-    need("curl")
+    require_program(shell)
+    require_program("curl")
     blocks = steps("docs/curl.md")
     with Program(tmp_path) as program:
         outputs = run_blocks(shell, [step.commands for step in blocks], program, tmp_path)

@@ -8,7 +8,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, async_playwright, expect
 
 from tests.browser.tabs import Tab, open_tab
-from tests.support.debian_packages import need_found
+from tests.support.debian_packages import require
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _ARGUMENTS = (
@@ -29,7 +29,7 @@ def _find() -> str | None:
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """Return the path of the browser."""
-    return need_found(_find, "chromium")
+    return require(_find, "chromium")
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -12,7 +12,7 @@ from playwright.async_api import Browser, expect
 
 from tests.browser.console import HOSTILE_CLOCK, HOSTILE_TEXTS, JANUARY, Console, new_address, open_console
 from tests.browser.tabs import Tab
-from tests.support.debian_packages import need
+from tests.support.debian_packages import require_program
 from tests.support.program import Program
 
 # All tests of a process share the browser and its event loop.
@@ -405,8 +405,8 @@ def run(command: list[str], pasted: str) -> "subprocess.CompletedProcess[str]":
 
 
 async def test_request_snippets_run_as_pasted(browser: Browser, program: Program) -> None:
-    need("curl")
-    need("node", "nodejs")
+    require_program("curl")
+    require_program("node", "nodejs")
     async with open_console(browser, program, permissions=CLIPBOARD_PERMISSIONS) as console:
         page = console.page
         await console.open("#/clocks/new")

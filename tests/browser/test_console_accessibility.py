@@ -9,7 +9,7 @@ from playwright.async_api import Browser, Locator, expect
 
 from tests.browser.console import HOSTILE_CLOCK, Console, new_address, open_console
 from tests.browser.tabs import Tab, open_tab
-from tests.support.npm_packages import text_of
+from tests.support.npm_packages import read_package_file
 from tests.support.program import Program
 
 # All tests of a process share the browser and its event loop.
@@ -273,7 +273,7 @@ _AXE = """async () => {
 async def test_axe_finds_no_violations(
     browser: Browser, program: Program, scheme: str, subtests: pytest.Subtests
 ) -> None:
-    axe = text_of("axe-core", "axe.min.js")
+    axe = read_package_file("axe-core", "axe.min.js")
     # The policy of the console blocks the axe script, so this test bypasses it.
     async with open_tab(browser, color_scheme=scheme, bypass_csp=True, viewport={"width": 1280, "height": 900}) as tab:
         async for name in every_page(Console(tab, program)):

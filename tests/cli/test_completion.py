@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.shells import Shell
-from tests.support.debian_packages import need
+from tests.support.debian_packages import require_program
 from tickover.cli.root import COMPLETE_VARIABLE
 from tickover.scenarios import names
 
@@ -71,14 +71,14 @@ def test_each_shell_can_parse_its_script(offline_shell: Shell, name: str, tmp_pa
     assert result.code == 0
     assert f"{COMPLETE_VARIABLE}={name}_complete" in result.out
     assert offline_shell("completion", name, "--json").json == {"shell": name, "script": result.out.removesuffix("\n")}
-    need(name)
+    require_program(name)
     script = tmp_path / "script"
     script.write_text(result.out)
     subprocess.run([name, "-n", str(script)], timeout=20, check=True)
 
 
 def test_bash_completes_with_the_script(offline_shell: Shell, tmp_path: Path) -> None:
-    need("bash")
+    require_program("bash")
     command = Path(sys.executable).with_name("tickover")
     script = f"""eval "$({command} completion bash)"
 COMP_WORDS=({command} clock cre) COMP_CWORD=2

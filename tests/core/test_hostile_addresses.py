@@ -66,7 +66,7 @@ def parse(text: str) -> str | None:
 
 @pytest.mark.parametrize("part", range(8))
 def test_hostile_address_is_refused_or_has_one_canonical_form(part: int) -> None:
-    count = hostile_addresses.count(usual=4_000) // 8
+    count = hostile_addresses.count(default=4_000) // 8
     accepted = 0
     for text in hostile_addresses.generate(part, count):
         known = parse(text)

@@ -23,7 +23,7 @@ class Crew(Program):
         super().__init__(folder, **environment)
         # Whoever inherits the writing end keeps it open, so the reading end ends with the last of the processes.
         self._ended, writing = os.pipe()
-        self.hands_on = (writing,)
+        self.inherited_files = (writing,)
 
     def __exit__(self, *_: object) -> None:
         super().__exit__()
@@ -32,7 +32,7 @@ class Crew(Program):
 
     def launch(self) -> None:
         super().launch()
-        os.close(self.hands_on[0])
+        os.close(self.inherited_files[0])
 
     def workers(self) -> set[int]:
         """The processes that its first one has started, by their numbers."""

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.support.program import LAST_LINE_OF_THE_BANNER, Program, wait_until
+from tests.support.program import LAST_BANNER_LINE, Program, wait_until
 
 
 def test_a_draining_server_serves_and_says_that_it_is_not_ready(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_server_ends_with_its_terminal(tmp_path: Path) -> None:
     os.close(end)
     try:
         shown = b""
-        while LAST_LINE_OF_THE_BANNER.encode() not in shown:
+        while LAST_BANNER_LINE.encode() not in shown:
             # Raises OSError if the server ends before.
             shown += os.read(terminal, 4096)
         os.close(terminal)

@@ -54,7 +54,7 @@ async def _use(store: Store) -> None:
 
 async def test_session_mode_needs_no_settings_of_the_pooler(postgres: PostgresServer, url: str) -> None:
     with PgBouncer(postgres, pool_mode="session", default_pool_size="30") as pooler:
-        async with _opened(pooler.lead(url)) as store, _opened(pooler.lead(url)) as another:
+        async with _opened(pooler.url_of(url)) as store, _opened(pooler.url_of(url)) as another:
             await _use(store)
             assert await another.find_clock(key(2), user(1)) is not None
             assert await _session_settings(store) == SETTINGS
@@ -75,10 +75,10 @@ async def test_mode_that_shares_sessions_is_rejected_on_one_line(
 ) -> None:
     with PgBouncer(postgres, pool_mode=mode, default_pool_size="2", min_pool_size="2", **settings) as pooler:
         # Both sessions of the pooler exist, as in a pooler that others use.
-        others = [await asyncpg.connect(pooler.lead(url), statement_cache_size=0) for _ in range(2)]
+        others = [await asyncpg.connect(pooler.url_of(url), statement_cache_size=0) for _ in range(2)]
         await asyncio.gather(*(other.fetchval("select pg_sleep(0.1)") for other in others))
         with pytest.raises(SettingError, match="is behind a pooler in transaction or statement mode") as error:
-            await open_store(pooler.lead(url))
+            await open_store(pooler.url_of(url))
         assert "\n" not in str(error.value)
         # The sessions of others are unchanged.
         assert {await other.fetchval("show enable_seqscan") for other in others} == {"on"}
@@ -99,7 +99,7 @@ async def test_transaction_mode_needs_the_settings_of_the_role(
         pooler_in_transaction_mode as pooler,
         pytest.raises(SettingError, match="RECONNECT in the pooler's console") as error,
     ):
-        await open_store(pooler.lead(url, "?pool_mode=transaction"))
+        await open_store(pooler.url_of(url, "?pool_mode=transaction"))
     commands = re.findall(r"alter role tickover set \w+ = '[^']+';", str(error.value))
     assert len(commands) == len(SETTINGS) - 1, "this isolation is PostgreSQL's default"
 
@@ -112,7 +112,7 @@ async def test_transaction_mode_works_with_the_settings_of_the_role(
         # Only in this database, because other tests use the role too.
         postgres.execute(f"alter role tickover in database {database} set {name} = '{value}'")
     with pooler_in_transaction_mode as pooler:
-        led = pooler.lead(url, "?pool_mode=transaction")
+        led = pooler.url_of(url, "?pool_mode=transaction")
         async with _opened(led) as store, _opened(led) as another:
             await asyncio.gather(_use(store), *(another.ping() for _ in range(50)))
             assert await _session_settings(another) == SETTINGS

@@ -28,7 +28,7 @@ from tests.contract.values import (
     session,
     user,
 )
-from tests.support.debian_packages import need
+from tests.support.debian_packages import require_program
 from tickover.api.errors import Reason, Rejection
 from tickover.api.limits import CLOCK_LIFETIME
 from tickover.api.timestamps import to_micros
@@ -79,7 +79,7 @@ asyncio.run(main())
 def test_confirmed_writes_are_on_the_disk(path: Path, tmp_path: Path) -> None:
     """A system call trace shows that the log is synced between its last write and the confirmation."""
     trace = tmp_path / "trace"
-    watch = [need("strace"), "-f", "-y", "-e", "trace=write,pwrite64,fsync,fdatasync", "-o", str(trace)]
+    watch = [require_program("strace"), "-f", "-y", "-e", "trace=write,pwrite64,fsync,fdatasync", "-o", str(trace)]
     program = [sys.executable, "-c", _WRITE_AND_PRINT, str(path)]
     watched = subprocess.run([*watch, *program], cwd=_ROOT, capture_output=True, check=False, timeout=60)
     if b"ptrace" in watched.stderr.lower():

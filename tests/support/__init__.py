@@ -1,1 +1,1 @@
-"""What tests and benchmarks share."""
+"""Helpers that tests and benchmarks share."""

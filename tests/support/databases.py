@@ -1,4 +1,4 @@
-"""New and empty databases for tests: SQLite files, and databases of one PostgreSQL server that all tests share."""
+"""New and empty databases for tests: SQLite files, and databases on one PostgreSQL server that all tests share."""
 
 import asyncio
 import json
@@ -29,40 +29,40 @@ _SHAPE = """
 
 
 class _SharedServer:
-    """Started at the first wish, by the process that leads all workers, so that it can outlive any of these.
+    """Starts the PostgreSQL server at the first request, in the controller process, so that it outlives all workers.
 
-    A wish is a byte in a pipe; the answer is a file beside it.
+    A request is a byte in a named pipe. The response is a file in the same folder.
     """
 
     def __init__(self, run: Path) -> None:
-        os.mkfifo(run / "wishes")
-        self._run = run
-        self._wishes = os.open(run / "wishes", os.O_RDWR)
+        os.mkfifo(run / "requests")
+        self._folder = run
+        self._requests = os.open(run / "requests", os.O_RDWR)
         self._server: PostgresServer | None = None
         self._thread = Thread(target=self._work, daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        os.write(self._wishes, b"x")
+        os.write(self._requests, b"x")
         self._thread.join()
         if self._server is not None:
             self._server.remove()
-        os.close(self._wishes)
-        shutil.rmtree(self._run)
+        os.close(self._requests)
+        shutil.rmtree(self._folder)
 
     def _work(self) -> None:
-        if os.read(self._wishes, 1) == b"x":
+        if os.read(self._requests, 1) == b"x":
             return
-        answer: dict[str, Any]
+        response: dict[str, Any]
         try:
             self._server = PostgresServer()
             self._server.start()
-            answer = {"place": [str(self._server.folder), self._server.port, self._server.password]}
-        except Exception as trouble:
-            answer = {"trouble": str(trouble)}
-        written = self._run / "answer.new"
-        written.write_text(json.dumps(answer))
-        written.rename(self._run / "answer")
+            response = {"server": [str(self._server.folder), self._server.port, self._server.password]}
+        except Exception as error:
+            response = {"error": str(error)}
+        file = self._folder / "response.new"
+        file.write_text(json.dumps(response))
+        file.rename(self._folder / "response")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -80,10 +80,10 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput["tickover_run"] = str(node.config.stash[_RUN])
 
 
-class EmptiedDatabase:
-    """One database for each worker, emptied before each test: to make a new one would take ten times as long.
+class ReusedDatabase:
+    """One database for each worker, emptied before each test, which is ten times faster than creating a new one.
 
-    It is emptied to what the store itself had made of it. If a test has changed more than rows, it is made anew.
+    It is reset to its state after the store created it. If a test changed more than rows, it is created again.
     """
 
     def __init__(self, server: PostgresServer, name: str) -> None:
@@ -92,32 +92,32 @@ class EmptiedDatabase:
         self._loop = asyncio.new_event_loop()
         self._connection: asyncpg.Connection | None = None
         self._shape = ""
-        self._empty = ""
+        self._reset_sql = ""
 
     def url(self) -> str:
-        self._loop.run_until_complete(self._renew())
+        self._loop.run_until_complete(self._reset())
         return self._server.url(self._name)
 
     def close(self) -> None:
         self._loop.run_until_complete(self._disconnect())
         self._loop.close()
 
-    async def _renew(self) -> None:
+    async def _reset(self) -> None:
         try:
             if self._connection and await self._connection.fetchval(_SHAPE) == self._shape:
-                await self._connection.execute(self._empty)
+                await self._connection.execute(self._reset_sql)
                 return
         except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
-            pass  # Whatever a test has done to it, a new one will do.
-        await self._make()
+            pass  # A new database replaces it.
+        await self._create()
 
     async def _disconnect(self) -> None:
         if self._connection is not None:
             self._connection.terminate()
-            # The socket is closed in the loop's next round.
+            # The socket is closed in the next iteration of the event loop.
             await asyncio.sleep(0)
 
-    async def _make(self) -> None:
+    async def _create(self) -> None:
         await self._disconnect()
         self._server.execute(
             f"drop database if exists {self._name} with (force); create database {self._name} owner tickover"
@@ -125,27 +125,27 @@ class EmptiedDatabase:
         store = await open_store(self._server.url(self._name))
         await store.close()
         connection = self._connection = await asyncpg.connect(
-            self._server.url(self._name, "postgres", application_name="empties")
+            self._server.url(self._name, "postgres", application_name="resets")
         )
         self._shape = await connection.fetchval(_SHAPE)
-        self._empty = await self._statements(connection)
+        self._reset_sql = await self._reset_statements(connection)
 
-    async def _statements(self, connection: asyncpg.Connection) -> str:
-        """Those that delete all rows but the ones that the store began with, and bring these back."""
-        await connection.execute("create schema kept")
+    async def _reset_statements(self, connection: asyncpg.Connection) -> str:
+        """Return statements that delete all rows except the store's initial ones, and restore these."""
+        await connection.execute("create schema initial")
         statements = ["set lock_timeout = '1s'"]
         for (table,) in await connection.fetch(_TABLES):
             count = await connection.fetchval(f"select count(*) from {table}")
             if not count:
                 statements.append(f"delete from {table}")
                 continue
-            await connection.execute(f"create table kept.{table} as table {table}")
-            # The store begins with thousands of rows, so only those are compared that were written since.
+            await connection.execute(f"create table initial.{table} as table {table}")
+            # The store starts with thousands of rows, so only rows written since are compared.
             last = await connection.fetchval(f"select xmin from {table} order by age(xmin) limit 1")
             statements += [
                 f"""delete from {table} as now where age(now.xmin) < age('{last}'::xid)
-                    and not exists (select from kept.{table} as kept where kept = now)""",
-                f"""insert into {table} select * from kept.{table}
+                    and not exists (select from initial.{table} as initial where initial = now)""",
+                f"""insert into {table} select * from initial.{table}
                     where (select count(*) from {table}) < {count} on conflict do nothing""",
             ]
         return ";".join(statements)
@@ -153,31 +153,31 @@ class EmptiedDatabase:
 
 @pytest.fixture(scope="session")
 def postgres(pytestconfig: pytest.Config) -> PostgresServer:
-    """The server that all tests share. Who wants to stop one, or to set it otherwise, starts a PostgresServer."""
+    """The server that all tests share. A test that stops or configures a server starts its own PostgresServer."""
     run = pytestconfig.stash[_RUN]
-    (run / "wishes").write_bytes(b"w")
+    (run / "requests").write_bytes(b"w")
     deadline = time.monotonic() + _WAIT_SECONDS
-    while not (run / "answer").exists():
-        assert time.monotonic() < deadline, "PostgreSQL was not started in time"
+    while not (run / "response").exists():
+        assert time.monotonic() < deadline, "PostgreSQL did not start in time"
         time.sleep(0.01)
-    answer = json.loads((run / "answer").read_text())
-    if "trouble" in answer:
-        pytest.fail(answer["trouble"], pytrace=False)
-    folder, port, password = answer["place"]
+    response = json.loads((run / "response").read_text())
+    if "error" in response:
+        pytest.fail(response["error"], pytrace=False)
+    folder, port, password = response["server"]
     return PostgresServer(Path(folder), port, password)
 
 
 @pytest.fixture(scope="session")
-def _emptied_database(postgres: PostgresServer) -> Iterator[EmptiedDatabase]:
-    database = EmptiedDatabase(postgres, f"worker_{os.getpid()}")
+def _reused_database(postgres: PostgresServer) -> Iterator[ReusedDatabase]:
+    database = ReusedDatabase(postgres, f"worker_{os.getpid()}")
     yield database
     database.close()
 
 
 @pytest.fixture
-def postgres_url(_emptied_database: EmptiedDatabase) -> str:
-    """An empty database with the store's schema; for one without anything there is `postgres.create_database`."""
-    return _emptied_database.url()
+def postgres_url(_reused_database: ReusedDatabase) -> str:
+    """An empty database with the store's schema. For one without a schema, use `postgres.create_database`."""
+    return _reused_database.url()
 
 
 @pytest.fixture

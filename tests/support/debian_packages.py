@@ -1,4 +1,4 @@
-"""Programs that tests need, installed as Debian packages where that is possible."""
+"""Finds programs that tests require_program, and installs them as Debian packages if possible."""
 
 import fcntl
 import os
@@ -17,16 +17,16 @@ _POLICY = Path("/usr/sbin/policy-rc.d")
 
 
 @cache
-def need(program: str, package: str = "") -> str:
+def require_program(program: str, package: str = "") -> str:
     """Return the path of a program, and install its package if it is missing.
 
-    Where it cannot be installed, the test is skipped with the reason; in CI it fails instead.
+    If that is impossible, skip the test with the reason. In CI, fail it.
     """
-    return need_found(lambda: shutil.which(program), package or program)
+    return require(lambda: shutil.which(program), package or program)
 
 
-def need_found(find: Callable[[], str | None], package: str) -> str:
-    """Like `need`, for a program that `find` looks for."""
+def require(find: Callable[[], str | None], package: str) -> str:
+    """Like `require_program`, for a program that `find` looks for."""
     failure = "" if find() else install(package, unless=find)
     found = find()
     if found is None:
@@ -35,16 +35,16 @@ def need_found(find: Callable[[], str | None], package: str) -> str:
 
 
 def skip_or_fail(message: str) -> NoReturn:
-    """Skip the test. In CI, where a skipped test would go unnoticed, fail it."""
+    """Skip the test. In CI, where nobody notices a skipped test, fail it."""
     if os.environ.get("CI") == "true":
         pytest.fail(message)
     pytest.skip(message)
 
 
 def install(*packages: str, unless: Callable[[], object] = lambda: False) -> str:
-    """Install packages, and return why that failed, or an empty string.
+    """Install packages. Return the reason of a failure, or an empty string.
 
-    apt-get runs once at a time, so all test processes share a lock. `unless` is checked under that lock.
+    apt-get can't run concurrently, so all test processes share a lock. `unless` is checked under that lock.
     """
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
         return "only root on Debian can install it"
@@ -52,10 +52,10 @@ def install(*packages: str, unless: Callable[[], object] = lambda: False) -> str
         fcntl.flock(lock, fcntl.LOCK_EX)
         if unless():
             return ""
-        with _services_stay_stopped():
+        with _keep_services_stopped():
             wait = ["-o", "DPkg::Lock::Timeout=600"]
             return (
-                # A run that was interrupted while it installed leaves packages that are not configured.
+                # An interrupted installation leaves packages that are not configured.
                 _run("dpkg", "--configure", "-a")
                 or _run("apt-get", *wait, "update")
                 or _run("apt-get", *wait, "install", "--yes", "--no-install-recommends", *packages)
@@ -63,8 +63,8 @@ def install(*packages: str, unless: Callable[[], object] = lambda: False) -> str
 
 
 @contextmanager
-def _services_stay_stopped() -> Iterator[None]:
-    """Tests start servers themselves, so the one that a package brings must not start."""
+def _keep_services_stopped() -> Iterator[None]:
+    """Prevent packages from starting their services, because tests start servers themselves."""
     if _POLICY.exists():
         yield
         return

@@ -1,4 +1,4 @@
-"""Generates hostile email addresses from a grammar, always the same ones for a seed."""
+"""Generates hostile email addresses from a grammar. A seed always gives the same addresses."""
 
 import os
 import random
@@ -15,7 +15,7 @@ FORMATS: Final = list(
     "\u00ad\u061c\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202d\u202e\u2060\u2066\u2069\ufeff\ufff9\U000e0001"
     "\u034f\u115f\u17b4\u180b\u2800\u3164\ufe0f\uffa0\U000e0100"
 )
-BLANKS: Final = list("\u00a0\u1680\u2003\u202f\u205f\u3000\u00b4\u037a")
+SPACES: Final = list("\u00a0\u1680\u2003\u202f\u205f\u3000\u00b4\u037a")
 FULL_WIDTH: Final = list(
     "\uff20\ufe6b\uff1c\uff1e\uff0c\uff0e\uff1a\uff1b\uff08\uff3b\uff3c\uff02\uff21\uff41\uff10\ufe52"
 )
@@ -23,7 +23,7 @@ MARKS: Final = list("\u0301\u0316\u0338\u0327\u20dd\ufe0f\u0903")
 LETTERS: Final = list(
     "\u00e9\u00fc\u00df\u0130\u0131\u017f\u212a\u03c2\u0434\u05d0\u0627\u4e2d\uac00\U00020000\u0301n\u1112\u1161"
 )
-ODD: Final = list(
+UNUSUAL: Final = list(
     "\ufdfa\ufdfb\u2026\u2488\u1fef\u037e\u226e\u00a8\ufb01\u3251\U0001f600\ue000\U0010ffff\u0378\ud800\udfff"
 )
 DOTS: Final = list(".\u3002\uff0e\uff61\u2024")
@@ -34,124 +34,124 @@ ATTACKS: Final = [
 ]  # fmt: skip
 
 
-def count(usual: int) -> int:
-    """How many addresses to generate: `usual`, unless the environment asks for more."""
-    return int(os.environ.get(COUNT_VARIABLE, usual))
+def count(default: int) -> int:
+    """Return the number of addresses to generate: `default`, or the environment variable."""
+    return int(os.environ.get(COUNT_VARIABLE, default))
 
 
 def generate(seed: int, count: int) -> Iterator[str]:
-    """So many addresses, about a third of them valid."""
+    """Yield this many addresses, about a third of them valid."""
     grammar = _Grammar(random.Random(seed))
     return (grammar.address() for _ in range(count))
 
 
 class _Grammar:
-    def __init__(self, chance: random.Random) -> None:
-        self._chance = chance
+    def __init__(self, generator: random.Random) -> None:
+        self._random = generator
 
     def address(self) -> str:
-        """One address. Most break one rule at most: what breaks many is refused by the first of them."""
+        """Return one address. Most break at most one rule, because the first broken rule rejects an address."""
         text = f"{self._local()}@{self._domain()}"
-        while self._chance.random() < 0.25:
-            text = self._one(_SPOILERS)(self, text)
+        while self._random.random() < 0.25:
+            text = self._one(_MUTATIONS)(self, text)
         return text
 
     def _one(self, choices: "list[_Choice]") -> "_Choice":
-        return self._chance.choice(choices)
+        return self._random.choice(choices)
 
     def _some(self, characters: str | list[str], most: int) -> str:
-        return "".join(self._chance.choices(characters, k=self._chance.randint(1, most)))
+        return "".join(self._random.choices(characters, k=self._random.randint(1, most)))
 
     def _length(self) -> int:
-        """Short mostly, and sometimes at or over a limit."""
-        return self._chance.choice([3, 3, 3, 8, 8, 20, 62, 63, 64, 65, 250])
+        """Return a usually short length, and sometimes one at or above a limit."""
+        return self._random.choice([3, 3, 3, 8, 8, 20, 62, 63, 64, 65, 250])
 
     def _local(self) -> str:
         return self._one([_Grammar._atoms, _Grammar._atoms, _Grammar._international, _Grammar._quoted])(self)
 
     def _atoms(self) -> str:
-        return ".".join(self._some(ATEXT, self._length()) for _ in range(self._chance.randint(1, 3)))
+        return ".".join(self._some(ATEXT, self._length()) for _ in range(self._random.randint(1, 3)))
 
     def _international(self) -> str:
-        letters = LETTERS + MARKS if self._chance.random() < 0.8 else LETTERS + ODD + FULL_WIDTH + BLANKS
-        return self._some(ATEXT, 3) + self._some(letters, self._chance.choice([2, 5, 21, 32, 64]))
+        letters = LETTERS + MARKS if self._random.random() < 0.8 else LETTERS + UNUSUAL + FULL_WIDTH + SPACES
+        return self._some(ATEXT, 3) + self._some(letters, self._random.choice([2, 5, 21, 32, 64]))
 
     def _quoted(self) -> str:
-        """A quoted string with escapes, mostly of characters that are allowed in one."""
+        """Return a quoted string with escapes, mostly with valid characters."""
         kinds = [ATEXT, ATEXT + " .@", SPECIALS, "".join(LETTERS)]
-        if self._chance.random() < 0.3:
-            kinds += ["".join(CONTROLS), "".join(FORMATS), "".join(BLANKS), "".join(ODD)]
-        text = "".join(self._some(self._chance.choice(kinds), 8) for _ in range(self._chance.randint(1, 4)))
+        if self._random.random() < 0.3:
+            kinds += ["".join(CONTROLS), "".join(FORMATS), "".join(SPACES), "".join(UNUSUAL)]
+        text = "".join(self._some(self._random.choice(kinds), 8) for _ in range(self._random.randint(1, 4)))
         return '"' + "".join(self._escaped(character) for character in text) + '"'
 
     def _escaped(self, character: str) -> str:
-        needs_it = character in '"\\' and self._chance.random() < 0.95
-        return f"\\{character}" if needs_it or self._chance.random() < 0.05 else character
+        must_escape = character in '"\\' and self._random.random() < 0.95
+        return f"\\{character}" if must_escape or self._random.random() < 0.05 else character
 
     def _domain(self) -> str:
         kinds = [_Grammar._name] * 6 + [_Grammar._international_name] * 4 + [_Grammar._punycode, _Grammar._literal]
         return self._one([*kinds, _Grammar._number])(self)
 
     def _name(self) -> str:
-        labels = [self._label() for _ in range(self._chance.choice([1, 2, 2, 3, 5, 40]))]
-        return ".".join([*labels, self._chance.choice(["com", "test", "TEST", "localhost", "x", "co-op", "9", "c0m"])])
+        labels = [self._label() for _ in range(self._random.choice([1, 2, 2, 3, 5, 40]))]
+        return ".".join([*labels, self._random.choice(["com", "test", "TEST", "localhost", "x", "co-op", "9", "c0m"])])
 
     def _label(self) -> str:
-        return self._some(string.ascii_letters + string.digits + "-" * (self._chance.random() < 0.1), self._length())
+        return self._some(string.ascii_letters + string.digits + "-" * (self._random.random() < 0.1), self._length())
 
     def _international_name(self) -> str:
-        letters = LETTERS if self._chance.random() < 0.7 else LETTERS + MARKS + ODD + FULL_WIDTH + FORMATS
-        lengths = self._chance.choices([1, 3, 10, 30, 84], k=self._chance.randint(1, 3))
-        return self._chance.choice(DOTS).join([*(self._some(letters, length) for length in lengths), "test"])
+        letters = LETTERS if self._random.random() < 0.7 else LETTERS + MARKS + UNUSUAL + FULL_WIDTH + FORMATS
+        lengths = self._random.choices([1, 3, 10, 30, 84], k=self._random.randint(1, 3))
+        return self._random.choice(DOTS).join([*(self._some(letters, length) for length in lengths), "test"])
 
     def _punycode(self) -> str:
-        encoded = self._some([*LETTERS, *ODD[:6], "a"], 6).encode("punycode", "replace").decode()
+        encoded = self._some([*LETTERS, *UNUSUAL[:6], "a"], 6).encode("punycode", "replace").decode()
         broken = self._some(string.ascii_lowercase + string.digits + "-", 20)
-        prefix = self._chance.choice(["xn--", "XN--", "xn---", "ab--"])
-        return f"{prefix}{encoded if self._chance.random() < 0.7 else broken}.test"
+        prefix = self._random.choice(["xn--", "XN--", "xn---", "ab--"])
+        return f"{prefix}{encoded if self._random.random() < 0.7 else broken}.test"
 
     def _literal(self) -> str:
-        zone = self._chance.choice(["", "%", "%eth0", "%25en0", "%" + self._chance.choice(ATTACKS + CONTROLS)])
+        zone = self._random.choice(["", "%", "%eth0", "%25en0", "%" + self._random.choice(ATTACKS + CONTROLS)])
         ipv6 = [f"IPv6:::1{zone}", f"IPv6:fe80::1{zone}", f"ipv6:::1{zone}", f"::1{zone}"]
-        inside = self._chance.choice([*ipv6, "127.0.0.1", "999.1.1.1", "tag:x", ""])
-        return self._chance.choice(["[{}]", "[{}]", "{}", "[{}", "[[{}]]", "[{}].test"]).replace("{}", inside)
+        inside = self._random.choice([*ipv6, "127.0.0.1", "999.1.1.1", "tag:x", ""])
+        return self._random.choice(["[{}]", "[{}]", "{}", "[{}", "[[{}]]", "[{}].test"]).replace("{}", inside)
 
     def _number(self) -> str:
         numbers = ["127.0.0.1", "1.2.3", "2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1", "127.1", "a.0x", "x.1"]
-        number = self._chance.choice([*numbers, "::1"])
-        return number if self._chance.random() < 0.7 else number.translate(_FULL_WIDTH_DIGITS)
+        number = self._random.choice([*numbers, "::1"])
+        return number if self._random.random() < 0.7 else number.translate(_FULL_WIDTH_DIGITS)
 
-    # Spoilers: each takes an address and breaks a rule of it, or not.
+    # Mutations: each may break a rule of an address.
 
     def _insert(self, text: str) -> str:
-        place = self._chance.randint(0, len(text))
-        return text[:place] + self._chance.choice(self._chance.choice(_INSERTED)) + text[place:]
+        position = self._random.randint(0, len(text))
+        return text[:position] + self._random.choice(self._random.choice(_INSERTIONS)) + text[position:]
 
     def _delete(self, text: str) -> str:
-        place = self._chance.randrange(len(text)) if text else 0
-        return text[:place] + text[place + 1 :]
+        position = self._random.randrange(len(text)) if text else 0
+        return text[:position] + text[position + 1 :]
 
     def _comment(self, text: str) -> str:
-        comment = self._chance.choice(["(a)", "((a)b)", "(\r\n)", "(", "(a@b.test)"])
-        return self._chance.choice([comment + text, text + comment, text.replace("@", f"{comment}@", 1)])
+        comment = self._random.choice(["(a)", "((a)b)", "(\r\n)", "(", "(a@b.test)"])
+        return self._random.choice([comment + text, text + comment, text.replace("@", f"{comment}@", 1)])
 
     def _attack(self, text: str) -> str:
-        attack = self._chance.choice(ATTACKS)
-        return self._chance.choice([text + attack, attack + text, text.replace("@", f"{attack}@", 1)])
+        attack = self._random.choice(ATTACKS)
+        return self._random.choice([text + attack, attack + text, text.replace("@", f"{attack}@", 1)])
 
     def _display_name(self, text: str) -> str:
-        return self._chance.choice(
+        return self._random.choice(
             [f"Ana <{text}>", f"<{text}>", f'"Ana" <{text}>', f"mailto:{text}", f" {text}", f"{text} "]
         )
 
     def _repeat(self, text: str) -> str:
-        return text.replace(self._chance.choice("@.a"), self._chance.choice(["@@", "..", "a" * 70, "\ufdfa" * 84]), 1)
+        return text.replace(self._random.choice("@.a"), self._random.choice(["@@", "..", "a" * 70, "\ufdfa" * 84]), 1)
 
 
 _Choice = Callable[..., str]
 _FULL_WIDTH_DIGITS: Final = {ord(digit): 0xFF10 + int(digit) for digit in string.digits}
-_INSERTED: Final = [CONTROLS, FORMATS, BLANKS, FULL_WIDTH, MARKS, LETTERS, ODD, DOTS, list(SPECIALS)]
-_SPOILERS: Final = [
+_INSERTIONS: Final = [CONTROLS, FORMATS, SPACES, FULL_WIDTH, MARKS, LETTERS, UNUSUAL, DOTS, list(SPECIALS)]
+_MUTATIONS: Final = [
     _Grammar._insert, _Grammar._insert, _Grammar._delete, _Grammar._comment, _Grammar._attack, _Grammar._display_name,
     _Grammar._repeat,
 ]  # fmt: skip

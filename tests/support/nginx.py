@@ -1,4 +1,4 @@
-"""The real nginx in front of the real program, with the configuration that the docs give."""
+"""nginx in front of a real server, with the configuration of docs/operating.md."""
 
 import os
 import re
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.support.debian_packages import need
+from tests.support.debian_packages import require_program
 from tests.support.ports import free_port
 from tests.support.program import Program, wait_until
 from tests.support.transcripts import ROOT
@@ -38,8 +38,8 @@ http {{
 
 @contextmanager
 def program_behind_nginx(folder: Path, **settings: str) -> Iterator[tuple[Program, str]]:
-    """The program below a path of nginx, as docs/operating.md tells; and its public URL."""
-    nginx = need("nginx", "nginx-light")
+    """Run a server below a path of nginx. Yield the server and its public URL."""
+    nginx = require_program("nginx", "nginx-light")
     port = free_port()
     url = f"http://127.0.0.1:{port}{_PATH}"
     behind = {
@@ -56,7 +56,7 @@ def program_behind_nginx(folder: Path, **settings: str) -> Iterator[tuple[Progra
                 [nginx, "-p", str(home), "-e", "error.log", "-c", "nginx.conf"], stdout=output, stderr=output
             )
         try:
-            wait_until(lambda: _answers(port) or process.poll() is not None)
+            wait_until(lambda: _accepts_connections(port) or process.poll() is not None)
             assert process.poll() is None, (home / "output.txt").read_text() + (home / "error.log").read_text()
             yield program, url
         finally:
@@ -72,7 +72,7 @@ def _configuration(port: int, program: Program) -> str:
     return _CONFIGURATION.format(user="user root;" if os.geteuid() == 0 else "", port=port, location=location)
 
 
-def _answers(port: int) -> bool:
+def _accepts_connections(port: int) -> bool:
     try:
         socket.create_connection(("127.0.0.1", port), timeout=1).close()
     except OSError:

@@ -1,4 +1,4 @@
-"""What packages for Node.js hold and export; they are installed beside the program when they are first needed."""
+"""Reads files and exports of Node.js packages, and installs the packages when they are first needed."""
 
 import fcntl
 import json
@@ -18,35 +18,35 @@ _VERSIONS: Final = {"@json-schema-tools/meta-schema": "1.8.0", "@open-rpc/meta-s
 
 
 @cache
-def exported_by(package: str) -> Any:
-    """The default export of one of the packages above. Where they cannot be had, the test is skipped, aloud."""
+def default_export(package: str) -> Any:
+    """Return the default export of a package. Skip the test if it can't be installed."""
     script = "console.log(JSON.stringify(require(process.argv[1]).default))"
-    return json.loads(_run(["node", "-e", script, str(_installed(package))]).stdout)
+    return json.loads(_run(["node", "-e", script, str(_require(package))]).stdout)
 
 
 @cache
-def text_of(package: str, name: str) -> str:
-    """A file of one of the packages above. Where they cannot be had, the test is skipped, aloud."""
-    return (_installed(package) / name).read_text("utf-8")
+def read_package_file(package: str, name: str) -> str:
+    """Return a file of a package. Skip the test if it can't be installed."""
+    return (_require(package) / name).read_text("utf-8")
 
 
-def _installed(package: str) -> Path:
-    if trouble := _install():
-        skip_or_fail(f"{package} is not here, and {trouble}")
-    return _place_of(package)
+def _require(package: str) -> Path:
+    if failure := _install():
+        skip_or_fail(f"{package} is not installed: {failure}")
+    return _path_of(package)
 
 
 @cache
 def _install() -> str:
-    """Install them once, whichever process comes first; what went wrong, or nothing."""
+    """Install all packages once for all processes. Return the reason of a failure, or an empty string."""
     with (Path(tempfile.gettempdir()) / f"tickover-tests-npm-{os.geteuid()}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if all(map(_is_installed, _VERSIONS)) and shutil.which("node"):
             return ""
-        if trouble := "" if _npm() else install("npm", unless=_npm):
-            return f"there is no npm: {trouble}"
+        if failure := "" if _has_npm() else install("npm", unless=_has_npm):
+            return f"npm is missing: {failure}"
         _FOLDER.mkdir(exist_ok=True)
-        # It ignores itself, so that nobody has to know of it.
+        # The folder ignores itself, so that .gitignore doesn't need an entry.
         (_FOLDER / ".gitignore").write_text("*\n")
         quiet = ["--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts", "--silent"]
         wanted = [f"{package}@{version}" for package, version in _VERSIONS.items()]
@@ -54,16 +54,16 @@ def _install() -> str:
         return "" if all(map(_is_installed, _VERSIONS)) else f"npm install failed: {ran.stderr[-500:]}"
 
 
-def _npm() -> bool:
+def _has_npm() -> bool:
     return bool(shutil.which("npm") and shutil.which("node"))
 
 
-def _place_of(package: str) -> Path:
+def _path_of(package: str) -> Path:
     return _FOLDER / "node_modules" / package
 
 
 def _is_installed(package: str) -> bool:
-    about = _place_of(package) / "package.json"
+    about = _path_of(package) / "package.json"
     return about.exists() and json.loads(about.read_text("utf-8"))["version"] == _VERSIONS[package]
 
 

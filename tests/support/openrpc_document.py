@@ -1,4 +1,4 @@
-"""The OpenRPC document as a test holds things against it."""
+"""The OpenRPC document and its schemas as validators."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from jsonschema import Draft7Validator, FormatChecker  # type: ignore[import-unt
 
 from tickover.server.openrpc import describe
 
-__all__ = ["PUBLIC_URL", "Draft7Validator", "complaints", "document", "method", "resolve", "validator"]
+__all__ = ["PUBLIC_URL", "Draft7Validator", "document", "method", "resolve", "validation_errors", "validator"]
 
 PUBLIC_URL: Final = "https://tickover.example.test"
 
@@ -25,7 +25,7 @@ def _is_timestamp(text: object) -> bool:
 
 
 def _is_address(text: object) -> bool:
-    """As near to it as an expression comes."""
+    """An approximation."""
     return not isinstance(text, str) or bool(re.fullmatch(r"[^\s@,]+@[^\s@,.]+(\.[^\s@,.]+)*", text))
 
 
@@ -44,11 +44,11 @@ def method(name: str) -> Any:
 
 
 def resolve(part: Any) -> Any:
-    """What a reference within the document leads to, or the part itself."""
+    """Return the target of a reference within the document, or the part itself."""
     if "$ref" not in part:
         return part
-    assert part["$ref"].startswith("#/"), "nothing may have to be fetched"
-    assert len(part) == 1, "what stands beside a reference counts for nothing"
+    assert part["$ref"].startswith("#/"), "references must be local"
+    assert len(part) == 1, "members beside a reference are ignored"
     found = document()
     for name in part["$ref"][2:].split("/"):
         found = found[name]
@@ -56,13 +56,13 @@ def resolve(part: Any) -> Any:
 
 
 def validator(schema: Any, *, closed: bool = False) -> Draft7Validator:
-    """Holds values against a schema of the document; if closed, nothing may be there that it does not name."""
+    """Return a validator for a schema of the document. If closed, it rejects unknown members."""
     whole = {"allOf": [schema], "components": document()["components"]}
     return Draft7Validator(_closed(whole) if closed else whole, format_checker=_FORMATS)
 
 
-def complaints(schema: Any, value: Any, *, closed: bool = False) -> list[str]:
-    """What is wrong with a value."""
+def validation_errors(schema: Any, value: Any, *, closed: bool = False) -> list[str]:
+    """Return the errors of a value."""
     return [f"{fault.json_path}: {fault.message}" for fault in validator(schema, closed=closed).iter_errors(value)]
 
 

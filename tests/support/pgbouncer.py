@@ -1,4 +1,4 @@
-"""A real PgBouncer in front of a test's PostgreSQL server."""
+"""PgBouncer in front of a test's PostgreSQL server."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ _WAIT_SECONDS = 30.0
 
 
 class PgBouncer:
-    """It leads to every database of the server, as the role tickover. It runs once entered, and ends when left."""
+    """Connects to every database of the server as the role tickover. It runs inside the context."""
 
     def __init__(self, server: PostgresServer, **settings: str) -> None:
         self._program = find_pgbouncer()
@@ -58,10 +58,10 @@ class PgBouncer:
     def log(self) -> str:
         return (self._folder / "log.txt").read_text()
 
-    def lead(self, url: str, query: str = "") -> str:
-        """The URL of a database of the server, by way of PgBouncer."""
-        direct, through = f"127.0.0.1:{self._server.port}", f"127.0.0.1:{self.port}"
-        return url.replace(direct, through) + query
+    def url_of(self, url: str, query: str = "") -> str:
+        """Return the URL of a database pooled PgBouncer."""
+        direct, pooled = f"127.0.0.1:{self._server.port}", f"127.0.0.1:{self.port}"
+        return url.replace(direct, pooled) + query
 
     def _wait(self) -> None:
         deadline = time.monotonic() + _WAIT_SECONDS
@@ -77,15 +77,15 @@ class PgBouncer:
 
 @cache
 def find_pgbouncer() -> str:
-    """Where the program is. It is installed where that is possible, and otherwise the test is skipped."""
-    places = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
-    if found := shutil.which("pgbouncer", path=places):
+    """Return the path of the program. Install it if possible, or else skip the test."""
+    path = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
+    if found := shutil.which("pgbouncer", path=path):
         return found
     if os.geteuid() == 0 and shutil.which("apt-get"):
-        # With this run level, Debian doesn't start what it installs.
+        # At this run level, Debian doesn't start installed services.
         environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
         for command in (["update"], ["install", "--yes", "--no-install-recommends", "pgbouncer"]):
             subprocess.run(["apt-get", *command], env=environment, capture_output=True, check=False)
-    if found := shutil.which("pgbouncer", path=places):
+    if found := shutil.which("pgbouncer", path=path):
         return found
     pytest.skip("PgBouncer is not installed, and only root on Debian can install it")

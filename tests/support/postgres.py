@@ -1,4 +1,4 @@
-"""A real PostgreSQL server in a throw-away folder, which a test may stop, crash, copy and promote."""
+"""A PostgreSQL server in a temporary folder, which a test may stop, crash, copy and promote."""
 
 import atexit
 import hashlib
@@ -16,7 +16,7 @@ from typing import Any, Literal, Self
 from urllib.parse import quote, urlencode
 
 from tests.support.ports import reusable_port
-from tests.support.postgres_programs import folder_of_programs, unprivileged
+from tests.support.postgres_programs import program_folder, unprivileged
 
 Mode = Literal["smart", "fast", "immediate"]
 
@@ -27,8 +27,7 @@ _SIGNALS: dict[Mode, signal.Signals] = {
     "immediate": signal.SIGQUIT,
 }
 
-# A folder that is thrown away need not survive the loss of power. Whoever crashes a server by stop("immediate") loses
-# nothing by this either, since what was written stays with the kernel.
+# The data need not survive a power failure. stop("immediate") loses nothing either, because the kernel has the writes.
 _SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
@@ -40,9 +39,9 @@ _SETTINGS = {
     "timezone": "UTC",
 }
 
-# The server ends with the process that started it, even if that is killed: the line that the watcher reads breaks then.
-# A line of text says that the server was stopped on purpose. Nobody may be there to bury a dead server, so the watcher
-# looks for the file that it deletes last, for ten seconds.
+# The server ends with the process that started it, even if that is killed: then the watcher's input ends. A line of
+# input means that the server was stopped intentionally. A killed server may stay a zombie, so the watcher waits for the
+# file that the server deletes last, for up to ten seconds.
 _WATCH = """
 read -r _ && exit
 kill -QUIT "$1" || exit
@@ -53,13 +52,13 @@ rm -rf "$2"
 
 
 class PostgresServer:
-    """A folder, and a server once it was started. Both end when left, or with this process.
+    """A folder, and a server while it runs. Both end with the context, or with this process.
 
-    Its roles are "tickover", who is anybody that owns a database, and "postgres", who may do everything.
+    Its roles are "tickover", an ordinary role that owns databases, and "postgres", a superuser.
     """
 
     def __init__(self, folder: Path | None = None, port: int = 0, password: str = "", **settings: str) -> None:
-        """With folder, port and password of a server that another process runs, it leads there, and cannot stop it."""
+        """With folder, port and password, use a server that another process runs. It can't be stopped from here."""
         self.folder = folder or _new_folder()
         self.port = port or reusable_port()
         self.password = password or secrets.token_urlsafe(16)
@@ -82,7 +81,7 @@ class PostgresServer:
 
     @property
     def log(self) -> str:
-        """All that it has logged so far, over all its starts."""
+        """Return all log output so far."""
         return (self.folder / "log.txt").read_text("utf-8", "replace")
 
     @property
@@ -90,11 +89,11 @@ class PostgresServer:
         return self._state() != ""
 
     def start(self) -> None:
-        """Start it, and wait until it takes connections."""
-        self._forget()
+        """Start it, and wait until it accepts connections."""
+        self._release_watcher()
         is_new = not self.data.exists()
         if is_new:
-            self._make_cluster()
+            self._create_cluster()
         self._write_settings()
         with (self.folder / "log.txt").open("ab") as log:
             self._process = self._launch(self.bin("postgres"), "-D", self.data, stdin=subprocess.DEVNULL, stdout=log)
@@ -102,14 +101,14 @@ class PostgresServer:
         self._watcher = self._launch(*watch, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         self._wait_for("ready", "standby")
         if is_new:
-            self.execute(f"create role tickover login password '{_verifier(self.password)}'")
+            self.execute(f"create role tickover login password '{_scram_verifier(self.password)}'")
 
     def stop(self, mode: Mode = "fast") -> None:
-        """Stop it, and wait until it has; "immediate" is a crash. It can be started again, on the same port."""
+        """Stop it, and wait for its end. "immediate" is a crash. It can be started again on the same port."""
         if self._process is not None:
             self._process.send_signal(_SIGNALS[mode])
             self._process.wait(_WAIT_SECONDS)
-        self._forget()
+        self._release_watcher()
 
     def remove(self) -> None:
         """Stop it, and delete its folder."""
@@ -118,43 +117,46 @@ class PostgresServer:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def configure(self, **settings: str) -> None:
-        """Change settings, at once if it is running. Some of them need a restart all the same."""
+        """Change settings, immediately if it is running. Some settings need a restart."""
         self.settings.update(settings)
         self._write_settings()
         if self.is_running:
             self.run("pg_ctl", "reload", "-D", str(self.data))
 
     def url(self, database: str = "postgres", user: str = "tickover", **query: str) -> str:
-        asked = f"?{urlencode(query, quote_via=quote)}" if query else ""
-        return f"postgresql://{user}:{self.password}@127.0.0.1:{self.port}/{database}{asked}"
+        query_string = f"?{urlencode(query, quote_via=quote)}" if query else ""
+        return f"postgresql://{user}:{self.password}@127.0.0.1:{self.port}/{database}{query_string}"
 
     def create_database(self, name: str = "") -> str:
-        """The URL of a new database without anything in it, which tickover owns."""
+        """Create an empty database that tickover owns, and return its URL."""
         name = name or f"test_{secrets.token_hex(6)}"
         self.execute(f'create database "{name}" owner tickover')
         return self.url(name)
 
     def execute(self, sql: str, database: str = "postgres") -> str:
-        """Run SQL as one who may do everything; rows are lines, and their columns are parted by |."""
+        """Run SQL as a superuser. Rows are lines, and columns are separated by a vertical bar."""
         arguments = ("-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-f", "-", "-d", self.url(database, "postgres"))
-        return self.run("psql", *arguments, given=sql).strip()
+        return self.run("psql", *arguments, stdin=sql).strip()
 
-    def run(self, name: str, *arguments: str, given: str = "") -> str:
-        """What a program of PostgreSQL prints; it must succeed. The environment leads pg_dump and others here."""
+    def run(self, name: str, *arguments: str, stdin: str = "") -> str:
+        """Run a program of PostgreSQL, which must succeed, and return its output.
+
+        The environment selects this server.
+        """
         ran: subprocess.CompletedProcess[str] = subprocess.run(
             [self.bin(name), *arguments],
-            input=given, capture_output=True, text=True, timeout=_WAIT_SECONDS, check=False, **self._as_usual(),
+            input=stdin, capture_output=True, text=True, timeout=_WAIT_SECONDS, check=False, **self.process_options(),
         )  # fmt: skip
         assert ran.returncode == 0, f"{name} failed: {ran.stdout}{ran.stderr}"
         return ran.stdout
 
     def bin(self, name: str) -> Path:
-        """Where one of PostgreSQL's programs is."""
-        return folder_of_programs() / name
+        """Return the path of one of PostgreSQL's programs."""
+        return program_folder() / name
 
     def standby(self, name: str = "standby", **settings: str) -> "PostgresServer":
-        """A hot standby of this server, running; `name` is what synchronous_standby_names may call it, and its slot."""
-        # Once it is promoted it would wait for a standby that it has not got.
+        """Start a hot standby of this server. `name` is its name in synchronous_standby_names, and its slot."""
+        # After its promotion, it would wait for a standby that doesn't exist.
         own = {"cluster_name": name, "synchronous_standby_names": ""}
         other = PostgresServer(password=self.password)
         other.settings = {**self.settings, **own, **settings}
@@ -166,46 +168,51 @@ class PostgresServer:
         return other
 
     def promote(self) -> None:
-        """Make a standby a server that takes writes, and wait until it is one."""
+        """Promote a standby, and wait until it accepts writes."""
         self.run("pg_ctl", "promote", "-D", str(self.data))
 
-    def _make_cluster(self) -> None:
+    def _create_cluster(self) -> None:
         password = self.folder / "password"
         _write(password, self.password)
         self.run(
             "initdb", "-D", str(self.data), "--no-sync", "--username=postgres", f"--pwfile={password}",
             "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C",
         )  # fmt: skip
-        # What initdb has found out about this machine stays.
+        # Keep the settings that initdb chose for this machine.
         with (self.data / "postgresql.conf").open("a") as settings:
             settings.write("include 'tests.conf'\n")
 
     def _write_settings(self) -> None:
-        every = {**self.settings, "port": str(self.port)}
-        lines = [f"{name} = '{value.replace(chr(39), chr(39) * 2)}'\n" for name, value in every.items()]
+        settings = {**self.settings, "port": str(self.port)}
+        lines = [f"{name} = '{value.replace(chr(39), chr(39) * 2)}'\n" for name, value in settings.items()]
         _write(self.data / "tests.conf", "".join(lines))
 
-    def _as_usual(self) -> dict[str, Any]:
-        """How each of the programs is started: by whom, where, and with an environment that says nothing else."""
-        ours = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
-        where = {"PGHOST": "127.0.0.1", "PGPORT": str(self.port), "PGUSER": "postgres", "PGPASSWORD": self.password}
-        return {"cwd": self.folder, "env": {**ours, **where, "LC_ALL": "C"}, **unprivileged()}
+    def process_options(self) -> dict[str, Any]:
+        """Return the user, the working directory and a minimal environment for subprocesses."""
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
+        server = {
+            "PGHOST": "127.0.0.1",
+            "PGPORT": str(self.port),
+            "PGUSER": "postgres",
+            "PGPASSWORD": self.password,
+        }
+        return {"cwd": self.folder, "env": {**inherited, **server, "LC_ALL": "C"}, **unprivileged()}
 
     def _launch(self, *command: str | Path, **streams: Any) -> subprocess.Popen[bytes]:
-        """In a session of its own, so that Ctrl-C is for the tests alone."""
+        """Start a process in its own session, so that Ctrl-C reaches only the tests."""
         return subprocess.Popen(
-            command, stderr=subprocess.STDOUT, start_new_session=True, **streams, **self._as_usual()
+            command, stderr=subprocess.STDOUT, start_new_session=True, **streams, **self.process_options()
         )
 
     def _state(self) -> str:
-        """What the server says of itself: starting, ready, standby, stopping; empty when it is not running."""
+        """Return the server's own status: starting, ready, standby or stopping. It is empty if it isn't running."""
         if self._process is None or self._process.poll() is not None:
             return ""
         try:
             lines = (self.data / "postmaster.pid").read_text().splitlines()
         except FileNotFoundError:
             lines = []
-        # After a crash there may be the file of the one before.
+        # After a crash, the file of the previous process may exist.
         return lines[7].strip() if len(lines) > 7 and lines[0] == str(self._process.pid) else "starting"
 
     def _wait_for(self, *states: str) -> None:
@@ -215,15 +222,15 @@ class PostgresServer:
             assert in_time, f"PostgreSQL is not {' or '.join(states)}: {self.log[-2000:]}"
             time.sleep(0.01)
 
-    def _forget(self) -> None:
-        """Send the watcher home, and nobody is left to be asked about the server's end."""
+    def _release_watcher(self) -> None:
+        """Tell the watcher that the server was stopped intentionally."""
         if self._watcher is not None:
             self._watcher.communicate(b"\n")
         self._process = self._watcher = None
 
 
-def _verifier(password: str) -> str:
-    """What PostgreSQL keeps of a password, made in one round: 4096 would be a third of the time of connecting."""
+def _scram_verifier(password: str) -> str:
+    """Return a SCRAM verifier with one iteration. 4096 would take a third of the time of connecting."""
     salt = secrets.token_bytes(16)
     salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, 1)
     client = hashlib.sha256(hmac.digest(salted, b"Client Key", "sha256")).digest()
@@ -239,13 +246,13 @@ def _owner() -> tuple[int, int]:
 
 
 def _write(file: Path, text: str) -> None:
-    """A file that the server can read, whatever the umask."""
+    """Write a file that the server can read, whatever the umask."""
     file.write_text(text)
     shutil.chown(file, *_owner())
 
 
 def _new_folder() -> Path:
-    """Not in pytest's own folders, where nobody else may enter."""
+    """Create a folder outside of pytest's own folders, which other users can't enter."""
     folder = Path(tempfile.mkdtemp(prefix="tickover-postgres-"))
     shutil.chown(folder, *_owner())
     return folder

@@ -1,4 +1,4 @@
-"""The real program in a process of its own, and a plain HTTP client for it."""
+"""The real program in its own process, and a plain HTTP client for it."""
 
 import http.client
 import json
@@ -17,19 +17,19 @@ from urllib.parse import urlsplit
 
 from tests.support.world import HttpResponse
 
-_WAIT_SECONDS = 120.0  # a busy machine takes long to start a program; nobody waits so long on an idle one
-LAST_LINE_OF_THE_BANNER = "Press Ctrl-C to stop"
+_WAIT_SECONDS = 120.0  # a busy machine takes long to start a program
+LAST_BANNER_LINE = "Press Ctrl-C to stop"
 
 
 class Program:
-    """`tickover serve` on a free port, with its data in `folder`. Usable once entered; ends when left."""
+    """`tickover serve` on a free port, with its data in `folder`. It runs inside the context."""
 
     def __init__(self, folder: Path, *flags: str, **environment: str) -> None:
         self.folder = folder
         self.data = folder / environment.get("TICKOVER_DATA_DIR", ".tickover")
         self.url = ""
-        self.hands_on: tuple[int, ...] = ()
-        """Open files that it inherits, and all processes that it starts."""
+        self.inherited_files: tuple[int, ...] = ()
+        """Open files that the process and its children inherit."""
         self._flags = flags
         self.environment = environment
         self._banners = 0
@@ -48,7 +48,7 @@ class Program:
 
     @property
     def output(self) -> str:
-        """All that it has printed so far, over all its starts."""
+        """Return all output so far."""
         return self._log.read_text()
 
     @property
@@ -66,30 +66,28 @@ class Program:
         self.wait_for_banner()
 
     def launch(self) -> None:
-        """Start it, and wait for nothing."""
-        self._banners = self.output.count(LAST_LINE_OF_THE_BANNER) if self._log.exists() else 0
+        """Start it, and return immediately."""
+        self._banners = self.output.count(LAST_BANNER_LINE) if self._log.exists() else 0
         environment = _environment({"TICKOVER_PORT": "0", "TICKOVER_CLIENT_BURST": "0", **self.environment})
         with self._log.open("a") as log:
             self._process = subprocess.Popen(
-                [*_TICKOVER, "serve", *self._flags],
+                [*_TICKOVER_COMMAND, "serve", *self._flags],
                 cwd=self.folder, env=environment, stdout=log, stderr=subprocess.STDOUT, text=True,
-                pass_fds=self.hands_on,
+                pass_fds=self.inherited_files,
             )  # fmt: skip
 
     def wait_for_banner(self) -> None:
-        wait_until(
-            lambda: self.output.count(LAST_LINE_OF_THE_BANNER) > self._banners or self.process.poll() is not None
-        )
+        wait_until(lambda: self.output.count(LAST_BANNER_LINE) > self._banners or self.process.poll() is not None)
         assert self.process.poll() is None, self.output
         self.url = re.findall(r"RPC +(http://\S+)/rpc", self.output)[-1]
 
     def stop(self, number: int = signal.SIGTERM) -> int:
-        """Ask it to stop, and wait until it has; its exit code."""
+        """Send a signal, wait for the end, and return the exit code."""
         self.process.send_signal(number)
         return self.process.wait(_WAIT_SECONDS)
 
     def kill(self) -> None:
-        """End it as a loss of power would, with nothing finished."""
+        """Kill it, as a power failure would."""
         if self._process is not None and self._process.poll() is None:
             self._process.kill()
             self._process.wait(_WAIT_SECONDS)
@@ -106,67 +104,67 @@ class Program:
             connection.close()
 
     def post(self, body: bytes | Any, token: str | None = None) -> HttpResponse:
-        written = body if isinstance(body, bytes) else json.dumps(body).encode()
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
         headers = {"Content-Type": "application/json"}
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
-        return self.request("POST", "/rpc", written, headers)
+        return self.request("POST", "/rpc", content, headers)
 
     def call(self, method: str, params: Any, token: str | None = None) -> Any:
-        """The whole JSON-RPC answer."""
+        """Return the JSON-RPC response."""
         return self.post({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, token).json
 
     def result(self, method: str, params: Any, token: str | None = None) -> Any:
-        answer = self.call(method, params, token)
-        assert "result" in answer, answer
-        return answer["result"]
+        response = self.call(method, params, token)
+        assert "result" in response, response
+        return response["result"]
 
     def batch(self, method: str, every_params: list[Any], token: str | None = None) -> list[Any]:
-        """The answers to many calls of one method, in the order given; at most fifty travel together."""
-        answers: list[Any] = []
+        """Return the responses to many calls of one method, in order, in batches of at most fifty."""
+        responses: list[Any] = []
         for start in range(0, len(every_params), 50):
             calls = [
                 {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
                 for number, params in enumerate(every_params[start : start + 50])
             ]
-            answers += self.post(calls, token).json
-        return answers
+            responses += self.post(calls, token).json
+        return responses
 
     def send_code(self, email: str = "ana@example.test") -> str:
-        """Have a code sent, and read it from the letter in the outbox."""
+        """Request a code, and read it from the email in the outbox."""
         self.result("sendLoginCodeEmail", code_params(email))
-        return str(_read_letter(max(self._letter_files()))["Subject"]).split()[0]
+        return str(_read_email(max(self._email_files()))["Subject"]).split()[0]
 
     def sign_in(self, email: str = "ana@example.test") -> str:
-        """A bearer token, by way of the outbox."""
+        """Sign in with a code from the outbox, and return the token."""
         token: str = self.result("loginByEmailVerification", verify_params(email, self.send_code(email)))["token"]
         return token
 
     def emails(self) -> list[EmailMessage]:
         """The emails in the outbox, oldest first."""
-        return [_read_letter(file) for file in sorted(self._letter_files())]
+        return [_read_email(file) for file in sorted(self._email_files())]
 
-    def _letter_files(self) -> Iterator[Path]:
-        """Their names sort by time."""
+    def _email_files(self) -> Iterator[Path]:
+        """Return the files of emails. Their names sort by time."""
         return (self.data / "outbox").glob("*.eml")
 
 
-def _read_letter(file: Path) -> EmailMessage:
+def _read_email(file: Path) -> EmailMessage:
     return message_from_bytes(file.read_bytes(), policy=policy.default)
 
 
-_TICKOVER = (sys.executable, "-m", "tickover")
+_TICKOVER_COMMAND = (sys.executable, "-m", "tickover")
 
 
 def _environment(more: dict[str, str]) -> dict[str, str]:
-    """This process's own, without what would be a setting of the program."""
+    """Return this process's environment without settings of the program."""
     return {name: value for name, value in os.environ.items() if not name.startswith("TICKOVER_")} | more
 
 
 def run_tickover(folder: Path, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
-    """`tickover` with these arguments, which has to end by itself."""
+    """Run `tickover` with these arguments, and wait for its end."""
     return subprocess.run(
-        [*_TICKOVER, *arguments],
+        [*_TICKOVER_COMMAND, *arguments],
         cwd=folder, env=_environment(environment), capture_output=True, text=True, timeout=_WAIT_SECONDS, check=False,
     )  # fmt: skip
 
@@ -184,8 +182,8 @@ def verify_params(email: str, code: str) -> dict[str, str]:
 
 
 def wait_until(condition: Callable[[], object], seconds: float = _WAIT_SECONDS) -> None:
-    """Wait for something that another process does; fail aloud when it does not happen."""
+    """Wait until the condition is true. Fail after a timeout."""
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
+        assert time.monotonic() < deadline, "the condition did not become true in time"
         time.sleep(0.01)

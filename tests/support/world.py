@@ -1,4 +1,4 @@
-"""The whole program in one process, with a wall clock that the test moves and ids that it can know beforehand."""
+"""The server in one process, with a wall clock that the test sets and predictable IDs."""
 
 import asyncio
 import json
@@ -54,19 +54,19 @@ class HttpResponse(NamedTuple):
 
 
 async def send_request(handler: Handler, request: Request) -> HttpResponse:
-    """The answer to a request, without a connection, but with what it does to bodies that are too large."""
+    """Send a request without a connection. Too large bodies are handled as a connection does."""
     size = int(request.fields.get(b"content-length", 0))
     is_too_large = request.body is None or max(size, len(request.body)) > MAX_BODY
     if is_too_large:
         request.body = None
     answer = handler.handle(request)
     status, headers, body = answer if isinstance(answer, tuple) else await answer
-    every = [*headers, *([(b"connection", b"close")] if is_too_large else [])]
-    return HttpResponse(status, {name.decode(): value.decode() for name, value in every}, body)
+    all_headers = [*headers, *([(b"connection", b"close")] if is_too_large else [])]
+    return HttpResponse(status, {name.decode(): value.decode() for name, value in all_headers}, body)
 
 
 class World:
-    """What a caller can do, and what only a test can: move `now`, and open the mail."""
+    """A server and a client. The test can set `now` and read emails."""
 
     def __init__(self, store: Store, mailer: Mailer, outbox: Path, policy: Policy, seed: int = 1) -> None:
         self.now = NOW
@@ -89,39 +89,37 @@ class World:
     async def request(
         self, method: str, path: str, body: bytes | None = b"", headers: dict[str, str] | None = None
     ) -> HttpResponse:
-        """One HTTP request, as a connection hands it over."""
-        written = [(name.lower().encode(), value.encode("latin-1")) for name, value in (headers or {}).items()]
+        """Send one HTTP request."""
+        fields = [(name.lower().encode(), value.encode("latin-1")) for name, value in (headers or {}).items()]
         path, _, query = path.partition("?")
-        return await send_request(
-            self.handler, Request(method, path, query.encode(), merge(written), self.client, body)
-        )
+        return await send_request(self.handler, Request(method, path, query.encode(), merge(fields), self.client, body))
 
     async def post(self, body: bytes | Any, token: str | None = None, **headers: str) -> HttpResponse:
-        """POST to /rpc: bytes as they are, anything else as JSON."""
-        written = body if isinstance(body, bytes) else json.dumps(body).encode()
-        every = {"Content-Type": "application/json", **headers}
+        """POST to /rpc: bytes unchanged, anything else as JSON."""
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        all_headers = {"Content-Type": "application/json", **headers}
         if token is not None:
-            every["Authorization"] = f"Bearer {token}"
-        return await self.request("POST", "/rpc", written, every)
+            all_headers["Authorization"] = f"Bearer {token}"
+        return await self.request("POST", "/rpc", content, all_headers)
 
     async def call(self, method: str, params: Any = None, token: str | None = None) -> HttpResponse:
         envelope = {"jsonrpc": "2.0", "id": next(self._numbers), "method": method}
         return await self.post(envelope if params is None else {**envelope, "params": params}, token)
 
     async def result(self, method: str, params: Any = None, token: str | None = None) -> Any:
-        """The result of a call that must succeed."""
+        """Return the result of a call that must succeed."""
         answer = await self.call(method, params, token)
         assert "result" in answer.json, answer.json
         return answer.json["result"]
 
     async def error(self, method: str, params: Any = None, token: str | None = None) -> Any:
-        """The error object of a call that must be refused."""
+        """Return the error of a call that must fail."""
         answer = await self.call(method, params, token)
         assert "error" in answer.json, answer.json
         return answer.json["error"]
 
     async def faults(self, method: str, params: Any = None, token: str | None = None) -> dict[str, str]:
-        """The paths that INVALID_PARAMS names, each with its rule."""
+        """Return the paths of an INVALID_PARAMS error, each with its rule."""
         error = await self.error(method, params, token)
         assert error["data"]["reason"] == "INVALID_PARAMS", error
         return {fault["path"]: fault["rule"] for fault in error["data"]["errors"]}
@@ -133,13 +131,13 @@ class World:
         return (await self.result("advanceTestClock", {"id": clock_id, "frozenTime": frozen_time}, token))["clock"]
 
     async def send_code(self, email: str = ANA) -> str:
-        """Have a code sent, and read it from the letter."""
+        """Request a code, and read it from the email."""
         params = {"email": email, "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
         assert await self.result("sendLoginCodeEmail", params) == {"message": "ok"}
         return str(self.emails()[-1]["Subject"]).split()[0]
 
     async def sign_in(self, email: str = ANA) -> str:
-        """A bearer token for a new code; passes a minute, so that the next letter may be sent."""
+        """Sign in with a new code, and return the token. A minute passes, so that the next email is allowed."""
         code = await self.send_code(email)
         params = {"email": email, "code": code, "authenticationMethod": "EMAIL_CODE"}
         token: str = (await self.result("loginByEmailVerification", params))["token"]
@@ -148,7 +146,7 @@ class World:
 
     @contextmanager
     def logging_calls(self) -> Iterator[None]:
-        """Have every call logged, as with TICKOVER_LOG_LEVEL=debug."""
+        """Log every call, as with TICKOVER_LOG_LEVEL=debug."""
         before = _LOGGER.level
         _LOGGER.setLevel(logging.DEBUG)
         yield
@@ -164,11 +162,11 @@ class World:
 async def open_world(
     folder: Path, database_url: str = "", max_clocks_per_user: int = 10_000, max_bytes_per_user: int = 0
 ) -> AsyncIterator[World]:
-    """With its letters, and an SQLite file unless there is a URL, in this folder."""
+    """Open a server with its outbox, and an SQLite file unless there is a URL, in this folder."""
     store = await open_store(database_url or f"sqlite:///{folder / 'tickover.db'}")
     outbox = Outbox(folder / "outbox", Composer("Tickover <tickover@example.test>"))
     try:
-        # Time stands still in a test, so a client's bucket would never fill again; tests of it set one.
+        # Time doesn't pass in a test, so a client's rate limit would never reset. Tests of it set one.
         policy = Policy("https://tickover.example.test", max_clocks_per_user, max_bytes_per_user, client_burst=0)
         yield World(store, outbox, folder / "outbox", policy)
     finally:
@@ -176,5 +174,5 @@ async def open_world(
 
 
 async def run_concurrently(count: int, act: Any) -> list[Any]:
-    """Do the same thing `count` times at once; `act` is given its number."""
+    """Call `act` with each number below `count`, all concurrently."""
     return await asyncio.gather(*(act(number) for number in range(count)))

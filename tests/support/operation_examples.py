@@ -1,9 +1,7 @@
-"""The worked examples of the OpenRPC document.
+"""Generates the examples of the OpenRPC document. `python -m tests.support.operation_examples` writes them.
 
-`python -m tests.support.examples_of_operations` writes them.
-
-They are played one after the other in a world that begins at 2027-01-01T12:00:00Z with nobody known, and whose ids come
-from a seed, so the answers are the same at every run. Read the diff before you commit it.
+They run one after the other on a server that starts at 2027-01-01T12:00:00Z without users. IDs come from a seed, so
+results are the same in every run. Read the diff before you commit it.
 """
 
 import asyncio
@@ -45,7 +43,7 @@ _SCHEDULE: Final[dict[str, Any]] = {
 }
 
 
-_FAULTY: Final = {
+_INVALID_PARAMS: Final = {
     "frozenTime": "2027-01-01T00:00:00Z",
     "transactions": [
         {"at": "2026-12-31T23:59:59Z", "name": "Rent", "amount": -5, "currency": "EUR", "type": "EXPENSE"}
@@ -54,72 +52,72 @@ _FAULTY: Final = {
 }
 
 
-class _Stage:
-    """Calls that are made and kept as examples."""
+class _Recorder:
+    """Makes calls and records them as examples."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self.token: str | None = None
         self.examples: list[dict[str, Any]] = []
 
-    async def show(self, name: str, method: str, **params: Any) -> Any:
-        """The result of the call."""
+    async def call(self, name: str, method: str, **params: Any) -> Any:
+        """Return the result of the call."""
         result = await self._world.result(method, params, self.token)
         self.examples.append({"method": method, "name": name, "params": params, "result": result})
         return result
 
 
-async def play(folder: Path) -> dict[str, Any]:
-    """All examples, as the program answers them in worlds that are opened in this folder."""
-    async with open_world(_new(folder / "results")) as world:
+async def generate(folder: Path) -> dict[str, Any]:
+    """Return all examples. The servers store their data in this folder."""
+    async with open_world(_create_folder(folder / "results")) as world:
         results = await _results(world)
-    # Nothing that a caller does leads to the last.
-    shown = [reason for reason in Reason if reason is not Reason.INTERNAL]
-    return {"results": results, "errors": {str(reason): await _error(reason, folder / reason) for reason in shown}}
+    # No caller can cause INTERNAL.
+    reasons = [reason for reason in Reason if reason is not Reason.INTERNAL]
+    return {"results": results, "errors": {str(reason): await _error(reason, folder / reason) for reason in reasons}}
 
 
 async def _error(reason: Reason, folder: Path) -> Any:
-    place = Place(_new(folder), f"sqlite:///{folder}/tickover.db")
+    place = Place(_create_folder(folder), f"sqlite:///{folder}/tickover.db")
     if reason is Reason.INVALID_PARAMS:
         async with open_world(*place) as world:
-            return await world.error("createTestClock", _FAULTY, await world.sign_in())
+            return await world.error("createTestClock", _INVALID_PARAMS, await world.sign_in())
     return (await PROVOKED[reason](place, False)).json["error"]
 
 
-def _new(folder: Path) -> Path:
+def _create_folder(folder: Path) -> Path:
     folder.mkdir()
     return folder
 
 
 async def _results(world: World) -> list[dict[str, Any]]:
-    stage = _Stage(world)
+    recorder = _Recorder(world)
     bo = {"email": "bo@example.test", "loginCodeType": "LONG_LIVED", "emailType": "WEB_LOGIN_LINK"}
     ana = {"email": "ana@example.test", "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
-    await stage.show("A code", "sendLoginCodeEmail", **ana)
+    await recorder.call("A code", "sendLoginCodeEmail", **ana)
     code = str(world.emails()[-1]["Subject"]).split()[0]
-    link = (await stage.show("A link", "sendLoginCodeEmail", **bo))["loginUrl"]
+    link = (await recorder.call("A link", "sendLoginCodeEmail", **bo))["loginUrl"]
     by_code = {"email": "ana@example.test", "code": code, "authenticationMethod": "EMAIL_CODE"}
-    ana_in = await stage.show("With a code", "loginByEmailVerification", **by_code)
-    bo_in = await stage.show("With a link", "loginByEmailLink", token=link.partition("#token=")[2])
-    stage.token = ana_in["token"]
-    clock = (await stage.show("Salary, rent, and a trip to save for", "createTestClock", **_SCHEDULE))["clock"]["id"]
+    ana_login = await recorder.call("With a code", "loginByEmailVerification", **by_code)
+    bo_login = await recorder.call("With a link", "loginByEmailLink", token=link.partition("#token=")[2])
+    recorder.token = ana_login["token"]
+    clock = (await recorder.call("Salary, rent, and a trip to save for", "createTestClock", **_SCHEDULE))["clock"]["id"]
     world.pass_time(minutes=1)
-    await stage.show("A clock with nothing on it, at the real now", "createTestClock")
+    await recorder.call("A clock with nothing on it, at the real now", "createTestClock")
     world.pass_time(minutes=1)
-    await stage.show("By a month", "advanceTestClock", id=clock, frozenTime="2027-02-01T00:00:00Z")
-    await stage.show("As it would be in March", "getTestClock", id=clock, at="2027-03-01T00:00:00Z")
-    fork = (await stage.show("Back to where it started", "forkTestClock", id=clock))["clock"]["id"]
-    page = await stage.show("The newest two", "listTestClocks", limit=2)
-    await stage.show("And the rest", "listTestClocks", limit=2, cursor=page["nextCursor"])
-    await stage.show("The fork", "deleteTestClock", id=fork)
-    stage.token = bo_in["token"]
-    await stage.show("Signing out", "logout")
-    return stage.examples
+    await recorder.call("By a month", "advanceTestClock", id=clock, frozenTime="2027-02-01T00:00:00Z")
+    await recorder.call("As it would be in March", "getTestClock", id=clock, at="2027-03-01T00:00:00Z")
+    fork = (await recorder.call("Back to where it started", "forkTestClock", id=clock))["clock"]["id"]
+    page = await recorder.call("The newest two", "listTestClocks", limit=2)
+    await recorder.call("And the rest", "listTestClocks", limit=2, cursor=page["nextCursor"])
+    await recorder.call("The fork", "deleteTestClock", id=fork)
+    recorder.token = bo_login["token"]
+    await recorder.call("Signing out", "logout")
+    return recorder.examples
 
 
 def main() -> None:
     with TemporaryDirectory() as folder:
-        FILE.write_text(pretty(asyncio.run(play(Path(folder)))) + "\n", "utf-8")
+        FILE.write_text(pretty(asyncio.run(generate(Path(folder)))) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
