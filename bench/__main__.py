@@ -22,7 +22,6 @@ from bench import machine
 from bench.chart import draw
 from bench.growth import ManyClocks, measure_sizes, measure_starts
 from bench.load import InvalidSlot, require_wrk
-from bench.on_postgres import PostgresBlocks
 from bench.plan import (
     ALL_OVER,
     CLOCKS,
@@ -41,13 +40,14 @@ from bench.plan import (
     fit_into_time,
     parts_of,
 )
+from bench.postgres_block import PostgresBlocks
 from bench.progress import Progress
 from bench.report import save_json, table_of_targets, tables_of_rates
 from bench.results import Results
 from bench.rounds import Run
 from bench.sides import ROOT
-from bench.signing_in import measure_sign_ins
-from bench.speed import SqliteBlocks
+from bench.signin_block import measure_sign_ins
+from bench.sqlite_block import SqliteBlocks
 from bench.targets import Judge
 
 BENCH = ROOT / ".bench"
@@ -81,9 +81,7 @@ class Bench:
     def run(self) -> None:
         self.results.facts.update(machine.facts())
         if (load := os.getloadavg()[0]) > _BUSY:
-            self.progress.print_line(
-                f"The machine is busy with other things (load {load:.1f}); the rounds will differ widely."
-            )
+            self.progress.print_line(f"The machine is busy (load {load:.1f}), so the rounds will differ widely.")
         self._plan(_ASSUMED_CREATES_A_SECOND)
         measuring: dict[str, Callable[[Run], None]] = {
             "sqlite": self._sqlite,
@@ -121,7 +119,7 @@ class Bench:
         creates = f" and {self.plan.creates:,} creates" if "clocks" in self._blocks else ""
         self.progress.print_line(
             f"Plan: {self.progress.steps} slots of {self.plan.slot_seconds:.2f} s in {ROUNDS} rounds{creates}, "
-            f"about {self.progress.minutes_left:.1f} minutes. Ctrl-C ends it and tells what there is."
+            f"about {self.progress.minutes_left:.1f} minutes. Ctrl-C ends it and prints the results so far."
         )
 
 
@@ -186,7 +184,7 @@ def _report(bench: Bench, why_incomplete: str) -> None:
 
 @click.command()
 @click.option("--quick", is_flag=True, help="Shorter slots, fewer connections and fewer clocks.")
-@click.option("--only", type=click.Choice(list(BLOCKS)), multiple=True, help="Measure only this, and write no report.")
+@click.option("--only", type=click.Choice(list(BLOCKS)), multiple=True, help="Measure only this part; no report.")
 def main(quick: bool, only: tuple[str, ...]) -> None:
     """Measure Tickover against its targets."""
     require_wrk()
@@ -199,9 +197,9 @@ def main(quick: bool, only: tuple[str, ...]) -> None:
         try:
             bench.run()
         except KeyboardInterrupt:
-            why_incomplete, code = "it was ended before its time", 130
+            why_incomplete, code = "it was interrupted", 130
         except (AssertionError, InvalidSlot) as error:
-            why_incomplete, code = f"a side has failed: {error}", 1
+            why_incomplete, code = f"a server failed: {error}", 1
     _report(bench, why_incomplete)
     sys.exit(code)
 

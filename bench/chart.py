@@ -95,7 +95,7 @@ def _head(rows: Sequence[Row], plan: Plan) -> Iterator[str]:
     reached = sum(row.verdict == PASS for row in rows)
     title = f"Tickover against its targets: {reached} of {len(rows)} reached"
     yield _text(24, 36, title, "title", id="title")
-    how = "Median of five rounds in one run, with the lowest and the highest of them. Bars begin at the target."
+    how = "Median of five rounds in one run, with the minimum and the maximum. Bars start at the target."
     yield _text(24, 58, how + (" A quick run: what has a * is smaller." if plan.is_quick else ""), "faint")
     yield _text(24, _TOP - 14, "what", "faint")
     yield _text(_WIDTH - 24, _TOP - 14, "measured (target)", "faint end")
@@ -154,4 +154,4 @@ def _machine(facts: Mapping[str, Any]) -> str:
     }
     details += [f"{name} {version}" for name, version in known.items()]
     where = "On " + ", ".join(details) + ", with the load generator."
-    return f"Typical clocks at 64 connections, where nothing else is said. {where}"
+    return f"Typical clocks at 64 connections, unless noted. {where}"

@@ -136,12 +136,12 @@ def _sign_in(server: Server, read_code: Callable[[str], str]) -> str:
         params = {"email": email, "code": digits, "authenticationMethod": "EMAIL_CODE"}
         return "loginByEmailVerification", params, ""
 
-    expect_error = (200, -32020, "LOGIN_REFUSED")
-    server.expect_error("a wrong code", expect_error, attempt(f"{(int(code) + 1) % 1_000_000:06}"))
+    rejected = (200, -32020, "LOGIN_REFUSED")
+    server.expect_error("a wrong code", rejected, attempt(f"{(int(code) + 1) % 1_000_000:06}"))
     login = server.result(*attempt(code))
     _expect_equal("the fields of a login", set(login), {"token", "userId"})
     assert len(login["token"]) >= 32, f"The token {login['token']!r} is too short"
-    server.expect_error("a code that was used", expect_error, attempt(code))
+    server.expect_error("a used code", rejected, attempt(code))
     return str(login["token"])
 
 
@@ -161,7 +161,7 @@ def _check_life(server: Server, token: str, params: Json) -> None:
         to = bodies.timestamp(moment)
         advanced = server.clock("advanceTestClock", bodies.advance(created["id"], to), token)
         _check_clock(advanced, params, to)
-        _expect_equal("what an advance leaves alone", _constant_fields(advanced), _constant_fields(created))
+        _expect_equal("fields that an advance must not change", _constant_fields(advanced), _constant_fields(created))
 
 
 def _check_clock(clock: Json, params: Json, frozen_time: str) -> None:
@@ -266,12 +266,12 @@ def _check_fields(server: Server, token: str) -> None:
     expect_error("an initialAmount over the target", typical | {"goals": [goal | {"initialAmount": 2400.01}]})
     expect_error("101 transactions", typical | {"transactions": [*largest["transactions"], typical["transactions"][0]]})
     expect_error("26 goals", typical | {"goals": [*largest["goals"], goal]})
-    crowded = largest["goals"][0]["contributions"] + goal["contributions"][:1]
-    expect_error("101 contributions", typical | {"goals": [goal | {"contributions": crowded}]})
+    too_many = largest["goals"][0]["contributions"] + goal["contributions"][:1]
+    expect_error("101 contributions", typical | {"goals": [goal | {"contributions": too_many}]})
     for years in (-11, 11):
         far = datetime.now(UTC) + timedelta(days=366 * years)
         expect_error(f"a clock {years} years away", {"frozenTime": bodies.timestamp(far)})
-    server.expect_error("no such method", (200, -32601, "METHOD_NOT_FOUND"), ("createTestGlock", {}, token))
+    server.expect_error("an unknown method", (200, -32601, "METHOD_NOT_FOUND"), ("createTestGlock", {}, token))
 
 
 def _check_rejected_advances(server: Server, token: str, token_of_another: str) -> None:
@@ -281,9 +281,8 @@ def _check_rejected_advances(server: Server, token: str, token_of_another: str) 
     server.clock("advanceTestClock", bodies.advance(id, to), token)
 
     def expect_error(why: str, by: str, params: Json, code: int, reason: str) -> Json:
-        data: Json = server.expect_error(why, (200, code, reason), ("advanceTestClock", params, by)).body["error"][
-            "data"
-        ]
+        response = server.expect_error(why, (200, code, reason), ("advanceTestClock", params, by))
+        data: Json = response.body["error"]["data"]
         return data
 
     back = bodies.advance(id, "2027-06-30T23:59:59.999999Z")
@@ -293,8 +292,8 @@ def _check_rejected_advances(server: Server, token: str, token_of_another: str) 
     data = expect_error("a time after maxTime", token, beyond, -32012, "TIME_AFTER_MAX")
     _expect_equal("maxTime", data.get("maxTime"), "2037-01-01T00:00:00Z")
     later = bodies.advance(id, "2027-08-01T00:00:00Z")
-    expect_error("somebody else's clock", token_of_another, later, -32004, "CLOCK_NOT_FOUND")
-    expect_error("the id of no clock", token, later | {"id": "clock_none"}, -32004, "CLOCK_NOT_FOUND")
+    expect_error("a clock of another owner", token_of_another, later, -32004, "CLOCK_NOT_FOUND")
+    expect_error("an unknown ID", token, later | {"id": "clock_none"}, -32004, "CLOCK_NOT_FOUND")
     _check_clock(server.clock("advanceTestClock", bodies.advance(id, to), token), params, to)
 
 

@@ -15,7 +15,7 @@ from bench.calls import clocks_of
 from bench.plan import ALL_OVER, CLOCKS, CREATES, MAX_CONNECTIONS, ROUNDS, SIZES, STARTS, Plan
 from bench.rounds import Contender, Run, alternate
 from bench.sides import Side, Work, tickover
-from bench.speed import check_side, prepare
+from bench.sqlite_block import check_side, prepare
 
 SECONDS_TO_READY = "seconds from start to ready"
 MEMORY_IDLE = "MiB idle"

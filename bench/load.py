@@ -166,11 +166,12 @@ def read_report(output: str) -> Outcome:
     """Parse the output of wrk. The error is empty if the slot is valid."""
     lines = [line for line in output.splitlines() if line.startswith(_LINE)]
     if not lines:
-        return Outcome(Slot(0, 0, 0, 0), 0, f"wrk has not reported: {output[-500:]}")
+        return Outcome(Slot(0, 0, 0, 0), 0, f"wrk printed no report: {output[-500:]}")
     report = json.loads(lines[-1].removeprefix(_LINE))
     slot = Slot(report["micros"] / 1e6, report["requests"], report["median"], report["p99"])
     if report["wrong"]:
-        return Outcome(slot, report["rounds"], f"{report['wrong']} without a result, for example {report['answer']}")
+        error = f"{report['wrong']} responses have no result, for example {report['answer']}"
+        return Outcome(slot, report["rounds"], error)
     if report["broken"]:
         return Outcome(slot, report["rounds"], f"{report['broken']} requests were interrupted")
     return Outcome(slot, report["rounds"], "" if slot.requests else "there was no response")
@@ -326,5 +327,5 @@ def require_wrk() -> None:
         for command in (["apt-get", "update"], install):
             subprocess.run(command, check=False, capture_output=True)  # noqa: S603 - all of it is ours
     if not shutil.which("wrk"):
-        way = f"sudo {' '.join(install)}" if shutil.which("apt-get") else "brew install wrk"
-        raise SystemExit(f"The load comes from wrk, which is not installed. Install it with: {way}")
+        install_command = f"sudo {' '.join(install)}" if shutil.which("apt-get") else "brew install wrk"
+        raise SystemExit(f"wrk is not installed. It generates the load. Install it with: {install_command}")

@@ -10,7 +10,7 @@ from bench.growth import memory_name
 from bench.plan import ALL_OVER, CLOCKS, FULL, LARGEST, POSTGRES, SHARES, SIZES, TYPICAL, Plan
 from bench.results import Case, Results, Slot, Spread
 from bench.sides import DURABILITY
-from bench.signing_in import name_of as sign_in_of
+from bench.signin_block import name_of as sign_in_of
 from bench.targets import PASS, SHORT, Row, Unit
 
 _DECIMALS: dict[Unit, int] = {"ratio": 2, "times": 1, "µs": 0, "MiB": 0, "s": 2}

@@ -54,7 +54,7 @@ def _make_groups(tree: _Tree, groups: list[Path], share: float, pids: Sequence[i
             tree.limit(group, share)
             (group / "cgroup.procs").write_text(str(pid))
     except OSError as error:
-        raise SharesUnavailable(f"control groups cannot be written here ({error.strerror})") from None
+        raise SharesUnavailable(f"control groups are not writable ({error.strerror})") from None
 
 
 def _find_tree() -> _Tree:
@@ -66,8 +66,8 @@ def _find_tree() -> _Tree:
         with suppress(OSError):
             controllers.write_text("+cpu")
             return _Tree(_TREE, is_unified=True)
-        raise SharesUnavailable("control groups cannot be written here")
-    raise SharesUnavailable("there are no control groups here")
+        raise SharesUnavailable("control groups are not writable")
+    raise SharesUnavailable("this machine has no control groups")
 
 
 def _remove_groups(tree: _Tree, group: Path) -> None:

@@ -101,9 +101,9 @@ class Client:
     def check(self, sessions: Sequence[str]) -> None:
         """Check that the last session is valid and that an invented one is not."""
         if not self._side.accepts(self._http, sessions[-1]):
-            raise NotMeasured("a session does not let in")
+            raise NotMeasured("a valid session is rejected")
         if self._side.accepts(self._http, sessions[-1][::-1]):
-            raise NotMeasured("whatever is called a session lets in")
+            raise NotMeasured("an invalid session is accepted")
 
     def close(self) -> None:
         self._http.close()
@@ -162,18 +162,18 @@ def _ignore(_: str) -> None:
 
 
 def measure(
-    rounds: int, sign_ins: int, sides: Sequence[type[Side]] = SIDES, tell: Callable[[str], None] = _ignore
+    rounds: int, sign_ins: int, sides: Sequence[type[Side]] = SIDES, on_progress: Callable[[str], None] = _ignore
 ) -> list[Result]:
     """Return the cost of a sign-in for each side in each round, or the reason why a side could not be measured."""
     if sign_ins < CLIENTS:
-        raise ValueError(f"at least {CLIENTS} sign-ins, one for each client")
+        raise ValueError(f"Use at least {CLIENTS} sign-ins, one for each client.")
     visitors = WARM_UP + rounds * (sign_ins + WARM_UP_AGAIN)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         sink = stack.enter_context(_sink())
         measurements = [Measurement(side(), sink) for side in sides]
         for number, measurement in enumerate(measurements):
-            tell(f"starting {measurement.result.side}")
+            on_progress(f"starting {measurement.result.side}")
             measurement.start(folder / str(number), visitors)
             if not measurement.result.not_measured:
                 stack.callback(measurement.stop)
@@ -181,7 +181,7 @@ def measure(
             first = round % len(measurements)
             for measurement in measurements[first:] + measurements[:first]:
                 if not measurement.result.not_measured:
-                    tell(f"round {round + 1} of {rounds}: {measurement.result.side}")
+                    on_progress(f"round {round + 1} of {rounds}: {measurement.result.side}")
                     _take_turn(measurement, sign_ins)
         return [measurement.result for measurement in measurements]
 
@@ -228,11 +228,11 @@ def report(results: Sequence[Result]) -> None:
 
 
 @click.command()
-@click.option("--rounds", default=5, show_default=True, help="How often each side has its turn.")
-@click.option("--sign-ins", default=400, show_default=True, help="Sign-ins of one side in one round.")
+@click.option("--rounds", default=5, show_default=True, help="The number of rounds.")
+@click.option("--sign-ins", default=400, show_default=True, help="Sign-ins of each side in one round.")
 def main(rounds: int, sign_ins: int) -> None:
     """Compare the cost of a sign-in by emailed code."""
-    report(measure(rounds, sign_ins, tell=lambda step: click.echo(step, err=True)))
+    report(measure(rounds, sign_ins, on_progress=lambda step: click.echo(step, err=True)))
 
 
 if __name__ == "__main__":

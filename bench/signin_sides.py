@@ -102,7 +102,7 @@ class Side(ABC):
     def start(self, place: ServerConfig) -> None:
         for name in self.needs:
             if not (ROOT / name).exists():
-                raise NotMeasured(f"there is no {name}: make {name}")
+                raise NotMeasured(f"{name} is missing; run: make {name}")
         self.port = place.port
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("TICKOVER_")}
         self._environment = {**inherited, **self.environment(place)}
@@ -248,7 +248,7 @@ class Allauth(Side):
             cwd=ROOT, env=self._environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
         if made.returncode != 0:
-            raise NotMeasured(f"its accounts could not be made: {made.stderr.strip().splitlines()[-1]}")
+            raise NotMeasured(f"its accounts could not be created: {made.stderr.strip().splitlines()[-1]}")
 
     def command(self, place: ServerConfig) -> list[str]:
         options = ["--workers=1", "--worker-class=gthread", "--threads=1", f"--bind={HOST}:{place.port}"]

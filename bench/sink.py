@@ -116,7 +116,7 @@ async def _serve(pattern: str) -> None:
 
 
 @click.command()
-@click.option("--code", default=CODE, show_default=True, help="What codes look like, as a regular expression.")
+@click.option("--code", default=CODE, show_default=True, help="A regular expression for codes.")
 def main(code: str) -> None:
     """Receive emails over SMTP, and serve the codes in them."""
     asyncio.run(_serve(code))

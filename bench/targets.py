@@ -10,12 +10,12 @@ from typing import Literal, NamedTuple
 
 from bench import bodies, growth
 from bench.growth import MEMORY_AFTER_CREATES, MEMORY_IDLE, SECONDS_TO_READY
-from bench.on_postgres import SHARE
 from bench.plan import ALL_OVER, CLOCKS, FULL, LARGEST, POSTGRES, SHARES, TYPICAL, Plan
+from bench.postgres_block import SHARE
 from bench.results import Case, Results, Slot, Spread, quotients
 from bench.sides import DEFAULT, LIMIT, PGBENCH, TICKOVER, TICKOVER_TWO
-from bench.signing_in import name_of as sign_in_of
-from bench.speed import MEMORY_UNDER_LOAD, TYPICAL_BESIDE_LARGEST
+from bench.signin_block import name_of as sign_in_of
+from bench.sqlite_block import MEMORY_UNDER_LOAD, TYPICAL_BESIDE_LARGEST
 
 PASS, SHORT, INFORMATION = "pass", "short", "information"
 NOT_MEASURED, NOT_MEASURABLE = "not measured", "not measurable here"

@@ -118,8 +118,8 @@ def test_clocks_have_the_stated_number_of_items() -> None:
 
 
 def wrk_output(**changes: object) -> str:
-    told = {"micros": 500_000, "requests": 1000, "wrong": 0, "broken": 0, "median": 70, "p99": 900, "rounds": 3}
-    return f"Running 600s test\n  1 threads\nSLOT {json.dumps({**told, 'answer': '', **changes})}\n"
+    report = {"micros": 500_000, "requests": 1000, "wrong": 0, "broken": 0, "median": 70, "p99": 900, "rounds": 3}
+    return f"Running 600s test\n  1 threads\nSLOT {json.dumps({**report, 'answer': '', **changes})}\n"
 
 
 def test_output_of_wrk_is_parsed() -> None:
@@ -129,17 +129,17 @@ def test_output_of_wrk_is_parsed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "trouble"),
+    ("output", "error"),
     [
-        (wrk_output(wrong=2, answer='200 {"error"'), '2 without a result, for example 200 {"error"'),
+        (wrk_output(wrong=2, answer='200 {"error"'), '2 responses have no result, for example 200 {"error"'),
         (wrk_output(broken=1), "1 requests were interrupted"),
         (wrk_output(requests=0), "no response"),
         ("unable to connect", "unable to connect"),
     ],
     ids=["an error", "a lost connection", "no response", "no report"],
 )
-def test_slot_is_invalid_unless_all_responses_are_results(output: str, trouble: str) -> None:
-    assert trouble in load.read_report(output).error
+def test_slot_is_invalid_unless_all_responses_are_results(output: str, error: str) -> None:
+    assert error in load.read_report(output).error
 
 
 def test_output_of_pgbench_is_parsed_without_first_calls() -> None:

@@ -102,7 +102,7 @@ async def _measure(bench: Bench, rounds: int) -> dict[str, list[float]]:
     }  # fmt: skip
     times: dict[str, list[float]] = {kind: [] for kind in kinds}
     responses = set()
-    with click.progressbar(range(rounds), label="Signing in, wrongly") as progress:
+    with click.progressbar(range(rounds), label="Failing sign-ins") as progress:
         for number in progress:
             for kind, prepare in random.sample(list(kinds.items()), len(kinds)):
                 email, code, now = await prepare(f"{kind.split()[0]}{number}@example.test")
@@ -137,7 +137,7 @@ async def _run(rounds: int) -> None:
 
 
 @click.command()
-@click.option("--rounds", default=400, show_default=True, help="How often each kind of refusal is measured.")
+@click.option("--rounds", default=400, show_default=True, help="The number of rounds.")
 def main(rounds: int) -> None:
     """Compare the time of sign-ins that fail for different reasons."""
     asyncio.run(_run(rounds))

@@ -29,7 +29,7 @@ def draw_stages(found: Mapping[str, Mapping[str, float]]) -> str:
     scale = (_WIDTH - _LEFT - 90) / longest
     height = _TOP + len(found) * (2 * _STRIP + _GAP) + 30
     size = f'viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}"'
-    under = "CPU microseconds of a typical clock, SQLite, 64 calls under way at once, without sockets"
+    under = "CPU microseconds for a typical clock, on SQLite, with 64 concurrent calls, without sockets"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-labelledby="title">',
         f"<style>{_STYLE}</style>",

@@ -1,4 +1,4 @@
-// The sign-in of better-auth by e-mailed code, set up as its documentation says, for bench/signin.py to measure.
+// better-auth's sign-in by emailed code, configured as its documentation recommends, for bench/signin.py.
 // Usage: node server.mjs PORT DATABASE SMTP_HOST SMTP_PORT
 
 import { randomBytes } from "node:crypto";
@@ -13,7 +13,7 @@ import nodemailer from "nodemailer";
 const [port, databasePath, smtpHost, smtpPort] = process.argv.slice(2);
 
 const database = new Database(databasePath);
-// What the driver's documentation advises for servers; how often it syncs is left to the driver, which is NORMAL then.
+// The driver's documentation recommends WAL for servers. Its default for syncing is NORMAL then.
 database.pragma("journal_mode = WAL");
 
 const mail = nodemailer.createTransport({ host: smtpHost, port: Number(smtpPort), pool: true, ignoreTLS: true });
@@ -32,7 +32,7 @@ const auth = betterAuth({
           from: "Bench <bench@localhost>",
           to: email,
           subject: "Your code",
-          text: `Your code is ${otp}\n\nIf this was not you, ignore this letter.\n`,
+          text: `Your code is ${otp}\n\nIf this was not you, ignore this email.\n`,
         });
       },
     }),

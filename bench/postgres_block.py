@@ -21,7 +21,7 @@ from bench.sides import (
     durable_postgres,
     tickover,
 )
-from bench.speed import check_side, prepare
+from bench.sqlite_block import check_side, prepare
 
 SHARE = 0.25
 _DEFAULT_USERS = 10
@@ -60,7 +60,7 @@ class PostgresBlocks:
         if self._server.bin("pgbench").exists():
             contenders.append(Contender(PGBENCH, self._pgbench(), plan.postgres_connections))
         else:
-            self._run.results.notes[PGBENCH] = "this PostgreSQL has no pgbench; Debian's postgresql package has"
+            self._run.results.notes[PGBENCH] = "this PostgreSQL has no pgbench; install Debian's package postgresql"
         alternate(self._run, POSTGRES, contenders)
 
     def with_equal_shares(self) -> None:
