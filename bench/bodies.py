@@ -110,9 +110,9 @@ def request(method: str, params: Json, id: int = 1) -> bytes:
     return json.dumps(call, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def timestamp(moment: datetime) -> str:
+def timestamp(instant: datetime) -> str:
     """Format a timestamp as in responses: UTC with Z, and six digits of a second or none."""
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return instant.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def _transactions(count: int) -> list[Json]:

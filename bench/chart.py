@@ -56,19 +56,19 @@ def attainment(row: Row, figure: float) -> float:
 
 def draw(rows: Sequence[Row], facts: Mapping[str, Any], plan: Plan) -> str:
     """Return the SVG file."""
-    shown = [row for row in rows if row.goal is not None]
-    height = _TOP + _ROW * len(shown) + 58
+    charted = [row for row in rows if row.goal is not None]
+    height = _TOP + _ROW * len(charted) + 58
     size = f'viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-labelledby="title">',
         f"<style>{_STYLE}</style>",
         f'<rect class="ground" width="{_WIDTH}" height="{height}"/>',
-        *_head(shown, plan),
+        *_head(charted, plan),
     ]
-    scale = _Scale(shown)
-    bottom = _TOP + _ROW * len(shown)
+    scale = _Scale(charted)
+    bottom = _TOP + _ROW * len(charted)
     parts += _axis(scale, bottom)
-    for place, row in enumerate(shown):
+    for place, row in enumerate(charted):
         parts += _row(row, scale, _TOP + place * _ROW)
     parts.append(_text(24, bottom + 40, _machine(facts), "faint"))
     return "\n".join([*parts, "</svg>", ""])

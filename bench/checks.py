@@ -72,7 +72,7 @@ class Server:
             body = json.loads(text)
         except ValueError:
             raise AssertionError(
-                f"{method} answered {response.status} with {text[:200]!r}, which is not JSON"
+                f"{method} returned {response.status} with {text[:200]!r}, which is not JSON"
             ) from None
         _expect_equal(f"{method}: jsonrpc and id", (body.get("jsonrpc"), body.get("id")), ("2.0", self._calls))
         return Response(response.status, {name.lower(): value for name, value in response.getheaders()}, body)
@@ -157,8 +157,8 @@ def _check_life(server: Server, token: str, params: Json) -> None:
     assert earliest - _TOLERANCE <= created_at <= datetime.now(UTC) + _TOLERANCE, f"expiresAt is {created['expiresAt']}"
     every_at = sorted(_instant(item["at"]) for item in _items(params))
     middle, end = every_at[len(every_at) // 2], _ten_years_after(_instant(params["frozenTime"]))
-    for moment in (middle, middle, end):
-        to = bodies.timestamp(moment)
+    for instant in (middle, middle, end):
+        to = bodies.timestamp(instant)
         advanced = server.clock("advanceTestClock", bodies.advance(created["id"], to), token)
         _check_clock(advanced, params, to)
         _expect_equal("fields that an advance must not change", _constant_fields(advanced), _constant_fields(created))
@@ -208,9 +208,9 @@ def _goal_at(goal: Json, now: datetime) -> Json:
 def _split(entries: Sequence[Json], now: datetime) -> tuple[list[Json], list[Json]]:
     """Return past and future items, sorted by time and then by position, with timestamps in UTC."""
     ordered = sorted(entries, key=lambda entry: _instant(entry["at"]))
-    shown = [entry | {"at": bodies.timestamp(_instant(entry["at"]))} for entry in ordered]
+    normalized = [entry | {"at": bodies.timestamp(_instant(entry["at"]))} for entry in ordered]
     happened = sum(_instant(entry["at"]) <= now for entry in ordered)
-    return shown[:happened], shown[happened:]
+    return normalized[:happened], normalized[happened:]
 
 
 def _check_ids(clock: Json) -> None:
@@ -316,8 +316,8 @@ def _instant(text: str) -> datetime:
     return datetime.fromisoformat(text).astimezone(UTC)
 
 
-def _ten_years_after(moment: datetime) -> datetime:
-    return moment.replace(year=moment.year + 10)
+def _ten_years_after(instant: datetime) -> datetime:
+    return instant.replace(year=instant.year + 10)
 
 
 def _exact(amount: float) -> Fraction:

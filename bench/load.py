@@ -199,7 +199,7 @@ class _Script:
         patience = [f"-d{int(seconds) + 600}s", f"--timeout={_MAX_RESPONSE_SECONDS}s"]
         command = ["wrk", "-t1", f"-c{connections}", *patience, "--latency"]
         command += ["-s", str(self.file), self.url, "--", *map(str, arguments)]
-        with subprocess.Popen(  # noqa: S603 - all of it is ours
+        with subprocess.Popen(  # noqa: S603 - constant arguments
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
         ) as wrk:
             try:
@@ -325,7 +325,7 @@ def require_wrk() -> None:
     install = ["apt-get", "install", "--yes", "--no-install-recommends", "wrk"]
     if os.geteuid() == 0 and shutil.which("apt-get"):
         for command in (["apt-get", "update"], install):
-            subprocess.run(command, check=False, capture_output=True)  # noqa: S603 - all of it is ours
+            subprocess.run(command, check=False, capture_output=True)  # noqa: S603 - constant arguments
     if not shutil.which("wrk"):
         install_command = f"sudo {' '.join(install)}" if shutil.which("apt-get") else "brew install wrk"
         raise SystemExit(f"wrk is not installed. It generates the load. Install it with: {install_command}")

@@ -86,7 +86,7 @@ class PgbenchLoad:
             str(self._server.bin("pgbench")), "--no-vacuum", "--protocol=prepared", f"--client={clients}", "--jobs=1",
             "--time=600", "--define=moves=0", f"--file={script}", "--log", f"--log-prefix={script}.log", self._url,
         ]  # fmt: skip
-        with subprocess.Popen(  # noqa: S603 - all of it is ours
+        with subprocess.Popen(  # noqa: S603 - constant arguments
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True, **usual
         ) as pgbench:
             try:

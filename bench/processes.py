@@ -36,7 +36,7 @@ class Process:
     def start(self, is_ready: Callable[[Self], bool], look_again: float = 0.01) -> None:
         """Start it, and wait until it is ready."""
         with self.log.open("wb") as log:
-            self._popen = subprocess.Popen(  # noqa: S603 - all of it is ours
+            self._popen = subprocess.Popen(  # noqa: S603 - constant arguments
                 self.command,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                 cwd=self.folder, env=dict(self.environment), start_new_session=True,

@@ -196,7 +196,7 @@ def _take_turn(measurement: Measurement, sign_ins: int) -> None:
 @contextmanager
 def _sink() -> Iterator[Sink]:
     command = [sys.executable, "-m", "bench.sink"]
-    with subprocess.Popen(  # noqa: S603 - all of it is ours
+    with subprocess.Popen(  # noqa: S603 - constant arguments
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         assert process.stdin is not None

@@ -109,7 +109,7 @@ class Side(ABC):
         self._log = place.folder / "log"
         self.prepare(place)
         with self._log.open("wb") as log:
-            self._process = subprocess.Popen(  # noqa: S603 - all of it is ours
+            self._process = subprocess.Popen(  # noqa: S603 - constant arguments
                 self.command(place), cwd=ROOT, env=self._environment,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
@@ -243,7 +243,7 @@ class Allauth(Side):
 
     def prepare(self, place: ServerConfig) -> None:
         seed = [str(ROOT / ".venv-bench/bin/python"), "-m", "bench.baselines.allauth.seed"]
-        made = subprocess.run(  # noqa: S603 - all of it is ours
+        made = subprocess.run(  # noqa: S603 - constant arguments
             [*seed, ADDRESS, str(place.visitors)],
             cwd=ROOT, env=self._environment, capture_output=True, text=True, check=False,
         )  # fmt: skip

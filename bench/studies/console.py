@@ -28,7 +28,7 @@ _LEAVE = """async () => {
 _OPEN = """async (id) => {
   performance.clearMeasures();
   performance.clearResourceTimings();
-  const answered = new Promise((resolve) => {
+  const responded = new Promise((resolve) => {
     const seen = new PerformanceObserver((list) => list.getEntries().forEach((entry) => {
       if (entry.name.endsWith("/rpc")) { seen.disconnect(); resolve(entry.responseEnd); }
     }));
@@ -42,7 +42,7 @@ _OPEN = """async (id) => {
     };
     look();
   });
-  const [from, to] = await Promise.all([answered, shown]);
+  const [from, to] = await Promise.all([responded, shown]);
   const drawn = performance.getEntriesByName("tickover draws the timeline").map((entry) => entry.duration);
   return { painted: to - from, drawn: Math.max(...drawn) };
 }"""

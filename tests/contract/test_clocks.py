@@ -50,7 +50,7 @@ async def test_frozen_time_may_differ_from_start(store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    "moment",
+    "instant",
     [
         pytest.param(datetime(1, 1, 1, tzinfo=UTC), id="the first"),
         pytest.param(datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC), id="before 1970"),
@@ -58,10 +58,10 @@ async def test_frozen_time_may_differ_from_start(store: Store) -> None:
         pytest.param(datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC), id="the last"),
     ],
 )
-async def test_instants_round_trip_to_the_microsecond(store: Store, moment: Instant) -> None:
-    there = Clock(key(1), moment, moment, moment)
-    await add_clock(store, there, user(1))
-    assert await advance(store, key(1), user(1), moment) == there
+async def test_instants_round_trip_to_the_microsecond(store: Store, instant: Instant) -> None:
+    expected = Clock(key(1), instant, instant, instant)
+    await add_clock(store, expected, user(1))
+    assert await advance(store, key(1), user(1), instant) == expected
 
 
 @pytest.mark.parametrize(

@@ -200,7 +200,7 @@ async def test_rejected_creation_names_the_oldest_clock_and_does_not_use_the_key
     await add_clock(store, clock(1, NOW - DAY), user(1))
     await add_clock(store, clock(2), user(1))
     for _ in range(3):
-        assert await _create(store, make_record(1, b"refused"), clock(3), limit=2) == key(1, NOW - DAY)
+        assert await _create(store, make_record(1, b"rejected"), clock(3), limit=2) == key(1, NOW - DAY)
     assert [await rows_of(table) for table in ("clocks", "schedules", "creations")] == [2, 2, 0]
     assert await schedule_of(store, key(3), user(1)) is None
     assert await store.delete_clock(key(2), user(1))

@@ -161,9 +161,9 @@ async def test_concurrent_creations_fill_the_quota_exactly(
         created = {n for n, outcome in zip(numbers, outcomes, strict=True) if outcome == Created()}
         assert len(created) == 7
         assert set(await listed(store, user(owner))) == {key(n) for n in created}
-        refused = [outcome for outcome in outcomes if outcome != Created()]
-        assert {type(outcome) for outcome in refused} == {QuotaExceeded}
-        assert {outcome.oldest for outcome in refused if isinstance(outcome, QuotaExceeded)} <= {
+        rejected = [outcome for outcome in outcomes if outcome != Created()]
+        assert {type(outcome) for outcome in rejected} == {QuotaExceeded}
+        assert {outcome.oldest for outcome in rejected if isinstance(outcome, QuotaExceeded)} <= {
             key(n) for n in created
         }
 

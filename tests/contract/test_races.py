@@ -148,8 +148,8 @@ async def test_clock_with_a_used_key_is_rejected_and_others_succeed(store: Store
         numbers = [*range(number * _CONCURRENT, (number + 1) * _CONCURRENT), number * _CONCURRENT + 7]
         calls = (create(store, clock(n), user(1), b"schedule", min_live_key=bytes(16), limit=0) for n in numbers)
         results = await asyncio.gather(*calls, return_exceptions=True)
-        refused = [n for n, result in zip(numbers, results, strict=True) if result is not None]
-        assert refused == [number * _CONCURRENT + 7]
+        rejected = [n for n, result in zip(numbers, results, strict=True) if result is not None]
+        assert rejected == [number * _CONCURRENT + 7]
         assert [n for n in numbers if await schedule_of(store, key(n), user(1)) is None] == []
 
 

@@ -146,10 +146,10 @@ async def test_closed_store_is_unavailable_right_after_a_ping(store: Store) -> N
 @pytest.mark.parametrize("method", METHODS)
 async def test_closed_store_is_unavailable(store: Store, method: str) -> None:
     await store.close()
-    with pytest.raises(Rejection) as refused:
+    with pytest.raises(Rejection) as error:
         await METHODS[method](store)
-    assert refused.value.reason is Reason.UNAVAILABLE
-    assert refused.value.details["retryAfterSeconds"] >= 1
+    assert error.value.reason is Reason.UNAVAILABLE
+    assert error.value.details["retryAfterSeconds"] >= 1
 
 
 async def test_closing_twice_succeeds(store: Store) -> None:

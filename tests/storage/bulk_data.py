@@ -143,5 +143,5 @@ def address(number: int) -> str:
     return f"user-{number}@example.test"
 
 
-def _millis(moment: Instant) -> int:
-    return to_micros(moment) // 1000
+def _millis(instant: Instant) -> int:
+    return to_micros(instant) // 1000

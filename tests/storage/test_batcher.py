@@ -95,7 +95,7 @@ async def _wait_for(tasks: Iterable["asyncio.Task[Any]"]) -> None:
         if all(task.done() for task in tasks):
             return
         await asyncio.sleep(0)
-    raise AssertionError("somebody waits for nothing")
+    raise AssertionError("a task never ended")
 
 
 async def _outcomes(tasks: _Tasks) -> list[Any]:

@@ -105,10 +105,10 @@ class _PageRunner:
             self._remember(request)
             return request
         response, self._response = self._response, None
-        shown = _format_response(response, text if kind == "http" else "")
+        formatted = _format_response(response, text if kind == "http" else "")
         if text.endswith("\n…\n"):
-            shown = "".join(shown.splitlines(keepends=True)[: text.count("\n") - 1]) + "…\n"
-        return self._track(text, shown)
+            formatted = "".join(formatted.splitlines(keepends=True)[: text.count("\n") - 1]) + "…\n"
+        return self._track(text, formatted)
 
     async def _send(self, kind: str, request: str) -> HttpResponse:
         caller, self._caller = self._caller, ""

@@ -59,8 +59,8 @@ async def send_request(handler: Handler, request: Request) -> HttpResponse:
     is_too_large = request.body is None or max(size, len(request.body)) > MAX_BODY
     if is_too_large:
         request.body = None
-    answer = handler.handle(request)
-    status, headers, body = answer if isinstance(answer, tuple) else await answer
+    response = handler.handle(request)
+    status, headers, body = response if isinstance(response, tuple) else await response
     all_headers = [*headers, *([(b"connection", b"close")] if is_too_large else [])]
     return HttpResponse(status, {name.decode(): value.decode() for name, value in all_headers}, body)
 
@@ -108,15 +108,15 @@ class World:
 
     async def result(self, method: str, params: Any = None, token: str | None = None) -> Any:
         """Return the result of a call that must succeed."""
-        answer = await self.call(method, params, token)
-        assert "result" in answer.json, answer.json
-        return answer.json["result"]
+        response = await self.call(method, params, token)
+        assert "result" in response.json, response.json
+        return response.json["result"]
 
     async def error(self, method: str, params: Any = None, token: str | None = None) -> Any:
         """Return the error of a call that must fail."""
-        answer = await self.call(method, params, token)
-        assert "error" in answer.json, answer.json
-        return answer.json["error"]
+        response = await self.call(method, params, token)
+        assert "error" in response.json, response.json
+        return response.json["error"]
 
     async def faults(self, method: str, params: Any = None, token: str | None = None) -> dict[str, str]:
         """Return the paths of an INVALID_PARAMS error, each with its rule."""

@@ -78,10 +78,10 @@ async def advance_clock(session: AsyncSession, user_id: UUID, params: AdvanceClo
     if clock.expires_at <= datetime.now(UTC):
         raise RpcError(Reason.CLOCK_EXPIRED, "This clock has expired.")
     if params.frozen_time < clock.frozen_time:
-        current = _written(clock.frozen_time)
+        current = _timestamp(clock.frozen_time)
         raise RpcError(Reason.TIME_BEFORE_CURRENT, "A clock only moves forward.", currentFrozenTime=current)
     if params.frozen_time > clock.max_time:
-        raise RpcError(Reason.TIME_AFTER_MAX, "That is after maxTime.", maxTime=_written(clock.max_time))
+        raise RpcError(Reason.TIME_AFTER_MAX, "That is after maxTime.", maxTime=_timestamp(clock.max_time))
     clock.frozen_time = params.frozen_time
     return clock
 
@@ -102,8 +102,8 @@ def _not_found() -> RpcError:
     return RpcError(Reason.CLOCK_NOT_FOUND, "There is no clock of this id.")
 
 
-def _written(moment: datetime) -> str:
-    return moment.isoformat().replace("+00:00", "Z")
+def _timestamp(instant: datetime) -> str:
+    return instant.isoformat().replace("+00:00", "Z")
 
 
 def view(clock: Clock) -> ClockView:

@@ -26,12 +26,12 @@ MAX_AMOUNT = 1_000_000_000
 _RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 
 
-def years_after(moment: datetime, years: int = 10) -> datetime:
+def years_after(instant: datetime, years: int = 10) -> datetime:
     """Add calendar years. 29 February becomes 28 February."""
     try:
-        return moment.replace(year=moment.year + years)
+        return instant.replace(year=instant.year + years)
     except ValueError:
-        return moment.replace(year=moment.year + years, day=28)
+        return instant.replace(year=instant.year + years, day=28)
 
 
 def _rfc3339(value: object) -> object:
