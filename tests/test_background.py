@@ -106,7 +106,7 @@ async def test_another_servers_key_is_reported_by_the_sweep(sqlite_url: str) -> 
         await store.close()
     assert logged.lines[0][:2] == (
         "error",
-        "another server is at work on this database with another secret key",
+        "another server uses this database with another secret key",
     )
 
 

@@ -182,7 +182,7 @@ def test_a_replica_with_another_secret_key_is_refused(tmp_path: Path, four: Repl
     other = {**four.environment, "TICKOVER_SECRET_KEY": "quite another one"}
     refused = run_tickover(tmp_path, "serve", "--port", "0", **other)
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert refused.stderr.startswith("tickover: Another server is at work on this database with another secret key")
+    assert refused.stderr.startswith("tickover: Another server uses this database with another secret key")
     assert refused.stderr.count("\n") == 1
     assert "quite another one" not in refused.stderr
 

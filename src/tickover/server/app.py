@@ -1,4 +1,4 @@
-"""The one place where parts are chosen and joined: the program as a value that runs and closes."""
+"""The server: creates all parts from the settings, runs and stops them."""
 
 import asyncio
 import gc
@@ -33,21 +33,21 @@ _GRACE_SECONDS = 15
 
 
 class Tickover:
-    """A server: running, it is reachable at `url`; closed, it has answered all that it accepted."""
+    """A Tickover server at `url`."""
 
     def __init__(self, settings: Settings, listener: socket.socket, store: Store, mint: Mint, log: BoundLogger) -> None:
         self.settings = settings
-        self.url = address_of(settings.host, listener)
+        self.url = server_url(settings.host, listener)
         self._listener = listener
         self._store = store
         self._log = log
-        self._stop_asked = asyncio.Event()
-        self._drain_over = asyncio.Event()
+        self._stop_requested = asyncio.Event()
+        self._drain_ended = asyncio.Event()
         self._mailer = open_mailer(settings.mail_url, settings.mail_from, settings.data_dir / "outbox", log)
         if self._mailer.is_local and how_exposed(settings):
-            log.warning("mail goes to the outbox, so everyone who reaches this server can sign in as anyone")
+            log.warning("emails go to the outbox, so anyone who can reach this server can sign in as any user")
         if not settings.public_url and not is_loopback(settings.host):
-            log.warning("TICKOVER_PUBLIC_URL is not set, so login links lead to this machine", links=self.url)
+            log.warning("TICKOVER_PUBLIC_URL is not set, so login links point to this machine", url=self.url)
         policy = _policy(settings, self.url)
         description = describe(policy.public_url)
         self._background = Background(store, mint.key_fingerprint(), wall_clock, log)
@@ -65,7 +65,7 @@ class Tickover:
 
     @classmethod
     async def open(cls, settings: Settings, log: BoundLogger) -> "Tickover":
-        """Take the port, the database and the mailer; SettingError when one of them is not to be had."""
+        """Open the port, the database and the mailer. Raise SettingError if one is unavailable."""
         async with AsyncExitStack() as undo:
             listener = listen(settings.host, settings.port, shared=settings.workers > 1)
             undo.callback(listener.close)
@@ -74,8 +74,8 @@ class Tickover:
             mint = Mint(load_secret_key(settings, log))
             if not await store.share_key(mint.key_fingerprint(), wall_clock()):
                 raise SettingError(
-                    "Another server is at work on this database with another secret key, so codes of the one would not "
-                    "open at the other. Set TICKOVER_SECRET_KEY to the same value for all; if the other was stopped, "
+                    "Another server uses this database with another secret key, so each would reject the codes of the "
+                    "other. Set TICKOVER_SECRET_KEY to the same value for all. If the other server has stopped, "
                     "wait for five minutes."
                 )
             server = cls(settings, listener, store, mint, log)
@@ -83,10 +83,10 @@ class Tickover:
         return server
 
     async def run(self, when_ready: Callable[[], None]) -> None:
-        """Serve until `stop`, or until cancelled; then answer what was accepted."""
-        if self._stop_asked.is_set():
+        """Serve until `stop` is called or the task is cancelled, then finish accepted requests."""
+        if self._stop_requested.is_set():
             return
-        # What the program is made of stays, so the collector need not look at it again and again.
+        # The objects so far are permanent, so the garbage collector can ignore them.
         gc.collect()
         gc.freeze()
         async with self._background.running():
@@ -94,29 +94,29 @@ class Tickover:
                 self._server.start(self._listener)
                 self._log_start()
                 when_ready()
-                await self._stop_asked.wait()
+                await self._stop_requested.wait()
                 await self._drain()
             finally:
                 await self._stop_serving()
 
     async def _drain(self) -> None:
-        """Go on serving, while `/readyz` tells load balancers to send their calls elsewhere."""
+        """Serve for `drain_seconds` more. `/readyz` returns 503, so load balancers choose other servers."""
         self._handler.is_draining = True
-        if self.settings.drain_seconds and not self._drain_over.is_set():
+        if self.settings.drain_seconds and not self._drain_ended.is_set():
             self._log.info("draining", seconds=self.settings.drain_seconds)
             self._server.drain()
             with suppress(TimeoutError):
                 async with asyncio.timeout(self.settings.drain_seconds):
-                    await self._drain_over.wait()
-        self._drain_over.set()
+                    await self._drain_ended.wait()
+        self._drain_ended.set()
 
     async def _stop_serving(self) -> None:
         self._log.info("stopping")
-        # A call may wait for the mail server for as long as that is given, and must be answered within the grace.
+        # A call that waits for the mail server must also finish within the grace period.
         self._rpc.stop(_GRACE_SECONDS - MAIL_TIMEOUT.total_seconds() - 1)
-        undone = await self._server.stop(_GRACE_SECONDS)
-        if undone:
-            self._log.error("calls were broken off, because they took too long", calls=undone)
+        unfinished = await self._server.stop(_GRACE_SECONDS)
+        if unfinished:
+            self._log.error("calls were cancelled because they took too long", calls=unfinished)
 
     def _log_start(self) -> None:
         url = self.settings.database_url
@@ -129,15 +129,15 @@ class Tickover:
         )
 
     def stop(self, *, at_once: bool = False) -> None:
-        """Drain, answer what was accepted, then end `run`; before it, keep it from beginning.
+        """Make `run` drain, finish accepted requests and return. A call before `run` prevents it from serving.
 
-        `at_once` leaves out the drain. The second time, it leaves out whatever is being waited for.
+        `at_once` skips the drain. A second call with `at_once` also skips the wait for requests.
         """
         if at_once:
-            if self._stop_asked.is_set() and self._drain_over.is_set():
+            if self._stop_requested.is_set() and self._drain_ended.is_set():
                 self._server.end_wait()
-            self._drain_over.set()
-        self._stop_asked.set()
+            self._drain_ended.set()
+        self._stop_requested.set()
 
     async def close(self) -> None:
         await self._store.close()
@@ -149,7 +149,7 @@ class Tickover:
 def _http_limits(settings: Settings, log: BoundLogger) -> pool.Limits:
     connections = raise_file_limit(settings.max_connections)
     if connections < settings.max_connections:
-        log.warning("the limit on open files allows fewer connections than TICKOVER_MAX_CONNECTIONS", most=connections)
+        log.warning("the limit on open files allows fewer connections than TICKOVER_MAX_CONNECTIONS", limit=connections)
     return pool.Limits(connections=connections, keep_alive_seconds=settings.keep_alive_seconds)
 
 
@@ -171,7 +171,7 @@ def _policy(settings: Settings, url: str) -> Policy:
 
 
 async def sweep_all(database_url: str) -> int:
-    """Delete all that has expired; how much that was."""
+    """Delete all expired rows, and return their number."""
     store = await open_store(database_url, 1)
     try:
         return await sweep(store, wall_clock)
@@ -180,7 +180,7 @@ async def sweep_all(database_url: str) -> int:
 
 
 def listen(host: str, port: int, *, shared: bool) -> socket.socket:
-    """Take the port. Where it is shared, others that share it may take it too, and connections are spread over all."""
+    """Bind a socket. With `shared`, several processes can bind the port, and the kernel distributes connections."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         listener = socket.socket(family, socket.SOCK_STREAM)
@@ -194,13 +194,13 @@ def listen(host: str, port: int, *, shared: bool) -> socket.socket:
     except OSError as error:
         listener.close()
         raise SettingError(
-            f"Cannot listen on {host}:{port}: {error.strerror}. Stop what uses it, or set TICKOVER_PORT to another."
+            f"Cannot listen on {host}:{port}: {error.strerror}. Stop the other program, or set another TICKOVER_PORT."
         ) from None
     return listener
 
 
-def address_of(host: str, listener: socket.socket) -> str:
-    """Where this machine reaches the server; on every address at once is on loopback too."""
+def server_url(host: str, listener: socket.socket) -> str:
+    """Return the URL for clients on this machine. A wildcard address becomes the loopback address."""
     port = listener.getsockname()[1]
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - it is looked for, not listened on
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

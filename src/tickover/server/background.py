@@ -1,4 +1,4 @@
-"""Work that the server repeats while it runs: sweep, report refused calls, notice whether the database answers."""
+"""Background tasks: sweep expired rows, log rejected calls, and log outages of the database."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -18,7 +18,7 @@ _CHECK_SECONDS: Final = 1.0
 
 
 class Background:
-    """The background tasks of one server, and what its calls tell them."""
+    """The background tasks of one server."""
 
     def __init__(
         self,
@@ -38,10 +38,10 @@ class Background:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Run the tasks; at the end stop them, and report the last refused calls."""
+        """Run the tasks. On exit, stop them and log the last rejected calls."""
         repeated = [
             repeat(self._seconds, "sweep", self._sweep, self._log),
-            repeat(self._seconds, "report of refused calls", self._report, self._log),
+            repeat(self._seconds, "report of rejected calls", self._report, self._log),
             repeat(_CHECK_SECONDS, "check of the database", self._watch.check, self._log),
         ]
         tasks = [asyncio.create_task(work) for work in repeated]
@@ -54,13 +54,13 @@ class Background:
             await self._report()
 
     def count_rejection(self, reason: Reason) -> None:
-        """Count a refused call."""
+        """Count a rejected call."""
         self._rejections.count(reason)
         if reason is Reason.UNAVAILABLE:
             self._watch.suspect()
 
     async def ping(self) -> None:
-        """Return if the database answers; UNAVAILABLE otherwise."""
+        """Raise UNAVAILABLE if the database does not respond."""
         try:
             await self._store.ping()
         except Rejection:
@@ -70,8 +70,8 @@ class Background:
     async def _sweep(self) -> None:
         try:
             if not await self._share_key():
-                self._log.error("another server is at work on this database with another secret key")
-            # There may be much to sweep, and the key has to be noted every minute.
+                self._log.error("another server uses this database with another secret key")
+            # A sweep can take long, and the key must be recorded every minute.
             swept = await sweep(self._store, self._now, between=self._share_key)
         except Rejection:
             self._watch.suspect()
@@ -87,7 +87,7 @@ class Background:
 
 
 async def repeat(seconds: float, name: str, work: Callable[[], Awaitable[object]], log: BoundLogger) -> None:
-    """Do the work now and again after each `seconds`, until cancelled. A failure is logged and doesn't end it."""
+    """Do the work repeatedly until cancelled, with a pause of `seconds`. Failures are logged."""
     while True:
         try:
             await work()
@@ -98,14 +98,16 @@ async def repeat(seconds: float, name: str, work: Callable[[], Awaitable[object]
         await asyncio.sleep(seconds)
 
 
-async def _nothing() -> None:
+async def _do_nothing() -> None:
     pass
 
 
-async def sweep(store: Store, now: Callable[[], Instant], between: Callable[[], Awaitable[object]] = _nothing) -> int:
-    """Delete everything that has expired, and return how many rows that were.
+async def sweep(
+    store: Store, now: Callable[[], Instant], between: Callable[[], Awaitable[object]] = _do_nothing
+) -> int:
+    """Delete all expired rows, and return their number.
 
-    A few rows at a time, so that no call waits long; `between` is awaited after each step.
+    It deletes a few rows at a time, so that calls don't wait long. `between` is awaited after each step.
     """
     swept = 0
     while found := await store.sweep(now(), _SWEEP_ROWS):
@@ -115,9 +117,9 @@ async def sweep(store: Store, now: Callable[[], Instant], between: Callable[[], 
 
 
 class DatabaseWatch:
-    """Logs that the database is lost, and that it is back.
+    """Logs when the database is lost and when it is back.
 
-    It pings only from a failed call until the next success, so it costs nothing while the database answers.
+    It pings only after a failed call, until a ping succeeds.
     """
 
     def __init__(self, store: Store, log: BoundLogger) -> None:
@@ -127,11 +129,11 @@ class DatabaseWatch:
         self._lost_at: float | None = None
 
     def suspect(self) -> None:
-        """Have the database checked, because a call failed."""
+        """Request a check, because a call failed."""
         self._suspected.set()
 
     async def check(self) -> None:
-        """Wait for a reason to ping, ping once, and log a change. To be repeated."""
+        """Wait for a failed call, ping once, and log a change. Call it repeatedly."""
         if self._lost_at is None:
             await self._suspected.wait()
         self._suspected.clear()

@@ -1,4 +1,4 @@
-"""The log of calls that failed because of the database or the mail server: for each kind, one line in ten seconds."""
+"""Logs calls that fail because of the database or the mail server, at most one per kind in ten seconds."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ _QUIET_SECONDS: Final = 10.0
 
 
 class FailureLog:
-    """Callers learn that something is unavailable, and the operator what it is."""
+    """Logs the cause of failures, which responses don't contain."""
 
     def __init__(self, log: BoundLogger) -> None:
         self._log = log
@@ -18,7 +18,7 @@ class FailureLog:
         self._suppressed: dict[tuple[object, ...], int] = {}
 
     def note(self, method: str, rejection: Rejection, began: float, ended: float, request_id: str) -> None:
-        """Log a failure, or count it for the next line of its kind; `began` and `ended` are in seconds."""
+        """Log a failure, or count it for the next line of its kind. `began` and `ended` are in seconds."""
         described = describe_cause(rejection)
         kind = (method, described.get("cause"), described.get("sqlstate"))
         if ended < self._quiet_until.get(kind, ended):
@@ -37,10 +37,10 @@ class FailureLog:
 
 
 def describe_cause(rejection: Rejection) -> dict[str, str]:
-    """What may be logged of a failure: the kind of error, and what the database says about it.
+    """Return the fields of a failure for the log: the type of the cause, and the database's message.
 
-    Every UNAVAILABLE with a cause comes from the database, whose first line names no value of a caller. What a mail
-    server says may name an address, so it is left out.
+    Every UNAVAILABLE with a cause comes from the database. The first line of its message has no values of callers.
+    Messages of mail servers may contain email addresses, so they are omitted.
     """
     cause = rejection.__cause__
     if cause is None:
@@ -48,6 +48,6 @@ def describe_cause(rejection: Rejection) -> dict[str, str]:
     described = {"cause": type(cause).__name__}
     if sqlstate := getattr(cause, "sqlstate", None):
         described["sqlstate"] = sqlstate
-    if rejection.reason is Reason.UNAVAILABLE and (said := str(cause).strip().partition("\n")[0]):
-        described["error"] = truncate(said)
+    if rejection.reason is Reason.UNAVAILABLE and (message := str(cause).strip().partition("\n")[0]):
+        described["error"] = truncate(message)
     return described

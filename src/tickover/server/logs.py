@@ -1,4 +1,4 @@
-"""Logs: readable lines on a terminal, JSON elsewhere. No secret and no address is ever given to them."""
+"""Logging: readable lines on a terminal, JSON otherwise. Never log secrets or email addresses."""
 
 import logging
 import sys
@@ -10,35 +10,35 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 
 from tickover.api.terminal import escape
 
-_WITH_LINES: Final = frozenset({"exception", "stack"})
+_MULTILINE_FIELDS: Final = frozenset({"exception", "stack"})
 
 
 def _escape_values(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    """Escape every text for the terminal: a caller may have written a part of it. JSON escapes by itself."""
+    """Escape texts for the terminal, because callers may control parts of them. JSON needs no escaping."""
     return {
-        name: escape(value, keep="\n" if name in _WITH_LINES else "") if isinstance(value, str) else value
+        name: escape(value, keep="\n" if name in _MULTILINE_FIELDS else "") if isinstance(value, str) else value
         for name, value in event.items()
     }
 
 
 def open_log(level: str) -> BoundLogger:
-    """Set logging up for this process, the server's own lines included, and give back our logger."""
+    """Configure logging for this process, and return the logger."""
     on_terminal = sys.stderr.isatty()
     shared: list[Processor] = [
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    # Tracebacks are plain: a pretty one would show the values of variables, and some of those are secrets.
-    for_people: list[Processor] = [
+    # Plain tracebacks, because rich ones print variables, which may be secrets.
+    for_terminal: list[Processor] = [
         structlog.processors.format_exc_info,
         _escape_values,
         structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
     ]
-    for_programs: list[Processor] = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    for_json: list[Processor] = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     render = structlog.stdlib.ProcessorFormatter(
         processors=[
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-            *(for_people if on_terminal else for_programs),
+            *(for_terminal if on_terminal else for_json),
         ],
         foreign_pre_chain=shared,
     )

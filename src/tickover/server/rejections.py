@@ -1,4 +1,4 @@
-"""Refused calls, counted by reason and logged once a minute. Nothing that a caller sent is in the counts."""
+"""Counts rejected calls by reason, for one log line a minute. The counts contain no data of callers."""
 
 from collections import Counter
 from typing import Final
@@ -17,7 +17,7 @@ REPORTED: Final = frozenset(
         Reason.UNAVAILABLE,
     }
 )
-"""Signs of guessing, flooding or an outage. The other reasons are mistakes that only their callers care about."""
+"""Reasons that may indicate guessing, flooding or an outage. Other reasons are mistakes of callers."""
 
 
 class RejectionCounter:
@@ -30,7 +30,7 @@ class RejectionCounter:
             self._counts[reason] += 1
 
     def report(self) -> None:
-        """Log what was counted since the last report, in one line; nothing if that's nothing."""
+        """Log the counts since the last report in one line, if there are any."""
         if self._counts:
             counts, self._counts = self._counts, Counter()
             self._log.info("calls rejected", **{reason.lower(): number for reason, number in sorted(counts.items())})

@@ -1,4 +1,4 @@
-"""The key under which codes are stored: the one in the settings, or a file in the data folder."""
+"""Loads the secret key of login codes from the settings or from a file in the data folder."""
 
 import errno
 import os
@@ -20,24 +20,26 @@ _OR_SET: Final = "or set TICKOVER_SECRET_KEY"
 
 
 def load_secret_key(settings: Settings, log: BoundLogger) -> bytes:
-    """Return the key; the first start writes the file. SettingError if the file can't be used safely."""
+    """Return the key. The first start creates the file. Raise SettingError if the file is unsafe or unreadable."""
     if settings.secret_key:
         return settings.secret_key.encode()
     path = settings.data_dir / _FILE
     try:
         if not path.exists():
             _write_new_key(path)
-        _keep_others_from_writing(path.parent, log)
+        _protect_folder(path.parent, log)
         content, mode_before = _read(path)
         key = content.decode("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingError(f"The secret key {path} cannot be read: {error}.") from None
+        raise SettingError(f"Cannot read the secret key {path}: {error}.") from None
     if len(key) < _MIN_LENGTH:
-        raise SettingError(f"The secret key {path} is damaged. Delete it, and codes sent before no longer work.")
+        raise SettingError(
+            f"The secret key {path} is damaged. Delete the file. Codes that were sent before will not work."
+        )
     if mode_before & _OTHERS:
         log.warning(
-            "other users could read or change the secret key; its mode is now 600. If you do not trust them, "
-            "stop the server and delete the file, and the next start makes a new key",
+            "other users could read or change the secret key; its mode is now 600. If you don't trust them, "
+            "stop the server and delete the file. The next start creates a new key",
             file=str(path),
             mode_before=f"{mode_before:03o}",
         )
@@ -45,30 +47,30 @@ def load_secret_key(settings: Settings, log: BoundLogger) -> bytes:
 
 
 def _write_new_key(path: Path) -> None:
-    """Put the whole file in place, unless another process was faster."""
+    """Create the file atomically, unless another process has created it."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(secrets.token_hex(32) + "\n")
         file.flush()
         os.fsync(file.fileno())
     try:
-        os.link(unfinished, path)
+        os.link(temporary, path)
     except FileExistsError:
         pass
     finally:
-        unfinished.unlink()
+        temporary.unlink()
 
 
 def _read(path: Path) -> tuple[bytes, int]:
-    """Return what is in the file, and its mode before it was made private."""
+    """Return the content of the file and its original mode, and make the file private."""
     try:
-        # NONBLOCK, because a named pipe would wait for a writer.
+        # O_NONBLOCK, because opening a named pipe would wait for a writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise SettingError(
-                f"The secret key {path} is a symbolic link. Put the file itself there, {_OR_SET}."
+                f"The secret key {path} is a symbolic link. Replace it with a file, {_OR_SET}."
             ) from None
         raise
     try:
@@ -79,15 +81,15 @@ def _read(path: Path) -> tuple[bytes, int]:
 
 
 def _make_private(path: Path, descriptor: int) -> int:
-    """Take the file away from other users, and return its mode before; SettingError if that's not possible."""
+    """Make the file private, and return its original mode. Raise SettingError if that is not possible."""
     found = os.fstat(descriptor)
     mode = stat.S_IMODE(found.st_mode)
     if not stat.S_ISREG(found.st_mode):
         raise SettingError(f"The secret key {path} is not a regular file. Delete it, {_OR_SET}.")
     if found.st_uid not in (os.geteuid(), 0):
         raise SettingError(
-            f"The secret key {path} belongs to another user (uid {found.st_uid}), who can read and change it. Make it "
-            f"your own with chown, {_OR_SET}."
+            f"The secret key {path} belongs to another user (uid {found.st_uid}), who can read and change it. Change "
+            f"the owner with chown, {_OR_SET}."
         )
     if mode & _OTHERS and found.st_uid == os.geteuid():
         os.fchmod(descriptor, 0o600)
@@ -99,10 +101,10 @@ def _make_private(path: Path, descriptor: int) -> int:
     return mode
 
 
-def _keep_others_from_writing(folder: Path, log: BoundLogger) -> None:
-    """Close a folder in which other users could replace the key."""
+def _protect_folder(folder: Path, log: BoundLogger) -> None:
+    """Remove the write permission of other users, who could replace the key."""
     found = folder.stat()
-    # In a folder with the sticky bit nobody can replace the files of others.
+    # The sticky bit prevents users from replacing the files of others.
     if not found.st_mode & _OTHERS_WRITE or found.st_mode & stat.S_ISVTX:
         return
     mode_before = f"{stat.S_IMODE(found.st_mode):03o}"
