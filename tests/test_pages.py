@@ -1,4 +1,4 @@
-"""The pages: their headers to the letter (decision 43); nothing in them comes from elsewhere or runs inline."""
+"""The pages and console files: exact headers, only own resources, nothing inline."""
 
 import gzip
 import re
@@ -18,7 +18,7 @@ from tickover.server.openrpc import describe
 
 CONSOLE = Path(tickover.__file__).parent / "server" / "console"
 ASSETS = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8"}
-KINDS = {
+CONTENT_TYPES = {
     "/": "text/html; charset=utf-8",
     "/login": "text/html; charset=utf-8",
     "/favicon.ico": "image/svg+xml",
@@ -39,22 +39,22 @@ POLICY = {
     "require-trusted-types-for": "'script'",
     "trusted-types": "'none'",
 }
-POLICIES = {path: POLICY | ({"frame-src": "'self'"} if path == "/" else {}) for path in KINDS}
+POLICIES = {path: POLICY | ({"frame-src": "'self'"} if path == "/" else {}) for path in CONTENT_TYPES}
 MAX_CONSOLE_BYTES = 90_000
 """The compressed size of all console files together."""
-# The name of a language, which nobody asks for anything.
+# A namespace, not a request.
 SVG = "http://www.w3.org/2000/svg"
 PAGES = load_pages(describe(PUBLIC_URL))
 TEXTS = {path: page.plain[2].decode("utf-8") for path, page in PAGES.items()}
-DOCUMENTS = [path for path, kind in KINDS.items() if kind.startswith("text/html")]
-MODULES = [path for path in KINDS if path.endswith(".js")]
+DOCUMENTS = [path for path, kind in CONTENT_TYPES.items() if kind.startswith("text/html")]
+MODULES = [path for path in CONTENT_TYPES if path.endswith(".js")]
 
-every_page = pytest.mark.parametrize("path", KINDS)
+every_page = pytest.mark.parametrize("path", CONTENT_TYPES)
 every_document = pytest.mark.parametrize("path", DOCUMENTS)
 
 
 def policy_of(header: str) -> dict[str, str]:
-    """A Content-Security-Policy by its directives, each at most once."""
+    """Parse a Content-Security-Policy. Each directive occurs once."""
     pairs = [part.strip().partition(" ")[::2] for part in header.split(";")]
     assert len(dict(pairs)) == len(pairs)
     return dict(pairs)
@@ -63,47 +63,47 @@ def policy_of(header: str) -> dict[str, str]:
 # Headers
 
 
-def test_every_page_is_in_these_tests() -> None:
-    assert list(PAGES) == list(KINDS)
+def test_tests_cover_every_page() -> None:
+    assert list(PAGES) == list(CONTENT_TYPES)
     assert list(SCRIPTS) == DOCUMENTS
 
 
 @every_page
-async def test_a_page_has_exactly_these_headers(world: World, path: str) -> None:
-    answer = await world.request("GET", path)
-    headers = dict(answer.headers)
-    assert answer.status == 200
+async def test_pages_have_exactly_these_headers(world: World, path: str) -> None:
+    response = await world.request("GET", path)
+    headers = dict(response.headers)
+    assert response.status == 200
     assert re.fullmatch(r"req_[0-9a-f]+", headers.pop("x-request-id"))
     assert headers.pop("date").endswith(" GMT")
     assert policy_of(headers.pop("content-security-policy")) == POLICIES[path]
     assert headers == {
-        "content-type": KINDS[path],
-        "content-length": str(len(answer.body)),
+        "content-type": CONTENT_TYPES[path],
+        "content-length": str(len(response.body)),
         "referrer-policy": "no-referrer",
         "x-content-type-options": "nosniff",
         "cross-origin-opener-policy": "same-origin",
         "cache-control": "no-cache",
         "vary": "accept-encoding",
     }
-    assert answer.body.decode() == TEXTS[path]
+    assert response.body.decode() == TEXTS[path]
 
 
 @every_page
-async def test_a_page_is_the_same_compressed(world: World, path: str) -> None:
+async def test_compressed_page_has_the_same_content(world: World, path: str) -> None:
     plain = await world.request("GET", path)
-    packed = await world.request("GET", path, headers={"Accept-Encoding": "gzip, deflate, br"})
-    assert gzip.decompress(packed.body) == plain.body
-    assert len(packed.body) < len(plain.body)
-    told = {"content-encoding": "gzip", "content-length": str(len(packed.body))}
-    assert told.items() <= packed.headers.items()
+    compressed = await world.request("GET", path, headers={"Accept-Encoding": "gzip, deflate, br"})
+    assert gzip.decompress(compressed.body) == plain.body
+    assert len(compressed.body) < len(plain.body)
+    compression_headers = {"content-encoding": "gzip", "content-length": str(len(compressed.body))}
+    assert compression_headers.items() <= compressed.headers.items()
     changing = {"x-request-id", "content-length", "date"}
-    assert {name: value for name, value in packed.headers.items() if name not in {*changing, *told}} == {
-        name: value for name, value in plain.headers.items() if name not in changing
-    }
+    assert {
+        name: value for name, value in compressed.headers.items() if name not in {*changing, *compression_headers}
+    } == {name: value for name, value in plain.headers.items() if name not in changing}
 
 
 @pytest.mark.parametrize(
-    ("accepted", "is_packed"),
+    ("accepted", "is_compressed"),
     [
         ("gzip", True),
         ("GZip", True),
@@ -126,18 +126,18 @@ async def test_a_page_is_the_same_compressed(world: World, path: str) -> None:
         ("\xff\xfe", False),
     ],
 )
-async def test_only_who_takes_it_gets_it_compressed(world: World, accepted: str, is_packed: bool) -> None:
-    answer = await world.request("GET", "/login", headers={"Accept-Encoding": accepted})
-    assert (answer.headers.get("content-encoding") == "gzip") == is_packed
+async def test_page_is_compressed_only_if_accepted(world: World, accepted: str, is_compressed: bool) -> None:
+    response = await world.request("GET", "/login", headers={"Accept-Encoding": accepted})
+    assert (response.headers.get("content-encoding") == "gzip") == is_compressed
 
 
-def test_a_page_compresses_to_the_same_bytes_every_time() -> None:
-    # Else the time would be in them.
+def test_compression_is_deterministic() -> None:
+    # The gzip header must not contain the time.
     assert {page.gzipped[2][4:8] for page in PAGES.values()} == {bytes(4)}
 
 
 @every_page
-async def test_a_policy_allows_nothing_unsafe(world: World, path: str) -> None:
+async def test_policy_allows_nothing_unsafe(world: World, path: str) -> None:
     policy = (await world.request("GET", path)).headers["content-security-policy"]
     assert "unsafe" not in policy
     assert "*" not in policy
@@ -145,13 +145,13 @@ async def test_a_policy_allows_nothing_unsafe(world: World, path: str) -> None:
 
 
 @every_page
-async def test_a_page_is_read_and_not_written(world: World, path: str) -> None:
+async def test_pages_allow_only_get_and_head(world: World, path: str) -> None:
     for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"):
-        answer = await world.request(method, path, b"{}")
-        assert (method, answer.status, answer.headers["allow"]) == (method, 405, "GET, HEAD")
+        response = await world.request(method, path, b"{}")
+        assert (method, response.status, response.headers["allow"]) == (method, 405, "GET, HEAD")
 
 
-BESIDE = (
+UNKNOWN_PATHS = (
     "/index.html",
     "/index",
     "/console",
@@ -177,9 +177,9 @@ BESIDE = (
 )
 
 
-async def test_beside_the_pages_there_is_nothing(world: World) -> None:
-    statuses = {path: (await world.request("GET", path)).status for path in BESIDE}
-    assert statuses == dict.fromkeys(BESIDE, 404)
+async def test_other_paths_are_not_found(world: World) -> None:
+    statuses = {path: (await world.request("GET", path)).status for path in UNKNOWN_PATHS}
+    assert statuses == dict.fromkeys(UNKNOWN_PATHS, 404)
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +189,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
 
 
 @every_page
-def test_head_has_the_headers_of_get_and_no_body(program: Program, path: str) -> None:
+def test_head_has_the_headers_of_get_without_a_body(program: Program, path: str) -> None:
     got = program.request("GET", path)
     head = program.request("HEAD", path)
     assert (got.status, head.status) == (200, 200)
@@ -213,9 +213,9 @@ class Element:
 
 
 class Document(HTMLParser):
-    """Every element of a page, with the text directly in it."""
+    """Every element of a page, with its direct text."""
 
-    # These have no end tag, and no text.
+    # These elements have no end tag.
     _VOID = frozenset({"meta", "link", "input", "br", "hr", "img", "wbr"})
 
     def __init__(self, path: str) -> None:
@@ -224,11 +224,11 @@ class Document(HTMLParser):
         self._open: list[Element] = []
         self.feed(TEXTS[path])
         self.close()
-        assert self._open == [], "a tag is left open"
+        assert self._open == [], "a tag is not closed"
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         element = Element(tag, {name: value or "" for name, value in attrs})
-        assert len(element.attributes) == len(attrs), "an attribute is there twice"
+        assert len(element.attributes) == len(attrs), "an attribute occurs twice"
         self.elements.append(element)
         if tag not in self._VOID:
             self._open.append(element)
@@ -249,15 +249,15 @@ class Document(HTMLParser):
 
 
 @every_document
-def test_every_script_is_a_file_of_ours(path: str) -> None:
+def test_scripts_are_own_files(path: str) -> None:
     scripts = Document(path).tagged("script")
     assert [script.text.strip() for script in scripts] == [""] * len(scripts)
     assert [script.attributes["src"] for script in scripts] == SCRIPTS[path]
-    assert {KINDS[urljoin(path, source)].partition(";")[0] for source in SCRIPTS[path]} <= {"text/javascript"}
+    assert {CONTENT_TYPES[urljoin(path, source)].partition(";")[0] for source in SCRIPTS[path]} <= {"text/javascript"}
 
 
 @every_document
-def test_nothing_runs_and_nothing_is_styled_inline(path: str) -> None:
+def test_no_inline_scripts_or_styles(path: str) -> None:
     document = Document(path)
     assert document.tagged("style") == []
     names = {name for element in document.elements for name in element.attributes}
@@ -267,31 +267,31 @@ def test_nothing_runs_and_nothing_is_styled_inline(path: str) -> None:
 
 
 @every_document
-def test_whatever_a_page_loads_is_ours(path: str) -> None:
-    places = [
+def test_pages_load_only_own_resources(path: str) -> None:
+    references = [
         (element, value)
         for element in Document(path).elements
         for name, value in element.attributes.items()
         if name in ("src", "href", "action", "formaction", "data", "poster", "srcset", "ping", "background")
     ]
-    # An empty icon keeps browsers from asking for one.
-    named = {value for element, value in places if (element.attributes.get("rel"), value) != ("icon", "data:,")}
-    loaded = {value for value in named if not value.startswith("#")}
+    # An empty icon prevents a request for one.
+    urls = {value for element, value in references if (element.attributes.get("rel"), value) != ("icon", "data:,")}
+    loaded = {value for value in urls if not value.startswith("#")}
     assert "assets/css/base.css" in loaded
-    # Relative, because a proxy may serve the console below a path.
+    # A proxy can serve the console below a path.
     assert {value for value in loaded if value.startswith("/")} == set()
-    assert {urljoin(path, value) for value in loaded} <= set(KINDS)
+    assert {urljoin(path, value) for value in loaded} <= set(CONTENT_TYPES)
 
 
 @every_document
-def test_a_link_within_a_page_leads_somewhere(path: str) -> None:
+def test_anchors_of_internal_links_exist(path: str) -> None:
     document = Document(path)
     wanted = {link.attributes["href"] for link in document.tagged("a")}
     assert {f"#{id}" for id in document.ids} >= {link for link in wanted if link.startswith("#")}
 
 
 @every_document
-def test_a_page_sends_nobody_elsewhere(path: str) -> None:
+def test_pages_have_no_frames_forms_or_redirects(path: str) -> None:
     document = Document(path)
     tags = {element.tag for element in document.elements}
     assert tags & {"base", "iframe", "frame", "object", "embed", "form", "img", "svg", "template"} == set()
@@ -299,27 +299,27 @@ def test_a_page_sends_nobody_elsewhere(path: str) -> None:
 
 
 @every_page
-def test_no_foreign_host_is_named(path: str) -> None:
+def test_no_other_host_is_named(path: str) -> None:
     text = TEXTS[path].replace(PUBLIC_URL, "").replace(SVG, "")
     assert re.findall(r"[a-z]+://[^\s\"')]+", text, re.IGNORECASE) == []
-    # An address without its scheme would take the page's own.
+    # A URL without a scheme uses the scheme of the page.
     assert re.findall(r"""["'(=]\s*//[^\s"')]+""", text) == []
 
 
 @every_page
-def test_a_style_imports_nothing(path: str) -> None:
+def test_stylesheets_load_nothing(path: str) -> None:
     if PurePosixPath(path).suffix == ".css":
         assert re.findall(r"@import|url\(|expression\(", TEXTS[path]) == []
 
 
 @pytest.mark.parametrize("path", MODULES)
-def test_what_a_script_asks_for_is_ours(path: str) -> None:
+def test_scripts_fetch_relative_urls(path: str) -> None:
     fetched = re.findall(r"""fetch\(["'`]([^"'`]*)""", TEXTS[path])
     assert [place for place in fetched if not re.match(r"[a-z]+[./?]|rpc$", place)] == []
 
 
 @pytest.mark.parametrize("path", MODULES)
-def test_a_script_makes_no_markup_and_no_code_of_text(path: str) -> None:
+def test_scripts_do_not_turn_text_into_markup_or_code(path: str) -> None:
     made = r"innerHTML|outerHTML|insertAdjacentHTML|srcdoc|document\.write|document\.cookie|\beval\(|new Function"
     assert re.findall(made, TEXTS[path]) == []
 
@@ -328,7 +328,7 @@ def test_a_script_makes_no_markup_and_no_code_of_text(path: str) -> None:
 
 
 def loaded_by(path: str) -> set[str]:
-    """All that a page loads, with what that loads in its turn."""
+    """Return all files that a page loads, directly or indirectly."""
     found = {path}
     waiting = [path]
     while waiting:
@@ -341,20 +341,20 @@ def loaded_by(path: str) -> set[str]:
 
 
 @every_document
-def test_whatever_is_imported_is_there(path: str) -> None:
-    assert loaded_by(path) <= set(KINDS)
+def test_imported_files_exist(path: str) -> None:
+    assert loaded_by(path) <= set(CONTENT_TYPES)
 
 
 @pytest.mark.parametrize("path", MODULES)
-def test_script_asks_for_relative_paths_only(path: str) -> None:
-    routes = {name.split("/")[1] for name in KINDS} | {"rpc", "mailbox", "site.json", "scenarios.json"}
+def test_scripts_use_only_relative_paths(path: str) -> None:
+    routes = {name.split("/")[1] for name in CONTENT_TYPES} | {"rpc", "mailbox", "site.json", "scenarios.json"}
     names = "|".join(map(re.escape, sorted(filter(None, routes))))
     assert re.findall(rf"""["'`]/(?:{names})\b""", TEXTS[path]) == []
     assert re.findall(r"""(?:fetch|replace|assign)\(["'`]/|(?:href|src): ["'`]/|location\.origin""", TEXTS[path]) == []
 
 
-def test_no_file_is_there_for_nothing() -> None:
-    assert {path for path in KINDS if path.startswith("/assets/")} <= set().union(*map(loaded_by, DOCUMENTS))
+def test_every_console_file_is_used() -> None:
+    assert {path for path in CONTENT_TYPES if path.startswith("/assets/")} <= set().union(*map(loaded_by, DOCUMENTS))
 
 
 def test_the_console_is_small() -> None:
@@ -362,15 +362,15 @@ def test_the_console_is_small() -> None:
     assert sum(sizes.values()) < MAX_CONSOLE_BYTES, sizes
 
 
-# What everyone can use
+# Accessibility
 
 
 @every_document
-def test_a_page_says_its_language_its_title_and_its_width(path: str) -> None:
+def test_pages_have_language_title_and_viewport(path: str) -> None:
     document = Document(path)
     assert document.tagged("html")[0].attributes["lang"] == "en"
     assert document.tagged("title")[0].text.strip()
-    # The console's pages each bring their own.
+    # Each page of the console creates its own heading.
     assert len(document.tagged("h1")) == (0 if path == "/" else 1)
     assert len(document.tagged("main")) == 1
     named = {meta.attributes.get("name"): meta.attributes.get("content") for meta in document.tagged("meta")}
@@ -378,7 +378,7 @@ def test_a_page_says_its_language_its_title_and_its_width(path: str) -> None:
 
 
 @every_document
-def test_every_field_has_its_label(path: str) -> None:
+def test_every_field_has_a_label(path: str) -> None:
     document = Document(path)
     labelled = {label.attributes["for"] for label in document.tagged("label") if label.text.strip()}
     assert {field.attributes["id"] for field in document.tagged("input")} == labelled
@@ -386,14 +386,14 @@ def test_every_field_has_its_label(path: str) -> None:
 
 
 @every_document
-def test_every_button_is_only_a_button(path: str) -> None:
+def test_every_button_has_type_and_text(path: str) -> None:
     buttons = Document(path).tagged("button")
     assert [(button.attributes["type"], bool(button.text.strip())) for button in buttons] == [("button", True)] * len(
         buttons
     )
 
 
-def test_what_the_script_looks_for_is_on_the_page() -> None:
+def test_elements_used_by_login_script_exist() -> None:
     wanted = set(re.findall(r'byId\("([^"]+)"\)', TEXTS["/assets/js/login.js"]))
     assert wanted
     assert wanted <= set(Document("/login").ids)

@@ -11,8 +11,9 @@ import {
   timeInput,
   toTimestampText,
 } from "./clock-form-fields.js";
-import { createClock, creationErrorMessage, faultList, faultsIn } from "./create-clock.js";
+import { createClock, creationErrorMessage } from "./create-clock.js";
 import { h, onSubmit, render, withBusyState } from "./dom.js";
+import { faultList, faultsIn } from "./faults.js";
 import { sameParams } from "./params-equality.js";
 
 const CURRENCIES = ["EUR", "USD", "GBP", "CHF", "JPY"];

@@ -1,8 +1,9 @@
 // The JSON editor for a new clock.
 
 import { clockForm } from "./clock-form.js";
-import { createClock, creationErrorMessage, faultList, faultsIn } from "./create-clock.js";
+import { createClock, creationErrorMessage } from "./create-clock.js";
 import { h, newId, onSubmit, render, withBusyState } from "./dom.js";
+import { faultList, faultsIn } from "./faults.js";
 import { sameParams } from "./params-equality.js";
 
 function parseParamsObject(text) {

@@ -7,7 +7,7 @@ import { clockName, renameClock } from "./clock-names.js";
 import "./clock-tables.js";
 import { describePreview, postedText, spokenPreview } from "./clock-text.js";
 import { watchClock } from "./clock-watcher.js";
-import { createClock, creationErrorMessage, faultsIn } from "./create-clock.js";
+import { createClock, errorDetails } from "./create-clock.js";
 import { h, notify, render } from "./dom.js";
 import { forkClock } from "./fork-clock.js";
 import { formatInstant } from "./format.js";
@@ -275,7 +275,7 @@ class ClockPage extends HTMLElement {
 
   /** Report an error. Return whether polling continues. An action of the user is not retried. */
   #handleError(error, isAction = false) {
-    if (this.isGone) return this.#notifyError(error);
+    if (this.isGone) return notify(errorDetails(error), { error: true });
     if (
       error instanceof ServerUnavailable ||
       (isAction ? ["UNAVAILABLE"] : ["UNAVAILABLE", "RATE_LIMITED", "INTERNAL"]).includes(error.reason)
@@ -309,13 +309,8 @@ class ClockPage extends HTMLElement {
       this.#watcher?.poll();
       return true;
     }
-    this.#notifyError(error);
+    notify(errorDetails(error), { error: true });
     return true;
-  }
-
-  #notifyError(error) {
-    const faults = faultsIn(error).map(({ path, message }) => `${path}: ${message}`);
-    notify([creationErrorMessage(error), ...faults].join(" "), { error: true });
   }
 
   #showNotice(message, ...actions) {

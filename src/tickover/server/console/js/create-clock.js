@@ -1,12 +1,12 @@
 // Creates a clock exactly once, even after a double click or a lost response.
 
 import { renameClock } from "./clock-names.js";
-import { h, notify } from "./dom.js";
+import { notify } from "./dom.js";
+import { faultsIn } from "./faults.js";
 import { formatDuration } from "./format.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
 import { captureSession, onSessionEnd } from "./session.js";
 
-const MAX_LISTED_FAULTS = 20;
 let lastAttempt = { text: null, key: null };
 let isCreating = false;
 onSessionEnd(() => (lastAttempt = { text: null, key: null }));
@@ -57,20 +57,8 @@ export function creationErrorMessage(error) {
   return error.message;
 }
 
-/** Return the faults in an error: `{ path, message }` for each invalid field. */
-export const faultsIn = (error) =>
-  error instanceof RpcError && error.reason === "INVALID_PARAMS" ? error.data.errors : [];
-
-/** List faults with their paths. */
-export function faultList(faults) {
-  const rest = faults.length - MAX_LISTED_FAULTS;
-  return (
-    faults.length > 0 &&
-    h(
-      "ul",
-      { class: "faults" },
-      faults.slice(0, MAX_LISTED_FAULTS).map(({ path, message }) => h("li", {}, h("code", {}, path), ` ${message}`)),
-      rest > 0 && h("li", {}, `and ${rest} more`),
-    )
-  );
+/** Return the message for an error of a clock operation, with all faults. */
+export function errorDetails(error) {
+  const faults = faultsIn(error).map(({ path, message }) => `${path}: ${message}`);
+  return [creationErrorMessage(error), ...faults].join(" ");
 }

@@ -2,17 +2,16 @@
 
 import { paramsOf } from "./api-reference.js";
 import { copyText, h, notify, render, withBusyState } from "./dom.js";
+import { faultList } from "./faults.js";
 import { sameParams } from "./params-equality.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
 import { objectField } from "./schema-form.js";
-import { maskResult } from "./secret-masks.js";
+import { maskResult, SECRETS } from "./secret-masks.js";
 import { captureSession, currentSession, endSession, onSessionEnd } from "./session.js";
 import { tabList } from "./tabs.js";
 
 // Unsent parameters of each operation, until the tab closes.
 const drafts = new Map();
-// These parameters work once, so the form clears them afterwards.
-const ONE_TIME_PARAMS = { loginByEmailVerification: "code", loginByEmailLink: "token" };
 
 let current = null;
 
@@ -292,12 +291,7 @@ class RequestForm {
       this.response,
       responseHeader("Error", time, { code, message, data }),
       h("p", {}, h("span", { class: "badge error" }, reason), " ", message),
-      faults.length > 0 &&
-        h(
-          "ul",
-          { class: "faults" },
-          faults.map((fault) => h("li", {}, h("code", {}, fault.path), " ", fault.message)),
-        ),
+      faultList(faults),
       jsonBlock("Error", { code, message, data }),
     );
   }
@@ -307,8 +301,9 @@ class RequestForm {
     for (const message of this.tabs.querySelectorAll("p.error")) message.hidden = true;
   }
 
+  /** Clear a code or login token, because it works once. */
   clearOneTimeParam() {
-    const param = ONE_TIME_PARAMS[this.method.name];
+    const param = SECRETS[this.method.name]?.param;
     if (!param || !(param in this.params)) return;
     this.params = { ...this.params, [param]: "" };
     drafts.delete(this.method.name);
