@@ -98,8 +98,8 @@ async def test_every_operation_is_listed_with_its_reference(program: Program, ta
 async def test_constraints_are_described_in_words(program: Program, tab: Tab) -> None:
     await choose(tab, program, "createTestClock")
     about = tab.page.get_by_role("region", name="Reference")
-    await expect(about).to_contain_text("How much. More than 0, at most 1,000,000,000.")
-    await expect(about).to_contain_text("What it is called. 1 to 120 characters.")
+    await expect(about).to_contain_text("The amount. More than 0, at most 1,000,000,000.")
+    await expect(about).to_contain_text("The name. 1 to 120 characters.")
     await expect(about).to_contain_text("At most 100 entries, by default [].")
     await expect(about).to_contain_text("EXPENSE or INCOME.")
 
