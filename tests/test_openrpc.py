@@ -29,12 +29,12 @@ every_method = pytest.mark.parametrize("name", OPERATIONS)
 # Form
 
 
-def test_it_is_valid_by_openrpcs_own_schema() -> None:
+def test_document_is_valid_openrpc() -> None:
     assert invalid_parts(document()) == []
 
 
 @pytest.mark.parametrize("plant", ["a member", "a type", "a schema"])
-def test_what_openrpc_does_not_know_would_be_found(plant: str) -> None:
+def test_invalid_document_is_detected(plant: str) -> None:
     spoilt = json.loads(describe(PUBLIC_URL))
     match plant:
         case "a member":
@@ -66,14 +66,14 @@ def parts(value: Any) -> Iterator[dict[str, Any]]:
                 yield from parts(member)
 
 
-def test_every_reference_leads_somewhere_in_it() -> None:
+def test_every_reference_resolves() -> None:
     references = [part for part in parts(document()) if "$ref" in part]
     assert len(references) > 50
     for reference in references:
         resolve(reference)
 
 
-def test_every_schema_is_one() -> None:
+def test_every_schema_is_valid() -> None:
     schemas = [
         *document()["components"]["schemas"].values(),
         *(resolve(error)["data"] for each in document()["methods"] for error in each["errors"]),
@@ -89,13 +89,13 @@ def test_every_schema_is_one() -> None:
 # Completeness
 
 
-def test_it_names_itself_and_where_it_is() -> None:
+def test_document_has_title_version_and_server() -> None:
     assert document()["openrpc"] == "1.3.2"
     assert (document()["info"]["title"], document()["info"]["version"]) == ("Tickover", __version__)
     assert [server["url"] for server in document()["servers"]] == [f"{PUBLIC_URL}/rpc"]
 
 
-def test_an_address_with_odd_characters_spoils_nothing() -> None:
+def test_public_url_with_special_characters_is_escaped() -> None:
     address = "http://[::1]:8000/a\"b\\c'<d>"
     described = json.loads(describe(address))
     assert described["servers"][0]["url"] == f"{address}/rpc"
@@ -103,12 +103,12 @@ def test_an_address_with_odd_characters_spoils_nothing() -> None:
     assert f"{address}/login#token=" in described["methods"][2]["examples"][1]["result"]["value"]["loginUrl"]
 
 
-def test_its_methods_are_the_operations() -> None:
+def test_methods_are_the_operations() -> None:
     assert [each["name"] for each in document()["methods"]] == list(OPERATIONS)
 
 
 @every_method
-def test_a_method_is_described_as_its_operation_is(name: str) -> None:
+def test_method_matches_its_operation(name: str) -> None:
     operation, told = OPERATIONS[name], method(name)
     assert told["summary"] == operation.summary
     assert told["paramStructure"] == "by-name"
@@ -122,7 +122,7 @@ def test_a_method_is_described_as_its_operation_is(name: str) -> None:
 
 
 @every_method
-def test_a_method_has_the_parameters_of_its_type(name: str) -> None:
+def test_method_has_the_parameters_of_its_type(name: str) -> None:
     fields = msgspec.structs.fields(OPERATIONS[name].params)
     told = method(name)["params"]
     assert [(param["name"], param["required"]) for param in told] == [
@@ -134,7 +134,7 @@ def test_a_method_has_the_parameters_of_its_type(name: str) -> None:
 
 
 @every_method
-def test_a_method_has_every_reason_under_its_code(name: str) -> None:
+def test_method_has_all_its_reasons(name: str) -> None:
     told = method(name)
     errors = [resolve(error) for error in told["errors"]]
     assert len({error["code"] for error in errors}) == len(errors), "OpenRPC wants every code once"
@@ -146,12 +146,12 @@ def test_a_method_has_every_reason_under_its_code(name: str) -> None:
     assert set(reasons) == every_call | at_the_door | token | set(OPERATIONS[name].reasons)
 
 
-def test_every_reason_is_there_with_its_code_and_status() -> None:
+def test_every_reason_has_code_and_status() -> None:
     told = {name: (about["code"], about["httpStatus"]) for name, about in document()["x-reasons"].items()}
     assert told == {str(reason): codes for reason, codes in CODES.items()}
 
 
-def test_every_field_has_words_and_no_words_are_left_over() -> None:
+def test_every_field_has_a_description_and_none_is_unused() -> None:
     schemas = document()["components"]["schemas"]
     named = {(kind, field) for kind, schema in schemas.items() for field in schema["properties"]}
     silent = {
@@ -196,14 +196,14 @@ def test_every_field_has_words_and_no_words_are_left_over() -> None:
         ("Summary.frozenTime", {"type": "string", "format": "date-time"}),
     ],
 )
-def test_a_bound_is_what_the_interface_says(path: str, bounds: dict[str, Any]) -> None:
+def test_bounds_match_the_interface(path: str, bounds: dict[str, Any]) -> None:
     kind, _, field = path.partition(".")
     told = document()["components"]["schemas"][kind]["properties"][field]
     assert {name: told[name] for name in bounds} == bounds
     assert told.keys() - bounds.keys() <= {"description", "type", "items", "default", "pattern"}
 
 
-def test_what_may_be_left_out_of_an_answer_is_never_null() -> None:
+def test_optional_result_members_are_never_null() -> None:
     schemas = document()["components"]["schemas"]
     assert "category" not in schemas["Transaction"]["required"]
     assert "loginUrl" not in schemas["Sent"]["required"]
@@ -217,7 +217,7 @@ def test_what_may_be_left_out_of_an_answer_is_never_null() -> None:
 # Examples
 
 
-async def test_the_examples_are_what_the_program_answers(tmp_path: Path) -> None:
+async def test_examples_are_up_to_date(tmp_path: Path) -> None:
     told = json.loads(FILE.read_text("utf-8"))
     assert await generate(tmp_path) == told, (
         "run `python -m tests.support.operation_examples`, and read what it changes"
@@ -225,7 +225,7 @@ async def test_the_examples_are_what_the_program_answers(tmp_path: Path) -> None
 
 
 @every_method
-def test_a_method_has_an_example_that_fits_its_schemas(name: str) -> None:
+def test_method_has_a_valid_example(name: str) -> None:
     told = method(name)
     schemas = {param["name"]: param["schema"] for param in told["params"]}
     assert told["examples"]
@@ -238,7 +238,7 @@ def test_a_method_has_an_example_that_fits_its_schemas(name: str) -> None:
         assert validation_errors(told["result"]["schema"], example["result"]["value"], closed=True) == []
 
 
-def test_every_reason_that_can_be_provoked_has_an_example() -> None:
+def test_every_reason_except_internal_has_an_example() -> None:
     for reason, about in document()["x-reasons"].items():
         if reason == Reason.INTERNAL:
             assert "example" not in about
@@ -250,14 +250,14 @@ def test_every_reason_that_can_be_provoked_has_an_example() -> None:
 # Truth
 
 
-async def test_it_is_served_in_two_ways_and_is_one(world: World) -> None:
+async def test_file_and_discover_return_the_same_document(world: World) -> None:
     page = await world.request("GET", "/openrpc.json")
     assert page.json == document() == await world.result("rpc.discover")
     shown = method("rpc.discover")["examples"][0]["result"]["value"]
     assert shown == {**{name: document()[name] for name in ("openrpc", "info", "servers")}, "methods": []}
 
 
-async def test_answers_of_all_kinds_are_what_it_says(world: World, token: str) -> None:
+async def test_results_match_their_schemas(world: World, token: str) -> None:
     async def answered(name: str, **params: Any) -> Any:
         result = await world.result(name, params, token)
         assert validation_errors(method(name)["result"]["schema"], result, closed=True) == [], name
@@ -289,7 +289,7 @@ async def test_answers_of_all_kinds_are_what_it_says(world: World, token: str) -
 
 
 @pytest.mark.parametrize("reason", Reason)
-async def test_a_refusal_is_what_it_says(tmp_path: Path, sqlite_url: str, reason: Reason) -> None:
+async def test_errors_match_their_schemas(tmp_path: Path, sqlite_url: str, reason: Reason) -> None:
     error = (await PROVOKED[reason](Place(tmp_path, sqlite_url), False)).json["error"]
     assert validation_errors(document()["x-reasons"][reason]["data"], error["data"], closed=True) == []
     merged = [
@@ -305,5 +305,5 @@ async def test_a_refusal_is_what_it_says(tmp_path: Path, sqlite_url: str, reason
         assert validation_errors(listed["data"], error["data"], closed=True) == []
 
 
-def test_it_is_made_once_for_an_address() -> None:
+def test_document_is_cached() -> None:
     assert describe(PUBLIC_URL) is describe(PUBLIC_URL)

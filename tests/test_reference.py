@@ -39,7 +39,7 @@ def as_pasted(command: str) -> list[str]:
 
 
 @pytest.mark.parametrize("method", document()["methods"], ids=lambda method: str(method["name"]))
-def test_all_of_a_method_is_there(method: Any) -> None:
+def test_page_describes_the_whole_method(method: Any) -> None:
     shown = section(method["name"])
     told = text_of(shown)
     assert method["summary"] in told
@@ -53,7 +53,7 @@ def test_all_of_a_method_is_there(method: Any) -> None:
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_its_calls_can_be_pasted(name: str) -> None:
+def test_curl_examples_can_be_pasted(name: str) -> None:
     examples = next(method["examples"] for method in document()["methods"] if method["name"] == name)
     shown = blocks(section(name))
     assert len(shown) == 2 * len(examples)
@@ -78,18 +78,18 @@ def test_every_reason_is_in_the_table_and_under_a_heading() -> None:
         assert shown == ([about["example"]] if "example" in about else [])
 
 
-def test_headings_leave_no_level_out() -> None:
+def test_headings_skip_no_level() -> None:
     levels = [int(element.tag[1]) for element in Document("/docs").elements if re.fullmatch("h[1-6]", element.tag)]
     assert levels[0] == 1
     assert [pair for pair in pairwise(levels) if pair[1] > pair[0] + 1] == []
 
 
-def test_the_contents_name_every_method() -> None:
+def test_contents_list_every_method() -> None:
     (contents,) = re.findall(r"<nav.*?</nav>", PAGE, re.DOTALL)
     assert re.findall(r'href="#(.*?)"', contents) == ["calling", *OPERATIONS, "reasons"]
 
 
-def test_whatever_is_in_the_document_stays_text() -> None:
+def test_document_text_is_escaped() -> None:
     address = "http://[::1]/\"><script>alert(1)</script>'$(id)`id`"
     page = render(describe(address)).decode()
     assert "<script" not in page

@@ -1,6 +1,6 @@
-"""What a caller must see of a clock, as plainly as it can be said: lists that are filtered, and fractions.
+"""A plain model of views: filtered lists and fractions.
 
-It shares nothing with the product but the form of ids, so that the two can only agree by both being right.
+It shares only the form of ids with the server, so a bug in one is not a bug in the other.
 """
 
 import json
@@ -17,18 +17,18 @@ Json: TypeAlias = Any
 
 
 def read_sent(written: bytes) -> Json:
-    """Parameters as plain JSON with exact numbers. A broken number is the one that its double shows."""
+    """Return parameters as plain JSON with exact numbers. A fraction has the value that its double shows."""
     return json.loads(written, parse_int=Decimal, parse_float=lambda text: Decimal(repr(float(text))))
 
 
 def read_seen(view: bytes) -> Json:
-    """A view as plain JSON with exact numbers, once it is sure that no whole number has a fraction."""
+    """Return a view as plain JSON with exact numbers. Check that no whole number has a fraction."""
 
-    def read_broken(text: str) -> Decimal:
+    def read_fraction(text: str) -> Decimal:
         assert not text.endswith(".0")
         return Decimal(text)
 
-    return json.loads(view, parse_int=Decimal, parse_float=read_broken)
+    return json.loads(view, parse_int=Decimal, parse_float=read_fraction)
 
 
 def read_instant(timestamp: str) -> datetime:
@@ -67,14 +67,16 @@ def _ten_years_after(moment: datetime) -> datetime:
 
 
 def _items(items: Sequence[Json], id: str, frozen_time: datetime) -> tuple[list[Json], list[Json]]:
-    """The items that have happened, and those to come."""
-    numbered = [item | {"id": f"{id}_{index}", "amount": _shown(item["amount"])} for index, item in enumerate(items)]
+    """Return the items at or before `frozen_time`, and those after it."""
+    numbered = [
+        item | {"id": f"{id}_{index}", "amount": _to_double(item["amount"])} for index, item in enumerate(items)
+    ]
     passed: list[Json] = []
-    to_come: list[Json] = []
+    future: list[Json] = []
     for at in sorted({read_instant(item["at"]) for item in items}):
-        of_this_instant = [item | {"at": write_instant(at)} for item in numbered if read_instant(item["at"]) == at]
-        (passed if at <= frozen_time else to_come).extend(of_this_instant)
-    return passed, to_come
+        at_this_instant = [item | {"at": write_instant(at)} for item in numbered if read_instant(item["at"]) == at]
+        (passed if at <= frozen_time else future).extend(at_this_instant)
+    return passed, future
 
 
 def _goal(goal: Json, id: str, frozen_time: datetime) -> Json:
@@ -83,19 +85,19 @@ def _goal(goal: Json, id: str, frozen_time: datetime) -> Json:
     amounts = [Fraction(item["amount"]) for item in contributions if read_instant(item["at"]) <= frozen_time]
     target, current = Fraction(goal["targetAmount"]), Fraction(goal.get("initialAmount", 0)) + sum(amounts)
     percent = Fraction(floor(current / target * 10_000 + Fraction(1, 2)), 100)
-    most = Fraction("99.99") if current < target else Fraction(10**15)
+    limit = Fraction("99.99") if current < target else Fraction(10**15)
     return {
         "id": f"goal_{id}",
         "name": goal["name"],
-        "targetAmount": _shown(target),
-        "currentAmount": _shown(current),
-        "remainingAmount": _shown(target - current),
-        "progressPercent": _shown(min(percent, most)),
+        "targetAmount": _to_double(target),
+        "currentAmount": _to_double(current),
+        "remainingAmount": _to_double(target - current),
+        "progressPercent": _to_double(min(percent, limit)),
         "contributions": posted,
         "upcomingContributions": upcoming,
     }
 
 
-def _shown(amount: Fraction | Decimal) -> Decimal:
-    """The amount as the nearest double shows it."""
+def _to_double(amount: Fraction | Decimal) -> Decimal:
+    """Return the amount as its nearest double shows it."""
     return Decimal(repr(float(amount)))

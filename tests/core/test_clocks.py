@@ -1,4 +1,4 @@
-"""Test clocks: what of a schedule is refused, how it is written, and what a caller sees of it at an instant."""
+"""Clocks: invalid schedules, encoded schedules and views."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -29,10 +29,10 @@ KEY = ids.uuid7(NOW, bytes(range(10)))
 HEX = KEY.hex()
 
 
-def schedule_entry(**params: Any) -> CreateTestClockParams:
-    faults, entry = explain(CreateTestClockParams, msgspec.json.encode(params))
-    assert isinstance(entry, CreateTestClockParams), faults
-    return entry
+def create_params(**params: Any) -> CreateTestClockParams:
+    faults, parsed = explain(CreateTestClockParams, msgspec.json.encode(params))
+    assert isinstance(parsed, CreateTestClockParams), faults
+    return parsed
 
 
 def transaction(**fields: Any) -> dict[str, Any]:
@@ -44,27 +44,27 @@ def goal(**fields: Any) -> dict[str, Any]:
 
 
 def started(**params: Any) -> tuple[Clock, Schedule]:
-    """A clock and its schedule, the schedule as a database gives it back."""
-    entry = schedule_entry(**params)
-    clock = clocks.new_clock(KEY, entry, NOW)
-    kept = msgspec.msgpack.encode(schedule_json.encode_schedule(clock, entry))
+    """Return a clock and its schedule, encoded and decoded as by a database."""
+    parsed = create_params(**params)
+    clock = clocks.new_clock(KEY, parsed, NOW)
+    kept = msgspec.msgpack.encode(schedule_json.encode_schedule(clock, parsed))
     return clock, msgspec.msgpack.decode(kept, type=Schedule)
 
 
 def seen(at: Instant | None = None, **params: Any) -> Any:
-    """What a caller sees of a clock of these parameters, at its start or at another instant."""
+    """Return the view of a clock with these parameters, at its start or at another instant."""
     clock, schedule = started(**params)
     return json.loads(schedule_json.view(at or clock.frozen_time, schedule))
 
 
 def faults(now: Instant = NOW, **params: Any) -> list[Fault]:
-    return list(schedule_entry(**params).faults(now))
+    return list(create_params(**params).faults(now))
 
 
-# Creating
+# Created clocks
 
 
-def test_a_clock_without_parameters_starts_now_and_is_empty() -> None:
+def test_clock_without_parameters_starts_now_and_is_empty() -> None:
     assert seen() == {
         "id": ids.write("clock", KEY),
         "status": "READY",
@@ -77,13 +77,13 @@ def test_a_clock_without_parameters_starts_now_and_is_empty() -> None:
     }
 
 
-def test_a_clock_starts_at_the_frozen_time_given() -> None:
+def test_clock_starts_at_requested_frozen_time() -> None:
     clock, _ = started(frozenTime="2028-02-29T01:00:00+01:00")
     start = datetime(2028, 2, 29, tzinfo=UTC)
     assert clock == Clock(KEY, start, start, datetime(2038, 2, 28, tzinfo=UTC))
 
 
-def test_the_fields_come_in_the_order_of_the_interface_and_the_source_last() -> None:
+def test_fields_have_the_order_of_the_interface_with_source_last() -> None:
     view = seen(transactions=[transaction(category="Home")], goals=[goal()])
     (pending,), (saving,) = view["pendingTransactions"], view["goals"]
     assert " ".join(view) == "id status frozenTime maxTime expiresAt transactions pendingTransactions goals"
@@ -93,7 +93,7 @@ def test_the_fields_come_in_the_order_of_the_interface_and_the_source_last() -> 
     )
 
 
-def test_a_transaction_is_shown_as_it_was_given() -> None:
+def test_view_contains_transaction_as_sent() -> None:
     view = seen(transactions=[transaction(at="2027-03-02T01:00:00.5+01:00", amount=900.50, category="Home")])
     assert view["pendingTransactions"] == [
         {
@@ -109,13 +109,13 @@ def test_a_transaction_is_shown_as_it_was_given() -> None:
     ]
 
 
-def test_a_category_is_left_out_when_it_was_not_given_and_kept_when_it_is_empty() -> None:
+def test_missing_category_is_omitted_and_empty_one_is_returned() -> None:
     without, empty = seen(transactions=[transaction(), transaction(category="")])["pendingTransactions"]
     assert "category" not in without
     assert empty["category"] == ""
 
 
-def test_a_goal_starts_at_its_initial_amount() -> None:
+def test_goal_starts_at_initial_amount() -> None:
     view = seen(goals=[goal(initialAmount=250.0, contributions=[{"at": "2027-03-02T00:00:00Z", "amount": 1.0}])])
     assert view["goals"] == [
         {
@@ -131,7 +131,7 @@ def test_a_goal_starts_at_its_initial_amount() -> None:
     ]
 
 
-def test_a_goal_without_initial_amount_starts_at_0() -> None:
+def test_goal_without_initial_amount_starts_at_0() -> None:
     found = seen(goals=[goal()])["goals"][0]
     assert (found["currentAmount"], found["remainingAmount"], found["progressPercent"]) == (0, 1000, 0)
 
@@ -147,7 +147,7 @@ def test_whole_amounts_are_written_without_a_fraction() -> None:
 
 
 @pytest.mark.parametrize("text", ["1.0", 'Version 1.0,"currency":"x', "1.0}\n", "2.0}", "a 3.0, b"])
-def test_a_text_that_looks_like_a_whole_amount_stays_as_it_is(text: str) -> None:
+def test_text_that_looks_like_whole_amount_is_unchanged(text: str) -> None:
     (shown,) = seen(transactions=[transaction(name=text, category=text, amount=5.0)])["pendingTransactions"]
     assert (shown["name"], shown["category"], shown["amount"]) == (text, text, 5)
 
@@ -162,12 +162,12 @@ def test_a_text_that_looks_like_a_whole_amount_stays_as_it_is(text: str) -> None
         pytest.param("a\nb\r\n", id="line breaks"),
         pytest.param('"},{"id":"x', id="JSON"),
         pytest.param("\\", id="backslash"),
-        pytest.param("%b %s {}", id="what formatting might take for its own"),
+        pytest.param("%b %s {}", id="format specifiers"),
         pytest.param("\u2028\u2029\x7f\x01", id="odd control characters"),
         pytest.param("a\u0301", id="combining accent"),
     ],
 )
-def test_text_is_given_back_character_by_character(name: str) -> None:
+def test_text_is_returned_unchanged(name: str) -> None:
     later = {"at": "2027-03-02T00:00:00Z", "amount": 1}
     view = seen(
         transactions=[transaction(name=name, category=name[:80]), transaction(name="Food")],
@@ -180,7 +180,7 @@ def test_text_is_given_back_character_by_character(name: str) -> None:
     assert [item["name"] for item in view["goals"]] == [name, "Car"]
 
 
-def test_items_of_all_goals_have_ids_of_their_own() -> None:
+def test_all_ids_are_different() -> None:
     later = {"at": "2027-03-02T00:00:00Z", "amount": 1}
     view = seen(transactions=[transaction()] * 3, goals=[goal(contributions=[later, later])] * 12)
     found = [item["id"] for item in view["pendingTransactions"]]
@@ -189,7 +189,7 @@ def test_items_of_all_goals_have_ids_of_their_own() -> None:
     assert len(set(found)) == len(found) == 3 + 12 * 3
 
 
-# Seeing
+# Views
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_items_of_all_goals_have_ids_of_their_own() -> None:
         pytest.param(MICROSECOND, True, id="a microsecond after"),
     ],
 )
-def test_an_item_is_visible_from_its_instant_on(later: timedelta, visible: bool) -> None:
+def test_item_is_visible_from_its_instant(later: timedelta, visible: bool) -> None:
     at = START + timedelta(days=30)
     contribution = {"at": timestamps.write(at), "amount": 100}
     view = seen(
@@ -216,7 +216,7 @@ def test_an_item_is_visible_from_its_instant_on(later: timedelta, visible: bool)
     assert amounts == ((100, 900, 10) if visible else (0, 1000, 0))
 
 
-def test_an_item_at_the_start_is_visible_at_once() -> None:
+def test_item_at_the_start_is_visible() -> None:
     start = timestamps.write(START)
     saving = goal(contributions=[{"at": start, "amount": 100}])
     view = seen(frozenTime=start, transactions=[transaction(at=start)], goals=[saving])
@@ -225,7 +225,7 @@ def test_an_item_at_the_start_is_visible_at_once() -> None:
     assert view["goals"][0]["currentAmount"] == 100
 
 
-def test_items_come_in_order_of_time_and_then_as_given() -> None:
+def test_items_are_sorted_by_time_stably() -> None:
     days = [5, 3, 5, 1, 3, 9]
     ats = [timestamps.write(START + timedelta(days=day)) for day in days]
     view = seen(
@@ -242,13 +242,13 @@ def test_items_come_in_order_of_time_and_then_as_given() -> None:
     assert found["currentAmount"] == 4 + 2 + 5
 
 
-def test_equal_instants_with_different_offsets_stay_as_given() -> None:
+def test_equal_instants_with_different_offsets_keep_their_order() -> None:
     ats = ["2027-03-02T05:30:00+05:30", "2027-03-02T00:00:00Z", "2027-03-01T16:00:00-08:00"]
     view = seen(transactions=[transaction(at=at, name=at) for at in ats])
     assert [item["name"] for item in view["pendingTransactions"]] == ats
 
 
-def test_goals_stay_in_the_order_given() -> None:
+def test_goals_keep_their_order() -> None:
     names = ["Car", "Bike", "Attic", "Bike"]
     assert [item["name"] for item in seen(goals=[goal(name=name) for name in names])["goals"]] == names
 
@@ -260,7 +260,7 @@ def test_over_funding_follows_the_formula() -> None:
     assert (only["currentAmount"], only["remainingAmount"], only["progressPercent"]) == (2500, -1500, 250)
 
 
-def test_advancing_changes_neither_max_time_nor_expiry() -> None:
+def test_advancing_keeps_max_time_and_expiry() -> None:
     before, after = seen(), seen(NOW + timedelta(days=3000))
     assert after["frozenTime"] == timestamps.write(NOW + timedelta(days=3000))
     assert [after[name] for name in ("id", "status", "maxTime", "expiresAt")] == [
@@ -268,7 +268,7 @@ def test_advancing_changes_neither_max_time_nor_expiry() -> None:
     ]
 
 
-def test_the_largest_schedule_is_seen_whole_at_every_step() -> None:
+def test_view_of_largest_schedule_is_complete() -> None:
     ats = [timestamps.write(START + timedelta(days=index)) for index in range(100)]
     params = {
         "frozenTime": timestamps.write(START),
@@ -287,22 +287,22 @@ def test_the_largest_schedule_is_seen_whole_at_every_step() -> None:
     ("count", "first", "rest"),
     [(0, b"", b"1,22,333"), (1, b"1", b"22,333"), (2, b"1,22", b"333"), (3, b"1,22,333", b"")],
 )
-def test_a_lane_is_cut_between_any_two(count: int, first: bytes, rest: bytes) -> None:
+def test_scheduled_items_are_split_at_any_count(count: int, first: bytes, rest: bytes) -> None:
     assert ScheduledItems([START] * 3, [b"1", b"22", b"333"]).split(count) == (first, rest)
 
 
-# Refusing
+# Faults
 
 
 @pytest.mark.parametrize("now", [NOW, datetime(2028, 2, 29, 12, tzinfo=UTC)], ids=["any day", "29 February"])
-def test_a_clock_may_start_within_ten_years_of_now_inclusive(now: Instant) -> None:
+def test_start_within_ten_years_of_now_is_valid(now: Instant) -> None:
     for years in (-10, 10):
         assert faults(now, frozenTime=timestamps.write(timestamps.years_after(now, years))) == []
 
 
 @pytest.mark.parametrize("now", [NOW, datetime(2028, 2, 29, 12, tzinfo=UTC)], ids=["any day", "29 February"])
 @pytest.mark.parametrize("years", [-10, 10])
-def test_a_clock_may_not_start_a_microsecond_further_from_now(now: Instant, years: int) -> None:
+def test_start_a_microsecond_beyond_ten_years_is_invalid(now: Instant, years: int) -> None:
     earliest, latest = (timestamps.write(timestamps.years_after(now, span)) for span in (-10, 10))
     start = timestamps.write(timestamps.years_after(now, years) + MICROSECOND * (1 if years > 0 else -1))
     message = f"must be within 10 years of now ({earliest} to {latest})"
@@ -316,7 +316,7 @@ def test_a_clock_may_not_start_a_microsecond_further_from_now(now: Instant, year
         pytest.param("9999-12-31T23:59:59.999999Z", id="the last instant"),
     ],
 )
-def test_a_start_out_of_range_is_the_only_fault_of_time(far: str) -> None:
+def test_start_out_of_range_is_the_only_range_fault(far: str) -> None:
     later = {"at": far, "amount": 1}
     found = faults(frozenTime=far, transactions=[transaction()], goals=[goal(contributions=[later])])
     assert [(fault.path, fault.rule) for fault in found] == [("frozenTime", "range")]
@@ -336,7 +336,7 @@ def test_a_start_out_of_range_is_the_only_fault_of_time(far: str) -> None:
         pytest.param("9999-12-31T23:59:59.999999Z", False, id="the last instant"),
     ],
 )
-def test_items_lie_between_frozen_time_and_max_time_inclusive(at: str, inside: bool) -> None:
+def test_items_must_be_between_frozen_time_and_max_time(at: str, inside: bool) -> None:
     start = "2028-02-29T00:00:00Z"
     contribution = {"at": at, "amount": 1}
     good = {"at": start, "amount": 1}
@@ -354,7 +354,7 @@ def test_items_lie_between_frozen_time_and_max_time_inclusive(at: str, inside: b
     assert found == ([] if inside else expected)
 
 
-def test_without_frozen_time_items_are_held_against_now() -> None:
+def test_items_without_frozen_time_must_be_after_now() -> None:
     at_once, before = timestamps.write(NOW), timestamps.write(NOW - MICROSECOND)
     assert faults(transactions=[transaction(at=at_once)]) == []
     assert [fault.path for fault in faults(transactions=[transaction(at=before)])] == ["transactions[0].at"]
@@ -375,25 +375,25 @@ def test_without_frozen_time_items_are_held_against_now() -> None:
         pytest.param(1_000_000_000, 999_999_999.9999999, True, id="above at the largest"),
     ],
 )
-def test_an_initial_amount_must_not_exceed_the_target(initial: float, target: float, refused: bool) -> None:
+def test_initial_amount_must_not_exceed_target(initial: float, target: float, refused: bool) -> None:
     found = faults(goals=[goal(), goal(initialAmount=initial, targetAmount=target)])
     message = f"must not exceed targetAmount ({target})"
     assert found == ([Fault("goals[1].initialAmount", "max", message, initial)] if refused else [])
 
 
-def test_a_target_is_named_without_a_fraction_when_it_is_whole() -> None:
+def test_whole_target_has_no_fraction_in_the_message() -> None:
     (fault,) = faults(goals=[goal(initialAmount=1001, targetAmount=1000.0)])
     assert fault.message == "must not exceed targetAmount (1000)"
 
 
 @pytest.mark.parametrize("at", [datetime(1, 1, 1, tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
-def test_ids_and_instants_are_taken_as_they_are(at: Instant) -> None:
-    """Only the clock can tell whether they are good."""
-    for entry in (
+def test_params_accept_any_id_and_instant(at: Instant) -> None:
+    """Whether they are valid depends on the clock."""
+    for params in (
         AdvanceTestClockParams("clock_x", at),
         GetTestClockParams("", at),
         ForkTestClockParams("clock_x", at),
         DeleteTestClockParams("\U0001f6b2"),
     ):
-        assert list(entry.faults(NOW)) == []
-        assert entry.passes_fast_checks(NOW)
+        assert list(params.faults(NOW)) == []
+        assert params.passes_fast_checks(NOW)

@@ -1,4 +1,4 @@
-"""Rejections: what one says to a person, and what it carries for a program."""
+"""Rejections: messages and details."""
 
 import pytest
 from msgspec import json
@@ -16,30 +16,30 @@ FAULT = Fault("goals[0].name", "required", "is required")
         (10_000, "10000 fields of createTestClock are invalid."),
     ],
 )
-def test_invalid_params_counts_the_fields_and_carries_every_fault(count: int, message: str) -> None:
+def test_invalid_params_counts_fields_and_contains_all_faults(count: int, message: str) -> None:
     rejection = invalid_params("createTestClock", [FAULT] * count)
     assert rejection.reason is Reason.INVALID_PARAMS
     assert rejection.message == message
     assert rejection.details == {"errors": [FAULT] * count}
 
 
-def test_a_rejection_gives_its_faults_in_order() -> None:
+def test_rejection_keeps_the_order_of_faults() -> None:
     other = Fault("goals[1].name", "max_length", "must have at most 120 characters", "x")
     assert invalid_params("createTestClock", [FAULT, other]).faults == (FAULT, other)
 
 
-def test_a_rejection_of_another_kind_has_no_faults() -> None:
+def test_other_rejection_has_no_faults() -> None:
     assert unavailable("The queue is full.").faults == ()
 
 
-def test_unavailable_asks_for_another_try_in_a_second() -> None:
+def test_unavailable_has_retry_after_one_second() -> None:
     rejection = unavailable("The queue is full.")
     assert rejection.reason is Reason.UNAVAILABLE
     assert rejection.message == "The queue is full."
     assert rejection.details == {"retryAfterSeconds": 1}
 
 
-def test_a_rejection_without_details_carries_none() -> None:
+def test_rejection_without_details_has_empty_details() -> None:
     assert Rejection(Reason.CLOCK_NOT_FOUND, "You have no clock with this id.").details == {}
 
 
@@ -52,13 +52,13 @@ def test_a_rejection_without_details_carries_none() -> None:
         pytest.param(Fault("goals[0].name", "required", "is required", ""), {"got": ""}, id="empty string"),
     ],
 )
-def test_a_fault_shows_what_was_given_when_there_is_something_to_show(fault: Fault, written: dict[str, object]) -> None:
+def test_fault_is_encoded_with_got_if_set(fault: Fault, written: dict[str, object]) -> None:
     plain = {"path": "goals[0].name", "rule": "required", "message": "is required"}
     assert json.decode(json.encode(fault)) == plain | written
 
 
 @pytest.mark.parametrize("reason", Reason)
-def test_a_reason_is_its_own_name(reason: Reason) -> None:
+def test_reason_equals_its_name(reason: Reason) -> None:
     assert reason.value == reason.name
 
 
@@ -78,6 +78,6 @@ def test_a_reason_is_its_own_name(reason: Reason) -> None:
         ),
     ],
 )
-def test_a_rejection_says_which_fields_are_wrong(count: int, lines: list[str]) -> None:
+def test_str_of_rejection_lists_faults(count: int, lines: list[str]) -> None:
     faults = [Fault(f"a[{place}]", "rule", "is wrong") for place in range(count)]
     assert str(invalid_params("createTestClock", faults)).splitlines() == lines

@@ -1,4 +1,4 @@
-"""Why parameters were refused: every rule by its name, every fault at once, and no more than an answer can carry."""
+"""Faults of invalid parameters: rules, messages, paths and limits."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -44,7 +44,7 @@ SCHEDULE = {"frozenTime": "2027-01-01T12:00:00Z", "transactions": [TRANSACTION],
 
 
 def faults_of(kind: type[Params], params: Any) -> list[Fault]:
-    """What is wrong with these parameters: of each field, and between fields."""
+    """Return all faults of these parameters."""
     found, read = explain(kind, params if isinstance(params, bytes) else json.encode(params))
     return [*found, *(read.faults(NOW) if read is not None else ())]
 
@@ -76,7 +76,7 @@ def without(fields: dict[str, Any], name: str) -> dict[str, Any]:
         pytest.param(LoginByEmailVerificationParams, VERIFICATION, id="loginByEmailVerification"),
     ],
 )
-def test_good_parameters_have_no_fault_and_are_read(kind: type[Params], params: Any) -> None:
+def test_valid_parameters_have_no_faults(kind: type[Params], params: Any) -> None:
     found, read = explain(kind, json.encode(params))
     assert found == []
     assert read == decode_params(kind, "method", json.encode(params), NOW)
@@ -97,13 +97,13 @@ def test_good_parameters_have_no_fault_and_are_read(kind: type[Params], params: 
         LoginByEmailVerificationParams,
     ],
 )
-def test_parameters_by_position_are_told_to_go_by_name(kind: type[Params]) -> None:
+def test_parameters_by_position_get_a_hint(kind: type[Params]) -> None:
     message = "must be an object; send parameters by name, not by position"
     assert faults_of(kind, ["a", "b"]) == [Fault("params", "type", message)]
 
 
 @pytest.mark.parametrize("value", ["text", 7, True, None])
-def test_parameters_that_are_no_object_are_refused(value: Any) -> None:
+def test_parameters_must_be_an_object(value: Any) -> None:
     assert faults_of(CreateTestClockParams, value) == [Fault("params", "type", "must be an object", value)]
 
 
@@ -118,7 +118,7 @@ def test_parameters_that_are_no_object_are_refused(value: Any) -> None:
     ],
 )
 @pytest.mark.parametrize("name", ["transactions", "goals"])
-def test_an_entry_that_is_no_object_is_refused(name: str, item: Any, got: Any) -> None:
+def test_item_must_be_an_object(name: str, item: Any, got: Any) -> None:
     assert faults_of(CreateTestClockParams, {name: [item]}) == [Fault(f"{name}[0]", "type", "must be an object", got)]
 
 
@@ -126,7 +126,7 @@ def test_an_entry_that_is_no_object_is_refused(name: str, item: Any, got: Any) -
     ("value", "got"), [({}, UNSET), ("", ""), (0, 0), (False, False)], ids=["object", "string", "number", "false"]
 )
 @pytest.mark.parametrize("name", ["transactions", "goals"])
-def test_a_list_that_is_no_array_is_refused(name: str, value: Any, got: Any) -> None:
+def test_list_must_be_an_array(name: str, value: Any, got: Any) -> None:
     assert faults_of(CreateTestClockParams, {name: value}) == [Fault(name, "type", "must be an array", got)]
 
 
@@ -143,14 +143,14 @@ def test_a_list_that_is_no_array_is_refused(name: str, value: Any, got: Any) -> 
         ),
     ],
 )
-def test_entries_are_counted(params: Any, path: str, limit: int) -> None:
+def test_number_of_items_is_limited(params: Any, path: str, limit: int) -> None:
     assert faults_of(CreateTestClockParams, params(0)) == []
     assert faults_of(CreateTestClockParams, params(limit)) == []
     message = f"must have at most {limit} entries"
     assert faults_of(CreateTestClockParams, params(limit + 1)) == [Fault(path, "count", message, limit + 1)]
 
 
-def test_faults_of_the_entries_that_count_are_named_beside_the_count() -> None:
+def test_faults_of_items_within_the_limit_are_listed_too() -> None:
     params = {"transactions": [TRANSACTION] * 99 + [TRANSACTION | {"amount": 0}] * 3}
     assert [(fault.path, fault.rule) for fault in faults_of(CreateTestClockParams, params)] == [
         ("transactions", "count"),
@@ -177,32 +177,32 @@ def test_faults_of_the_entries_that_count_are_named_beside_the_count() -> None:
         ),
     ],
 )
-def test_a_parameter_that_is_left_out_is_required(kind: type[Params], params: dict[str, Any], names: list[str]) -> None:
+def test_missing_parameter_is_a_fault(kind: type[Params], params: dict[str, Any], names: list[str]) -> None:
     for name in names:
         assert faults_of(kind, without(params, name)) == [Fault(name, "required", "is required")]
     assert faults_of(kind, {}) == [Fault(name, "required", "is required") for name in names]
 
 
 @pytest.mark.parametrize("name", ["at", "name", "amount", "currency", "type"])
-def test_a_field_of_a_transaction_that_is_left_out_is_required(name: str) -> None:
+def test_missing_transaction_field_is_a_fault(name: str) -> None:
     found = faults_of(CreateTestClockParams, {"transactions": [TRANSACTION, without(TRANSACTION, name)]})
     assert found == [Fault(f"transactions[1].{name}", "required", "is required")]
 
 
 @pytest.mark.parametrize("name", ["name", "targetAmount"])
-def test_a_field_of_a_goal_that_is_left_out_is_required(name: str) -> None:
+def test_missing_goal_field_is_a_fault(name: str) -> None:
     found = faults_of(CreateTestClockParams, {"goals": [without(GOAL, name)]})
     assert found == [Fault(f"goals[0].{name}", "required", "is required")]
 
 
 @pytest.mark.parametrize("name", ["at", "amount"])
-def test_a_field_of_a_contribution_that_is_left_out_is_required(name: str) -> None:
+def test_missing_contribution_field_is_a_fault(name: str) -> None:
     found = of_goal(contributions=[without(CONTRIBUTION, name)])
     assert found == [Fault(f"goals[0].contributions[0].{name}", "required", "is required")]
 
 
 @pytest.mark.parametrize("name", ["initialAmount", "contributions"])
-def test_a_field_of_a_goal_that_is_optional_may_be_left_out(name: str) -> None:
+def test_optional_goal_field_can_be_omitted(name: str) -> None:
     assert faults_of(CreateTestClockParams, {"goals": [without(GOAL, name)]}) == []
 
 
@@ -217,12 +217,12 @@ def test_a_field_of_a_goal_that_is_optional_may_be_left_out(name: str) -> None:
         pytest.param({"goals": [GOAL | {"contributions": None}]}, "goals[0].contributions", id="contributions"),
     ],
 )
-def test_null_for_what_is_optional_is_told_to_be_left_out(params: Any, path: str) -> None:
+def test_null_for_optional_parameter_gets_a_hint(params: Any, path: str) -> None:
     assert faults_of(CreateTestClockParams, params) == [Fault(path, "null", "must not be null; omit it", None)]
 
 
 @pytest.mark.parametrize("kind", [GetTestClockParams, ForkTestClockParams])
-def test_null_for_an_instant_that_is_optional_is_told_to_be_left_out(kind: type[Params]) -> None:
+def test_null_for_optional_instant_gets_a_hint(kind: type[Params]) -> None:
     assert faults_of(kind, GET | {"at": None}) == [Fault("at", "null", "must not be null; omit it", None)]
 
 
@@ -236,7 +236,7 @@ def test_null_for_an_instant_that_is_optional_is_told_to_be_left_out(kind: type[
         pytest.param({"type": None}, "oneOf", "must be EXPENSE or INCOME", id="type"),
     ],
 )
-def test_null_for_what_is_required_is_told_what_it_must_be(fields: dict[str, None], rule: str, message: str) -> None:
+def test_null_for_required_parameter_is_a_type_fault(fields: dict[str, None], rule: str, message: str) -> None:
     assert of_transaction(**fields) == [Fault(f"transactions[0].{next(iter(fields))}", rule, message, None)]
 
 
@@ -262,16 +262,16 @@ def test_null_for_what_is_required_is_told_what_it_must_be(fields: dict[str, Non
         pytest.param({"zeit\0": 1}, "zeit\0", "available: frozenTime, transactions, goals", id="with U+0000"),
     ],
 )
-def test_an_unknown_name_is_refused_with_the_nearest_known_one(params: Any, path: str, hint: str) -> None:
+def test_unknown_name_gets_a_suggestion(params: Any, path: str, hint: str) -> None:
     assert faults_of(CreateTestClockParams, params) == [Fault(path, "unknown", f"is not a known parameter; {hint}")]
 
 
-def test_an_unknown_name_does_not_show_its_value() -> None:
+def test_fault_of_unknown_name_omits_the_value() -> None:
     (fault,) = faults_of(LoginByEmailVerificationParams, VERIFICATION | {"pin": "012345"})
     assert fault.got is UNSET
 
 
-def test_a_name_of_an_entry_is_unknown_elsewhere() -> None:
+def test_name_from_another_object_is_unknown() -> None:
     found = faults_of(CreateTestClockParams, {"amount": 1, "goals": [GOAL | {"currency": "EUR"}]})
     assert [(fault.path, fault.rule) for fault in found] == [("amount", "unknown"), ("goals[0].currency", "unknown")]
 
@@ -300,7 +300,7 @@ def test_a_name_of_an_entry_is_unknown_elsewhere() -> None:
         pytest.param(True, "type", NO_TEXT, id="true"),
     ],
 )
-def test_a_name_has_1_to_120_characters(name: Any, rule: str | None, message: str | None) -> None:
+def test_name_has_1_to_120_characters(name: Any, rule: str | None, message: str | None) -> None:
     for path, found in [
         ("transactions[0].name", of_transaction(name=name)),
         ("goals[0].name", of_goal(name=name)),
@@ -318,13 +318,13 @@ def test_a_name_has_1_to_120_characters(name: Any, rule: str | None, message: st
         pytest.param(7, "type", NO_TEXT, id="number"),
     ],
 )
-def test_a_category_has_at_most_80_characters(category: Any, rule: str | None, message: str | None) -> None:
+def test_category_has_at_most_80_characters(category: Any, rule: str | None, message: str | None) -> None:
     found = of_transaction(category=category)
     assert found == ([Fault("transactions[0].category", rule, message, category)] if rule and message else [])
 
 
 @pytest.mark.parametrize("currency", ["EUR", "AAA", "ZZZ", "XXX"])
-def test_three_uppercase_letters_are_a_currency(currency: str) -> None:
+def test_three_uppercase_letters_are_a_valid_currency(currency: str) -> None:
     assert of_transaction(currency=currency) == []
 
 
@@ -332,13 +332,13 @@ def test_three_uppercase_letters_are_a_currency(currency: str) -> None:
     "currency",
     ["", "E", "EU", "EURO", "eur", "EUr", "EU1", "EU\n", "EUR\n", "\nEUR", " EUR", "ÄÖÜ", "ＥＵＲ", "ΕUR", "EU\0", "$"],
 )
-def test_anything_else_is_no_currency(currency: str) -> None:
+def test_other_currencies_are_invalid(currency: str) -> None:
     message = "must be three uppercase letters"
     assert of_transaction(currency=currency) == [Fault("transactions[0].currency", "format", message, currency)]
 
 
 @pytest.mark.parametrize("type", ["INCOME", "EXPENSE"])
-def test_income_and_expense_are_types(type: str) -> None:
+def test_income_and_expense_are_valid_types(type: str) -> None:
     assert of_transaction(type=type) == []
 
 
@@ -356,7 +356,7 @@ def test_income_and_expense_are_types(type: str) -> None:
     ],
     ids=repr,
 )
-def test_anything_else_is_no_type(type: Any, got: Any) -> None:
+def test_other_types_are_invalid(type: Any, got: Any) -> None:
     assert of_transaction(type=type) == [Fault("transactions[0].type", "oneOf", "must be EXPENSE or INCOME", got)]
 
 
@@ -369,12 +369,12 @@ def test_anything_else_is_no_type(type: Any, got: Any) -> None:
         ("emailType", None, "must be LOGIN_CODE or WEB_LOGIN_LINK"),
     ],
 )
-def test_a_type_of_letter_is_one_of_two(name: str, value: Any, message: str) -> None:
+def test_email_type_and_code_type_have_two_values(name: str, value: Any, message: str) -> None:
     assert faults_of(SendLoginCodeEmailParams, SEND | {name: value}) == [Fault(name, "oneOf", message, value)]
 
 
 @pytest.mark.parametrize("value", ["EMAIL_LINK", "email_code", "", None, 6])
-def test_the_only_method_of_authentication_is_the_code(value: Any) -> None:
+def test_authentication_method_has_one_value(value: Any) -> None:
     found = faults_of(LoginByEmailVerificationParams, VERIFICATION | {"authenticationMethod": value})
     assert found == [Fault("authenticationMethod", "oneOf", "must be EMAIL_CODE", value)]
 
@@ -383,7 +383,7 @@ def test_the_only_method_of_authentication_is_the_code(value: Any) -> None:
     ("code_type", "email_type", "needed"),
     [("LONG_LIVED", "LOGIN_CODE", "SHORT_LIVED"), ("SHORT_LIVED", "WEB_LOGIN_LINK", "LONG_LIVED")],
 )
-def test_types_that_do_not_go_together_are_a_combination(code_type: str, email_type: str, needed: str) -> None:
+def test_mismatched_types_are_a_combination_fault(code_type: str, email_type: str, needed: str) -> None:
     found = faults_of(SendLoginCodeEmailParams, SEND | {"loginCodeType": code_type, "emailType": email_type})
     message = f"must be {needed} when emailType is {email_type}"
     assert found == [Fault("loginCodeType", "combination", message, code_type)]
@@ -403,7 +403,7 @@ def test_types_that_do_not_go_together_are_a_combination(code_type: str, email_t
 @pytest.mark.parametrize(
     ("kind", "params"), [(SendLoginCodeEmailParams, SEND), (LoginByEmailVerificationParams, VERIFICATION)]
 )
-def test_an_email_is_one_address(
+def test_email_must_be_one_address(
     kind: type[Params], params: dict[str, Any], value: Any, rule: str, message: str
 ) -> None:
     assert faults_of(kind, params | {"email": value}) == [Fault("email", rule, message, value)]
@@ -420,7 +420,7 @@ def test_an_email_is_one_address(
         pytest.param({}, "type", UNSET, id="object"),
     ],
 )
-def test_an_instant_is_a_timestamp_wherever_it_stands(value: Any, rule: str, got: Any) -> None:
+def test_every_instant_must_be_a_timestamp(value: Any, rule: str, got: Any) -> None:
     late = CONTRIBUTION | {"at": value}
     for path, found in [
         ("frozenTime", faults_of(CreateTestClockParams, SCHEDULE | {"frozenTime": value})),
@@ -434,13 +434,13 @@ def test_an_instant_is_a_timestamp_wherever_it_stands(value: Any, rule: str, got
 
 
 @pytest.mark.parametrize(("value", "got"), [(7, 7), (None, None), ([], UNSET)], ids=["number", "null", "array"])
-def test_the_id_of_a_clock_is_a_string(value: Any, got: Any) -> None:
+def test_clock_id_must_be_a_string(value: Any, got: Any) -> None:
     for kind, params in OF_ONE_CLOCK:
         assert faults_of(kind, params | {"id": value}) == [Fault("id", "type", "must be a string", got)]
 
 
 @pytest.mark.parametrize("value", ["\0", "clock_x\0", "\0clock_x"])
-def test_the_id_of_a_clock_is_text_without_u_0000(value: str) -> None:
+def test_clock_id_must_not_contain_u_0000(value: str) -> None:
     for kind, params in OF_ONE_CLOCK:
         assert faults_of(kind, params | {"id": value}) == [Fault("id", "format", EXPECTED_TEXT, value)]
 
@@ -448,7 +448,7 @@ def test_the_id_of_a_clock_is_text_without_u_0000(value: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "known"), [(GetTestClockParams, "id, at"), (ForkTestClockParams, "id, at"), (DeleteTestClockParams, "id")]
 )
-def test_a_parameter_of_another_operation_is_unknown(kind: type[Params], known: str) -> None:
+def test_parameter_of_another_operation_is_unknown(kind: type[Params], known: str) -> None:
     message = f"is not a known parameter; available: {known}"
     assert faults_of(kind, DELETE | {"frozenTime": ""}) == [Fault("frozenTime", "unknown", message)]
 
@@ -460,7 +460,7 @@ TOO_SMALL = ("positive", "must be greater than 0")
 
 
 @pytest.mark.parametrize("number", ["1", "1.0", "0.1", "5e-324", "1e-300", "999999999.9999999", "1000000000", "1e9"])
-def test_an_amount_is_positive_and_at_most_a_billion(number: str) -> None:
+def test_amount_is_positive_and_at_most_a_billion(number: str) -> None:
     amount = Raw(number.encode())
     assert of_transaction(amount=amount) == []
     assert of_goal(targetAmount=amount, initialAmount=0) == []
@@ -494,7 +494,7 @@ def test_an_amount_is_positive_and_at_most_a_billion(number: str) -> None:
         pytest.param("{}", ("type", "must be a number"), UNSET, id="object"),
     ],
 )
-def test_any_other_amount_is_refused(number: str, wrong: tuple[str, str], got: Any) -> None:
+def test_other_amounts_are_invalid(number: str, wrong: tuple[str, str], got: Any) -> None:
     amount = Raw(number.encode())
     for path, found in [
         ("transactions[0].amount", of_transaction(amount=amount)),
@@ -518,7 +518,7 @@ def test_any_other_amount_is_refused(number: str, wrong: tuple[str, str], got: A
         pytest.param("true", ("type", "must be a number"), True, id="true"),
     ],
 )
-def test_an_initial_amount_is_at_least_0_and_at_most_the_target(
+def test_initial_amount_is_at_least_0_and_at_most_the_target(
     number: str, wrong: tuple[str, str] | None, got: Any
 ) -> None:
     found = of_goal(initialAmount=Raw(number.encode()))
@@ -529,7 +529,7 @@ def test_an_initial_amount_is_at_least_0_and_at_most_the_target(
 
 
 @pytest.mark.parametrize("code", ["000000", "012345", "999999"])
-def test_six_digits_are_a_code(code: str) -> None:
+def test_six_digits_are_a_valid_code(code: str) -> None:
     assert faults_of(LoginByEmailVerificationParams, VERIFICATION | {"code": code}) == []
 
 
@@ -553,14 +553,14 @@ def test_six_digits_are_a_code(code: str) -> None:
         pytest.param(None, "type", "must be a string of 6 digits", id="null"),
     ],
 )
-def test_any_other_code_is_refused_and_never_shown(code: Any, rule: str, message: str) -> None:
+def test_other_codes_are_invalid_and_never_in_the_fault(code: Any, rule: str, message: str) -> None:
     assert faults_of(LoginByEmailVerificationParams, VERIFICATION | {"code": code}) == [Fault("code", rule, message)]
 
 
-# All at once
+# Several faults
 
 
-def test_every_fault_is_named_at_once() -> None:
+def test_all_faults_are_listed() -> None:
     params = {
         "frozenTime": "tomorrow",
         "transactions": [
@@ -587,7 +587,7 @@ def test_every_fault_is_named_at_once() -> None:
     ]
 
 
-def test_faults_of_fields_and_faults_between_fields_come_together() -> None:
+def test_field_faults_and_combination_faults_are_listed_together() -> None:
     params = {
         "transactions": [
             *[TRANSACTION] * 3,
@@ -604,7 +604,7 @@ def test_faults_of_fields_and_faults_between_fields_come_together() -> None:
     ]
 
 
-def test_the_documented_example_is_answered_word_for_word() -> None:
+def test_documented_example_has_the_documented_faults() -> None:
     params = {
         "transactions": [TRANSACTION] * 3 + [TRANSACTION | {"amount": -5}],
         "goals": [GOAL | {"initialAmount": 1001}],
@@ -633,49 +633,43 @@ def test_the_documented_example_is_answered_word_for_word() -> None:
 @pytest.mark.parametrize(
     ("params", "paths"),
     [
-        pytest.param({"goals": 7}, ["goals"], id="goals that are none"),
-        pytest.param({"goals": [7]}, ["goals[0]"], id="a goal that is none"),
-        pytest.param({"goals": [GOAL | {"targetAmount": 0}]}, ["goals[0].targetAmount"], id="a target that is none"),
-        pytest.param(
-            {"goals": [GOAL | {"initialAmount": ""}]}, ["goals[0].initialAmount"], id="an amount that is none"
-        ),
-        pytest.param(
-            {"goals": [GOAL | {"contributions": 7}]}, ["goals[0].contributions"], id="contributions that are none"
-        ),
-        pytest.param({"transactions": "none"}, ["transactions"], id="transactions that are none"),
-        pytest.param({"transactions": [7]}, ["transactions[0]"], id="a transaction that is none"),
-        pytest.param(
-            {"transactions": [TRANSACTION | {"at": ""}]}, ["transactions[0].at"], id="an instant that is none"
-        ),
+        pytest.param({"goals": 7}, ["goals"], id="invalid goals"),
+        pytest.param({"goals": [7]}, ["goals[0]"], id="invalid goal"),
+        pytest.param({"goals": [GOAL | {"targetAmount": 0}]}, ["goals[0].targetAmount"], id="invalid target"),
+        pytest.param({"goals": [GOAL | {"initialAmount": ""}]}, ["goals[0].initialAmount"], id="invalid amount"),
+        pytest.param({"goals": [GOAL | {"contributions": 7}]}, ["goals[0].contributions"], id="invalid contributions"),
+        pytest.param({"transactions": "none"}, ["transactions"], id="invalid transactions"),
+        pytest.param({"transactions": [7]}, ["transactions[0]"], id="invalid transaction"),
+        pytest.param({"transactions": [TRANSACTION | {"at": ""}]}, ["transactions[0].at"], id="invalid instant"),
         pytest.param(
             {"frozenTime": "", "transactions": [TRANSACTION | {"at": "1999-01-01T00:00:00Z"}]},
             ["frozenTime"],
-            id="a start that is none",
+            id="invalid start",
         ),
     ],
 )
-def test_what_was_refused_already_is_not_held_against_other_fields(params: Any, paths: list[str]) -> None:
+def test_invalid_field_is_not_compared_with_other_fields(params: Any, paths: list[str]) -> None:
     assert [fault.path for fault in faults_of(CreateTestClockParams, params)] == paths
 
 
-# Hostile parameters: the work and the answer stay bounded.
+# Limits for hostile parameters
 
 
-def test_a_long_string_is_cut_to_200_characters() -> None:
+def test_long_string_is_truncated_to_200_characters() -> None:
     (whole,) = of_transaction(currency="a" * 200)
     (cut,) = of_transaction(currency="a" * 201)
     assert whole.got == "a" * 200
     assert cut.got == "a" * 199 + "…"
 
 
-def test_a_long_unknown_name_is_cut_and_gets_no_hint() -> None:
+def test_long_unknown_name_is_truncated_and_gets_no_hint() -> None:
     hinted, silent, cut = faults_of(CreateTestClockParams, {"x" * 40: 1, "x" * 41: 1, "x" * 201: 1})
     assert hinted.message == "is not a known parameter; available: frozenTime, transactions, goals"
     assert (silent.path, silent.message) == ("x" * 41, "is not a known parameter")
     assert (cut.path, cut.message) == ("x" * 199 + "…", "is not a known parameter")
 
 
-def test_a_hundred_unknown_names_get_a_hint_and_the_rest_none() -> None:
+def test_only_first_hundred_unknown_names_get_a_hint() -> None:
     entry = {f"nam{number}": 1 for number in range(75)}
     found = faults_of(CreateTestClockParams, {"goals": [entry] * 2})
     messages = [fault.message for fault in found if fault.rule == "unknown"]
@@ -683,7 +677,7 @@ def test_a_hundred_unknown_names_get_a_hint_and_the_rest_none() -> None:
 
 
 @pytest.mark.parametrize(("given", "named"), [(99, 99), (100, 100), (101, 100)])
-def test_at_most_a_hundred_unknown_names_of_an_object_are_named(given: int, named: int) -> None:
+def test_at_most_a_hundred_unknown_names_per_object_are_listed(given: int, named: int) -> None:
     assert len(faults_of(CreateTestClockParams, {f"n{number}": 1 for number in range(given)})) == named
 
 
@@ -753,7 +747,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("write", "count"), HOSTILE)
-def test_a_hostile_body_gets_a_bounded_answer(write: Any, count: int) -> None:
+def test_number_of_faults_is_limited(write: Any, count: int) -> None:
     written = write()
     assert len(written) <= MAX_BODY
     found, _ = explain(CreateTestClockParams, written)
@@ -762,7 +756,7 @@ def test_a_hostile_body_gets_a_bounded_answer(write: Any, count: int) -> None:
     assert max(len(json.encode(fault)) for fault in found) < 1000
 
 
-def test_a_hostile_body_is_bounded_with_the_faults_between_its_fields() -> None:
+def test_number_of_faults_is_limited_with_combination_faults() -> None:
     early = CONTRIBUTION | {"at": "1999-01-01T00:00:00Z"}
     goals = [GOAL | {"initialAmount": 1001, "contributions": [early] * 100}] * 25
     unknown = {f"n{number}": 0 for number in range(MAX_FAULTS)}
@@ -771,6 +765,6 @@ def test_a_hostile_body_is_bounded_with_the_faults_between_its_fields() -> None:
     assert len(refusal.value.details["errors"]) <= MAX_FAULTS
 
 
-def test_what_is_nested_in_an_unknown_name_does_not_matter() -> None:
+def test_value_of_unknown_name_is_ignored() -> None:
     found = faults_of(CreateTestClockParams, b'{"x":' + b"[" * 200 + b"]" * 200 + b"}")
     assert [(fault.path, fault.rule) for fault in found] == [("x", "unknown")]

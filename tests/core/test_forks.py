@@ -1,4 +1,4 @@
-"""Forks: the same schedule under another clock, in which every id tells of the fork and nothing else is changed."""
+"""Forked schedules: the same items with other ids."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ OLD, NEW = ORIGINAL.hex(), FORK.hex()
 
 PARAMS = {
     "frozenTime": "2027-03-01T00:00:00Z",
-    # Out of order, so that the numbers in the ids are too.
+    # Not sorted, so that the numbers in the ids are not sorted either.
     "transactions": [
         {"at": "2027-03-05T00:00:00Z", "name": "Rent", "amount": 900, "currency": "EUR", "type": "EXPENSE"},
         {"at": "2027-03-02T00:00:00Z", "name": "Tea", "amount": 1, "currency": "EUR", "type": "INCOME", "category": ""},
@@ -38,11 +38,11 @@ PARAMS = {
 
 
 def written(params: Any = PARAMS) -> tuple[Clock, Schedule]:
-    """A clock and its schedule, as a database gives it back."""
-    faults, entry = decode(CreateTestClockParams, msgspec.json.encode(params), NOW)
-    assert entry is not None, faults
-    clock = clocks.new_clock(ORIGINAL, entry, NOW)
-    kept = msgspec.msgpack.encode(schedule_json.encode_schedule(clock, entry))
+    """Return a clock and its schedule, encoded and decoded as by a database."""
+    faults, parsed = decode(CreateTestClockParams, msgspec.json.encode(params), NOW)
+    assert parsed is not None, faults
+    clock = clocks.new_clock(ORIGINAL, parsed, NOW)
+    kept = msgspec.msgpack.encode(schedule_json.encode_schedule(clock, parsed))
     return clock, msgspec.msgpack.decode(kept, type=Schedule)
 
 
@@ -63,7 +63,7 @@ def ids_in(seen: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("at", [START, datetime(2027, 3, 2, tzinfo=UTC), datetime(2037, 3, 1, tzinfo=UTC)])
-def test_every_id_tells_of_the_fork(at: datetime) -> None:
+def test_every_id_contains_the_key_of_the_fork(at: datetime) -> None:
     _, schedule = written()
     before, after = ids_in(seen(schedule, at)), ids_in(seen(forked(), at))
     assert len(before) == 1 + 2 + 2 + 2
@@ -72,7 +72,7 @@ def test_every_id_tells_of_the_fork(at: datetime) -> None:
     assert len(set(after) - set(before)) == len(before)
 
 
-def test_nothing_is_changed_but_ids_and_expiry() -> None:
+def test_fork_differs_only_in_ids_and_expiry() -> None:
     _, schedule = written()
     for day in range(1, 7):
         at = datetime(2027, 3, day, tzinfo=UTC)
@@ -83,26 +83,26 @@ def test_nothing_is_changed_but_ids_and_expiry() -> None:
         assert schedule_json.view(at, forked()).decode() == expected.replace(end, end_of_fork)
 
 
-def test_a_fork_expires_seven_days_after_its_own_birth_and_ends_with_its_original() -> None:
+def test_fork_has_its_own_expiry_and_max_time_of_the_original() -> None:
     original, fork = seen(written()[1]), seen(forked())
     assert fork["expiresAt"] == "2027-01-11T12:00:00.123000Z"
     assert fork["maxTime"] == original["maxTime"] == "2037-03-01T00:00:00Z"
 
 
 @pytest.mark.parametrize("at", [START, datetime(2029, 12, 31, tzinfo=UTC), datetime(2037, 3, 1, tzinfo=UTC)])
-def test_where_the_fork_stands_is_not_in_its_schedule(at: datetime) -> None:
+def test_schedule_does_not_depend_on_frozen_time_of_the_fork(at: datetime) -> None:
     assert forked(at=at) == forked()
     assert seen(forked(at=at), at)["frozenTime"] == timestamps.write(at)
 
 
-def test_the_original_stays_as_it_was() -> None:
+def test_forking_does_not_change_the_original() -> None:
     clock, schedule = written()
     before = msgspec.msgpack.encode(schedule)
     schedule_json.fork_schedule(schedule, clock.key, Clock(FORK, START, START, clock.max_time))
     assert msgspec.msgpack.encode(schedule) == before
 
 
-def test_a_fork_of_a_fork_is_as_a_fork_of_the_original() -> None:
+def test_fork_of_a_fork_equals_fork_of_the_original() -> None:
     clock, schedule = written()
     middle = Clock(ids.uuid7(NOW + timedelta(days=1), bytes(10)), START, START, clock.max_time)
     last = Clock(FORK, START, START, clock.max_time)
@@ -110,7 +110,7 @@ def test_a_fork_of_a_fork_is_as_a_fork_of_the_original() -> None:
     assert by_way == forked()
 
 
-def test_a_fork_is_kept_as_any_schedule_is() -> None:
+def test_forked_schedule_survives_encoding() -> None:
     kept = msgspec.msgpack.encode(forked())
     assert msgspec.msgpack.decode(kept, type=Schedule) == forked()
 
@@ -126,7 +126,7 @@ def test_a_fork_is_kept_as_any_schedule_is() -> None:
         pytest.param(NEW, id="the key of the fork"),
     ],
 )
-def test_texts_stay_as_they_are_whatever_they_hold(text: str) -> None:
+def test_text_that_contains_keys_is_unchanged(text: str) -> None:
     at = "2027-03-02T00:00:00Z"
     params = {
         "frozenTime": "2027-03-01T00:00:00Z",
@@ -145,13 +145,13 @@ def test_texts_stay_as_they_are_whatever_they_hold(text: str) -> None:
     assert [goal["upcomingContributions"][0]["id"] for goal in fork["goals"]] == [f"ctb_{NEW}_0_0", f"ctb_{NEW}_1_0"]
 
 
-def test_an_empty_schedule_has_a_fork_too() -> None:
+def test_empty_schedule_can_be_forked() -> None:
     fork = seen(forked({"frozenTime": "2027-03-01T00:00:00Z"}))
     assert ids_in(fork) == [ids.write("clock", FORK)]
     assert fork["transactions"] == fork["pendingTransactions"] == fork["goals"] == []
 
 
-def test_the_largest_schedule_is_forked_whole() -> None:
+def test_fork_of_largest_schedule_is_complete() -> None:
     ats = [timestamps.write(START + timedelta(days=day)) for day in range(100)]
     transaction = {"name": OLD, "amount": 1, "currency": "EUR", "type": "INCOME"}
     goal = {"name": OLD, "targetAmount": 1, "contributions": [{"at": at, "amount": 1} for at in ats]}

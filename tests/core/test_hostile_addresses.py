@@ -1,4 +1,4 @@
-"""Generated hostile addresses: each is refused, or has one canonical form of harmless characters.
+"""Generated hostile addresses: each is rejected, or has one canonical form of harmless characters.
 
 HOSTILE_ADDRESSES=1000000 tries a million of them.
 """
@@ -21,7 +21,7 @@ NOT_IN_QUOTES = re.compile(r"[\x00-\x1f\x7fA-Z]")
 
 
 def check_characters(known: str) -> None:
-    """Check the canonical form against a whitelist that is not the parser's own."""
+    """Check the canonical form against an independent whitelist."""
     local, _, domain = known.rpartition("@")
     assert DOMAIN.fullmatch(domain), known
     assert not re.search(r"\.\.|\.-|-\.", domain), known
@@ -55,7 +55,7 @@ def check_other_spellings(known: str) -> None:
 
 
 def parse(text: str) -> str | None:
-    """Return the canonical form, or None when the address is refused in the way that callers are told of."""
+    """Return the canonical form, or None if the address is rejected with a documented message."""
     try:
         return email_addresses.parse(text)
     except ValueError as refusal:
@@ -65,7 +65,7 @@ def parse(text: str) -> str | None:
 
 
 @pytest.mark.parametrize("part", range(8))
-def test_hostile_address_is_refused_or_has_one_canonical_form(part: int) -> None:
+def test_hostile_address_is_rejected_or_has_one_canonical_form(part: int) -> None:
     count = hostile_addresses.count(default=4_000) // 8
     accepted = 0
     for text in hostile_addresses.generate(part, count):
@@ -77,7 +77,7 @@ def test_hostile_address_is_refused_or_has_one_canonical_form(part: int) -> None
     assert count * 0.1 < accepted < count * 0.7, "the grammar makes good and bad ones"
 
 
-def test_only_harmless_characters_are_accepted_whatever_the_library_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_harmless_characters_are_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     def accept(text: str, **_: object) -> SimpleNamespace:
         return SimpleNamespace(ascii_domain=text.rpartition("@")[2].lower())
 

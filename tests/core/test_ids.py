@@ -1,4 +1,4 @@
-"""Ids: a clock's id carries its birth, and tells by itself when the clock has expired (decisions 21 and 41)."""
+"""Ids and cursors. A clock's id contains its creation time."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import RFC_4122, UUID
@@ -16,12 +16,12 @@ ONES = b"\xff" * 10
 
 
 @pytest.mark.parametrize("random", [pytest.param(ZEROS, id="zeros"), pytest.param(ONES, id="ones")])
-def test_a_key_is_a_uuid_of_version_7_whatever_the_random_bytes(random: bytes) -> None:
+def test_key_is_a_uuid_version_7(random: bytes) -> None:
     uuid = UUID(bytes=ids.uuid7(BORN, random))
     assert (uuid.version, uuid.variant) == (7, RFC_4122)
 
 
-def test_74_of_the_random_bits_are_used_each_for_itself() -> None:
+def test_74_random_bits_are_used() -> None:
     none = int.from_bytes(ids.uuid7(BORN, ZEROS), "big")
     keys = [ids.uuid7(BORN, (1 << bit).to_bytes(10, "big")) for bit in range(80)]
     changes = [none ^ int.from_bytes(key, "big") for key in keys]
@@ -39,24 +39,24 @@ def test_74_of_the_random_bits_are_used_each_for_itself() -> None:
         pytest.param(-MICROSECOND, False, id="the microsecond before"),
     ],
 )
-def test_a_birth_is_cut_to_the_millisecond(later: timedelta, same: bool) -> None:
+def test_creation_time_is_truncated_to_the_millisecond(later: timedelta, same: bool) -> None:
     assert (ids.uuid7(BORN + later, ZEROS) == ids.uuid7(BORN, ZEROS)) is same
 
 
-def test_ids_sort_by_age_whatever_the_random_bytes() -> None:
+def test_keys_sort_by_age() -> None:
     older, younger = ids.uuid7(BORN, ONES), ids.uuid7(BORN + MILLISECOND, ZEROS)
     assert older < younger
     assert ids.write("clock", older) < ids.write("clock", younger)
 
 
-def test_an_id_is_its_prefix_and_the_uuid_in_its_usual_form() -> None:
+def test_id_is_prefix_and_uuid() -> None:
     key = ids.uuid7(BORN, ONES)
     assert ids.write("clock", key) == f"clock_{UUID(bytes=key)}"
     assert ids.write("user", key) == f"user_{UUID(bytes=key)}"
 
 
 @pytest.mark.parametrize("random", [pytest.param(ZEROS, id="zeros"), pytest.param(ONES, id="ones")])
-def test_the_id_of_a_clock_reads_back_as_its_key(random: bytes) -> None:
+def test_clock_id_round_trip(random: bytes) -> None:
     key = ids.uuid7(BORN, random)
     assert ids.read_clock_id(ids.write("clock", key)) == key
 
@@ -88,12 +88,12 @@ def test_the_id_of_a_clock_reads_back_as_its_key(random: bytes) -> None:
         pytest.param("clock_" + "0" * 1_000_000, id="a million digits"),
     ],
 )
-def test_a_text_that_no_clock_can_have_as_its_id_has_no_key(text: str) -> None:
+def test_invalid_clock_id_has_no_key(text: str) -> None:
     assert ids.read_clock_id(text) is None
 
 
 @pytest.mark.parametrize("variant", "89ab")
-def test_every_variant_of_a_uuid_7_is_read(variant: str) -> None:
+def test_every_variant_of_uuid_7_is_parsed(variant: str) -> None:
     text = f"clock_0198a000-0000-7fff-{variant}fff-ffffffffffff"
     assert ids.read_clock_id(text) == UUID(text.removeprefix("clock_")).bytes
 
@@ -112,7 +112,7 @@ def test_every_variant_of_a_uuid_7_is_read(variant: str) -> None:
     ],
 )
 @pytest.mark.parametrize("random", [pytest.param(ZEROS, id="zeros"), pytest.param(ONES, id="ones")])
-def test_a_clock_expires_at_seven_days_inclusive(age: timedelta, expired: bool, random: bytes) -> None:
+def test_clock_expires_after_seven_days_inclusive(age: timedelta, expired: bool, random: bytes) -> None:
     key = ids.uuid7(BORN, random)
     now = BORN + age
     assert ids.has_expired(key, now) is expired
@@ -121,7 +121,7 @@ def test_a_clock_expires_at_seven_days_inclusive(age: timedelta, expired: bool, 
 
 
 @pytest.mark.parametrize("micros", [0, 1, 499, 999])
-def test_expiry_is_exactly_seven_days_after_the_millisecond_of_birth(micros: int) -> None:
+def test_expiry_is_seven_days_after_the_millisecond_of_creation(micros: int) -> None:
     key = ids.uuid7(BORN + timedelta(microseconds=micros), ZEROS)
     assert ids.expires_at(key) == BORN + WEEK
     assert not ids.has_expired(key, BORN + WEEK - MICROSECOND)
@@ -129,7 +129,7 @@ def test_expiry_is_exactly_seven_days_after_the_millisecond_of_birth(micros: int
 
 
 @pytest.mark.parametrize("micros", [0, 1, 999])
-def test_the_first_living_key_parts_the_expired_from_the_living(micros: int) -> None:
+def test_first_live_key_separates_expired_from_live(micros: int) -> None:
     now = BORN + WEEK + timedelta(microseconds=micros)
     last_expired, first_living = ids.uuid7(BORN, ONES), ids.uuid7(BORN + MILLISECOND, ZEROS)
     assert last_expired < ids.first_live_key(now) <= first_living
@@ -142,7 +142,7 @@ def test_the_first_living_key_parts_the_expired_from_the_living(micros: int) -> 
         pytest.param("clock_ffffffff-ffff-7fff-bfff-ffffffffffff", False, id="born after the year 9999"),
     ],
 )
-def test_an_id_that_was_made_up_is_judged_by_the_birth_it_names(made_up: str, expired: bool) -> None:
+def test_invented_id_expires_by_its_creation_time(made_up: str, expired: bool) -> None:
     key = ids.read_clock_id(made_up)
     assert key is not None
     assert ids.has_expired(key, BORN) is expired
@@ -158,7 +158,7 @@ def test_an_id_that_was_made_up_is_judged_by_the_birth_it_names(made_up: str, ex
     ],
 )
 @pytest.mark.parametrize("random", [pytest.param(ZEROS, id="zeros"), pytest.param(ONES, id="ones")])
-def test_the_day_of_birth_is_counted_from_1970_in_utc(born: datetime, day: int, random: bytes) -> None:
+def test_creation_day_counts_from_1970_in_utc(born: datetime, day: int, random: bytes) -> None:
     assert ids.creation_day(ids.uuid7(born, random)) == day
 
 
@@ -174,7 +174,7 @@ def test_the_day_of_birth_is_counted_from_1970_in_utc(born: datetime, day: int, 
         pytest.param(b"\xff" * 16, id="the highest"),
     ],
 )
-def test_a_cursor_reads_back_as_the_key_that_it_was_written_from(key: bytes) -> None:
+def test_cursor_round_trip(key: bytes) -> None:
     cursor = ids.write_cursor(key)
     assert cursor == f"cursor_{key.hex()}"
     assert ids.read_cursor(cursor) == key
@@ -183,7 +183,7 @@ def test_a_cursor_reads_back_as_the_key_that_it_was_written_from(key: bytes) -> 
 _HEX = "01a2d11f02007129903ac1d45597fdf1"
 
 
-def test_the_cursor_from_which_the_wrong_ones_are_made_is_right() -> None:
+def test_valid_cursor_is_parsed() -> None:
     assert ids.read_cursor(f"cursor_{_HEX}") == bytes.fromhex(_HEX)
 
 
@@ -212,5 +212,5 @@ def test_the_cursor_from_which_the_wrong_ones_are_made_is_right() -> None:
         pytest.param("cursor_" + "0" * 1_000_000, id="a million digits"),
     ],
 )
-def test_a_text_that_is_no_cursor_has_no_key(text: str) -> None:
+def test_invalid_cursor_has_no_key(text: str) -> None:
     assert ids.read_cursor(text) is None

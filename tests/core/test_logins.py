@@ -1,4 +1,4 @@
-"""Signing in: how long to wait for the next letter, how long a secret lives, and which types go together."""
+"""Sign-in: waits between emails, lifetimes of secrets, combinations of types."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -31,7 +31,7 @@ ANA = EmailAddress("ana@example.test")
         pytest.param(timedelta(hours=-1), 60, id="taken an hour from now, by another server"),
     ],
 )
-def test_the_wait_is_a_whole_number_of_seconds_from_1_to_60(passed: timedelta, wait: int) -> None:
+def test_wait_is_1_to_60_seconds(passed: timedelta, wait: int) -> None:
     found = TooSoon(NOW, timedelta(seconds=60), by_last_email=True).retry_after_seconds(NOW + passed)
     assert found == wait
     assert isinstance(found, int)
@@ -41,7 +41,7 @@ def test_the_wait_is_a_whole_number_of_seconds_from_1_to_60(passed: timedelta, w
     ("kind", "lifetime"),
     [(Kind.CODE, timedelta(minutes=10)), (Kind.LINK, timedelta(hours=1))],
 )
-def test_a_code_lives_ten_minutes_and_a_link_an_hour(kind: Kind, lifetime: timedelta) -> None:
+def test_code_lives_ten_minutes_and_link_an_hour(kind: Kind, lifetime: timedelta) -> None:
     assert Send(b"digest", ANA, kind, NOW, b"network").expires_at == NOW + lifetime
 
 
@@ -49,7 +49,7 @@ def test_a_code_lives_ten_minutes_and_a_link_an_hour(kind: Kind, lifetime: timed
     ("code_type", "email_type", "kind"),
     [("SHORT_LIVED", "LOGIN_CODE", Kind.CODE), ("LONG_LIVED", "WEB_LOGIN_LINK", Kind.LINK)],
 )
-def test_types_that_go_together_have_no_fault(code_type: str, email_type: str, kind: Kind) -> None:
+def test_matching_types_have_no_fault(code_type: str, email_type: str, kind: Kind) -> None:
     entry = SendLoginCodeEmailParams(ANA, code_type, email_type)  # type: ignore[arg-type]
     assert list(entry.faults(NOW)) == []
     assert entry.kind is kind
@@ -59,7 +59,7 @@ def test_types_that_go_together_have_no_fault(code_type: str, email_type: str, k
     ("code_type", "email_type", "needed"),
     [("LONG_LIVED", "LOGIN_CODE", "SHORT_LIVED"), ("SHORT_LIVED", "WEB_LOGIN_LINK", "LONG_LIVED")],
 )
-def test_types_that_do_not_go_together_are_one_fault(code_type: str, email_type: str, needed: str) -> None:
+def test_mismatched_types_are_one_fault(code_type: str, email_type: str, needed: str) -> None:
     entry = SendLoginCodeEmailParams(ANA, code_type, email_type)  # type: ignore[arg-type]
     message = f"must be {needed} when emailType is {email_type}"
     assert list(entry.faults(NOW)) == [Fault("loginCodeType", "combination", message, code_type)]
@@ -69,15 +69,15 @@ def test_types_that_do_not_go_together_are_one_fault(code_type: str, email_type:
     ("code_type", "email_type"),
     [(None, "LOGIN_CODE"), ("LONG_LIVED", None), (None, None)],
 )
-def test_a_type_that_was_refused_already_is_not_refused_again(code_type: str | None, email_type: str | None) -> None:
+def test_invalid_type_has_no_combination_fault(code_type: str | None, email_type: str | None) -> None:
     entry = SendLoginCodeEmailParams(ANA, code_type, email_type)  # type: ignore[arg-type]
     assert list(entry.faults(NOW)) == []
 
 
-def test_a_login_url_that_is_not_handed_out_is_not_written() -> None:
+def test_missing_login_url_is_not_encoded() -> None:
     assert json.encode(Sent("ok")) == b'{"message":"ok"}'
     assert json.encode(Sent("ok", "https://x.test/login")) == b'{"message":"ok","loginUrl":"https://x.test/login"}'
 
 
-def test_a_sign_in_is_written_in_the_words_of_the_interface() -> None:
+def test_sign_in_is_encoded_with_interface_names() -> None:
     assert json.encode(SignedIn("tko_x", "user_y")) == b'{"token":"tko_x","userId":"user_y"}'

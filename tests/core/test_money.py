@@ -1,4 +1,4 @@
-"""Money: sums exact in decimal, whole numbers without `.0`, and the percentage of a goal (decisions 24 to 26)."""
+"""Exact sums, whole numbers without `.0`, and the progress of goals."""
 
 from collections.abc import Sequence
 
@@ -8,17 +8,17 @@ from msgspec import json, msgpack
 from tickover.server.domain.money import Amount, Progress, Savings, add_up, whole_if_whole
 
 SMALLEST = 5e-324
-"""The smallest positive number that a double holds."""
+"""The smallest positive double."""
 
 
 def staircase(target: Amount, initial: Amount, contributions: Sequence[Amount]) -> list[Progress]:
-    """A goal's progress before its first contribution, after it, and so on; read from what was kept."""
+    """Return a goal's progress before the first contribution and after each one, from stored savings."""
     savings = msgpack.decode(msgpack.encode(add_up(target, initial, contributions)), type=Savings)
     return [savings.progress(count) for count in range(len(contributions) + 1)]
 
 
 def progress(target: Amount, initial: Amount, *contributions: Amount) -> Progress:
-    """How far a goal has come once every contribution is posted."""
+    """Return a goal's progress after all contributions."""
     return staircase(target, initial, contributions)[-1]
 
 
@@ -26,7 +26,7 @@ def progress(target: Amount, initial: Amount, *contributions: Amount) -> Progres
     ("amount", "written"),
     [
         pytest.param(1, b"1", id="whole"),
-        pytest.param(1.0, b"1", id="whole, given as a broken number"),
+        pytest.param(1.0, b"1", id="whole float"),
         pytest.param(0.0, b"0", id="zero"),
         pytest.param(-0.0, b"0", id="minus zero"),
         pytest.param(-3.0, b"-3", id="below zero"),
@@ -37,7 +37,7 @@ def progress(target: Amount, initial: Amount, *contributions: Amount) -> Progres
         pytest.param(SMALLEST, b"5e-324", id="smallest"),
     ],
 )
-def test_a_whole_number_is_written_without_a_fraction(amount: Amount, written: bytes) -> None:
+def test_whole_number_has_no_fraction(amount: Amount, written: bytes) -> None:
     assert json.encode(whole_if_whole(amount)) == written
 
 
@@ -60,7 +60,7 @@ def test_a_whole_number_is_written_without_a_fraction(amount: Amount, written: b
         pytest.param(-0.0, [], "0", id="minus zero"),
     ],
 )
-def test_the_current_amount_is_the_exact_sum(initial: Amount, contributions: list[Amount], current: str) -> None:
+def test_current_amount_is_the_exact_sum(initial: Amount, contributions: list[Amount], current: str) -> None:
     found = progress(1_000_000_000, initial, *contributions)
     assert json.encode(found.current_amount).decode() == current
 
@@ -79,7 +79,7 @@ def test_the_current_amount_is_the_exact_sum(initial: Amount, contributions: lis
         pytest.param(SMALLEST, 0, [1e-323], "-5e-324", id="smallest target, over-funded by as much"),
     ],
 )
-def test_the_remaining_amount_is_target_minus_current(
+def test_remaining_amount_is_target_minus_current(
     target: Amount, initial: Amount, contributions: list[Amount], remaining: str
 ) -> None:
     found = progress(target, initial, *contributions)
@@ -119,19 +119,19 @@ def test_the_remaining_amount_is_target_minus_current(
         pytest.param(1e9, SMALLEST, "1000000000000000", id="far above the cap"),
     ],
 )
-def test_progress_is_a_percentage_with_two_decimals(current: Amount, target: Amount, percent: str) -> None:
+def test_progress_has_two_decimals(current: Amount, target: Amount, percent: str) -> None:
     found = progress(target, 0, current) if current else progress(target, 0)
     assert json.encode(found.progress_percent).decode() == percent
 
 
-def test_100_percent_is_said_at_the_contribution_that_reaches_the_target() -> None:
+def test_progress_is_100_only_when_target_is_reached() -> None:
     steps = staircase(1, 0, [0.1] * 11)
     percents = [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110]
     assert [step.progress_percent for step in steps] == percents
     assert steps[10].remaining_amount == 0
 
 
-def test_a_staircase_has_a_step_before_the_first_contribution_and_one_after_each() -> None:
+def test_progress_exists_before_and_after_each_contribution() -> None:
     assert staircase(1000, 100, [200, 0.5]) == [
         Progress(100, 900, 10),
         Progress(300, 700, 30),
@@ -139,5 +139,5 @@ def test_a_staircase_has_a_step_before_the_first_contribution_and_one_after_each
     ]
 
 
-def test_progress_is_written_in_the_words_of_the_interface() -> None:
+def test_progress_is_encoded_with_interface_names() -> None:
     assert json.encode(progress(1000, 250.0)) == b'{"currentAmount":250,"remainingAmount":750,"progressPercent":25}'

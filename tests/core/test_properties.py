@@ -1,7 +1,6 @@
-"""What holds for every schedule and every request, and not only for those that someone thought of.
+"""Property tests of views, decoding and explanations.
 
-Views are held against a plain model. The fast reading of parameters is held against the slow one that explains: what
-the one takes, the other must read alike and find no fault with.
+A plain model predicts views. The fast path of decoding and `explain` must agree on every request.
 """
 
 from collections.abc import Iterator
@@ -18,7 +17,8 @@ from hypothesis.strategies import DrawFn
 from msgspec import Raw
 
 from tests.core import model
-from tests.core.drawing import (
+from tests.core.model import read_instant, read_seen, read_sent
+from tests.core.strategies import (
     MICROSECOND,
     NOWS,
     REQUESTS,
@@ -30,7 +30,6 @@ from tests.core.drawing import (
     written_decimals,
     written_instants,
 )
-from tests.core.model import read_instant, read_seen, read_sent
 from tickover.api import ids, timestamps
 from tickover.api.limits import MAX_EMAIL
 from tickover.api.results import Snapshot
@@ -55,7 +54,7 @@ DAY = timedelta(days=1)
 
 
 class Story(NamedTuple):
-    """A clock that was created, and the instants that it is advanced to."""
+    """A new clock, and the instants to advance it to."""
 
     written: bytes
     now: Instant
@@ -72,20 +71,20 @@ class Story(NamedTuple):
 def stories(draw: DrawFn, stops: int = 1, amounts: Amounts = written_amounts) -> Story:
     now = draw(st.sampled_from(NOWS))
     written = msgspec.json.encode(draw(schedules(now, amounts)))
-    faults, entry = decode(CreateTestClockParams, written, now)
-    assert entry is not None, faults
+    faults, params = decode(CreateTestClockParams, written, now)
+    assert params is not None, faults
     key = ids.uuid7(now, bytes(range(10)))
-    clock = clocks.new_clock(key, entry, now)
-    # The schedule is seen as a database gives it back.
+    clock = clocks.new_clock(key, params, now)
+    # Encode and decode the schedule as a database does.
     schedule = msgspec.msgpack.decode(
-        msgspec.msgpack.encode(schedule_json.encode_schedule(clock, entry)), type=Schedule
+        msgspec.msgpack.encode(schedule_json.encode_schedule(clock, params)), type=Schedule
     )
     around = {at + step for at in ats_in(read_sent(written)) for step in (-MICROSECOND, timedelta(0), MICROSECOND)}
-    close = [moment for moment in sorted(around) if clock.start_time <= moment <= clock.max_time]
+    close = [instant for instant in sorted(around) if clock.start_time <= instant <= clock.max_time]
     stop = st.one_of(
         st.sampled_from([clock.start_time, clock.max_time, *close]), instants(clock.start_time, clock.max_time)
     )
-    return Story(written, now, clock, entry, schedule, sorted(draw(st.lists(stop, min_size=stops, max_size=stops))))
+    return Story(written, now, clock, params, schedule, sorted(draw(st.lists(stop, min_size=stops, max_size=stops))))
 
 
 def ats_in(params: Json) -> Iterator[datetime]:
@@ -94,7 +93,7 @@ def ats_in(params: Json) -> Iterator[datetime]:
 
 
 def lists_of(params: Json, seen: Json) -> Iterator[tuple[list[Json], list[Json], list[Json]]]:
-    """Every list of items that was given, with those of it that have happened and those to come."""
+    """Yield every list of items in the parameters, with its past and future items in the view."""
     yield params.get("transactions", []), seen["transactions"], seen["pendingTransactions"]
     for given_goal, goal in zip(params.get("goals", []), seen["goals"], strict=True):
         yield given_goal.get("contributions", []), goal["contributions"], goal["upcomingContributions"]
@@ -102,7 +101,7 @@ def lists_of(params: Json, seen: Json) -> Iterator[tuple[list[Json], list[Json],
 
 @many
 @given(stories())
-def test_what_is_seen_is_what_a_plain_model_says(story: Story) -> None:
+def test_view_equals_model(story: Story) -> None:
     params = read_sent(story.written)
     for frozen_time in (story.clock.start_time, *story.stops):
         assert story.seen_at(frozen_time) == model.view(params, story.clock.key, story.now, frozen_time)
@@ -118,7 +117,7 @@ def test_view_equals_reference_view_byte_for_byte(story: Story) -> None:
 
 @many
 @given(stories())
-def test_what_has_happened_and_what_is_to_come_make_up_the_schedule_in_order(story: Story) -> None:
+def test_past_and_future_items_make_up_the_sorted_schedule(story: Story) -> None:
     (frozen_time,) = story.stops
     for items, passed, to_come in lists_of(read_sent(story.written), story.seen_at(frozen_time)):
         assert all(read_instant(item["at"]) <= frozen_time for item in passed)
@@ -129,7 +128,7 @@ def test_what_has_happened_and_what_is_to_come_make_up_the_schedule_in_order(sto
 
 @fewer
 @given(stories(stops=4))
-def test_advancing_in_one_step_or_in_many_gives_the_same_view(story: Story) -> None:
+def test_advancing_in_one_or_many_steps_gives_the_same_view(story: Story) -> None:
     params = read_sent(story.written)
     happened = [list(passed) for _, passed, _ in lists_of(params, story.seen_at(story.clock.start_time))]
     for before, after in zip([story.clock.start_time, *story.stops], story.stops, strict=False):
@@ -142,7 +141,7 @@ def test_advancing_in_one_step_or_in_many_gives_the_same_view(story: Story) -> N
 
 @fewer
 @given(stories(stops=2))
-def test_a_client_that_reads_a_view_by_its_type_loses_nothing(story: Story) -> None:
+def test_view_round_trips_through_the_client_type(story: Story) -> None:
     for frozen_time in story.stops:
         view = schedule_json.view(frozen_time, story.schedule)
         read = msgspec.json.decode(view, type=Snapshot)
@@ -151,7 +150,7 @@ def test_a_client_that_reads_a_view_by_its_type_loses_nothing(story: Story) -> N
 
 @many
 @given(stories(amounts=written_decimals))
-def test_current_and_remaining_make_up_the_target_exactly(story: Story) -> None:
+def test_current_plus_remaining_equals_target(story: Story) -> None:
     for goal in story.seen_at(story.stops[0])["goals"]:
         assert goal["currentAmount"] + goal["remainingAmount"] == goal["targetAmount"]
         assert (goal["progressPercent"] >= 100) is (goal["remainingAmount"] <= 0)
@@ -159,14 +158,13 @@ def test_current_and_remaining_make_up_the_target_exactly(story: Story) -> None:
 
 @fewer
 @given(stories(stops=3), st.binary(min_size=10, max_size=10))
-def test_a_fork_is_seen_as_its_original_but_for_ids_and_expiry(story: Story, random: bytes) -> None:
-    """Wherever it stands, and whatever the texts are."""
+def test_view_of_fork_differs_only_in_ids_and_expiry(story: Story, random: bytes) -> None:
     forked_at = story.stops[0]
     later = story.now + timedelta(days=3)
     original = story.clock
     fork = Clock(ids.uuid7(later, random), original.start_time, forked_at, original.max_time)
     schedule = schedule_json.fork_schedule(story.schedule, original.key, fork)
-    # As if it had been made with the same parameters on the later day.
+    # The same as a clock that is created with the same parameters on the later day.
     params = read_sent(story.written) | {"frozenTime": model.write_instant(original.start_time)}
     for frozen_time in (original.start_time, *story.stops, original.max_time):
         view = schedule_json.view(frozen_time, schedule)
@@ -187,16 +185,16 @@ def without_ids(seen: Json) -> Json:
 
 @many
 @given(instants(FIRST, LAST))
-def test_an_instant_reads_back_as_it_was_written(moment: Instant) -> None:
-    assert timestamps.parse(timestamps.write(moment)) == moment
-    assert timestamps.write(moment) == model.write_instant(moment)
-    assert timestamps.from_micros(timestamps.to_micros(moment)) == moment
+def test_instant_round_trips(instant: Instant) -> None:
+    assert timestamps.parse(timestamps.write(instant)) == instant
+    assert timestamps.write(instant) == model.write_instant(instant)
+    assert timestamps.from_micros(timestamps.to_micros(instant)) == instant
 
 
 @many
 @given(instants(FIRST + DAY, LAST - DAY), st.data())
-def test_an_instant_is_the_same_in_every_form(moment: Instant, data: st.DataObject) -> None:
-    assert timestamps.parse(data.draw(written_instants(st.just(moment)))) == moment
+def test_instant_is_parsed_from_every_form(instant: Instant, data: st.DataObject) -> None:
+    assert timestamps.parse(data.draw(written_instants(st.just(instant)))) == instant
 
 
 ALMOST_DIGITS = st.text("0123456789-:.+TtZz ", max_size=4)
@@ -204,7 +202,7 @@ ALMOST_DIGITS = st.text("0123456789-:.+TtZz ", max_size=4)
 
 @many
 @given(st.integers(0, 25), st.integers(0, 4), ALMOST_DIGITS)
-def test_a_text_is_an_instant_or_is_refused_and_nothing_else_happens(start: int, length: int, put_in: str) -> None:
+def test_text_is_parsed_in_utc_or_raises_value_error(start: int, length: int, put_in: str) -> None:
     text = "2016-12-31T23:59:60.5+00:00"
     try:
         read = timestamps.parse(text[:start] + put_in + text[start + length :])
@@ -219,7 +217,7 @@ ALMOST_ADDRESS = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)
 
 @many
 @given(ALMOST_ADDRESS, ALMOST_ADDRESS)
-def test_a_text_is_an_address_that_stays_as_it_is_known_or_is_refused(local: str, domain: str) -> None:
+def test_canonical_address_is_stable(local: str, domain: str) -> None:
     for text in (f"{local}@{domain}", f"a@{domain}", f"{local}@x.test"):
         try:
             known = email_addresses.parse(text)
@@ -229,27 +227,27 @@ def test_a_text_is_an_address_that_stays_as_it_is_known_or_is_refused(local: str
         assert known.rpartition("@")[2].isascii()
 
 
-# Reading and explaining
+# Decoding and explaining
 
 
-def assert_that_both_readings_agree(kind: type[Params], written: bytes) -> None:
+def assert_fast_decode_agrees_with_explain(kind: type[Params], written: bytes) -> None:
     params, (found, explained) = try_fast_decode(kind, written, NOWS[0]), explain(kind, written)
     between = [] if explained is None else list(explained.faults(NOWS[0]))
     if params is not None:
         assert found == []
-        # By their text, because to Python 1 is 1.0 and True.
+        # Compare the repr, because 1 == 1.0 == True in Python.
         assert repr(explained) == repr(params)
         assert between == []
-    # Whatever was found, it can be answered.
+    # All faults can be encoded.
     assert len(msgspec.json.decode(msgspec.json.encode(found + between))) == len(found + between)
 
 
 @every_kind
 @fewer
 @given(data=st.data())
-def test_a_good_request_is_read_and_nothing_is_found_wrong_with_it(kind: type[Params], data: st.DataObject) -> None:
+def test_valid_request_has_no_faults(kind: type[Params], data: st.DataObject) -> None:
     written = msgspec.json.encode(data.draw(REQUESTS[kind]))
-    assert_that_both_readings_agree(kind, written)
+    assert_fast_decode_agrees_with_explain(kind, written)
     faults, params = decode(kind, written, NOWS[0])
     assert faults == []
     assert params is not None
@@ -286,11 +284,11 @@ ALMOST = st.one_of(
     st.sampled_from([None, True, False, [], {}, [[]], [{}], [None], {"at": 1}]).map(deepcopy),
     ANYTHING,
 )
-"""What some field takes, or would take if it were a little different, or none would."""
+"""Values that are valid in some field, almost valid, or invalid everywhere."""
 
 
 def places_in(value: Json) -> list[tuple[Json, Any]]:
-    """Every place in a JSON value: what holds it, and under which name or number."""
+    """Return every place in a JSON value: its container, and its name or index."""
     keys: list[Any] = list(value) if isinstance(value, dict) else list(range(len(value)))
     inner = [place for key in keys if isinstance(value[key], dict | list) for place in places_in(value[key])]
     return [(value, key) for key in keys] + inner
@@ -317,14 +315,14 @@ def rename(draw: DrawFn, holder: Json, key: Any) -> None:
 
 
 def repeat(draw: DrawFn, holder: Json, key: Any) -> None:
-    """As many of a thing as are allowed, or one more."""
+    """Repeat an item up to a limit, or one over it."""
     if isinstance(holder, list):
         holder.extend([holder[key]] * (draw(st.sampled_from([25, 26, 100, 101])) - len(holder)))
 
 
 @st.composite
 def changed_requests(draw: DrawFn, kind: type[Params]) -> bytes:
-    """Good parameters after one to three changes, most of which spoil them."""
+    """Valid parameters after one to three changes. Most are invalid then."""
     params = draw(REQUESTS[kind])
     for _ in range(draw(st.integers(1, 3))):
         places = places_in(params)
@@ -339,27 +337,27 @@ def changed_requests(draw: DrawFn, kind: type[Params]) -> bytes:
 @every_kind
 @many
 @given(data=st.data())
-def test_what_is_refused_is_explained_and_what_is_explained_is_refused(kind: type[Params], data: st.DataObject) -> None:
-    assert_that_both_readings_agree(kind, data.draw(changed_requests(kind)))
+def test_fast_decode_agrees_with_explain_for_changed_requests(kind: type[Params], data: st.DataObject) -> None:
+    assert_fast_decode_agrees_with_explain(kind, data.draw(changed_requests(kind)))
 
 
 @every_kind
 @fewer
 @given(value=ANYTHING)
-def test_any_json_at_all_is_read_or_explained(kind: type[Params], value: Json) -> None:
-    assert_that_both_readings_agree(kind, msgspec.json.encode(value))
+def test_fast_decode_agrees_with_explain_for_any_json(kind: type[Params], value: Json) -> None:
+    assert_fast_decode_agrees_with_explain(kind, msgspec.json.encode(value))
 
 
 @every_kind
 @fewer
 @given(data=st.data())
-def test_every_field_that_is_spoilt_is_named_and_no_other(kind: type[Params], data: st.DataObject) -> None:
+def test_exactly_the_spoilt_fields_are_listed(kind: type[Params], data: st.DataObject) -> None:
     params = data.draw(REQUESTS[kind].filter(bool))
     plain = [place for place in places_in(params) if not isinstance(place[0][place[1]], dict | list)]
     spoilt = data.draw(st.lists(st.sampled_from(range(len(plain))), unique=True)) if plain else []
     for number in spoilt:
         holder, key = plain[number]
-        # No plain field takes an object.
+        # An object is invalid in every plain field.
         holder[key] = {"spoilt": True}
     found, read = explain(kind, msgspec.json.encode(params))
     assert sorted(fault.path for fault in found) == sorted(paths_of_spoilt(params))
@@ -368,7 +366,7 @@ def test_every_field_that_is_spoilt_is_named_and_no_other(kind: type[Params], da
 
 
 def paths_of_spoilt(value: Json, path: str = "") -> Iterator[str]:
-    """The paths that faults must give."""
+    """Yield the expected paths of faults."""
     if value == {"spoilt": True}:
         yield path
     elif isinstance(value, dict):
@@ -405,7 +403,7 @@ PLAIN_PART = st.lists(PLAIN_PIECES, min_size=1, max_size=6).map("".join)
 
 @many
 @given(PLAIN_PART, PLAIN_PART)
-def test_an_address_that_is_read_fast_is_what_the_slow_reading_makes_of_it(local: str, domain: str) -> None:
+def test_plain_address_is_canonical(local: str, domain: str) -> None:
     for text in (f"{local}@{domain}", f"a@{domain}.com", f"{local}@x.test"):
         if email_addresses._PLAIN.fullmatch(text) and len(text) <= MAX_EMAIL:
             assert email_addresses._parse_any(text) == text

@@ -1,4 +1,4 @@
-"""Results as a client holds them: amounts to the digit, instants in UTC, and no token where it could be seen."""
+"""Result types: exact amounts, instants in UTC, no token in a repr."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -10,24 +10,24 @@ from tickover.api.results import ClockPage, Contribution, Done, SignedIn, Snapsh
 
 
 @pytest.mark.parametrize("written", ["0.1", "1000000000", "0.000000000001", "999999999.99"])
-def test_an_amount_is_read_to_the_digit(written: str) -> None:
+def test_amount_keeps_every_digit(written: str) -> None:
     content = f'{{"id": "ctb_1", "at": "2027-01-01T00:00:00Z", "amount": {written}}}'
     read = json.decode(content.encode(), type=Contribution)
     assert read == Contribution("ctb_1", datetime(2027, 1, 1, tzinfo=UTC), Decimal(written))
 
 
-def test_an_instant_without_an_offset_is_none() -> None:
+def test_instant_without_offset_is_rejected() -> None:
     with pytest.raises(ValidationError):
         json.decode(b'{"id": "ctb_1", "at": "2027-01-01T00:00:00", "amount": 1}', type=Contribution)
 
 
-def test_who_is_signed_in_is_shown_without_the_token() -> None:
+def test_repr_of_sign_in_omits_the_token() -> None:
     shown = repr(SignedIn("tko_secret", "user_1"))
     assert "user_1" in shown
     assert "secret" not in shown
 
 
-# On the wire
+# JSON
 
 NOON = datetime(2027, 1, 1, 12, tzinfo=UTC)
 SUMMARY = Summary("clock_x", "READY", NOON, NOON.replace(year=2037), NOON + timedelta(days=7, microseconds=1))
@@ -41,11 +41,11 @@ TRANSACTION = (
 )
 
 
-def test_what_is_done_says_so() -> None:
+def test_done_has_message_ok() -> None:
     assert json.encode(Done()) == b'{"message":"ok"}'
 
 
-def test_a_summary_is_written_as_the_clock_is() -> None:
+def test_summary_is_encoded_like_the_clock() -> None:
     assert json.encode(SUMMARY) == WRITTEN
     assert json.decode(WRITTEN, type=Summary) == SUMMARY
 
@@ -62,23 +62,23 @@ def test_a_summary_is_written_as_the_clock_is() -> None:
         ),
     ],
 )
-def test_a_page_names_the_next_one_only_if_there_is_one(page: ClockPage, written: bytes) -> None:
+def test_page_has_next_cursor_only_if_there_is_a_next_page(page: ClockPage, written: bytes) -> None:
     assert json.encode(page) == written
     assert json.decode(written, type=ClockPage) == page
 
 
 @pytest.mark.parametrize(("more", "category"), [(b"", None), (b',"category":""', ""), (b',"category":"Home"', "Home")])
-def test_a_category_that_was_not_given_is_none_and_not_empty(more: bytes, category: str | None) -> None:
+def test_missing_category_is_none(more: bytes, category: str | None) -> None:
     read = json.decode(TRANSACTION % more, type=Transaction)
     assert read.category == category
     assert (b"category" in json.encode(read)) is (category is not None)
 
 
-def test_what_a_newer_server_adds_is_passed_over() -> None:
+def test_unknown_members_are_ignored() -> None:
     assert json.decode(WRITTEN[:-1] + b',"colour":"blue"}', type=Summary) == SUMMARY
 
 
-def test_a_snapshot_is_a_summary_with_items() -> None:
+def test_snapshot_is_a_summary_with_items() -> None:
     written = WRITTEN[:-1] + b',"transactions":[],"pendingTransactions":[],"goals":[]}'
     read = json.decode(written, type=Snapshot)
     assert to_builtins(read) == json.decode(written)

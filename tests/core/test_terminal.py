@@ -24,15 +24,15 @@ from tickover.api.terminal import escape
         pytest.param("\U000e0041", r"\U000e0041", id="tag"),
     ],
 )
-def test_text_is_shown_and_not_obeyed(text: str, shown: str) -> None:
+def test_control_characters_are_escaped(text: str, shown: str) -> None:
     assert escape(text) == shown
 
 
-def test_only_the_characters_to_keep_stay() -> None:
+def test_characters_to_keep_are_not_escaped() -> None:
     assert escape("a\nb\r\x1b", keep="\n") == "a\nb\\r\\x1b"
 
 
-def test_no_character_of_unicode_is_obeyed() -> None:
+def test_all_of_unicode_is_safe() -> None:
     shown = set(escape("".join(map(chr, range(sys.maxunicode + 1)))))
     assert {unicodedata.category(character) for character in shown} & {"Cc", "Cf", "Cs", "Zl", "Zp"} == set()
     assert len(shown) > 100_000

@@ -53,7 +53,7 @@ async def current(world: World, token: str, clock: Any) -> str:
     ],
     ids=named,
 )
-async def test_wrong_parameters_are_refused(world: World, token: str, field: str, rule: str, value: Any) -> None:
+async def test_invalid_parameters_are_rejected(world: World, token: str, field: str, rule: str, value: Any) -> None:
     good = there(await world.create(token, frozenTime=START))
     params = {name: value for name, value in {**good, field: value}.items() if value is not LEFT_OUT}
     assert await world.faults(ADVANCE, params, token) == {field: rule}
@@ -68,14 +68,14 @@ async def test_both_parameters_are_required(world: World, token: str) -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, "tko_" + "A" * 43, "secret"])
-async def test_nobody_without_a_token_of_ours_advances_a_clock(world: World, token: str, wrong: str | None) -> None:
+async def test_advance_without_valid_token_is_rejected(world: World, token: str, wrong: str | None) -> None:
     clock = await world.create(token, frozenTime=START)
     answer = await world.call(ADVANCE, there(clock), wrong)
     assert (answer.status, reason_of(answer)) == (401, "UNAUTHENTICATED")
     assert await current(world, token, clock) == START
 
 
-async def test_a_token_that_has_expired_advances_nothing(world: World) -> None:
+async def test_advance_with_expired_token_is_rejected(world: World) -> None:
     signed_in_at = world.now
     token = await world.sign_in()
     world.now = signed_in_at + timedelta(days=30) - MICROSECOND
@@ -85,7 +85,7 @@ async def test_a_token_that_has_expired_advances_nothing(world: World) -> None:
     assert reason_of(await world.call(ADVANCE, there(clock), token)) == "UNAUTHENTICATED"
 
 
-async def test_someone_elses_clock_is_answered_like_one_that_is_not_there(world: World, token: str) -> None:
+async def test_clock_of_another_owner_is_not_found(world: World, token: str) -> None:
     clock = await world.create(token, frozenTime=START)
     ben = await world.sign_in(BEN)
     absent = clock | {"id": clock["id"][:-1] + ("0" if clock["id"][-1] != "0" else "1")}
@@ -95,7 +95,7 @@ async def test_someone_elses_clock_is_answered_like_one_that_is_not_there(world:
     assert await current(world, token, clock) == START
 
 
-async def test_the_owner_may_advance_with_any_of_their_tokens(world: World, token: str) -> None:
+async def test_owner_can_advance_with_any_token(world: World, token: str) -> None:
     clock = await world.create(token, frozenTime=START)
     another = await world.sign_in()
     assert another != token
@@ -103,21 +103,21 @@ async def test_the_owner_may_advance_with_any_of_their_tokens(world: World, toke
 
 
 @pytest.mark.parametrize("id", NO_CLOCKS, ids=named)
-async def test_an_id_that_no_clock_has_is_not_found(world: World, token: str, id: str) -> None:
+async def test_unknown_id_is_not_found(world: World, token: str, id: str) -> None:
     answer = await world.call(ADVANCE, {"id": id, "frozenTime": START}, token)
     assert (answer.status, answer.json["error"]["code"]) == (200, -32004)
     assert answer.json["error"]["data"] == {"reason": "CLOCK_NOT_FOUND"}
 
 
 @pytest.mark.parametrize("id", ["\0", "clock_\ud800"], ids=["U+0000", "a lone surrogate"])
-async def test_an_id_that_is_no_text_is_refused(world: World, token: str, id: str) -> None:
+async def test_invalid_text_as_id_is_rejected(world: World, token: str, id: str) -> None:
     assert await world.faults("advanceTestClock", {"id": id, "frozenTime": START}, token) == {"id": "format"}
 
 
 # Forward only.
 
 
-async def test_a_later_time_moves_the_clock_and_nothing_else_of_it(world: World, token: str) -> None:
+async def test_advance_changes_only_the_frozen_time(world: World, token: str) -> None:
     clock = await world.create(token, frozenTime=START)
     world.pass_time(hours=5)
     result = await world.result(ADVANCE, there(clock), token)
@@ -125,7 +125,7 @@ async def test_a_later_time_moves_the_clock_and_nothing_else_of_it(world: World,
 
 
 @pytest.mark.parametrize("again", ["2027-03-01T00:00:00Z", "2027-03-01T01:00:00+01:00", "2027-02-28T23:59:60Z"])
-async def test_the_same_instant_is_answered_with_the_clock_unchanged(world: World, token: str, again: str) -> None:
+async def test_advance_to_current_time_changes_nothing(world: World, token: str, again: str) -> None:
     params = {"transactions": [transaction()], "goals": [goal(contributions=[contribution()])]}
     clock = await world.create(token, frozenTime=START, **params)
     first = await world.advance(token, clock["id"], "2027-03-01T00:00:00Z")
@@ -133,7 +133,7 @@ async def test_the_same_instant_is_answered_with_the_clock_unchanged(world: Worl
     assert await world.advance(token, clock["id"], again) == first
 
 
-async def test_a_frozen_time_that_was_returned_and_sent_back_is_equal(world: World, token: str) -> None:
+async def test_returned_frozen_time_can_be_sent_back(world: World, token: str) -> None:
     world.now = datetime(2027, 1, 2, 3, 4, 5, 678_901, UTC)
     clock = await world.create(token)
     assert await world.advance(token, clock["id"], clock["frozenTime"]) == clock
@@ -142,7 +142,7 @@ async def test_a_frozen_time_that_was_returned_and_sent_back_is_equal(world: Wor
     assert await world.advance(token, clock["id"], moved["frozenTime"]) == moved
 
 
-async def test_an_earlier_time_is_refused_and_the_clock_stays(world: World, token: str) -> None:
+async def test_advance_to_earlier_time_is_rejected(world: World, token: str) -> None:
     clock = await world.create(token, frozenTime=START)
     await world.advance(token, clock["id"], "2027-03-01T00:00:00Z")
     for earlier in ("2027-02-28T23:59:59.999999Z", START, "0001-01-01T00:00:00Z"):
@@ -153,7 +153,7 @@ async def test_an_earlier_time_is_refused_and_the_clock_stays(world: World, toke
     assert (await world.advance(token, clock["id"], "2027-03-01T00:00:00.000001Z"))["id"] == clock["id"]
 
 
-async def test_max_time_can_be_reached_and_not_passed(world: World, token: str) -> None:
+async def test_advance_past_max_time_is_rejected(world: World, token: str) -> None:
     clock = await world.create(token, frozenTime="2028-02-29T00:00:00.5Z")
     assert clock["maxTime"] == "2038-02-28T00:00:00.500000Z"
     beyond = written(datetime.fromisoformat(clock["maxTime"]) + MICROSECOND)
@@ -167,7 +167,7 @@ async def test_max_time_can_be_reached_and_not_passed(world: World, token: str) 
     assert last["expiresAt"] == clock["expiresAt"]
 
 
-async def test_of_many_advances_at_once_the_furthest_stands(world: World, token: str) -> None:
+async def test_concurrent_advances_end_at_the_latest_time(world: World, token: str) -> None:
     clock = await world.create(token, frozenTime=START)
     days = [7, 3, 28, 11, 2, 19, 5, 23]
     await run_concurrently(
@@ -179,7 +179,7 @@ async def test_of_many_advances_at_once_the_furthest_stands(world: World, token:
 # What becomes visible.
 
 
-async def test_items_at_or_before_the_new_time_have_happened(world: World, token: str) -> None:
+async def test_items_at_or_before_new_time_are_visible(world: World, token: str) -> None:
     at = datetime(2027, 2, 1, 9, tzinfo=UTC)
     times = [written(at), written(at + MICROSECOND)]
     clock = await world.create(
@@ -207,7 +207,7 @@ async def test_items_at_or_before_the_new_time_have_happened(world: World, token
     assert seen(at_the_second) == (times, [], times, [], [500, 500, 50])
 
 
-async def test_one_leap_shows_what_many_steps_show(world: World, token: str) -> None:
+async def test_one_advance_equals_many_small_ones(world: World, token: str) -> None:
     times = [f"2027-{month:02}-15T00:00:00Z" for month in range(1, 13)]
     params = {
         "frozenTime": START,
@@ -226,7 +226,7 @@ async def test_one_leap_shows_what_many_steps_show(world: World, token: str) -> 
 
 
 @pytest.mark.parametrize("microsecond", [0, 678_999], ids=["born on the millisecond", "born between two"])
-async def test_a_clock_expires_at_exactly_expires_at(world: World, token: str, microsecond: int) -> None:
+async def test_clock_expires_exactly_at_expires_at(world: World, token: str, microsecond: int) -> None:
     world.now = datetime(2027, 1, 2, 3, 4, 5, microsecond, UTC)
     clock = await world.create(token, frozenTime=START)
     world.now = datetime.fromisoformat(clock["expiresAt"]) - MICROSECOND
@@ -238,7 +238,7 @@ async def test_a_clock_expires_at_exactly_expires_at(world: World, token: str, m
         assert answer.json["error"]["data"] == {"reason": "CLOCK_EXPIRED"}
 
 
-async def test_an_expired_id_tells_by_itself_whoever_asks_and_whatever_is_kept(world: World, token: str) -> None:
+async def test_expired_id_is_expired_for_every_caller(world: World, token: str) -> None:
     clock = await world.create(token, frozenTime=START)
     unknown = clock | {"id": clock["id"][:-12] + "0123456789ab"}
     ben = await world.sign_in(BEN)
@@ -251,7 +251,7 @@ async def test_an_expired_id_tells_by_itself_whoever_asks_and_whatever_is_kept(w
     assert len({answer.body for answer in answers}) == 1
 
 
-async def test_an_unknown_id_that_is_younger_is_not_found(world: World, token: str) -> None:
+async def test_unknown_id_younger_than_seven_days_is_not_found(world: World, token: str) -> None:
     clock = await world.create(token, frozenTime=START)
     unknown = clock | {"id": clock["id"][:-12] + "0123456789ab"}
     world.now = datetime.fromisoformat(clock["expiresAt"]) - MICROSECOND

@@ -22,7 +22,7 @@ async def faults(world: World, params: Any, token: str | None = None, method: st
     return errors
 
 
-async def test_the_error_object_is_the_one_that_was_decided(world: World, token: str) -> None:
+async def test_error_object_has_the_documented_form(world: World, token: str) -> None:
     entries = [transaction(), transaction(), transaction(), transaction(amount=-5)]
     params = {"transactions": entries, "goals": [goal(targetAmount=1000, initialAmount=1001)]}
     answer = await world.post(call(CREATE, params), token)
@@ -39,12 +39,12 @@ async def test_the_error_object_is_the_one_that_was_decided(world: World, token:
     }
 
 
-async def test_one_fault_is_told_in_the_singular(world: World) -> None:
+async def test_message_for_one_fault_is_singular(world: World) -> None:
     error = await world.error("sendLoginCodeEmail", send("ana"))
     assert error["message"] == "1 field of sendLoginCodeEmail is invalid."
 
 
-async def test_every_fault_of_a_thoroughly_wrong_clock_is_named(world: World, token: str) -> None:
+async def test_all_faults_of_a_clock_are_listed(world: World, token: str) -> None:
     too_late = contribution(at="2038-01-01T00:00:00Z")
     params = {
         "frozenTime": "2027-01-01T00:00:00Z",
@@ -85,7 +85,7 @@ async def test_every_fault_of_a_thoroughly_wrong_clock_is_named(world: World, to
     }
 
 
-async def test_as_many_faults_as_there_are_entries_are_named(world: World, token: str) -> None:
+async def test_faults_of_all_items_are_listed(world: World, token: str) -> None:
     params = {
         "transactions": [transaction(amount=0)] * 100,
         "goals": [goal(contributions=[contribution(amount=0)] * 100)] * 25,
@@ -95,13 +95,13 @@ async def test_as_many_faults_as_there_are_entries_are_named(world: World, token
     assert {"transactions[99].amount", "goals[24].contributions[99].amount"} <= named_faults.keys()
 
 
-async def test_every_fault_of_a_send_is_named(world: World) -> None:
+async def test_all_faults_of_a_send_are_listed(world: World) -> None:
     params = send("ana", loginCodeType="LONG_LIVED", to="ana")
     expected = {"email": "format", "loginCodeType": "combination", "to": "unknown"}
     assert await world.faults("sendLoginCodeEmail", params) == expected
 
 
-async def test_every_fault_of_a_login_is_named(world: World) -> None:
+async def test_all_faults_of_a_login_are_listed(world: World) -> None:
     params = login("12345", "ana", authenticationMethod="PASSWORD")
     expected = {"email": "format", "code": "format", "authenticationMethod": "oneOf"}
     assert await world.faults("loginByEmailVerification", params) == expected
@@ -145,14 +145,14 @@ async def test_every_fault_of_a_login_is_named(world: World) -> None:
         ),
     ],
 )
-async def test_faults_between_fields_need_both_fields(
+async def test_combination_fault_requires_both_fields(
     world: World, token: str, params: Any, expected: dict[str, str]
 ) -> None:
     assert await world.faults(CREATE, params, token) == expected
 
 
 @pytest.mark.parametrize("field", ["emailType", "loginCodeType"])
-async def test_no_combination_is_missed_in_a_field_that_is_wrong_itself(world: World, field: str) -> None:
+async def test_combination_faults_of_other_fields_are_listed_too(world: World, field: str) -> None:
     assert await world.faults("sendLoginCodeEmail", send(**{field: "CARRIER_PIGEON"})) == {field: "oneOf"}
 
 
@@ -167,25 +167,25 @@ async def test_no_combination_is_missed_in_a_field_that_is_wrong_itself(world: W
     ],
     ids=named,
 )  # fmt: skip
-async def test_a_fault_shows_what_was_given_if_that_is_short(world: World, token: str, value: Any, got: Any) -> None:
+async def test_fault_contains_short_values(world: World, token: str, value: Any, got: Any) -> None:
     (fault,) = await faults(world, {"transactions": [transaction(amount=value)]}, token)
     assert fault.get("got", LEFT_OUT) == got
     assert type(fault.get("got", LEFT_OUT)) is type(got)
     assert fault["message"]
 
 
-async def test_a_number_beyond_every_double_is_not_shown(world: World, token: str) -> None:
+async def test_fault_omits_numbers_larger_than_a_double(world: World, token: str) -> None:
     answer = await world.post(raw_call(CREATE, '{"goals": [{"name": "x", "targetAmount": 1e999}]}'), token)
     (fault,) = answer.json["error"]["data"]["errors"]
     assert fault == {"path": "goals[0].targetAmount", "rule": "max", "message": "must be at most 1000000000"}
 
 
-async def test_too_many_entries_are_shown_as_their_count(world: World, token: str) -> None:
+async def test_fault_of_too_many_items_contains_their_count(world: World, token: str) -> None:
     (fault,) = await faults(world, {"transactions": [transaction()] * 101}, token)
     assert fault == {"path": "transactions", "rule": "count", "message": "must have at most 100 entries", "got": 101}
 
 
-async def test_a_time_out_of_range_is_told_with_its_bounds(world: World, token: str) -> None:
+async def test_range_fault_names_the_bounds(world: World, token: str) -> None:
     entry = transaction(at="2026-12-31T23:00:00-02:00")
     (fault,) = await faults(world, {"frozenTime": "2028-02-29T00:00:00Z", "transactions": [entry]}, token)
     assert fault["got"] == "2027-01-01T01:00:00Z"
@@ -209,7 +209,7 @@ async def test_a_time_out_of_range_is_told_with_its_bounds(world: World, token: 
     ],
     ids=lambda part: part if isinstance(part, str) else "",
 )
-async def test_a_misspelt_name_is_refused_with_the_nearest_known(
+async def test_misspelled_name_gets_a_suggestion(
     world: World, token: str, params: Any, path: str, nearest: str
 ) -> None:
     (fault,) = await faults(world, params, token)
@@ -217,12 +217,12 @@ async def test_a_misspelt_name_is_refused_with_the_nearest_known(
     assert fault["message"] == f"is not a known parameter; did you mean {nearest}?"
 
 
-async def test_a_name_like_no_other_is_refused_with_all_that_are_known(world: World) -> None:
+async def test_unknown_name_without_similar_one_lists_available_names(world: World) -> None:
     (fault,) = await faults(world, send(zzz=1), method="sendLoginCodeEmail")
     assert fault["message"] == "is not a known parameter; available: email, loginCodeType, emailType"
 
 
-async def test_a_hostile_number_of_unknown_names_is_answered_all_the_same(world: World, token: str) -> None:
+async def test_huge_number_of_unknown_names_is_rejected(world: World, token: str) -> None:
     answer = await world.call(CREATE, {f"name{number}": None for number in range(30_000)}, token)
     assert answer.status == 200
     assert len(answer.json["error"]["data"]["errors"]) == 100

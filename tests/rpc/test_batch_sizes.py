@@ -40,7 +40,7 @@ def outcomes(answer: HttpResponse) -> list[str]:
     return [member["error"]["data"]["reason"] if "error" in member else "ok" for member in answer.json]
 
 
-async def test_call_that_might_not_fit_is_not_executed_and_is_to_be_sent_alone(world: World, token: str) -> None:
+async def test_call_that_might_not_fit_is_rejected_without_running(world: World, token: str) -> None:
     id = (await world.create(token, **largest()))["id"]
     answer = await world.post([call("advanceTestClock", {"id": id, "frozenTime": day}, day) for day in DAYS], token)
     found = outcomes(answer)
@@ -55,7 +55,7 @@ async def test_call_that_might_not_fit_is_not_executed_and_is_to_be_sent_alone(w
     assert clock["frozenTime"] == DAYS[done - 1], "no refused call moved it"
 
 
-async def test_small_calls_after_a_refused_one_are_executed(world: World, token: str) -> None:
+async def test_small_calls_after_a_rejected_one_run(world: World, token: str) -> None:
     id = (await world.create(token, **largest()))["id"]
     calls = [call("getTestClock", {"id": id})] * 48
     answer = await world.post([*calls, call("listTestClocks", {}), call("logout", {})], token)
@@ -74,7 +74,7 @@ async def test_50_documents_fit_in_a_batch(world: World) -> None:
     assert outcomes(await world.post([call("rpc.discover", {})] * MAX_BATCH)) == ["ok"] * MAX_BATCH
 
 
-async def test_refusals_with_thousands_of_faults_are_bounded_too(world: World, token: str) -> None:
+async def test_errors_with_thousands_of_faults_are_limited(world: World, token: str) -> None:
     wrong = {"goals": [{"contributions": [{"a": 1, "b": 1}] * 100}] * 25}
     alone = await world.call("createTestClock", wrong, token)
     assert len(alone.body) > MAX_CLOCK_RESULT, "such a refusal is larger than any result"
@@ -87,7 +87,7 @@ async def test_refusals_with_thousands_of_faults_are_bounded_too(world: World, t
     assert found == ["UNAVAILABLE", "ok"], "a result would have fitted"
 
 
-async def test_long_ids_fit_beside_everything_else(world: World, token: str) -> None:
+async def test_long_ids_fit_into_the_response(world: World, token: str) -> None:
     id = (await world.create(token, **largest()))["id"]
     calls = [call("getTestClock", {"id": id}, f"{number:020000}") for number in range(MAX_BATCH)]
     answer = await world.post(calls, token)
@@ -95,7 +95,7 @@ async def test_long_ids_fit_beside_everything_else(world: World, token: str) -> 
     assert [member["id"] for member in answer.json] == [one["id"] for one in calls]
 
 
-async def test_notifications_take_no_room(world: World, token: str) -> None:
+async def test_notifications_need_no_space(world: World, token: str) -> None:
     id = (await world.create(token, **largest()))["id"]
     calls = [call("advanceTestClock", {"id": id, "frozenTime": day}, LEFT_OUT) for day in DAYS]
     assert (await world.post(calls, token)).status == 204
@@ -103,7 +103,7 @@ async def test_notifications_take_no_room(world: World, token: str) -> None:
     assert clock["frozenTime"] == DAYS[-1]
 
 
-async def test_unfinished_batches_of_the_process_are_bounded(world: World, token: str) -> None:
+async def test_unfinished_batches_of_the_process_are_limited(world: World, token: str) -> None:
     id = (await world.create(token, **largest()))["id"]
     limits = world.rpc._batch_limits = BatchLimits(max_unfinished=3 * MAX_CLOCK_RESULT)
     batch = [call("getTestClock", {"id": id}), call("getTestClock", {"id": id})]
@@ -116,7 +116,7 @@ async def test_unfinished_batches_of_the_process_are_bounded(world: World, token
     assert outcomes(await world.post(batch, token)) == ["ok", "ok"], "all of it is free again"
 
 
-async def test_notification_beyond_the_bound_of_the_process_is_answered_with_nothing(world: World) -> None:
+async def test_notification_over_the_process_limit_has_no_response(world: World) -> None:
     world.rpc._batch_limits = BatchLimits(max_unfinished=0)
     batch = [call("rpc.discover", {}, LEFT_OUT), call("createTestClock", {"x" * 9_000: 1}, LEFT_OUT)]
     assert (await world.post(batch)).status == 204
@@ -127,7 +127,7 @@ async def test_notification_beyond_the_bound_of_the_process_is_answered_with_not
 
 
 @pytest.mark.parametrize("character", ["\\u0001", "\\u007f", '\\"', "\\\\", "é", "😀"], ids=ascii)
-async def test_no_clock_is_larger_than_its_bound(world: World, token: str, character: str) -> None:
+async def test_no_clock_exceeds_its_maximum_size(world: World, token: str, character: str) -> None:
     for amount in (1.2345678901234567e-300, 999_999_999.1234567, 1_000_000_000):
         written = json.dumps(call("createTestClock", largest("@", amount))).replace("@", character)
         answer = await world.post(written.encode(), token)
@@ -138,7 +138,7 @@ async def test_no_clock_is_larger_than_its_bound(world: World, token: str, chara
         assert max(len(one.body) for one in (answer, moved, forked)) <= MAX_CLOCK_RESULT + MAX_ENVELOPE
 
 
-async def test_no_other_result_is_larger_than_its_bound(world: World, token: str) -> None:
+async def test_no_other_result_exceeds_its_maximum_size(world: World, token: str) -> None:
     for _ in range(MAX_PAGE + 1):
         await world.create(token, frozenTime="2027-01-01T00:00:00.123456Z")
     code = await world.send_code()
@@ -159,7 +159,7 @@ async def test_no_other_result_is_larger_than_its_bound(world: World, token: str
         assert len(answer.body) <= OPERATIONS[method].max_result + MAX_ENVELOPE, method
 
 
-async def test_no_refusal_but_of_parameters_is_larger_than_its_bound(world: World, token: str) -> None:
+async def test_no_error_except_invalid_params_exceeds_the_maximum_size(world: World, token: str) -> None:
     await world.send_code()
     clock = await world.create(token)
     refused = [

@@ -14,32 +14,32 @@ from tickover.server.operations import Policy
 UNKNOWN = "no.such.method"
 
 
-async def test_a_batch_of_one_is_answered_with_an_array_of_one(world: World, token: str) -> None:
+async def test_batch_of_one_returns_an_array_of_one(world: World, token: str) -> None:
     answer = await world.post([call("createTestClock", {}, "only")], token)
     assert (answer.status, len(answer.json), answer.json[0]["id"]) == (200, 1, "only")
 
 
-async def test_a_batch_of_50_is_answered_in_its_order(world: World) -> None:
+async def test_batch_of_50_keeps_its_order(world: World) -> None:
     answer = await world.post([call(UNKNOWN, id=number) for number in range(50)])
     assert answer.status == 200
     assert [member["id"] for member in answer.json] == list(range(50))
 
 
 @pytest.mark.parametrize("id", [1, LEFT_OUT], ids=["calls", "notifications"])
-async def test_a_batch_of_51_is_refused_whole_and_nothing_of_it_is_done(world: World, id: Any) -> None:
+async def test_batch_of_51_is_rejected_without_running(world: World, id: Any) -> None:
     answer = await world.post([call("sendLoginCodeEmail", send(f"u{number}@example.test"), id) for number in range(51)])
     assert (answer.status, reason_of(answer), answer.json["id"]) == (400, "INVALID_REQUEST", None)
     assert world.emails() == []
 
 
 @pytest.mark.parametrize("body", [b"[]", b" [ ] ", b"\r\n\t[]"])
-async def test_an_empty_batch_is_refused_with_one_object(world: World, body: bytes) -> None:
+async def test_empty_batch_returns_one_error_object(world: World, body: bytes) -> None:
     answer = await world.post(body)
     assert (answer.status, reason_of(answer), answer.json["id"]) == (400, "INVALID_REQUEST", None)
 
 
 @pytest.mark.parametrize("body", [b"[1]", b"[null]", b"[[]]", b"[[{}]]", b'["x"]', b"[{}]", b"[true, 1.5, []]"])
-async def test_members_that_are_no_requests_are_refused_one_by_one(world: World, body: bytes) -> None:
+async def test_invalid_calls_of_a_batch_are_rejected_one_by_one(world: World, body: bytes) -> None:
     answer = await world.post(body)
     assert answer.status == 200
     assert len(answer.json) == body.count(b",") + 1
@@ -47,7 +47,7 @@ async def test_members_that_are_no_requests_are_refused_one_by_one(world: World,
         assert (member["error"]["data"], member["id"]) == ({"reason": "INVALID_REQUEST"}, None)
 
 
-async def test_a_mixed_batch_answers_every_call_in_order_and_no_notification(world: World, token: str) -> None:
+async def test_mixed_batch_responds_to_calls_but_not_notifications(world: World, token: str) -> None:
     batch = [
         call("createTestClock", {}, "good"),
         call("sendLoginCodeEmail", send(), LEFT_OUT),
@@ -67,12 +67,12 @@ async def test_a_mixed_batch_answers_every_call_in_order_and_no_notification(wor
     assert len(world.emails()) == 2, "the notification was carried out"
 
 
-async def test_two_members_may_have_the_same_id(world: World) -> None:
+async def test_two_calls_of_a_batch_can_have_the_same_id(world: World) -> None:
     answer = await world.post([call(UNKNOWN, id=1), call(UNKNOWN, id=1)])
     assert [member["id"] for member in answer.json] == [1, 1]
 
 
-async def test_members_of_a_batch_happen_in_the_order_given(world: World, token: str) -> None:
+async def test_calls_of_a_batch_run_in_order(world: World, token: str) -> None:
     clock = await world.create(token, frozenTime="2027-01-01T00:00:00Z")
     times = ["2027-02-01T00:00:00Z", "2027-03-01T00:00:00Z", "2027-02-15T00:00:00Z"]
     calls = [call("advanceTestClock", {"id": clock["id"], "frozenTime": time}, time) for time in times]
@@ -82,7 +82,7 @@ async def test_members_of_a_batch_happen_in_the_order_given(world: World, token:
     assert third["error"]["data"] == {"reason": "TIME_BEFORE_CURRENT", "currentFrozenTime": times[1]}
 
 
-async def test_a_batch_is_200_without_headers_whatever_its_members_say(world: World) -> None:
+async def test_batch_has_status_200_without_error_headers(world: World) -> None:
     await world.send_code()
     answer = await world.post([call("createTestClock", {}, 1), call("sendLoginCodeEmail", send(), 2)])
     assert answer.status == 200
@@ -90,13 +90,13 @@ async def test_a_batch_is_200_without_headers_whatever_its_members_say(world: Wo
     assert [member["error"]["code"] for member in answer.json] == [-32001, -32005]
 
 
-async def test_a_notification_is_carried_out_and_answered_with_nothing(world: World) -> None:
+async def test_notification_runs_without_response(world: World) -> None:
     answer = await world.post(call("sendLoginCodeEmail", send(), LEFT_OUT))
     assert (answer.status, answer.body) == (204, b"")
     assert len(world.emails()) == 1
 
 
-async def test_an_advance_by_notification_moves_the_clock(world: World, token: str) -> None:
+async def test_advance_as_notification_moves_the_clock(world: World, token: str) -> None:
     clock = await world.create(token, frozenTime="2027-01-01T00:00:00Z")
     there = {"id": clock["id"], "frozenTime": "2027-05-01T00:00:00Z"}
     assert (await world.post(call("advanceTestClock", there, LEFT_OUT), token)).status == 204
@@ -115,7 +115,7 @@ REFUSED_NOTIFICATIONS = {
 
 
 @pytest.mark.parametrize("notification", REFUSED_NOTIFICATIONS.values(), ids=REFUSED_NOTIFICATIONS)
-async def test_a_refused_notification_is_answered_with_nothing_too(world: World, notification: Any) -> None:
+async def test_rejected_notification_has_no_response(world: World, notification: Any) -> None:
     code = await world.send_code()
     assert code != "000000"
     answer = await world.post(notification)
@@ -123,14 +123,14 @@ async def test_a_refused_notification_is_answered_with_nothing_too(world: World,
     assert not {"www-authenticate", "retry-after", "content-type"} & answer.headers.keys()
 
 
-async def test_a_batch_of_notifications_alone_is_answered_with_nothing(world: World) -> None:
+async def test_batch_of_notifications_has_no_response(world: World) -> None:
     letters = [call("sendLoginCodeEmail", send(f"u{number}@example.test"), LEFT_OUT) for number in range(3)]
     answer = await world.post([*letters, *REFUSED_NOTIFICATIONS.values()])
     assert (answer.status, answer.body) == (204, b"")
     assert len(world.emails()) == 4
 
 
-async def test_a_try_by_notification_counts(world: World) -> None:
+async def test_login_try_as_notification_counts(world: World) -> None:
     code = await world.send_code()
     await world.post([call("loginByEmailVerification", login(wrong(code)), LEFT_OUT)] * 5)
     assert reason_of(await world.call("loginByEmailVerification", login(code))) == "LOGIN_REFUSED"
@@ -154,7 +154,7 @@ class _SlowMailer:
         """Nothing is held open."""
 
 
-async def test_each_call_of_a_batch_has_a_time_of_its_own(world: World, tmp_path: Path) -> None:
+async def test_each_call_of_a_batch_has_its_own_time(world: World, tmp_path: Path) -> None:
     mailer = _SlowMailer()
     policy = Policy("https://tickover.example.test", 0, client_burst=0)
     slow = mailer.world = World(world.store, mailer, tmp_path, policy)
@@ -165,7 +165,7 @@ async def test_each_call_of_a_batch_has_a_time_of_its_own(world: World, tmp_path
     assert (await slow.call("sendLoginCodeEmail", send("ana@example.test"))).status == 429
 
 
-async def test_a_server_that_is_stopping_begins_no_further_call(world: World) -> None:
+async def test_stopping_server_starts_no_further_calls(world: World) -> None:
     world.rpc.stop(60)
     assert reason_of(await world.post(call("nothing"))) == "METHOD_NOT_FOUND", "there is still time"
     world.rpc.stop(0)

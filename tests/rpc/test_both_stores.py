@@ -364,7 +364,7 @@ def outcomes() -> Iterator[Counter[str]]:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(acts=st.lists(_acts, min_size=_ACTS, max_size=_ACTS))
-async def test_whatever_callers_do_both_stores_answer_alike(
+async def test_both_stores_give_the_same_responses(
     stores: list[Store], outcomes: Counter[str], tmp_path: Path, acts: list[tuple[Any, ...]]
 ) -> None:
     """Each example has two worlds of its own, whose people, ids and secrets no other has seen."""

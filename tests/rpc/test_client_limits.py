@@ -63,7 +63,7 @@ async def reason_of(world: World, method: str, params: Any, token: str | None = 
 # Three hundred, then five a second.
 
 
-async def test_a_client_has_300_calls_at_once(open_world: Open) -> None:
+async def test_client_has_a_burst_of_300_calls(open_world: Open) -> None:
     async with open_world() as world:
         assert await admitted_of(world, 300) == 300
         answer = await world.call(BY_LINK, NOT_A_LINK)
@@ -85,14 +85,14 @@ async def test_a_client_has_300_calls_at_once(open_world: Open) -> None:
         pytest.param(86_400, 300, id="the next day, and no more than it holds"),
     ],
 )
-async def test_five_calls_a_second_come_back(open_world: Open, passed: float, calls: int) -> None:
+async def test_five_calls_per_second_are_refilled(open_world: Open, passed: float, calls: int) -> None:
     async with open_world() as world:
         await admitted_of(world, 300)
         world.pass_time(seconds=passed)
         assert await admitted_of(world, calls + 2) == calls
 
 
-async def test_refused_calls_take_nothing(open_world: Open) -> None:
+async def test_rejected_calls_take_no_token(open_world: Open) -> None:
     async with open_world(client_burst=2, client_refill=1) as world:
         assert await admitted_of(world, 12) == 2
         for _ in range(4):
@@ -103,7 +103,7 @@ async def test_refused_calls_take_nothing(open_world: Open) -> None:
 
 
 @pytest.mark.parametrize("refill", [0.01, 0.1, 0.3, 1 / 3, 0.7, 1, 1.5, 3, 5, 7, 1_000])
-async def test_who_has_waited_as_told_is_admitted(open_world: Open, refill: float) -> None:
+async def test_call_after_the_wait_is_accepted(open_world: Open, refill: float) -> None:
     async with open_world(client_burst=1, client_refill=refill) as world:
         for number, passed in enumerate((0, 0.000001, 0.1, 0.25, 0.999)):
             world.client = f"198.51.100.{number}"
@@ -129,7 +129,7 @@ async def test_who_has_waited_as_told_is_admitted(open_world: Open, refill: floa
         (2, 0, 1),
     ],
 )
-async def test_how_long_to_wait_is_a_whole_number(open_world: Open, refill: float, passed: float, wait: int) -> None:
+async def test_wait_is_whole_seconds(open_world: Open, refill: float, passed: float, wait: int) -> None:
     async with open_world(client_burst=1, client_refill=refill) as world:
         assert await is_admitted(world)
         world.pass_time(seconds=passed)
@@ -138,7 +138,7 @@ async def test_how_long_to_wait_is_a_whole_number(open_world: Open, refill: floa
         assert f"{wait} s" in error["message"]
 
 
-async def test_a_wall_clock_set_back_refills_nothing_and_takes_nothing(open_world: Open) -> None:
+async def test_wall_clock_set_back_changes_no_bucket(open_world: Open) -> None:
     async with open_world(client_burst=3, client_refill=1) as world:
         assert await admitted_of(world, 2) == 2
         world.pass_time(days=-1)
@@ -158,20 +158,20 @@ PUBLIC = [
 
 
 @pytest.mark.parametrize(("method", "params"), PUBLIC)
-async def test_each_public_operation_takes_one(open_world: Open, method: str, params: Any) -> None:
+async def test_each_public_operation_takes_one_token(open_world: Open, method: str, params: Any) -> None:
     async with open_world(client_burst=3) as world:
         assert await is_admitted(world, method, params)
         assert await admitted_of(world, 5) == 2
 
 
 @pytest.mark.parametrize(("method", "params"), PUBLIC)
-async def test_each_public_operation_is_held(open_world: Open, method: str, params: Any) -> None:
+async def test_each_public_operation_is_limited(open_world: Open, method: str, params: Any) -> None:
     async with open_world(client_burst=1) as world:
         assert await is_admitted(world)
         assert not await is_admitted(world, method, params)
 
 
-async def test_calls_that_succeed_and_calls_that_are_refused_take_alike(open_world: Open) -> None:
+async def test_successful_and_rejected_calls_take_one_token(open_world: Open) -> None:
     async with open_world(client_burst=4) as world:
         code = await world.send_code()
         assert await reason_of(world, SEND, code_params(ANA)) == "RESEND_TOO_SOON"
@@ -197,23 +197,21 @@ async def test_calls_that_succeed_and_calls_that_are_refused_take_alike(open_wor
     ],
     ids=str,
 )
-async def test_refused_parameters_take_one_and_are_not_read_when_nothing_is_left(
-    open_world: Open, method: str, params: Any
-) -> None:
+async def test_invalid_parameters_take_one_token(open_world: Open, method: str, params: Any) -> None:
     async with open_world(client_burst=3) as world:
         assert [await reason_of(world, method, params) for _ in range(2)] == ["INVALID_PARAMS"] * 2
         assert await admitted_of(world, 5) == 1
         assert await reason_of(world, method, params) == "RATE_LIMITED"
 
 
-async def test_refused_parameters_in_a_batch_take_one_each(open_world: Open) -> None:
+async def test_invalid_parameters_in_a_batch_take_one_token_each(open_world: Open) -> None:
     async with open_world(client_burst=30) as world:
         answer = await world.post([{"jsonrpc": "2.0", "id": 1, "method": SEND, "params": {}}] * 50)
         reasons = [each["error"]["data"]["reason"] for each in answer.json]
         assert reasons == ["INVALID_PARAMS"] * 30 + ["RATE_LIMITED"] * 20
 
 
-async def test_parameters_are_not_read_while_the_bucket_is_empty(
+async def test_parameters_are_not_decoded_while_the_bucket_is_empty(
     open_world: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with open_world(client_burst=1) as world:
@@ -223,7 +221,7 @@ async def test_parameters_are_not_read_while_the_bucket_is_empty(
             assert await reason_of(world, method, {}) == "RATE_LIMITED"
 
 
-async def test_what_is_no_call_to_a_public_operation_takes_nothing(open_world: Open) -> None:
+async def test_other_requests_take_no_token(open_world: Open) -> None:
     async with open_world(client_burst=2) as world:
         for _ in range(5):
             assert (await world.post(b"{")).status == 400
@@ -235,7 +233,7 @@ async def test_what_is_no_call_to_a_public_operation_takes_nothing(open_world: O
         assert await admitted_of(world, 5) == 2
 
 
-async def test_private_operations_take_nothing_and_are_never_held(open_world: Open) -> None:
+async def test_private_operations_are_not_limited(open_world: Open) -> None:
     async with open_world(client_burst=4, client_refill=0.01) as world:
         token = await world.sign_in()
         # Two were taken by signing in, and a minute has not brought one of them back.
@@ -248,7 +246,7 @@ async def test_private_operations_take_nothing_and_are_never_held(open_world: Op
         assert await world.result("logout", {}, token) == {"message": "ok"}
 
 
-async def test_a_bearer_token_does_not_help(open_world: Open) -> None:
+async def test_bearer_token_does_not_lift_the_limit(open_world: Open) -> None:
     async with open_world(client_burst=2, client_refill=0.01) as world:
         token = await world.sign_in()
         assert (await world.call(BY_LINK, NOT_A_LINK, token)).status == 429
@@ -257,7 +255,7 @@ async def test_a_bearer_token_does_not_help(open_world: Open) -> None:
 # It is asked before anything is read or written.
 
 
-async def test_a_send_that_was_held_took_no_slot(open_world: Open) -> None:
+async def test_rate_limited_send_takes_no_slot(open_world: Open) -> None:
     async with open_world(client_burst=1) as world:
         assert await is_admitted(world)
         for _ in range(20):
@@ -267,7 +265,7 @@ async def test_a_send_that_was_held_took_no_slot(open_world: Open) -> None:
         assert await world.result(SEND, code_params(ANA)) == {"message": "ok"}
 
 
-async def test_a_code_that_was_held_was_no_try_and_is_not_spent(open_world: Open) -> None:
+async def test_rate_limited_code_is_not_counted_or_used(open_world: Open) -> None:
     async with open_world(client_burst=1) as world:
         code = await world.send_code()
         for given in [code, f"{(int(code) + 1) % 1_000_000:06}"] * 10:
@@ -276,7 +274,7 @@ async def test_a_code_that_was_held_was_no_try_and_is_not_spent(open_world: Open
         assert await reason_of(world, BY_CODE, verify_params(ANA, code)) is None
 
 
-async def test_a_link_that_was_held_is_not_spent(open_world: Open) -> None:
+async def test_rate_limited_link_is_not_used(open_world: Open) -> None:
     async with open_world(client_burst=1) as world:
         url = (await world.result(SEND, link_params(ANA)))["loginUrl"]
         link = {"token": url.partition("#token=")[2]}
@@ -288,7 +286,7 @@ async def test_a_link_that_was_held_is_not_spent(open_world: Open) -> None:
 # Batches, and many at once.
 
 
-async def test_each_member_of_a_batch_takes_one(open_world: Open) -> None:
+async def test_each_call_of_a_batch_takes_one_token(open_world: Open) -> None:
     async with open_world(client_burst=30) as world:
         answer = await world.post(batch_of(50))
         assert (answer.status, "retry-after" in answer.headers) == (200, False)
@@ -307,14 +305,14 @@ async def test_seven_batches_of_50_are_more_than_300_calls(open_world: Open) -> 
         assert reasons == ["LOGIN_REFUSED"] * 300 + ["RATE_LIMITED"] * 50
 
 
-async def test_a_notification_takes_one_too(open_world: Open) -> None:
+async def test_notification_takes_one_token(open_world: Open) -> None:
     async with open_world(client_burst=3) as world:
         answer = await world.post({"jsonrpc": "2.0", "method": BY_LINK, "params": NOT_A_LINK})
         assert (answer.status, answer.body) == (204, b"")
         assert await admitted_of(world, 5) == 2
 
 
-async def test_of_400_calls_at_once_300_are_admitted(open_world: Open) -> None:
+async def test_300_of_400_concurrent_calls_are_accepted(open_world: Open) -> None:
     async with open_world() as world:
         assert sum(await run_concurrently(400, lambda _: is_admitted(world))) == 300
 
@@ -332,7 +330,7 @@ async def test_of_400_calls_at_once_300_are_admitted(open_world: Open) -> None:
         pytest.param("203.0.113.7", "2001:db8:1:2::1", False, id="IPv4 and IPv6"),
     ],
 )
-async def test_a_client_is_an_ipv4_address_or_an_ipv6_64(open_world: Open, first: str, second: str, same: bool) -> None:
+async def test_client_is_an_ipv4_address_or_an_ipv6_64(open_world: Open, first: str, second: str, same: bool) -> None:
     async with open_world(client_burst=3) as world:
         world.client = first
         assert await admitted_of(world, 5) == 3
@@ -340,7 +338,7 @@ async def test_a_client_is_an_ipv4_address_or_an_ipv6_64(open_world: Open, first
         assert await admitted_of(world, 5) == (0 if same else 3)
 
 
-async def test_each_of_many_clients_has_a_bucket_of_its_own(open_world: Open) -> None:
+async def test_each_client_has_its_own_bucket(open_world: Open) -> None:
     async with open_world(client_burst=2) as world:
         for _ in range(2):
             for number in range(100):
@@ -351,7 +349,7 @@ async def test_each_of_many_clients_has_a_bucket_of_its_own(open_world: Open) ->
             assert not await is_admitted(world)
 
 
-async def test_a_client_cannot_choose_its_bucket_by_a_header(open_world: Open) -> None:
+async def test_client_cannot_choose_its_bucket_with_a_header(open_world: Open) -> None:
     async with open_world(client_burst=3) as world:
         statuses = [
             (await world.post(batch_of(1)[0], **{"X-Forwarded-For": f"198.51.100.{number}"})).status
@@ -366,12 +364,12 @@ async def test_a_client_cannot_choose_its_bucket_by_a_header(open_world: Open) -
 @pytest.mark.parametrize(
     "limits", [{"client_burst": 0}, {"client_refill": 0}, {"client_burst": 0, "client_refill": 0}], ids=str
 )
-async def test_zero_switches_it_off(open_world: Open, limits: dict[str, Any]) -> None:
+async def test_zero_disables_the_limit(open_world: Open, limits: dict[str, Any]) -> None:
     async with open_world(**limits) as world:
         assert await admitted_of(world, 350) == 350
 
 
-async def test_the_limits_may_be_settled_otherwise(open_world: Open) -> None:
+async def test_limits_are_configurable(open_world: Open) -> None:
     async with open_world(client_burst=10, client_refill=0.5) as world:
         assert await admitted_of(world, 12) == 10
         world.now = NOW + timedelta(seconds=3)

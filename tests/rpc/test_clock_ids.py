@@ -41,7 +41,7 @@ def never_made(clock: Any) -> Any:
     ],
     ids=named,
 )
-async def test_wrong_parameters_are_refused(
+async def test_invalid_parameters_are_rejected(
     world: World, token: str, method: str, field: str, rule: str, value: Any
 ) -> None:
     good = of(await world.create(token, frozenTime=START))
@@ -51,7 +51,7 @@ async def test_wrong_parameters_are_refused(
 
 @ON_ONE_STORE
 @every
-async def test_without_parameters_the_id_is_missing(world: World, token: str, method: str) -> None:
+async def test_missing_id_is_rejected(world: World, token: str, method: str) -> None:
     assert await world.faults(method, None, token) == {"id": "required"}
 
 
@@ -66,22 +66,20 @@ async def test_without_parameters_the_id_is_missing(world: World, token: str, me
     ],
     ids=named,
 )  # fmt: skip
-async def test_an_instant_is_a_timestamp_or_left_out(
-    world: World, token: str, method: str, rule: str, value: Any
-) -> None:
+async def test_at_must_be_a_timestamp(world: World, token: str, method: str, rule: str, value: Any) -> None:
     params = of(await world.create(token, frozenTime=START)) | {"at": value}
     assert await world.faults(method, params, token) == {"at": rule}
 
 
 @ON_ONE_STORE
 @pytest.mark.parametrize("method", PREVIEWS)
-async def test_every_fault_is_named_at_once(world: World, token: str, method: str) -> None:
+async def test_all_faults_are_listed(world: World, token: str, method: str) -> None:
     params = {"id": 5, "at": "soon", "until": "later"}
     assert await world.faults(method, params, token) == {"id": "type", "at": "format", "until": "unknown"}
 
 
 @ON_ONE_STORE
-async def test_a_deletion_takes_no_instant(world: World, token: str) -> None:
+async def test_delete_rejects_at(world: World, token: str) -> None:
     params = of(await world.create(token, frozenTime=START)) | {"at": START}
     assert await world.faults("deleteTestClock", params, token) == {"at": "unknown"}
 
@@ -91,7 +89,7 @@ async def test_a_deletion_takes_no_instant(world: World, token: str) -> None:
 
 @every
 @pytest.mark.parametrize("wrong", [None, "tko_" + "A" * 43, "secret"])
-async def test_nobody_without_a_token_of_ours_may(world: World, token: str, method: str, wrong: str | None) -> None:
+async def test_call_without_valid_token_is_rejected(world: World, token: str, method: str, wrong: str | None) -> None:
     clock = await world.create(token, frozenTime=START)
     answer = await world.call(method, of(clock), wrong)
     assert (answer.status, reason_of(answer)) == (401, "UNAUTHENTICATED")
@@ -99,14 +97,14 @@ async def test_nobody_without_a_token_of_ours_may(world: World, token: str, meth
 
 
 @every
-async def test_a_token_that_was_revoked_lets_nobody(world: World, token: str, method: str) -> None:
+async def test_revoked_token_is_rejected(world: World, token: str, method: str) -> None:
     clock = await world.create(token, frozenTime=START)
     await world.result("logout", {}, token)
     assert reason_of(await world.call(method, of(clock), token)) == "UNAUTHENTICATED"
 
 
 @every
-async def test_the_owner_may_with_any_of_their_tokens(world: World, token: str, method: str) -> None:
+async def test_owner_can_use_any_token(world: World, token: str, method: str) -> None:
     clock = await world.create(token, frozenTime=START)
     another = await world.sign_in()
     assert another != token
@@ -116,14 +114,14 @@ async def test_the_owner_may_with_any_of_their_tokens(world: World, token: str, 
 @ON_ONE_STORE
 @every
 @pytest.mark.parametrize("id", NO_CLOCKS, ids=named)
-async def test_an_id_that_no_clock_has_is_not_found(world: World, token: str, method: str, id: str) -> None:
+async def test_unknown_id_is_not_found(world: World, token: str, method: str, id: str) -> None:
     answer = await world.call(method, {"id": id}, token)
     assert (answer.status, answer.json["error"]["code"]) == (200, -32004)
     assert answer.json["error"]["data"] == {"reason": "CLOCK_NOT_FOUND"}
 
 
 @pytest.mark.parametrize("method", [*METHODS, "advanceTestClock"])
-async def test_absent_deleted_and_someone_elses_are_answered_alike(world: World, token: str, method: str) -> None:
+async def test_unknown_deleted_and_foreign_clocks_have_the_same_response(world: World, token: str, method: str) -> None:
     clock, deleted = [await world.create(token, frozenTime=START) for _ in range(2)]
     ben = await world.sign_in(BEN)
     bens_deleted = await world.create(ben, frozenTime=START)
@@ -147,7 +145,7 @@ async def test_absent_deleted_and_someone_elses_are_answered_alike(world: World,
 
 @every
 @pytest.mark.parametrize("microsecond", [0, 678_999], ids=["born on the millisecond", "born between two"])
-async def test_a_clock_expires_at_exactly_expires_at(world: World, token: str, method: str, microsecond: int) -> None:
+async def test_clock_expires_exactly_at_expires_at(world: World, token: str, method: str, microsecond: int) -> None:
     world.now = datetime.fromisoformat("2027-01-02T03:04:05Z").replace(microsecond=microsecond)
     last, clock = [await world.create(token, frozenTime=START) for _ in range(2)]
     world.now = datetime.fromisoformat(clock["expiresAt"]) - MICROSECOND
@@ -160,9 +158,7 @@ async def test_a_clock_expires_at_exactly_expires_at(world: World, token: str, m
 
 
 @every
-async def test_an_expired_id_tells_by_itself_whoever_asks_and_whatever_is_kept(
-    world: World, token: str, method: str
-) -> None:
+async def test_expired_id_is_expired_for_every_caller(world: World, token: str, method: str) -> None:
     clock, deleted = [await world.create(token, frozenTime=START) for _ in range(2)]
     await world.result("deleteTestClock", of(deleted), token)
     ben = await world.sign_in(BEN)
@@ -176,7 +172,7 @@ async def test_an_expired_id_tells_by_itself_whoever_asks_and_whatever_is_kept(
 
 
 @every
-async def test_an_unknown_id_that_is_younger_is_not_found(world: World, token: str, method: str) -> None:
+async def test_unknown_id_younger_than_seven_days_is_not_found(world: World, token: str, method: str) -> None:
     clock = await world.create(token, frozenTime=START)
     world.now = datetime.fromisoformat(clock["expiresAt"]) - MICROSECOND
     assert reason_of(await world.call(method, of(never_made(clock)), token)) == "CLOCK_NOT_FOUND"
@@ -186,7 +182,7 @@ async def test_an_unknown_id_that_is_younger_is_not_found(world: World, token: s
 
 
 @every
-async def test_token_and_parameters_come_before_the_clock(world: World, token: str, method: str) -> None:
+async def test_token_and_parameters_are_checked_before_the_clock(world: World, token: str, method: str) -> None:
     clock = await world.create(token, frozenTime=START)
     world.now = datetime.fromisoformat(clock["expiresAt"])
     assert reason_of(await world.call(method, of(clock) | {"until": 5})) == "UNAUTHENTICATED"
@@ -195,7 +191,7 @@ async def test_token_and_parameters_come_before_the_clock(world: World, token: s
 
 
 @pytest.mark.parametrize("method", PREVIEWS)
-async def test_the_first_thing_wrong_is_told(world: World, token: str, method: str) -> None:
+async def test_first_failing_check_decides(world: World, token: str, method: str) -> None:
     clock = await world.create(token, frozenTime=START)
     no_clock, no_time, out_of_range = {"id": "clock_none"}, {"at": "soon"}, {"at": "1999-01-01T00:00:00Z"}
     assert reason_of(await world.call(method, {"at": 5})) == "UNAUTHENTICATED"

@@ -21,7 +21,7 @@ START = "2027-01-01T00:00:00Z"
 LATER = "2027-06-01T00:00:00Z"
 
 
-async def test_an_empty_clock_has_every_field_and_nothing_in_it(world: World, token: str) -> None:
+async def test_empty_clock_has_all_fields(world: World, token: str) -> None:
     world.now = datetime(2027, 1, 2, 3, 4, 5, tzinfo=UTC)
     result = await world.result("createTestClock", {}, token)
     assert result.keys() == {"clock"}
@@ -38,7 +38,7 @@ async def test_an_empty_clock_has_every_field_and_nothing_in_it(world: World, to
     }
 
 
-async def test_every_resource_has_the_fields_of_its_table_and_no_others(world: World, token: str) -> None:
+async def test_resources_have_exactly_the_documented_fields(world: World, token: str) -> None:
     items = [{"at": START}, {"at": LATER}]
     clock = await world.create(
         token,
@@ -58,20 +58,20 @@ async def test_every_resource_has_the_fields_of_its_table_and_no_others(world: W
 
 @pytest.mark.parametrize("category", [LEFT_OUT, "", "Food"], ids=["left out", "empty", "given"])
 @pytest.mark.parametrize("at", [START, LATER], ids=["visible", "pending"])
-async def test_a_category_is_given_back_when_it_was_given(world: World, token: str, category: Any, at: str) -> None:
+async def test_category_is_returned_if_sent(world: World, token: str, category: Any, at: str) -> None:
     clock = await world.create(token, frozenTime=START, transactions=[transaction(at=at, category=category)])
     (item,) = clock["transactions"] + clock["pendingTransactions"]
     assert item.get("category", LEFT_OUT) == category
 
 
 @pytest.mark.parametrize("type", ["INCOME", "EXPENSE"])
-async def test_every_transaction_says_that_it_is_simulated(world: World, token: str, type: str) -> None:
+async def test_every_transaction_has_the_simulated_source(world: World, token: str, type: str) -> None:
     clock = await world.create(token, transactions=[transaction(type=type)])
     (item,) = clock["pendingTransactions"]
     assert (item["type"], item["source"]) == (type, "SIMULATED_TEST_CLOCK")
 
 
-async def test_a_clock_expires_seven_days_after_its_birth_cut_to_the_millisecond(world: World, token: str) -> None:
+async def test_clock_expires_seven_days_after_its_creation_millisecond(world: World, token: str) -> None:
     world.now = datetime(2027, 1, 2, 3, 4, 5, 678_999, UTC)
     clock = await world.create(token, frozenTime="2030-01-01T00:00:00Z")
     assert clock["expiresAt"] == "2027-01-09T03:04:05.678000Z"
@@ -80,7 +80,7 @@ async def test_a_clock_expires_seven_days_after_its_birth_cut_to_the_millisecond
 # Ids (decision 41).
 
 
-async def test_every_id_has_its_prefix_and_is_like_no_other(world: World, token: str) -> None:
+async def test_ids_have_prefixes_and_are_unique(world: World, token: str) -> None:
     params = {
         "frozenTime": START,
         "transactions": [transaction(at=START), transaction(at=LATER)] * 20,
@@ -98,7 +98,7 @@ async def test_every_id_has_its_prefix_and_is_like_no_other(world: World, token:
     assert all(id.startswith(prefix) and len(id) > len(prefix) for prefix, id in ids)
 
 
-async def test_ids_stay_when_the_clock_moves(world: World, token: str) -> None:
+async def test_ids_stay_the_same_after_an_advance(world: World, token: str) -> None:
     params = {"transactions": [transaction()], "goals": [goal(contributions=[contribution()])]}
     before = await world.create(token, frozenTime=START, **params)
     after = await world.advance(token, before["id"], LATER)
@@ -111,7 +111,7 @@ async def test_ids_stay_when_the_clock_moves(world: World, token: str) -> None:
 # Order (decision 20).
 
 
-async def test_items_come_in_order_of_time_and_then_as_given(world: World, token: str) -> None:
+async def test_items_are_sorted_by_time_stably(world: World, token: str) -> None:
     times = [LATER, START, "2027-01-01T00:00:00.000001Z", LATER, "2027-01-01T01:00:00+01:00", START]
     clock = await world.create(
         token,
@@ -126,7 +126,7 @@ async def test_items_come_in_order_of_time_and_then_as_given(world: World, token
     assert [item["amount"] for item in shown["upcomingContributions"]] == [3, 1, 4]
 
 
-async def test_goals_come_in_the_order_given(world: World, token: str) -> None:
+async def test_goals_keep_their_order(world: World, token: str) -> None:
     names = ["c", "a", "b", "a"]
     clock = await world.create(token, goals=[goal(name=name) for name in names])
     assert [shown["name"] for shown in clock["goals"]] == names
@@ -143,7 +143,7 @@ async def test_goals_come_in_the_order_given(world: World, token: str) -> None:
         ("0.1000000000000000055511151231257827", "0.1"), ("123456789.12345679", "123456789.12345679"),
     ],
 )  # fmt: skip
-async def test_an_amount_is_written_as_the_shortest_number_and_whole_ones_without_a_point(
+async def test_amount_is_the_shortest_number_without_trailing_zero(
     world: World, token: str, given: str, shown: str
 ) -> None:
     params = json.dumps({
@@ -198,13 +198,13 @@ async def test_progress_is_exact(
     assert shown["targetAmount"] == target
 
 
-async def test_contributions_to_come_do_not_count(world: World, token: str) -> None:
+async def test_upcoming_contributions_do_not_count(world: World, token: str) -> None:
     entry = goal(initialAmount=10, contributions=[contribution(at=LATER, amount=500)])
     (shown,) = (await world.create(token, frozenTime=START, goals=[entry]))["goals"]
     assert (shown["currentAmount"], shown["remainingAmount"], shown["progressPercent"]) == (10, 990, 1)
 
 
-async def test_text_that_json_has_to_escape_comes_back_as_it_was(world: World, token: str) -> None:
+async def test_text_with_escapes_is_returned_unchanged(world: World, token: str) -> None:
     name = '"\\/\b\f\n\r\t\x1f\x7f</script>é😀\u2028,{}[]'
     answer = await world.post(
         call("createTestClock", {"transactions": [transaction(name=name, category=name)], "goals": [goal(name=name)]}),

@@ -25,13 +25,13 @@ async def one_fault(world: World, token: str, params: Any) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("token", [None, "tko_" + "A" * 43, "tko_short", "secret"])
-async def test_nobody_without_a_token_of_ours_creates_a_clock(world: World, token: str | None) -> None:
+async def test_create_without_valid_token_is_rejected(world: World, token: str | None) -> None:
     answer = await world.call(CREATE, {}, token)
     assert (answer.status, answer.json["error"]["code"], reason_of(answer)) == (401, -32001, "UNAUTHENTICATED")
     assert answer.headers["www-authenticate"] == "Bearer"
 
 
-async def test_a_token_lives_for_30_days_and_not_a_microsecond_longer(world: World) -> None:
+async def test_token_is_valid_for_exactly_30_days(world: World) -> None:
     signed_in_at = world.now
     token = await world.sign_in()
     world.now = signed_in_at + timedelta(days=30) - MICROSECOND
@@ -59,7 +59,7 @@ def with_amount(path: str, amount: str) -> bytes:
     "amount",
     ["1", "1000000000", "1000000000.0", "1e9", "999999999.99", "0.01", "1e-7", "5e-324", "0.30000000000000004"],
 )
-async def test_an_amount_within_its_bounds_is_taken(world: World, token: str, path: str, amount: str) -> None:
+async def test_amount_within_bounds_is_accepted(world: World, token: str, path: str, amount: str) -> None:
     clock = (await world.post(with_amount(path, amount), token)).json["result"]["clock"]
     shown = {
         "transactions[0].amount": [item["amount"] for item in clock["pendingTransactions"]],
@@ -80,9 +80,7 @@ async def test_an_amount_within_its_bounds_is_taken(world: World, token: str, pa
         *[(amount, "type") for amount in ('"5"', '""', "true", "false", "null", "[]", "[5]", "{}")],
     ],
 )
-async def test_an_amount_outside_its_bounds_is_refused(
-    world: World, token: str, path: str, amount: str, rule: str
-) -> None:
+async def test_amount_outside_bounds_is_rejected(world: World, token: str, path: str, amount: str, rule: str) -> None:
     answer = await world.post(with_amount(path, amount), token)
     faults = answer.json["error"]["data"]["errors"]
     assert [(fault["path"], fault["rule"]) for fault in faults] == [(path, rule)]
@@ -92,7 +90,7 @@ async def test_an_amount_outside_its_bounds_is_refused(
     ("target", "initial", "current"),
     [(10, LEFT_OUT, 0), (10, 0, 0), (10, 0.5, 0.5), (10, 10, 10), (0.3, 0.3, 0.3), (10**9, 10**9, 10**9), (5, -0.0, 0)],
 )
-async def test_a_goal_starts_with_its_initial_amount(
+async def test_goal_starts_with_initial_amount(
     world: World, token: str, target: float, initial: Any, current: float
 ) -> None:
     clock = await world.create(token, goals=[goal(targetAmount=target, initialAmount=initial)])
@@ -105,7 +103,7 @@ async def test_a_goal_starts_with_its_initial_amount(
      (10, -1, "min"), (10, -5e-324, "min"), (10, "1", "type"), (10, True, "type"), (10, [], "type"),
      (10, None, "null")],
 )  # fmt: skip
-async def test_an_initial_amount_outside_its_bounds_is_refused(
+async def test_initial_amount_outside_bounds_is_rejected(
     world: World, token: str, target: float, initial: Any, rule: str
 ) -> None:
     params = {"goals": [goal(targetAmount=target, initialAmount=initial)]}
@@ -118,7 +116,7 @@ async def test_an_initial_amount_outside_its_bounds_is_refused(
 @pytest.mark.parametrize(
     "name", ["x", "x" * 120, "😀" * 120, "e\u0301" * 60, " ", "  two  ", "a\nb\n", "\x01", "\u2028"], ids=named
 )
-async def test_a_name_within_its_bounds_is_taken_and_given_back_as_it_is(world: World, token: str, name: str) -> None:
+async def test_name_within_bounds_is_returned_unchanged(world: World, token: str, name: str) -> None:
     clock = await world.create(token, transactions=[transaction(name=name)], goals=[goal(name=name)])
     assert (clock["pendingTransactions"][0]["name"], clock["goals"][0]["name"]) == (name, name)
 
@@ -129,7 +127,7 @@ async def test_a_name_within_its_bounds_is_taken_and_given_back_as_it_is(world: 
      (None, "type"), ([], "type"), ({}, "type"), (True, "type"), (LEFT_OUT, "required")],
     ids=named,
 )  # fmt: skip
-async def test_a_name_outside_its_bounds_is_refused(world: World, token: str, name: Any, rule: str) -> None:
+async def test_name_outside_bounds_is_rejected(world: World, token: str, name: Any, rule: str) -> None:
     params = {"transactions": [transaction(name=name)], "goals": [goal(name=name)]}
     assert await world.faults(CREATE, params, token) == {"transactions[0].name": rule, "goals[0].name": rule}
 
@@ -143,9 +141,7 @@ async def test_a_name_outside_its_bounds_is_refused(world: World, token: str, na
     ],
     ids=named,
 )
-async def test_a_transaction_field_within_its_bounds_is_given_back(
-    world: World, token: str, field: str, value: str
-) -> None:
+async def test_transaction_field_within_bounds_is_returned(world: World, token: str, field: str, value: str) -> None:
     clock = await world.create(token, transactions=[transaction(**{field: value})])
     assert clock["pendingTransactions"][0][field] == value
 
@@ -165,7 +161,7 @@ async def test_a_transaction_field_within_its_bounds_is_given_back(
     ],
     ids=named,
 )  # fmt: skip
-async def test_a_transaction_field_outside_its_bounds_is_refused(
+async def test_transaction_field_outside_bounds_is_rejected(
     world: World, token: str, field: str, rule: str, value: Any
 ) -> None:
     params = {"transactions": [transaction(**{field: value})]}
@@ -179,7 +175,7 @@ async def test_a_transaction_field_outside_its_bounds_is_refused(
     ("path", "limit"),
     [("transactions", 100), ("goals", 25), ("goals[0].contributions", 100)],
 )
-async def test_each_array_has_its_most_entries(world: World, token: str, path: str, limit: int) -> None:
+async def test_array_over_its_limit_is_rejected(world: World, token: str, path: str, limit: int) -> None:
     def params(count: int) -> dict[str, Any]:
         if path == "goals[0].contributions":
             return {"goals": [goal(contributions=[contribution()] * count)]}
@@ -197,7 +193,7 @@ async def test_each_array_has_its_most_entries(world: World, token: str, path: s
 
 
 @pytest.mark.parametrize("name", ["frozenTime", "transactions", "goals"])
-async def test_null_for_an_optional_parameter_is_refused_with_a_hint(world: World, token: str, name: str) -> None:
+async def test_null_for_optional_parameter_gets_a_hint(world: World, token: str, name: str) -> None:
     error = await world.error(CREATE, {name: None}, token)
     assert error["data"]["errors"] == [
         {"path": name, "rule": "null", "message": "must not be null; omit it", "got": None}
@@ -205,7 +201,7 @@ async def test_null_for_an_optional_parameter_is_refused_with_a_hint(world: Worl
 
 
 @pytest.mark.parametrize("value", [{}, "x", 1, True], ids=named)
-async def test_what_must_be_an_array_is_one(world: World, token: str, value: Any) -> None:
+async def test_value_other_than_array_is_rejected(world: World, token: str, value: Any) -> None:
     params = {"transactions": value, "goals": value}
     assert await world.faults(CREATE, params, token) == {"transactions": "type", "goals": "type"}
     params = {"goals": [goal(contributions=value)]}
@@ -213,7 +209,7 @@ async def test_what_must_be_an_array_is_one(world: World, token: str, value: Any
 
 
 @pytest.mark.parametrize("value", [None, [], "x", 1, True], ids=named)
-async def test_what_must_be_an_object_is_one(world: World, token: str, value: Any) -> None:
+async def test_value_other_than_object_is_rejected(world: World, token: str, value: Any) -> None:
     goals = [value, goal(contributions=[contribution(), value])]
     assert await world.faults(CREATE, {"transactions": [transaction(), value], "goals": goals}, token) == {
         "transactions[1]": "type",
@@ -235,14 +231,12 @@ async def test_what_must_be_an_object_is_one(world: World, token: str, value: An
     ],
     ids=lambda part: part[0] if isinstance(part, tuple) else "",
 )
-async def test_a_goal_that_is_not_as_its_table_says_is_refused(
-    world: World, token: str, entry: Any, fault: tuple[str, str]
-) -> None:
+async def test_invalid_goal_is_rejected(world: World, token: str, entry: Any, fault: tuple[str, str]) -> None:
     assert await one_fault(world, token, {"goals": [entry]}) == fault
 
 
 @pytest.mark.parametrize("name", ["frozentime", "frozen_time", "maxTime", "id", "", "😀"])
-async def test_a_parameter_of_another_name_is_refused(world: World, token: str, name: str) -> None:
+async def test_unknown_parameter_is_rejected(world: World, token: str, name: str) -> None:
     assert await one_fault(world, token, {name: "2027-02-01T00:00:00Z"}) == (name, "unknown")
     params = {"transactions": [transaction(**{name or "source": "x"})]}
     assert await one_fault(world, token, params) == (f"transactions[0].{name or 'source'}", "unknown")
@@ -251,7 +245,7 @@ async def test_a_parameter_of_another_name_is_refused(world: World, token: str, 
 # How many clocks (decision 12).
 
 
-async def test_a_user_has_at_most_so_many_live_clocks(tmp_path: Path, database_url: str) -> None:
+async def test_number_of_live_clocks_is_limited(tmp_path: Path, database_url: str) -> None:
     async with open_world(tmp_path, database_url, max_clocks_per_user=3) as world:
         ana, ben = await world.sign_in(), await world.sign_in(BEN)
         for _ in range(3):
@@ -273,7 +267,7 @@ async def test_a_user_has_at_most_so_many_live_clocks(tmp_path: Path, database_u
         assert answer.json["error"]["data"]["retryAfterSeconds"] == 3_600
 
 
-async def test_a_limit_of_none_is_no_limit(tmp_path: Path, database_url: str) -> None:
+async def test_limit_of_zero_means_unlimited(tmp_path: Path, database_url: str) -> None:
     async with open_world(tmp_path, database_url, max_clocks_per_user=0) as world:
         token = await world.sign_in()
         assert len({(await world.create(token))["id"] for _ in range(5)}) == 5

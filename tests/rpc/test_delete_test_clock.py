@@ -29,7 +29,7 @@ async def reasons(world: World, token: str, clock: Any) -> set[str]:
     }
 
 
-async def test_a_clock_that_was_deleted_is_found_no_more(world: World, token: str) -> None:
+async def test_deleted_clock_is_not_found(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     answer = await world.post(call(DELETE, {"id": clock["id"]}), token)
     assert (answer.status, answer.json) == (200, {"jsonrpc": "2.0", "result": {"message": "ok"}, "id": 7})
@@ -37,7 +37,7 @@ async def test_a_clock_that_was_deleted_is_found_no_more(world: World, token: st
     assert await world.result("listTestClocks", {}, token) == {"clocks": []}
 
 
-async def test_a_second_deletion_finds_nothing(world: World, token: str) -> None:
+async def test_second_delete_is_not_found(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     await delete(world, token, clock)
     for _ in range(2):
@@ -45,7 +45,7 @@ async def test_a_second_deletion_finds_nothing(world: World, token: str) -> None
         assert (error["code"], error["data"]) == (-32004, {"reason": "CLOCK_NOT_FOUND"})
 
 
-async def test_a_clock_that_was_in_use_is_found_no_more_either(world: World, token: str) -> None:
+async def test_deleted_cached_clock_is_not_found(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     await world.advance(token, clock["id"], "2027-03-01T00:00:00Z")
     await world.result("getTestClock", {"id": clock["id"]}, token)
@@ -53,7 +53,7 @@ async def test_a_clock_that_was_in_use_is_found_no_more_either(world: World, tok
     assert await reasons(world, token, clock) == {"CLOCK_NOT_FOUND"}
 
 
-async def test_no_other_clock_is_touched(world: World, token: str) -> None:
+async def test_delete_keeps_other_clocks(world: World, token: str) -> None:
     clock, other = [await world.create(token, **SCHEDULE) for _ in range(2)]
     fork = (await world.result("forkTestClock", {"id": clock["id"]}, token))["clock"]
     ben = await world.sign_in(BEN)
@@ -64,41 +64,41 @@ async def test_no_other_clock_is_touched(world: World, token: str) -> None:
         assert (await world.advance(owner, kept["id"], "2027-02-01T09:00:00Z"))["pendingTransactions"] == []
 
 
-async def test_somebody_else_deletes_nothing(world: World, token: str) -> None:
+async def test_another_user_cannot_delete_a_clock(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     ben = await world.sign_in(BEN)
     assert reason_of(await world.call(DELETE, {"id": clock["id"]}, ben)) == "CLOCK_NOT_FOUND"
     assert await world.result("getTestClock", {"id": clock["id"]}, token) == {"clock": clock}
 
 
-async def test_an_expired_clock_is_not_deleted_but_expired(world: World, token: str) -> None:
+async def test_delete_of_expired_clock_is_rejected(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     world.pass_time(days=7)
     assert await reasons(world, token, clock) == {"CLOCK_EXPIRED"}
 
 
-async def test_a_notification_deletes_too(world: World, token: str) -> None:
+async def test_delete_as_notification_works(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     answer = await world.post(call(DELETE, {"id": clock["id"]}, LEFT_OUT), token)
     assert (answer.status, answer.body) == (204, b"")
     assert await reasons(world, token, clock) == {"CLOCK_NOT_FOUND"}
 
 
-async def test_in_a_batch_what_follows_finds_it_gone(world: World, token: str) -> None:
+async def test_later_calls_of_a_batch_do_not_find_deleted_clock(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     methods = ("getTestClock", DELETE, "getTestClock", DELETE)
     answers = (await world.post([call(method, {"id": clock["id"]}) for method in methods], token)).json
     assert ["result" in answer for answer in answers] == [True, True, False, False]
 
 
-async def test_of_50_deletions_at_once_one_finds_it(world: World, token: str) -> None:
+async def test_one_of_50_concurrent_deletes_succeeds(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     answers: list[HttpResponse] = await run_concurrently(50, lambda _: world.call(DELETE, {"id": clock["id"]}, token))
     told = Counter("ok" if "result" in answer.json else reason_of(answer) for answer in answers)
     assert told == {"ok": 1, "CLOCK_NOT_FOUND": 49}
 
 
-async def test_50_clocks_are_deleted_at_once(world: World, token: str) -> None:
+async def test_50_clocks_are_deleted_concurrently(world: World, token: str) -> None:
     clocks = [await world.create(token, **SCHEDULE) for _ in range(51)]
     await run_concurrently(50, lambda number: delete(world, token, clocks[number]))
     listed = await world.result("listTestClocks", {"limit": 100}, token)
@@ -109,7 +109,7 @@ async def test_50_clocks_are_deleted_at_once(world: World, token: str) -> None:
 
 
 @pytest.mark.parametrize("refused_before", [False, True], ids=["at once", "after a refusal"])
-async def test_its_place_is_free(tmp_path: Path, database_url: str, refused_before: bool) -> None:
+async def test_delete_frees_quota(tmp_path: Path, database_url: str, refused_before: bool) -> None:
     async with open_world(tmp_path, database_url, max_clocks_per_user=2) as world:
         token = await world.sign_in()
         clocks = [await world.create(token) for _ in range(2)]
@@ -121,7 +121,7 @@ async def test_its_place_is_free(tmp_path: Path, database_url: str, refused_befo
             assert reason_of(await world.call("createTestClock", {}, token)) == "RATE_LIMITED"
 
 
-async def test_a_deletion_that_found_nothing_frees_nothing(tmp_path: Path, database_url: str) -> None:
+async def test_failed_delete_frees_no_quota(tmp_path: Path, database_url: str) -> None:
     async with open_world(tmp_path, database_url, max_clocks_per_user=1) as world:
         token, ben = await world.sign_in(), await world.sign_in(BEN)
         clock, bens = await world.create(token), await world.create(ben)
@@ -130,7 +130,7 @@ async def test_a_deletion_that_found_nothing_frees_nothing(tmp_path: Path, datab
             assert reason_of(await world.call("createTestClock", {}, token)) == "RATE_LIMITED"
 
 
-async def test_the_wait_is_until_the_oldest_that_is_left_expires(tmp_path: Path, database_url: str) -> None:
+async def test_wait_is_until_the_oldest_remaining_clock_expires(tmp_path: Path, database_url: str) -> None:
     async with open_world(tmp_path, database_url, max_clocks_per_user=2) as world:
         token = await world.sign_in()
         oldest = await world.create(token)
@@ -143,7 +143,7 @@ async def test_the_wait_is_until_the_oldest_that_is_left_expires(tmp_path: Path,
         assert (await world.error("createTestClock", {}, token))["data"]["retryAfterSeconds"] == 7 * 86_400 - 3_600
 
 
-async def test_its_idempotency_key_is_free(world: World, token: str) -> None:
+async def test_delete_frees_the_idempotency_key(world: World, token: str) -> None:
     async def create(params: Any) -> Any:
         return (await world.post(call("createTestClock", params), token, **keyed("k"))).json["result"]["clock"]
 

@@ -18,12 +18,12 @@ def database_url(sqlite_url: str) -> str:
     return sqlite_url
 
 
-async def test_it_tells_of_every_operation(world: World) -> None:
+async def test_document_describes_every_operation(world: World) -> None:
     document = await world.result(DISCOVER)
     assert [method["name"] for method in document["methods"]] == list(OPERATIONS)
 
 
-async def test_the_document_is_also_a_file(world: World) -> None:
+async def test_document_is_also_served_as_a_file(world: World) -> None:
     answer = await world.request("GET", "/openrpc.json")
     assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
     assert (await world.post(raw_call(DISCOVER, "{}"))).body == b'{"jsonrpc":"2.0","result":%b,"id":7}' % answer.body
@@ -31,7 +31,7 @@ async def test_the_document_is_also_a_file(world: World) -> None:
 
 
 @pytest.mark.parametrize("token", [None, "tko_" + "A" * 43, "nonsense"])
-async def test_it_needs_no_token_and_no_token_hinders_it(world: World, token: str | None) -> None:
+async def test_token_is_not_required_and_ignored(world: World, token: str | None) -> None:
     assert "openrpc" in await world.result(DISCOVER, {}, token)
 
 
@@ -39,28 +39,28 @@ async def test_it_needs_no_token_and_no_token_hinders_it(world: World, token: st
     ("params", "faults"),
     [({"method": "x"}, {"method": "unknown"}), ([], {"params": "type"}), (["x"], {"params": "type"})],
 )
-async def test_it_takes_no_parameters(world: World, params: Any, faults: dict[str, str]) -> None:
+async def test_parameters_are_rejected(world: World, params: Any, faults: dict[str, str]) -> None:
     assert await world.faults(DISCOVER, params) == faults
 
 
-async def test_it_needs_no_store(world: World) -> None:
+async def test_discover_works_without_the_store(world: World) -> None:
     await world.store.close()
     assert "openrpc" in await world.result(DISCOVER)
     assert (await world.request("GET", "/openrpc.json")).status == 200
 
 
-async def test_in_a_batch_it_is_answered_and_by_notification_it_is_not(world: World) -> None:
+async def test_discover_works_in_a_batch_and_as_notification(world: World) -> None:
     answer = await world.post([call(DISCOVER, {}, "a"), call(DISCOVER, {}, LEFT_OUT)])
     assert [member["id"] for member in answer.json] == ["a"]
     assert (await world.post(call(DISCOVER, {}, LEFT_OUT))).status == 204
 
 
 @pytest.mark.parametrize("method", ["rpc.Discover", "rpc.discover ", "discover", "system.listMethods"])
-async def test_it_has_one_name(world: World, method: str) -> None:
+async def test_method_name_is_exact(world: World, method: str) -> None:
     assert reason_of(await world.call(method)) == "METHOD_NOT_FOUND"
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
-async def test_the_file_is_read_and_not_written(world: World, method: str) -> None:
+async def test_file_accepts_only_get_and_head(world: World, method: str) -> None:
     answer = await world.request(method, "/openrpc.json")
     assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")

@@ -75,7 +75,7 @@ def database_url(sqlite_url: str) -> str:
         pytest.param(b"[" * 100_000 + b"]" * 100_000, id="nested too deeply"),
     ],
 )
-async def test_what_is_not_json_is_a_parse_error(world: World, body: bytes) -> None:
+async def test_invalid_json_is_a_parse_error(world: World, body: bytes) -> None:
     answer = await world.post(body)
     assert answer.status == 400
     assert answer.json.keys() == {"jsonrpc", "error", "id"}
@@ -90,7 +90,7 @@ _NOT_STRINGS: list[Any] = [None, True, 0, 2.0, [], {}]
 
 
 @pytest.mark.parametrize("body", [b"null", b"true", b"1", b'"createTestClock"', b"{}"])
-async def test_what_is_no_request_is_refused_with_id_null(world: World, body: bytes) -> None:
+async def test_invalid_request_is_rejected_with_id_null(world: World, body: bytes) -> None:
     answer = await world.post(body)
     assert (answer.status, answer.json["error"]["code"], answer.json["id"]) == (400, -32600, None)
     assert answer.json["error"]["data"] == {"reason": "INVALID_REQUEST"}
@@ -105,7 +105,7 @@ async def test_what_is_no_request_is_refused_with_id_null(world: World, body: by
     ],
     ids=lambda part: "left out" if part is LEFT_OUT else repr(part),
 )
-async def test_a_wrong_member_is_refused_and_the_id_echoed(world: World, member: str, value: Any) -> None:
+async def test_error_for_invalid_member_repeats_the_id(world: World, member: str, value: Any) -> None:
     spoilt = {**call("createTestClock", {}, "my id"), member: value}
     answer = await world.post({name: value for name, value in spoilt.items() if value is not LEFT_OUT})
     assert (answer.status, reason_of(answer), answer.json["id"]) == (400, "INVALID_REQUEST", "my id")
@@ -113,12 +113,12 @@ async def test_a_wrong_member_is_refused_and_the_id_echoed(world: World, member:
 
 
 @pytest.mark.parametrize("written", ["true", "false", "[]", "[1]", "{}", '{"a": 1}', r'"\ud800"', r'"\u0000"'])
-async def test_a_wrong_id_is_refused_with_id_null(world: World, written: str) -> None:
+async def test_invalid_id_is_rejected_with_id_null(world: World, written: str) -> None:
     answer = await world.post(raw_call("createTestClock", "{}", written))
     assert (answer.status, reason_of(answer), answer.json["id"]) == (400, "INVALID_REQUEST", None)
 
 
-async def test_a_wrong_call_without_an_id_is_still_refused_because_it_is_no_notification(world: World) -> None:
+async def test_invalid_call_without_id_is_rejected(world: World) -> None:
     answer = await world.post({"jsonrpc": "1.0", "method": "createTestClock"})
     assert (answer.status, reason_of(answer), answer.json["id"]) == (400, "INVALID_REQUEST", None)
 
@@ -132,7 +132,7 @@ IDS = [
 
 
 @pytest.mark.parametrize("written", IDS, ids=lambda written: written[:30])
-async def test_an_id_comes_back_with_a_result_byte_for_byte(world: World, token: str, written: str) -> None:
+async def test_result_repeats_the_id_byte_for_byte(world: World, token: str, written: str) -> None:
     answer = await world.post(raw_call("createTestClock", "{}", written), token)
     assert answer.json.keys() == {"jsonrpc", "result", "id"}
     assert answer.json["jsonrpc"] == "2.0"
@@ -140,7 +140,7 @@ async def test_an_id_comes_back_with_a_result_byte_for_byte(world: World, token:
 
 
 @pytest.mark.parametrize("written", IDS, ids=lambda written: written[:30])
-async def test_an_id_comes_back_with_an_error_byte_for_byte(world: World, written: str) -> None:
+async def test_error_repeats_the_id_byte_for_byte(world: World, written: str) -> None:
     answer = await world.post(raw_call(UNKNOWN, "{}", f" {written}\n"))
     assert answer.json.keys() == {"jsonrpc", "error", "id"}
     assert id_bytes(answer) == written.encode()
@@ -149,13 +149,13 @@ async def test_an_id_comes_back_with_an_error_byte_for_byte(world: World, writte
 # Parameters as a whole.
 
 
-async def test_params_left_out_are_empty_params(world: World, token: str) -> None:
+async def test_missing_params_are_empty_params(world: World, token: str) -> None:
     answer = await world.post(call("createTestClock"), token)
     assert answer.json["result"]["clock"]["frozenTime"] == "2027-01-01T12:01:00Z"
 
 
 @pytest.mark.parametrize("params", [[], [{}], ["2027-01-01T12:00:00Z"]])
-async def test_params_by_position_are_refused_by_the_method(world: World, token: str, params: Any) -> None:
+async def test_params_by_position_are_rejected(world: World, token: str, params: Any) -> None:
     answer = await world.call("createTestClock", params, token)
     assert (answer.status, answer.json["error"]["code"], reason_of(answer)) == (200, -32602, "INVALID_PARAMS")
     assert [fault["path"] for fault in answer.json["error"]["data"]["errors"]] == ["params"]
@@ -171,13 +171,13 @@ async def test_params_by_position_are_refused_by_the_method(world: World, token:
     ids=lambda method: repr(method[:20]),
 )  # fmt: skip
 @pytest.mark.parametrize("params", [{}, [1]], ids=["by name", "by position"])
-async def test_an_unknown_method_is_told_so_without_a_token(world: World, method: str, params: Any) -> None:
+async def test_unknown_method_needs_no_token(world: World, method: str, params: Any) -> None:
     answer = await world.call(method, params)
     assert (answer.status, answer.json["error"]["code"]) == (200, -32601)
     assert answer.json["error"]["data"] == {"reason": "METHOD_NOT_FOUND"}
 
 
-async def test_escapes_in_names_and_values_are_read(world: World, token: str) -> None:
+async def test_escapes_in_names_and_values_are_decoded(world: World, token: str) -> None:
     body = rb'{"\u006asonrpc": "2.\u0030", "metho\u0064": "create\u0054estClock", "params": {}, "id": 1}'
     assert "clock" in (await world.post(body, token)).json["result"]
 
@@ -185,7 +185,7 @@ async def test_escapes_in_names_and_values_are_read(world: World, token: str) ->
 # The order of checks.
 
 
-async def test_checks_come_in_order_and_the_first_that_fails_answers(world: World, token: str) -> None:
+async def test_first_failing_check_decides(world: World, token: str) -> None:
     clock = await world.create(token, frozenTime="2027-01-01T12:00:00Z")
     bad = {"id": clock["id"], "frozenTime": "yesterday"}
     before = {"id": clock["id"], "frozenTime": "2026-01-01T00:00:00Z"}
@@ -207,7 +207,7 @@ async def test_checks_come_in_order_and_the_first_that_fails_answers(world: Worl
 
 
 @pytest.mark.parametrize("header", ["Bearer wrong", "Bearer tko_" + "A" * 43, "Basic YTpi", ""])
-async def test_a_wrong_token_does_not_hinder_a_public_operation(world: World, header: str) -> None:
+async def test_public_operation_ignores_invalid_token(world: World, header: str) -> None:
     answer = await world.post(call("sendLoginCodeEmail", send()), None, Authorization=header)
     assert answer.json["result"] == {"message": "ok"}
     code = str(world.emails()[-1]["Subject"])[:6]
@@ -233,14 +233,14 @@ async def test_a_wrong_token_does_not_hinder_a_public_operation(world: World, he
     ids=lambda part: part if isinstance(part, str) else "",
 )
 @pytest.mark.parametrize("lone", [r"\ud800", r"\udfff", r"\uDE00\uD83D", r"\u0000"])
-async def test_lone_surrogates_and_nul_are_refused_in_their_own_field(
+async def test_lone_surrogate_and_nul_are_faults_of_their_field(
     world: World, token: str, method: str, params: Any, path: str, lone: str
 ) -> None:
     answer = await world.post(raw_call(method, json.dumps(params).replace("X", lone)), token)
     assert [fault["path"] for fault in answer.json["error"]["data"]["errors"]] == [path]
 
 
-async def test_a_surrogate_pair_is_text_even_beside_a_lone_one(world: World, token: str) -> None:
+async def test_surrogate_pair_is_valid_next_to_a_lone_surrogate(world: World, token: str) -> None:
     params = r'{"goals": [{"name": "\ud83d\ude00", "targetAmount": 1}], "\\\ud800": 1}'
     faults = (await world.post(raw_call("createTestClock", params), token)).json["error"]["data"]["errors"]
     assert [(fault["path"], fault["rule"]) for fault in faults] == [("\\\0", "unknown")]
@@ -254,7 +254,7 @@ async def test_a_surrogate_pair_is_text_even_beside_a_lone_one(world: World, tok
     ['{"frozenTime": %s}', '{"goals": %s}', '{"goals": [%s]}', '{"goals": [{"name": "x", "targetAmount": %s}]}',
      '{"goals": [{"name": %s, "targetAmount": 1}]}', '{"transactions": [{"type": %s}]}', '{"x": %s}'],
 )  # fmt: skip
-async def test_a_number_that_no_field_can_hold_is_refused(world: World, token: str, params: str, number: str) -> None:
+async def test_number_out_of_range_is_rejected(world: World, token: str, params: str, number: str) -> None:
     answer = await world.post(raw_call("createTestClock", params % number), token)
     assert (answer.status, reason_of(answer)) == (200, "INVALID_PARAMS")
 
@@ -273,7 +273,7 @@ _CREATE = '"jsonrpc": "2.0", "method": "createTestClock"'
         pytest.param("", "", id="alone"),
     ],
 )
-async def test_no_depth_of_nesting_is_a_fault_of_ours(world: World, token: str, before: str, after: str) -> None:
+async def test_deep_nesting_is_not_an_internal_error(world: World, token: str, before: str, after: str) -> None:
     """Every depth around the one that is too deep, because where that lies is nobody's promise."""
     for depth in range(850, 1010):
         answer = await world.post((before + "[" * depth + "]" * depth + after).encode(), token)
@@ -291,7 +291,7 @@ def _assert_internal(error: Any, answer: HttpResponse) -> None:
     assert "Runtime" not in error["message"]
 
 
-async def test_a_fault_of_ours_is_told_by_its_request_id_alone(tmp_path: Path) -> None:
+async def test_internal_error_contains_only_the_request_id(tmp_path: Path) -> None:
     async with open_buggy_world(tmp_path) as world:
         token = await world.sign_in()
         answer = await world.post(call("createTestClock", {}), token)
@@ -301,7 +301,7 @@ async def test_a_fault_of_ours_is_told_by_its_request_id_alone(tmp_path: Path) -
         assert (notification.status, notification.body) == (204, b"")
 
 
-async def test_a_fault_of_ours_in_a_batch_leaves_the_others_alone(tmp_path: Path) -> None:
+async def test_internal_error_in_a_batch_does_not_affect_other_calls(tmp_path: Path) -> None:
     async with open_buggy_world(tmp_path) as world:
         token = await world.sign_in()
         calls = [call("createTestClock", {}, 1), call("sendLoginCodeEmail", send(), 2)]

@@ -76,19 +76,19 @@ _EVERY_ANSWER_HAS = {
 }
 
 
-def test_the_table_holds_every_reason_and_no_other() -> None:
+def test_table_has_exactly_the_reasons() -> None:
     assert [row.reason for row in TABLE] == [reason.value for reason in Reason]
     assert CODES.keys() == set(Reason)
     assert PROVOKED.keys() == set(Reason)
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.reason)
-def test_a_reason_has_its_code_and_status(row: Row) -> None:
+def test_reason_has_documented_code_and_status(row: Row) -> None:
     assert CODES[Reason(row.reason)] == (row.code, row.status)
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.reason)
-async def test_a_reason_that_is_provoked_answers_as_decided(place: Place, row: Row) -> None:
+async def test_error_response_has_documented_form(place: Place, row: Row) -> None:
     answer = await PROVOKED[Reason(row.reason)](place, False)
     assert reason_of(answer) == row.reason
     assert answer.status == row.status
@@ -107,7 +107,7 @@ async def test_a_reason_that_is_provoked_answers_as_decided(place: Place, row: R
 @pytest.mark.parametrize(
     "row", [row for row in TABLE if row.decision not in _BEFORE_A_BATCH_IS_SEEN], ids=lambda row: row.reason
 )
-async def test_in_a_batch_the_same_error_is_a_member_of_a_200(place: Place, row: Row) -> None:
+async def test_error_in_a_batch_has_status_200(place: Place, row: Row) -> None:
     answer = await PROVOKED[Reason(row.reason)](place, True)
     assert answer.status == 200
     assert set(answer.headers) == _EVERY_ANSWER_HAS

@@ -37,7 +37,7 @@ async def failing(world: World, token: str, database_url: str) -> AsyncIterator[
         await other.close()
 
 
-async def test_a_failed_write_is_logged_with_method_duration_and_cause(
+async def test_failed_write_is_logged_with_method_duration_and_cause(
     world: World, token: str, failing: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     error = await world.error("createTestClock", {}, token)
@@ -75,7 +75,7 @@ class _Clock:
         return [call.kwargs for call in self.lines.calls[before:]]
 
 
-def test_after_ten_seconds_a_line_counts_those_that_were_left_out() -> None:
+def test_line_after_ten_seconds_counts_suppressed_failures() -> None:
     clock = _Clock()
     (first,) = clock.fail(100, OSError("no route"))
     assert (first["suppressed"], first["milliseconds"], first["error"]) == (0, 250, "no route")
@@ -86,7 +86,7 @@ def test_after_ten_seconds_a_line_counts_those_that_were_left_out() -> None:
     assert after_that["suppressed"] == 0
 
 
-def test_other_causes_and_other_methods_have_lines_of_their_own() -> None:
+def test_other_causes_and_methods_are_logged_separately() -> None:
     clock = _Clock()
     assert len(clock.fail(100, OSError("no route"))) == 1
     assert len(clock.fail(100, TimeoutError("too slow"))) == 1
@@ -99,13 +99,13 @@ def test_only_the_first_line_of_a_database_error_is_logged() -> None:
     assert _Clock().fail(100, failure)[0]["error"] == "could not extend file"
 
 
-def test_an_error_without_words_is_logged_by_its_kind() -> None:
+def test_error_without_message_is_logged_by_type() -> None:
     (line,) = _Clock().fail(100, ConnectionResetError())
     assert line["cause"] == "ConnectionResetError"
     assert "error" not in line
 
 
-def test_words_of_a_mail_server_are_not_logged() -> None:
+def test_mail_server_message_is_not_logged() -> None:
     lines = CapturingLogger()
     log = FailureLog(structlog.wrap_logger(lines, processors=[], wrapper_class=BoundLogger))
     rejection = Rejection(Reason.MAIL_NOT_SENT, "The email was not sent.")

@@ -108,12 +108,12 @@ async def world(tmp_path: Path, database_url: str) -> AsyncIterator[GuessedAtWor
 
 
 @pytest.mark.parametrize("failures", [0, 5, 95, 98, 99])
-async def test_after_fewer_than_100_failures_the_right_code_opens(world: GuessedAtWorld, failures: int) -> None:
+async def test_correct_code_works_after_fewer_than_100_failures(world: GuessedAtWorld, failures: int) -> None:
     await world.fail(failures)
     assert await world.opens(await world.new_code())
 
 
-async def test_after_100_failures_the_right_code_is_refused_with_the_same_bytes(world: GuessedAtWorld) -> None:
+async def test_correct_code_is_rejected_after_100_failures(world: GuessedAtWorld) -> None:
     await world.fail(99)
     code = await world.new_code()
     refusals = [await post(world, ANA, wrong(code)), await post(world, ANA, code)]
@@ -127,14 +127,14 @@ async def post(world: World, email: str, code: str) -> Any:
     return await world.post({"jsonrpc": "2.0", "id": 7, "method": BY_CODE, "params": verify_params(email, code)})
 
 
-async def test_the_hundredth_try_is_still_compared(world: GuessedAtWorld) -> None:
+async def test_hundredth_try_is_still_compared(world: GuessedAtWorld) -> None:
     await world.fail(98)
     code = await world.new_code()
     assert not await world.opens(wrong(code))
     assert await world.opens(code)
 
 
-async def test_a_new_code_does_not_reset_the_count(world: GuessedAtWorld) -> None:
+async def test_new_code_does_not_reset_the_count(world: GuessedAtWorld) -> None:
     for _ in range(99):
         assert not await world.opens(wrong(await world.new_code()))
     code = await world.new_code()
@@ -142,7 +142,7 @@ async def test_a_new_code_does_not_reset_the_count(world: GuessedAtWorld) -> Non
     assert not await world.opens(code)
 
 
-async def test_time_does_not_reset_the_count_nor_does_sweeping(world: GuessedAtWorld) -> None:
+async def test_time_and_sweep_do_not_reset_the_count(world: GuessedAtWorld) -> None:
     await world.fail(99)
     for _ in range(3):
         world.pass_time(days=365)
@@ -164,12 +164,12 @@ async def test_spellings_of_the_address_count_together(world: GuessedAtWorld) ->
     assert not await world.opens(code)
 
 
-async def test_another_address_is_not_stopped(world: GuessedAtWorld) -> None:
+async def test_other_addresses_are_not_stopped(world: GuessedAtWorld) -> None:
     await world.fail(100)
     assert await world.opens(await world.new_code(BEN), BEN)
 
 
-async def test_the_stop_survives_a_restart(tmp_path: Path, database_url: str) -> None:
+async def test_stopped_codes_survive_a_restart(tmp_path: Path, database_url: str) -> None:
     async with open_guessed_at_world(tmp_path, database_url) as world:
         await world.fail(100)
         later = world.now
@@ -178,7 +178,7 @@ async def test_the_stop_survives_a_restart(tmp_path: Path, database_url: str) ->
         assert await world.new_code() == ""
 
 
-async def test_of_many_tries_at_once_no_more_than_100_meet_a_code(world: GuessedAtWorld) -> None:
+async def test_at_most_100_concurrent_tries_are_compared(world: GuessedAtWorld) -> None:
     await world.fail(97)
     code = await world.new_code()
     await run_concurrently(50, lambda _: world.opens(wrong(code)))
@@ -204,7 +204,7 @@ async def test_tries_without_a_live_code_do_not_count(world: GuessedAtWorld) -> 
     assert await world.opens(await world.new_code())
 
 
-async def test_tries_with_a_code_that_was_spent_do_not_count(world: GuessedAtWorld) -> None:
+async def test_tries_with_a_used_code_do_not_count(world: GuessedAtWorld) -> None:
     spent = await world.new_code()
     assert await world.opens(spent)
     for _ in range(120):
@@ -222,7 +222,7 @@ async def test_an_older_code_counts_as_a_failure_of_the_newest(world: GuessedAtW
     assert not await world.opens(newest)
 
 
-async def test_codes_of_the_wrong_form_do_not_count(world: GuessedAtWorld) -> None:
+async def test_malformed_codes_do_not_count(world: GuessedAtWorld) -> None:
     await world.fail(99)
     code = await world.new_code()
     for _ in range(20):
@@ -241,7 +241,7 @@ async def test_wrong_links_do_not_count(world: GuessedAtWorld) -> None:
 # While codes are stopped.
 
 
-async def test_a_send_answers_as_ever(world: GuessedAtWorld) -> None:
+async def test_send_response_is_unchanged_while_codes_are_stopped(world: GuessedAtWorld) -> None:
     await world.fail(100)
     world.pass_time(minutes=1)
     answers = [
@@ -252,7 +252,7 @@ async def test_a_send_answers_as_ever(world: GuessedAtWorld) -> None:
     assert answers[0].headers.keys() == answers[1].headers.keys()
 
 
-async def test_the_letter_says_that_codes_are_off_and_a_link_works(world: GuessedAtWorld) -> None:
+async def test_email_says_that_codes_are_off_and_a_link_works(world: GuessedAtWorld) -> None:
     await world.fail(100)
     letter = written(await world.send(code_params(ANA)))
     assert (letter["To"], letter["Subject"]) == (ANA, "Codes are switched off for your address")
@@ -277,21 +277,21 @@ def texts(letter: EmailMessage) -> list[str]:
     return [" ".join(part.get_content().split()) for part in (plain, html)]
 
 
-async def test_letters_keep_to_the_slot_as_ever(world: GuessedAtWorld) -> None:
+async def test_resend_interval_applies_while_codes_are_stopped(world: GuessedAtWorld) -> None:
     await world.fail(100)
     assert await world.new_code() == ""
     error = await world.error(SEND, code_params(ANA))
     assert error["data"] == {"reason": "RESEND_TOO_SOON", "retryAfterSeconds": 60}
 
 
-async def test_no_code_at_all_opens(world: GuessedAtWorld) -> None:
+async def test_no_code_works_while_codes_are_stopped(world: GuessedAtWorld) -> None:
     await world.fail(100)
     await world.new_code()
     for number in range(50):
         assert not await world.opens(f"{number:06}")
 
 
-async def test_a_letter_with_a_link_is_as_ever(world: GuessedAtWorld) -> None:
+async def test_link_email_is_unchanged_while_codes_are_stopped(world: GuessedAtWorld) -> None:
     await world.fail(100)
     sent = await world.send(link_params(ANA))
     letter = written(sent)
@@ -299,7 +299,7 @@ async def test_a_letter_with_a_link_is_as_ever(world: GuessedAtWorld) -> None:
     assert [sent.secret in text for text in texts(letter)] == [True, True]
 
 
-async def test_a_link_that_was_sent_before_still_opens(world: GuessedAtWorld) -> None:
+async def test_earlier_link_works_while_codes_are_stopped(world: GuessedAtWorld) -> None:
     await world.fail(75)
     link = await world.new_link()
     await world.fail(25)
@@ -310,21 +310,21 @@ async def test_a_link_that_was_sent_before_still_opens(world: GuessedAtWorld) ->
 # What opens codes again.
 
 
-async def test_a_link_sign_in_opens_codes_again_and_resets_the_count(world: GuessedAtWorld) -> None:
+async def test_link_sign_in_enables_codes_and_resets_the_count(world: GuessedAtWorld) -> None:
     await world.fail(100)
     assert await world.link_opens(await world.new_link())
     await world.fail(99)
     assert await world.opens(await world.new_code())
 
 
-async def test_after_a_link_sign_in_100_more_failures_stop_codes_again(world: GuessedAtWorld) -> None:
+async def test_100_more_failures_after_link_sign_in_stop_codes_again(world: GuessedAtWorld) -> None:
     await world.fail(100)
     assert await world.link_opens(await world.new_link())
     await world.fail(100)
     assert await world.new_code() == ""
 
 
-async def test_a_code_that_was_stopped_stays_dead_after_a_link_sign_in(world: GuessedAtWorld) -> None:
+async def test_stopped_code_stays_invalid_after_link_sign_in(world: GuessedAtWorld) -> None:
     await world.fail(99)
     code = await world.new_code()
     assert not await world.opens(wrong(code))
@@ -332,27 +332,27 @@ async def test_a_code_that_was_stopped_stays_dead_after_a_link_sign_in(world: Gu
     assert not await world.opens(code)
 
 
-async def test_a_link_that_was_not_used_opens_nothing(world: GuessedAtWorld) -> None:
+async def test_unused_link_does_not_enable_codes(world: GuessedAtWorld) -> None:
     await world.fail(100)
     await world.new_link()
     assert await world.new_code() == ""
 
 
-async def test_a_link_sign_in_of_another_address_opens_nothing(world: GuessedAtWorld) -> None:
+async def test_link_sign_in_of_another_address_does_not_enable_codes(world: GuessedAtWorld) -> None:
     await world.fail(100)
     assert await world.link_opens(await world.new_link(BEN))
     assert await world.new_code() == ""
 
 
 @pytest.mark.parametrize("failures", [1, 50, 99])
-async def test_a_sign_in_by_code_resets_the_count(world: GuessedAtWorld, failures: int) -> None:
+async def test_code_sign_in_resets_the_count(world: GuessedAtWorld, failures: int) -> None:
     await world.fail(failures)
     assert await world.opens(await world.new_code())
     await world.fail(99)
     assert await world.opens(await world.new_code())
 
 
-async def test_a_sign_in_by_code_gives_no_more_than_100_anew(world: GuessedAtWorld) -> None:
+async def test_code_sign_in_allows_100_more_failures(world: GuessedAtWorld) -> None:
     await world.fail(50)
     assert await world.opens(await world.new_code())
     await world.fail(100)
@@ -370,7 +370,7 @@ async def test_a_sign_in_by_code_gives_no_more_than_100_anew(world: GuessedAtWor
         pytest.param({"failures_in_a_row": 7, "code_tries": 10}, 7, id="more tries than failures"),
     ],
 )
-async def test_the_number_may_be_settled_otherwise(
+async def test_number_of_failures_is_configurable(
     tmp_path: Path, database_url: str, limits: dict[str, int], failures: int
 ) -> None:
     async with open_guessed_at_world(tmp_path, database_url, **limits) as world:

@@ -3,7 +3,7 @@
 from tests.support.world import World
 
 
-async def test_a_signed_in_user_advances_a_clock(world: World, token: str) -> None:
+async def test_signed_in_user_advances_a_clock(world: World, token: str) -> None:
     salary = {"at": "2027-01-25T09:00:00Z", "name": "Salary", "amount": 2800, "currency": "EUR", "type": "INCOME"}
     clock = await world.create(token, transactions=[salary])
     assert [item["name"] for item in clock["pendingTransactions"]] == ["Salary"]

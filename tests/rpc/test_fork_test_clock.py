@@ -56,7 +56,7 @@ def every_id(value: Any) -> list[str]:
 # What is the same, and what is not.
 
 
-async def test_a_fork_is_the_clock_as_it_was_at_its_start(world: World, token: str) -> None:
+async def test_fork_starts_at_the_start_of_the_original(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     await world.advance(token, clock["id"], TIMES[1])
     forked = await fork(world, token, clock)
@@ -65,7 +65,7 @@ async def test_a_fork_is_the_clock_as_it_was_at_its_start(world: World, token: s
 
 
 @pytest.mark.parametrize("at", [START, *TIMES, "2027-05-31T23:59:59.999999Z"])
-async def test_a_fork_shows_what_the_clock_shows_then(world: World, token: str, at: str) -> None:
+async def test_fork_equals_the_clock_at_that_instant(world: World, token: str, at: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     preview = await get(world, token, clock, at=at)
     await world.advance(token, clock["id"], TIMES[1])
@@ -75,7 +75,7 @@ async def test_a_fork_shows_what_the_clock_shows_then(world: World, token: str, 
     assert forked.keys() == clock.keys()
 
 
-async def test_every_id_of_a_fork_is_its_own(world: World, token: str) -> None:
+async def test_fork_has_its_own_ids(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     forked, again = await fork(world, token, clock), await fork(world, token, clock)
     ids = [every_id(each) for each in (clock, forked, again)]
@@ -88,9 +88,7 @@ async def test_every_id_of_a_fork_is_its_own(world: World, token: str) -> None:
     assert len({tuple(re.sub("[0-9a-f]{32}", "", id) for id in each[1:]) for each in ids}) == 1
 
 
-async def test_texts_that_look_like_its_ids_stay_as_they_are(
-    world: World, token: str, tmp_path: Path, sqlite_url: str
-) -> None:
+async def test_text_that_looks_like_ids_is_unchanged(world: World, token: str, tmp_path: Path, sqlite_url: str) -> None:
     async with open_world(tmp_path / "before") as before:
         # Another world with the same seed makes the same ids.
         known = (await before.create(await before.sign_in()))["id"]
@@ -110,7 +108,7 @@ async def test_texts_that_look_like_its_ids_stay_as_they_are(
     assert without_ids(await fork(world, token, forked)) == without_ids(clock)
 
 
-async def test_a_fork_lives_seven_days_from_now(world: World, token: str) -> None:
+async def test_fork_expires_seven_days_from_now(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     world.pass_time(days=6, microseconds=678_999)
     forked = await fork(world, token, clock)
@@ -126,7 +124,7 @@ async def test_a_fork_lives_seven_days_from_now(world: World, token: str) -> Non
 # Each goes its own way.
 
 
-async def test_neither_moves_the_other(world: World, token: str) -> None:
+async def test_fork_and_original_move_independently(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     forked = await fork(world, token, clock)
     further = await world.advance(token, forked["id"], TIMES[1])
@@ -135,7 +133,7 @@ async def test_neither_moves_the_other(world: World, token: str) -> None:
     assert await get(world, token, forked) == further
 
 
-async def test_a_fork_advances_as_the_clock_does(world: World, token: str) -> None:
+async def test_fork_advances_like_the_original(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     forked = await fork(world, token, clock)
     for time in TIMES:
@@ -145,7 +143,7 @@ async def test_a_fork_advances_as_the_clock_does(world: World, token: str) -> No
     assert (await world.error("advanceTestClock", beyond, token))["data"]["maxTime"] == MAX_TIME
 
 
-async def test_deleting_one_leaves_the_other(world: World, token: str) -> None:
+async def test_fork_and_original_are_deleted_independently(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     forked, other = await fork(world, token, clock), await fork(world, token, clock)
     await world.result("deleteTestClock", {"id": clock["id"]}, token)
@@ -162,7 +160,9 @@ async def test_deleting_one_leaves_the_other(world: World, token: str) -> None:
     "at", [moved(START, -MICROSECOND), moved(MAX_TIME, MICROSECOND), "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"]
 )
 @pytest.mark.parametrize("generation", [0, 1, 2])
-async def test_beyond_its_bounds_there_is_no_fork(world: World, token: str, at: str, generation: int) -> None:
+async def test_fork_outside_of_start_and_max_time_is_rejected(
+    world: World, token: str, at: str, generation: int
+) -> None:
     clock = await world.create(token, **SCHEDULE)
     for time in TIMES[:generation]:
         clock = await fork(world, token, clock, at=time)
@@ -177,7 +177,7 @@ async def test_beyond_its_bounds_there_is_no_fork(world: World, token: str, at: 
     assert len((await world.result("listTestClocks", {}, token))["clocks"]) == generation + 1
 
 
-async def test_a_fork_of_a_fork_keeps_the_original_start_and_max_time(world: World, token: str) -> None:
+async def test_fork_of_a_fork_keeps_the_original_start_and_max_time(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     late = await fork(world, token, clock, at=TIMES[1])
     last = await fork(world, token, late, at=MAX_TIME)
@@ -189,7 +189,7 @@ async def test_a_fork_of_a_fork_keeps_the_original_start_and_max_time(world: Wor
         assert without_ids(await fork(world, token, each, at=START)) == without_ids(clock)
 
 
-async def test_a_start_that_was_now_is_kept_to_the_microsecond(world: World, token: str) -> None:
+async def test_default_start_keeps_its_microseconds(world: World, token: str) -> None:
     world.now = world.now.replace(microsecond=678_901)
     clock = await world.create(token)
     world.pass_time(days=1)
@@ -199,7 +199,7 @@ async def test_a_start_that_was_now_is_kept_to_the_microsecond(world: World, tok
     assert await world.faults(FORK, before, token) == {"at": "range"}
 
 
-async def test_a_start_that_is_by_now_further_than_ten_years_away_can_be_forked(world: World, token: str) -> None:
+async def test_fork_with_start_more_than_ten_years_ago_is_accepted(world: World, token: str) -> None:
     clock = await world.create(token, frozenTime=written(world.now.replace(year=2017)))
     world.pass_time(days=6)
     assert (
@@ -209,7 +209,7 @@ async def test_a_start_that_is_by_now_further_than_ten_years_away_can_be_forked(
 
 
 @pytest.mark.parametrize("at", ["2027-02-01T01:00:00+01:00", "2027-01-31T23:59:60Z", "2027-02-01t00:00:00.0000009z"])
-async def test_an_instant_may_be_written_in_any_way(world: World, token: str, at: str) -> None:
+async def test_at_accepts_any_rfc_3339_form(world: World, token: str, at: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     assert (await fork(world, token, clock, at=at))["frozenTime"] == TIMES[0]
 
@@ -217,7 +217,7 @@ async def test_an_instant_may_be_written_in_any_way(world: World, token: str, at
 # It is a clock like any other.
 
 
-async def test_a_fork_takes_a_place(tmp_path: Path, database_url: str) -> None:
+async def test_fork_counts_towards_the_quota(tmp_path: Path, database_url: str) -> None:
     async with open_world(tmp_path, database_url, max_clocks_per_user=2) as world:
         token = await world.sign_in()
         clock = await world.create(token, **SCHEDULE)
@@ -231,7 +231,7 @@ async def test_a_fork_takes_a_place(tmp_path: Path, database_url: str) -> None:
         assert without_ids(await fork(world, token, forked)) == without_ids(clock)
 
 
-async def test_clock_and_instant_are_looked_at_before_the_place(tmp_path: Path, database_url: str) -> None:
+async def test_clock_and_at_are_checked_before_the_quota(tmp_path: Path, database_url: str) -> None:
     async with open_world(tmp_path, database_url, max_clocks_per_user=1) as world:
         token = await world.sign_in()
         clock = await world.create(token, **SCHEDULE)
@@ -240,7 +240,7 @@ async def test_clock_and_instant_are_looked_at_before_the_place(tmp_path: Path, 
         assert reason_of(await world.call(FORK, {"id": clock["id"]}, token)) == "RATE_LIMITED"
 
 
-async def test_of_many_forks_at_once_no_more_are_made_than_there_are_places(tmp_path: Path, database_url: str) -> None:
+async def test_concurrent_forks_stay_within_the_quota(tmp_path: Path, database_url: str) -> None:
     async with open_world(tmp_path, database_url, max_clocks_per_user=10) as world:
         token = await world.sign_in()
         clock = await world.create(token, **SCHEDULE)
@@ -250,7 +250,7 @@ async def test_of_many_forks_at_once_no_more_are_made_than_there_are_places(tmp_
         assert {reason_of(answer) for answer in answers if "error" in answer.json} == {"RATE_LIMITED"}
 
 
-async def test_a_notification_forks_too(world: World, token: str) -> None:
+async def test_fork_as_notification_works(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     assert (await world.post(call(FORK, {"id": clock["id"]}, LEFT_OUT), token)).status == 204
     assert len((await world.result("listTestClocks", {}, token))["clocks"]) == 2

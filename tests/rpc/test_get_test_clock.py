@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.core.drawing import NOWS, instants, schedules
+from tests.core.strategies import NOWS, instants, schedules
 from tests.rpc.builders import (
     LEFT_OUT,
     MICROSECOND,
@@ -39,7 +39,7 @@ async def get(world: World, token: str, clock: Any, **at: str) -> Any:
 # As it is.
 
 
-async def test_a_clock_is_shown_as_it_stands(world: World, token: str) -> None:
+async def test_get_returns_the_current_clock(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     assert await get(world, token, clock) == clock
     for time in TIMES:
@@ -47,13 +47,13 @@ async def test_a_clock_is_shown_as_it_stands(world: World, token: str) -> None:
         assert await get(world, token, clock) == advanced
 
 
-async def test_the_answer_is_the_advances_own_to_the_byte(world: World, token: str) -> None:
+async def test_get_returns_the_same_bytes_as_advance(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     advanced = await world.post(call("advanceTestClock", {"id": clock["id"], "frozenTime": TIMES[1]}), token)
     assert (await world.post(call(GET, {"id": clock["id"]}), token)).body == advanced.body
 
 
-async def test_a_clock_that_starts_now_is_shown_with_its_microseconds(world: World, token: str) -> None:
+async def test_frozen_time_has_microseconds(world: World, token: str) -> None:
     world.now = datetime(2027, 1, 2, 3, 4, 5, 678_901, UTC)
     clock = await world.create(token)
     assert clock["frozenTime"] == "2027-01-02T03:04:05.678901Z"
@@ -64,7 +64,7 @@ async def test_a_clock_that_starts_now_is_shown_with_its_microseconds(world: Wor
 # As it would be (decisions 8, 9 and 39).
 
 
-async def test_a_preview_is_what_an_advance_then_gives(world: World, token: str) -> None:
+async def test_preview_equals_a_later_advance(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     previews = [await get(world, token, clock, at=time) for time in TIMES]
     assert [len(preview["transactions"]) for preview in previews] == [1, 2, 3, 4]
@@ -72,7 +72,7 @@ async def test_a_preview_is_what_an_advance_then_gives(world: World, token: str)
     assert previews == [await world.advance(token, clock["id"], time) for time in TIMES]
 
 
-async def test_a_preview_changes_nothing(world: World, token: str) -> None:
+async def test_preview_does_not_move_the_clock(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     for time in reversed(TIMES):
         await get(world, token, clock, at=time)
@@ -85,12 +85,12 @@ async def test_a_preview_changes_nothing(world: World, token: str) -> None:
 @pytest.mark.parametrize(
     "at", [START, "2027-01-01T01:00:00+01:00", "2026-12-31T23:59:60Z", "2027-01-01t00:00:00.0000009z"]
 )
-async def test_a_preview_of_the_present_is_the_clock(world: World, token: str, at: str) -> None:
+async def test_preview_at_frozen_time_equals_the_clock(world: World, token: str, at: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     assert await get(world, token, clock, at=at) == clock
 
 
-async def test_a_preview_reaches_from_frozen_time_to_max_time(world: World, token: str) -> None:
+async def test_preview_accepts_frozen_time_to_max_time(world: World, token: str) -> None:
     clock = await world.create(token, frozenTime="2028-02-29T00:00:00.5Z")
     await world.advance(token, clock["id"], "2028-03-01T00:00:00.25Z")
     for at in ("2028-03-01T00:00:00.250000Z", "2038-02-28T00:00:00.500000Z"):
@@ -108,7 +108,9 @@ async def test_a_preview_reaches_from_frozen_time_to_max_time(world: World, toke
         for at in ("2037-01-01T00:00:00.000001Z", "9999-12-31T23:59:59.999999Z")
     ],
 )
-async def test_beyond_it_there_is_nothing_to_see(world: World, token: str, at: str, code: int, data: Any) -> None:
+async def test_preview_outside_of_the_range_is_rejected(
+    world: World, token: str, at: str, code: int, data: Any
+) -> None:
     clock = await world.create(token, **SCHEDULE)
     before = await world.advance(token, clock["id"], TIMES[0])
     answer = await world.call(GET, {"id": clock["id"], "at": at}, token)
@@ -117,7 +119,7 @@ async def test_beyond_it_there_is_nothing_to_see(world: World, token: str, at: s
     assert await get(world, token, clock) == before
 
 
-async def test_an_advance_moves_the_first_instant_that_can_be_seen(world: World, token: str) -> None:
+async def test_advance_moves_the_earliest_preview(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     for time in TIMES:
         await world.advance(token, clock["id"], time)
@@ -126,13 +128,13 @@ async def test_an_advance_moves_the_first_instant_that_can_be_seen(world: World,
         assert (await get(world, token, clock, at=time))["frozenTime"] == time
 
 
-async def test_looking_by_notification_is_answered_with_nothing(world: World, token: str) -> None:
+async def test_get_as_notification_has_no_response(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     assert (await world.post(call(GET, {"id": clock["id"], "at": TIMES[2]}, LEFT_OUT), token)).status == 204
     assert await get(world, token, clock) == clock
 
 
-async def test_a_clock_that_is_looked_at_while_it_moves_is_seen_whole(world: World, token: str) -> None:
+async def test_get_during_advances_is_consistent(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     seen = [clock, *[await get(world, token, clock, at=time) for time in TIMES]]
 
@@ -155,7 +157,7 @@ async def test_a_clock_that_is_looked_at_while_it_moves_is_seen_whole(world: Wor
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(params=schedules(NOWS[0]), data=st.data())
-async def test_whatever_the_schedule_a_preview_changes_nothing_and_is_what_an_advance_gives(
+async def test_preview_equals_advance_for_every_schedule(
     world: World, token: str, params: Any, data: st.DataObject
 ) -> None:
     world.now = NOWS[0]

@@ -154,7 +154,7 @@ class Owner(NamedTuple):
         await world.result(BY_CODE, verify_params(self.email, code))
 
 
-async def test_no_account_falls_to_guessing_and_no_owner_is_locked_out(tmp_path: Path) -> None:
+async def test_guessing_never_signs_in_and_never_locks_out_the_owner(tmp_path: Path) -> None:
     store = WatchedStore(tmp_path / "tickover.db")
     letterbox = Letterbox()
     world = World(store, letterbox, tmp_path, Policy("https://tickover.example.test", 0))

@@ -56,7 +56,7 @@ def batches(texts: Iterator[str]) -> Iterator[list[str]]:
         yield batch
 
 
-async def test_hostile_address_is_refused_or_gets_its_email(world: World) -> None:
+async def test_hostile_address_is_rejected_or_gets_its_email(world: World) -> None:
     waiting = batches(hostile_addresses.generate(100, hostile_addresses.count(default=400)))
     sent = 0
     while at_once := list(islice(waiting, AT_ONCE)):

@@ -23,7 +23,7 @@ def database_url(sqlite_url: str) -> str:
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "post", "QUERY"])
-async def test_rpc_takes_post_alone(world: World, method: str) -> None:
+async def test_rpc_accepts_only_post(world: World, method: str) -> None:
     answer = await world.request(method, "/rpc", b"{}", {"Content-Type": "application/json"})
     assert (answer.status, answer.headers["allow"]) == (405, "POST")
     assert (answer.json["error"]["code"], reason_of(answer)) == (-32600, "METHOD_NOT_ALLOWED")
@@ -43,7 +43,7 @@ async def test_rpc_takes_post_alone(world: World, method: str) -> None:
         "application/json;",
     ],
 )
-async def test_json_in_utf_8_is_taken(world: World, content_type: str) -> None:
+async def test_json_in_utf_8_is_accepted(world: World, content_type: str) -> None:
     answer = await world.request("POST", "/rpc", raw_call("x", "{}"), {"Content-Type": content_type})
     assert (answer.status, reason_of(answer)) == (200, "METHOD_NOT_FOUND")
     assert answer.headers["content-type"] == "application/json"
@@ -68,23 +68,23 @@ async def test_json_in_utf_8_is_taken(world: World, content_type: str) -> None:
         "application/json, text/plain",
     ],
 )
-async def test_any_other_content_type_is_refused(world: World, content_type: str | None) -> None:
+async def test_other_content_types_are_rejected(world: World, content_type: str | None) -> None:
     headers = {} if content_type is None else {"Content-Type": content_type}
     answer = await world.request("POST", "/rpc", raw_call("x", "{}"), headers)
     assert (answer.status, answer.json["error"]["code"]) == (415, -32600)
     assert (reason_of(answer), answer.json["id"]) == ("UNSUPPORTED_MEDIA_TYPE", None)
 
 
-async def test_the_method_is_looked_at_before_the_content_type(world: World) -> None:
+async def test_method_is_checked_before_the_content_type(world: World) -> None:
     assert (await world.request("PUT", "/rpc", b"{}", {"Content-Type": "text/plain"})).status == 405
 
 
-async def test_a_body_over_the_limit_is_refused(world: World) -> None:
+async def test_body_over_the_limit_is_rejected(world: World) -> None:
     answer = await world.request("POST", "/rpc", None, {"Content-Type": "application/json"})
     assert (answer.status, answer.json["error"]["code"], reason_of(answer)) == (413, -32600, "BODY_TOO_LARGE")
 
 
-async def test_the_largest_schedule_in_the_widest_characters_fits(world: World, token: str) -> None:
+async def test_largest_schedule_fits_into_the_body(world: World, token: str) -> None:
     entries = [transaction(name="😀" * 120, category="😀" * 80)] * 100
     clock = await world.create(token, transactions=entries)
     assert len(clock["pendingTransactions"]) == 100
@@ -94,7 +94,7 @@ async def test_the_largest_schedule_in_the_widest_characters_fits(world: World, 
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "bEaReR"])
-async def test_the_scheme_is_matched_without_case(world: World, token: str, scheme: str) -> None:
+async def test_bearer_scheme_is_case_insensitive(world: World, token: str, scheme: str) -> None:
     answer = await world.post(call("createTestClock", {}), None, Authorization=f"{scheme} {token}")
     assert "result" in answer.json
 
@@ -104,7 +104,7 @@ async def test_the_scheme_is_matched_without_case(world: World, token: str, sche
     ["{}", "Bearer", "Bearer ", "Bearer{}", "Basic {}", "Token {}", "Bearer {}x", "Bearer x{}", "Bearer {} x",
      'Bearer "{}"', "Bearer {0}, Bearer {0}", "Bearer token={}", "Bearer\t{}", "Bearer é", "Bearer tko_", ""],
 )  # fmt: skip
-async def test_a_malformed_authorization_lets_nobody_in(world: World, token: str, form: str) -> None:
+async def test_malformed_authorization_is_rejected(world: World, token: str, form: str) -> None:
     answer = await world.post(call("createTestClock", {}), None, Authorization=form.format(token))
     assert (answer.status, reason_of(answer)) == (401, "UNAUTHENTICATED")
     assert answer.headers["www-authenticate"] == "Bearer"
@@ -112,7 +112,7 @@ async def test_a_malformed_authorization_lets_nobody_in(world: World, token: str
 
 @pytest.mark.parametrize("second", ["{}", "tko_" + "A" * 43, ""], ids=["the same", "another", "an empty one"])
 @pytest.mark.parametrize("order", [1, -1], ids=["after", "before"])
-async def test_two_authorization_headers_let_nobody_in(world: World, token: str, second: str, order: int) -> None:
+async def test_two_authorization_headers_are_rejected(world: World, token: str, second: str, order: int) -> None:
     values = [f"Bearer {token}", f"Bearer {second.format(token)}"][::order]
     headers = [JSON, *(("Authorization", value) for value in values)]
     answer = await post_with(world, headers, raw_call("createTestClock", "{}"))
@@ -122,7 +122,7 @@ async def test_two_authorization_headers_let_nobody_in(world: World, token: str,
 # Headers of answers.
 
 
-async def test_every_answer_has_a_request_id_of_its_own(world: World, token: str) -> None:
+async def test_every_response_has_its_own_request_id(world: World, token: str) -> None:
     answers = [
         await world.post(call("createTestClock", {}), token),
         await world.post(call("createTestClock", {})),
@@ -143,19 +143,19 @@ async def test_every_answer_has_a_request_id_of_its_own(world: World, token: str
     assert "" not in ids
 
 
-async def test_the_length_of_an_answer_is_said(world: World, token: str) -> None:
+async def test_response_has_content_length(world: World, token: str) -> None:
     answer = await world.post(call("createTestClock", {"goals": [{"name": "😀", "targetAmount": 1}]}), token)
     assert int(answer.headers["content-length"]) == len(answer.body)
 
 
-async def test_an_answer_without_content_says_no_length(world: World) -> None:
+async def test_response_without_content_has_no_content_length(world: World) -> None:
     """RFC 9110, section 8.6: a 204 must not carry Content-Length."""
     answer = await world.post(call("x", {}, LEFT_OUT))
     assert answer.status == 204
     assert not {"content-length", "content-type"} & answer.headers.keys()
 
 
-async def test_retry_after_says_what_the_error_says(world: World) -> None:
+async def test_retry_after_header_equals_the_error(world: World) -> None:
     await world.send_code()
     world.pass_time(seconds=12.5)
     answer = await world.call("sendLoginCodeEmail", send())
@@ -168,18 +168,18 @@ async def test_retry_after_says_what_the_error_says(world: World) -> None:
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-async def test_a_healthy_server_says_so(world: World, path: str, method: str) -> None:
+async def test_health_checks_of_a_healthy_server_succeed(world: World, path: str, method: str) -> None:
     assert (await world.request(method, path)).status == 200
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
-async def test_health_is_read_and_not_written(world: World, path: str, method: str) -> None:
+async def test_health_checks_accept_only_get_and_head(world: World, path: str, method: str) -> None:
     answer = await world.request(method, path)
     assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
 
 
-async def test_a_server_without_its_store_lives_but_is_not_ready(world: World) -> None:
+async def test_server_without_store_is_alive_but_not_ready(world: World) -> None:
     await world.store.close()
     assert (await world.request("GET", "/healthz")).status == 200
     answer = await world.request("GET", "/readyz")
@@ -213,14 +213,14 @@ async def test_every_operation_is_unavailable_without_the_store(
 
 @pytest.mark.parametrize("path", ["/rpc/", "/RPC", "/rpc/x", "//rpc", "/healthz/", "/nothing"])
 @pytest.mark.parametrize("method", ["GET", "POST"])
-async def test_elsewhere_there_is_nothing(world: World, path: str, method: str) -> None:
+async def test_unknown_path_is_not_found(world: World, path: str, method: str) -> None:
     assert (await world.request(method, path, b"{}", {"Content-Type": "application/json"})).status == 404
 
 
 # Overload.
 
 
-async def test_calls_beyond_the_limit_are_refused_at_once_and_health_checks_are_not(world: World) -> None:
+async def test_calls_over_the_limit_are_rejected_but_not_health_checks(world: World) -> None:
     counted: list[Reason] = []
     handler = Handler(
         world.rpc, world.store.ping, world.handler._host_check, world.handler._site,
@@ -252,7 +252,7 @@ async def test_overload_is_counted(world: World, error: RequestError, reasons: l
 # Our own faults, beside calls.
 
 
-async def test_bug_in_a_page_is_answered_as_internal_and_logged(world: World, caplog: pytest.LogCaptureFixture) -> None:
+async def test_bug_in_a_page_is_an_internal_error_and_logged(world: World, caplog: pytest.LogCaptureFixture) -> None:
     async def fail() -> None:
         raise RuntimeError("a detail that is nobody's business")
 

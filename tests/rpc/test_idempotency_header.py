@@ -13,14 +13,14 @@ from tests.support.world import World
     "key", ["k", "k" * 255, "0f8fad5b-d9cd-469f-a165-70867728950e", '"quoted"', "a b", "é", "ÿ" * 255, "%00", "a,b"]
 )
 @ON_ONE_STORE
-async def test_a_key_has_1_to_255_characters_of_any_kind(world: World, token: str, key: str) -> None:
+async def test_key_has_1_to_255_characters(world: World, token: str, key: str) -> None:
     assert await clock_of(world, token, key) == await clock_of(world, token, key)
     assert len(await living(world, token)) == 1
 
 
 @pytest.mark.parametrize("key", ["", "k" * 256, "k" * 20_000], ids=["none", "256", "20,000"])
 @ON_ONE_STORE
-async def test_a_key_of_another_length_is_refused(world: World, token: str, key: str) -> None:
+async def test_key_with_other_length_is_rejected(world: World, token: str, key: str) -> None:
     answer = await create(world, token, key)
     message = "must be one header of 1 to 255 characters"
     assert answer.json["error"]["data"]["errors"] == [{"path": "Idempotency-Key", "rule": "length", "message": message}]
@@ -29,7 +29,7 @@ async def test_a_key_of_another_length_is_refused(world: World, token: str, key:
 
 @pytest.mark.parametrize("keys", [("k", "k"), ("k", "other"), ("", "k"), ("k", "k", "k")])
 @ON_ONE_STORE
-async def test_more_than_one_key_is_refused(world: World, token: str, keys: tuple[str, ...]) -> None:
+async def test_several_keys_are_rejected(world: World, token: str, keys: tuple[str, ...]) -> None:
     headers = [("Content-Type", "application/json"), ("Authorization", f"Bearer {token}")]
     every = [*headers, *(("Idempotency-Key", key) for key in keys)]
     answer = await post_with(world, every, raw_call(CREATE, "{}"))
@@ -37,7 +37,7 @@ async def test_more_than_one_key_is_refused(world: World, token: str, keys: tupl
     assert await living(world, token) == []
 
 
-async def test_keys_are_told_apart_to_the_letter(world: World, token: str) -> None:
+async def test_keys_are_case_sensitive(world: World, token: str) -> None:
     keys = ["key", "Key", "ke y", "kéy", "kËy", "ke", "k" * 255, "k" * 254]
     assert len({(await clock_of(world, token, key))["id"] for key in keys}) == len(keys)
 
@@ -48,7 +48,7 @@ async def test_keys_are_told_apart_to_the_letter(world: World, token: str) -> No
 @pytest.mark.parametrize("key", ["k", "", "k" * 256], ids=["good", "empty", "too long"])
 @pytest.mark.parametrize("count", [1, 2, 50])
 @ON_ONE_STORE
-async def test_a_batch_with_a_key_is_refused_whole(world: World, token: str, key: str, count: int) -> None:
+async def test_batch_with_key_is_rejected(world: World, token: str, key: str, count: int) -> None:
     answer = await world.post([call(CREATE, {}, number) for number in range(count)], token, **keyed(key))
     assert (answer.status, reason_of(answer), answer.json["id"]) == (400, "INVALID_REQUEST", None)
     assert "Idempotency-Key" in answer.json["error"]["message"]
@@ -56,7 +56,7 @@ async def test_a_batch_with_a_key_is_refused_whole(world: World, token: str, key
 
 
 @ON_ONE_STORE
-async def test_a_batch_with_a_key_is_refused_whatever_its_calls_are(world: World, token: str) -> None:
+async def test_batch_with_key_is_rejected_for_all_operations(world: World, token: str) -> None:
     clock = await world.create(token, frozenTime=START)
     advance = {"id": clock["id"], "frozenTime": "2027-02-01T00:00:00Z"}
     for calls in ([call("advanceTestClock", advance)], [call(CREATE, {}, LEFT_OUT)], [5], []):
@@ -68,7 +68,7 @@ async def test_a_batch_with_a_key_is_refused_whatever_its_calls_are(world: World
 
 @pytest.mark.parametrize("key", ["k", "", "k" * 256], ids=["good", "empty", "too long"])
 @ON_ONE_STORE
-async def test_other_operations_do_not_look_at_it(world: World, token: str, key: str) -> None:
+async def test_other_operations_ignore_the_key(world: World, token: str, key: str) -> None:
     clock = await world.create(token, frozenTime=START)
     fork = call("forkTestClock", {"id": clock["id"]})
     forks = {(await world.post(fork, token, **keyed(key))).json["result"]["clock"]["id"] for _ in range(2)}
@@ -81,7 +81,7 @@ async def test_other_operations_do_not_look_at_it(world: World, token: str, key:
     assert (await world.post(call("logout"), token, **keyed(key))).json["result"] == {"message": "ok"}
 
 
-async def test_a_notification_takes_its_key(world: World, token: str) -> None:
+async def test_notification_uses_its_key(world: World, token: str) -> None:
     notification = raw_call(CREATE, SENT).replace(b', "id": 7', b"")
     for _ in range(2):
         assert (await world.post(notification, token, **keyed("k"))).status == 204
@@ -90,7 +90,7 @@ async def test_a_notification_takes_its_key(world: World, token: str) -> None:
 
 
 @ON_ONE_STORE
-async def test_faults_of_key_and_parameters_are_named_together(world: World, token: str) -> None:
+async def test_faults_of_key_and_parameters_are_listed_together(world: World, token: str) -> None:
     answer = await create(world, token, "", '{"frozenTime": "soon", "goals": 5}')
     assert faults_in(answer) == {"frozenTime": "format", "goals": "type", "Idempotency-Key": "length"}
     assert answer.json["error"]["message"] == "3 fields of createTestClock are invalid."
@@ -99,13 +99,13 @@ async def test_faults_of_key_and_parameters_are_named_together(world: World, tok
 
 
 @ON_ONE_STORE
-async def test_a_token_comes_before_the_key(world: World) -> None:
+async def test_token_is_checked_before_the_key(world: World) -> None:
     answer = await world.post(raw_call(CREATE, SENT), None, **keyed(""))
     assert (answer.status, reason_of(answer)) == (401, "UNAUTHENTICATED")
 
 
 @ON_ONE_STORE
-async def test_wrong_parameters_come_before_a_key_that_is_taken(world: World, token: str) -> None:
+async def test_parameters_are_checked_before_a_used_key(world: World, token: str) -> None:
     await clock_of(world, token, "k")
     assert faults_in(await create(world, token, "k", '{"goals": 5}')) == {"goals": "type"}
 
@@ -119,7 +119,7 @@ async def test_wrong_parameters_come_before_a_key_that_is_taken(world: World, to
     ],
 )
 @ON_ONE_STORE
-async def test_no_depth_of_nesting_is_a_fault_of_ours(world: World, token: str, before: str, after: str) -> None:
+async def test_deep_nesting_is_not_an_internal_error(world: World, token: str, before: str, after: str) -> None:
     """Every depth around the one that is too deep, because where that lies is nobody's promise."""
     for depth in range(850, 1010):
         answer = await create(world, token, "k", before + "[" * depth + "]" * depth + after)
@@ -128,7 +128,7 @@ async def test_no_depth_of_nesting_is_a_fault_of_ours(world: World, token: str, 
 
 
 @ON_ONE_STORE
-async def test_no_more_faults_are_named_than_may_be(world: World, token: str) -> None:
+async def test_number_of_faults_is_limited(world: World, token: str) -> None:
     """With one beside ten thousand others there is one too many."""
     contributions = ",".join(['{"at":5,"amount":0}'] * 100)
     names = ",".join(f'"unknown{number}":0' for number in range(100))

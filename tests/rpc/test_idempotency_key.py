@@ -18,7 +18,7 @@ MANY_DIGITS = "9" * 5000
 # The same again.
 
 
-async def test_the_same_key_and_parameters_give_the_same_clock(world: World, token: str) -> None:
+async def test_same_key_and_parameters_return_the_same_clock(world: World, token: str) -> None:
     first = await create(world, token, "k")
     world.pass_time(hours=5)
     for _ in range(2):
@@ -26,7 +26,7 @@ async def test_the_same_key_and_parameters_give_the_same_clock(world: World, tok
     assert await living(world, token) == [first.json["result"]["clock"]["id"]]
 
 
-async def test_the_clock_is_given_as_it_is_now(world: World, token: str) -> None:
+async def test_retry_returns_the_clock_at_its_current_time(world: World, token: str) -> None:
     clock = await clock_of(world, token, "k")
     moved = await world.advance(token, clock["id"], "2027-03-01T00:00:00Z")
     assert len(moved["transactions"]) == 1
@@ -34,13 +34,13 @@ async def test_the_clock_is_given_as_it_is_now(world: World, token: str) -> None
     assert await world.result("getTestClock", {"id": clock["id"]}, token) == {"clock": moved}
 
 
-async def test_a_start_that_was_now_is_not_a_parameter(world: World, token: str) -> None:
+async def test_default_start_is_not_compared(world: World, token: str) -> None:
     clock = await clock_of(world, token, "k", "{}")
     world.pass_time(hours=5)
     assert await clock_of(world, token, "k", "{}") == clock
 
 
-async def test_no_parameters_are_an_empty_object(world: World, token: str) -> None:
+async def test_missing_parameters_equal_an_empty_object(world: World, token: str) -> None:
     clock = await clock_of(world, token, "k", "{}")
     left_out = await world.post(call(CREATE), token, **keyed("k"))
     assert left_out.json["result"]["clock"] == clock
@@ -71,9 +71,7 @@ SAME = {
 @pytest.mark.parametrize("params", SAME.values(), ids=SAME)
 @pytest.mark.parametrize("first", [True, False], ids=["and then so", "first so"])
 @ON_ONE_STORE
-async def test_parameters_that_are_equal_as_json_are_the_same(
-    world: World, token: str, params: str, first: bool
-) -> None:
+async def test_equal_json_is_the_same_parameters(world: World, token: str, params: str, first: bool) -> None:
     one, other = (SENT, params) if first else (params, SENT)
     assert one != other
     assert await clock_of(world, token, "k", one) == await clock_of(world, token, "k", other)
@@ -95,7 +93,7 @@ OTHER = {
 
 @pytest.mark.parametrize("params", OTHER.values(), ids=OTHER)
 @ON_ONE_STORE
-async def test_other_parameters_are_refused(world: World, token: str, params: str) -> None:
+async def test_other_parameters_with_the_same_key_are_rejected(world: World, token: str, params: str) -> None:
     clock = await clock_of(world, token, "k")
     assert faults_in(await create(world, token, "k", params)) == REUSED
     assert await living(world, token) == [clock["id"]]
@@ -103,14 +101,14 @@ async def test_other_parameters_are_refused(world: World, token: str, params: st
     assert (await clock_of(world, token, "another", params))["id"] != clock["id"]
 
 
-async def test_the_order_of_entries_counts(world: World, token: str) -> None:
+async def test_order_of_items_matters(world: World, token: str) -> None:
     one, other = [transaction(name=name) for name in ("one", "other")]
     await world.post(call(CREATE, {"transactions": [one, other]}), token, **keyed("k"))
     again = await world.post(call(CREATE, {"transactions": [other, one]}), token, **keyed("k"))
     assert faults_in(again) == REUSED
 
 
-async def test_the_refusal_says_what_to_do(world: World, token: str) -> None:
+async def test_message_says_what_to_do(world: World, token: str) -> None:
     await clock_of(world, token, "k")
     answer = await create(world, token, "k", "{}")
     assert (answer.status, answer.json["error"]["code"]) == (200, -32602)
@@ -121,7 +119,7 @@ async def test_the_refusal_says_what_to_do(world: World, token: str) -> None:
 # Times that have passed since: they were right, and whoever asks again does so because the answer was lost.
 
 
-async def test_a_repetition_is_answered_even_when_its_times_have_passed(world: World, token: str) -> None:
+async def test_retry_works_when_its_times_have_passed(world: World, token: str) -> None:
     soon = call(CREATE, {"transactions": [transaction(at=written(world.now + timedelta(seconds=1)))]})
     first = await world.post(soon, token, **keyed("k"))
     world.pass_time(seconds=2)
@@ -132,7 +130,7 @@ async def test_a_repetition_is_answered_even_when_its_times_have_passed(world: W
     assert (await world.post(soon, token, **keyed("k"))).json["result"]["clock"] == moved
 
 
-async def test_a_repetition_is_answered_even_when_its_start_is_too_far_away_by_now(world: World, token: str) -> None:
+async def test_retry_works_when_its_start_is_now_out_of_range(world: World, token: str) -> None:
     params = f'{{"frozenTime": "{written(world.now.replace(year=2017))}"}}'
     clock = await clock_of(world, token, "k", params)
     world.pass_time(seconds=1)
@@ -140,7 +138,7 @@ async def test_a_repetition_is_answered_even_when_its_start_is_too_far_away_by_n
     assert await clock_of(world, token, "k", params) == clock
 
 
-async def test_what_was_never_right_is_refused(world: World, token: str) -> None:
+async def test_invalid_parameters_without_earlier_clock_are_rejected(world: World, token: str) -> None:
     past, passed = [transaction(at=written(world.now + timedelta(seconds=second))) for second in (-1, 1)]
     await world.post(call(CREATE, {"transactions": [passed]}), token, **keyed("k"))
     world.pass_time(seconds=2)
@@ -156,7 +154,7 @@ async def test_what_was_never_right_is_refused(world: World, token: str) -> None
 
 
 @pytest.mark.parametrize("end", ["deleted", "expired"])
-async def test_with_its_clock_the_right_to_passed_times_ends(world: World, token: str, end: str) -> None:
+async def test_passed_times_are_rejected_after_the_clock_is_deleted(world: World, token: str, end: str) -> None:
     soon = call(CREATE, {"transactions": [transaction(at=written(world.now + timedelta(seconds=1)))]})
     clock = (await world.post(soon, token, **keyed("k"))).json["result"]["clock"]
     world.pass_time(seconds=2)
@@ -170,7 +168,7 @@ async def test_with_its_clock_the_right_to_passed_times_ends(world: World, token
 # Whose.
 
 
-async def test_each_user_has_keys_of_their_own(world: World, token: str) -> None:
+async def test_each_user_has_their_own_keys(world: World, token: str) -> None:
     anas = await clock_of(world, token, "k")
     ben = await world.sign_in(BEN)
     bens = await clock_of(world, ben, "k", "{}")
@@ -179,12 +177,12 @@ async def test_each_user_has_keys_of_their_own(world: World, token: str) -> None
     assert await clock_of(world, ben, "k", "{}") == bens
 
 
-async def test_a_user_may_repeat_with_another_token(world: World, token: str) -> None:
+async def test_retry_with_another_token_works(world: World, token: str) -> None:
     clock = await clock_of(world, token, "k")
     assert await clock_of(world, await world.sign_in(), "k") == clock
 
 
-async def test_without_a_key_every_creation_makes_a_clock(world: World, token: str) -> None:
+async def test_every_call_without_key_creates_a_clock(world: World, token: str) -> None:
     made = {(await world.post(raw_call(CREATE, SENT), token)).json["result"]["clock"]["id"] for _ in range(3)}
     made.add((await clock_of(world, token, "k"))["id"])
     assert {*await living(world, token)} == made
@@ -196,7 +194,7 @@ async def test_without_a_key_every_creation_makes_a_clock(world: World, token: s
 
 @pytest.mark.parametrize("params", [SENT, "{}"], ids=["the same parameters", "others"])
 @pytest.mark.parametrize("sweeps", [False, True], ids=["still kept", "swept"])
-async def test_a_key_is_free_when_its_clock_has_expired(world: World, token: str, params: str, sweeps: bool) -> None:
+async def test_key_is_free_after_its_clock_expires(world: World, token: str, params: str, sweeps: bool) -> None:
     clock = await clock_of(world, token, "k")
     world.now = datetime.fromisoformat(clock["expiresAt"]) - MICROSECOND
     assert await clock_of(world, token, "k") == clock
@@ -211,7 +209,7 @@ async def test_a_key_is_free_when_its_clock_has_expired(world: World, token: str
 
 
 @pytest.mark.parametrize("params", [SENT, "{}"], ids=["the same parameters", "others"])
-async def test_a_key_is_free_when_its_clock_was_deleted(world: World, token: str, params: str) -> None:
+async def test_key_is_free_after_its_clock_is_deleted(world: World, token: str, params: str) -> None:
     clock = await clock_of(world, token, "k")
     await world.result("deleteTestClock", {"id": clock["id"]}, token)
     second = await clock_of(world, token, "k", params)
@@ -219,13 +217,13 @@ async def test_a_key_is_free_when_its_clock_was_deleted(world: World, token: str
     assert await living(world, token) == [second["id"]]
 
 
-async def test_a_refused_creation_takes_no_key(world: World, token: str) -> None:
+async def test_rejected_call_uses_no_key(world: World, token: str) -> None:
     assert faults_in(await create(world, token, "k", '{"goals": 5}')) == {"goals": "type"}
     clock = await clock_of(world, token, "k")
     assert await living(world, token) == [clock["id"]]
 
 
-async def test_a_key_that_is_known_needs_no_place(tmp_path: Path, database_url: str) -> None:
+async def test_retry_needs_no_quota(tmp_path: Path, database_url: str) -> None:
     async with open_world(tmp_path, database_url, max_clocks_per_user=1) as world:
         token = await world.sign_in()
         clock = await clock_of(world, token, "k")
@@ -242,14 +240,14 @@ async def test_a_key_that_is_known_needs_no_place(tmp_path: Path, database_url: 
 # At once.
 
 
-async def test_of_50_at_once_all_get_the_one_clock(world: World, token: str) -> None:
+async def test_50_concurrent_calls_get_the_same_clock(world: World, token: str) -> None:
     answers: list[HttpResponse] = await run_concurrently(50, lambda _: create(world, token, "k"))
     assert {answer.status for answer in answers} == {200}
     assert len({answer.body for answer in answers}) == 1
     assert await living(world, token) == [answers[0].json["result"]["clock"]["id"]]
 
 
-async def test_of_50_others_at_once_one_is_made_and_the_rest_refused(world: World, token: str) -> None:
+async def test_one_of_50_concurrent_calls_with_different_parameters_succeeds(world: World, token: str) -> None:
     answers: list[HttpResponse] = await run_concurrently(
         50, lambda number: create(world, token, "k", SENT.replace('"amount":1', f'"amount":{number + 1}'))
     )
@@ -258,7 +256,7 @@ async def test_of_50_others_at_once_one_is_made_and_the_rest_refused(world: Worl
     assert len(await living(world, token)) == 1
 
 
-async def test_keys_do_not_hinder_each_other(world: World, token: str) -> None:
+async def test_different_keys_are_independent(world: World, token: str) -> None:
     ben = await world.sign_in(BEN)
     asked = [(who, f"k{number}") for number in range(10) for who in (token, ben)] * 3
     made = await asyncio.gather(*(clock_of(world, who, key) for who, key in asked))

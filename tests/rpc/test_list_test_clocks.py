@@ -50,18 +50,18 @@ async def walk(world: World, token: str, limit: int) -> list[list[str]]:
 # What is listed.
 
 
-async def test_who_has_no_clocks_is_told_so(world: World, token: str) -> None:
+async def test_list_without_clocks_is_empty(world: World, token: str) -> None:
     assert await world.result(LIST, {}, token) == {"clocks": []}
     assert await world.result(LIST, None, token) == {"clocks": []}
 
 
-async def test_a_summary_has_these_fields_and_no_others(world: World, token: str) -> None:
+async def test_summary_has_exactly_the_documented_fields(world: World, token: str) -> None:
     clock = await world.create(token, frozenTime="2027-01-01T00:00:00.5Z")
     moved = await world.advance(token, clock["id"], "2027-03-01T00:00:00.000001Z")
     assert await world.result(LIST, {}, token) == {"clocks": [{name: moved[name] for name in FIELDS}]}
 
 
-async def test_the_newest_comes_first_however_far_each_was_moved(world: World, token: str) -> None:
+async def test_newest_clock_is_first(world: World, token: str) -> None:
     made = await create(world, token, 5)
     await world.advance(token, made[3], "2030-01-01T00:00:00Z")
     world.pass_time(seconds=1)
@@ -69,7 +69,7 @@ async def test_the_newest_comes_first_however_far_each_was_moved(world: World, t
     assert ids_in(await world.result(LIST, {}, token)) == [fork, *made]
 
 
-async def test_nobody_sees_the_clocks_of_others(world: World, token: str) -> None:
+async def test_clocks_of_other_users_are_not_listed(world: World, token: str) -> None:
     made = await create(world, token, 2)
     ben = await world.sign_in(BEN)
     assert await world.result(LIST, {}, ben) == {"clocks": []}
@@ -85,7 +85,7 @@ async def test_deleted_clocks_are_not_listed(world: World, token: str) -> None:
 
 
 @pytest.mark.parametrize("sweeps", [False, True], ids=["still kept", "swept"])
-async def test_a_clock_is_listed_until_it_expires(world: World, token: str, sweeps: bool) -> None:
+async def test_clock_is_listed_until_it_expires(world: World, token: str, sweeps: bool) -> None:
     made = await create(world, token, 2)
     clocks = (await world.result(LIST, {}, token))["clocks"]
     world.now = datetime.fromisoformat(clocks[1]["expiresAt"]) - MICROSECOND
@@ -99,7 +99,7 @@ async def test_a_clock_is_listed_until_it_expires(world: World, token: str, swee
 
 
 @pytest.mark.parametrize("wrong", [None, "tko_" + "A" * 43])
-async def test_nothing_is_listed_without_a_token_of_ours(world: World, token: str, wrong: str | None) -> None:
+async def test_list_without_valid_token_is_rejected(world: World, token: str, wrong: str | None) -> None:
     await create(world, token, 1)
     for params in ({}, {"limit": 0}):
         answer = await world.call(LIST, params, wrong)
@@ -110,9 +110,7 @@ async def test_nothing_is_listed_without_a_token_of_ours(world: World, token: st
 
 
 @pytest.mark.parametrize(("count", "shown", "has_more"), [(19, 19, False), (20, 20, False), (21, 20, True)])
-async def test_unless_told_otherwise_there_are_20_at_once(
-    world: World, token: str, count: int, shown: int, has_more: bool
-) -> None:
+async def test_default_page_has_20_clocks(world: World, token: str, count: int, shown: int, has_more: bool) -> None:
     made = await create(world, token, count)
     page = await world.result(LIST, {}, token)
     assert ids_in(page) == made[:shown]
@@ -121,7 +119,7 @@ async def test_unless_told_otherwise_there_are_20_at_once(
 
 
 @pytest.mark.parametrize(("limit", "count"), [(1, 1), (1, 2), (2, 2), (2, 3), (3, 2), (100, 100), (100, 101)])
-async def test_a_page_says_that_there_is_more_only_where_there_is(
+async def test_page_has_next_cursor_only_if_there_is_a_next_page(
     world: World, token: str, limit: int, count: int
 ) -> None:
     made = await create_at_once(world, token, count)
@@ -133,7 +131,7 @@ async def test_a_page_says_that_there_is_more_only_where_there_is(
 
 @ON_ONE_STORE
 @pytest.mark.parametrize("limit", ["2.0", "2e0", "20E-1", "0.02e+2"])
-async def test_a_whole_number_may_be_written_as_json_writes_it(world: World, token: str, limit: str) -> None:
+async def test_limit_accepts_any_json_form_of_an_integer(world: World, token: str, limit: str) -> None:
     made = await create(world, token, 3)
     answer = await world.post(raw_call(LIST, f'{{"limit": {limit}}}'), token)
     assert ids_in(answer.json["result"]) == made[:2]
@@ -158,25 +156,25 @@ async def test_a_whole_number_may_be_written_as_json_writes_it(world: World, tok
     ],
     ids=named,
 )
-async def test_wrong_parameters_are_refused(world: World, token: str, field: str, rule: str, value: Any) -> None:
+async def test_invalid_parameters_are_rejected(world: World, token: str, field: str, rule: str, value: Any) -> None:
     assert await world.faults(LIST, {field: value}, token) == {field: rule}
 
 
 @ON_ONE_STORE
-async def test_a_number_beyond_all_bounds_is_refused_too(world: World, token: str) -> None:
+async def test_huge_limit_is_rejected(world: World, token: str) -> None:
     for limit, rule in (("9" * 5000, "max"), ("1e400", "max"), ("-1e400", "min"), ("1e300", "max")):
         answer = await world.post(raw_call(LIST, f'{{"limit": {limit}}}'), token)
         assert [fault["rule"] for fault in answer.json["error"]["data"]["errors"]] == [rule]
 
 
 @ON_ONE_STORE
-async def test_every_fault_is_named_at_once(world: World, token: str) -> None:
+async def test_all_faults_are_listed(world: World, token: str) -> None:
     params = {"limit": 0, "cursor": "x", "page": 1}
     assert await world.faults(LIST, params, token) == {"limit": "min", "cursor": "format", "page": "unknown"}
 
 
 @ON_ONE_STORE
-async def test_a_cursor_that_cannot_be_read_is_shown_if_it_is_short(world: World, token: str) -> None:
+async def test_fault_contains_short_invalid_cursor(world: World, token: str) -> None:
     for cursor, got in (("x" * 200, "x" * 200), ("x" * 201, "x" * 199 + "…")):
         (fault,) = (await world.error(LIST, {"cursor": cursor}, token))["data"]["errors"]
         assert fault["got"] == got
@@ -186,23 +184,21 @@ async def test_a_cursor_that_cannot_be_read_is_shown_if_it_is_short(world: World
 
 
 @pytest.mark.parametrize(("limit", "sizes"), [(1, [1] * 6), (2, [2, 2, 2]), (4, [4, 2]), (5, [5, 1]), (6, [6])])
-async def test_the_pages_hold_every_clock_once_and_in_order(
-    world: World, token: str, limit: int, sizes: list[int]
-) -> None:
+async def test_pages_contain_every_clock_once_in_order(world: World, token: str, limit: int, sizes: list[int]) -> None:
     made = await create(world, token, 6)
     pages = await walk(world, token, limit)
     assert [len(page) for page in pages] == sizes
     assert [id for page in pages for id in page] == made
 
 
-async def test_clocks_of_one_instant_are_listed_once_each_too(world: World, token: str) -> None:
+async def test_clocks_created_at_one_instant_are_listed_once(world: World, token: str) -> None:
     made = await create_at_once(world, token, 23)
     for limit in (1, 5, 23):
         listed = [id for page in await walk(world, token, limit) for id in page]
         assert (set(listed), len(listed)) == (made, 23)
 
 
-async def test_the_size_of_pages_may_change_on_the_way(world: World, token: str) -> None:
+async def test_limit_can_change_between_pages(world: World, token: str) -> None:
     made = await create(world, token, 6)
     first = await world.result(LIST, {"limit": 2}, token)
     second = await world.result(LIST, {"limit": 3, "cursor": first["nextCursor"]}, token)
@@ -212,7 +208,7 @@ async def test_the_size_of_pages_may_change_on_the_way(world: World, token: str)
     assert await world.result(LIST, {"limit": 3, "cursor": first["nextCursor"]}, token) == second
 
 
-async def test_what_comes_and_goes_on_the_way_hides_none_of_the_others(world: World, token: str) -> None:
+async def test_changes_between_pages_hide_no_other_clock(world: World, token: str) -> None:
     made = await create(world, token, 6)
     page = await world.result(LIST, {"limit": 2}, token)
     await create(world, token, 2)
@@ -224,7 +220,7 @@ async def test_what_comes_and_goes_on_the_way_hides_none_of_the_others(world: Wo
     assert "nextCursor" not in rest
 
 
-async def test_a_cursor_of_a_clock_that_has_expired_leads_to_an_empty_page(world: World, token: str) -> None:
+async def test_cursor_of_expired_clock_returns_an_empty_page(world: World, token: str) -> None:
     await create(world, token, 3)
     page = await world.result(LIST, {"limit": 1}, token)
     world.now = datetime.fromisoformat(page["clocks"][0]["expiresAt"])
@@ -233,7 +229,7 @@ async def test_a_cursor_of_a_clock_that_has_expired_leads_to_an_empty_page(world
     assert ids_in(await world.result(LIST, {}, token)) == newer
 
 
-async def test_someone_elses_cursor_shows_nothing_of_theirs(world: World, token: str) -> None:
+async def test_cursor_of_another_user_shows_no_foreign_clocks(world: World, token: str) -> None:
     ben = await world.sign_in(BEN)
     bens_old = await create(world, ben, 2)
     await create(world, token, 3)
@@ -243,8 +239,6 @@ async def test_someone_elses_cursor_shows_nothing_of_theirs(world: World, token:
 
 
 @pytest.mark.parametrize(("digit", "shown"), [("0", 0), ("f", 3)])
-async def test_a_cursor_that_was_made_up_is_a_place_like_any_other(
-    world: World, token: str, digit: str, shown: int
-) -> None:
+async def test_invented_cursor_is_accepted(world: World, token: str, digit: str, shown: int) -> None:
     made = await create(world, token, 3)
     assert ids_in(await world.result(LIST, {"cursor": f"cursor_{digit * 32}"}, token)) == made[3 - shown :]

@@ -42,14 +42,14 @@ async def code_opens(world: World, code: str, email: str = ANA) -> bool:
 # The secret in the link.
 
 
-async def test_a_link_carries_256_bits(world: World) -> None:
+async def test_link_has_256_bits(world: World) -> None:
     secrets = [await send_link(world, f"u{number}@example.test") for number in range(20)]
     assert all(re.fullmatch(r"[A-Za-z0-9_-]{43}", secret) for secret in secrets)
     assert {len(base64.urlsafe_b64decode(secret + "=")) for secret in secrets} == {32}
     assert len(set(secrets)) == 20
 
 
-def test_every_bit_of_a_link_comes_from_the_source_of_chance() -> None:
+def test_every_bit_of_a_link_is_random() -> None:
     drawn = bytes(range(7, 39))
     asked: list[int] = []
 
@@ -79,7 +79,7 @@ def test_every_bit_of_a_link_comes_from_the_source_of_chance() -> None:
         pytest.param(lambda link: {link: 1}, id="a link as a name"),
     ],
 )
-async def test_a_token_that_is_no_string_is_refused_and_never_repeated(
+async def test_token_other_than_string_is_rejected_and_not_repeated(
     world: World, in_place_of: Callable[[str], Any]
 ) -> None:
     link = await send_link(world)
@@ -93,7 +93,7 @@ async def test_a_token_that_is_no_string_is_refused_and_never_repeated(
 
 
 @pytest.mark.parametrize("after", ["\0", "\ud800"], ids=["U+0000", "a lone surrogate"])
-async def test_a_token_that_is_no_text_is_refused_and_never_repeated(world: World, after: str) -> None:
+async def test_invalid_text_as_token_is_rejected_and_not_repeated(world: World, after: str) -> None:
     link = await send_link(world)
     answer = await world.call(BY_LINK, {"token": link + after})
     (fault,) = answer.json["error"]["data"]["errors"]
@@ -114,11 +114,11 @@ async def test_a_token_that_is_no_text_is_refused_and_never_repeated(world: Worl
     ],
     ids=str,
 )
-async def test_other_parameters_are_refused_by_name(world: World, params: Any, faults: dict[str, str]) -> None:
+async def test_unknown_parameters_are_rejected(world: World, params: Any, faults: dict[str, str]) -> None:
     assert await world.faults(BY_LINK, params) == faults
 
 
-async def test_a_link_among_unknown_parameters_is_not_spent(world: World) -> None:
+async def test_link_with_unknown_parameters_is_not_used(world: World) -> None:
     link = await send_link(world)
     assert await world.faults(BY_LINK, {"token": link, "email": ANA}) == {"email": "unknown"}
     assert await opens(world, link)
@@ -127,7 +127,7 @@ async def test_a_link_among_unknown_parameters_is_not_spent(world: World) -> Non
 # What a sign-in gives.
 
 
-async def test_a_good_link_gives_a_token_and_a_user_id(world: World) -> None:
+async def test_valid_link_returns_a_token_and_a_user_id(world: World) -> None:
     result = await world.result(BY_LINK, {"token": await send_link(world)})
     assert result.keys() == {"token", "userId"}
     assert re.fullmatch(r"tko_[A-Za-z0-9_-]{43}", result["token"])
@@ -135,7 +135,7 @@ async def test_a_good_link_gives_a_token_and_a_user_id(world: World) -> None:
     await world.create(result["token"])
 
 
-async def test_a_user_is_the_same_by_link_and_by_code_in_any_spelling(world: World) -> None:
+async def test_link_and_code_sign_in_the_same_user(world: World) -> None:
     user_ids = [(await world.result(BY_LINK, {"token": await send_link(world, "Ana@Example.TEST")}))["userId"]]
     world.pass_time(minutes=1)
     code = await world.send_code()
@@ -147,7 +147,7 @@ async def test_a_user_is_the_same_by_link_and_by_code_in_any_spelling(world: Wor
     assert bens["userId"] not in user_ids
 
 
-async def test_the_token_of_a_link_lives_for_30_days(world: World) -> None:
+async def test_token_from_link_is_valid_for_30_days(world: World) -> None:
     token = (await world.result(BY_LINK, {"token": await send_link(world)}))["token"]
     world.pass_time(days=30, microseconds=-1)
     await world.create(token)
@@ -156,11 +156,11 @@ async def test_the_token_of_a_link_lives_for_30_days(world: World) -> None:
 
 
 @pytest.mark.parametrize("token", [None, "", "tko_" + "x" * 43, "nonsense"])
-async def test_a_link_needs_no_bearer_token_and_a_wrong_one_does_not_hinder(world: World, token: str | None) -> None:
+async def test_link_sign_in_ignores_bearer_token(world: World, token: str | None) -> None:
     await world.result(BY_LINK, {"token": await send_link(world)}, token)
 
 
-async def test_a_link_works_from_anywhere(world: World) -> None:
+async def test_link_works_from_another_network(world: World) -> None:
     link = await send_link(world)
     world.client = "2001:db8::1"
     assert await opens(world, link)
@@ -179,26 +179,26 @@ async def test_a_link_works_from_anywhere(world: World) -> None:
         pytest.param(86_400, False, id="the next day"),
     ],
 )
-async def test_a_link_lives_for_an_hour(world: World, seconds: float, still_good: bool) -> None:
+async def test_link_is_valid_for_an_hour(world: World, seconds: float, still_good: bool) -> None:
     link = await send_link(world)
     world.pass_time(seconds=seconds)
     assert await opens(world, link) == still_good
 
 
-async def test_sweeping_takes_no_link_before_its_hour(world: World) -> None:
+async def test_sweep_keeps_valid_links(world: World) -> None:
     link = await send_link(world)
     world.pass_time(seconds=3_599.999999)
     await world.store.sweep(world.now, 1_000)
     assert await opens(world, link)
 
 
-async def test_a_link_opens_the_door_once(world: World) -> None:
+async def test_link_works_once(world: World) -> None:
     link = await send_link(world)
     assert await opens(world, link)
     assert not await opens(world, link)
 
 
-async def test_of_50_uses_at_once_one_wins(world: World) -> None:
+async def test_one_of_50_concurrent_uses_succeeds(world: World) -> None:
     link = await send_link(world)
     assert sorted(await run_concurrently(50, lambda _: opens(world, link))) == [False] * 49 + [True]
 
@@ -212,7 +212,7 @@ async def test_links_do_not_void_each_other(world: World, used: int) -> None:
     assert await opens(world, links[used])
 
 
-async def test_a_code_that_follows_leaves_the_link_good(world: World) -> None:
+async def test_newer_code_keeps_the_link_valid(world: World) -> None:
     link = await send_link(world)
     world.pass_time(minutes=1)
     await world.send_code()
@@ -220,7 +220,7 @@ async def test_a_code_that_follows_leaves_the_link_good(world: World) -> None:
 
 
 @pytest.mark.parametrize("by", ["code", "oldest link", "newest link"])
-async def test_a_sign_in_voids_the_code_and_all_links_of_the_address(world: World, by: str) -> None:
+async def test_sign_in_voids_code_and_links_of_the_address(world: World, by: str) -> None:
     oldest = await send_link(world)
     world.pass_time(minutes=1)
     code = await world.send_code()
@@ -235,7 +235,7 @@ async def test_a_sign_in_voids_the_code_and_all_links_of_the_address(world: Worl
     assert not await code_opens(world, code)
 
 
-async def test_a_sign_in_voids_nothing_of_other_addresses(world: World) -> None:
+async def test_sign_in_voids_nothing_of_other_addresses(world: World) -> None:
     bens_link = await send_link(world, BEN)
     world.pass_time(minutes=1)
     bens_code = await world.send_code(BEN)
@@ -246,7 +246,7 @@ async def test_a_sign_in_voids_nothing_of_other_addresses(world: World) -> None:
     assert await opens(world, await send_link(world, BEN))
 
 
-async def test_what_is_sent_after_a_sign_in_is_good(world: World) -> None:
+async def test_emails_after_a_sign_in_are_valid(world: World) -> None:
     assert await opens(world, await send_link(world))
     world.pass_time(minutes=1)
     link = await send_link(world)
@@ -257,7 +257,7 @@ async def test_what_is_sent_after_a_sign_in_is_good(world: World) -> None:
     assert not await code_opens(world, code)
 
 
-async def test_wrong_links_spend_nothing_however_many(world: World) -> None:
+async def test_wrong_links_use_up_nothing(world: World) -> None:
     link = await send_link(world)
     world.pass_time(minutes=1)
     code = await world.send_code()
@@ -270,7 +270,7 @@ async def test_wrong_links_spend_nothing_however_many(world: World) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-async def test_looking_at_the_page_of_a_link_changes_nothing(world: World, method: str) -> None:
+async def test_loading_the_page_of_a_link_does_not_use_it(world: World, method: str) -> None:
     link = await send_link(world)
     assert (await world.request(method, "/login")).status == 200
     assert await opens(world, link)
@@ -389,7 +389,7 @@ async def very_long(world: World) -> str:
      very_long],
     ids=lambda make: make.__name__,
 )  # fmt: skip
-async def test_a_bad_link_is_answered_like_a_bad_code_byte_for_byte(
+async def test_invalid_link_and_invalid_code_have_the_same_response(
     world: World, a_bad_link: Callable[[World], Awaitable[str]]
 ) -> None:
     link = await a_bad_link(world)
@@ -413,7 +413,7 @@ def without_request_id(answer: HttpResponse) -> dict[str, str]:
 # A link is no code.
 
 
-async def test_a_link_in_place_of_a_code_is_refused_without_being_repeated_and_is_no_try(world: World) -> None:
+async def test_link_as_code_is_rejected_and_not_counted(world: World) -> None:
     code = await world.send_code()
     world.pass_time(minutes=1)
     link = await send_link(world)
@@ -427,14 +427,14 @@ async def test_a_link_in_place_of_a_code_is_refused_without_being_repeated_and_i
     assert await code_opens(world, code)
 
 
-async def test_an_address_with_a_link_alone_has_no_code(world: World) -> None:
+async def test_address_with_only_a_link_has_no_code(world: World) -> None:
     link = await send_link(world)
     for number in range(20):
         assert not await code_opens(world, f"{number:06}")
     assert await opens(world, link)
 
 
-async def test_a_link_leads_where_the_operator_said_and_not_where_a_request_says(world: World) -> None:
+async def test_link_uses_the_configured_public_url(world: World) -> None:
     params = {"email": ANA, "loginCodeType": "LONG_LIVED", "emailType": "WEB_LOGIN_LINK"}
     call = {"jsonrpc": "2.0", "id": 1, "method": "sendLoginCodeEmail", "params": params}
     forged = {"Host": "evil.example", "X-Forwarded-Host": "evil.example", "Forwarded": "host=evil.example"}

@@ -41,7 +41,7 @@ NOT_SIX_DIGITS = [
     ],
     ids=named,
 )
-async def test_wrong_parameters_are_refused(world: World, field: str, rule: str, value: Any) -> None:
+async def test_invalid_parameters_are_rejected(world: World, field: str, rule: str, value: Any) -> None:
     params = login("123456") | {field: value}
     params = {name: value for name, value in params.items() if value is not LEFT_OUT}
     assert await world.faults(LOGIN, params) == {field: rule}
@@ -53,14 +53,14 @@ async def test_all_parameters_are_required(world: World) -> None:
 
 
 @pytest.mark.parametrize("code", [12345, "12345", "1234567", "123456\n"], ids=named)
-async def test_a_code_of_the_wrong_form_is_never_repeated_to_its_sender(world: World, code: Any) -> None:
+async def test_malformed_code_is_not_repeated(world: World, code: Any) -> None:
     error = await world.error(LOGIN, login(code))
     (fault,) = error["data"]["errors"]
     assert fault.keys() == {"path", "rule", "message"}
     assert str(code).strip() not in str(error)
 
 
-async def test_a_call_with_wrong_parameters_is_no_try(world: World) -> None:
+async def test_invalid_parameters_are_not_counted_as_try(world: World) -> None:
     code = await world.send_code()
     for spoilt in (code[:5], code + "0", f" {code[:5]}", int(code)):
         for _ in range(3):
@@ -75,7 +75,7 @@ async def test_a_call_with_wrong_parameters_is_no_try(world: World) -> None:
 # Which code (decision 54).
 
 
-async def test_only_the_last_code_works_after_the_wall_clock_was_set_back(world: World) -> None:
+async def test_only_newest_code_works_after_wall_clock_was_set_back(world: World) -> None:
     older = await world.send_code()
     world.pass_time(hours=-1)
     newer = await world.send_code()
@@ -87,7 +87,7 @@ async def test_only_the_last_code_works_after_the_wall_clock_was_set_back(world:
 # What a sign-in gives.
 
 
-async def test_a_good_code_gives_a_token_and_a_user_id(world: World, token: str) -> None:
+async def test_valid_code_returns_a_token_and_a_user_id(world: World, token: str) -> None:
     code = await world.send_code()
     result = await world.result(LOGIN, login(code))
     assert result.keys() == {"token", "userId"}
@@ -98,7 +98,7 @@ async def test_a_good_code_gives_a_token_and_a_user_id(world: World, token: str)
         await world.create(each)
 
 
-async def test_a_user_keeps_their_id_over_sign_ins_and_spellings_of_the_address(world: World) -> None:
+async def test_user_id_stays_the_same_for_all_spellings(world: World) -> None:
     user_ids = []
     for email in (ANA, "ANA@Example.test", ANA):
         code = await world.send_code(email)
@@ -109,12 +109,12 @@ async def test_a_user_keeps_their_id_over_sign_ins_and_spellings_of_the_address(
     assert (await world.result(LOGIN, login(code, BEN)))["userId"] not in user_ids
 
 
-async def test_an_address_with_an_international_domain_signs_in_by_either_spelling(world: World) -> None:
+async def test_international_domain_signs_in_by_either_spelling(world: World) -> None:
     code = await world.send_code("ana@bücher.example")
     assert not await refused(world, code, "ana@xn--bcher-kva.example")
 
 
-async def test_codes_are_six_digits_and_keep_leading_zeros(world: World) -> None:
+async def test_codes_have_six_digits_with_leading_zeros(world: World) -> None:
     codes = []
     for _ in range(60):
         codes.append(await world.send_code())
@@ -131,38 +131,38 @@ async def test_codes_are_six_digits_and_keep_leading_zeros(world: World) -> None
 
 
 @pytest.mark.parametrize("failures", range(7))
-async def test_a_code_has_five_tries(world: World, failures: int) -> None:
+async def test_code_has_five_tries(world: World, failures: int) -> None:
     code = await world.send_code()
     for _ in range(failures):
         assert await refused(world, wrong(code))
     assert await refused(world, code) == (failures >= 5)
 
 
-async def test_of_many_tries_at_once_five_count(world: World) -> None:
+async def test_five_of_many_concurrent_tries_are_compared(world: World) -> None:
     code = await world.send_code()
     await run_concurrently(5, lambda _: refused(world, wrong(code)))
     assert await refused(world, code)
 
 
-async def test_of_five_tries_at_once_with_the_good_code_one_wins(world: World) -> None:
+async def test_one_of_five_concurrent_valid_tries_succeeds(world: World) -> None:
     code = await world.send_code()
     assert sorted(await run_concurrently(5, lambda _: refused(world, code))) == [False, True, True, True, True]
 
 
 @pytest.mark.parametrize(("seconds", "too_late"), [(0, False), (599.999999, False), (600, True), (3_600, True)])
-async def test_a_code_lives_for_ten_minutes(world: World, seconds: float, too_late: bool) -> None:
+async def test_code_is_valid_for_ten_minutes(world: World, seconds: float, too_late: bool) -> None:
     code = await world.send_code()
     world.pass_time(seconds=seconds)
     assert await refused(world, code) == too_late
 
 
-async def test_a_code_opens_the_door_once(world: World) -> None:
+async def test_code_works_once(world: World) -> None:
     code = await world.send_code()
     assert not await refused(world, code)
     assert await refused(world, code)
 
 
-async def test_only_the_newest_code_is_good(world: World) -> None:
+async def test_only_newest_code_is_valid(world: World) -> None:
     older = await world.send_code()
     world.pass_time(minutes=1)
     newer = await world.send_code()
@@ -171,14 +171,14 @@ async def test_only_the_newest_code_is_good(world: World) -> None:
     assert not await refused(world, newer)
 
 
-async def test_an_older_code_does_not_come_back_when_the_newest_is_spent(world: World) -> None:
+async def test_older_code_stays_invalid_after_newest_is_used(world: World) -> None:
     older = await world.send_code()
     world.pass_time(minutes=1)
     assert not await refused(world, await world.send_code())
     assert await refused(world, older)
 
 
-async def test_an_older_code_counts_as_a_try_of_the_newest(world: World) -> None:
+async def test_older_code_counts_as_try_of_the_newest(world: World) -> None:
     older = await world.send_code()
     world.pass_time(minutes=1)
     newer = await world.send_code()
@@ -187,7 +187,7 @@ async def test_an_older_code_counts_as_a_try_of_the_newest(world: World) -> None
     assert await refused(world, newer)
 
 
-async def test_a_new_code_has_tries_of_its_own(world: World) -> None:
+async def test_new_code_has_its_own_tries(world: World) -> None:
     exhausted = await world.send_code()
     for _ in range(5):
         assert await refused(world, wrong(exhausted))
@@ -198,14 +198,14 @@ async def test_a_new_code_has_tries_of_its_own(world: World) -> None:
     assert not await refused(world, code)
 
 
-async def test_a_link_that_follows_leaves_the_code_good(world: World) -> None:
+async def test_newer_link_keeps_the_code_valid(world: World) -> None:
     code = await world.send_code()
     world.pass_time(minutes=1)
     await world.result("sendLoginCodeEmail", send_link())
     assert not await refused(world, code)
 
 
-async def test_a_code_is_good_for_its_own_address_alone(world: World) -> None:
+async def test_code_is_valid_only_for_its_address(world: World) -> None:
     anas, bens = await world.send_code(ANA), await world.send_code(BEN)
     assert anas != bens
     assert await refused(world, anas, BEN)
@@ -278,16 +278,14 @@ ONE_ANSWER = (
      known_user_without_a_code],
     ids=lambda make: make.__name__,
 )  # fmt: skip
-async def test_every_refusal_is_the_same_byte_for_byte(
-    world: World, a_bad_code: Callable[[World], Awaitable[str]]
-) -> None:
+async def test_all_login_errors_are_identical(world: World, a_bad_code: Callable[[World], Awaitable[str]]) -> None:
     answer: HttpResponse = await world.post(call(LOGIN, login(await a_bad_code(world))))
     assert (answer.status, answer.body) == (200, ONE_ANSWER)
     names = {"cache-control", "content-length", "content-type", "date", "x-content-type-options", "x-request-id"}
     assert set(answer.headers) == names
 
 
-async def test_an_address_that_never_signed_in_may_be_refused_any_number_of_times(world: World) -> None:
+async def test_unknown_address_is_rejected_any_number_of_times(world: World) -> None:
     bodies = {(await world.post(call(LOGIN, login(f"{number:06}")))).body for number in range(20)}
     assert bodies == {ONE_ANSWER}
     assert await world.result("sendLoginCodeEmail", send()) == {"message": "ok"}

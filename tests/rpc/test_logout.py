@@ -36,14 +36,14 @@ async def sign_in_by_link(world: World, email: str = ANA) -> str:
 
 
 @pytest.mark.parametrize("by_link", [False, True], ids=["signed in by code", "signed in by link"])
-async def test_the_token_in_use_lets_nobody_in_afterwards(world: World, by_link: bool) -> None:
+async def test_revoked_token_is_rejected(world: World, by_link: bool) -> None:
     token = await (sign_in_by_link(world) if by_link else world.sign_in())
     assert await is_good(world, token)
     await logout(world, token)
     assert not await is_good(world, token)
 
 
-async def test_a_second_logout_is_answered_as_if_the_token_had_never_been(world: World, token: str) -> None:
+async def test_second_logout_is_unauthenticated(world: World, token: str) -> None:
     envelope = {"jsonrpc": "2.0", "id": 7, "method": "logout"}
     assert (await world.post(envelope, token)).json == {"jsonrpc": "2.0", "result": {"message": "ok"}, "id": 7}
     answers = [await world.post(envelope, given) for given in (token, None, "tko_" + "A" * 43)]
@@ -53,19 +53,19 @@ async def test_a_second_logout_is_answered_as_if_the_token_had_never_been(world:
     assert answers[0].json["error"]["data"] == {"reason": "UNAUTHENTICATED"}
 
 
-async def test_other_tokens_of_the_user_live_on(world: World, token: str) -> None:
+async def test_other_tokens_of_the_user_stay_valid(world: World, token: str) -> None:
     others = [await world.sign_in(), await sign_in_by_link(world), await world.sign_in()]
     await logout(world, others.pop(1))
     assert [await is_good(world, each) for each in (token, *others)] == [True] * 3
 
 
-async def test_tokens_of_other_users_live_on(world: World, token: str) -> None:
+async def test_tokens_of_other_users_stay_valid(world: World, token: str) -> None:
     bens = await world.sign_in(BEN)
     await logout(world, token)
     assert await is_good(world, bens)
 
 
-async def test_a_code_and_a_link_on_their_way_stay_good(world: World, token: str) -> None:
+async def test_logout_keeps_sent_code_and_link_valid(world: World, token: str) -> None:
     code = await world.send_code()
     world.pass_time(minutes=1)
     url = (await world.result("sendLoginCodeEmail", link_params(BEN)))["loginUrl"]
@@ -74,14 +74,14 @@ async def test_a_code_and_a_link_on_their_way_stay_good(world: World, token: str
     await world.result("loginByEmailLink", {"token": url.partition("#token=")[2]})
 
 
-async def test_the_clocks_of_the_user_are_there_after_the_next_sign_in(world: World, token: str) -> None:
+async def test_logout_keeps_clocks(world: World, token: str) -> None:
     clock = await world.create(token)
     await logout(world, token)
     moved = await world.advance(await world.sign_in(), clock["id"], "2027-02-01T00:00:00Z")
     assert (moved["id"], moved["frozenTime"]) == (clock["id"], "2027-02-01T00:00:00Z")
 
 
-async def test_a_revoked_token_stays_revoked_after_a_restart(tmp_path: Path, database_url: str) -> None:
+async def test_revoked_token_stays_revoked_after_a_restart(tmp_path: Path, database_url: str) -> None:
     async with open_world(tmp_path, database_url) as world:
         revoked = await world.sign_in()
         kept = await world.sign_in()
@@ -91,7 +91,7 @@ async def test_a_revoked_token_stays_revoked_after_a_restart(tmp_path: Path, dat
         assert await is_good(world, kept)
 
 
-async def test_sweeping_brings_no_token_back_and_takes_none(world: World, token: str) -> None:
+async def test_sweep_changes_no_live_or_revoked_token(world: World, token: str) -> None:
     kept = await world.sign_in()
     await logout(world, token)
     await world.store.sweep(world.now, 1_000)
@@ -103,13 +103,13 @@ async def test_sweeping_brings_no_token_back_and_takes_none(world: World, token:
 
 
 @pytest.mark.parametrize("token", [None, "", "tko_", "tko_" + "A" * 43, "nonsense", ANA])
-async def test_without_a_good_token_nobody_is_signed_out(world: World, token: str | None) -> None:
+async def test_logout_without_valid_token_is_rejected(world: World, token: str | None) -> None:
     answer = await world.call("logout", {}, token)
     assert (answer.status, answer.json["error"]["code"]) == (401, -32001)
     assert answer.json["error"]["data"] == {"reason": "UNAUTHENTICATED"}
 
 
-async def test_a_token_that_has_expired_signs_nobody_out(world: World, token: str) -> None:
+async def test_logout_with_expired_token_is_rejected(world: World, token: str) -> None:
     # The fixture has let a minute pass.
     world.pass_time(days=30, minutes=-1)
     assert (await world.error("logout", {}, token))["data"]["reason"] == "UNAUTHENTICATED"
@@ -129,35 +129,35 @@ async def test_a_token_that_has_expired_signs_nobody_out(world: World, token: st
     ],
     ids=str,
 )
-async def test_parameters_are_refused_and_the_token_stays_good(
+async def test_logout_with_parameters_is_rejected_and_keeps_the_token(
     world: World, token: str, params: Any, faults: dict[str, str]
 ) -> None:
     assert await world.faults("logout", params, token) == faults
     assert await is_good(world, token)
 
 
-async def test_a_refused_parameter_is_told_of_in_a_whole_sentence(world: World, token: str) -> None:
+async def test_message_for_unknown_parameter_is_complete(world: World, token: str) -> None:
     (fault,) = (await world.error("logout", {"everywhere": True}, token))["data"]["errors"]
     assert fault["message"].startswith("is not a known parameter")
     assert not fault["message"].rstrip().endswith("available:")
 
 
-async def test_a_token_among_the_parameters_is_not_repeated(world: World, token: str) -> None:
+async def test_token_in_parameters_is_not_repeated(world: World, token: str) -> None:
     answer = await world.call("logout", {"token": token}, token)
     assert token.encode() not in answer.body
 
 
-async def test_the_token_is_looked_at_before_the_parameters(world: World) -> None:
+async def test_token_is_checked_before_the_parameters(world: World) -> None:
     assert (await world.error("logout", {"all": True}))["data"]["reason"] == "UNAUTHENTICATED"
 
 
 @pytest.mark.parametrize("params", [b"", b',"params":{}'], ids=["left out", "empty"])
-async def test_no_parameters_may_be_left_out_or_empty(world: World, token: str, params: bytes) -> None:
+async def test_missing_or_empty_parameters_are_accepted(world: World, token: str, params: bytes) -> None:
     answer = await world.post(b'{"jsonrpc":"2.0","id":7,"method":"logout"%b}' % params, token)
     assert answer.body == b'{"jsonrpc":"2.0","result":{"message":"ok"},"id":7}'
 
 
-async def test_null_parameters_are_no_request(world: World, token: str) -> None:
+async def test_null_parameters_are_rejected(world: World, token: str) -> None:
     answer = await world.post(b'{"jsonrpc":"2.0","id":7,"method":"logout","params":null}', token)
     assert (answer.status, answer.json["error"]["data"]["reason"]) == (400, "INVALID_REQUEST")
     assert await is_good(world, token)
@@ -166,7 +166,7 @@ async def test_null_parameters_are_no_request(world: World, token: str) -> None:
 # With other calls.
 
 
-async def test_what_follows_in_a_batch_is_refused(world: World, token: str) -> None:
+async def test_later_calls_of_a_batch_are_unauthenticated(world: World, token: str) -> None:
     methods = ["createTestClock", "logout", "createTestClock", "logout"]
     batch = [{"jsonrpc": "2.0", "id": number, "method": method} for number, method in enumerate(methods)]
     answer = await world.post(batch, token)
@@ -177,20 +177,20 @@ async def test_what_follows_in_a_batch_is_refused(world: World, token: str) -> N
     assert [each["error"]["data"]["reason"] for each in rest] == ["UNAUTHENTICATED"] * 2
 
 
-async def test_a_notification_signs_out_too(world: World, token: str) -> None:
+async def test_logout_as_notification_works(world: World, token: str) -> None:
     answer = await world.post({"jsonrpc": "2.0", "method": "logout"}, token)
     assert (answer.status, answer.body) == (204, b"")
     assert not await is_good(world, token)
 
 
-async def test_of_50_logouts_at_once_none_fails_otherwise_and_the_token_is_gone(world: World, token: str) -> None:
+async def test_50_concurrent_logouts_revoke_the_token(world: World, token: str) -> None:
     answers = await run_concurrently(50, lambda _: world.call("logout", {}, token))
     assert {answer.status for answer in answers} <= {200, 401}
     assert 200 in {answer.status for answer in answers}
     assert not await is_good(world, token)
 
 
-async def test_users_sign_out_at_once_without_hindering_each_other(world: World) -> None:
+async def test_concurrent_logouts_of_users_are_independent(world: World) -> None:
     tokens = [await sign_in_by_link(world, f"u{number}@example.test") for number in range(50)]
     await run_concurrently(25, lambda number: logout(world, tokens[number]))
     assert [await is_good(world, token) for token in tokens] == [False] * 25 + [True] * 25

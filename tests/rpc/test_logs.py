@@ -13,9 +13,7 @@ def _lines(log: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage() for record in log.records if record.levelno == logging.DEBUG]
 
 
-async def test_a_call_is_one_line_with_its_outcome_and_request_id(
-    world: World, token: str, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_call_is_logged_in_one_line(world: World, token: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.clear()
     with world.logging_calls():
         answer = await world.call("createTestClock", {}, token)
@@ -32,7 +30,7 @@ async def test_a_call_is_one_line_with_its_outcome_and_request_id(
         ("a name of mine", {}, "METHOD_NOT_FOUND"),
     ],
 )
-async def test_a_refusal_is_told_by_its_reason_alone(
+async def test_rejected_call_is_logged_by_its_reason(
     world: World, token: str, caplog: pytest.LogCaptureFixture, method: str, params: dict[str, str], outcome: str
 ) -> None:
     caplog.clear()
@@ -44,6 +42,6 @@ async def test_a_refusal_is_told_by_its_reason_alone(
         assert secret not in line
 
 
-async def test_below_debug_calls_leave_no_line(world: World, caplog: pytest.LogCaptureFixture) -> None:
+async def test_calls_are_not_logged_above_debug_level(world: World, caplog: pytest.LogCaptureFixture) -> None:
     await world.call("nothing")
     assert caplog.records == []

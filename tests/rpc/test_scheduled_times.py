@@ -33,7 +33,7 @@ async def test_frozen_time_is_now_by_default_to_the_microsecond(world: World, to
     [("2027-06-15", "2017-06-15", "2037-06-15"), ("2028-02-29", "2018-02-28", "2038-02-28")],
     ids=["an ordinary day", "29 February"],
 )
-async def test_frozen_time_lies_within_ten_calendar_years_of_now(
+async def test_frozen_time_must_be_within_ten_years_of_now(
     world: World, today: str, earliest: str, latest: str
 ) -> None:
     world.now = noon(today) - timedelta(minutes=1)
@@ -83,7 +83,7 @@ async def test_max_time_is_ten_calendar_years_after_frozen_time(
         ("2027-03-01T05:29:60+05:30", "2027-03-01T00:00:00Z"),
     ],
 )
-async def test_a_timestamp_in_any_rfc_3339_form_is_taken_and_given_back_in_utc(
+async def test_timestamp_in_any_rfc_3339_form_is_returned_in_utc(
     world: World, token: str, given: str, shown: str
 ) -> None:
     clock = await world.create(token, frozenTime=given, transactions=[transaction(at=given)])
@@ -105,7 +105,7 @@ NOT_RFC_3339 = [
 
 
 @pytest.mark.parametrize("given", NOT_RFC_3339, ids=repr)
-async def test_what_is_no_rfc_3339_timestamp_is_refused(world: World, token: str, given: str) -> None:
+async def test_invalid_timestamp_is_rejected(world: World, token: str, given: str) -> None:
     goals = [goal(contributions=[contribution(at=given)])]
     params = {"frozenTime": given, "transactions": [transaction(at=given)], "goals": goals}
     assert await world.faults(CREATE, params, token) == {
@@ -116,7 +116,7 @@ async def test_what_is_no_rfc_3339_timestamp_is_refused(world: World, token: str
 
 
 @pytest.mark.parametrize("given", [0, 1772323200, 1.5, True, [], {}], ids=repr)
-async def test_a_timestamp_that_is_no_string_is_refused(world: World, token: str, given: Any) -> None:
+async def test_timestamp_other_than_string_is_rejected(world: World, token: str, given: Any) -> None:
     assert await world.faults(CREATE, {"frozenTime": given}, token) == {"frozenTime": "type"}
 
 
@@ -124,7 +124,9 @@ async def test_a_timestamp_that_is_no_string_is_refused(world: World, token: str
 
 
 @pytest.mark.parametrize("frozen_time", [LEFT_OUT, "2020-02-29T10:00:00Z"], ids=["by default", "given"])
-async def test_scheduled_times_lie_between_frozen_time_and_max_time(world: World, token: str, frozen_time: Any) -> None:
+async def test_scheduled_times_must_be_between_frozen_time_and_max_time(
+    world: World, token: str, frozen_time: Any
+) -> None:
     params = {} if frozen_time is LEFT_OUT else {"frozenTime": frozen_time}
     clock = await world.create(token, **params)
     start, end = (datetime.fromisoformat(clock[name]) for name in ("frozenTime", "maxTime"))

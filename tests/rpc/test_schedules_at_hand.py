@@ -83,7 +83,7 @@ async def servers(tmp_path: Path, database_url: str) -> AsyncIterator[Servers]:
         pytest.param([1, 0, 0, 1, 1], id="elsewhere first"),
     ],
 )
-async def test_a_clock_is_seen_alike_whether_its_schedule_is_at_hand_or_not(servers: Servers, turns: list[int]) -> None:
+async def test_response_is_the_same_with_cached_schedule(servers: Servers, turns: list[int]) -> None:
     worlds = [await servers.start() for _ in range(2)]
     token = await worlds[0].sign_in()
     created = await worlds[0].create(token, **SCHEDULE)
@@ -96,7 +96,7 @@ async def test_a_clock_is_seen_alike_whether_its_schedule_is_at_hand_or_not(serv
             assert moved == created
 
 
-async def test_a_clock_that_was_moved_elsewhere_stands_there_for_all(servers: Servers) -> None:
+async def test_advance_on_another_server_is_visible(servers: Servers) -> None:
     here, elsewhere = await servers.start(), await servers.start()
     token = await here.sign_in()
     clock = await here.create(token, **SCHEDULE)
@@ -107,7 +107,7 @@ async def test_a_clock_that_was_moved_elsewhere_stands_there_for_all(servers: Se
         assert error["data"] == {"reason": "TIME_BEFORE_CURRENT", "currentFrozenTime": "2027-03-01T00:00:00Z"}
 
 
-async def test_a_clock_is_got_and_forked_alike_wherever_it_is_asked_for(servers: Servers) -> None:
+async def test_get_and_fork_give_the_same_response_on_all_servers(servers: Servers) -> None:
     here, elsewhere = await servers.start(), await servers.start()
     token = await here.sign_in()
     created = await here.create(token, **SCHEDULE)
@@ -128,7 +128,7 @@ def _renamed(shown: Any, old_id: str, new_id: str) -> Any:
     return json.loads(json.dumps(shown).replace(old, new))
 
 
-async def test_a_clock_that_was_deleted_elsewhere_is_gone_wherever_its_schedule_is_at_hand(servers: Servers) -> None:
+async def test_clock_deleted_on_another_server_is_not_found(servers: Servers) -> None:
     worlds, token, clock = await _clock_of_ana(servers)
     await worlds[2].result("deleteTestClock", {"id": clock["id"]}, token)
     assert await _reasons(worlds, token, clock["id"], clock["frozenTime"]) == {"CLOCK_NOT_FOUND"}
@@ -151,7 +151,7 @@ async def _reasons(worlds: list[World], token: str, clock_id: str, instant: str)
     return {(await world.error("advanceTestClock", params, token))["data"]["reason"] for world in worlds}
 
 
-async def test_a_schedule_at_hand_is_shown_to_nobody_else(servers: Servers) -> None:
+async def test_cached_schedule_is_not_shown_to_other_users(servers: Servers) -> None:
     worlds, _, clock = await _clock_of_ana(servers)
     stranger = await worlds[0].sign_in(BEN)
     assert await _reasons(worlds, stranger, clock["id"], clock["frozenTime"]) == {"CLOCK_NOT_FOUND"}
@@ -160,7 +160,7 @@ async def test_a_schedule_at_hand_is_shown_to_nobody_else(servers: Servers) -> N
             assert (await world.error(method, {"id": clock["id"]}, stranger))["data"]["reason"] == "CLOCK_NOT_FOUND"
 
 
-async def test_the_end_of_a_clock_is_the_same_everywhere(servers: Servers) -> None:
+async def test_errors_are_the_same_on_all_servers(servers: Servers) -> None:
     worlds, token, clock = await _clock_of_ana(servers)
     beyond = written(parse(clock["maxTime"]) + timedelta(microseconds=1))
     assert await _reasons(worlds, token, clock["id"], beyond) == {"TIME_AFTER_MAX"}
@@ -170,7 +170,7 @@ async def test_the_end_of_a_clock_is_the_same_everywhere(servers: Servers) -> No
 
 
 @pytest.mark.parametrize("room", [0, 1, 1000], ids=["for none", "hardly any", "for a few"])
-async def test_clocks_for_which_there_is_no_room_are_seen_all_the_same(
+async def test_clocks_that_do_not_fit_into_the_cache_work(
     servers: Servers, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
     monkeypatch.setattr(operations, "_MAX_CACHED_BYTES", room)
@@ -220,9 +220,7 @@ async def _advances(servers: Servers, path: Path, room: int | None, monkeypatch:
     return store.given
 
 
-async def test_a_schedule_is_asked_for_only_while_it_is_not_at_hand(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_schedule_is_loaded_only_if_not_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with AsyncExitStack() as opened:
         servers = Servers(tmp_path, "", opened)
         given = await _advances(servers, tmp_path / "none.db", 0, monkeypatch)
@@ -234,7 +232,7 @@ async def test_a_schedule_is_asked_for_only_while_it_is_not_at_hand(
         assert await _advances(servers, tmp_path / "real.db", None, monkeypatch) == [size] * 2 + [0] * 7
 
 
-async def test_who_gets_forks_or_advances_a_clock_has_its_schedule_at_hand_for_all_three(tmp_path: Path) -> None:
+async def test_get_fork_and_advance_share_the_cache(tmp_path: Path) -> None:
     async with AsyncExitStack() as opened:
         store = WatchedStore(tmp_path / "tickover.db")
         world = await Servers(tmp_path, "", opened).start(store)

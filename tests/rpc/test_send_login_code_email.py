@@ -45,12 +45,12 @@ LINK = re.compile(r"https://tickover\.example\.test/login#token=[A-Za-z0-9_-]{43
     ],
     ids=named,
 )
-async def test_wrong_parameters_are_refused(world: World, field: str, rule: str, value: Any) -> None:
+async def test_invalid_parameters_are_rejected(world: World, field: str, rule: str, value: Any) -> None:
     assert await world.faults(SEND, send(**{field: value})) == {field: rule}
     assert world.emails() == []
 
 
-async def test_a_link_that_is_short_lived_is_refused(world: World) -> None:
+async def test_short_lived_link_is_rejected(world: World) -> None:
     assert await world.faults(SEND, send_link(loginCodeType="SHORT_LIVED")) == {"loginCodeType": "combination"}
 
 
@@ -79,7 +79,7 @@ def address_of(length: int) -> str:
     ],
     ids=named,
 )
-async def test_one_address_is_taken_and_written_to_in_its_known_form(world: World, given: str, known_as: str) -> None:
+async def test_email_is_sent_to_the_canonical_address(world: World, given: str, known_as: str) -> None:
     assert await world.result(SEND, send(given)) == {"message": "ok"}
     (file,) = world.outbox.glob("*.eml")
     headers = file.read_bytes().partition(b"\r\n\r\n")[0].replace(b"\r\n ", b" ")
@@ -97,7 +97,7 @@ async def test_one_address_is_taken_and_written_to_in_its_known_form(world: Worl
     ],
     ids=named,
 )
-async def test_an_unusual_address_is_written_to(world: World, email: str) -> None:
+async def test_email_is_sent_to_an_unusual_address(world: World, email: str) -> None:
     code = await world.send_code(email)
     assert (await world.result(LOGIN, login(code, email))).keys() == {"token", "userId"}
 
@@ -117,7 +117,7 @@ async def test_an_unusual_address_is_written_to(world: World, email: str) -> Non
     ],
     ids=named,
 )  # fmt: skip
-async def test_what_is_not_one_address_is_refused(world: World, email: str) -> None:
+async def test_invalid_address_is_rejected(world: World, email: str) -> None:
     assert await world.faults(SEND, send(email)) == {"email": "format"}
 
 
@@ -132,7 +132,7 @@ def parts(letter: EmailMessage) -> tuple[str, str]:
     return plain.get_content(), html.get_content()
 
 
-async def test_the_letter_with_a_code_says_all_that_is_needed(world: World) -> None:
+async def test_code_email_is_complete(world: World) -> None:
     world.now = datetime(2027, 1, 2, 3, 4, 5, tzinfo=UTC)
     assert await world.result(SEND, send()) == {"message": "ok"}
     (letter,) = world.emails()
@@ -148,7 +148,7 @@ async def test_the_letter_with_a_code_says_all_that_is_needed(world: World) -> N
         assert "10 minutes" in text
 
 
-async def test_the_letter_with_a_link_says_all_that_is_needed(world: World) -> None:
+async def test_link_email_is_complete(world: World) -> None:
     result = await world.result(SEND, send_link())
     assert result.keys() == {"message", "loginUrl"}
     assert result["message"] == "ok"
@@ -161,7 +161,7 @@ async def test_the_letter_with_a_link_says_all_that_is_needed(world: World) -> N
         assert "60 minutes" in text
 
 
-async def test_no_two_letters_are_alike(world: World) -> None:
+async def test_no_two_emails_have_the_same_secret(world: World) -> None:
     for number in range(5):
         await world.result(SEND, send(f"u{number}@example.test"))
         await world.result(SEND, send_link(f"v{number}@example.test"))
@@ -171,14 +171,16 @@ async def test_no_two_letters_are_alike(world: World) -> None:
 
 
 @pytest.mark.parametrize("params", [send(), send_link()], ids=["code", "link"])
-async def test_with_real_mail_no_secret_is_in_the_answer(tmp_path: Path, database_url: str, params: Any) -> None:
+async def test_response_contains_no_secret_with_real_mail(tmp_path: Path, database_url: str, params: Any) -> None:
     async with open_troubled_world(tmp_path, database_url) as (world, mailer):
         assert await world.result(SEND, params) == {"message": "ok"}
         assert len(mailer.letters) == 1
 
 
 @pytest.mark.parametrize("params", [send, send_link], ids=["code", "link"])
-async def test_known_and_unknown_addresses_are_answered_alike(tmp_path: Path, database_url: str, params: Any) -> None:
+async def test_known_and_unknown_addresses_have_the_same_response(
+    tmp_path: Path, database_url: str, params: Any
+) -> None:
     async with open_troubled_world(tmp_path, database_url) as (world, mailer):
         await world.result(SEND, send(ANA))
         await world.result(LOGIN, login(mailer.letters[0].secret))
@@ -192,7 +194,7 @@ async def test_known_and_unknown_addresses_are_answered_alike(tmp_path: Path, da
 
 @pytest.mark.parametrize("second", [send, send_link], ids=["then a code", "then a link"])
 @pytest.mark.parametrize("first", [send, send_link], ids=["a code", "a link"])
-async def test_the_next_letter_may_follow_after_60_seconds(world: World, first: Any, second: Any) -> None:
+async def test_next_email_can_follow_after_60_seconds(world: World, first: Any, second: Any) -> None:
     await world.result(SEND, first())
     world.pass_time(seconds=59.999999)
     answer = await world.call(SEND, second())
@@ -207,7 +209,7 @@ async def test_the_next_letter_may_follow_after_60_seconds(world: World, first: 
     ("passed", "wait"),
     [(0, 60), (0.000001, 60), (0.999999, 60), (1, 59), (1.000001, 59), (30.5, 30), (58.5, 2), (59, 1), (59.999999, 1)],
 )
-async def test_how_long_to_wait_is_a_whole_number_from_1_to_60(world: World, passed: float, wait: int) -> None:
+async def test_wait_is_1_to_60_seconds(world: World, passed: float, wait: int) -> None:
     await world.result(SEND, send())
     world.pass_time(seconds=passed)
     answer = await world.call(SEND, send())
@@ -234,12 +236,12 @@ async def test_spellings_of_one_address_share_the_slot(world: World, one: str, s
 @pytest.mark.parametrize(
     "other", [BEN, "a.na@example.test", "ana+1@example.test", "ana@example.com", "aná@example.test"]
 )
-async def test_other_addresses_have_slots_of_their_own(world: World, other: str) -> None:
+async def test_other_addresses_have_their_own_slots(world: World, other: str) -> None:
     await world.result(SEND, send())
     assert await world.result(SEND, send(other)) == {"message": "ok"}
 
 
-async def test_a_refused_send_neither_takes_nor_prolongs_the_slot(world: World) -> None:
+async def test_rejected_send_does_not_change_the_slot(world: World) -> None:
     assert (await world.error(SEND, send(loginCodeType="LONG_LIVED")))["data"]["reason"] == "INVALID_PARAMS"
     await world.result(SEND, send())
     world.pass_time(seconds=59)
@@ -248,14 +250,14 @@ async def test_a_refused_send_neither_takes_nor_prolongs_the_slot(world: World) 
     await world.result(SEND, send())
 
 
-async def test_a_sign_in_does_not_give_the_slot_back(world: World) -> None:
+async def test_sign_in_does_not_free_the_slot(world: World) -> None:
     code = await world.send_code()
     await world.result(LOGIN, login(code))
     world.pass_time(seconds=59.999999)
     assert (await world.error(SEND, send()))["data"]["reason"] == "RESEND_TOO_SOON"
 
 
-async def test_of_50_simultaneous_sends_one_wins(world: World) -> None:
+async def test_one_of_50_concurrent_sends_succeeds(world: World) -> None:
     answers = await run_concurrently(50, lambda number: world.call(SEND, [send, send_link][number % 2]()))
     assert sorted(answer.status for answer in answers) == [200] + [429] * 49
     assert len(world.emails()) == 1
@@ -266,7 +268,7 @@ async def test_of_50_simultaneous_sends_one_wins(world: World) -> None:
 
 @pytest.mark.parametrize("trouble", [MailRejected, MailOutcomeUnknown])
 @pytest.mark.parametrize("params", [send(), send_link()], ids=["code", "link"])
-async def test_a_letter_that_was_not_accepted_gives_the_slot_back(
+async def test_rejected_email_frees_the_slot(
     tmp_path: Path, database_url: str, params: Any, trouble: type[Exception]
 ) -> None:
     async with open_troubled_world(tmp_path, database_url) as (world, mailer):
@@ -281,9 +283,7 @@ async def test_a_letter_that_was_not_accepted_gives_the_slot_back(
         assert (await world.error(SEND, params))["data"]["reason"] == "RESEND_TOO_SOON"
 
 
-async def test_a_refused_letter_leaves_an_earlier_code_with_its_tries_as_it_was(
-    tmp_path: Path, database_url: str
-) -> None:
+async def test_rejected_email_keeps_the_earlier_code_and_its_tries(tmp_path: Path, database_url: str) -> None:
     async with open_troubled_world(tmp_path, database_url) as (world, mailer):
         await world.result(SEND, send())
         earlier = mailer.letters[0].secret
@@ -295,16 +295,14 @@ async def test_a_refused_letter_leaves_an_earlier_code_with_its_tries_as_it_was(
         assert (await world.result(LOGIN, login(earlier))).keys() == {"token", "userId"}
 
 
-async def test_the_code_of_a_refused_letter_opens_nothing(tmp_path: Path, database_url: str) -> None:
+async def test_code_of_a_rejected_email_is_invalid(tmp_path: Path, database_url: str) -> None:
     async with open_troubled_world(tmp_path, database_url) as (world, mailer):
         mailer.trouble = MailRejected
         await world.error(SEND, send())
         assert reason_of(await world.call(LOGIN, login(mailer.letters[0].secret))) == "LOGIN_REFUSED"
 
 
-async def test_the_code_of_a_letter_that_may_have_arrived_is_good_and_the_newest(
-    tmp_path: Path, database_url: str
-) -> None:
+async def test_code_of_an_email_with_unknown_outcome_is_the_newest(tmp_path: Path, database_url: str) -> None:
     async with open_troubled_world(tmp_path, database_url) as (world, mailer):
         await world.result(SEND, send())
         world.pass_time(minutes=1)

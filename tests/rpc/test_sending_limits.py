@@ -82,7 +82,7 @@ def networks(count: int) -> list[str]:
 # Ten an hour from one network.
 
 
-async def test_from_one_network_ten_letters_an_hour_go_to_one_address(world: PostalWorld) -> None:
+async def test_one_network_can_send_ten_emails_per_hour_to_an_address(world: PostalWorld) -> None:
     await world.send_every_minute(10)
     answer = await world.send()
     error = answer.json["error"]
@@ -94,7 +94,7 @@ async def test_from_one_network_ten_letters_an_hour_go_to_one_address(world: Pos
     assert len(world.letterbox.letters) == 10
 
 
-async def test_the_window_is_an_hour_to_the_instant_and_slides(world: PostalWorld) -> None:
+async def test_window_is_exactly_one_hour_and_slides(world: PostalWorld) -> None:
     for _ in range(10):
         assert await world.may_send()
         world.pass_time(minutes=2)
@@ -111,20 +111,20 @@ async def test_the_window_is_an_hour_to_the_instant_and_slides(world: PostalWorl
     ("passed", "wait"),
     [(600, 3_000), (600.000001, 3_000), (600.999999, 3_000), (601, 2_999), (3_598.5, 2), (3_599, 1), (3_599.999999, 1)],
 )
-async def test_how_long_to_wait_is_a_whole_number_of_seconds(world: PostalWorld, passed: float, wait: int) -> None:
+async def test_wait_is_whole_seconds(world: PostalWorld, passed: float, wait: int) -> None:
     await world.send_every_minute(10)
     world.now = NOW + timedelta(seconds=passed)
     assert await world.wait_told() == wait
 
 
-async def test_who_has_waited_as_told_may_send(world: PostalWorld) -> None:
+async def test_send_after_the_wait_succeeds(world: PostalWorld) -> None:
     await world.send_every_minute(10)
     world.pass_time(seconds=17.3)
     world.pass_time(seconds=await world.wait_told())
     assert await world.may_send()
 
 
-async def test_the_longest_wait_is_an_hour_and_the_shortest_a_second(tmp_path: Path, database_url: str) -> None:
+async def test_wait_is_one_second_to_one_hour(tmp_path: Path, database_url: str) -> None:
     async with open_postal_world(
         tmp_path, database_url, resend_interval=timedelta(0), sends_an_hour_from_one_network=1
     ) as world:
@@ -134,7 +134,7 @@ async def test_the_longest_wait_is_an_hour_and_the_shortest_a_second(tmp_path: P
         assert await world.wait_told() == 1
 
 
-async def test_a_wall_clock_set_back_lengthens_no_wait_beyond_the_hour(world: PostalWorld) -> None:
+async def test_wait_after_wall_clock_was_set_back_is_at_most_an_hour(world: PostalWorld) -> None:
     # Letters of which nobody knows hold no slot, so that it is the hour that holds the next one.
     world.letterbox.trouble = MailOutcomeUnknown
     for _ in range(10):
@@ -143,13 +143,13 @@ async def test_a_wall_clock_set_back_lengthens_no_wait_beyond_the_hour(world: Po
     assert await world.wait_told() == 3_600
 
 
-async def test_a_wall_clock_set_back_for_good_holds_nobody(world: PostalWorld) -> None:
+async def test_wall_clock_set_back_for_good_blocks_nobody(world: PostalWorld) -> None:
     await world.send_every_minute(10)
     world.pass_time(days=-1)
     assert await world.may_send()
 
 
-async def test_refused_sends_neither_count_nor_lengthen_the_wait(world: PostalWorld) -> None:
+async def test_rejected_sends_do_not_count_or_extend_the_wait(world: PostalWorld) -> None:
     await world.send_every_minute(10)
     for _ in range(30):
         assert not await world.may_send()
@@ -158,7 +158,7 @@ async def test_refused_sends_neither_count_nor_lengthen_the_wait(world: PostalWo
     assert await world.may_send()
 
 
-async def test_parameters_that_were_refused_do_not_count(world: PostalWorld) -> None:
+async def test_invalid_parameters_do_not_count(world: PostalWorld) -> None:
     await world.send_every_minute(9)
     for _ in range(20):
         answer = await world.send({**code_params(ANA), "loginCodeType": "LONG_LIVED"})
@@ -167,7 +167,7 @@ async def test_parameters_that_were_refused_do_not_count(world: PostalWorld) -> 
 
 
 @pytest.mark.parametrize("params", [code_params, link_params], ids=["codes alone", "links alone"])
-async def test_codes_and_links_count_alike(world: PostalWorld, params: Any) -> None:
+async def test_codes_and_links_both_count(world: PostalWorld, params: Any) -> None:
     for _ in range(10):
         assert await world.may_send(params(ANA))
         world.pass_time(minutes=1)
@@ -175,7 +175,7 @@ async def test_codes_and_links_count_alike(world: PostalWorld, params: Any) -> N
     assert not await world.may_send(link_params(ANA))
 
 
-async def test_other_addresses_may_be_written_to_from_the_same_network(world: PostalWorld) -> None:
+async def test_same_network_can_send_to_other_addresses(world: PostalWorld) -> None:
     await world.send_every_minute(10)
     assert not await world.may_send()
     await world.send_every_minute(10, BEN)
@@ -189,7 +189,7 @@ async def test_spellings_of_one_address_count_together(world: PostalWorld) -> No
     assert not await world.may_send()
 
 
-async def test_another_network_may_still_ask_for_the_address(world: PostalWorld) -> None:
+async def test_another_network_can_send_to_the_address(world: PostalWorld) -> None:
     await world.send_every_minute(10)
     assert not await world.may_send()
     assert await world.may_send(client="203.0.113.8")
@@ -206,14 +206,14 @@ async def test_another_network_may_still_ask_for_the_address(world: PostalWorld)
         pytest.param("203.0.113.7", "203.0.113.6", False, id="two IPv4 addresses"),
     ],
 )
-async def test_a_network_is_an_ipv4_address_or_an_ipv6_64(
+async def test_network_is_an_ipv4_address_or_an_ipv6_64(
     world: PostalWorld, first: str, second: str, same: bool
 ) -> None:
     await world.send_every_minute(10, clients=[first])
     assert await world.may_send(client=second) != same
 
 
-async def test_a_client_cannot_choose_its_network_by_a_header(world: PostalWorld) -> None:
+async def test_client_cannot_choose_its_network_with_a_header(world: PostalWorld) -> None:
     for number in range(10):
         answer = await post_send(world, f"198.51.100.{number}")
         assert "result" in answer.json
@@ -230,7 +230,7 @@ async def post_send(world: World, forwarded_for: str) -> HttpResponse:
 # Thirty an hour over all networks.
 
 
-async def test_thirty_letters_an_hour_go_to_one_address_over_all_networks(world: PostalWorld) -> None:
+async def test_all_networks_can_send_thirty_emails_per_hour_to_an_address(world: PostalWorld) -> None:
     await world.send_every_minute(30, clients=networks(30))
     assert await world.wait_told(client="192.0.2.1") == 1_800
     world.now = NOW + timedelta(hours=1, microseconds=-1)
@@ -244,13 +244,13 @@ async def test_thirty_letters_an_hour_go_to_one_address_over_all_networks(world:
     assert len(world.letterbox.letters) == 32
 
 
-async def test_three_networks_have_the_address_to_themselves(world: PostalWorld) -> None:
+async def test_three_networks_exhaust_the_limit_of_an_address(world: PostalWorld) -> None:
     await world.send_every_minute(30, clients=networks(3))
     assert not await world.may_send(client="192.0.2.1")
     assert await world.may_send(code_params(BEN), client="192.0.2.1")
 
 
-async def test_where_both_caps_hold_the_wait_told_is_long_enough(world: PostalWorld) -> None:
+async def test_wait_covers_both_limits(world: PostalWorld) -> None:
     # The address may be written to again at 13:00, but from this network not before 13:20.
     await world.send_every_minute(20, clients=networks(20))
     await world.send_every_minute(10)
@@ -262,7 +262,7 @@ async def test_where_both_caps_hold_the_wait_told_is_long_enough(world: PostalWo
 
 
 @pytest.mark.parametrize("params", [code_params, link_params], ids=["codes", "links"])
-async def test_letters_that_were_not_sent_do_not_count(world: PostalWorld, params: Any) -> None:
+async def test_rejected_emails_do_not_count(world: PostalWorld, params: Any) -> None:
     world.letterbox.trouble = MailRejected
     for _ in range(40):
         answer = await world.send(params(ANA))
@@ -275,7 +275,7 @@ async def test_letters_that_were_not_sent_do_not_count(world: PostalWorld, param
 
 
 @pytest.mark.parametrize("params", [code_params, link_params], ids=["codes", "links"])
-async def test_letters_of_which_nobody_knows_do_count(world: PostalWorld, params: Any) -> None:
+async def test_emails_with_unknown_outcome_count(world: PostalWorld, params: Any) -> None:
     world.letterbox.trouble = MailOutcomeUnknown
     for _ in range(10):
         answer = await world.send(params(ANA))
@@ -298,7 +298,7 @@ async def sign_in_by_last_letter(world: PostalWorld) -> None:
 
 
 @pytest.mark.parametrize("last", [code_params, link_params], ids=["by code", "by link"])
-async def test_a_sign_in_starts_the_count_of_the_network_anew(world: PostalWorld, last: Any) -> None:
+async def test_sign_in_resets_the_count_of_the_network(world: PostalWorld, last: Any) -> None:
     await world.send_every_minute(9)
     assert await world.may_send(last(ANA))
     await sign_in_by_last_letter(world)
@@ -308,7 +308,7 @@ async def test_a_sign_in_starts_the_count_of_the_network_anew(world: PostalWorld
 
 
 @pytest.mark.parametrize("last", [code_params, link_params], ids=["by code", "by link"])
-async def test_a_sign_in_starts_the_count_of_the_address_anew(world: PostalWorld, last: Any) -> None:
+async def test_sign_in_resets_the_count_of_the_address(world: PostalWorld, last: Any) -> None:
     await world.send_every_minute(29, clients=networks(29))
     assert await world.may_send(last(ANA))
     await sign_in_by_last_letter(world)
@@ -319,14 +319,14 @@ async def test_a_sign_in_starts_the_count_of_the_address_anew(world: PostalWorld
     assert not await world.may_send(client="192.0.2.1")
 
 
-async def test_a_sign_in_at_the_cap_opens_it_at_once(world: PostalWorld) -> None:
+async def test_sign_in_at_the_limit_allows_the_next_send(world: PostalWorld) -> None:
     await world.send_every_minute(10)
     assert not await world.may_send()
     await sign_in_by_last_letter(world)
     assert await world.may_send()
 
 
-async def test_a_sign_in_does_not_give_the_slot_back(world: PostalWorld) -> None:
+async def test_sign_in_does_not_free_the_slot(world: PostalWorld) -> None:
     await world.send_every_minute(9)
     assert await world.may_send()
     await sign_in_by_last_letter(world)
@@ -334,7 +334,7 @@ async def test_a_sign_in_does_not_give_the_slot_back(world: PostalWorld) -> None
     assert (await world.send()).json["error"]["data"] == {"reason": "RESEND_TOO_SOON", "retryAfterSeconds": 1}
 
 
-async def test_a_refused_sign_in_does_not_start_the_count_anew(world: PostalWorld) -> None:
+async def test_failed_sign_in_does_not_reset_the_count(world: PostalWorld) -> None:
     await world.send_every_minute(10)
     for code in ("000000", "999999"):
         await world.error("loginByEmailVerification", verify_params(ANA, code))
@@ -342,7 +342,7 @@ async def test_a_refused_sign_in_does_not_start_the_count_anew(world: PostalWorl
     assert not await world.may_send()
 
 
-async def test_a_sign_in_of_another_address_does_not_start_the_count_anew(world: PostalWorld) -> None:
+async def test_sign_in_of_another_address_does_not_reset_the_count(world: PostalWorld) -> None:
     await world.send_every_minute(10)
     assert await world.may_send(code_params(BEN))
     await sign_in_by_last_letter(world)
@@ -353,9 +353,7 @@ async def test_a_sign_in_of_another_address_does_not_start_the_count_anew(world:
 
 
 @pytest.mark.parametrize(("passed", "wait"), [(0, 60), (30.5, 30), (59.999999, 1)])
-async def test_within_a_minute_of_the_last_letter_the_slot_rule_answers(
-    world: PostalWorld, passed: float, wait: int
-) -> None:
+async def test_resend_interval_is_checked_before_hourly_limits(world: PostalWorld, passed: float, wait: int) -> None:
     await world.send_every_minute(9)
     assert await world.may_send()
     world.pass_time(seconds=passed)
@@ -381,7 +379,7 @@ async def test_within_a_minute_of_the_last_letter_the_slot_rule_answers(
         pytest.param({"sends_an_hour": 0, "sends_an_hour_from_one_network": 0}, 45, 45, id="no limits"),
     ],
 )
-async def test_the_caps_may_be_settled_otherwise(
+async def test_hourly_limits_are_configurable(
     tmp_path: Path, database_url: str, limits: dict[str, int], one_network: int, all_networks: int
 ) -> None:
     async with open_postal_world(tmp_path, database_url, resend_interval=timedelta(seconds=1), **limits) as world:
@@ -398,7 +396,7 @@ async def sent_of_45(world: PostalWorld, email: str, clients: list[str]) -> int:
     return sent
 
 
-async def test_the_slot_may_be_settled_otherwise(tmp_path: Path, database_url: str) -> None:
+async def test_resend_interval_is_configurable(tmp_path: Path, database_url: str) -> None:
     async with open_postal_world(tmp_path, database_url, resend_interval=timedelta(seconds=5)) as world:
         assert await world.may_send()
         world.pass_time(seconds=4.999999)
@@ -420,7 +418,7 @@ async def test_the_slot_may_be_settled_otherwise(tmp_path: Path, database_url: s
         pytest.param(networks(50), 30, id="from fifty networks"),
     ],
 )
-async def test_of_50_sends_at_once_the_caps_let_through_no_more(
+async def test_concurrent_sends_stay_within_hourly_limits(
     tmp_path: Path, database_url: str, clients: list[str], sent: int
 ) -> None:
     async with open_postal_world(tmp_path, database_url, resend_interval=timedelta(0)) as world:
@@ -429,7 +427,7 @@ async def test_of_50_sends_at_once_the_caps_let_through_no_more(
         assert len(world.letterbox.letters) == sent
 
 
-async def test_the_count_survives_a_restart(tmp_path: Path, database_url: str) -> None:
+async def test_count_survives_a_restart(tmp_path: Path, database_url: str) -> None:
     later: datetime
     async with open_postal_world(tmp_path, database_url) as world:
         await world.send_every_minute(10)
@@ -439,14 +437,14 @@ async def test_the_count_survives_a_restart(tmp_path: Path, database_url: str) -
         assert await world.wait_told() == 3_000
 
 
-async def test_sweeping_does_not_shorten_the_hour(world: PostalWorld) -> None:
+async def test_sweep_does_not_shorten_the_hour(world: PostalWorld) -> None:
     await world.send_every_minute(10)
     world.now = NOW + timedelta(hours=1, microseconds=-1)
     await world.store.sweep(world.now, 1_000)
     assert await world.wait_told() == 1
 
 
-async def test_in_a_batch_the_refusal_stands_beside_the_other_answers(world: PostalWorld) -> None:
+async def test_rate_limited_call_in_a_batch_does_not_affect_others(world: PostalWorld) -> None:
     await world.send_every_minute(10)
     batch = [
         {"jsonrpc": "2.0", "id": number, "method": SEND, "params": code_params(email)}
@@ -459,7 +457,7 @@ async def test_in_a_batch_the_refusal_stands_beside_the_other_answers(world: Pos
     assert sent["result"] == {"message": "ok"}
 
 
-async def test_known_and_unknown_addresses_are_held_alike(world: PostalWorld) -> None:
+async def test_known_and_unknown_addresses_are_limited_equally(world: PostalWorld) -> None:
     assert await world.may_send()
     await sign_in_by_last_letter(world)
     world.pass_time(hours=2)

@@ -53,7 +53,7 @@ def _check_refusal(answer: HttpResponse, limit: int, wait: int) -> None:
     assert f"{limit} bytes" in error["message"]
 
 
-async def test_a_user_may_store_so_many_bytes_and_no_more(world: World, size: int) -> None:
+async def test_stored_bytes_of_a_user_are_limited(world: World, size: int) -> None:
     ana, ben = await world.sign_in(), await world.sign_in(BEN)
     for _ in range(3):
         clock = await world.create(ana, **SCHEDULE)
@@ -65,7 +65,7 @@ async def test_a_user_may_store_so_many_bytes_and_no_more(world: World, size: in
     await world.create(ben, **SCHEDULE)
 
 
-async def test_a_deleted_clock_leaves_room(world: World, size: int) -> None:
+async def test_delete_frees_bytes(world: World, size: int) -> None:
     token = await world.sign_in()
     clocks = [await world.create(token, **SCHEDULE) for _ in range(3)]
     assert reason_of(await world.call(FORK, {"id": clocks[0]["id"]}, token)) == "RATE_LIMITED"
@@ -75,7 +75,7 @@ async def test_a_deleted_clock_leaves_room(world: World, size: int) -> None:
     assert reason_of(await world.call(CREATE, SCHEDULE, token)) == "RATE_LIMITED"
 
 
-async def test_an_expired_clock_leaves_room(world: World) -> None:
+async def test_expiry_frees_bytes(world: World) -> None:
     token = await world.sign_in()
     for _ in range(3):
         await world.create(token, **SCHEDULE)
@@ -87,16 +87,14 @@ async def test_an_expired_clock_leaves_room(world: World) -> None:
     assert reason_of(await world.call(CREATE, SCHEDULE, token)) == "RATE_LIMITED"
 
 
-async def test_a_clock_that_is_larger_than_the_limit_is_refused_with_the_longest_wait(
-    tmp_path: Path, database_url: str
-) -> None:
+async def test_clock_larger_than_the_limit_is_rejected(tmp_path: Path, database_url: str) -> None:
     async with open_world(tmp_path, database_url, max_bytes_per_user=1) as world:
         token = await world.sign_in()
         for _ in range(2):
             _check_refusal(await world.call(CREATE, SCHEDULE, token), 1, 7 * DAY)
 
 
-async def test_an_idempotency_key_is_limited_too_and_a_repetition_needs_no_room(world: World) -> None:
+async def test_create_with_key_is_limited_but_retry_is_not(world: World) -> None:
     token = await world.sign_in()
 
     async def create(key: str) -> HttpResponse:
@@ -112,7 +110,7 @@ async def test_an_idempotency_key_is_limited_too_and_a_repetition_needs_no_room(
     assert (await create("e")).status == 429
 
 
-async def test_of_many_forks_and_creations_at_once_no_more_are_made_than_fit(world: World) -> None:
+async def test_concurrent_forks_and_creations_stay_within_the_limit(world: World) -> None:
     token = await world.sign_in()
     clock = await world.create(token, **SCHEDULE)
     calls: list[tuple[str, Any]] = [(FORK, {"id": clock["id"]}), (CREATE, SCHEDULE)]

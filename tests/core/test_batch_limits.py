@@ -1,4 +1,4 @@
-"""Memory limits of batches (decision 45)."""
+"""Memory limits of batches."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tickover.server.jsonrpc.batch_limits import BatchLimits, BatchResponse
 
 SIZES = [100, 100]
 ROOM = MAX_BATCH_BYTES - sum(MAX_ERROR + size + 2 for size in SIZES)
-"""What the calls may need together beside their refusals."""
+"""The space for results beyond the reserved errors."""
 
 
 def reason_of_refusal(response: BatchResponse, size: int) -> str | None:
@@ -26,14 +26,14 @@ def test_response_of_the_largest_size_fits_and_one_byte_more_does_not() -> None:
         assert reason_of_refusal(response, ROOM + MAX_ERROR + 101) == "INVALID_REQUEST"
 
 
-def test_earlier_responses_take_room() -> None:
+def test_earlier_responses_count_towards_the_limit() -> None:
     with BatchLimits().open_response(SIZES) as response:
         response.add(100, b"x" * (MAX_ERROR + 100 + 7))
         assert reason_of_refusal(response, ROOM + MAX_ERROR + 100 - 7) is None
         assert reason_of_refusal(response, ROOM + MAX_ERROR + 100 - 6) == "INVALID_REQUEST"
 
 
-def test_refusals_always_fit_and_the_whole_is_never_too_large() -> None:
+def test_errors_always_fit_and_batch_stays_within_limit() -> None:
     with BatchLimits().open_response(SIZES) as response:
         response.add(100, b"x" * (ROOM + MAX_ERROR + 100))
         assert reason_of_refusal(response, MAX_ERROR + 101) == "INVALID_REQUEST"
@@ -42,7 +42,7 @@ def test_refusals_always_fit_and_the_whole_is_never_too_large() -> None:
         assert len(response.join()) == MAX_BATCH_BYTES - 1
 
 
-def test_responses_are_joined_and_notifications_left_out() -> None:
+def test_responses_are_joined_without_notifications() -> None:
     with BatchLimits().open_response(SIZES) as response:
         assert response.join() == b""
         for body in (b"1", b"", b"2"):
@@ -62,7 +62,7 @@ def test_unfinished_responses_of_the_process_are_limited_until_they_end() -> Non
     assert limits.unfinished == 0
 
 
-def test_response_that_broke_off_counts_no_more() -> None:
+def test_interrupted_response_stops_counting() -> None:
     limits = BatchLimits()
 
     def break_off() -> None:

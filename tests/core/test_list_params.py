@@ -1,4 +1,4 @@
-"""The parameters of a list: how many clocks a page has, and where it begins."""
+"""The parameters of listTestClocks."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -25,7 +25,7 @@ def faults_of(params: Any) -> list[Fault]:
     return decode(ListTestClocksParams, params if isinstance(params, bytes) else json.encode(params), NOW)[0]
 
 
-# How many
+# limit
 
 
 @pytest.mark.parametrize(
@@ -43,13 +43,13 @@ def faults_of(params: Any) -> list[Fault]:
         pytest.param("2000e-2", 20, id="a negative exponent"),
     ],
 )
-def test_a_page_has_1_to_100_clocks(number: str, limit: int) -> None:
+def test_limit_is_1_to_100(number: str, limit: int) -> None:
     params = b'{"limit":%b}' % number.encode()
     assert faults_of(params) == []
     assert decode_params(ListTestClocksParams, "listTestClocks", params, NOW).limit == limit
 
 
-def test_a_page_has_20_clocks_unless_told_otherwise() -> None:
+def test_default_limit_is_20() -> None:
     assert decode_params(ListTestClocksParams, "listTestClocks", b"{}", NOW) == ListTestClocksParams(20, UNSET)
 
 
@@ -81,18 +81,18 @@ def test_a_page_has_20_clocks_unless_told_otherwise() -> None:
         pytest.param("null", ("null", "must not be null; omit it"), None, id="null"),
     ],
 )
-def test_any_other_size_of_a_page_is_refused(number: str, wrong: tuple[str, str], got: Any) -> None:
+def test_other_limits_are_rejected(number: str, wrong: tuple[str, str], got: Any) -> None:
     params = b'{"limit":%b}' % number.encode()
     assert faults_of(params) == [Fault("limit", *wrong, got)]
     with pytest.raises(Rejection):
         decode_params(ListTestClocksParams, "listTestClocks", params, NOW)
 
 
-# From where
+# cursor
 
 
 @pytest.mark.parametrize("cursor", [CURSOR, "cursor_" + "0" * 32, "cursor_" + "f" * 32])
-def test_a_cursor_is_taken_as_it_was_given(cursor: str) -> None:
+def test_cursor_is_accepted(cursor: str) -> None:
     params = decode_params(ListTestClocksParams, "listTestClocks", json.encode({"cursor": cursor}), NOW)
     assert params == ListTestClocksParams(20, cursor)
 
@@ -111,17 +111,17 @@ def test_a_cursor_is_taken_as_it_was_given(cursor: str) -> None:
         pytest.param(None, "null", "must not be null; omit it", None, id="null"),
     ],
 )
-def test_any_other_cursor_is_refused(cursor: Any, rule: str, message: str, got: Any) -> None:
+def test_invalid_cursor_is_rejected(cursor: Any, rule: str, message: str, got: Any) -> None:
     assert faults_of({"cursor": cursor}) == [Fault("cursor", rule, message, got)]
 
 
-def test_a_long_cursor_is_shown_in_short() -> None:
+def test_long_cursor_is_truncated_in_the_fault() -> None:
     (fault,) = faults_of({"cursor": "x" * 100_000})
     assert isinstance(fault.got, str)
     assert len(fault.got) <= 200
 
 
-def test_what_is_wrong_with_a_page_is_told_at_once() -> None:
+def test_all_faults_of_a_page_are_listed() -> None:
     found = faults_of({"limit": 0, "cursor": "1", "page": 2})
     assert [(fault.path, fault.rule) for fault in found] == [
         ("page", "unknown"),
@@ -139,8 +139,8 @@ def test_what_is_wrong_with_a_page_is_told_at_once() -> None:
         pytest.param({"limit": 1, "cursor": CURSOR}, True, id="the next page"),
         pytest.param({"limit": 20.0}, False, id="a whole number with a fraction"),
         pytest.param({"limit": 101}, False, id="a page too large"),
-        pytest.param({"cursor": "cursor_1"}, False, id="a cursor that is none"),
+        pytest.param({"cursor": "cursor_1"}, False, id="an invalid cursor"),
     ],
 )
-def test_what_is_as_usual_is_try_fast_decode(params: Any, at_once: bool) -> None:
+def test_usual_parameters_take_the_fast_path(params: Any, at_once: bool) -> None:
     assert (try_fast_decode(ListTestClocksParams, json.encode(params), NOW) is not None) is at_once

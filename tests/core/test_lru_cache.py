@@ -1,4 +1,4 @@
-"""A little memory: it keeps what was used last, never more than there is room for, and forgets the rest whole."""
+"""The LRU cache."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 from tickover.server.domain.lru_cache import LruCache
 
 
-def test_what_was_put_is_there() -> None:
+def test_value_can_be_read() -> None:
     recent: LruCache[str, str] = LruCache(10)
     recent.put("a", "first", 4)
     assert (recent.get("a"), recent.get("b")) == ("first", None)
 
 
-def test_it_is_full_exactly_at_its_size() -> None:
+def test_cache_is_full_exactly_at_its_limit() -> None:
     recent: LruCache[str, str] = LruCache(10)
     for key, size in (("a", 4), ("b", 6)):
         recent.put(key, key, size)
@@ -21,7 +21,7 @@ def test_it_is_full_exactly_at_its_size() -> None:
     assert [recent.get(key) for key in "abc"] == [None, "b", "c"]
 
 
-def test_what_was_used_longest_ago_makes_room() -> None:
+def test_least_recently_used_value_is_removed() -> None:
     recent: LruCache[str, str] = LruCache(3)
     for key in "abc":
         recent.put(key, key, 1)
@@ -30,7 +30,7 @@ def test_what_was_used_longest_ago_makes_room() -> None:
     assert [recent.get(key) for key in "abcd"] == ["a", None, "c", "d"]
 
 
-def test_a_large_value_takes_the_place_of_many() -> None:
+def test_large_value_replaces_several() -> None:
     recent: LruCache[str, str] = LruCache(10)
     for key in "abcde":
         recent.put(key, key, 2)
@@ -38,7 +38,7 @@ def test_a_large_value_takes_the_place_of_many() -> None:
     assert [recent.get(key) for key in "abcdef"] == [None, None, None, None, "e", "f"]
 
 
-def test_a_value_that_is_too_large_is_not_kept() -> None:
+def test_value_over_the_limit_is_not_stored() -> None:
     recent: LruCache[str, str] = LruCache(10)
     recent.put("a", "a", 11)
     assert recent.get("a") is None
@@ -46,7 +46,7 @@ def test_a_value_that_is_too_large_is_not_kept() -> None:
     assert recent.get("a") == "a"
 
 
-def test_a_new_value_takes_the_place_of_the_old_one_and_its_size() -> None:
+def test_new_value_replaces_old_value_and_size() -> None:
     recent: LruCache[str, str] = LruCache(10)
     recent.put("a", "old", 6)
     recent.put("b", "b", 4)
@@ -57,7 +57,7 @@ def test_a_new_value_takes_the_place_of_the_old_one_and_its_size() -> None:
     assert [recent.get(key) for key in "abc"] == ["newest", None, "c"]
 
 
-def test_where_there_is_no_room_nothing_is_kept() -> None:
+def test_cache_with_limit_0_stores_nothing() -> None:
     recent: LruCache[str, str] = LruCache(0)
     recent.put("a", "a", 1)
     assert recent.get("a") is None
@@ -73,7 +73,7 @@ _acts = st.lists(
 
 
 @given(acts=_acts, limit=st.integers(0, 20))
-def test_whatever_is_done_it_keeps_what_plain_lists_would(acts: list[tuple[str, int, int]], limit: int) -> None:
+def test_cache_equals_model(acts: list[tuple[str, int, int]], limit: int) -> None:
     recent: LruCache[int, int] = LruCache(limit)
     newest_last: list[tuple[int, int, int]] = []
     for number, (act, key, size) in enumerate(acts):

@@ -1,4 +1,4 @@
-"""Instants: which texts are RFC 3339 to us, how instants are written, and ten calendar years (decisions 18 and 19)."""
+"""Timestamps: parsing, writing and calendar years."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -39,7 +39,7 @@ AFTER_LEAP_SECOND = datetime(2017, 1, 1, tzinfo=UTC)
         pytest.param("9999-12-31T23:59:59.9999999Z", LAST, id="past the last instant, but cut to it"),
     ],
 )
-def test_a_timestamp_is_read_as_the_instant_it_names(text: str, expected: Instant) -> None:
+def test_timestamp_is_parsed(text: str, expected: Instant) -> None:
     read = timestamps.parse(text)
     assert read == expected
     assert read.tzinfo is UTC
@@ -53,7 +53,7 @@ def test_a_timestamp_is_read_as_the_instant_it_names(text: str, expected: Instan
         pytest.param(".000000", 0, id="six zeros"),
         pytest.param(".5", 500_000, id="tenths"),
         pytest.param(".05", 50_000, id="leading zero"),
-        pytest.param(".123456", 123_456, id="a microsecond is kept"),
+        pytest.param(".123456", 123_456, id="a microsecond"),
         pytest.param(".1234569", 123_456, id="the seventh digit is cut"),
         pytest.param(".9999999", 999_999, id="nines are cut, not carried"),
         pytest.param(".0000009", 0, id="less than a microsecond"),
@@ -61,7 +61,7 @@ def test_a_timestamp_is_read_as_the_instant_it_names(text: str, expected: Instan
     ],
 )
 @pytest.mark.parametrize("offset", ["Z", "z", "+02:00"])
-def test_fractions_are_cut_to_the_microsecond(fraction: str, microsecond: int, offset: str) -> None:
+def test_fraction_is_truncated_to_the_microsecond(fraction: str, microsecond: int, offset: str) -> None:
     read = timestamps.parse(f"2027-01-31T09:00:07{fraction}{offset}")
     assert (read.second, read.microsecond) == (7, microsecond)
 
@@ -96,7 +96,7 @@ def test_second_60_at_the_end_of_a_utc_day_is_the_next_second(text: str, expecte
         pytest.param("2017-01-01T05:30:60+05:30", id="a minute after the end of the UTC day"),
     ],
 )
-def test_second_60_is_refused_elsewhere(text: str) -> None:
+def test_second_60_elsewhere_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=r"^second 60 exists only at 23:59:60 UTC$"):
         timestamps.parse(text)
 
@@ -111,7 +111,7 @@ def test_second_60_is_refused_elsewhere(text: str) -> None:
         pytest.param("9999-12-31T15:59:60-08:00", id="the last leap second with an offset"),
     ],
 )
-def test_an_instant_outside_the_years_0001_to_9999_is_refused(text: str) -> None:
+def test_instant_outside_years_0001_to_9999_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match="years 0001 to 9999"):
         timestamps.parse(text)
 
@@ -169,7 +169,7 @@ IMPOSSIBLE = [
     pytest.param("2027-04-31T09:00:00Z", id="31 April"),
     pytest.param("2027-02-29T09:00:00Z", id="29 February of a common year"),
     pytest.param("1900-02-29T09:00:00Z", id="29 February of a common century"),
-    pytest.param("2027-02-29T23:59:60Z", id="leap second of a day that is none"),
+    pytest.param("2027-02-29T23:59:60Z", id="leap second of a nonexistent day"),
     pytest.param("2027-01-31T24:00:00Z", id="hour 24"),
     pytest.param("2027-01-31T24:00:00.0Z", id="hour 24 with a fraction"),
     pytest.param("2027-01-31T24:59:60+01:00", id="hour 24 of a leap second"),
@@ -185,19 +185,19 @@ IMPOSSIBLE = [
 
 
 @pytest.mark.parametrize("text", MISSHAPEN)
-def test_a_text_of_another_form_is_refused(text: str) -> None:
+def test_text_in_another_form_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=r"^must be an RFC 3339 timestamp with an offset, such as .*Z$"):
         timestamps.parse(text)
 
 
 @pytest.mark.parametrize("text", IMPOSSIBLE)
-def test_a_date_or_time_that_does_not_exist_is_refused(text: str) -> None:
+def test_nonexistent_date_or_time_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=r"must|range"):
         timestamps.parse(text)
 
 
 @pytest.mark.parametrize("text", IMPOSSIBLE)
-def test_a_refusal_speaks_of_time_and_not_of_python(text: str) -> None:
+def test_error_message_does_not_mention_python(text: str) -> None:
     with pytest.raises(ValueError, match=r"^(?!.*timedelta)"):
         timestamps.parse(text)
 
@@ -217,13 +217,13 @@ def test_a_refusal_speaks_of_time_and_not_of_python(text: str) -> None:
         pytest.param(NINE, id="datetime"),
     ],
 )
-def test_a_value_that_is_no_string_is_refused(value: object) -> None:
+def test_value_other_than_string_is_rejected(value: object) -> None:
     with pytest.raises(ValueError, match="must be an RFC 3339 timestamp"):
         timestamps.parse(value)
 
 
 @pytest.mark.parametrize(
-    ("moment", "text"),
+    ("instant", "text"),
     [
         pytest.param(NINE, "2027-01-31T09:00:00Z", id="whole second"),
         pytest.param(NINE.replace(microsecond=500_000), "2027-01-31T09:00:00.500000Z", id="half a second"),
@@ -232,13 +232,13 @@ def test_a_value_that_is_no_string_is_refused(value: object) -> None:
         pytest.param(LAST, "9999-12-31T23:59:59.999999Z", id="last instant"),
     ],
 )
-def test_an_instant_is_written_in_utc_and_reads_back_as_itself(moment: Instant, text: str) -> None:
-    assert timestamps.write(moment) == text
-    assert timestamps.parse(text) == moment
+def test_instant_is_written_in_utc_and_round_trips(instant: Instant, text: str) -> None:
+    assert timestamps.write(instant) == text
+    assert timestamps.parse(text) == instant
 
 
 @pytest.mark.parametrize(
-    ("moment", "micros"),
+    ("instant", "micros"),
     [
         pytest.param(datetime(1970, 1, 1, tzinfo=UTC), 0, id="1970"),
         pytest.param(datetime(1970, 1, 1, 0, 0, 0, 1, tzinfo=UTC), 1, id="a microsecond later"),
@@ -248,13 +248,13 @@ def test_an_instant_is_written_in_utc_and_reads_back_as_itself(moment: Instant, 
         pytest.param(LAST, 253_402_300_799_999_999, id="last instant"),
     ],
 )
-def test_an_instant_is_kept_as_whole_microseconds_since_1970(moment: Instant, micros: int) -> None:
-    assert timestamps.to_micros(moment) == micros
-    assert timestamps.from_micros(micros) == moment
+def test_instant_converts_to_microseconds_since_1970(instant: Instant, micros: int) -> None:
+    assert timestamps.to_micros(instant) == micros
+    assert timestamps.from_micros(micros) == instant
 
 
 @pytest.mark.parametrize(
-    ("moment", "years", "expected"),
+    ("instant", "years", "expected"),
     [
         pytest.param("2027-01-31T09:00:00.000001Z", 10, "2037-01-31T09:00:00.000001Z", id="same day and time"),
         pytest.param("2027-01-31T09:00:00.000001Z", -10, "2017-01-31T09:00:00.000001Z", id="the other way"),
@@ -269,9 +269,9 @@ def test_an_instant_is_kept_as_whole_microseconds_since_1970(moment: Instant, mi
         pytest.param("0011-01-01T00:00:00Z", -10, "0001-01-01T00:00:00Z", id="back to the first instant"),
     ],
 )
-def test_years_are_calendar_years(moment: str, years: int, expected: str) -> None:
-    assert timestamps.write(timestamps.years_after(timestamps.parse(moment), years)) == expected
+def test_years_are_calendar_years(instant: str, years: int, expected: str) -> None:
+    assert timestamps.write(timestamps.years_after(timestamps.parse(instant), years)) == expected
 
 
-def test_a_span_is_ten_years_unless_said_otherwise() -> None:
+def test_default_is_ten_years() -> None:
     assert timestamps.years_after(NINE) == datetime(2037, 1, 31, 9, tzinfo=UTC)

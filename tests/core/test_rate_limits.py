@@ -1,4 +1,4 @@
-"""A client's bucket: how much at once, how fast it goes on, and how long it is told to wait (decision 36)."""
+"""Token buckets: burst, refill and wait."""
 
 from datetime import datetime, timedelta
 
@@ -18,29 +18,29 @@ def after(seconds: float) -> datetime:
 
 
 def drained(burst: int, refill: float, now: datetime = NOW) -> Buckets:
-    """Buckets of which Ana has emptied hers."""
+    """Buckets after Ana has emptied hers."""
     buckets = Buckets(burst, refill)
     assert [buckets.take(ANA, now) for _ in range(burst)] == [0] * burst
     return buckets
 
 
 def taken(buckets: Buckets, now: datetime, client: str = ANA) -> int:
-    """How many the client can take at this instant until it is told to wait."""
+    """Count how many tokens the client can take at this instant."""
     count = 0
     while buckets.take(client, now) == 0:
         count += 1
     return count
 
 
-# At once
+# Burst
 
 
 @pytest.mark.parametrize("burst", [1, 2, 300])
-def test_the_burst_may_be_taken_at_once_and_not_one_more(burst: int) -> None:
+def test_burst_is_exactly_the_limit(burst: int) -> None:
     assert taken(Buckets(burst, 5), NOW) == burst
 
 
-def test_unless_the_operator_says_otherwise_300_may_come_at_once_and_5_a_second_follow() -> None:
+def test_default_limits_are_300_at_once_and_5_per_second() -> None:
     buckets = Buckets(CLIENT_BURST, CLIENT_REFILL)
     assert [taken(buckets, NOW), taken(buckets, after(1))] == [300, 5]
 
@@ -55,12 +55,12 @@ def test_each_client_has_its_own_bucket() -> None:
     ("burst", "refill"),
     [pytest.param(0, 5, id="burst"), pytest.param(300, 0, id="refill"), pytest.param(0, 0, id="both")],
 )
-def test_0_is_off(burst: int, refill: float) -> None:
+def test_0_disables_the_limit(burst: int, refill: float) -> None:
     buckets = Buckets(burst, refill)
     assert {buckets.take(ANA, NOW) for _ in range(1000)} == {0}
 
 
-# Over time
+# Refill
 
 
 @pytest.mark.parametrize(
@@ -78,36 +78,36 @@ def test_0_is_off(burst: int, refill: float) -> None:
         pytest.param(1, 1_000_000, 0.000001, 1, id="as fast as may be set"),
     ],
 )
-def test_a_bucket_fills_as_time_passes(burst: int, refill: float, passed: float, again: int) -> None:
+def test_bucket_refills_over_time(burst: int, refill: float, passed: float, again: int) -> None:
     assert taken(drained(burst, refill), after(passed)) == again
 
 
-def test_a_refused_call_takes_nothing() -> None:
+def test_rejected_call_takes_no_token() -> None:
     buckets = drained(1, 1)
     assert [buckets.take(ANA, after(0.25 * quarter)) for quarter in range(1, 5)] == [1, 1, 1, 0]
 
 
 @pytest.mark.parametrize("set_back", [0.000001, 60, 86_400], ids="{} s".format)
-def test_time_that_was_set_back_refills_nothing(set_back: float) -> None:
+def test_wall_clock_set_back_refills_nothing(set_back: float) -> None:
     buckets = drained(10, 5)
     assert buckets.take(ANA, after(-set_back)) == 1
     assert taken(buckets, after(-set_back)) == 0
 
 
-def test_time_that_was_set_back_goes_on_from_there() -> None:
+def test_bucket_refills_after_wall_clock_was_set_back() -> None:
     buckets = drained(10, 5)
     assert buckets.take(ANA, after(-3600)) == 1
     assert taken(buckets, after(-3599)) == 5
 
 
-def test_time_that_was_set_back_a_little_is_waited_for() -> None:
+def test_small_step_back_in_time_refills_nothing() -> None:
     buckets = drained(10, 5)
     assert buckets.take(ANA, after(-599)) == 1
     assert taken(buckets, after(-598)) == 0
     assert taken(buckets, after(1)) == 5
 
 
-def test_calls_that_come_out_of_order_refill_nothing() -> None:
+def test_calls_out_of_order_refill_nothing() -> None:
     buckets = drained(10, 5)
     admitted = sum(buckets.take(ANA, after(second)) == 0 for second in [2.0, 0.0] * 50)
     assert admitted == 10
@@ -131,7 +131,7 @@ def test_calls_that_come_out_of_order_refill_nothing() -> None:
         pytest.param(0.001, 999.5, 1, id="the last of a thousand"),
     ],
 )
-def test_a_refused_client_is_told_the_whole_seconds(refill: float, passed: float, wait: int) -> None:
+def test_wait_is_whole_seconds(refill: float, passed: float, wait: int) -> None:
     told = drained(1, refill).take(ANA, after(passed))
     assert told == wait
     assert isinstance(told, int)
@@ -139,7 +139,7 @@ def test_a_refused_client_is_told_the_whole_seconds(refill: float, passed: float
 
 @pytest.mark.parametrize("refill", [0.001, 0.1, 0.3, 0.7, 1, 3, 5, 1000])
 @pytest.mark.parametrize("passed", [0, 0.1, 0.15, 0.999999])
-def test_who_waits_as_told_is_let_in(refill: float, passed: float) -> None:
+def test_call_after_the_wait_is_accepted(refill: float, passed: float) -> None:
     buckets = drained(3, refill)
     taken(buckets, after(passed))
     wait = buckets.take(ANA, after(passed))
@@ -155,13 +155,13 @@ def crowd(buckets: Buckets, size: int) -> None:
         buckets.take(f"client {number}", NOW)
 
 
-def test_as_many_clients_as_may_be_are_all_remembered() -> None:
+def test_maximum_number_of_clients_is_remembered() -> None:
     buckets = drained(1, 1)
     crowd(buckets, MOST_CLIENTS - 1)
     assert buckets.take(ANA, NOW) == 1
 
 
-def test_of_too_many_clients_the_quietest_is_forgotten_and_finds_its_bucket_full() -> None:
+def test_least_recently_seen_client_is_forgotten() -> None:
     buckets = drained(1, 1)
     buckets.take(BEN, NOW)
     crowd(buckets, MOST_CLIENTS - 1)
@@ -169,7 +169,7 @@ def test_of_too_many_clients_the_quietest_is_forgotten_and_finds_its_bucket_full
     assert buckets.take(ANA, NOW) == 0
 
 
-def test_a_client_that_keeps_calling_is_not_the_quietest() -> None:
+def test_active_client_is_not_forgotten() -> None:
     buckets = drained(1, 1)
     buckets.take(BEN, NOW)
     assert buckets.take(ANA, NOW) == 1

@@ -1,4 +1,4 @@
-"""E-mail addresses: what is one, and the form under which it is known (decision 30)."""
+"""Email addresses: valid ones and their canonical form."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tickover.server.domain import email_addresses
 @pytest.mark.parametrize(
     ("given", "known"),
     [
-        pytest.param("ana@example.com", "ana@example.com", id="as it is"),
+        pytest.param("ana@example.com", "ana@example.com", id="unchanged"),
         pytest.param("Ana@Example.COM", "ana@example.com", id="upper case"),
         pytest.param("ANA.B+Shop@EXAMPLE.com", "ana.b+shop@example.com", id="dots and plus parts stay"),
         pytest.param("ana@example.test", "ana@example.test", id=".test"),
@@ -37,7 +37,7 @@ from tickover.server.domain import email_addresses
         pytest.param(f"ana@{'d' * 63}.test", f"ana@{'d' * 63}.test", id="label of 63 characters"),
     ],
 )
-def test_an_address_is_known_by_one_form(given: str, known: str) -> None:
+def test_address_has_one_canonical_form(given: str, known: str) -> None:
     read = email_addresses.parse(given)
     assert read == known
     assert isinstance(read, email_addresses.EmailAddress)
@@ -51,27 +51,27 @@ LONGEST = "@".join(["a" * 64, ".".join(["d" * 60] * 3 + ["test"])])
 TOO_LONG = r"^must be at most 254 bytes in UTF-8$"
 
 
-def test_254_bytes_are_accepted_and_255_are_refused() -> None:
+def test_address_has_at_most_254_bytes() -> None:
     assert len(LONGEST + "ss") == 254
     assert email_addresses.parse(LONGEST + "ss") == LONGEST + "ss"
     with pytest.raises(ValueError, match=TOO_LONG):
         email_addresses.parse(LONGEST + "sss")
 
 
-def test_length_is_counted_in_bytes_of_the_given_text() -> None:
+def test_length_counts_bytes_of_the_input() -> None:
     with pytest.raises(ValueError, match=TOO_LONG):
         email_addresses.parse("a@" + "\ufdfa" * 240)
     with pytest.raises(ValueError, match=TOO_LONG):
         email_addresses.parse("a@" + "\ud800" * 90)
 
 
-def test_local_part_of_64_bytes_is_accepted_and_65_are_refused() -> None:
+def test_local_part_has_at_most_64_bytes() -> None:
     assert email_addresses.parse("é" * 32 + "@x.test") == "é" * 32 + "@x.test"
     with pytest.raises(ValueError, match="must be one"):
         email_addresses.parse("é" * 32 + "a@x.test")
 
 
-def test_address_whose_idna_form_is_too_long_is_refused() -> None:
+def test_address_with_too_long_idna_form_is_rejected() -> None:
     with pytest.raises(ValueError, match="must be one"):
         email_addresses.parse("a@" + "é." * 60 + "test")
 
@@ -142,7 +142,7 @@ def test_address_whose_idna_form_is_too_long_is_refused() -> None:
         pytest.param(f"ana@{'d' * 64}.test", id="label of 64 characters"),
     ],
 )
-def test_what_is_not_exactly_one_address_is_refused(text: str) -> None:
+def test_invalid_address_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=r"^must be one email address, such as ana@example\.com$"):
         email_addresses.parse(text)
 
@@ -158,12 +158,12 @@ def test_what_is_not_exactly_one_address_is_refused(text: str) -> None:
         pytest.param(b"ana@example.com", id="bytes"),
     ],
 )
-def test_a_value_that_is_no_string_is_refused(value: object) -> None:
+def test_value_other_than_string_is_rejected(value: object) -> None:
     with pytest.raises(ValueError, match=r"^must be a string$"):
         email_addresses.parse(value)
 
 
-def test_a_text_of_a_megabyte_is_refused_by_its_length() -> None:
+def test_text_of_a_megabyte_is_rejected_by_its_length() -> None:
     with pytest.raises(ValueError, match=TOO_LONG):
         email_addresses.parse("a" * 1_000_000 + "@example.com")
 
@@ -183,7 +183,7 @@ def test_a_text_of_a_megabyte_is_refused_by_its_length() -> None:
         ('"a\\\\b"@example.test', '"a\\\\b"@example.test'),
     ],
 )
-def test_a_mailbox_has_one_spelling_however_it_is_quoted(written: str, known_as: str) -> None:
+def test_redundant_quotes_are_removed(written: str, known_as: str) -> None:
     assert email_addresses.parse(written) == known_as
     assert email_addresses.parse(known_as) == known_as
 

@@ -1,4 +1,4 @@
-"""Which network a request counts for, and whose word is taken for it (decision 36)."""
+"""The network of a client, X-Forwarded-For, and names in Host headers."""
 
 from ipaddress import ip_network
 
@@ -23,7 +23,7 @@ def network(peer: str | None, forwarded_for: bytes = b"", trusted: tuple[Network
     [
         pytest.param("203.0.113.7", "203.0.113.7", id="IPv4 by address"),
         pytest.param("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64", id="IPv6 by its 64"),
-        pytest.param("2001:0DB8:0001:0002::", "2001:db8:1:2::/64", id="IPv6 written otherwise"),
+        pytest.param("2001:0DB8:0001:0002::", "2001:db8:1:2::/64", id="IPv6 with leading zeros"),
         pytest.param("::ffff:203.0.113.7", "203.0.113.7", id="IPv4 on an IPv6 socket"),
         pytest.param("::1", "::/64", id="IPv6 loopback"),
         pytest.param("fe80::1%eth0", "fe80::/64", id="IPv6 with its interface"),
@@ -32,15 +32,15 @@ def network(peer: str | None, forwarded_for: bytes = b"", trusted: tuple[Network
         pytest.param("/run/tickover.sock", "unknown", id="a peer without an address"),
     ],
 )
-def test_a_client_counts_for_its_network(peer: str | None, counted_as: str) -> None:
+def test_client_counts_by_network(peer: str | None, counted_as: str) -> None:
     assert network(peer) == counted_as
 
 
-def test_the_neighbours_in_an_ipv6_network_count_together() -> None:
+def test_addresses_of_one_ipv6_64_count_together() -> None:
     assert network("2001:db8:1:2::") == network("2001:db8:1:2:ffff:ffff:ffff:ffff")
 
 
-def test_the_next_ipv6_network_counts_apart() -> None:
+def test_next_ipv6_64_counts_separately() -> None:
     assert network("2001:db8:1:2:ffff:ffff:ffff:ffff") != network("2001:db8:1:3::")
 
 
@@ -56,15 +56,15 @@ def test_the_next_ipv6_network_counts_apart() -> None:
         pytest.param("2001:db8:aaab::1", id="another IPv6 network"),
     ],
 )
-def test_a_peer_that_is_no_proxy_is_not_believed(peer: str) -> None:
+def test_forwarded_for_of_untrusted_peer_is_ignored(peer: str) -> None:
     assert network(peer, CLIENT.encode()) == network(peer)
 
 
-def test_nobody_is_believed_unless_the_operator_says_so() -> None:
+def test_forwarded_for_is_ignored_by_default() -> None:
     assert network("127.0.0.1", CLIENT.encode(), ()) == "127.0.0.1"
 
 
-def test_without_a_peer_nothing_is_believed() -> None:
+def test_forwarded_for_without_peer_is_ignored() -> None:
     assert network(None, CLIENT.encode()) == "unknown"
 
 
@@ -91,7 +91,7 @@ def test_without_a_peer_nothing_is_believed() -> None:
         pytest.param(PROXY, b"", PROXY, id="no header"),
         pytest.param(PROXY, b",", PROXY, id="nothing but a comma"),
         pytest.param(PROXY, b"198.51.100.9,", PROXY, id="an empty last entry"),
-        pytest.param(PROXY, b"\xff\xfe\x00", PROXY, id="bytes that are no text"),
+        pytest.param(PROXY, b"\xff\xfe\x00", PROXY, id="invalid text"),
         pytest.param(PROXY, b"unknown", PROXY, id="a hop that does not say"),
         pytest.param(PROXY, b"198.51.100.256", PROXY, id="no address"),
         pytest.param(PROXY, b"198.51.100.9:50123", CLIENT, id="IPv4 with a port"),
@@ -100,7 +100,7 @@ def test_without_a_peer_nothing_is_believed() -> None:
         pytest.param(PROXY, b"2001:db8:1:2::5:443", "2001:db8:1:2::/64", id="IPv6 without brackets has no port"),
         pytest.param(PROXY, b"198.51.100.9:", PROXY, id="an empty port"),
         pytest.param(PROXY, b"198.51.100.9:123456", PROXY, id="a port that is too long"),
-        pytest.param(PROXY, b"198.51.100.9:http", PROXY, id="a port that is no number"),
+        pytest.param(PROXY, b"198.51.100.9:http", PROXY, id="a port that is not a number"),
         pytest.param(PROXY, b"[]:443", PROXY, id="a port alone"),
         pytest.param(PROXY, b"[2001:db8::1", PROXY, id="an open bracket"),
         pytest.param(PROXY, b"1.2.3.4:80", "1.2.3.4", id="IPv4 with a short port"),
@@ -120,12 +120,12 @@ def test_without_a_peer_nothing_is_believed() -> None:
         pytest.param(PROXY, b"198.51.100.9/32", PROXY, id="network instead of an address"),
     ],
 )
-def test_the_word_of_a_trusted_proxy_counts(peer: str, forwarded_for: bytes, counted_as: str) -> None:
+def test_forwarded_for_of_trusted_proxy_is_used(peer: str, forwarded_for: bytes, counted_as: str) -> None:
     assert network(peer, forwarded_for) == counted_as
 
 
 def padded(entries: bytes, length: int) -> bytes:
-    """The header with an entry of the client's own before it, to this length."""
+    """Prepend an entry of the client to the header, up to this length."""
     return b"1.2.3.4," + b"x" * (length - len(entries) - 9) + b"," + entries
 
 
@@ -136,7 +136,7 @@ def test_long_header_is_read_from_its_end(length: int) -> None:
     assert network(PROXY, header) == CLIENT
 
 
-def test_entry_at_the_cut_is_not_read() -> None:
+def test_truncated_entry_is_ignored() -> None:
     proxies = b"," + b",".join([b"10.0.0.2"] * 54)
     client = b"198.51.100.9"
     whole = client + b" " * (MAX_FORWARDED_FOR - len(client + proxies)) + proxies
@@ -144,7 +144,7 @@ def test_entry_at_the_cut_is_not_read() -> None:
     assert network(PROXY, b"1" + whole) == "10.0.0.2", "the rest of 1198.51.100.9 is not the client"
 
 
-# The setting
+# Lists of networks
 
 
 @pytest.mark.parametrize(
@@ -164,12 +164,12 @@ def test_proxies_are_addresses_or_networks(text: str, networks: tuple[str, ...])
 
 
 @pytest.mark.parametrize("text", ["proxy.example.com", "10.0.0.0/33", "10.0.0.1 10.0.0.2", "10.0.0.1;10.0.0.2", "*"])
-def test_anything_else_is_refused(text: str) -> None:
+def test_invalid_networks_are_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse_networks(text)
 
 
-# The name in a Host header
+# Host headers
 
 
 @pytest.mark.parametrize(
@@ -185,5 +185,5 @@ def test_anything_else_is_refused(text: str) -> None:
         pytest.param(b"[clocks]", "", id="a name in brackets"),
     ],
 )
-def test_the_name_in_a_host_header(host: bytes, name: str) -> None:
+def test_host_name_is_parsed(host: bytes, name: str) -> None:
     assert host_name(host) == name

@@ -1,4 +1,4 @@
-"""Good requests of every kind, drawn by Hypothesis: whatever a caller may send, in any form that JSON has for it."""
+"""Hypothesis strategies for valid requests of every kind, in any JSON form."""
 
 import json
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def instants(earliest: datetime, latest: datetime) -> SearchStrategy[datetime]:
 
 @st.composite
 def written_instants(draw: DrawFn, instants: SearchStrategy[datetime]) -> str:
-    """A timestamp in any of the forms that RFC 3339 has for it."""
+    """A timestamp in any RFC 3339 form."""
     offset = draw(st.sampled_from([0, 0, 0, 330, -480, 1439, -1439]))
     local = draw(instants).astimezone(timezone(timedelta(minutes=offset)))
     sign, (hours, minutes) = "-" if offset < 0 else "+", divmod(abs(offset), 60)
@@ -45,13 +45,13 @@ def written_instants(draw: DrawFn, instants: SearchStrategy[datetime]) -> str:
 
 
 def written_decimals(lowest: int) -> SearchStrategy[Raw]:
-    """Amounts of at most nine digits before the point and three behind it, in thousandths from `lowest`."""
+    """Amounts with at most nine digits before the point and three after it, from `lowest` thousandths."""
     thousandths = st.one_of(st.integers(lowest, 10_000), st.integers(lowest, 999_999_999_999))
     return thousandths.map(lambda count: Raw(f"{count // 1000}.{count % 1000:03}".encode()))
 
 
 def written_amounts(lowest: int) -> SearchStrategy[Raw]:
-    """Any amount from `lowest`, which is 0 or 1; what is above 0 may be as small as a double can be."""
+    """Any amount. `lowest` is 0 or 1; with 1, amounts are positive, down to the smallest double."""
     return st.one_of(
         st.integers(lowest, 1_000_000_000).map(lambda amount: Raw(b"%d" % amount)),
         written_decimals(lowest),
@@ -62,13 +62,13 @@ def written_amounts(lowest: int) -> SearchStrategy[Raw]:
 
 def parts_of(target: Raw, amounts: Amounts) -> SearchStrategy[Raw]:
     """Amounts that do not exceed the target."""
-    most = float(bytes(target))
-    part = amounts(0).map(lambda amount: amount if float(bytes(amount)) <= most else target)
+    limit = float(bytes(target))
+    part = amounts(0).map(lambda amount: amount if float(bytes(amount)) <= limit else target)
     return st.one_of(st.sampled_from([Raw(b"0"), Raw(b"-0.0"), target]), part)
 
 
 def written_names(longest: int) -> SearchStrategy[str | Raw]:
-    """A name, now and then with every character escaped that can be."""
+    """A name, sometimes with all possible characters escaped."""
     characters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
     short = st.text(characters, min_size=1, max_size=12)
     name = st.one_of(short, st.sampled_from(["x" * longest, "\U0001f6b2" * longest]))
@@ -81,7 +81,7 @@ def objects(required: dict[str, SearchStrategy[Json]], **optional: SearchStrateg
 
 @st.composite
 def schedules(draw: DrawFn, now: datetime, amounts: Amounts = written_amounts) -> Json:
-    """Parameters of createTestClock. Items share a few instants, so that many fall on the same one."""
+    """Parameters of createTestClock. Items share a few instants."""
     earliest, latest = timestamps.years_after(now, -10), timestamps.years_after(now, 10)
     start = draw(st.one_of(st.sampled_from([now, earliest, latest]), instants(earliest, latest)))
     end = timestamps.years_after(start)
@@ -131,4 +131,4 @@ REQUESTS: dict[type[Params], SearchStrategy[Json]] = {
         {"email": ADDRESSES, "code": CODES, "authenticationMethod": st.just("EMAIL_CODE")}
     ),
 }
-"""Good parameters of the operations at the first of the NOWS."""
+"""Valid parameters of the operations at NOWS[0]."""
