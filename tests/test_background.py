@@ -83,7 +83,7 @@ async def test_sweep_deletes_rows_of_every_kind(world: World) -> None:
     ids=lambda error: type(error).__name__,
 )
 @pytest.mark.parametrize("verb", ["sweep", "share_key"])
-async def test_sweep_goes_on_after_a_failure(world: World, error: BaseException, verb: str) -> None:
+async def test_sweep_continues_after_a_failure(world: World, error: BaseException, verb: str) -> None:
     logged = LogCapture()
     await leave_rows_of_every_kind(world)
     async with running(FailingStore(world.store, **{verb: [error, error]}), logged):
@@ -92,7 +92,7 @@ async def test_sweep_goes_on_after_a_failure(world: World, error: BaseException,
     assert logged.events().count("sweep failed") == 2
 
 
-async def test_another_servers_key_is_reported_by_the_sweep(sqlite_url: str) -> None:
+async def test_other_secret_key_is_logged(sqlite_url: str) -> None:
     class Foreign(FailingStore):
         async def share_key(self, *_: object) -> bool:
             return False
@@ -110,7 +110,7 @@ async def test_another_servers_key_is_reported_by_the_sweep(sqlite_url: str) -> 
     )
 
 
-async def test_refused_calls_are_one_line_by_reason(world: World) -> None:
+async def test_rejected_calls_are_logged_in_one_line(world: World) -> None:
     logged = LogCapture()
     async with running(world.store, logged) as background:
         for reason, number in {Reason.LOGIN_REFUSED: 3, Reason.UNAUTHENTICATED: 2, Reason.INVALID_PARAMS: 5}.items():
@@ -124,7 +124,7 @@ async def test_refused_calls_are_one_line_by_reason(world: World) -> None:
     ]
 
 
-async def test_no_line_is_written_if_nothing_was_refused_or_swept(world: World) -> None:
+async def test_nothing_is_logged_without_rejections_and_expired_rows(world: World) -> None:
     logged = LogCapture()
     ticks = 0
 
@@ -157,7 +157,7 @@ async def test_lost_database_is_logged_once_and_so_is_its_return(world: World, n
     assert states == [("warning", "database lost"), ("info", "database back")]
 
 
-async def test_watch_of_the_database_goes_on_after_a_failure_of_its_own(world: World) -> None:
+async def test_database_watch_continues_after_its_own_failure(world: World) -> None:
     logged = LogCapture()
     away = unavailable("The database is away.")
     store = FailingStore(world.store, ping=[away, RuntimeError("a bug"), away])
@@ -168,7 +168,7 @@ async def test_watch_of_the_database_goes_on_after_a_failure_of_its_own(world: W
     assert logged.events().count("database lost") == 1
 
 
-async def test_short_failure_is_no_lost_database(world: World) -> None:
+async def test_short_failure_is_not_logged_as_lost_database(world: World) -> None:
     logged = LogCapture()
     async with running(world.store, logged) as background:
         background.count_rejection(Reason.UNAVAILABLE)

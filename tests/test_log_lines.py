@@ -22,7 +22,7 @@ except ValueError:
 """
 
 
-def test_terminal_gets_no_control_characters_of_a_caller() -> None:
+def test_control_characters_are_escaped_on_a_terminal() -> None:
     ours, theirs = pty.openpty()
     with subprocess.Popen([sys.executable, "-c", PROGRAM], stderr=theirs) as program:
         os.close(theirs)
@@ -46,7 +46,7 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
-def test_file_gets_one_line_of_ascii_json_for_each_entry() -> None:
+def test_file_gets_one_line_of_ascii_json_per_entry() -> None:
     finished = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, check=True)
     lines = finished.stderr.decode("ascii").splitlines()
     assert [json.loads(line)["event"] for line in lines] == [f"ours {HOSTILE}", f"foreign {HOSTILE}", "failed"]

@@ -357,7 +357,7 @@ def test_every_console_file_is_used() -> None:
     assert {path for path in CONTENT_TYPES if path.startswith("/assets/")} <= set().union(*map(loaded_by, DOCUMENTS))
 
 
-def test_the_console_is_small() -> None:
+def test_console_size_is_within_its_budget() -> None:
     sizes = {path: len(PAGES[path].gzipped[2]) for path in loaded_by("/") | loaded_by("/login")}
     assert sum(sizes.values()) < MAX_CONSOLE_BYTES, sizes
 

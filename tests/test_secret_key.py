@@ -51,7 +51,7 @@ def refusal(data: Path) -> str:
     return sentence
 
 
-def test_first_start_makes_a_private_key_that_later_starts_read(tmp_path: Path) -> None:
+def test_first_start_creates_a_private_key(tmp_path: Path) -> None:
     logged = LogCapture()
     settings = settings_for(tmp_path / "new" / "data")
     made = load_secret_key(settings, logged.log)
@@ -62,7 +62,7 @@ def test_first_start_makes_a_private_key_that_later_starts_read(tmp_path: Path) 
     assert logged.lines == []
 
 
-def test_first_starts_at_once_get_one_key(tmp_path: Path) -> None:
+def test_concurrent_first_starts_share_one_key(tmp_path: Path) -> None:
     starts = 16
     for attempt in range(20):
         settings = settings_for(tmp_path / str(attempt))
@@ -79,7 +79,7 @@ def test_first_starts_at_once_get_one_key(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o400])
-def test_private_key_is_left_as_it_is(data: Path, file: Path, mode: int) -> None:
+def test_private_key_is_not_changed(data: Path, file: Path, mode: int) -> None:
     file.chmod(mode)
     logged = LogCapture()
     assert load_secret_key(settings_for(data), logged.log) == _KEY.encode()
@@ -87,7 +87,7 @@ def test_private_key_is_left_as_it_is(data: Path, file: Path, mode: int) -> None
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o620, 0o602, 0o604, 0o610, 0o666, 0o777], ids=oct)
-def test_key_that_others_can_use_is_repaired_with_a_warning(data: Path, file: Path, mode: int) -> None:
+def test_key_with_open_permissions_is_repaired(data: Path, file: Path, mode: int) -> None:
     file.chmod(mode)
     logged = LogCapture()
     assert load_secret_key(settings_for(data), logged.log) == _KEY.encode()
@@ -100,7 +100,7 @@ def test_key_that_others_can_use_is_repaired_with_a_warning(data: Path, file: Pa
 
 @needs_root
 @pytest.mark.parametrize("mode", [0o600, 0o644])
-def test_key_of_another_user_is_refused(data: Path, file: Path, mode: int) -> None:
+def test_key_of_another_user_is_rejected(data: Path, file: Path, mode: int) -> None:
     file.chmod(mode)
     os.chown(file, _NOBODY, _NOBODY)
     assert f"belongs to another user (uid {_NOBODY})" in refusal(data)
@@ -108,7 +108,7 @@ def test_key_of_another_user_is_refused(data: Path, file: Path, mode: int) -> No
 
 
 @needs_root
-def test_open_key_of_root_is_refused_for_another_user(data: Path, file: Path) -> None:
+def test_root_key_with_open_permissions_is_rejected(data: Path, file: Path) -> None:
     file.chmod(0o644)
     for folder in (data, *data.parents[: len(data.parts) - 3]):
         folder.chmod(0o755)
@@ -121,25 +121,25 @@ def test_open_key_of_root_is_refused_for_another_user(data: Path, file: Path) ->
 
 
 @pytest.mark.parametrize("target", ["real.key", "missing.key"])
-def test_symbolic_link_is_refused(data: Path, target: str) -> None:
+def test_symbolic_link_is_rejected(data: Path, target: str) -> None:
     (data / "real.key").write_text(_KEY)
     (data / "secret.key").symlink_to(data / target)
     assert "is a symbolic link" in refusal(data)
     assert {path.name for path in data.iterdir()} == {"real.key", "secret.key"}
 
 
-def test_named_pipe_is_refused_without_waiting(data: Path) -> None:
+def test_named_pipe_is_rejected_without_waiting(data: Path) -> None:
     os.mkfifo(data / "secret.key", 0o600)
     assert "is not a regular file" in refusal(data)
 
 
-def test_directory_is_refused(data: Path) -> None:
+def test_directory_is_rejected(data: Path) -> None:
     (data / "secret.key").mkdir()
     assert "is not a regular file" in refusal(data)
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o722], ids=oct)
-def test_folder_in_which_others_can_replace_the_key_is_repaired(data: Path, file: Path, mode: int) -> None:
+def test_writable_data_folder_is_repaired(data: Path, file: Path, mode: int) -> None:
     data.chmod(mode)
     logged = LogCapture()
     assert load_secret_key(settings_for(data), logged.log) == _KEY.encode()
@@ -150,7 +150,7 @@ def test_folder_in_which_others_can_replace_the_key_is_repaired(data: Path, file
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o1777], ids=oct)
-def test_folder_in_which_others_cannot_replace_the_key_is_left(data: Path, file: Path, mode: int) -> None:
+def test_safe_data_folder_is_not_changed(data: Path, file: Path, mode: int) -> None:
     data.chmod(mode)
     logged = LogCapture()
     load_secret_key(settings_for(data), logged.log)
@@ -158,7 +158,7 @@ def test_folder_in_which_others_cannot_replace_the_key_is_left(data: Path, file:
 
 
 @needs_root
-def test_open_folder_of_another_user_gets_a_warning(data: Path, file: Path) -> None:
+def test_writable_data_folder_of_another_user_is_logged(data: Path, file: Path) -> None:
     data.chmod(0o775)
     os.chown(data, _NOBODY, _NOBODY)
     logged = LogCapture()
@@ -168,7 +168,7 @@ def test_open_folder_of_another_user_gets_a_warning(data: Path, file: Path) -> N
     ]
 
 
-def test_key_in_the_settings_needs_no_file(tmp_path: Path) -> None:
+def test_key_in_the_settings_creates_no_file(tmp_path: Path) -> None:
     settings = read_settings({"TICKOVER_DATA_DIR": str(tmp_path / "none"), "TICKOVER_SECRET_KEY": _KEY}, {})
     assert load_secret_key(settings, LogCapture().log) == _KEY.encode()
     assert not (tmp_path / "none").exists()

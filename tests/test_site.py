@@ -26,7 +26,7 @@ async def shown(world: World) -> dict[str, dict[str, object]]:
 # What is told
 
 
-async def test_every_scenario_is_shown(world: World) -> None:
+async def test_gallery_has_every_scenario(world: World) -> None:
     told = await shown(world)
     assert list(told) == NAMES
     for name, one in told.items():
@@ -35,20 +35,20 @@ async def test_every_scenario_is_shown(world: World) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_a_scenario_becomes_a_clock(world: World, name: str) -> None:
+async def test_every_scenario_creates_a_clock(world: World, name: str) -> None:
     token = await world.sign_in()
     params = (await shown(world))[name]["params"]
     clock = (await world.result("createTestClock", params, token))["clock"]
     assert clock["status"] == "READY"
 
 
-async def test_a_scenario_starts_with_the_month(world: World) -> None:
+async def test_scenario_starts_on_the_first_day_of_the_month(world: World) -> None:
     told = {name: one["params"] for name, one in (await shown(world)).items()}
     starts = {name: params["frozenTime"] for name, params in told.items() if isinstance(params, dict)}
     assert starts == dict.fromkeys(NAMES, "2027-01-01T00:00:00Z") | {"limits": "2028-01-31T09:30:00Z"}
 
 
-async def test_with_a_new_month_it_is_made_anew(world: World) -> None:
+async def test_gallery_is_refreshed_every_month(world: World) -> None:
     first = await shown(world)
     world.pass_time(days=30, hours=11, minutes=59, seconds=59)
     assert await shown(world) == first
@@ -67,25 +67,25 @@ async def test_with_a_new_month_it_is_made_anew(world: World) -> None:
         ("2038-02-01T00:00:00", False),
     ],
 )
-async def test_a_scenario_of_another_decade_is_left_out(now: str, has_limits: bool) -> None:
+async def test_scenario_of_another_decade_is_omitted(now: str, has_limits: bool) -> None:
     told = json.loads(await ScenarioGallery().to_json(datetime.fromisoformat(now).replace(tzinfo=UTC)))
     assert [one["name"] for one in told] == [name for name in NAMES if has_limits or name != "limits"]
 
 
 @pytest.mark.parametrize("month", range(1, 13))
-async def test_in_no_month_is_one_left_out(month: int) -> None:
+async def test_all_scenarios_are_available_in_every_month(month: int) -> None:
     for year in (2027, 2028):
         told = json.loads(await ScenarioGallery().to_json(datetime(year, month, 28, 23, tzinfo=UTC)))
         assert [one["name"] for one in told] == NAMES
 
 
 @pytest.mark.parametrize("year", [1, 5, 9995, 9999])
-async def test_at_the_ends_of_time_what_cannot_start_is_left_out(year: int) -> None:
+async def test_scenarios_are_omitted_at_extreme_dates(year: int) -> None:
     assert json.loads(await ScenarioGallery().to_json(datetime(year, 12, 31, tzinfo=UTC))) == []
 
 
 @pytest.mark.parametrize("seconds", [1, 60, 3600])
-def test_the_console_knows_how_long_the_next_letter_has_to_wait(tmp_path: Path, seconds: int) -> None:
+def test_site_json_has_the_resend_interval(tmp_path: Path, seconds: int) -> None:
     with Program(tmp_path, TICKOVER_RESEND_SECONDS=str(seconds)) as program:
         answer = program.request("GET", "/site.json")
     assert json.loads(answer.body) == {"mailbox": True, "resendSeconds": seconds}
@@ -94,13 +94,13 @@ def test_the_console_knows_how_long_the_next_letter_has_to_wait(tmp_path: Path, 
 # How it is told
 
 
-async def test_a_gallery_has_the_headers_of_a_page(world: World) -> None:
+async def test_gallery_has_the_headers_of_a_page(world: World) -> None:
     page = (await world.request("GET", "/openrpc.json")).headers
     gallery = (await world.request("GET", "/scenarios.json")).headers
     assert {**gallery, "x-request-id": "", "content-length": ""} == {**page, "x-request-id": "", "content-length": ""}
 
 
-async def test_a_gallery_is_compressed(world: World) -> None:
+async def test_gallery_is_compressed(world: World) -> None:
     plain = await world.request("GET", "/scenarios.json")
     packed = await world.request("GET", "/scenarios.json", headers={"Accept-Encoding": "gzip"})
     assert gzip.decompress(packed.body) == plain.body
@@ -108,12 +108,12 @@ async def test_a_gallery_is_compressed(world: World) -> None:
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "get"])
-async def test_a_gallery_is_read_and_not_written(world: World, method: str) -> None:
+async def test_gallery_rejects_other_methods(world: World, method: str) -> None:
     answer = await world.request(method, "/scenarios.json", b"[]")
     assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
 
 
-async def test_who_asks_at_once_waits_for_one_making(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_concurrent_requests_share_one_build(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
     load = scenarios.load
 
@@ -129,7 +129,7 @@ async def test_who_asks_at_once_waits_for_one_making(monkeypatch: pytest.MonkeyP
     assert made == NAMES
 
 
-async def test_making_it_holds_nobody_up(world: World) -> None:
+async def test_build_does_not_block_the_event_loop(world: World) -> None:
     """The loop turns while it is made."""
     asking = asyncio.create_task(world.request("GET", "/scenarios.json"))
     await asyncio.sleep(0)

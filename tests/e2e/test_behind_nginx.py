@@ -31,7 +31,7 @@ def read(url: str) -> str:
 
 
 @pytest.mark.parametrize("page", ["/", "/login", "/docs"])
-def test_every_file_that_a_page_names_is_below_the_path(behind_nginx: tuple[Program, str], page: str) -> None:
+def test_all_files_of_a_page_are_below_the_path(behind_nginx: tuple[Program, str], page: str) -> None:
     _, url = behind_nginx
     named = re.findall(r'(?:href|src)="([^"#][^"]*)"', read(url + page))
     leads_to = {urljoin(url + page, name) for name in named if not name.startswith("data:")}
@@ -41,7 +41,7 @@ def test_every_file_that_a_page_names_is_below_the_path(behind_nginx: tuple[Prog
         assert read(address)
 
 
-def test_url_without_the_slash_leads_to_the_console(behind_nginx: tuple[Program, str]) -> None:
+def test_url_without_a_slash_opens_the_console(behind_nginx: tuple[Program, str]) -> None:
     _, url = behind_nginx
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)
     connection.request("GET", urlsplit(url).path)
@@ -59,7 +59,7 @@ def test_openrpc_document_and_docs_name_the_public_url(behind_nginx: tuple[Progr
         assert method["externalDocs"]["url"].startswith(f"{url}/docs#")
 
 
-def test_login_link_has_the_path_in_the_answer_and_in_the_email(behind_nginx: tuple[Program, str]) -> None:
+def test_login_link_has_the_path_in_response_and_email(behind_nginx: tuple[Program, str]) -> None:
     program, url = behind_nginx
     link = program.result("sendLoginCodeEmail", link_params("link@example.test"))["loginUrl"]
     assert link.startswith(f"{url}/login#token=")
@@ -112,7 +112,7 @@ def test_pytest_plugin_works_with_the_public_url(behind_nginx: tuple[Program, st
     pytester.runpytest_subprocess("-n", "0", "--tickover-url", f"{url}/").assert_outcomes(passed=1)
 
 
-def test_each_client_has_its_own_limit_and_cannot_claim_another(tmp_path: Path) -> None:
+def test_each_client_has_its_own_rate_limit(tmp_path: Path) -> None:
     limits = {"TICKOVER_CLIENT_BURST": "1", "TICKOVER_CLIENT_REFILL": "0.001"}
     with program_behind_nginx(tmp_path, **limits) as (_, url):
 
@@ -130,7 +130,7 @@ def test_each_client_has_its_own_limit_and_cannot_claim_another(tmp_path: Path) 
         assert [status_for("127.0.0.2"), status_for("127.0.0.2", **claimed)] == [429, 429]
 
 
-def test_body_above_the_limit_gets_the_answer_of_tickover(behind_nginx: tuple[Program, str]) -> None:
+def test_body_over_the_limit_reaches_tickover(behind_nginx: tuple[Program, str]) -> None:
     _, url = behind_nginx
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)
     connection.request("POST", "/tickover/rpc", b" " * (2**20 + 1), {"Content-Type": "application/json"})

@@ -32,7 +32,7 @@ def create_once(program: Program, token: str, key: str) -> str:
     return clock_id
 
 
-def test_a_server_goes_on_where_it_was_on_another_database(tmp_path: Path, target: str) -> None:
+def test_server_continues_on_the_copied_database(tmp_path: Path, target: str) -> None:
     with Program(tmp_path) as program:
         token = program.sign_in(ANA)
         created = program.result("createTestClock", {}, token)
@@ -57,7 +57,7 @@ def test_a_server_goes_on_where_it_was_on_another_database(tmp_path: Path, targe
         assert program.stop() == 0
 
 
-def test_what_is_wrong_is_one_sentence(tmp_path: Path, target: str, postgres: PostgresServer) -> None:
+def test_errors_are_one_sentence(tmp_path: Path, target: str, postgres: PostgresServer) -> None:
     ran = run_tickover(tmp_path, "copy", SOURCE, target)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert "tickover: The database .tickover/tickover.db doesn't exist. Check the path of the source.\n" in ran.stderr
@@ -81,7 +81,7 @@ def copy_until_it_waits(folder: Path, target: str, postgres: PostgresServer, num
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)], ids=["Ctrl-C", "SIGKILL"]
 )
-async def test_a_copy_that_was_stopped_goes_on_when_it_is_run_again(
+async def test_interrupted_copy_continues(
     tmp_path: Path, target: str, postgres: PostgresServer, number: int, code: int
 ) -> None:
     with Program(tmp_path) as program:

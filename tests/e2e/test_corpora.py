@@ -73,7 +73,7 @@ def _naughty_strings(corpora: Path) -> list[str]:
     return strings
 
 
-def test_the_corpora_are_really_there(corpora: Path) -> None:
+def test_corpora_exist(corpora: Path) -> None:
     for kind in "yni":
         assert len(_documents(corpora, f"test_parsing/{kind}_*.json")) > 30
     assert len(_documents(corpora, "test_transform/*.json")) > 20
@@ -121,7 +121,7 @@ def _codes(answers: list[Any]) -> set[int]:
 
 
 @_places
-def test_a_document_that_is_json_is_never_a_parse_error(corpora: Path, caller: Caller, place: Place) -> None:
+def test_valid_json_is_never_a_parse_error(corpora: Path, caller: Caller, place: Place) -> None:
     wrong = {}
     for name, document in _documents(corpora, "test_parsing/y_*.json").items():
         status, answers = caller.post(place(document))
@@ -131,7 +131,7 @@ def test_a_document_that_is_json_is_never_a_parse_error(corpora: Path, caller: C
 
 
 @_places
-def test_a_document_that_is_not_json_is_always_a_parse_error(corpora: Path, caller: Caller, place: Place) -> None:
+def test_invalid_json_is_always_a_parse_error(corpora: Path, caller: Caller, place: Place) -> None:
     wrong = {}
     for name, document in _documents(corpora, "test_parsing/n_*.json").items():
         status, answers = caller.post(place(document))
@@ -142,9 +142,7 @@ def test_a_document_that_is_not_json_is_always_a_parse_error(corpora: Path, call
 
 @_places
 @pytest.mark.parametrize("pattern", ["test_parsing/i_*.json", "test_transform/*.json"])
-def test_a_document_that_may_be_read_either_way_does_no_harm(
-    corpora: Path, caller: Caller, place: Place, pattern: str
-) -> None:
+def test_ambiguous_json_is_harmless(corpora: Path, caller: Caller, place: Place, pattern: str) -> None:
     wrong = {}
     for name, document in _documents(corpora, pattern).items():
         status, answers = caller.post(place(document))
@@ -153,7 +151,7 @@ def test_a_document_that_may_be_read_either_way_does_no_harm(
     assert wrong == {}
 
 
-def test_a_string_in_a_document_is_given_back_exactly_or_refused_by_name(corpora: Path, caller: Caller) -> None:
+def test_string_in_json_is_echoed_or_rejected(corpora: Path, caller: Caller) -> None:
     given_back = 0
     for name, document in _documents(corpora, "test_parsing/y_string_*.json").items():
         # Most are an array of one string; what is inside its brackets is the string as it is written.
@@ -205,7 +203,7 @@ def _goal(**fields: Any) -> Any:
     ],
     ids=["the frozenTime of a new clock", "the at of a transaction", "the at of a contribution", "an advance"],
 )
-def test_timestamps_are_read_as_rfc_3339_says(
+def test_timestamps_follow_rfc_3339(
     corpora: Path, caller: Caller, method: str, params: Callable[[Any], Any], path: str
 ) -> None:
     cases = _format_cases(corpora, "date-time.json")
@@ -223,7 +221,7 @@ def test_timestamps_are_read_as_rfc_3339_says(
 @pytest.mark.parametrize(
     "params", [code_params, link_params, lambda email: verify_params(email, "123456")], ids=["code", "link", "verify"]
 )
-def test_addresses_are_taken_and_refused_as_the_corpus_says(
+def test_email_addresses_match_the_corpus(
     corpora: Path, caller: Caller, tmp_path: Path, params: Callable[[Any], Any]
 ) -> None:
     # A program of its own: an address gets one letter a minute.
@@ -243,7 +241,7 @@ def test_addresses_are_taken_and_refused_as_the_corpus_says(
 # JSON-RPC
 
 
-def test_the_examples_of_the_specification_are_answered_as_it_says(corpora: Path, caller: Caller) -> None:
+def test_examples_of_the_json_rpc_specification(corpora: Path, caller: Caller) -> None:
     """Its methods are unknown here, so where it shows a result, METHOD_NOT_FOUND with the same id is due."""
     for example in _examples(corpora):
         answer = caller.program.post(example["request"].encode())
@@ -316,7 +314,7 @@ def _only_item(clock: Any, place: str, field: str) -> Any:
         ),
     ],
 )
-def test_a_naughty_string_is_given_back_exactly_or_refused_by_name(
+def test_naughty_string_is_echoed_or_rejected(
     corpora: Path,
     caller: Caller,
     params: Callable[[str], Any],
@@ -375,7 +373,7 @@ def test_a_naughty_string_is_given_back_exactly_or_refused_by_name(
         ),
     ],
 )
-def test_a_naughty_string_elsewhere_gets_an_ordinary_answer(
+def test_naughty_string_in_other_fields_is_handled(
     corpora: Path, caller: Caller, method: str, params: Callable[[str], Any], reasons: set[str]
 ) -> None:
     texts = _naughty_strings(corpora)
@@ -384,7 +382,7 @@ def test_a_naughty_string_elsewhere_gets_an_ordinary_answer(
         assert reason in reasons, text
 
 
-def test_a_naughty_method_is_unknown_and_a_naughty_request_id_is_echoed(corpora: Path, caller: Caller) -> None:
+def test_naughty_method_is_unknown_and_naughty_id_is_echoed(corpora: Path, caller: Caller) -> None:
     for text in _naughty_strings(corpora):
         body = json.dumps({"jsonrpc": "2.0", "id": text, "method": text}).encode()
         status, [answer] = caller.post(body)

@@ -39,7 +39,7 @@ def _fill(file: Path) -> None:
                     ballast.write(bytes(size))
 
 
-def test_a_full_disk_is_seen_logged_and_left_behind(tmp_path: Path, disk: Path) -> None:
+def test_server_logs_a_full_disk_and_recovers(tmp_path: Path, disk: Path) -> None:
     with Program(tmp_path, TICKOVER_DATABASE_URL=f"sqlite:///{disk / 'tickover.db'}") as program:
         token = program.sign_in()
         assert program.request("GET", "/readyz").status == 200

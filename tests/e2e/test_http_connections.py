@@ -62,7 +62,7 @@ async def client(door: Door) -> AsyncIterator[Client]:
         pytest.param(say(b"x", "Connection: Upgrade", "Upgrade: h2c"), b"said: x", id="with an offer"),
     ],
 )
-async def test_a_request_is_answered_however_it_is_written(client: Client, written: bytes, answer: bytes) -> None:
+async def test_request_variants_get_a_response(client: Client, written: bytes, answer: bytes) -> None:
     assert await client.ask(written) == (200, {"content-length": str(len(answer))} | _last(written), answer)
 
 
@@ -70,14 +70,14 @@ def _last(written: bytes) -> dict[str, str]:
     return {"connection": "close"} if b"Connection: close" in written or b"HTTP/1.0" in written else {}
 
 
-async def test_the_answer_to_head_has_no_body(client: Client) -> None:
+async def test_response_to_head_has_no_body(client: Client) -> None:
     await client.say(request("HEAD", "/") + HELLO)
     head, _, rest = (await client.raw_until(b"Hello")).partition(b"\r\n\r\n")
     assert b"content-length: 5" in head
     assert rest.startswith(b"HTTP/1.1 200 OK\r\n")
 
 
-async def test_whoever_waits_to_be_told_to_go_on_is_told(client: Client) -> None:
+async def test_expect_100_continue_gets_100(client: Client) -> None:
     assert (await client.ask(post("Content-Length: 1", "Expect: 100-continue"))).status == 100
     assert (await client.ask(b"x")).body == b"said: x"
 
@@ -86,7 +86,7 @@ async def test_whoever_waits_to_be_told_to_go_on_is_told(client: Client) -> None
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000], ids=["byte by byte", "a few bytes at a time", "in one piece"])
-async def test_a_body_may_come_in_many_packets(door: Door, client: Client, size: int) -> None:
+async def test_body_may_arrive_in_many_packets(door: Door, client: Client, size: int) -> None:
     body = b'{"a": "body of many words"}'
     await client.say(post(f"Content-Length: {len(body)}"))
     async with Client.connect(door.port) as other:
@@ -97,7 +97,7 @@ async def test_a_body_may_come_in_many_packets(door: Door, client: Client, size:
     assert (await client.answer()).body == b"said: " + body
 
 
-async def test_a_head_may_come_byte_by_byte(door: Door, client: Client) -> None:
+async def test_head_may_arrive_in_many_packets(door: Door, client: Client) -> None:
     async with Client.connect(door.port) as other:
         for place in range(0, len(say(b"x")), 3):
             assert (await other.ask(HELLO)).status == 200
@@ -105,7 +105,7 @@ async def test_a_head_may_come_byte_by_byte(door: Door, client: Client) -> None:
     assert (await client.answer()).body == b"said: x"
 
 
-async def test_what_is_left_of_a_large_request_after_its_answer_is_thrown_away(client: Client) -> None:
+async def test_rejected_large_body_is_discarded(client: Client) -> None:
     refused = request("POST", "/refused", f"Content-Length: {MAX_BODY}") + bytes(MAX_BODY)
     for _ in range(2):
         assert (await client.ask(refused)).status == 405
@@ -115,7 +115,7 @@ async def test_what_is_left_of_a_large_request_after_its_answer_is_thrown_away(c
 # Many on one connection
 
 
-async def test_a_connection_serves_call_after_call(client: Client) -> None:
+async def test_connection_is_reused_for_many_calls(client: Client) -> None:
     for number in range(20):
         body = b"%d" % number
         assert (await client.ask(say(body, *TWICE[number % 3 :]))).body.endswith(b": " + body)
@@ -133,7 +133,7 @@ async def test_a_connection_serves_call_after_call(client: Client) -> None:
         pytest.param([say(b"1"), say(b"2", *TWICE)], [b"said: 1", b"said: 2"], id="a call and an odd one"),
     ],
 )
-async def test_requests_in_one_packet_are_answered_in_order(
+async def test_pipelined_requests_get_responses_in_order(
     client: Client, requests: list[bytes], answers: list[bytes]
 ) -> None:
     for _ in range(2):
@@ -142,7 +142,7 @@ async def test_requests_in_one_packet_are_answered_in_order(
     assert (await client.ask(say(b"at last"))).body == b"said: at last"
 
 
-async def test_what_waits_behind_a_busy_call_comes_after_it(door: Door, client: Client) -> None:
+async def test_pipelined_requests_wait_for_a_slow_call(door: Door, client: Client) -> None:
     await client.say(say(b"busy") + say(b"2") + HELLO)
     await door.is_busy.wait()
     async with Client.connect(door.port) as other:
@@ -151,7 +151,7 @@ async def test_what_waits_behind_a_busy_call_comes_after_it(door: Door, client: 
     assert [(await client.answer()).body for _ in range(3)] == [b"said: busy", b"said: 2", b"Hello"]
 
 
-async def test_nothing_is_answered_after_the_last_of_a_connection(client: Client) -> None:
+async def test_requests_after_connection_close_are_ignored(client: Client) -> None:
     await client.say(say(b"1") + say(b"2", "Connection: close") + say(b"3"))
     assert (await client.answer()).body == b"said: 1"
     last = await client.answer()
@@ -166,7 +166,7 @@ async def test_nothing_is_answered_after_the_last_of_a_connection(client: Client
         pytest.param(say(b"x").replace(b"HTTP/1.1", b"HTTP/1.0"), id="in HTTP/1.0"),
     ],
 )
-async def test_a_connection_ends_where_its_client_says(client: Client, written: bytes) -> None:
+async def test_connection_closes_on_request(client: Client, written: bytes) -> None:
     answer = await client.ask(written)
     assert (answer.headers["connection"], answer.body[-3:]) == ("close", b": x")
     assert await client.end() == b""
@@ -182,7 +182,7 @@ async def closing_door() -> AsyncIterator[Door]:
         yield opened
 
 
-async def test_an_idle_connection_is_closed_at_its_time_and_not_before(closing_door: Door) -> None:
+async def test_idle_connection_closes_after_its_timeout(closing_door: Door) -> None:
     loop = asyncio.get_running_loop()
     async with Client.connect(closing_door.port) as client:
         for number in range(3):
@@ -192,7 +192,7 @@ async def test_an_idle_connection_is_closed_at_its_time_and_not_before(closing_d
         assert loop.time() - asked >= _KEEP_ALIVE_SECONDS
 
 
-async def test_a_connection_in_use_outlives_an_idle_one(closing_door: Door) -> None:
+async def test_active_connection_stays_open_longer(closing_door: Door) -> None:
     async with Client.connect(closing_door.port) as idle, Client.connect(closing_door.port) as used:
         assert (await idle.ask(say(b"x"))).status == 200
         closed = asyncio.create_task(idle.end())
@@ -203,7 +203,7 @@ async def test_a_connection_in_use_outlives_an_idle_one(closing_door: Door) -> N
         assert (await used.ask(say(b"x"))).status == 200
 
 
-async def test_a_call_that_takes_long_is_not_idle(closing_door: Door) -> None:
+async def test_slow_call_is_not_idle(closing_door: Door) -> None:
     async with Client.connect(closing_door.port) as client:
         assert (await client.ask(say(b"x"))).status == 200
         await client.say(say(b"busy"))
@@ -213,7 +213,7 @@ async def test_a_call_that_takes_long_is_not_idle(closing_door: Door) -> None:
         assert await client.end() == b""
 
 
-async def test_while_a_call_is_answered_the_next_has_its_own_time(door: Door, client: Client) -> None:
+async def test_deadline_of_the_next_request_starts_after_the_call(door: Door, client: Client) -> None:
     await client.say(say(b"busy") + post("Content-Length: 2") + b"{")
     await door.is_busy.wait()
     await door.outlast_the_deadline()
@@ -224,7 +224,7 @@ async def test_while_a_call_is_answered_the_next_has_its_own_time(door: Door, cl
 
 
 @pytest.mark.parametrize("begun", [HELLO[:10], post("Content-Length: 10") + b"12345"], ids=["a head", "a body"])
-async def test_a_connection_on_which_a_request_is_arriving_is_not_idle(begun: bytes) -> None:
+async def test_connection_with_an_incomplete_request_is_not_idle(begun: bytes) -> None:
     rest = HELLO.removeprefix(begun) if begun in HELLO else b"67890"
     async with (
         open_door(_KEEP_ALIVE_SECONDS, deadline_seconds=WAIT_SECONDS) as door,
@@ -239,7 +239,7 @@ async def test_a_connection_on_which_a_request_is_arriving_is_not_idle(begun: by
 
 
 @pytest.mark.parametrize("asked", [True, False])
-async def test_http_1_0_keeps_a_connection_open_only_if_asked(client: Client, asked: bool) -> None:
+async def test_http_1_0_connection_stays_open_only_on_request(client: Client, asked: bool) -> None:
     written = say(b"x", *["Connection: keep-alive"] * asked).replace(b"HTTP/1.1", b"HTTP/1.0")
     answer = await client.ask(written)
     assert answer.headers["connection"] == ("keep-alive" if asked else "close")
@@ -282,7 +282,7 @@ async def test_requests_after_the_last_one_with_an_upgrade_are_ignored(
 
 
 @pytest.mark.parametrize("keep_alive_seconds", [_KEEP_ALIVE_SECONDS, 60], ids=["idle sooner", "idle later"])
-async def test_a_client_that_does_not_take_its_answer_is_cut(keep_alive_seconds: float) -> None:
+async def test_client_that_does_not_read_is_disconnected(keep_alive_seconds: float) -> None:
     async with open_door(keep_alive_seconds) as door, Client.connect(door.port) as client:
         assert (await client.ask(say(b"x"))).status == 200
         [connection] = door.pool.connections
@@ -298,7 +298,7 @@ async def _ask_twice_and_take_nothing(door: Door, client: Client) -> None:
     await client.say(say(b"next"))
 
 
-async def test_an_answer_waits_until_the_one_before_it_was_taken() -> None:
+async def test_response_waits_until_the_previous_one_is_read() -> None:
     # On a busy machine it takes long to take so much.
     async with open_door(deadline_seconds=WAIT_SECONDS) as door, Client.connect(door.port) as client:
         await _ask_twice_and_take_nothing(door, client)
@@ -312,7 +312,7 @@ async def test_an_answer_waits_until_the_one_before_it_was_taken() -> None:
 # Clients that go away, and calls that fail
 
 
-async def test_half_closed_client_gets_the_response_that_it_waits_for(door: Door, client: Client) -> None:
+async def test_half_closed_client_gets_its_pending_response(door: Door, client: Client) -> None:
     await client.say(say(b"busy"))
     await door.is_busy.wait()
     [connection] = door.pool.connections
@@ -326,7 +326,7 @@ async def test_half_closed_client_gets_the_response_that_it_waits_for(door: Door
     assert (door.pool.tasks, door.pool.request_bytes) == (set(), 0)
 
 
-async def test_half_closed_client_gets_all_responses_to_whole_requests(door: Door, client: Client) -> None:
+async def test_half_closed_client_gets_all_pipelined_responses(door: Door, client: Client) -> None:
     await client.say(say(b"busy") + say(b"2") + HELLO + post("Content-Length: 10") + b"12345")
     client.half_close()
     await door.is_busy.wait()
@@ -337,7 +337,7 @@ async def test_half_closed_client_gets_all_responses_to_whole_requests(door: Doo
     assert door.bodies == [b"busy", b"2"]
 
 
-async def test_half_closed_client_gets_a_long_response_whole() -> None:
+async def test_half_closed_client_gets_a_long_response() -> None:
     async with open_door(deadline_seconds=WAIT_SECONDS) as door, Client.connect(door.port) as client:
         await client.say(say(b"huge"))
         client.half_close()
@@ -351,7 +351,7 @@ async def test_half_closed_client_gets_a_long_response_whole() -> None:
     [b"", HELLO[:10], post("Content-Length: 10") + b"12345", post("Content-Length: 1", "Expect: 100-continue")],
     ids=["nothing", "part of a head", "part of a body", "head of a request with Expect"],
 )
-async def test_half_closed_client_without_a_whole_request_gets_no_response(
+async def test_half_closed_client_with_an_incomplete_request_gets_no_response(
     door: Door, client: Client, begun: bytes
 ) -> None:
     await client.say(begun)
@@ -360,7 +360,7 @@ async def test_half_closed_client_without_a_whole_request_gets_no_response(
     assert (door.bodies, door.pool.request_bytes, door.pool.receiving) == ([], 0, {})
 
 
-async def test_half_request_before_the_end_is_dropped_while_a_call_is_answered(door: Door, client: Client) -> None:
+async def test_incomplete_request_of_a_half_closed_client_is_dropped(door: Door, client: Client) -> None:
     await client.say(say(b"busy") + post("Content-Length: 10") + b"12345")
     await door.is_busy.wait()
     client.half_close()
@@ -371,7 +371,7 @@ async def test_half_request_before_the_end_is_dropped_while_a_call_is_answered(d
     assert await client.end() == b""
 
 
-async def test_half_closed_client_is_answered_when_the_server_stops(door: Door, client: Client) -> None:
+async def test_half_closed_client_gets_its_response_when_the_server_stops(door: Door, client: Client) -> None:
     await client.say(say(b"busy"))
     await door.is_busy.wait()
     client.half_close()
@@ -381,7 +381,7 @@ async def test_half_closed_client_is_answered_when_the_server_stops(door: Door, 
     assert await stopping == 0
 
 
-async def test_a_client_that_goes_away_is_answered_no_more(door: Door) -> None:
+async def test_disconnected_client_leaves_no_state(door: Door) -> None:
     async with Client.connect(door.port) as gone, asyncio.timeout(WAIT_SECONDS):
         await gone.say(say(b"busy"))
         await door.is_busy.wait()
@@ -396,7 +396,7 @@ async def test_a_client_that_goes_away_is_answered_no_more(door: Door) -> None:
         assert (await other.ask(say(b"x"))).body == b"said: x"
 
 
-async def test_a_client_that_goes_away_while_its_answer_waits_leaves_nothing(door: Door) -> None:
+async def test_client_that_disconnects_with_an_unread_response_leaves_no_state(door: Door) -> None:
     async with Client.connect(door.port) as gone:
         await _ask_twice_and_take_nothing(door, gone)
         gone.abort()
@@ -405,7 +405,7 @@ async def test_a_client_that_goes_away_while_its_answer_waits_leaves_nothing(doo
     assert b"next" not in door.bodies
 
 
-async def test_a_client_that_goes_away_before_the_end_of_its_call_is_not_answered(door: Door) -> None:
+async def test_client_that_disconnects_during_a_body_leaves_no_state(door: Door) -> None:
     async with Client.connect(door.port) as gone:
         await gone.say(post("Content-Length: 10") + b"12345")
         await door.until(lambda: door.pool.receiving)
@@ -413,7 +413,7 @@ async def test_a_client_that_goes_away_before_the_end_of_its_call_is_not_answere
     assert (door.bodies, door.pool.tasks, door.pool.request_bytes) == ([], set(), 0)
 
 
-async def test_a_call_that_fails_beyond_all_care_closes_its_connection_alone(door: Door, client: Client) -> None:
+async def test_exception_in_the_handler_closes_only_its_connection(door: Door, client: Client) -> None:
     async with Client.connect(door.port) as other:
         assert (await other.ask(say(b"before"))).body == b"said: before"
         await client.say(say(b"fault"))
@@ -426,7 +426,7 @@ async def test_a_call_that_fails_beyond_all_care_closes_its_connection_alone(doo
 # Stopping
 
 
-async def test_a_call_under_way_is_answered_when_the_server_stops(door: Door, client: Client) -> None:
+async def test_pending_calls_finish_when_the_server_stops(door: Door, client: Client) -> None:
     async with Client.connect(door.port) as idle, Client.connect(door.port) as silent:
         assert (await idle.ask(say(b"x"))).status == 200
         await client.say(say(b"busy") + say(b"sent ahead"))
@@ -442,7 +442,7 @@ async def test_a_call_under_way_is_answered_when_the_server_stops(door: Door, cl
     assert await stopping == 0
 
 
-async def test_a_request_that_is_arriving_when_the_server_stops_is_answered(door: Door, client: Client) -> None:
+async def test_arriving_request_finishes_when_the_server_stops(door: Door, client: Client) -> None:
     await client.say(post("Content-Length: 10") + b"12345")
     await door.until(lambda: door.pool.receiving)
     stopping = asyncio.create_task(door.server.stop(WAIT_SECONDS))
@@ -451,7 +451,7 @@ async def test_a_request_that_is_arriving_when_the_server_stops_is_answered(door
     assert await stopping == 0
 
 
-async def test_a_call_that_takes_longer_than_the_grace_is_broken_off(door: Door, client: Client) -> None:
+async def test_call_is_cancelled_after_the_grace_period(door: Door, client: Client) -> None:
     await client.say(say(b"busy"))
     await door.is_busy.wait()
     assert await door.server.stop(0.01) == 1
@@ -577,7 +577,7 @@ async def _whole_answer(program: Program, written: bytes) -> tuple[int, list[byt
 
 
 @pytest.mark.parametrize(("written", "status"), REQUESTS)
-async def test_every_answer_is_whole_and_safe(
+async def test_responses_have_all_headers(
     program: Program, token: str, clock: Any, written: Written, status: int
 ) -> None:
     answered, headers, body = await _whole_answer(program, written(token, clock))
@@ -590,7 +590,7 @@ async def test_every_answer_is_whole_and_safe(
     assert status in (204, 404) or json.loads(body)
 
 
-async def test_blanks_around_a_key_are_no_part_of_it(program: Program, token: str, clock: Any) -> None:
+async def test_blanks_around_an_idempotency_key_are_ignored(program: Program, token: str, clock: Any) -> None:
     made = set()
     async with Client.connect(port_of(program)) as client:
         for key in ("the same", "  the same\t ", "The same"):
@@ -599,9 +599,7 @@ async def test_blanks_around_a_key_are_no_part_of_it(program: Program, token: st
     assert len(made) == len({id for _, id in made}) == 2
 
 
-async def test_whoever_asks_before_it_says_its_call_gets_the_same_answer(
-    program: Program, token: str, clock: Any
-) -> None:
+async def test_call_with_expect_100_continue_gets_the_same_response(program: Program, token: str, clock: Any) -> None:
     head, _, body = _advance(token, clock, "Expect: 100-continue").partition(b"\r\n\r\n")
     async with Client.connect(port_of(program)) as client:
         assert (await client.ask(head + b"\r\n\r\n")).status == 100
@@ -611,7 +609,7 @@ async def test_whoever_asks_before_it_says_its_call_gets_the_same_answer(
 # What was sent ahead
 
 
-async def test_a_client_that_sends_ahead_without_end_fills_no_memory(program: Program) -> None:
+async def test_endless_pipelining_does_not_fill_memory(program: Program) -> None:
     """It takes its answers one by one, and asks much faster: what it sends has to wait in its own buffers."""
     most = 0
     async with Client.connect(port_of(program)) as client, asyncio.timeout(WAIT_SECONDS):
@@ -634,7 +632,7 @@ async def test_a_client_that_sends_ahead_without_end_fills_no_memory(program: Pr
         pytest.param(call("logout", {"x": "y" * 900_000}, "Authorization: Bearer tko_" + "y" * 43), id="no such token"),
     ],
 )
-async def test_calls_that_are_refused_leave_nothing_behind(program: Program, written: bytes) -> None:
+async def test_rejected_calls_do_not_leak_memory(program: Program, written: bytes) -> None:
     async with Client.connect(port_of(program)) as client:
         for _ in range(100):
             await client.ask(written)

@@ -44,7 +44,7 @@ async def test_few_large_calls_start_in_one_turn_of_the_event_loop(sizes: list[i
     assert started == expected_turns
 
 
-async def test_calls_that_never_started_count_as_not_done() -> None:
+async def test_calls_that_never_started_count_as_unfinished() -> None:
     async with open_door() as door:
         large = post(f"Content-Length: {LARGE}") + bytes(LARGE)
         async with Client.connect(door.port) as first, Client.connect(door.port) as second:
@@ -91,7 +91,7 @@ async def test_draining_server_closes_connections_after_their_next_response() ->
         assert await client.end() == b""
 
 
-async def test_requests_in_the_backlog_are_answered_when_the_drain_ends() -> None:
+async def test_requests_in_the_backlog_get_a_response_when_the_drain_ends() -> None:
     async with open_door() as door:
         door.server.drain()
         with socket.create_connection(("127.0.0.1", door.port), timeout=20) as client:
@@ -105,5 +105,5 @@ async def test_requests_in_the_backlog_are_answered_when_the_drain_ends() -> Non
     ("accept_encoding", "accepted"),
     [(b"br;q=1," * 100 + b"gzip", True), (b"br;q=1," * 1000 + b"gzip", False), (b"gzip" + b";" * 30_000, True)],
 )
-def test_only_the_beginning_of_accept_encoding_is_read(accept_encoding: bytes, accepted: bool) -> None:
+def test_only_the_start_of_accept_encoding_is_read(accept_encoding: bytes, accepted: bool) -> None:
     assert accepts_gzip(accept_encoding) is accepted

@@ -25,7 +25,7 @@ def _call(body: bytes) -> bytes:
 # Connections
 
 
-async def test_longest_idle_connection_makes_room_for_a_new_one() -> None:
+async def test_oldest_idle_connection_closes_for_a_new_one() -> None:
     async with (
         open_door(connections=2) as door,
         Client.connect(door.port) as first,
@@ -39,7 +39,7 @@ async def test_longest_idle_connection_makes_room_for_a_new_one() -> None:
             assert (await first.ask(HELLO)).status == 200
 
 
-async def test_connection_over_the_limit_is_refused_unless_it_checks_health() -> None:
+async def test_connection_over_the_limit_serves_only_health_checks() -> None:
     async with open_door(connections=1) as door, Client.connect(door.port) as busy:
         await busy.say(_call(b"busy"))
         await door.is_busy.wait()
@@ -69,7 +69,7 @@ async def test_requests_after_a_rejected_one_are_ignored() -> None:
         assert door.bodies == [b"busy"] * 3
 
 
-async def test_silent_connections_over_the_limit_do_not_shut_out_health_checks() -> None:
+async def test_silent_connections_over_the_limit_do_not_block_health_checks() -> None:
     async with open_door(connections=1, reserved_connections=2) as door, AsyncExitStack() as stack:
         busy = await stack.enter_async_context(Client.connect(door.port))
         await busy.say(_call(b"busy"))
@@ -119,7 +119,7 @@ async def test_keep_alive_seconds_reaches_the_server(tmp_path: Path) -> None:
 # Requests
 
 
-async def test_body_that_has_been_arriving_longest_makes_room_for_others() -> None:
+async def test_oldest_incomplete_body_is_rejected_for_others() -> None:
     async with (
         open_door(request_bytes=100_000, deadline_seconds=WAIT_SECONDS) as door,
         Client.connect(door.port) as slow,
@@ -133,7 +133,7 @@ async def test_body_that_has_been_arriving_longest_makes_room_for_others() -> No
         assert door.pool.request_bytes == 0
 
 
-async def test_request_that_is_answered_counts_until_its_answer() -> None:
+async def test_request_memory_is_counted_until_the_response() -> None:
     async with open_door(request_bytes=1000) as door, AsyncExitStack() as stack:
         busy = await stack.enter_async_context(Client.connect(door.port))
         await busy.say(_call(b"busy") + _call(bytes(900)))
@@ -178,7 +178,7 @@ def test_body_in_tiny_chunks_is_joined_as_it_arrives() -> None:
 # Responses
 
 
-async def test_client_that_has_left_its_response_unread_longest_is_cut() -> None:
+async def test_oldest_unread_response_closes_its_connection() -> None:
     async with (
         open_door(unread_bytes=70_000_000, deadline_seconds=600) as door,
         Client.connect(door.port) as first,
@@ -195,7 +195,7 @@ async def test_client_that_has_left_its_response_unread_longest_is_cut() -> None
 
 
 @pytest.mark.parametrize("ahead", [1, 20], ids=["one request", "many sent ahead"])
-async def test_responses_that_nobody_reads_fill_no_memory(tmp_path: Path, ahead: int) -> None:
+async def test_unread_responses_do_not_fill_memory(tmp_path: Path, ahead: int) -> None:
     discover = [{"jsonrpc": "2.0", "id": number, "method": "rpc.discover"} for number in range(50)]
     written = _call(json.dumps(discover).encode()) * ahead
     most = 0
@@ -217,7 +217,7 @@ def _resident(program: Program) -> int:
     return int(Path(f"/proc/{program.process.pid}/statm").read_text().split()[1]) * 4096
 
 
-async def test_bodies_that_never_end_fill_no_memory(tmp_path: Path) -> None:
+async def test_endless_bodies_do_not_fill_memory(tmp_path: Path) -> None:
     most = 0
     with Program(tmp_path) as program:
         async with AsyncExitStack() as stack:

@@ -62,9 +62,7 @@ FIRST = [pytest.param(HELLO, id="after a page"), pytest.param(CALL_OF_10 + b"123
 
 
 @pytest.mark.parametrize(("begun", "trickle"), TOO_SLOW)
-async def test_a_client_that_is_too_slow_is_cut_and_the_others_are_served(
-    door: Door, begun: bytes, trickle: bytes
-) -> None:
+async def test_slow_client_is_disconnected_and_others_are_served(door: Door, begun: bytes, trickle: bytes) -> None:
     async with Client.connect(door.port) as slow, Client.connect(door.port) as fast, asyncio.timeout(WAIT_SECONDS):
         await slow.say(begun)
         assert (await until_cut(slow, trickle, fast)).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
@@ -82,9 +80,7 @@ async def test_a_client_that_is_too_slow_is_cut_and_the_others_are_served(
     ],
 )
 @pytest.mark.parametrize("first", FIRST)
-async def test_a_second_request_that_is_too_slow_is_cut_like_the_first(
-    door: Door, begun: bytes, trickle: bytes, first: bytes
-) -> None:
+async def test_slow_second_request_is_disconnected(door: Door, begun: bytes, trickle: bytes, first: bytes) -> None:
     async with Client.connect(door.port) as slow, Client.connect(door.port) as fast, asyncio.timeout(WAIT_SECONDS):
         assert (await slow.ask(first)).status == 200
         await slow.say(begun)
@@ -93,9 +89,7 @@ async def test_a_second_request_that_is_too_slow_is_cut_like_the_first(
 
 @pytest.mark.parametrize("trickle", [pytest.param(b"", id="once"), pytest.param(b"\r\n", id="for ever")])
 @pytest.mark.parametrize("first", FIRST)
-async def test_blank_lines_between_two_requests_keep_no_connection_open(
-    door: Door, trickle: bytes, first: bytes
-) -> None:
+async def test_blank_lines_do_not_extend_the_deadline(door: Door, trickle: bytes, first: bytes) -> None:
     async with Client.connect(door.port) as slow, Client.connect(door.port) as fast, asyncio.timeout(6):
         assert (await slow.ask(first)).status == 200
         await slow.say(b"\r\n")
@@ -103,14 +97,14 @@ async def test_blank_lines_between_two_requests_keep_no_connection_open(
 
 
 @pytest.mark.parametrize("first", FIRST)
-async def test_a_connection_that_rests_between_two_requests_is_not_cut(door: Door, first: bytes) -> None:
+async def test_idle_connection_has_no_request_deadline(door: Door, first: bytes) -> None:
     async with Client.connect(door.port) as client:
         once = await client.ask(first)
         await door.outlast_the_deadline()
         assert await client.ask(first) == once
 
 
-async def test_a_request_that_the_application_is_busy_with_is_not_cut(door: Door) -> None:
+async def test_slow_call_has_no_request_deadline(door: Door) -> None:
     async with Client.connect(door.port) as client:
         await client.say(request("POST", "/busy", "Content-Length: 2"), b"{}")
         await door.outlast_the_deadline()
@@ -118,7 +112,7 @@ async def test_a_request_that_the_application_is_busy_with_is_not_cut(door: Door
         assert (await client.answer()).body == b"said: busy"
 
 
-async def test_a_deadline_is_for_each_request_and_not_for_the_connection(door: Door) -> None:
+async def test_each_request_has_its_own_deadline(door: Door) -> None:
     async with Client.connect(door.port) as client:
         waiting = asyncio.create_task(door.outlast_the_deadline())
         while not waiting.done():
@@ -127,7 +121,7 @@ async def test_a_deadline_is_for_each_request_and_not_for_the_connection(door: D
         assert (await client.ask(HELLO)).body == b"Hello"
 
 
-def test_the_real_deadline_is_thirty_seconds() -> None:
+def test_default_deadline_is_thirty_seconds() -> None:
     assert Limits().deadline_seconds == 30
 
 
@@ -157,13 +151,13 @@ def _head_of(size: int) -> bytes:
     return empty.replace(b"X-Long: ", b"X-Long: " + b"a" * (size - len(empty)))
 
 
-def test_a_head_may_have_32_kibibytes() -> None:
+def test_head_limit_is_32_kib() -> None:
     assert MAX_HEAD == 32_768
     assert len(_head_of(MAX_HEAD)) == MAX_HEAD
 
 
 @pytest.mark.parametrize("piece", [MAX_HEAD, 1000], ids=["in one piece", "in many"])
-async def test_a_head_exactly_at_the_limit_is_fine(client: Client, piece: int) -> None:
+async def test_head_at_the_limit_is_accepted(client: Client, piece: int) -> None:
     assert (await client.ask(*_pieces(_head_of(MAX_HEAD), piece))).status == 200
 
 
@@ -172,7 +166,7 @@ TOO_LARGE = MAX_HEAD + 200
 
 
 @pytest.mark.parametrize("piece", [TOO_LARGE, 1000], ids=["in one piece", "in many"])
-async def test_a_head_over_the_limit_is_refused(client: Client, piece: int) -> None:
+async def test_head_over_the_limit_is_rejected(client: Client, piece: int) -> None:
     answer = await client.ask(*_pieces(_head_of(TOO_LARGE), piece))
     assert answer.status == 431
     assert answer.headers["connection"] == "close"
@@ -180,18 +174,18 @@ async def test_a_head_over_the_limit_is_refused(client: Client, piece: int) -> N
 
 
 @pytest.mark.parametrize("piece", [TOO_LARGE, 1000], ids=["in one piece", "in many"])
-async def test_the_head_of_a_second_request_has_the_same_limit(client: Client, piece: int) -> None:
+async def test_second_head_has_the_same_limit(client: Client, piece: int) -> None:
     assert (await client.ask(request("GET", "/healthz"))).status == 200
     assert (await client.ask(*_pieces(_head_of(MAX_HEAD), piece))).status == 200
     assert (await client.ask(*_pieces(_head_of(TOO_LARGE), piece))).status == 431
 
 
 @pytest.mark.parametrize(("length", "status"), [(30_000, 404), (MAX_HEAD + 1, 431)])
-async def test_a_long_address_counts_toward_the_head(client: Client, length: int, status: int) -> None:
+async def test_target_counts_toward_the_head(client: Client, length: int, status: int) -> None:
     assert (await client.ask(request("GET", "/" + "a" * (length - 1)))).status == status
 
 
-async def test_many_small_headers_within_the_limit_are_fine(client: Client) -> None:
+async def test_many_small_headers_within_the_limit_are_accepted(client: Client) -> None:
     assert (await client.ask(request("GET", "/healthz", *["a:"] * 200))).status == 200
 
 
@@ -200,7 +194,7 @@ async def test_too_many_small_headers_are_rejected(client: Client) -> None:
     assert (await client.ask(request("GET", "/healthz", *["a:"] * 300))).status == 431
 
 
-async def test_ten_thousand_headers_are_refused(client: Client) -> None:
+async def test_ten_thousand_headers_are_rejected(client: Client) -> None:
     # So much is still on its way when the answer is given that the connection may break before it is read.
     with suppress(ConnectionError, asyncio.IncompleteReadError):
         assert (await client.ask(request("GET", "/healthz", *(f"x-{n}: y" for n in range(10_000))))).status == 431
@@ -216,13 +210,13 @@ async def test_ten_thousand_headers_are_refused(client: Client) -> None:
         pytest.param(post("Transfer-Encoding: chunked") + b"0\r\nX: ", b"a" * 10_000, id="a trailer line"),
     ],
 )
-async def test_what_has_no_end_is_cut_before_it_fills_the_memory(client: Client, begun: bytes, again: bytes) -> None:
+async def test_endless_input_is_disconnected(client: Client, begun: bytes, again: bytes) -> None:
     await client.say(begun)
     most = 16 * MAX_BODY
     assert await client.say_until_cut(again, most) < most
 
 
-async def test_a_large_body_is_not_mistaken_for_a_head(client: Client) -> None:
+async def test_large_body_does_not_count_toward_the_head(client: Client) -> None:
     body = b'{"jsonrpc":"2.0","id":1,"method":"logout"}'.ljust(MAX_BODY)
     answer = await client.ask(post(f"Content-Length: {len(body)}") + body)
     assert answer.json["error"]["data"]["reason"] == "UNAUTHENTICATED"
@@ -241,9 +235,7 @@ def _chunks(body: bytes) -> bytes:
     [(MAX_BODY, 200), (MAX_BODY + 1, 413), (8 * MAX_BODY, 413)],
     ids=["at the limit", "one byte over", "far over"],
 )
-async def test_a_body_that_is_too_large_gets_an_answer_that_can_be_read(
-    client: Client, size: int, status: int, chunked: bool
-) -> None:
+async def test_too_large_body_gets_a_readable_response(client: Client, size: int, status: int, chunked: bool) -> None:
     body = b'{"jsonrpc":"2.0","id":1,"method":"nothing"}'.ljust(size)
     if chunked:
         answer = await client.ask(post("Transfer-Encoding: chunked"), *_pieces(_chunks(body), 100_000))
@@ -253,12 +245,12 @@ async def test_a_body_that_is_too_large_gets_an_answer_that_can_be_read(
     assert (answer.status, answer.json["error"]["data"]["reason"]) == (status, reason)
 
 
-async def test_a_client_that_asks_before_it_sends_a_huge_body_is_told_so(client: Client) -> None:
+async def test_expect_100_continue_with_a_huge_body_is_rejected(client: Client) -> None:
     answer = await client.ask(post("Content-Length: 1000000000000", "Expect: 100-continue"))
     assert (answer.status, answer.json["error"]["data"]["reason"]) == (413, "BODY_TOO_LARGE")
 
 
-async def test_a_client_that_asks_before_it_sends_a_small_body_may_go_on(client: Client) -> None:
+async def test_expect_100_continue_with_a_small_body_continues(client: Client) -> None:
     body = b'{"jsonrpc":"2.0","id":1,"method":"nothing"}'
     assert (await client.ask(post(f"Content-Length: {len(body)}", "Expect: 100-continue"))).status == 100
     assert (await client.ask(body)).status == 200
@@ -296,7 +288,7 @@ async def test_a_client_that_asks_before_it_sends_a_small_body_may_go_on(client:
         pytest.param(post("Transfer-Encoding: chunked") + b"f" * 17 + b"\r\n", id="a chunk beyond all measure"),
     ],
 )
-async def test_malformed_http_gets_400_and_is_cut(client: Client, written: bytes) -> None:
+async def test_malformed_http_gets_400_and_closes(client: Client, written: bytes) -> None:
     answer = await client.ask(written)
     assert (answer.status, answer.headers["connection"]) == (400, "close")
     assert await client.end() == b""
@@ -312,13 +304,13 @@ async def test_malformed_http_gets_400_and_is_cut(client: Client, written: bytes
         ),
     ],
 )
-async def test_any_transfer_coding_but_chunked_is_refused(client: Client, written: bytes) -> None:
+async def test_transfer_codings_other_than_chunked_are_rejected(client: Client, written: bytes) -> None:
     answer = await client.ask(written)
     assert (answer.status, answer.headers["connection"]) == (501, "close")
     assert await client.end() == b""
 
 
-async def test_a_refusal_has_a_request_id_like_any_other_answer(program: Program) -> None:
+async def test_http_error_has_a_request_id(program: Program) -> None:
     ids = []
     for written in (b"Hello?\r\n\r\n", request("GET", "/healthz"), _head_of(TOO_LARGE), b"Hello?\r\n\r\n"):
         async with Client.connect(port_of(program)) as client:
@@ -332,7 +324,7 @@ async def test_a_refusal_has_a_request_id_like_any_other_answer(program: Program
     assert numbers == list(range(numbers[0], numbers[0] + 4))
 
 
-async def test_a_request_hidden_behind_a_malformed_one_is_not_answered(client: Client) -> None:
+async def test_request_after_a_malformed_one_is_ignored(client: Client) -> None:
     hidden = request("GET", "/healthz")
     await client.say(post("Content-Length: 0", "Transfer-Encoding: chunked") + b"0\r\n\r\n" + hidden)
     everything = await client.end()
@@ -354,14 +346,14 @@ async def test_a_request_hidden_behind_a_malformed_one_is_not_answered(client: C
         pytest.param("evil.example\r\nHost: localhost", 400, id="a foreign one and ours"),
     ],
 )
-async def test_the_program_answers_to_its_own_name_alone(client: Client, host: str | None, status: int) -> None:
+async def test_program_rejects_another_host(client: Client, host: str | None, status: int) -> None:
     answer = await client.ask(request("GET", "/login", host=host))
     assert answer.status == status
     if status == 400:
         assert answer.json["error"]["data"]["reason"] == "INVALID_REQUEST"
 
 
-async def test_a_foreign_name_can_have_no_letter_sent(client: Client, program: Program) -> None:
+async def test_request_with_another_host_sends_no_email(client: Client, program: Program) -> None:
     written = call("sendLoginCodeEmail", code_params("eve@example.test"), host="evil.example")
     assert (await client.ask(written)).status == 400
     assert "eve@example.test" not in [letter["To"] for letter in program.emails()]
@@ -384,7 +376,7 @@ _BEHIND_A_PROXY = {"TICKOVER_TRUSTED_PROXIES": "127.0.0.0/8", "TICKOVER_MAIL_URL
 _ONE_CALL = {"TICKOVER_CLIENT_BURST": "1", "TICKOVER_CLIENT_REFILL": "0.001"}
 
 
-async def test_behind_a_declared_proxy_each_client_has_its_own_bucket(tmp_path: Path) -> None:
+async def test_each_client_behind_a_trusted_proxy_has_its_own_rate_limit(tmp_path: Path) -> None:
     with Program(tmp_path, **_BEHIND_A_PROXY, **_ONE_CALL) as program:
         places = [
             ["198.51.100.1"],
@@ -398,18 +390,18 @@ async def test_behind_a_declared_proxy_each_client_has_its_own_bucket(tmp_path: 
         assert await _statuses(program, *places) == [200, 200, 429, 429, 200, 200, 429]
 
 
-async def test_long_forwarded_header_with_ports_counts_for_the_client_at_its_end(tmp_path: Path) -> None:
+async def test_long_forwarded_header_counts_for_its_last_client(tmp_path: Path) -> None:
     with Program(tmp_path, **_BEHIND_A_PROXY, **_ONE_CALL) as program:
         places = [[f"198.51.100.{number}, {'x' * 600}, 203.0.113.{number % 2}:{number}"] for number in range(4)]
         assert await _statuses(program, *places) == [200, 200, 429, 429]
 
 
-async def test_without_a_declared_proxy_nobody_can_say_that_they_are_someone_else(tmp_path: Path) -> None:
+async def test_forwarded_header_is_ignored_without_a_trusted_proxy(tmp_path: Path) -> None:
     with Program(tmp_path, **_ONE_CALL) as program:
         assert await _statuses(program, ["198.51.100.1"], ["198.51.100.2"], []) == [200, 429, 429]
 
 
-async def test_a_trailer_is_no_header(tmp_path: Path) -> None:
+async def test_trailers_are_ignored(tmp_path: Path) -> None:
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "loginByEmailLink", "params": {"token": "none"}}).encode()
     head = post("Transfer-Encoding: chunked", "X-Forwarded-For: 198.51.100.1")
     statuses = []
@@ -481,7 +473,7 @@ def _count_clocks(program: Program) -> int:
     return int(count)
 
 
-async def test_whoever_was_let_in_before_the_signal_is_answered(tmp_path: Path, mail: SlowMail) -> None:
+async def test_connections_before_the_signal_get_a_response(tmp_path: Path, mail: SlowMail) -> None:
     with Program(tmp_path, TICKOVER_MAIL_URL=f"smtp://127.0.0.1:{mail.port}") as program:
         port = port_of(program)
         assert (await _call(port, "sendLoginCodeEmail", code_params("ana@example.test")))["result"] == {"message": "ok"}
@@ -508,7 +500,7 @@ async def test_whoever_was_let_in_before_the_signal_is_answered(tmp_path: Path, 
         assert _count_clocks(program) == len(created)
 
 
-async def test_calls_over_max_in_flight_are_refused_and_health_checks_answered(tmp_path: Path, mail: SlowMail) -> None:
+async def test_calls_over_max_in_flight_are_rejected(tmp_path: Path, mail: SlowMail) -> None:
     settings = {"TICKOVER_MAIL_URL": f"smtp://127.0.0.1:{mail.port}", "TICKOVER_MAX_IN_FLIGHT": "1"}
     with Program(tmp_path, **settings) as program:
         mail.may_answer.clear()

@@ -20,7 +20,7 @@ _CALLERS = 64
 _MAX_ANSWERS_BEFORE_A_KILL = 250
 
 
-def test_nothing_that_was_answered_is_lost_by_kill_9(tmp_path: Path) -> None:
+def test_kill_9_loses_no_confirmed_write(tmp_path: Path) -> None:
     with Program(tmp_path, TICKOVER_MAX_CLOCKS_PER_USER="0") as program:
         killer = _Killer(program)
         books = Books(program, program.sign_in(), lambda: _standing(program), killer.see_an_answer)

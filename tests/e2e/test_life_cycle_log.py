@@ -26,7 +26,7 @@ def without_time(line: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in line.items() if name != "timestamp"}
 
 
-def test_start_refused_calls_and_stop_are_logged_in_order(tmp_path: Path) -> None:
+def test_start_rejected_calls_and_stop_are_logged_in_order(tmp_path: Path) -> None:
     with Program(tmp_path) as program:
         token = program.sign_in()
         code = program.send_code("ben@example.test")
@@ -80,7 +80,7 @@ def _expiring_rows(connection: apsw.Connection) -> int:
         connection.close()
 
 
-def test_program_sweeps_every_kind_of_expired_row_and_logs_how_many(tmp_path: Path) -> None:
+def test_sweep_of_every_kind_of_row_is_logged(tmp_path: Path) -> None:
     database = tmp_path / ".tickover" / "tickover.db"
     with Program(tmp_path) as program:
         body = b'{"jsonrpc":"2.0","id":1,"method":"createTestClock","params":{}}'

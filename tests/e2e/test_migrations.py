@@ -21,14 +21,12 @@ from tickover.server.storage import open_store
 
 
 @pytest.mark.parametrize(("processes", "rounds"), [(2, 3), (8, 1)], ids=["two processes", "eight processes"])
-def test_processes_that_start_at_once_on_a_fresh_folder_all_come_up_and_agree(
-    tmp_path: Path, processes: int, rounds: int
-) -> None:
+def test_concurrent_starts_on_a_new_folder_succeed(tmp_path: Path, processes: int, rounds: int) -> None:
     for number in range(rounds):
         _start_at_once(tmp_path / str(number), processes)
 
 
-def test_processes_that_start_at_once_on_an_older_folder_all_come_up_and_find_what_was_there(tmp_path: Path) -> None:
+def test_concurrent_starts_on_an_old_folder_keep_its_data(tmp_path: Path) -> None:
     """Of the version before, with a clock that lives."""
     (tmp_path / "data").mkdir()
     previous_version.make_sqlite(f"sqlite:///{tmp_path / 'data' / 'tickover.db'}")

@@ -56,7 +56,7 @@ def _reason(answer: Any) -> str:
     return str(answer["error"]["data"]["reason"]) if "error" in answer else "ok"
 
 
-async def test_connections_that_are_cut_at_any_statement_under_load(tmp_path: Path, postgres: PostgresServer) -> None:
+async def test_lost_connections_under_load_lose_no_confirmed_write(tmp_path: Path, postgres: PostgresServer) -> None:
     chances = random.Random(5)
     with Proxy(postgres.port) as proxy, Replicas(tmp_path, postgres, 1, proxy.lead) as replicas:
         load = Load(replicas)
@@ -70,7 +70,7 @@ async def test_connections_that_are_cut_at_any_statement_under_load(tmp_path: Pa
 
 
 @_BOTH_WAYS
-def test_a_clock_is_created_at_most_once(
+def test_clock_is_created_at_most_once(
     replicas: Replicas, program: Program, proxy: Proxy, email: str, how: Cut
 ) -> None:
     token = program.sign_in(email)
@@ -83,9 +83,7 @@ def test_a_clock_is_created_at_most_once(
     assert "result" in program.call("createTestClock", {}, token)
 
 
-def test_an_answer_that_never_comes_is_not_waited_for_for_ever(
-    replicas: Replicas, program: Program, proxy: Proxy, email: str
-) -> None:
+def test_silent_database_times_out(replicas: Replicas, program: Program, proxy: Proxy, email: str) -> None:
     token = program.sign_in(email)
     proxy.cut("keep_clocks", "silent")
     _refuse(program, "createTestClock", {}, token)
@@ -93,7 +91,7 @@ def test_an_answer_that_never_comes_is_not_waited_for_for_ever(
 
 
 @_BOTH_WAYS
-def test_an_advance_that_is_repeated_is_answered_rightly(program: Program, proxy: Proxy, email: str, how: Cut) -> None:
+def test_repeated_advance_gets_the_right_response(program: Program, proxy: Proxy, email: str, how: Cut) -> None:
     token = program.sign_in(email)
     schedule = [
         {"at": "2027-01-03T08:00:00Z", "name": "Rent", "amount": 1150, "currency": "EUR", "type": "EXPENSE"},
@@ -109,9 +107,7 @@ def test_an_advance_that_is_repeated_is_answered_rightly(program: Program, proxy
 
 
 @_BOTH_WAYS
-def test_a_letter_is_sent_at_most_once(
-    replicas: Replicas, program: Program, proxy: Proxy, email: str, how: Cut
-) -> None:
+def test_email_is_sent_at_most_once(replicas: Replicas, program: Program, proxy: Proxy, email: str, how: Cut) -> None:
     proxy.cut("claim_send", how)
     _refuse(program, "sendLoginCodeEmail", code_params(email))
     assert _rows(replicas, "login_sends", email) == (how == "after")
@@ -121,7 +117,7 @@ def test_a_letter_is_sent_at_most_once(
 
 
 @_BOTH_WAYS
-def test_a_try_is_counted_at_most_once(
+def test_attempt_is_counted_at_most_once(
     replicas: Replicas, program: Program, proxy: Proxy, email: str, how: Cut
 ) -> None:
     params = verify_params(email, program.send_code(email))
@@ -134,7 +130,7 @@ def test_a_try_is_counted_at_most_once(
 
 @_BOTH_WAYS
 @pytest.mark.parametrize("kind", ["code", "link"])
-def test_a_code_or_link_is_redeemed_at_most_once(
+def test_code_or_link_is_used_at_most_once(
     replicas: Replicas, program: Program, proxy: Proxy, email: str, kind: str, how: Cut
 ) -> None:
     if kind == "code":
@@ -151,7 +147,7 @@ def test_a_code_or_link_is_redeemed_at_most_once(
 
 
 @_BOTH_WAYS
-def test_a_logout_that_is_repeated_ends_the_session(program: Program, proxy: Proxy, email: str, how: Cut) -> None:
+def test_repeated_logout_ends_the_session(program: Program, proxy: Proxy, email: str, how: Cut) -> None:
     token = program.sign_in(email)
     proxy.cut("delete from tokens", how)
     _refuse(program, "logout", {}, token)
@@ -160,9 +156,7 @@ def test_a_logout_that_is_repeated_ends_the_session(program: Program, proxy: Pro
 
 
 @_BOTH_WAYS
-def test_what_only_reads_is_read_again_and_nobody_notices(
-    replicas: Replicas, program: Program, proxy: Proxy, email: str, how: Cut
-) -> None:
+def test_reads_are_retried(replicas: Replicas, program: Program, proxy: Proxy, email: str, how: Cut) -> None:
     token = program.sign_in(email)
     cuts = proxy.cuts
     proxy.cut("join tokens on", how)

@@ -51,7 +51,7 @@ def _leading_to(*ports: int) -> Callable[[str], str]:
 
 
 @pytest.mark.parametrize("first", ["primary", "standby"])
-async def test_replicas_follow_when_the_primary_dies(
+async def test_replicas_follow_after_the_primary_dies(
     tmp_path: Path, primary: PostgresServer, standby: PostgresServer, first: str
 ) -> None:
     """Whichever is named first: a standby that is asked first takes no writes."""
@@ -69,7 +69,7 @@ async def test_replicas_follow_when_the_primary_dies(
             replicas.server = standby
 
 
-async def test_replicas_follow_when_nobody_hears_from_the_primary(
+async def test_replicas_follow_after_the_primary_is_unreachable(
     tmp_path: Path, primary: PostgresServer, standby: PostgresServer
 ) -> None:
     with (
@@ -90,7 +90,7 @@ async def test_replicas_follow_when_nobody_hears_from_the_primary(
             replicas.server = standby
 
 
-async def test_a_standby_that_is_away_for_a_while(
+async def test_standby_returns_after_an_outage(
     tmp_path: Path, primary: PostgresServer, standby: PostgresServer
 ) -> None:
     """What is committed at the primary alone is not done, and those who wait for it do not pile up there."""

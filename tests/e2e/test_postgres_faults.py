@@ -34,7 +34,7 @@ def server() -> Iterator[PostgresServer]:
         yield started
 
 
-async def test_a_server_that_crashes_and_is_started_again(tmp_path: Path, server: PostgresServer) -> None:
+async def test_database_crash_and_restart(tmp_path: Path, server: PostgresServer) -> None:
     with Replicas(tmp_path, server, 2) as replicas:
         load = Load(replicas)
         async with load.of(_WRITERS, _VISITORS):
@@ -58,9 +58,7 @@ async def _somebody(replicas: Replicas) -> AsyncIterator[asyncpg.Connection]:
         await session.close()
 
 
-async def test_connections_that_the_server_ends_in_the_midst_of_statements(
-    tmp_path: Path, server: PostgresServer
-) -> None:
+async def test_terminated_connections(tmp_path: Path, server: PostgresServer) -> None:
     with Replicas(tmp_path, server, 2) as replicas:
         load = Load(replicas)
         async with _somebody(replicas) as somebody, load.of(_WRITERS, _VISITORS):
@@ -77,7 +75,7 @@ async def test_connections_that_the_server_ends_in_the_midst_of_statements(
         assert load.books.refusals > 15
 
 
-async def test_connections_that_are_all_taken_by_statements_that_wait(tmp_path: Path, server: PostgresServer) -> None:
+async def test_exhausted_connection_pool(tmp_path: Path, server: PostgresServer) -> None:
     with Replicas(tmp_path, server, 1, TICKOVER_DATABASE_CONNECTIONS="2") as replicas:
         load = Load(replicas)
         async with _somebody(replicas) as somebody, load.of(_WRITERS, _VISITORS):
@@ -90,7 +88,7 @@ async def test_connections_that_are_all_taken_by_statements_that_wait(tmp_path: 
             await load.succeed(50)
 
 
-async def test_a_network_that_swallows_everything(tmp_path: Path, server: PostgresServer) -> None:
+async def test_network_without_packets(tmp_path: Path, server: PostgresServer) -> None:
     with Proxy(server.port) as proxy, Replicas(tmp_path, server, 1, proxy.lead) as replicas:
         load = Load(replicas)
         async with load.of(_WRITERS, _VISITORS):
@@ -103,7 +101,7 @@ async def test_a_network_that_swallows_everything(tmp_path: Path, server: Postgr
             await load.succeed(50)
 
 
-async def test_a_server_that_takes_no_writes_for_a_while(tmp_path: Path, server: PostgresServer) -> None:
+async def test_read_only_database(tmp_path: Path, server: PostgresServer) -> None:
     with Replicas(tmp_path, server, 1) as replicas:
         load = Load(replicas)
         async with load.of(_WRITERS, _VISITORS):
@@ -116,7 +114,7 @@ async def test_a_server_that_takes_no_writes_for_a_while(tmp_path: Path, server:
             await load.succeed(50)
 
 
-async def test_who_is_under_way_when_it_stops_is_answered_even_if_the_database_never_answers(
+async def test_pending_calls_get_a_response_at_the_stop_if_the_database_is_silent(
     tmp_path: Path, server: PostgresServer
 ) -> None:
     with Proxy(server.port) as proxy, Replicas(tmp_path, server, 1, proxy.lead) as replicas:

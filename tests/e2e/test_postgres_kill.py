@@ -14,7 +14,7 @@ _VISITORS = 4
 _MAX_RESULTS_BEFORE_A_KILL = 50
 
 
-async def test_nothing_that_was_answered_is_lost_by_kill_9(tmp_path: Path, postgres: PostgresServer) -> None:
+async def test_kill_9_loses_no_confirmed_write(tmp_path: Path, postgres: PostgresServer) -> None:
     chances = random.Random(9)
     with Replicas(tmp_path, postgres, 2) as replicas:
         load = Load(replicas)

@@ -55,9 +55,7 @@ def _address() -> str:
 # Signing in
 
 
-async def test_of_fifty_sends_to_one_address_one_wins_and_one_letter_goes_out(
-    four: Replicas, crowd: list[Connection]
-) -> None:
+async def test_one_of_fifty_concurrent_sends_succeeds(four: Replicas, crowd: list[Connection]) -> None:
     for _ in range(_ROUNDS):
         email = _address()
         answers = await call_all_at_once(crowd, "sendLoginCodeEmail", [code_params(email)] * CROWD)
@@ -65,7 +63,7 @@ async def test_of_fifty_sends_to_one_address_one_wins_and_one_letter_goes_out(
         assert [letter["To"] for letter in four.programs[0].emails()].count(email) == 1
 
 
-async def test_of_fifty_tries_against_one_code_five_are_counted(four: Replicas, crowd: list[Connection]) -> None:
+async def test_five_of_fifty_concurrent_attempts_are_counted(four: Replicas, crowd: list[Connection]) -> None:
     for number in range(_ROUNDS):
         email = _address()
         code = four.programs[number % _REPLICAS].send_code(email)
@@ -78,7 +76,7 @@ async def test_of_fifty_tries_against_one_code_five_are_counted(four: Replicas, 
         assert right["error"]["data"]["reason"] == "LOGIN_REFUSED"
 
 
-async def test_four_wrong_tries_at_once_leave_one(four: Replicas, crowd: list[Connection]) -> None:
+async def test_four_concurrent_wrong_codes_leave_one_attempt(four: Replicas, crowd: list[Connection]) -> None:
     for number in range(_ROUNDS):
         email = _address()
         code = four.programs[number % _REPLICAS].send_code(email)
@@ -88,9 +86,7 @@ async def test_four_wrong_tries_at_once_leave_one(four: Replicas, crowd: list[Co
 
 
 @pytest.mark.parametrize("kind", ["code", "link"])
-async def test_of_fifty_redemptions_one_opens_the_door_and_its_token_works_everywhere(
-    four: Replicas, crowd: list[Connection], kind: str
-) -> None:
+async def test_one_of_fifty_concurrent_sign_ins_succeeds(four: Replicas, crowd: list[Connection], kind: str) -> None:
     for number in range(_ROUNDS):
         email = _address()
         sender = four.programs[number % _REPLICAS]
@@ -107,7 +103,7 @@ async def test_of_fifty_redemptions_one_opens_the_door_and_its_token_works_every
         assert four.ask(sessions) == ["1"]
 
 
-async def test_a_token_revoked_at_one_replica_is_refused_at_all_others_at_once(four: Replicas) -> None:
+async def test_revoked_token_is_rejected_by_all_replicas(four: Replicas) -> None:
     for number in range(_ROUNDS):
         first = four.programs[number % _REPLICAS]
         others = [program for program in four.programs if program is not first]
@@ -132,7 +128,7 @@ def _lets_in(program: Program, token: str) -> bool:
 # Clocks
 
 
-async def test_of_advances_of_one_clock_at_once_the_farthest_stands(four: Replicas) -> None:
+async def test_concurrent_advances_end_at_the_latest_time(four: Replicas) -> None:
     start = datetime.now(UTC).replace(microsecond=0)
     chances = random.Random(3)
     token = ""
@@ -154,7 +150,7 @@ async def test_of_advances_of_one_clock_at_once_the_farthest_stands(four: Replic
             assert end["clock"]["frozenTime"] == max(instants)
 
 
-async def test_a_user_gets_exactly_as_many_clocks_as_he_may_have(four: Replicas) -> None:
+async def test_concurrent_creations_reach_the_quota_exactly(four: Replicas) -> None:
     for number in range(_ROUNDS):
         token = four.programs[number % _REPLICAS].sign_in(_address())
         async with AsyncExitStack() as opened:
@@ -167,7 +163,7 @@ async def test_a_user_gets_exactly_as_many_clocks_as_he_may_have(four: Replicas)
 # Starting
 
 
-def test_replicas_that_start_at_once_on_an_empty_database_all_come_up(tmp_path: Path, postgres: PostgresServer) -> None:
+def test_concurrent_starts_on_an_empty_database_succeed(tmp_path: Path, postgres: PostgresServer) -> None:
     for number in range(3):
         with Replicas(tmp_path / str(number), postgres, _REPLICAS) as replicas:
             first, second, third, fourth = replicas.programs
@@ -178,7 +174,7 @@ def test_replicas_that_start_at_once_on_an_empty_database_all_come_up(tmp_path: 
             assert fourth.result("advanceTestClock", params, token) == {"clock": clock}
 
 
-def test_a_replica_with_another_secret_key_is_refused(tmp_path: Path, four: Replicas) -> None:
+def test_replica_with_another_secret_key_is_rejected(tmp_path: Path, four: Replicas) -> None:
     other = {**four.environment, "TICKOVER_SECRET_KEY": "quite another one"}
     refused = run_tickover(tmp_path, "serve", "--port", "0", **other)
     assert (refused.returncode, refused.stdout) == (2, "")
@@ -187,7 +183,7 @@ def test_a_replica_with_another_secret_key_is_refused(tmp_path: Path, four: Repl
     assert "quite another one" not in refused.stderr
 
 
-async def test_the_crowd_is_spread_over_all_replicas(four: Replicas, crowd: list[Connection]) -> None:
+async def test_callers_use_all_replicas(four: Replicas, crowd: list[Connection]) -> None:
     answers = await call_all_at_once(crowd, "nothing", [{}] * CROWD)
     # Ids of requests begin with what is each process's own.
     spread = Counter(answer.headers["x-request-id"][:16] for answer in answers)

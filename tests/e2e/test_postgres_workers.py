@@ -63,7 +63,7 @@ def _listens(program: Program) -> bool:
         return caller.connect_ex((place.hostname, place.port)) == 0
 
 
-def test_all_of_them_serve_and_know_the_same(crew: Crew) -> None:
+def test_all_workers_serve_the_same_data(crew: Crew) -> None:
     assert len(crew.workers()) == 2
     wait_until(lambda: len(crew.servers()) == 2)
     for number in range(10):
@@ -76,7 +76,7 @@ def test_all_of_them_serve_and_know_the_same(crew: Crew) -> None:
     assert len(re.findall("Press Ctrl-C to stop", crew.output)) == 1
 
 
-def test_one_that_is_killed_is_replaced(crew: Crew) -> None:
+def test_killed_worker_is_restarted(crew: Crew) -> None:
     token = crew.sign_in()
     before = crew.workers()
     for victim in before:
@@ -90,7 +90,7 @@ def test_one_that_is_killed_is_replaced(crew: Crew) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
-def test_a_signal_stops_all_of_them(crew: Crew, number: int) -> None:
+def test_signal_stops_all_workers(crew: Crew, number: int) -> None:
     assert crew.stop(number) == 0
     wait_until(crew.has_ended_wholly)
     assert not _listens(crew)
@@ -98,14 +98,14 @@ def test_a_signal_stops_all_of_them(crew: Crew, number: int) -> None:
     assert "Traceback" not in crew.output
 
 
-def test_they_end_by_themselves_when_the_first_is_killed(crew: Crew) -> None:
+def test_workers_end_with_the_supervisor(crew: Crew) -> None:
     assert _listens(crew)
     crew.kill()
     wait_until(crew.has_ended_wholly)
     assert not _listens(crew)
 
 
-def test_a_signal_while_they_are_being_started_stops_all_of_them(tmp_path: Path, postgres_url: str) -> None:
+def test_signal_during_the_start_stops_all_workers(tmp_path: Path, postgres_url: str) -> None:
     for started in (2, 4):
         crew = Crew(tmp_path, TICKOVER_DATABASE_URL=postgres_url, TICKOVER_WORKERS="8")
         crew.launch()
@@ -117,14 +117,14 @@ def test_a_signal_while_they_are_being_started_stops_all_of_them(tmp_path: Path,
         crew.__exit__()
 
 
-def test_with_sqlite_there_can_be_only_one(tmp_path: Path) -> None:
+def test_several_workers_with_sqlite_are_rejected(tmp_path: Path) -> None:
     refused = run_tickover(tmp_path, "serve", "--port", "0", "--workers", "2")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr.startswith("tickover: TICKOVER_WORKERS must be 1 with SQLite, not 2: ")
     assert refused.stderr.count("\n") == 1
 
 
-def test_a_port_that_is_taken_is_told_in_one_sentence(tmp_path: Path, crew: Crew) -> None:
+def test_used_port_is_one_error(tmp_path: Path, crew: Crew) -> None:
     """Even if it is taken by somebody who would share it."""
     port = urlsplit(crew.url).port
     for workers in ("1", "2"):
@@ -136,7 +136,7 @@ def test_a_port_that_is_taken_is_told_in_one_sentence(tmp_path: Path, crew: Crew
     assert crew.workers()
 
 
-def test_children_of_others_are_not_taken_for_workers(tmp_path: Path, postgres_url: str) -> None:
+def test_other_children_are_ignored(tmp_path: Path, postgres_url: str) -> None:
     """As where a script with jobs in the background has become the server, or in a container."""
     with Crew(tmp_path, TICKOVER_DATABASE_URL=postgres_url, TICKOVER_WORKERS="2"):
         pass  # It has noted its key.

@@ -23,7 +23,7 @@ _BOTH_SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM
 # What it says.
 
 
-def test_the_banner_names_the_address_the_data_and_the_outbox(tmp_path: Path) -> None:
+def test_banner_has_url_data_folder_and_outbox(tmp_path: Path) -> None:
     with Program(tmp_path) as program:
         banner = program.output[program.output.index("  Tickover ") :]
         lines = [line.split(maxsplit=1) for line in banner.splitlines() if line]
@@ -37,13 +37,13 @@ def test_the_banner_names_the_address_the_data_and_the_outbox(tmp_path: Path) ->
         assert program.request("GET", "/readyz").status == 200
 
 
-def test_the_banner_does_not_show_a_mail_password(tmp_path: Path) -> None:
+def test_banner_has_no_mail_password(tmp_path: Path) -> None:
     with Program(tmp_path, TICKOVER_MAIL_URL="smtp://ana:open-sesame@127.0.0.1:9") as program:
         assert "sent by SMTP" in program.output
         assert "open-sesame" not in program.output
 
 
-def test_the_command_in_the_banner_works_as_it_stands(tmp_path: Path) -> None:
+def test_command_in_the_banner_works(tmp_path: Path) -> None:
     with Program(tmp_path) as program:
         line = next(line for line in program.output.splitlines() if line.startswith("  Try"))
         _, name, *arguments = line.split()
@@ -53,7 +53,7 @@ def test_the_command_in_the_banner_works_as_it_stands(tmp_path: Path) -> None:
         assert "Signed in as you@example.test" in ran.stdout
 
 
-def test_each_letter_is_one_line_on_the_terminal(tmp_path: Path) -> None:
+def test_each_email_is_one_line_on_the_terminal(tmp_path: Path) -> None:
     with Program(tmp_path) as program:
         code = program.send_code("ana@example.test")
         link = program.result("sendLoginCodeEmail", link_params("ben@example.test"))["loginUrl"]
@@ -67,7 +67,7 @@ def test_each_letter_is_one_line_on_the_terminal(tmp_path: Path) -> None:
         ]
 
 
-def test_a_terminal_that_cannot_show_a_letter_shows_a_question_mark(tmp_path: Path) -> None:
+def test_unencodable_character_is_printed_as_a_question_mark(tmp_path: Path) -> None:
     with Program(tmp_path, PYTHONIOENCODING="ascii") as program:
         code = program.send_code("ana@example.test")
         assert f"  ? ana@example.test  code  {code}\n" in program.output
@@ -76,7 +76,7 @@ def test_a_terminal_that_cannot_show_a_letter_shows_a_question_mark(tmp_path: Pa
 # What it leaves on the disk.
 
 
-def test_what_it_writes_is_for_its_owner_alone(tmp_path: Path) -> None:
+def test_files_are_private(tmp_path: Path) -> None:
     with Program(tmp_path) as program:
         token = program.sign_in()
         program.result("createTestClock", {}, token)
@@ -94,7 +94,7 @@ def _mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_what_was_kept_is_there_after_a_second_start(tmp_path: Path) -> None:
+def test_data_survives_a_restart(tmp_path: Path) -> None:
     with Program(tmp_path) as program:
         token = program.sign_in()
         clock = program.result("createTestClock", {"goals": [{"name": "Bike", "targetAmount": 900}]}, token)["clock"]
@@ -106,7 +106,7 @@ def test_what_was_kept_is_there_after_a_second_start(tmp_path: Path) -> None:
         assert (program.data / "secret.key").read_bytes() == key
 
 
-def test_a_code_sent_before_a_restart_signs_in_after_it(tmp_path: Path) -> None:
+def test_code_is_valid_after_a_restart(tmp_path: Path) -> None:
     with Program(tmp_path) as program:
         code = program.send_code("ana@example.test")
         assert program.stop() == 0
@@ -119,7 +119,7 @@ def test_a_code_sent_before_a_restart_signs_in_after_it(tmp_path: Path) -> None:
 
 
 @_BOTH_SIGNALS
-def test_a_signal_stops_it_in_good_order(tmp_path: Path, number: int) -> None:
+def test_signal_stops_the_server_gracefully(tmp_path: Path, number: int) -> None:
     with Program(tmp_path) as program:
         program.result("createTestClock", {}, program.sign_in())
         assert program.stop(number) == 0
@@ -130,7 +130,7 @@ def test_a_signal_stops_it_in_good_order(tmp_path: Path, number: int) -> None:
 
 
 @_BOTH_SIGNALS
-def test_a_batch_that_was_begun_is_answered_to_its_end(tmp_path: Path, number: int) -> None:
+def test_batch_finishes_when_the_server_stops(tmp_path: Path, number: int) -> None:
     # As large as a body may be, so that there is time for a signal.
     at = f"{datetime.now(UTC) + timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"
     goal = {**_GOAL, "contributions": [{"at": at, "amount": 1}] * 12}
@@ -155,7 +155,7 @@ _GOAL = {"name": "Bike", "targetAmount": 900}
 
 
 @_BOTH_SIGNALS
-def test_what_was_accepted_before_the_signal_is_answered(tmp_path: Path, number: int) -> None:
+def test_accepted_calls_finish_when_the_server_stops(tmp_path: Path, number: int) -> None:
     with Program(tmp_path) as program:
         token = program.sign_in()
         answers = asyncio.run(_create_until_stopped(program, token, number))
@@ -194,7 +194,7 @@ def _count_clocks(program: Program) -> int:
     return int(count)
 
 
-def test_a_signal_while_it_still_opens_the_database_is_not_forgotten(tmp_path: Path) -> None:
+def test_signal_during_the_start_stops_the_server(tmp_path: Path) -> None:
     if not Path("/proc/self/fd").exists():
         pytest.skip("this machine does not show which files a process has open")
     with Program(tmp_path) as program:
@@ -218,44 +218,44 @@ def _has_open(pid: int, name: str) -> bool:
 
 
 @pytest.mark.parametrize("flag", ["--help", "-h"])
-def test_help_names_the_command_that_serves(tmp_path: Path, flag: str) -> None:
+def test_help_names_the_serve_command(tmp_path: Path, flag: str) -> None:
     ran = run_tickover(tmp_path, flag)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert ran.stdout.startswith("Usage: ")
     assert "serve" in ran.stdout
 
 
-def test_the_version_is_told(tmp_path: Path) -> None:
+def test_version_is_printed(tmp_path: Path) -> None:
     ran = run_tickover(tmp_path, "--version")
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, f"tickover, version {__version__}\n", "")
 
 
-def test_the_command_is_the_module(tmp_path: Path) -> None:
+def test_module_runs_the_command(tmp_path: Path) -> None:
     command = Path(sys.executable).with_name("tickover")
     ran = subprocess.run([command, "serve", "--help"], capture_output=True, text=True, timeout=20, check=True)
     as_module = run_tickover(tmp_path, "serve", "--help").stdout
     assert ran.stdout.removeprefix("Usage: tickover") == as_module.removeprefix("Usage: python -m tickover")
 
 
-def test_an_unknown_command_is_refused(tmp_path: Path) -> None:
+def test_unknown_command_is_rejected(tmp_path: Path) -> None:
     ran = run_tickover(tmp_path, "serf")
     assert (ran.returncode, ran.stdout) == (2, "")
     assert "serf" in ran.stderr
 
 
-def test_a_flag_overrides_its_variable(tmp_path: Path) -> None:
+def test_flag_overrides_its_variable(tmp_path: Path) -> None:
     with Program(tmp_path, "--data-dir", "by-flag", TICKOVER_DATA_DIR="by-variable"):
         assert (tmp_path / "by-flag" / "tickover.db").exists()
         assert not (tmp_path / "by-variable").exists()
 
 
-def test_a_public_url_is_what_login_links_begin_with(tmp_path: Path) -> None:
+def test_login_links_begin_with_the_public_url(tmp_path: Path) -> None:
     with Program(tmp_path, TICKOVER_PUBLIC_URL="https://clocks.example.com/", TICKOVER_MAIL_URL="outbox:") as program:
         link = program.result("sendLoginCodeEmail", link_params("ana@example.test"))["loginUrl"]
         assert link.startswith("https://clocks.example.com/login#token=")
 
 
-def test_a_limit_of_clocks_is_kept(tmp_path: Path) -> None:
+def test_quota_of_clocks_is_enforced(tmp_path: Path) -> None:
     with Program(tmp_path, TICKOVER_MAX_CLOCKS_PER_USER="1") as program:
         token = program.sign_in()
         program.result("createTestClock", {}, token)
@@ -263,7 +263,7 @@ def test_a_limit_of_clocks_is_kept(tmp_path: Path) -> None:
         assert refused["reason"] == "RATE_LIMITED"
 
 
-def test_a_limit_of_bytes_is_kept(tmp_path: Path) -> None:
+def test_quota_of_bytes_is_enforced(tmp_path: Path) -> None:
     with Program(tmp_path, TICKOVER_MAX_BYTES_PER_USER="300") as program:
         token = program.sign_in()
         program.result("createTestClock", {}, token)
@@ -272,20 +272,20 @@ def test_a_limit_of_bytes_is_kept(tmp_path: Path) -> None:
         assert "300 bytes" in refused["message"]
 
 
-def test_the_database_may_lie_elsewhere(tmp_path: Path) -> None:
+def test_database_may_be_in_another_folder(tmp_path: Path) -> None:
     with Program(tmp_path, TICKOVER_DATABASE_URL=f"sqlite:///{tmp_path}/else/where.db") as program:
         program.sign_in()
         assert _mode(tmp_path / "else" / "where.db") == 0o600
         assert not (program.data / "tickover.db").exists()
 
 
-def test_it_listens_where_it_is_told(tmp_path: Path) -> None:
+def test_server_listens_on_the_configured_address(tmp_path: Path) -> None:
     with Program(tmp_path, "--host", "localhost") as program:
         assert program.url.startswith("http://localhost:")
         assert program.request("GET", "/healthz").status == 200
 
 
-def test_real_mail_that_is_not_taken_is_said_so(tmp_path: Path) -> None:
+def test_unreachable_mail_server_returns_an_error(tmp_path: Path) -> None:
     # Nothing listens on port 9. The slot is given back, so that a second send is answered the same.
     with Program(tmp_path, TICKOVER_MAIL_URL="smtp://ana:open-sesame@127.0.0.1:9") as program:
         for _ in range(2):

@@ -32,9 +32,7 @@ def _address(number: int) -> str:
     return f"round{number}@example.test"
 
 
-async def test_of_fifty_sends_to_one_address_one_wins_and_one_letter_goes_out(
-    program: Program, crowd: list[Connection]
-) -> None:
+async def test_one_of_fifty_concurrent_sends_succeeds(program: Program, crowd: list[Connection]) -> None:
     for number in range(_ROUNDS):
         answers = await call_all_at_once(crowd, "sendLoginCodeEmail", [code_params(_address(number))] * CROWD)
         assert outcomes(answers) == {"ok": 1, "RESEND_TOO_SOON": CROWD - 1}
@@ -47,7 +45,7 @@ async def test_of_fifty_sends_to_one_address_one_wins_and_one_letter_goes_out(
     assert sorted(letter["To"] for letter in program.emails()) == sorted(map(_address, range(_ROUNDS)))
 
 
-async def test_after_fifty_wrong_guesses_at_once_the_right_code_is_refused(
+async def test_right_code_is_rejected_after_fifty_concurrent_wrong_codes(
     program: Program, crowd: list[Connection]
 ) -> None:
     for number in range(_ROUNDS):
@@ -62,7 +60,7 @@ async def test_after_fifty_wrong_guesses_at_once_the_right_code_is_refused(
 @pytest.mark.parametrize(
     ("wrong", "outcome"), [(4, "ok"), (5, "LOGIN_REFUSED")], ids=["four leave one", "five leave none"]
 )
-async def test_guesses_at_once_are_each_counted_once(
+async def test_concurrent_wrong_codes_are_each_counted(
     program: Program, crowd: list[Connection], wrong: int, outcome: str
 ) -> None:
     for number in range(_ROUNDS):
@@ -75,7 +73,7 @@ async def test_guesses_at_once_are_each_counted_once(
         assert outcomes(right) == {outcome: 1}
 
 
-async def test_of_fifty_right_codes_one_opens_the_door(program: Program, crowd: list[Connection]) -> None:
+async def test_one_of_fifty_concurrent_right_codes_signs_in(program: Program, crowd: list[Connection]) -> None:
     for number in range(_ROUNDS):
         email = _address(number)
         params = verify_params(email, program.send_code(email))
@@ -86,9 +84,7 @@ async def test_of_fifty_right_codes_one_opens_the_door(program: Program, crowd: 
         assert "result" in program.call("createTestClock", {}, token)
 
 
-async def test_a_right_code_among_wrong_ones_opens_the_door_at_most_once(
-    program: Program, crowd: list[Connection]
-) -> None:
+async def test_right_code_among_wrong_ones_signs_in_at_most_once(program: Program, crowd: list[Connection]) -> None:
     places = random.Random(1)
     for number in range(_ROUNDS):
         email = _address(number)
@@ -103,7 +99,7 @@ async def test_a_right_code_among_wrong_ones_opens_the_door_at_most_once(
         assert again["error"]["data"]["reason"] == "LOGIN_REFUSED"
 
 
-async def test_advances_at_once_end_at_the_latest_instant_and_nobody_sees_time_go_back(program: Program) -> None:
+async def test_concurrent_advances_never_move_time_back(program: Program) -> None:
     token = program.sign_in()
     start = datetime.now(UTC).replace(microsecond=0)
     chances = random.Random(2)

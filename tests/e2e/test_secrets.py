@@ -377,7 +377,7 @@ def copied(source: Path, target: Path) -> bytes:
     return target.read_bytes()
 
 
-async def test_no_secret_is_found_where_it_does_not_belong(tmp_path: Path) -> None:
+async def test_secrets_are_stored_and_logged_nowhere(tmp_path: Path) -> None:
     folder = tmp_path / "program"
     folder.mkdir()
     async with open_post() as (post, port):
@@ -424,7 +424,7 @@ def assert_worth_searching(files: dict[str, bytes], printed: bytes, answers: lis
     assert printed.count(b"refused a letter") == ODD
 
 
-def test_the_search_finds_what_it_looks_for() -> None:
+def test_search_finds_secrets() -> None:
     raw = bytes(range(100, 132))
     text = base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
     secrets = Secrets(["012345"], [text], ["tko_" + text.swapcase()])

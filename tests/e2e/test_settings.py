@@ -18,7 +18,7 @@ _KEY = "a key of 16 char"
 # What the settings are, read in this process.
 
 
-def test_the_defaults_work_on_a_laptop() -> None:
+def test_defaults_are_valid() -> None:
     settings = read_settings({}, {})
     assert {name: getattr(settings, name) for name in settings.__struct_fields__} == {
         "host": "127.0.0.1",
@@ -96,22 +96,22 @@ _good = pytest.mark.parametrize(("name", "written", "read"), _GOOD, ids=[f"{name
 
 
 @_good
-def test_a_good_value_is_read_from_its_variable(name: str, written: str, read: Any) -> None:
+def test_valid_value_is_read_from_its_variable(name: str, written: str, read: Any) -> None:
     given = {"TICKOVER_MAIL_URL": "outbox:", f"TICKOVER_{name.upper()}": written}
     assert getattr(read_settings(given, {}), name) == read
 
 
 @_good
-def test_a_flag_goes_before_its_variable(name: str, written: str, read: Any) -> None:
+def test_flag_takes_precedence_over_its_variable(name: str, written: str, read: Any) -> None:
     variable = {"TICKOVER_MAIL_URL": "outbox:", f"TICKOVER_{name.upper()}": "refused\nif read"}
     assert getattr(read_settings(variable, {name: written}), name) == read
 
 
-def test_an_empty_value_is_the_default() -> None:
+def test_empty_value_is_the_default() -> None:
     assert read_settings({setting.variable: "" for setting in SETTINGS}, {}) == read_settings({}, {})
 
 
-def test_the_database_lies_in_the_data_folder() -> None:
+def test_default_database_is_in_the_data_folder() -> None:
     assert read_settings({"TICKOVER_DATA_DIR": "/var/t"}, {}).database_url == "sqlite:////var/t/tickover.db"
 
 
@@ -179,7 +179,7 @@ _BAD = [
 
 
 @pytest.mark.parametrize(("name", "written"), _BAD, ids=[f"{name}={text[:40]!a}" for name, text in _BAD])
-def test_a_wrong_value_is_refused_by_name_in_one_sentence(name: str, written: str) -> None:
+def test_invalid_value_is_rejected_in_one_sentence(name: str, written: str) -> None:
     variable = f"TICKOVER_{name.upper()}"
     with pytest.raises(SettingError) as refusal:
         read_settings({variable: written}, {})
@@ -189,7 +189,7 @@ def test_a_wrong_value_is_refused_by_name_in_one_sentence(name: str, written: st
     assert sentence.endswith(".")
 
 
-def test_no_setting_takes_every_value() -> None:
+def test_every_setting_has_an_invalid_value() -> None:
     assert {name for name, _ in _BAD} == {setting.name for setting in SETTINGS} == {name for name, _, _ in _GOOD}
 
 
@@ -203,14 +203,14 @@ def test_no_setting_takes_every_value() -> None:
         ("TICKOVER_port", "Did you mean"),
     ],
 )
-def test_an_unknown_variable_is_refused_with_a_hint(variable: str, hint: str) -> None:
+def test_unknown_variable_is_rejected_with_a_hint(variable: str, hint: str) -> None:
     with pytest.raises(SettingError) as refusal:
         read_settings({"PATH": "/bin", variable: "1"}, {})
     assert str(refusal.value).startswith(f"{variable} is not a setting. ")
     assert hint in str(refusal.value)
 
 
-def test_a_variable_of_another_program_is_none_of_ours() -> None:
+def test_variables_of_other_programs_are_ignored() -> None:
     assert read_settings({"PORT": "x", "tickover_port": "x", "MY_TICKOVER_PORT": "x"}, {}) == read_settings({}, {})
 
 
@@ -229,7 +229,7 @@ def test_a_variable_of_another_program_is_none_of_ours() -> None:
         ("clocks.example.com", False),
     ],
 )
-def test_loopback_is_recognised(host: str, loopback: bool) -> None:
+def test_is_loopback(host: str, loopback: bool) -> None:
     assert is_loopback(host) is loopback
 
 
@@ -319,31 +319,31 @@ _WRONG_STARTS = [
 @pytest.mark.parametrize(
     ("variables", "named"), _WRONG_STARTS, ids=[" ".join(map(ascii, values.items())) for values, _ in _WRONG_STARTS]
 )
-def test_a_start_with_a_wrong_setting_ends_with_one_sentence(
+def test_start_with_an_invalid_setting_prints_one_sentence(
     tmp_path: Path, variables: dict[str, str], named: str
 ) -> None:
     assert _start_fails(tmp_path, **variables).startswith(f"{named} ")
 
 
-def test_a_wrong_flag_is_refused_like_its_variable(tmp_path: Path) -> None:
+def test_invalid_flag_is_rejected(tmp_path: Path) -> None:
     assert _start_fails(tmp_path, "--port", "eighty").startswith("TICKOVER_PORT ")
 
 
-def test_the_secret_key_has_no_flag(tmp_path: Path) -> None:
+def test_secret_key_has_no_flag(tmp_path: Path) -> None:
     ran = run_tickover(tmp_path, "serve", "--secret-key", _SECRET)
     assert ran.returncode == 2
     assert "No such option" in ran.stderr
     assert _SECRET not in ran.stderr
 
 
-def test_a_port_in_use_is_named(tmp_path: Path) -> None:
+def test_used_port_is_named(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         sentence = _start_fails(tmp_path, TICKOVER_PORT=str(port))
     assert sentence.startswith(f"Cannot listen on 127.0.0.1:{port}: Address already in use. ")
 
 
-def test_an_address_of_another_machine_is_named(tmp_path: Path) -> None:
+def test_address_of_another_machine_is_named(tmp_path: Path) -> None:
     sentence = _start_fails(tmp_path, TICKOVER_HOST="192.0.2.1", TICKOVER_MAIL_URL="outbox:")
     assert "192.0.2.1" in sentence
 
@@ -392,16 +392,14 @@ def _write_newer_schema(path: Path) -> None:
         pytest.param(lambda data: (data.mkdir(), (data / "outbox").touch()), "outbox", id="the outbox is a file"),
     ],
 )
-def test_a_data_folder_that_cannot_be_used_ends_the_start_with_one_sentence(
-    tmp_path: Path, spoil: Callable[[Path], object], said: str
-) -> None:
+def test_unusable_data_folder_is_one_error(tmp_path: Path, spoil: Callable[[Path], object], said: str) -> None:
     data = tmp_path / "below" / "data"
     data.parent.mkdir()
     spoil(data)
     assert said in _start_fails(tmp_path, TICKOVER_DATA_DIR=str(data))
 
 
-def test_a_database_of_a_newer_program_is_left_as_it_is(tmp_path: Path) -> None:
+def test_database_of_a_newer_version_is_not_changed(tmp_path: Path) -> None:
     _write_newer_schema(tmp_path / ".tickover" / "tickover.db")
     _start_fails(tmp_path)
     database = apsw.Connection(str(tmp_path / ".tickover" / "tickover.db"))
@@ -410,13 +408,13 @@ def test_a_database_of_a_newer_program_is_left_as_it_is(tmp_path: Path) -> None:
     database.close()
 
 
-def test_after_a_refused_start_nothing_hinders_the_next(tmp_path: Path) -> None:
+def test_failed_start_does_not_block_the_next(tmp_path: Path) -> None:
     _start_fails(tmp_path, TICKOVER_MAIL_FROM="nobody")
     with Program(tmp_path) as program:
         program.sign_in()
 
 
-def test_a_key_that_was_set_is_the_key(tmp_path: Path) -> None:
+def test_secret_key_setting_is_used(tmp_path: Path) -> None:
     """A code is good under the key that it was kept under, and under no other."""
     with Program(tmp_path, TICKOVER_SECRET_KEY=_SECRET) as program:
         code = program.send_code()

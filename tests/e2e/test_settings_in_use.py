@@ -63,20 +63,20 @@ def call_from(program: Program, client: str, method: str, params: dict[str, Any]
 
 
 @proves("host", "port")
-def test_program_listens_where_it_is_told(program: Program) -> None:
+def test_host_and_port_are_used(program: Program) -> None:
     assert program.url == f"http://127.0.0.5:{program.environment['TICKOVER_PORT']}"
     assert program.request("GET", "/healthz").status == 200
 
 
 @proves("data_dir", "database_url", "secret_key")
-def test_files_are_where_they_are_told_to_be(program: Program) -> None:
+def test_data_folder_and_database_url_are_used(program: Program) -> None:
     assert (program.folder / "other" / "place.db").exists()
     assert [path.name for path in (program.folder / "elsewhere").iterdir()] == ["outbox"]
     assert not (program.folder / ".tickover").exists()
 
 
 @proves("mail_from", "public_url", "resend_seconds")
-def test_emails_are_sent_as_told(program: Program) -> None:
+def test_mail_settings_are_used(program: Program) -> None:
     sent = call_from(program, "198.51.100.1", "sendLoginCodeEmail", link_params("ana@example.test"))
     assert sent["result"]["loginUrl"].startswith("https://public.example.test/below/login#")
     assert parseaddr(program.emails()[-1]["From"]) == ("Settings", "settings@example.test")
@@ -86,13 +86,13 @@ def test_emails_are_sent_as_told(program: Program) -> None:
 
 
 @proves("log_level")
-def test_log_has_the_level_that_was_set(program: Program) -> None:
+def test_log_level_is_used(program: Program) -> None:
     program.call("rpc.discover", {})
     assert '"level": "debug"' in program.output
 
 
 @proves("allowed_hosts", "cors_origins")
-def test_hosts_and_origins_are_those_that_were_set(program: Program) -> None:
+def test_hosts_and_origins_are_used(program: Program) -> None:
     statuses = [
         program.request("GET", "/site.json", headers={"Host": name}).status
         for name in ("allowed.example.test", "other.example.test")
@@ -103,7 +103,7 @@ def test_hosts_and_origins_are_those_that_were_set(program: Program) -> None:
 
 
 @proves("trusted_proxies", "client_burst", "client_refill")
-def test_each_client_of_the_proxy_may_make_three_calls(program: Program) -> None:
+def test_trusted_proxies_and_client_burst_are_used(program: Program) -> None:
     def reasons(client: str) -> list[str]:
         answers = [call_from(program, client, "loginByEmailLink", {"token": "none"}) for _ in range(4)]
         return [answer["error"]["data"]["reason"] for answer in answers]
@@ -113,7 +113,7 @@ def test_each_client_of_the_proxy_may_make_three_calls(program: Program) -> None
 
 
 @proves("max_clocks_per_user")
-def test_user_may_have_one_clock(program: Program) -> None:
+def test_max_clocks_per_user_is_used(program: Program) -> None:
     email = "ben@example.test"
     call_from(program, "198.51.100.4", "sendLoginCodeEmail", code_params(email))
     code = str(program.emails()[-1]["Subject"]).split()[0]
@@ -125,7 +125,7 @@ def test_user_may_have_one_clock(program: Program) -> None:
 
 
 @proves("mail_url")
-def test_mail_goes_where_it_is_told(tmp_path: Path) -> None:
+def test_mail_url_is_used(tmp_path: Path) -> None:
     # Nothing listens on port 9.
     with Program(tmp_path, TICKOVER_MAIL_URL="smtp://127.0.0.1:9") as program:
         assert program.request("GET", "/site.json").json["mailbox"] is False
@@ -134,14 +134,14 @@ def test_mail_goes_where_it_is_told(tmp_path: Path) -> None:
 
 
 @proves("workers")
-def test_several_workers_are_refused_with_sqlite(tmp_path: Path) -> None:
+def test_workers_setting_is_used(tmp_path: Path) -> None:
     """What they do with PostgreSQL is in test_postgres_workers.py."""
     ran = run_tickover(tmp_path, "serve", TICKOVER_WORKERS="2", TICKOVER_PORT="0")
     assert (ran.returncode, "TICKOVER_WORKERS must be 1 with SQLite, not 2" in ran.stderr) == (2, True)
 
 
 @proves("database_connections")
-async def test_pool_has_the_size_that_was_set(tmp_path: Path, postgres_url: str) -> None:
+async def test_database_connections_is_used(tmp_path: Path, postgres_url: str) -> None:
     given = {"data_dir": str(tmp_path), "database_url": postgres_url, "port": "0", "database_connections": "3"}
     server = await Tickover.open(read_settings({}, given), LogCapture().log)
     try:
@@ -178,7 +178,7 @@ def _fields(value: Any, prefix: str = "") -> dict[str, Any]:
 
 @proves(*_LIMITS)
 @pytest.mark.parametrize("setting", _LIMITS)
-def test_limit_reaches_its_place_in_the_policy_and_no_other(setting: str) -> None:
+def test_setting_changes_only_its_field_of_the_policy(setting: str) -> None:
     usual = _fields(_policy(read_settings({}, {}), "http://127.0.0.1"))
     changed = _fields(_policy(read_settings({}, {setting: "7"}), "http://127.0.0.1"))
     place, value = _LIMITS[setting]

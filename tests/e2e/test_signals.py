@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.support.program import LAST_BANNER_LINE, Program, wait_until
 
 
-def test_a_draining_server_serves_and_says_that_it_is_not_ready(tmp_path: Path) -> None:
+def test_draining_server_serves_and_is_not_ready(tmp_path: Path) -> None:
     with Program(tmp_path, TICKOVER_DRAIN_SECONDS="600") as program:
         token = program.sign_in()
         assert program.request("GET", "/readyz").status == 200
@@ -25,7 +25,7 @@ def test_a_draining_server_serves_and_says_that_it_is_not_ready(tmp_path: Path) 
         assert program.output.endswith("Tickover has stopped.\n")
 
 
-def test_a_drain_ends_at_its_time(tmp_path: Path) -> None:
+def test_drain_ends_after_its_time(tmp_path: Path) -> None:
     with Program(tmp_path, TICKOVER_DRAIN_SECONDS="1") as program:
         assert program.stop() == 0
 
@@ -35,7 +35,7 @@ def test_ctrl_c_does_not_drain(tmp_path: Path) -> None:
         assert program.stop(signal.SIGINT) == 0
 
 
-def test_sighup_ends_nothing(tmp_path: Path) -> None:
+def test_sighup_does_not_stop_the_server(tmp_path: Path) -> None:
     with Program(tmp_path) as program:
         program.process.send_signal(signal.SIGHUP)
         assert program.request("GET", "/healthz").status == 200
@@ -43,7 +43,7 @@ def test_sighup_ends_nothing(tmp_path: Path) -> None:
         assert program.stop() == 0
 
 
-def test_sighup_ends_no_worker(tmp_path: Path, postgres_url: str) -> None:
+def test_sighup_does_not_stop_workers(tmp_path: Path, postgres_url: str) -> None:
     with Program(tmp_path, TICKOVER_DATABASE_URL=postgres_url, TICKOVER_WORKERS="2") as program:
         children = Path(f"/proc/{program.process.pid}/task/{program.process.pid}/children")
         workers = children.read_text().split()
@@ -55,7 +55,7 @@ def test_sighup_ends_no_worker(tmp_path: Path, postgres_url: str) -> None:
         assert program.stop() == 0
 
 
-def test_a_server_ends_with_its_terminal(tmp_path: Path) -> None:
+def test_server_stops_with_its_terminal(tmp_path: Path) -> None:
     terminal, end = pty.openpty()
     start = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); from tickover.cli import main; main()"
     process = subprocess.Popen(

@@ -56,7 +56,7 @@ class _Line:
 
 @pytest.mark.parametrize("offer", ["h2c", "websocket"])
 @pytest.mark.parametrize("apart", [False, True], ids=["in one packet", "in two"])
-def test_the_request_is_answered_as_if_nothing_had_been_offered(tmp_path: Path, offer: str, apart: bool) -> None:
+def test_upgrade_header_is_ignored(tmp_path: Path, offer: str, apart: bool) -> None:
     with Program(tmp_path) as program:
         line = _Line(program)
         packets = [_head(offer, len(_CALL)), _CALL]
@@ -67,7 +67,7 @@ def test_the_request_is_answered_as_if_nothing_had_been_offered(tmp_path: Path, 
         line.close()
 
 
-def test_a_body_is_never_taken_for_a_request(tmp_path: Path) -> None:
+def test_body_is_never_parsed_as_a_request(tmp_path: Path) -> None:
     smuggled = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with Program(tmp_path) as program:
         line = _Line(program)
@@ -77,7 +77,7 @@ def test_a_body_is_never_taken_for_a_request(tmp_path: Path) -> None:
         line.close()
 
 
-def test_a_client_that_takes_us_for_a_proxy_is_refused(tmp_path: Path) -> None:
+def test_connect_is_rejected(tmp_path: Path) -> None:
     with Program(tmp_path) as program:
         line = _Line(program)
         line.say(b"CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n")
@@ -94,7 +94,7 @@ def _post(version: bytes, headers: bytes) -> bytes:
     return head + b"Content-Length: %d\r\n\r\n%b" % (len(_CALL), _CALL)
 
 
-def test_many_offers_sent_ahead_are_all_answered(tmp_path: Path) -> None:
+def test_pipelined_upgrade_requests_get_responses(tmp_path: Path) -> None:
     with Program(tmp_path) as program:
         line = _Line(program)
         line.say(_post(b"1.1", _OFFER) * 600)
@@ -105,7 +105,7 @@ def test_many_offers_sent_ahead_are_all_answered(tmp_path: Path) -> None:
         assert "Traceback" not in program.output
 
 
-def test_a_body_in_chunks_after_an_offer_is_read(tmp_path: Path) -> None:
+def test_chunked_body_with_upgrade_is_read(tmp_path: Path) -> None:
     chunked = b"%x\r\n%b\r\n0\r\nX: y\r\n\r\n" % (len(_CALL), _CALL)
     written = _post(b"1.1", _OFFER).partition(b"Content-Length")[0] + b"Transfer-Encoding: chunked\r\n\r\n" + chunked
     with Program(tmp_path) as program:
@@ -123,7 +123,7 @@ def test_a_body_in_chunks_after_an_offer_is_read(tmp_path: Path) -> None:
         pytest.param(_post(b"1.0", _OFFER), id="in HTTP/1.0"),
     ],
 )
-def test_an_offer_keeps_no_connection_open(tmp_path: Path, written: bytes) -> None:
+def test_upgrade_does_not_keep_a_connection_open(tmp_path: Path, written: bytes) -> None:
     with Program(tmp_path) as program:
         line = _Line(program)
         line.say(written)

@@ -58,7 +58,7 @@ class _Page(HTMLParser):
 # Headers
 
 
-def test_the_headers_of_a_code(composer: Composer) -> None:
+def test_code_email_has_exact_headers(composer: Composer) -> None:
     message = _read(composer.compose(make_email()))
     assert sorted(message.keys()) == sorted(_HEADERS)
     assert message["From"] == SENDER
@@ -68,14 +68,14 @@ def test_the_headers_of_a_code(composer: Composer) -> None:
     assert message["Auto-Submitted"] == "auto-generated"
 
 
-def test_the_headers_of_a_link_keep_its_secret(composer: Composer) -> None:
+def test_link_email_has_no_secret_in_its_headers(composer: Composer) -> None:
     message = _read(composer.compose(make_link_email()))
     assert sorted(message.keys()) == sorted(_HEADERS)
     assert message["Subject"] == "Sign in to Tickover"
     assert not any("token" in str(value) for value in message.values())
 
 
-def test_every_letter_has_an_id_of_its_own_from_our_domain(composer: Composer) -> None:
+def test_message_id_is_unique_and_has_the_senders_domain(composer: Composer) -> None:
     ids = {str(_read(composer.compose(make_email()))["Message-ID"]) for _ in range(20)}
     assert len(ids) == 20
     assert all(re.fullmatch(r"<[^<>@\s]+@example\.test>", id) for id in ids)
@@ -100,7 +100,7 @@ _INJECTIONS = ["\r\nBcc: eve@example.test", "\nBcc: eve@example.test", "\rBcc: e
         pytest.param(lambda evil: (SENDER + evil, make_email()), id="after the sender"),
     ],
 )
-def test_nothing_can_be_put_into_the_headers(made: object, injection: str) -> None:
+def test_header_injection_is_rejected(made: object, injection: str) -> None:
     assert callable(made)
     sender, sent = made(injection)
     try:
@@ -125,7 +125,7 @@ def test_nothing_can_be_put_into_the_headers(made: object, injection: str) -> No
         ("Tickover <LOGIN@BÜCHER.example>", "Tickover", "login@xn--bcher-kva.example"),
     ],
 )
-def test_the_sender_is_as_it_was_set(sender: str, name: str, address: str) -> None:
+def test_sender_is_encoded(sender: str, name: str, address: str) -> None:
     composer = Composer(sender)
     content = composer.compose(make_email())
     assert content.isascii()
@@ -138,7 +138,7 @@ def test_the_sender_is_as_it_was_set(sender: str, name: str, address: str) -> No
     "sender",
     ["", "Tickover", "Tickover <>", "Tickover <login>", "a@x.test, b@x.test", "lögin@x.test"],
 )
-def test_a_sender_that_is_no_address_is_refused(sender: str) -> None:
+def test_invalid_sender_is_rejected(sender: str) -> None:
     with pytest.raises(SettingError, match="TICKOVER_MAIL_FROM"):
         Composer(sender)
 
@@ -147,7 +147,7 @@ def test_a_sender_that_is_no_address_is_refused(sender: str) -> None:
 
 
 @_BOTH
-def test_a_letter_can_be_read_as_text_and_as_html(composer: Composer, sent: Email) -> None:
+def test_email_has_text_and_html(composer: Composer, sent: Email) -> None:
     message = _read(composer.compose(sent))
     assert message.get_content_type() == "multipart/alternative"
     # The richest comes last, because mail programs show the last that they understand.
@@ -157,11 +157,11 @@ def test_a_letter_can_be_read_as_text_and_as_html(composer: Composer, sent: Emai
         assert f"It signs you in as {ANA}. It works once and expires in {sent.lifetime_minutes} minutes." in body
 
 
-def test_the_link_stands_on_a_line_of_its_own(composer: Composer) -> None:
+def test_link_has_its_own_line(composer: Composer) -> None:
     assert LINK in _body(_read(composer.compose(make_link_email())), "plain").splitlines()
 
 
-def test_the_button_leads_where_the_link_says(composer: Composer) -> None:
+def test_button_has_the_link(composer: Composer) -> None:
     odd = "https://x.test/?a=1&b=\"2\"&c='3'&lt;<d>#token=x"
     page = _Page(_body(_read(composer.compose(make_link_email(secret=odd))), "html"))
     assert page.links == [odd]
@@ -169,7 +169,7 @@ def test_the_button_leads_where_the_link_says(composer: Composer) -> None:
 
 
 @pytest.mark.parametrize("kind", EmailKind)
-def test_an_address_is_text_and_never_html(composer: Composer, kind: EmailKind) -> None:
+def test_address_is_escaped_in_html(composer: Composer, kind: EmailKind) -> None:
     address = '"<b>&amp;</p><script>"@example.test'
     message = _read(composer.compose(Email(email_addresses.parse(address), kind, "012345", 10, NOW)))
     page = _Page(_body(message, "html"))
@@ -189,7 +189,7 @@ def test_an_address_is_text_and_never_html(composer: Composer, kind: EmailKind) 
         pytest.param(make_link_email(secret="https://bücher.example/login#token=x"), id="a link beyond ASCII"),
     ],
 )
-def test_a_letter_to_an_ascii_address_is_ascii(composer: Composer, sent: Email) -> None:
+def test_email_to_an_ascii_address_is_ascii(composer: Composer, sent: Email) -> None:
     """Because no server was asked whether it takes more."""
     content = composer.compose(sent)
     assert content.isascii()
@@ -198,7 +198,7 @@ def test_a_letter_to_an_ascii_address_is_ascii(composer: Composer, sent: Email) 
 
 
 @_BOTH
-def test_every_line_ends_as_mail_wants_it_and_is_short(composer: Composer, sent: Email) -> None:
+def test_lines_are_short_and_end_with_crlf(composer: Composer, sent: Email) -> None:
     content = composer.compose(sent)
     assert content.count(b"\n") == content.count(b"\r") == content.count(b"\r\n")
     assert max(map(len, content.split(b"\r\n"))) <= 998
@@ -245,7 +245,7 @@ def _check_form(content: bytes) -> None:
 
 @pytest.mark.parametrize("to", [ANA, "änä@bücher.example"], ids=["ASCII", "beyond ASCII"])
 @pytest.mark.parametrize("secret", _ODD_TEXTS)
-def test_whatever_a_letter_says_it_says_so_to_the_letter(composer: Composer, secret: str, to: str) -> None:
+def test_text_round_trips_exactly(composer: Composer, secret: str, to: str) -> None:
     sent = make_link_email(to, secret)
     content = composer.compose(sent)
     assert _decoded(content) == _rendered(composer, sent)
@@ -253,13 +253,13 @@ def test_whatever_a_letter_says_it_says_so_to_the_letter(composer: Composer, sec
     _check_form(content)
 
 
-def test_no_line_of_a_letter_ends_a_part_of_it(composer: Composer) -> None:
+def test_text_cannot_contain_the_boundary(composer: Composer) -> None:
     boundary = _read(composer.compose(make_email())).get_boundary()
     sent = make_link_email(secret=f"\n--{boundary}\n\nIn between.\n--{boundary}--\nAfter the end.\n")
     assert _decoded(composer.compose(sent)) == _rendered(composer, sent)
 
 
-def test_whoever_reads_mail_as_it_comes_can_read_ours(composer: Composer) -> None:
+def test_text_is_readable_without_decoding(composer: Composer) -> None:
     assert b"\r\n\r\nYour Tickover code is\r\n\r\n    012345\r\n\r\nIt signs you in as" in composer.compose(
         make_email()
     )
@@ -267,7 +267,7 @@ def test_whoever_reads_mail_as_it_comes_can_read_ours(composer: Composer) -> Non
 
 @settings(deadline=None, max_examples=60)
 @given(secret=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"), max_size=300))
-def test_any_text_at_all_reads_back(composer: Composer, secret: str) -> None:
+def test_generated_text_round_trips(composer: Composer, secret: str) -> None:
     sent = make_link_email(secret=secret)
     content = composer.compose(sent)
     assert _decoded(content) == _rendered(composer, sent)
@@ -284,7 +284,7 @@ def test_any_text_at_all_reads_back(composer: Composer, secret: str) -> None:
         pytest.param(f"{'a' * 64}@{'b' * 63}.{'c' * 63}.{'d' * 58}.x", id="as long as may be"),
     ],
 )
-def test_a_letter_of_any_kind_to_any_address_reads_back(composer: Composer, kind: EmailKind, to: str) -> None:
+def test_generated_email_round_trips(composer: Composer, kind: EmailKind, to: str) -> None:
     sent = make_email(to, kind)
     content = composer.compose(sent)
     assert _decoded(content) == _rendered(composer, sent)
@@ -341,7 +341,7 @@ def _meaning(address: str) -> tuple[str, str]:
 @example(address="=?utf-8?q?a?=@example.test")
 @example(address=f"{'a' * 64}@{'b' * 63}.{'c' * 63}.{'d' * 58}.x")
 @example(address=f'"{"a b" * 20}"@{"b" * 63}.{"c" * 63}.{"d" * 50}.x')
-def test_every_address_that_is_accepted_gets_its_letter(composer: Composer, address: str) -> None:
+def test_every_valid_address_gets_an_email(composer: Composer, address: str) -> None:
     content = composer.compose(make_email(address))
     assert _meaning(_to_header(content)) == _meaning(address)
     assert content.isascii() == address.isascii()

@@ -23,7 +23,7 @@ async def asked_for(world: World, to: str) -> HttpResponse:
 # Over HTTP.
 
 
-async def test_a_code_is_told_with_its_letter(world: World) -> None:
+async def test_latest_email_contains_the_code(world: World) -> None:
     code = await world.send_code()
     answer = await asked_for(world, ANA)
     assert answer.status == 200
@@ -41,7 +41,7 @@ async def test_a_code_is_told_with_its_letter(world: World) -> None:
     assert "\r" not in answer.json["text"]
 
 
-async def test_a_link_is_told_with_its_letter(world: World) -> None:
+async def test_latest_email_contains_the_link(world: World) -> None:
     link = (await world.result("sendLoginCodeEmail", send_link()))["loginUrl"]
     told = (await asked_for(world, ANA)).json
     assert (told["loginUrl"], told["subject"]) == (link, "Sign in to Tickover")
@@ -49,7 +49,7 @@ async def test_a_link_is_told_with_its_letter(world: World) -> None:
     assert "code" not in told
 
 
-async def test_what_is_told_signs_in(world: World) -> None:
+async def test_code_from_the_mailbox_signs_in(world: World) -> None:
     await world.send_code()
     code = (await asked_for(world, ANA)).json["code"]
     params = {"email": ANA, "code": code, "authenticationMethod": "EMAIL_CODE"}
@@ -59,7 +59,7 @@ async def test_what_is_told_signs_in(world: World) -> None:
     assert "token" in await world.result("loginByEmailLink", {"token": link.partition("#token=")[2]})
 
 
-async def test_the_newest_letter_of_each_address_is_told(world: World) -> None:
+async def test_latest_email_is_the_newest_of_its_address(world: World) -> None:
     for email in (ANA, BO, ANA):
         code = await world.send_code(email)
         assert (await asked_for(world, email)).json["code"] == code
@@ -67,7 +67,7 @@ async def test_the_newest_letter_of_each_address_is_told(world: World) -> None:
     assert (await asked_for(world, BO)).json["sentAt"] == "2027-01-01T12:01:00Z"
 
 
-async def test_later_letters_have_greater_ids(world: World) -> None:
+async def test_later_emails_have_greater_ids(world: World) -> None:
     ids = []
     for _ in range(3):
         await world.send_code()
@@ -76,14 +76,14 @@ async def test_later_letters_have_greater_ids(world: World) -> None:
     assert ids == sorted(set(ids))
 
 
-async def test_whoever_has_no_letter_is_told_so(world: World) -> None:
+async def test_address_without_emails_returns_404(world: World) -> None:
     await world.send_code(BO)
     answer = await asked_for(world, ANA)
     assert (answer.status, answer.headers["content-type"]) == (404, "text/plain; charset=utf-8")
     assert answer.body == b"No email to this address.\n"
 
 
-async def test_an_answer_stays_between_the_two(world: World) -> None:
+async def test_response_is_not_cached(world: World) -> None:
     await world.send_code()
     headers = dict((await asked_for(world, ANA)).headers)
     assert "default-src 'none'" in headers.pop("content-security-policy")
@@ -100,13 +100,13 @@ async def test_an_answer_stays_between_the_two(world: World) -> None:
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "get"])
-async def test_a_mailbox_is_read_and_not_written(world: World, method: str) -> None:
+async def test_other_methods_are_rejected(world: World, method: str) -> None:
     answer = await world.request(method, f"/mailbox/latest?to={ANA}", b"{}")
     assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
 
 
 @pytest.mark.parametrize("path", ["/mailbox", "/mailbox/", "/mailbox/latest/", "/Mailbox/latest", "/mailbox/all"])
-async def test_beside_it_there_is_nothing(world: World, path: str) -> None:
+async def test_other_paths_return_404(world: World, path: str) -> None:
     assert (await world.request("GET", path)).status == 404
 
 
@@ -129,7 +129,7 @@ async def test_beside_it_there_is_nothing(world: World, path: str) -> None:
         ("ana@localhost", "ana@localhost"),
     ],
 )
-async def test_an_address_is_known_in_any_form(world: World, to: str, asked: str) -> None:
+async def test_address_is_normalized(world: World, to: str, asked: str) -> None:
     code = await world.send_code(to)
     told = (await asked_for(world, asked)).json
     assert told["code"] == code
@@ -137,7 +137,7 @@ async def test_an_address_is_known_in_any_form(world: World, to: str, asked: str
 
 
 @pytest.mark.parametrize("asked", ["na@example.test", "ana@example.tes", "xana@example.test", "ana@example.test.test"])
-async def test_another_address_is_another(world: World, asked: str) -> None:
+async def test_other_address_is_not_found(world: World, asked: str) -> None:
     await world.send_code()
     assert (await asked_for(world, asked)).status == 404
 
@@ -154,7 +154,7 @@ async def test_another_address_is_another(world: World, asked: str) -> None:
     ],
     ids=lambda query: repr(query[:60]),
 )  # fmt: skip
-async def test_what_names_no_address_is_refused(world: World, query: str) -> None:
+async def test_invalid_address_is_rejected(world: World, query: str) -> None:
     await world.send_code()
     answer = await world.request("GET", f"/mailbox/latest{query}")
     assert (answer.status, answer.headers["content-type"]) == (400, "text/plain; charset=utf-8")
@@ -162,7 +162,7 @@ async def test_what_names_no_address_is_refused(world: World, query: str) -> Non
 
 
 @pytest.mark.parametrize("query", ["&x=1" * 9, "&x", "&&", f"&x={'y' * 20_000}"], ids=lambda query: query[:20])
-async def test_what_else_a_query_says_is_passed_over(world: World, query: str) -> None:
+async def test_other_query_parameters_are_ignored(world: World, query: str) -> None:
     code = await world.send_code()
     assert (await asked_for(world, ANA + query)).json["code"] == code
 
@@ -185,7 +185,7 @@ PLACES = (
 )
 
 
-def test_with_real_mail_there_is_no_mailbox(program: Program) -> None:
+def test_mailbox_is_missing_with_smtp(program: Program) -> None:
     has_mailbox = program.environment["TICKOVER_MAIL_URL"] == "outbox:"
     for method, place in product(("GET", "POST"), PLACES):
         answer = program.request(method, place)

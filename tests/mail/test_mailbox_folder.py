@@ -38,7 +38,7 @@ def latest(folder: Path, to: str = ANA) -> StoredEmail:
 # Which is the newest.
 
 
-def test_a_letter_without_a_secret_is_told_too(outbox: Outbox, tmp_path: Path) -> None:
+def test_email_without_a_secret_is_returned(outbox: Outbox, tmp_path: Path) -> None:
     deliver(outbox, make_email(kind=EmailKind.CODES_STOPPED, secret=""))
     told = latest(tmp_path)
     assert (told.code, told.login_url) == (None, None)
@@ -58,7 +58,7 @@ asyncio.run(Outbox(Path(sys.argv[1]), Composer(SENDER)).deliver(later))
 """
 
 
-def test_letters_of_another_process_are_told(outbox: Outbox, tmp_path: Path) -> None:
+def test_emails_of_another_process_are_returned(outbox: Outbox, tmp_path: Path) -> None:
     deliver(outbox, make_email(secret="000001"))
     command = [sys.executable, "-c", _DELIVER, str(tmp_path)]
     subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, check=True, timeout=60)
@@ -67,13 +67,13 @@ def test_letters_of_another_process_are_told(outbox: Outbox, tmp_path: Path) -> 
     assert latest(tmp_path).code == "000003"
 
 
-def test_letters_of_one_instant_are_told_as_they_were_sent(outbox: Outbox, tmp_path: Path) -> None:
+def test_emails_of_one_instant_keep_their_order(outbox: Outbox, tmp_path: Path) -> None:
     for number in range(12):
         deliver(outbox, make_email(secret=f"{number:06}"))
         assert latest(tmp_path).code == f"{number:06}"
 
 
-def test_the_last_email_is_the_newest_even_if_the_wall_clock_was_set_back(outbox: Outbox, tmp_path: Path) -> None:
+def test_last_email_is_the_newest_after_the_clock_is_set_back(outbox: Outbox, tmp_path: Path) -> None:
     deliver(outbox, make_email(secret="000001"), make_email(secret="000002", sent_at=NOW - timedelta(hours=1)))
     deliver(Outbox(tmp_path, Composer(SENDER)), make_email(secret="000003", sent_at=NOW - timedelta(hours=2)))
     newest = latest(tmp_path)
@@ -82,7 +82,7 @@ def test_the_last_email_is_the_newest_even_if_the_wall_clock_was_set_back(outbox
     assert [each.code for each in listed] == ["000003", "000002", "000001"]
 
 
-def test_emails_of_earlier_releases_are_older_than_all_others(outbox: Outbox, tmp_path: Path) -> None:
+def test_emails_of_earlier_releases_sort_first(outbox: Outbox, tmp_path: Path) -> None:
     deliver(outbox, make_email(secret="000003"))
     [file] = tmp_path.glob("*.eml")
     for number in (1, 2):
@@ -94,7 +94,7 @@ def test_emails_of_earlier_releases_are_older_than_all_others(outbox: Outbox, tm
 
 
 @pytest.mark.parametrize("link", [LINK, LINK.replace("tickover.example.test", "a." * 100 + "test")])
-def test_the_link_of_a_letter_is_told_whole(outbox: Outbox, tmp_path: Path, link: str) -> None:
+def test_long_link_is_not_folded(outbox: Outbox, tmp_path: Path, link: str) -> None:
     deliver(outbox, make_link_email(secret=link))
     told = latest(tmp_path)
     assert told.login_url == link
@@ -102,7 +102,7 @@ def test_the_link_of_a_letter_is_told_whole(outbox: Outbox, tmp_path: Path, link
 
 
 @pytest.mark.parametrize(("newer", "is_found"), [(0, True), (999, True), (1000, False)])
-def test_a_thousand_letters_are_looked_through(outbox: Outbox, tmp_path: Path, newer: int, is_found: bool) -> None:
+def test_search_reads_the_last_1000_emails(outbox: Outbox, tmp_path: Path, newer: int, is_found: bool) -> None:
     deliver(outbox, make_email(BO))
     [other] = tmp_path.glob("*.eml")
     written = other.read_bytes()
@@ -121,7 +121,7 @@ def _clear(folder: Path, to: str) -> None:
         file.unlink(missing_ok=True)
 
 
-async def test_letters_that_come_and_go_meanwhile_do_no_harm(outbox: Outbox, tmp_path: Path) -> None:
+async def test_concurrent_writes_and_deletions_are_harmless(outbox: Outbox, tmp_path: Path) -> None:
     await outbox.deliver(make_email(sent_at=NOW - timedelta(days=1)))
     mailbox = Mailbox(tmp_path)
 
@@ -135,7 +135,7 @@ async def test_letters_that_come_and_go_meanwhile_do_no_harm(outbox: Outbox, tmp
     assert [told.code if told else None for told in await looking] == ["012345"] * 100
 
 
-def test_a_folder_that_went_away_holds_no_letter(tmp_path: Path) -> None:
+def test_missing_folder_has_no_emails(tmp_path: Path) -> None:
     mailbox = Mailbox(tmp_path / "outbox")
     assert asyncio.run(mailbox.latest_email(ANA)) is None
 
@@ -157,7 +157,7 @@ ODD: dict[str, tuple[str, bytes]] = {
 
 
 @pytest.mark.parametrize(("name", "content"), ODD.values(), ids=ODD)
-def test_a_foreign_file_hides_no_letter(outbox: Outbox, tmp_path: Path, name: str, content: bytes) -> None:
+def test_other_files_are_ignored(outbox: Outbox, tmp_path: Path, name: str, content: bytes) -> None:
     deliver(outbox, make_email())
     (tmp_path / name).write_bytes(content)
     assert latest(tmp_path).code == "012345"
@@ -178,7 +178,7 @@ STRANGE: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("rest", STRANGE.values(), ids=STRANGE)
-def test_a_letter_of_foreign_make_breaks_nothing(tmp_path: Path, rest: bytes) -> None:
+def test_malformed_email_is_harmless(tmp_path: Path, rest: bytes) -> None:
     """Whatever it says, something of it is told, and can be sent on."""
     (tmp_path / f"{LATER}.eml").write_bytes(b"From: x\r\nTo: ana@example.test\r\n" + rest)
     told = latest(tmp_path)
@@ -186,7 +186,7 @@ def test_a_letter_of_foreign_make_breaks_nothing(tmp_path: Path, rest: bytes) ->
     assert json.decode(json.encode(told), type=StoredEmail) == told
 
 
-def test_a_folder_of_a_letters_name_hides_no_letter(outbox: Outbox, tmp_path: Path) -> None:
+def test_directory_with_an_email_name_is_ignored(outbox: Outbox, tmp_path: Path) -> None:
     deliver(outbox, make_email())
     (tmp_path / f"{LATER}.eml").mkdir()
     (tmp_path / f"{LATER.replace('n99', 'n98')}.eml").symlink_to(tmp_path / "nothing")

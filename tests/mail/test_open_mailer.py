@@ -23,12 +23,12 @@ from tickover.server.settings import SettingError
         ("smtp://[::1]:25", SmtpMailer),
     ],
 )
-def test_a_url_names_a_mailer(tmp_path: Path, readable_log: ReadableLog, url: str, kind: type[object]) -> None:
+def test_url_selects_the_mailer(tmp_path: Path, readable_log: ReadableLog, url: str, kind: type[object]) -> None:
     assert isinstance(open_mailer(url, SENDER, tmp_path / "outbox", readable_log.log), kind)
 
 
 @pytest.mark.parametrize(("scheme", "port"), [("smtp", 587), ("smtps", 465)])
-def test_a_url_without_a_port_means_the_usual_one(readable_log: ReadableLog, scheme: str, port: int) -> None:
+def test_default_port_depends_on_the_scheme(readable_log: ReadableLog, scheme: str, port: int) -> None:
     mailer = open_mailer(f"{scheme}://mail.example.test", SENDER, Path("unused"), readable_log.log)
     assert isinstance(mailer, SmtpMailer)
     assert mailer._new_connection().port == port
@@ -56,7 +56,7 @@ def test_a_url_without_a_port_means_the_usual_one(readable_log: ReadableLog, sch
         "smtp://user:p/ss@mail.example.test",
     ],
 )
-def test_a_url_that_names_none_is_refused(tmp_path: Path, readable_log: ReadableLog, url: str) -> None:
+def test_invalid_url_is_rejected(tmp_path: Path, readable_log: ReadableLog, url: str) -> None:
     with pytest.raises(SettingError, match="TICKOVER_MAIL_URL") as refused:
         open_mailer(url, SENDER, tmp_path / "outbox", readable_log.log)
     assert "p#ss" not in str(refused.value)

@@ -36,7 +36,7 @@ def _codes(folder: Path) -> list[str]:
     return [str(found["Subject"]).split()[0] for found in letters]
 
 
-def test_a_letter_is_kept_whole_and_nothing_else_is(outbox: Outbox, folder: Path) -> None:
+def test_email_is_written_completely(outbox: Outbox, folder: Path) -> None:
     asyncio.run(outbox.deliver(make_email()))
     [file] = folder.glob("*.eml")
     assert {other.name for other in folder.iterdir()} == {file.name, SEQUENCE_FILE}
@@ -54,9 +54,7 @@ def test_a_letter_is_kept_whole_and_nothing_else_is(outbox: Outbox, folder: Path
         pytest.param(make_email(kind=EmailKind.CODES_STOPPED, secret=""), {}, id="neither"),
     ],
 )
-def test_a_program_finds_the_secret_in_a_header(
-    outbox: Outbox, folder: Path, kept: Email, headers: dict[str, str]
-) -> None:
+def test_header_contains_the_secret(outbox: Outbox, folder: Path, kept: Email, headers: dict[str, str]) -> None:
     asyncio.run(outbox.deliver(kept))
     [file] = folder.glob("*.eml")
     message = message_from_bytes(file.read_bytes(), policy=policy.default)
@@ -66,11 +64,11 @@ def test_a_program_finds_the_secret_in_a_header(
     assert b"X-Tickover" not in Composer(SENDER).compose(kept)
 
 
-async def test_letters_stay_on_this_machine(outbox: Outbox) -> None:
+async def test_outbox_is_local(outbox: Outbox) -> None:
     assert outbox.is_local
 
 
-def test_letters_and_folder_are_for_their_owner_alone(folder: Path) -> None:
+def test_files_and_folder_are_private(folder: Path) -> None:
     before = os.umask(0)
     try:
         asyncio.run(Outbox(folder, Composer(SENDER)).deliver(make_email()))
@@ -80,7 +78,7 @@ def test_letters_and_folder_are_for_their_owner_alone(folder: Path) -> None:
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
-async def test_names_sort_in_the_order_of_sending_wherever_the_wall_clock_stands(folder: Path) -> None:
+async def test_names_sort_in_sending_order_if_the_clock_is_set_back(folder: Path) -> None:
     ages = [3, 1, 2, 60, 59, 86_400, 0]
     for age in ages:
         sent_at = NOW - timedelta(seconds=age, microseconds=age)
@@ -90,9 +88,7 @@ async def test_names_sort_in_the_order_of_sending_wherever_the_wall_clock_stands
 
 
 @pytest.mark.parametrize("content", [None, b"", b"not a number"], ids=["lost", "empty", "damaged"])
-async def test_the_order_goes_on_without_a_usable_sequence_file(
-    outbox: Outbox, folder: Path, content: bytes | None
-) -> None:
+async def test_order_survives_a_damaged_sequence_file(outbox: Outbox, folder: Path, content: bytes | None) -> None:
     for number in range(3):
         await outbox.deliver(make_email(secret=f"{number:06}"))
     (folder / SEQUENCE_FILE).unlink()
@@ -103,24 +99,24 @@ async def test_the_order_goes_on_without_a_usable_sequence_file(
     assert _codes(folder) == [f"{number:06}" for number in range(6)]
 
 
-async def test_letters_of_one_instant_sort_as_they_were_sent(outbox: Outbox, folder: Path) -> None:
+async def test_names_of_one_instant_sort_in_sending_order(outbox: Outbox, folder: Path) -> None:
     for number in range(12):
         await outbox.deliver(make_email(secret=f"{number:06}"))
     assert _codes(folder) == [f"{number:06}" for number in range(12)]
 
 
-async def test_letters_at_once_are_all_kept(outbox: Outbox, folder: Path) -> None:
+async def test_concurrent_emails_are_all_written(outbox: Outbox, folder: Path) -> None:
     await asyncio.gather(*(outbox.deliver(make_email(secret=f"{number:06}")) for number in range(50)))
     assert sorted(_codes(folder)) == [f"{number:06}" for number in range(50)]
 
 
-async def test_letters_of_the_past_stay(outbox: Outbox, folder: Path) -> None:
+async def test_earlier_emails_are_kept(outbox: Outbox, folder: Path) -> None:
     await outbox.deliver(make_email(secret="000001"))
     await Outbox(folder, Composer(SENDER)).deliver(make_email(secret="000002", sent_at=NOW + timedelta(seconds=1)))
     assert _codes(folder) == ["000001", "000002"]
 
 
-async def test_a_letter_is_shown_on_the_terminal(outbox: Outbox, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_email_is_printed(outbox: Outbox, capsys: pytest.CaptureFixture[str]) -> None:
     await outbox.deliver(make_email())
     await outbox.deliver(make_link_email())
     code, link = capsys.readouterr().out.splitlines()
@@ -129,7 +125,7 @@ async def test_a_letter_is_shown_on_the_terminal(outbox: Outbox, capsys: pytest.
     assert LINK in link
 
 
-async def test_terminal_never_obeys_an_address(outbox: Outbox, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_address_is_escaped_on_the_terminal(outbox: Outbox, capsys: pytest.CaptureFixture[str]) -> None:
     await outbox.deliver(Email("a\x1b[2J\x9b31m\u202e@b.test", EmailKind.CODE, "012345", 10, NOW))
     shown = capsys.readouterr().out
     assert r"a\x1b[2J\x9b31m\u202e@b.test" in shown
@@ -139,14 +135,14 @@ async def test_terminal_never_obeys_an_address(outbox: Outbox, capsys: pytest.Ca
 # What can go wrong
 
 
-def test_a_folder_that_went_away_is_a_refusal(outbox: Outbox, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_folder_rejects_the_email(outbox: Outbox, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder.rmdir()
     with pytest.raises(MailRejected):
         asyncio.run(outbox.deliver(make_email()))
     assert capsys.readouterr().out == "", "what was not kept is not shown"
 
 
-def test_a_folder_that_is_a_file_stops_the_start(folder: Path) -> None:
+def test_file_instead_of_the_folder_is_a_setting_error(folder: Path) -> None:
     folder.write_text("in the way")
     with pytest.raises(SettingError, match="outbox"):
         Outbox(folder, Composer(SENDER))
@@ -201,17 +197,17 @@ def _deliver_in_processes(folder: Path, preparations: dict[str, str]) -> dict[st
     return outcomes
 
 
-def test_no_output_is_a_reason_to_refuse_a_letter(tmp_path: Path) -> None:
+def test_failing_stdout_does_not_reject_the_email(tmp_path: Path) -> None:
     assert _deliver_in_processes(tmp_path, _OUTPUTS) == dict.fromkeys(_OUTPUTS, "kept")
     assert [_codes(tmp_path / name) for name in _OUTPUTS] == [["012345"]] * len(_OUTPUTS)
 
 
-def test_a_letter_that_does_not_fit_on_the_disk_is_refused(tmp_path: Path) -> None:
+def test_full_disk_rejects_the_email(tmp_path: Path) -> None:
     assert _deliver_in_processes(tmp_path, {"full": _FULL_DISK}) == {"full": "refused"}
     assert list((tmp_path / "full").glob("*.eml")) == []
 
 
-def test_output_that_nobody_reads_holds_up_nothing(tmp_path: Path) -> None:
+def test_full_pipe_does_not_block(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     with suppress(BlockingIOError):

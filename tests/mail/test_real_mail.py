@@ -52,19 +52,19 @@ async def _signs_in(world: World, code: str, email: str = ANA) -> bool:
     return "result" in (await world.call("loginByEmailVerification", params)).json
 
 
-async def test_a_code_that_was_mailed_signs_in(world: World, server: MailServer) -> None:
+async def test_emailed_code_signs_in(world: World, server: MailServer) -> None:
     assert await _send(world) == {"message": "ok"}
     [arrived] = server.emails
     assert await _signs_in(world, arrived.code)
 
 
-async def test_a_link_is_in_the_letter_and_nowhere_else(world: World, server: MailServer) -> None:
+async def test_link_is_only_in_the_email(world: World, server: MailServer) -> None:
     assert await _send(world, _LINK) == {"message": "ok"}
     [arrived] = server.emails
     assert "\nhttps://tickover.example.test/login#token=" in arrived.text()
 
 
-async def test_ok_is_said_only_after_the_server_has_taken_the_letter(world: World, server: MailServer) -> None:
+async def test_success_follows_the_acceptance_of_the_email(world: World, server: MailServer) -> None:
     token = await _token(world, server)
     silence = Silence("250 taken")
     server.instead[MailServer.END_OF_DATA] = silence
@@ -87,7 +87,7 @@ async def _token(world: World, server: MailServer) -> str:
 
 @pytest.mark.parametrize(("command", "misbehave"), [_refuse_recipient, _refuse_letter, _break_off])
 @pytest.mark.parametrize("kind", [pytest.param(_CODE, id="code"), pytest.param(_LINK, id="link")])
-async def test_a_letter_that_was_not_sent_gives_the_slot_back(
+async def test_rejected_email_does_not_delay_the_next(
     world: World, server: MailServer, command: str, misbehave: Misbehaviour, kind: dict[str, str]
 ) -> None:
     server.instead[command] = misbehave
@@ -98,7 +98,7 @@ async def test_a_letter_that_was_not_sent_gives_the_slot_back(
 
 
 @pytest.mark.parametrize(("command", "misbehave"), [_refuse_recipient, _refuse_letter, _break_off])
-async def test_a_letter_that_was_not_sent_leaves_the_earlier_code_good(
+async def test_rejected_email_keeps_the_earlier_code_valid(
     world: World, server: MailServer, command: str, misbehave: Misbehaviour
 ) -> None:
     await _send(world)
@@ -111,7 +111,7 @@ async def test_a_letter_that_was_not_sent_leaves_the_earlier_code_good(
     assert await _signs_in(world, earlier)
 
 
-async def test_a_letter_of_unknown_fate_leaves_the_new_code_good(world: World, server: MailServer) -> None:
+async def test_unknown_outcome_keeps_the_new_code_valid(world: World, server: MailServer) -> None:
     await _send(world)
     world.pass_time(minutes=1)
     server.instead[MailServer.END_OF_DATA] = hang_up
@@ -121,7 +121,7 @@ async def test_a_letter_of_unknown_fate_leaves_the_new_code_good(world: World, s
     assert await _signs_in(world, new)
 
 
-async def test_a_letter_of_unknown_fate_gives_the_slot_back(world: World, server: MailServer) -> None:
+async def test_unknown_outcome_does_not_delay_the_next(world: World, server: MailServer) -> None:
     server.instead[MailServer.END_OF_DATA] = hang_up
     assert await _send(world) == "MAIL_NOT_SENT"
     server.instead.clear()
@@ -130,7 +130,7 @@ async def test_a_letter_of_unknown_fate_gives_the_slot_back(world: World, server
     assert await _signs_in(world, server.emails[-1].code)
 
 
-async def test_an_address_that_the_server_cannot_take_is_an_ordinary_refusal(world: World) -> None:
+async def test_address_without_smtputf8_support_is_rejected(world: World) -> None:
     assert await _send(world, email="änä@example.test") == "MAIL_NOT_SENT"
 
 
@@ -147,7 +147,7 @@ async def test_an_address_that_the_server_cannot_take_is_an_ordinary_refusal(wor
     ],
 )
 @pytest.mark.parametrize("kind", [pytest.param(_CODE, id="code"), pytest.param(_LINK, id="link")])
-async def test_no_log_tells_an_address_or_a_secret(
+async def test_log_has_no_address_and_no_secret(
     world: World,
     server: MailServer,
     *,

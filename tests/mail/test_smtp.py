@@ -32,7 +32,7 @@ def mailer(server: MailServer, readable_log: ReadableLog) -> SmtpMailer:
 # Letters that arrive
 
 
-async def test_a_letter_arrives_whole(server: MailServer, mailer: SmtpMailer, readable_log: ReadableLog) -> None:
+async def test_email_arrives_completely(server: MailServer, mailer: SmtpMailer, readable_log: ReadableLog) -> None:
     await mailer.deliver(make_email())
     [arrived] = server.emails
     assert arrived.message["To"] == "ana@example.test"
@@ -46,7 +46,7 @@ async def test_a_letter_arrives_whole(server: MailServer, mailer: SmtpMailer, re
 # Connections
 
 
-async def test_a_connection_is_kept_for_the_next_letter(server: MailServer, mailer: SmtpMailer) -> None:
+async def test_connection_is_reused(server: MailServer, mailer: SmtpMailer) -> None:
     for number in range(3):
         await mailer.deliver(make_email(secret=f"{number:06}"))
     assert [arrived.code for arrived in server.emails] == ["000000", "000001", "000002"]
@@ -54,7 +54,7 @@ async def test_a_connection_is_kept_for_the_next_letter(server: MailServer, mail
     assert [said.split()[0] for said in server.said] == ["EHLO", *(["MAIL", "RCPT", "DATA"] * 3)]
 
 
-async def test_closing_says_goodbye(server: MailServer, mailer: SmtpMailer) -> None:
+async def test_close_sends_quit(server: MailServer, mailer: SmtpMailer) -> None:
     await mailer.deliver(make_email())
     await mailer.close()
     assert server.said[-1] == "QUIT"
@@ -68,7 +68,7 @@ async def test_closing_says_goodbye(server: MailServer, mailer: SmtpMailer) -> N
         pytest.param(answer("451 too many letters on this connection"), id="used up"),
     ],
 )
-async def test_a_connection_that_the_server_is_done_with_is_replaced(
+async def test_closed_connection_is_replaced(
     server: MailServer, mailer: SmtpMailer, misbehaviour: Misbehaviour
 ) -> None:
     await mailer.deliver(make_email(secret="000001"))
@@ -78,9 +78,7 @@ async def test_a_connection_that_the_server_is_done_with_is_replaced(
     assert len(server.connections) == 2
 
 
-async def test_a_connection_on_which_a_letter_was_refused_is_not_used_again(
-    server: MailServer, mailer: SmtpMailer
-) -> None:
+async def test_connection_is_not_reused_after_a_rejection(server: MailServer, mailer: SmtpMailer) -> None:
     server.instead["RCPT"] = answer("550 nobody of that name")
     with pytest.raises(MailRejected):
         await mailer.deliver(make_email())
@@ -89,11 +87,11 @@ async def test_a_connection_on_which_a_letter_was_refused_is_not_used_again(
     assert len(server.connections) == 2
 
 
-async def test_real_mail_leaves_the_machine(mailer: SmtpMailer) -> None:
+async def test_smtp_mailer_is_not_local(mailer: SmtpMailer) -> None:
     assert not mailer.is_local
 
 
-async def test_letters_at_once_each_go_to_their_own_address(server: MailServer, mailer: SmtpMailer) -> None:
+async def test_concurrent_emails_reach_their_own_addresses(server: MailServer, mailer: SmtpMailer) -> None:
     letters = [make_email(f"user-{number}@example.test", secret=f"{number:06}") for number in range(20)]
     await asyncio.gather(*map(mailer.deliver, letters))
     arrived = {str(arrived.message["To"]): arrived.code for arrived in server.emails}
@@ -121,14 +119,14 @@ async def test_letters_at_once_each_go_to_their_own_address(server: MailServer, 
         f"{'a' * 64}@{'b' * 63}.{'c' * 63}.{'d' * 58}.x",
     ],
 )
-async def test_the_recipient_is_named_to_the_letter(server: MailServer, mailer: SmtpMailer, address: str) -> None:
+async def test_recipient_is_sent_verbatim(server: MailServer, mailer: SmtpMailer, address: str) -> None:
     await mailer.deliver(make_email(address))
     assert f"RCPT TO:<{address}>" in server.said
     assert len(server.emails) == 1
 
 
 @pytest.mark.parametrize("address", ["änä@example.test", '"ä ä"@example.test', "用户@example.test"])
-async def test_an_address_beyond_ascii_is_sent_as_such(server: MailServer, mailer: SmtpMailer, address: str) -> None:
+async def test_address_that_is_not_ascii_uses_smtputf8(server: MailServer, mailer: SmtpMailer, address: str) -> None:
     await mailer.deliver(make_email(address))
     assert server.said[1:3] == ["MAIL FROM:<tickover@example.test> SMTPUTF8", f"RCPT TO:<{address}>"]
     [arrived] = server.emails
@@ -137,7 +135,7 @@ async def test_an_address_beyond_ascii_is_sent_as_such(server: MailServer, maile
     assert f"It signs you in as {address}." in arrived.text()
 
 
-async def test_a_server_that_knows_ascii_alone_is_not_given_more(readable_log: ReadableLog) -> None:
+async def test_server_without_smtputf8_gets_no_utf8_address(readable_log: ReadableLog) -> None:
     async with mail_server() as server:
         mailer = SmtpMailer(f"smtp://{server.address}", Composer(SENDER), readable_log.log)
         with pytest.raises(MailRejected):
@@ -146,7 +144,7 @@ async def test_a_server_that_knows_ascii_alone_is_not_given_more(readable_log: R
         assert all(line.isascii() for line in server.said)
 
 
-async def test_dots_at_the_start_of_a_line_arrive(server: MailServer, mailer: SmtpMailer) -> None:
+async def test_leading_dots_arrive(server: MailServer, mailer: SmtpMailer) -> None:
     dotted = ".\n..\n...dots"
     await mailer.deliver(make_link_email(secret=dotted))
     [arrived] = server.emails
@@ -154,7 +152,7 @@ async def test_dots_at_the_start_of_a_line_arrive(server: MailServer, mailer: Sm
 
 
 @pytest.mark.parametrize("line", ["250 fine", "251 will be passed on"])
-async def test_a_recipient_may_be_taken_in_two_ways(server: MailServer, mailer: SmtpMailer, line: str) -> None:
+async def test_recipient_is_accepted_with_250_and_251(server: MailServer, mailer: SmtpMailer, line: str) -> None:
     async def take(conversation: SMTP) -> None:
         assert conversation.envelope is not None
         conversation.envelope.rcpt_tos.append("ana@example.test")
@@ -168,7 +166,7 @@ async def test_a_recipient_may_be_taken_in_two_ways(server: MailServer, mailer: 
 @pytest.mark.parametrize(
     "farewell", [pytest.param(hang_up, id="none"), pytest.param(answer("500 what?"), id="a rude one")]
 )
-async def test_a_letter_that_was_accepted_needs_no_farewell(
+async def test_accepted_email_does_not_wait_for_quit(
     server: MailServer, mailer: SmtpMailer, farewell: Misbehaviour
 ) -> None:
     server.instead["QUIT"] = farewell
@@ -196,7 +194,7 @@ async def test_a_letter_that_was_accepted_needs_no_farewell(
         (MailServer.END_OF_DATA, "451 later"),
     ],
 )
-async def test_a_letter_that_the_server_will_not_take_is_refused(
+async def test_rejected_email_raises_mail_rejected(
     server: MailServer, mailer: SmtpMailer, command: str, line: str
 ) -> None:
     server.instead[command] = answer(line)
@@ -205,7 +203,7 @@ async def test_a_letter_that_the_server_will_not_take_is_refused(
 
 
 @pytest.mark.parametrize("command", ["connect", "EHLO", "MAIL", "RCPT"])
-async def test_a_connection_that_breaks_before_the_letter_is_a_refusal(
+async def test_connection_lost_before_data_raises_mail_rejected(
     server: MailServer, mailer: SmtpMailer, command: str
 ) -> None:
     server.instead[command] = hang_up
@@ -214,9 +212,7 @@ async def test_a_connection_that_breaks_before_the_letter_is_a_refusal(
     assert server.emails == []
 
 
-async def test_a_connection_that_breaks_after_the_letter_leaves_it_unknown(
-    server: MailServer, mailer: SmtpMailer
-) -> None:
+async def test_connection_lost_after_data_raises_outcome_unknown(server: MailServer, mailer: SmtpMailer) -> None:
     server.instead[MailServer.END_OF_DATA] = hang_up
     with pytest.raises(MailOutcomeUnknown):
         await mailer.deliver(make_email())
@@ -224,7 +220,7 @@ async def test_a_connection_that_breaks_after_the_letter_leaves_it_unknown(
 
 
 @pytest.mark.parametrize("line", ["taken", "25", "OK 250", "abc def"])
-async def test_an_answer_that_cannot_be_read_leaves_a_letter_unknown(
+async def test_malformed_response_to_data_raises_outcome_unknown(
     server: MailServer, mailer: SmtpMailer, line: str
 ) -> None:
     server.instead[MailServer.END_OF_DATA] = answer(line)
@@ -232,7 +228,7 @@ async def test_an_answer_that_cannot_be_read_leaves_a_letter_unknown(
         await mailer.deliver(make_email())
 
 
-async def test_a_server_that_is_not_there_is_a_refusal(readable_log: ReadableLog) -> None:
+async def test_unreachable_server_raises_mail_rejected(readable_log: ReadableLog) -> None:
     with socket.socket() as taken:  # bound, but nobody listens
         taken.bind(("127.0.0.1", 0))
         mailer = SmtpMailer(f"smtp://127.0.0.1:{taken.getsockname()[1]}", Composer(SENDER), readable_log.log)
@@ -245,21 +241,21 @@ async def test_a_server_that_is_not_there_is_a_refusal(readable_log: ReadableLog
 _LOCAL = ("localhost", "127.0.0.1")
 
 
-async def test_tls_is_used_when_it_is_offered(trusted: trustme.CA, readable_log: ReadableLog) -> None:
+async def test_starttls_is_used_if_offered(trusted: trustme.CA, readable_log: ReadableLog) -> None:
     async with mail_server(tls_context=server_side(trusted, *_LOCAL)) as server:
         await SmtpMailer(f"smtp://{server.address}", Composer(SENDER), readable_log.log).deliver(make_email())
         assert [arrived.over_tls for arrived in server.emails] == [True]
 
 
 @pytest.mark.parametrize("login", ["", "ana:secret@"])
-async def test_smtps_is_tls_from_the_start(trusted: trustme.CA, readable_log: ReadableLog, login: str) -> None:
+async def test_smtps_uses_implicit_tls(trusted: trustme.CA, readable_log: ReadableLog, login: str) -> None:
     async with mail_server(tls=server_side(trusted, *_LOCAL), auth_require_tls=False) as server:
         server.login = LoginPassword(b"ana", b"secret")
         await SmtpMailer(f"smtps://{login}{server.address}", Composer(SENDER), readable_log.log).deliver(make_email())
         assert [arrived.over_tls for arrived in server.emails] == [True]
 
 
-async def test_smtps_takes_an_address_beyond_ascii(trusted: trustme.CA, readable_log: ReadableLog) -> None:
+async def test_smtps_sends_to_an_address_that_is_not_ascii(trusted: trustme.CA, readable_log: ReadableLog) -> None:
     async with mail_server(tls=server_side(trusted, *_LOCAL), enable_SMTPUTF8=True) as server:
         mailer = SmtpMailer(f"smtps://{server.address}", Composer(SENDER), readable_log.log)
         await mailer.deliver(make_email("änä@example.test"))
@@ -267,9 +263,7 @@ async def test_smtps_takes_an_address_beyond_ascii(trusted: trustme.CA, readable
 
 
 @pytest.mark.parametrize("scheme", ["smtp", "smtps"])
-async def test_a_certificate_of_a_stranger_is_refused(
-    authority: trustme.CA, readable_log: ReadableLog, scheme: str
-) -> None:
+async def test_untrusted_certificate_is_rejected(authority: trustme.CA, readable_log: ReadableLog, scheme: str) -> None:
     context = server_side(authority, *_LOCAL)
     options = {"tls": context} if scheme == "smtps" else {"tls_context": context}
     async with mail_server(**options) as server:
@@ -279,7 +273,7 @@ async def test_a_certificate_of_a_stranger_is_refused(
 
 
 @pytest.mark.parametrize("scheme", ["smtp", "smtps"])
-async def test_a_certificate_for_another_name_is_refused(
+async def test_certificate_for_another_name_is_rejected(
     trusted: trustme.CA, readable_log: ReadableLog, scheme: str
 ) -> None:
     context = server_side(trusted, "mail.elsewhere.test")
@@ -302,7 +296,7 @@ async def test_a_certificate_for_another_name_is_refused(
         pytest.param("ana", "100%25", id="with a percent that stays"),
     ],
 )
-async def test_the_login_in_the_url_is_used(
+async def test_credentials_in_the_url_are_used(
     server: MailServer, readable_log: ReadableLog, user: str, password: str
 ) -> None:
     server.login = LoginPassword(user.encode(), password.encode())
@@ -312,7 +306,7 @@ async def test_the_login_in_the_url_is_used(
 
 
 @pytest.mark.parametrize("login", ["ana:wrong", "ben:secret", "ana", "ana:"])
-async def test_a_wrong_login_is_a_refusal(server: MailServer, readable_log: ReadableLog, login: str) -> None:
+async def test_wrong_credentials_raise_mail_rejected(server: MailServer, readable_log: ReadableLog, login: str) -> None:
     server.login = LoginPassword(b"ana", b"secret")
     with pytest.raises(MailRejected):
         await SmtpMailer(f"smtp://{login}@{server.address}", Composer(SENDER), readable_log.log).deliver(make_email())
@@ -320,7 +314,7 @@ async def test_a_wrong_login_is_a_refusal(server: MailServer, readable_log: Read
     assert "secret" not in str(readable_log.entries)
 
 
-async def test_a_login_that_the_server_does_not_ask_for_is_a_refusal(readable_log: ReadableLog) -> None:
+async def test_credentials_without_auth_support_raise_mail_rejected(readable_log: ReadableLog) -> None:
     async with mail_server() as server:
         mailer = SmtpMailer(f"smtp://ana:secret@{server.address}", Composer(SENDER), readable_log.log)
         with pytest.raises(MailRejected):
@@ -328,7 +322,7 @@ async def test_a_login_that_the_server_does_not_ask_for_is_a_refusal(readable_lo
         assert server.emails == []
 
 
-async def test_a_password_does_not_cross_a_network_in_the_clear(server: MailServer, readable_log: ReadableLog) -> None:
+async def test_password_is_never_sent_without_tls(server: MailServer, readable_log: ReadableLog) -> None:
     """127.1 is this machine, but is not known to be by its spelling: so it stands in for a server far away."""
     server.login = LoginPassword(b"ana", b"secret")
     mailer = SmtpMailer(f"smtp://ana:secret@127.1:{server.port}", Composer(SENDER), readable_log.log)

@@ -70,7 +70,7 @@ def _play(act: Callable[[_Scene], Awaitable[None]], log: ReadableLog) -> None:
         (MailServer.END_OF_DATA, MailOutcomeUnknown),
     ],
 )
-def test_a_server_that_falls_silent_is_given_ten_seconds(
+def test_silent_server_times_out_after_ten_seconds(
     command: str, outcome: type[Exception], readable_log: ReadableLog
 ) -> None:
     async def act(scene: _Scene) -> None:
@@ -87,7 +87,7 @@ def test_a_server_that_falls_silent_is_given_ten_seconds(
     _play(act, readable_log)
 
 
-def test_the_ten_seconds_are_for_all_steps_together(readable_log: ReadableLog) -> None:
+def test_timeout_covers_all_steps(readable_log: ReadableLog) -> None:
     """A server that answers each command in time, and still takes too long."""
 
     async def act(scene: _Scene) -> None:
@@ -108,7 +108,7 @@ def test_the_ten_seconds_are_for_all_steps_together(readable_log: ReadableLog) -
     _play(act, readable_log)
 
 
-def test_a_server_that_is_slow_but_in_time_takes_the_letter(readable_log: ReadableLog) -> None:
+def test_slow_server_within_the_timeout_accepts_the_email(readable_log: ReadableLog) -> None:
     async def act(scene: _Scene) -> None:
         silence = Silence("250 taken")
         scene.server.instead[MailServer.END_OF_DATA] = silence
@@ -122,7 +122,7 @@ def test_a_server_that_is_slow_but_in_time_takes_the_letter(readable_log: Readab
     _play(act, readable_log)
 
 
-def test_a_farewell_that_does_not_come_keeps_nobody_waiting(readable_log: ReadableLog) -> None:
+def test_missing_response_to_quit_does_not_block(readable_log: ReadableLog) -> None:
     async def act(scene: _Scene) -> None:
         silence = Silence()
         scene.server.instead["QUIT"] = silence
@@ -135,7 +135,7 @@ def test_a_farewell_that_does_not_come_keeps_nobody_waiting(readable_log: Readab
     _play(act, readable_log)
 
 
-def test_a_connection_that_nobody_uses_is_let_go_after_fifteen_seconds(readable_log: ReadableLog) -> None:
+def test_idle_connection_closes_after_fifteen_seconds(readable_log: ReadableLog) -> None:
     async def act(scene: _Scene) -> None:
         await scene.deliver()
         for _ in range(3):  # counted from its last use, not from its first
@@ -149,7 +149,7 @@ def test_a_connection_that_nobody_uses_is_let_go_after_fifteen_seconds(readable_
     _play(act, readable_log)
 
 
-def test_connections_that_died_in_silence_cost_a_second_and_no_letter(readable_log: ReadableLog) -> None:
+def test_dead_connections_delay_an_email_by_one_second(readable_log: ReadableLog) -> None:
     async def act(scene: _Scene) -> None:
         await asyncio.gather(*(scene.deliver() for _ in range(3)))
         assert len(scene.server.connections) == 3

@@ -82,7 +82,7 @@ def living(program: Program, token: str) -> set[str]:
     return {clock["id"] for clock in page["clocks"]}
 
 
-async def test_a_clock_that_is_deleted_while_it_moves_is_gone(
+async def test_clock_deleted_during_advances_stays_deleted(
     program: Program, token: str, crowd: list[Connection]
 ) -> None:
     for _ in range(_ROUNDS):
@@ -101,9 +101,7 @@ async def test_a_clock_that_is_deleted_while_it_moves_is_gone(
         assert gone["error"]["data"]["reason"] == "CLOCK_NOT_FOUND"
 
 
-async def test_a_fork_of_a_clock_that_is_being_deleted_is_whole_or_none(
-    program: Program, token: str, crowd: list[Connection]
-) -> None:
+async def test_fork_during_deletion_is_complete_or_fails(program: Program, token: str, crowd: list[Connection]) -> None:
     for _ in range(_ROUNDS):
         clock = program.result("createTestClock", _SCHEDULE, token)["clock"]
         half = CROWD // 2
@@ -119,7 +117,7 @@ async def test_a_fork_of_a_clock_that_is_being_deleted_is_whole_or_none(
             program.result("deleteTestClock", {"id": fork["id"]}, token)
 
 
-async def test_of_fifty_creations_with_one_key_all_get_one_clock(
+async def test_fifty_creations_with_one_key_return_one_clock(
     program: Program, token: str, crowd: list[Connection]
 ) -> None:
     made = set()
@@ -133,7 +131,7 @@ async def test_of_fifty_creations_with_one_key_all_get_one_clock(
     assert living(program, token) == made
 
 
-async def test_of_fifty_other_creations_with_one_key_one_is_made(
+async def test_fifty_different_creations_with_one_key_create_one_clock(
     program: Program, token: str, crowd: list[Connection]
 ) -> None:
     for number in range(_ROUNDS):
@@ -143,7 +141,7 @@ async def test_of_fifty_other_creations_with_one_key_one_is_made(
         assert len(living(program, token)) == number + 1
 
 
-async def test_a_key_that_is_freed_while_it_is_used_makes_one_clock_at_a_time(
+async def test_key_freed_during_use_creates_one_clock_at_a_time(
     program: Program, token: str, crowd: list[Connection]
 ) -> None:
     for number in range(_ROUNDS):
@@ -160,7 +158,7 @@ async def test_a_key_that_is_freed_while_it_is_used_makes_one_clock_at_a_time(
             program.result("deleteTestClock", {"id": id}, token)
 
 
-async def test_deletions_and_creations_at_once_never_pass_the_limit(tmp_path: Path) -> None:
+async def test_concurrent_deletions_and_creations_stay_within_the_quota(tmp_path: Path) -> None:
     most = 10
     with Program(tmp_path, TICKOVER_MAX_CLOCKS_PER_USER=str(most)) as program:
         token = program.sign_in()

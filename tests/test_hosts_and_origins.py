@@ -48,7 +48,7 @@ def answers_to(host: bytes | None, /, **settings: str) -> bool:
         b"[0:0:0:0:0:0:0:1]",
     ],
 )
-def test_on_loopback_the_server_answers_to_loopback_names(host: bytes, listening_on: str) -> None:
+def test_loopback_server_allows_loopback_names(host: bytes, listening_on: str) -> None:
     assert answers_to(host, host=listening_on)
 
 
@@ -90,12 +90,12 @@ MALFORMED = [
 
 
 @pytest.mark.parametrize("host", [*FOREIGN, *MALFORMED])
-def test_on_loopback_the_server_answers_to_nothing_else(host: bytes | None) -> None:
+def test_loopback_server_rejects_other_names(host: bytes | None) -> None:
     assert not answers_to(host)
 
 
 @pytest.mark.parametrize("host", [*FOREIGN, *MALFORMED, pytest.param(b"localhost", id="loopback")])
-def test_elsewhere_the_server_answers_to_any_name_unless_told_otherwise(host: bytes | None) -> None:
+def test_public_server_allows_any_name_by_default(host: bytes | None) -> None:
     assert answers_to(host, **EVERYWHERE)
     assert answers_to(host, **EVERYWHERE, public_url="https://clocks.example.com")
 
@@ -113,7 +113,7 @@ def test_elsewhere_the_server_answers_to_any_name_unless_told_otherwise(host: by
         (None, False),
     ],
 )
-def test_the_name_in_the_public_url_is_ours(host: bytes | None, answered: bool, public_url: str) -> None:
+def test_host_of_the_public_url_is_allowed(host: bytes | None, answered: bool, public_url: str) -> None:
     assert answers_to(host, public_url=public_url) == answered
 
 
@@ -135,7 +135,7 @@ def test_the_name_in_the_public_url_is_ours(host: bytes | None, answered: bool, 
         pytest.param(b"", False, False, id="empty"),
     ],
 )
-def test_the_names_that_the_operator_allows_are_ours(host: bytes | None, on_loopback: bool, elsewhere: bool) -> None:
+def test_configured_names_are_allowed(host: bytes | None, on_loopback: bool, elsewhere: bool) -> None:
     names = {
         "allowed_hosts": "api.example.com, Second.Example.COM,10.1.2.3",
         "public_url": "https://clocks.example.com",
@@ -195,7 +195,7 @@ SEND = (
 
 
 @pytest.mark.parametrize("path", ["/rpc", "/login", "/assets/js/login.js", "/nothing"])
-async def test_a_foreign_name_gets_the_same_refusal_everywhere(world: World, path: str) -> None:
+async def test_other_host_is_rejected_on_every_path(world: World, path: str) -> None:
     for method in ("GET", "POST", "OPTIONS"):
         answer = await Door(world).ask(method, path, host="evil.example")
         assert (method, answer.status) == (method, 400)
@@ -214,11 +214,11 @@ async def test_a_foreign_name_gets_the_same_refusal_everywhere(world: World, pat
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 @pytest.mark.parametrize("host", ["", "10.1.2.3:8000", "evil.example"])
-async def test_health_checks_are_answered_under_any_name(world: World, path: str, host: str) -> None:
+async def test_health_checks_allow_any_host(world: World, path: str, host: str) -> None:
     assert (await Door(world).ask("GET", path, host=host)).status == 200
 
 
-async def test_a_call_under_a_foreign_name_does_nothing(world: World) -> None:
+async def test_call_with_another_host_has_no_effect(world: World) -> None:
     door = Door(world)
     assert (await door.ask("POST", "/rpc", SEND, host="evil.example")).status == 400
     assert world.emails() == []
@@ -245,13 +245,13 @@ PREFLIGHT = {"access_control_request_method": "POST", "access_control_request_he
     ],
     ids=["a result", "an error", "not JSON", "a page", "nothing"],
 )
-async def test_unless_told_so_nothing_is_said_about_origins(world: World, method: str, path: str, body: bytes) -> None:
+async def test_responses_have_no_cors_headers_by_default(world: World, method: str, path: str, body: bytes) -> None:
     door = Door(world)
     said = {origin: (await door.ask(method, path, body, origin=origin)).about_origins for origin in SOME_ORIGINS}
     assert said == {origin: {} for origin in SOME_ORIGINS}
 
 
-async def test_unless_told_so_a_browser_that_asks_beforehand_is_refused(world: World) -> None:
+async def test_preflight_is_rejected_by_default(world: World) -> None:
     for origin in SOME_ORIGINS:
         answer = await Door(world).ask("OPTIONS", "/rpc", origin=origin, **PREFLIGHT)
         assert (origin, answer.status, answer.named("allow"), answer.about_origins) == (origin, 405, ["POST"], {})
@@ -289,7 +289,7 @@ OTHER_ORIGINS = (
     ],
     ids=["a result", "a refusal", "not JSON", "a wrong method"],
 )
-async def test_a_page_of_a_named_origin_may_read_every_answer(
+async def test_allowed_origin_may_read_every_response(
     world: World, origin: str, method: str, path: str, body: bytes, status: int
 ) -> None:
     answer = await Door(world, **ORIGINS).ask(method, path, body, origin=origin)
@@ -297,7 +297,7 @@ async def test_a_page_of_a_named_origin_may_read_every_answer(
     assert answer.about_origins == {**MAY_READ, "access-control-allow-origin": origin}
 
 
-async def test_a_page_of_another_origin_may_read_nothing(world: World) -> None:
+async def test_other_origin_may_read_no_response(world: World) -> None:
     door = Door(world, **ORIGINS)
     said = {origin: (await door.ask("POST", "/rpc", LOGOUT, origin=origin)).about_origins for origin in OTHER_ORIGINS}
     # A cache must not give one origin the answer that was meant for another.
@@ -305,7 +305,7 @@ async def test_a_page_of_another_origin_may_read_nothing(world: World) -> None:
 
 
 @pytest.mark.parametrize("origin", [APP, "http://localhost:3000"])
-async def test_a_browser_that_asks_beforehand_for_a_named_origin_is_told_what_it_may(world: World, origin: str) -> None:
+async def test_preflight_of_an_allowed_origin_succeeds(world: World, origin: str) -> None:
     answer = await Door(world, **ORIGINS).ask("OPTIONS", "/rpc", origin=origin, **PREFLIGHT)
     assert (answer.status, answer.body) == (204, b"")
     assert answer.about_origins == {
@@ -317,12 +317,12 @@ async def test_a_browser_that_asks_beforehand_for_a_named_origin_is_told_what_it
     }
 
 
-async def test_a_browser_that_asks_beforehand_for_another_origin_is_refused(world: World) -> None:
+async def test_preflight_of_another_origin_is_rejected(world: World) -> None:
     for origin in OTHER_ORIGINS:
         answer = await Door(world, **ORIGINS).ask("OPTIONS", "/rpc", origin=origin, **PREFLIGHT)
         assert (origin, answer.status, answer.about_origins) == (origin, 405, {"vary": "Origin"})
 
 
-async def test_a_named_origin_does_not_open_the_door_to_a_foreign_name(world: World) -> None:
+async def test_allowed_origin_does_not_bypass_the_host_check(world: World) -> None:
     answer = await Door(world, **ORIGINS).ask("OPTIONS", "/rpc", origin=APP, host="evil.example", **PREFLIGHT)
     assert answer.status == 400

@@ -51,7 +51,7 @@ async def _use(caller: Caller, key: str, token: str) -> None:
         await caller.exchange(written)
 
 
-async def test_no_key_is_found_anywhere(tmp_path: Path) -> None:
+async def test_idempotency_keys_are_stored_and_logged_nowhere(tmp_path: Path) -> None:
     folder = tmp_path / "program"
     folder.mkdir()
     keys = [secrets.token_hex(16) for _ in range(_KEYS)]
@@ -80,7 +80,7 @@ async def test_no_key_is_found_anywhere(tmp_path: Path) -> None:
     assert {place: found for place, data in everything.items() if (found := _searched(data, keys))} == {}
 
 
-def test_the_search_finds_what_it_looks_for() -> None:
+def test_search_finds_secrets() -> None:
     keys = [secrets.token_hex(16) for _ in range(2)]
     for form in _forms(keys[1]):
         assert _searched(b"\xff" + form + b"\0", keys) == [keys[1]]

@@ -34,11 +34,11 @@ async def asked_for(world: World, id: str, form: str = "json") -> HttpResponse:
 # The list
 
 
-async def test_without_letters_the_list_is_empty(world: World) -> None:
+async def test_list_of_an_empty_outbox_is_empty(world: World) -> None:
     assert await listed(world) == []
 
 
-async def test_letters_are_listed_the_newest_first(world: World) -> None:
+async def test_emails_are_listed_newest_first(world: World) -> None:
     code = await world.send_code()
     world.pass_time(seconds=1)
     link = (await world.result("sendLoginCodeEmail", send_link(BO)))["loginUrl"]
@@ -61,13 +61,13 @@ async def test_letters_are_listed_the_newest_first(world: World) -> None:
     ]
 
 
-async def test_an_address_that_is_not_ascii_is_listed_as_it_is(world: World) -> None:
+async def test_address_that_is_not_ascii_is_listed(world: World) -> None:
     await world.send_code(UMLAUT)
     assert [one["to"] for one in await listed(world)] == [UMLAUT]
 
 
 @pytest.mark.parametrize(("count", "told"), [(99, 99), (100, 100), (101, 100), (250, 100)])
-def test_a_hundred_letters_are_listed(tmp_path: Path, count: int, told: int) -> None:
+def test_last_100_emails_are_listed(tmp_path: Path, count: int, told: int) -> None:
     for number in range(count):
         (tmp_path / f"n{number:012}-{NOW + timedelta(seconds=number):{TIMESTAMP_FORMAT}}.eml").write_bytes(TO_ANA)
     found = asyncio.run(Mailbox(tmp_path).list_emails())
@@ -76,13 +76,13 @@ def test_a_hundred_letters_are_listed(tmp_path: Path, count: int, told: int) -> 
 
 
 @pytest.mark.parametrize(("name", "content"), ODD.values(), ids=ODD)
-def test_a_foreign_file_is_passed_over(tmp_path: Path, name: str, content: bytes) -> None:
+def test_other_files_are_not_listed(tmp_path: Path, name: str, content: bytes) -> None:
     asyncio.run(Outbox(tmp_path, Composer(SENDER)).deliver(make_email()))
     (tmp_path / name).write_bytes(content)
     assert [one.code for one in asyncio.run(Mailbox(tmp_path).list_emails())] == ["012345"]
 
 
-def test_what_is_no_file_is_passed_over(tmp_path: Path) -> None:
+def test_special_files_are_not_listed(tmp_path: Path) -> None:
     outside = tmp_path / "outside.eml"
     outside.write_bytes(TO_ANA)
     folder = tmp_path / "outbox"
@@ -99,12 +99,12 @@ def test_what_is_no_file_is_passed_over(tmp_path: Path) -> None:
         assert asyncio.run(mailbox.get_html(f"{LATER[:-1]}{number}")) is None
 
 
-def test_a_folder_that_went_away_holds_no_letters(tmp_path: Path) -> None:
+def test_missing_folder_has_an_empty_list(tmp_path: Path) -> None:
     assert asyncio.run(Mailbox(tmp_path / "outbox").list_emails()) == []
 
 
 @pytest.mark.parametrize("rest", STRANGE.values(), ids=STRANGE)
-def test_a_letter_of_foreign_make_is_listed_and_shown(tmp_path: Path, rest: bytes) -> None:
+def test_malformed_email_is_listed(tmp_path: Path, rest: bytes) -> None:
     (tmp_path / f"{LATER}.eml").write_bytes(b"From: x\r\nTo: ana@example.test\r\n" + rest)
     mailbox = Mailbox(tmp_path)
     [one] = asyncio.run(mailbox.list_emails())
@@ -123,7 +123,7 @@ def test_a_letter_of_foreign_make_is_listed_and_shown(tmp_path: Path, rest: byte
 # One letter
 
 
-async def test_a_letter_is_told_whole(world: World) -> None:
+async def test_email_has_headers_text_and_source(world: World) -> None:
     code = await world.send_code(UMLAUT)
     [one] = await listed(world)
     told = (await asked_for(world, one["id"])).json
@@ -139,7 +139,7 @@ async def test_a_letter_is_told_whole(world: World) -> None:
 
 
 @pytest.mark.parametrize("form", ["json", "html"])
-async def test_a_letter_is_for_nobody_else(world: World, form: str) -> None:
+async def test_response_headers_prevent_caching_and_framing(world: World, form: str) -> None:
     await world.send_code()
     [one] = await listed(world)
     headers = dict((await asked_for(world, one["id"], form)).headers)
@@ -158,7 +158,7 @@ async def test_a_letter_is_for_nobody_else(world: World, form: str) -> None:
     }
 
 
-async def test_a_letter_that_was_deleted_is_not_there(world: World) -> None:
+async def test_deleted_email_returns_404(world: World) -> None:
     await world.send_code()
     [one] = await listed(world)
     [file] = world.outbox.glob("*.eml")
@@ -176,7 +176,7 @@ ESCAPES = (
 
 
 @pytest.mark.parametrize("written", ESCAPES, ids=lambda text: ascii(text[:40]))
-async def test_an_id_leads_nowhere_else(world: World, written: str) -> None:
+async def test_invalid_id_returns_404(world: World, written: str) -> None:
     await world.send_code()
     [one] = await listed(world)
     (world.outbox.parent / "outside.eml").write_bytes(TO_ANA)
@@ -188,12 +188,12 @@ async def test_an_id_leads_nowhere_else(world: World, written: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["emails", "emails/", "emails.html", "emails.json/", "Emails.json", "emails/.json"])
-async def test_beside_it_there_is_nothing(world: World, path: str) -> None:
+async def test_other_paths_return_404(world: World, path: str) -> None:
     assert (await world.request("GET", f"/mailbox/{path}")).status == 404
 
 
 @pytest.mark.parametrize("path", ["emails.json", f"emails/{LATER}.json", f"emails/{LATER}.html"])
-async def test_letters_are_read_and_not_written(world: World, path: str) -> None:
+async def test_emails_cannot_be_modified(world: World, path: str) -> None:
     for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"):
         answer = await world.request(method, f"/mailbox/{path}", b"{}")
         assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
@@ -213,7 +213,7 @@ LARGE: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("written", LARGE.values(), ids=LARGE)
-def test_an_endless_letter_holds_up_nobody(tmp_path: Path, written: bytes) -> None:
+def test_huge_email_is_read_partially(tmp_path: Path, written: bytes) -> None:
     (tmp_path / f"{LATER}.eml").write_bytes(written)
     asyncio.run(Outbox(tmp_path, Composer(SENDER)).deliver(make_email(BO)))
     mailbox = Mailbox(tmp_path)
