@@ -26,7 +26,7 @@ def facts() -> dict[str, str]:
 
 def _processor() -> str:
     try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:  # noqa: PTH123 - it is no file that has a path elsewhere
+        with open("/proc/cpuinfo", encoding="utf-8") as file:  # noqa: PTH123 - the file exists on Linux only
             names = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
     except OSError:
         names = []

@@ -162,7 +162,7 @@ def _aligned(lines: Sequence[Sequence[str]]) -> list[str]:
 
 def save_json(file: Path, rows: Sequence[Row], results: Results, plan: Plan, took: Mapping[str, float]) -> None:
     """Everything, with every round's own numbers."""
-    told = {
+    content = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "quick": plan.is_quick,
         "slotSeconds": round(plan.slot_seconds, 3),
@@ -177,7 +177,7 @@ def save_json(file: Path, rows: Sequence[Row], results: Results, plan: Plan, too
     }
     # A line for each slot: there are hundreds.
     slots = ",\n  ".join(json.dumps(slot, ensure_ascii=False) for slot in results.raw())
-    text = json.dumps(told, ensure_ascii=False, indent=1).removesuffix("[]\n}") + f"[\n  {slots}\n ]\n}}\n"
+    text = json.dumps(content, ensure_ascii=False, indent=1).removesuffix("[]\n}") + f"[\n  {slots}\n ]\n}}\n"
     file.write_text(text, "utf-8")
 
 

@@ -56,7 +56,7 @@ class Conversation(asyncio.Protocol):
         self._codes = codes
         self._received = b""
         self._recipients: list[str] = []
-        self._takes_letter = False
+        self._reads_message = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -70,19 +70,19 @@ class Conversation(asyncio.Protocol):
 
     def _has_more(self) -> bool:
         """Handle one complete command or email, and return whether there was one."""
-        end = _END_OF_EMAIL if self._takes_letter else b"\r\n"
+        end = _END_OF_EMAIL if self._reads_message else b"\r\n"
         whole, found, rest = self._received.partition(end)
         if not found:
             return False
         self._received = rest
-        if self._takes_letter:
+        if self._reads_message:
             self._handle_email(whole)
         else:
             self._handle_command(whole)
         return True
 
     def _handle_email(self, message: bytes) -> None:
-        self._takes_letter = False
+        self._reads_message = False
         self._codes.deliver(self._recipients, message)
         self._recipients = []
         self._transport.write(_OK)
@@ -93,7 +93,7 @@ class Conversation(asyncio.Protocol):
             self._recipients = []
         elif verb == b"RCPT":
             self._recipients.append(line[line.index(b"<") + 1 : line.rindex(b">")].decode())
-        self._takes_letter = verb == b"DATA"
+        self._reads_message = verb == b"DATA"
         self._transport.write(_RESPONSES.get(verb, _OK))
         if verb == b"QUIT":
             self._transport.close()

@@ -205,10 +205,10 @@ def test_tables_contain_the_measurements() -> None:
 def test_json_report_contains_every_round(tmp_path: Path) -> None:
     rows, results = some_rows()
     save_json(tmp_path / "report.json", rows, results, QUICK, {"typical": 1.23})
-    told = json.loads((tmp_path / "report.json").read_text("utf-8"))
-    assert [one["rate"] for one in told["slots"] if one["side"] == TICKOVER] == [40, 60]
-    assert told["targets"][0]["measured"]["rounds"] == [0.4, 0.6]
-    assert told["targets"][0]["verdict"] == PASS
+    report = json.loads((tmp_path / "report.json").read_text("utf-8"))
+    assert [one["rate"] for one in report["slots"] if one["side"] == TICKOVER] == [40, 60]
+    assert report["targets"][0]["measured"]["rounds"] == [0.4, 0.6]
+    assert report["targets"][0]["verdict"] == PASS
 
 
 @pytest.mark.parametrize("is_empty", [False, True], ids=["some rows", "nothing measured"])

@@ -139,7 +139,7 @@ def test_each_currency_has_a_curve_and_totals() -> None:
 
 
 def test_long_currency_list_is_cut() -> None:
-    flows = [transaction(day(1, 1), "Fee", "1", currency=f"AA{letter}") for letter in "ABCDEFGH"]
+    flows = [transaction(day(1, 1), "Fee", "1", currency=f"AA{last}") for last in "ABCDEFGH"]
     assert sum("now −1.00" in line for line in drawn(snapshot(day(1, 1), flows[:6]))) == 6
     assert not any("more" in line for line in drawn(snapshot(day(1, 1), flows[:6])))
     assert any("and 1 more currency" in line for line in drawn(snapshot(day(1, 1), flows[:7])))

@@ -160,7 +160,7 @@ def test_toml_times() -> None:
         pytest.param({"from": "2027-01-09"}, "01-15 01-22 01-29", id="from a day after one"),
         pytest.param({"from": "2027-01-08T08:00:00.000001Z"}, "01-15 01-22 01-29", id="from a microsecond after one"),
         pytest.param({"from": "2026-06-01"}, "01-01 01-08 01-15 01-22 01-29", id="from before the start"),
-        pytest.param({"from": "end"}, "", id="from the end, which is no Friday"),
+        pytest.param({"from": "end"}, "", id="from the end, which is not a Friday"),
         pytest.param({"from": "+2 years"}, "", id="from after the end"),
         pytest.param({"until": "2027-01-15"}, "01-01 01-08 01-15", id="until a Friday, included"),
         pytest.param({"until": "2027-01-15T07:59:59.999999Z"}, "01-01 01-08", id="until a microsecond before one"),

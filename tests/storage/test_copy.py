@@ -319,18 +319,18 @@ async def test_ctrl_c_at_any_time_leaves_both_databases_consistent(urls: tuple[s
     insert_many_schedules(made_in, count=30, size=300_000)
     await copy(made_in, source, ignore_progress)
     random = Random(1)
-    broken_off = 0
+    interrupted = 0
     for _ in range(12):
         copying = asyncio.create_task(copy(source, target, ignore_progress))
         asyncio.get_running_loop().call_later(random.uniform(0, 0.3), copying.cancel)
         try:
             await copying
         except asyncio.CancelledError:
-            broken_off += 1
+            interrupted += 1
         for url in urls:
             async with open_at(url) as store:
                 await store.ping()
-    assert broken_off > 0
+    assert interrupted > 0
     await copy(source, target, ignore_progress)
     assert await query_all(target, contents) == await query_all(source, contents)
 

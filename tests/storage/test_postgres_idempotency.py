@@ -66,7 +66,7 @@ async def _wait_for_lock_or_result(call: "asyncio.Task[Any]", witness: asyncpg.C
 
 async def _reuse_key(other: asyncpg.Connection) -> None:
     """Do what another server does when it reuses the key of an expired clock. The transaction is not committed."""
-    await other.execute("update creations set params = 'anew', clock_key = $1", clock(2).key.hex())
+    await other.execute("update creations set params = 'changed', clock_key = $1", clock(2).key.hex())
 
 
 async def _find(store: Store) -> ExistingClock | None:
@@ -89,7 +89,7 @@ async def test_sweep_keeps_a_key_reused_meanwhile(
         sweeping = asyncio.create_task(store.sweep(NOW, 100))
         await _wait_for_lock_or_result(sweeping, witness)
     await sweeping
-    assert await _find(store) == ExistingClock(b"anew", StoredClock(clock(2), b"schedule"))
+    assert await _find(store) == ExistingClock(b"changed", StoredClock(clock(2), b"schedule"))
 
 
 @pytest.mark.usefixtures("expired")
@@ -101,7 +101,7 @@ async def test_deletion_keeps_a_key_reused_meanwhile(
         deleting = asyncio.create_task(store.delete_clock(key(1, _EXPIRED), user(1)))
         await _wait_for_lock_or_result(deleting, witness)
     assert await deleting
-    assert await _find(store) == ExistingClock(b"anew", StoredClock(clock(2), b"schedule"))
+    assert await _find(store) == ExistingClock(b"changed", StoredClock(clock(2), b"schedule"))
 
 
 @pytest.mark.usefixtures("expired")

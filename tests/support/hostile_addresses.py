@@ -20,7 +20,7 @@ FULL_WIDTH: Final = list(
     "\uff20\ufe6b\uff1c\uff1e\uff0c\uff0e\uff1a\uff1b\uff08\uff3b\uff3c\uff02\uff21\uff41\uff10\ufe52"
 )
 MARKS: Final = list("\u0301\u0316\u0338\u0327\u20dd\ufe0f\u0903")
-LETTERS: Final = list(
+ALPHABET: Final = list(
     "\u00e9\u00fc\u00df\u0130\u0131\u017f\u212a\u03c2\u0434\u05d0\u0627\u4e2d\uac00\U00020000\u0301n\u1112\u1161"
 )
 UNUSUAL: Final = list(
@@ -73,12 +73,12 @@ class _Grammar:
         return ".".join(self._some(ATEXT, self._length()) for _ in range(self._random.randint(1, 3)))
 
     def _international(self) -> str:
-        letters = LETTERS + MARKS if self._random.random() < 0.8 else LETTERS + UNUSUAL + FULL_WIDTH + SPACES
-        return self._some(ATEXT, 3) + self._some(letters, self._random.choice([2, 5, 21, 32, 64]))
+        alphabet = ALPHABET + MARKS if self._random.random() < 0.8 else ALPHABET + UNUSUAL + FULL_WIDTH + SPACES
+        return self._some(ATEXT, 3) + self._some(alphabet, self._random.choice([2, 5, 21, 32, 64]))
 
     def _quoted(self) -> str:
         """Return a quoted string with escapes, mostly with valid characters."""
-        kinds = [ATEXT, ATEXT + " .@", SPECIALS, "".join(LETTERS)]
+        kinds = [ATEXT, ATEXT + " .@", SPECIALS, "".join(ALPHABET)]
         if self._random.random() < 0.3:
             kinds += ["".join(CONTROLS), "".join(FORMATS), "".join(SPACES), "".join(UNUSUAL)]
         text = "".join(self._some(self._random.choice(kinds), 8) for _ in range(self._random.randint(1, 4)))
@@ -100,12 +100,12 @@ class _Grammar:
         return self._some(string.ascii_letters + string.digits + "-" * (self._random.random() < 0.1), self._length())
 
     def _international_name(self) -> str:
-        letters = LETTERS if self._random.random() < 0.7 else LETTERS + MARKS + UNUSUAL + FULL_WIDTH + FORMATS
+        alphabet = ALPHABET if self._random.random() < 0.7 else ALPHABET + MARKS + UNUSUAL + FULL_WIDTH + FORMATS
         lengths = self._random.choices([1, 3, 10, 30, 84], k=self._random.randint(1, 3))
-        return self._random.choice(DOTS).join([*(self._some(letters, length) for length in lengths), "test"])
+        return self._random.choice(DOTS).join([*(self._some(alphabet, length) for length in lengths), "test"])
 
     def _punycode(self) -> str:
-        encoded = self._some([*LETTERS, *UNUSUAL[:6], "a"], 6).encode("punycode", "replace").decode()
+        encoded = self._some([*ALPHABET, *UNUSUAL[:6], "a"], 6).encode("punycode", "replace").decode()
         broken = self._some(string.ascii_lowercase + string.digits + "-", 20)
         prefix = self._random.choice(["xn--", "XN--", "xn---", "ab--"])
         return f"{prefix}{encoded if self._random.random() < 0.7 else broken}.test"
@@ -150,7 +150,7 @@ class _Grammar:
 
 _Choice = Callable[..., str]
 _FULL_WIDTH_DIGITS: Final = {ord(digit): 0xFF10 + int(digit) for digit in string.digits}
-_INSERTIONS: Final = [CONTROLS, FORMATS, SPACES, FULL_WIDTH, MARKS, LETTERS, UNUSUAL, DOTS, list(SPECIALS)]
+_INSERTIONS: Final = [CONTROLS, FORMATS, SPACES, FULL_WIDTH, MARKS, ALPHABET, UNUSUAL, DOTS, list(SPECIALS)]
 _MUTATIONS: Final = [
     _Grammar._insert, _Grammar._insert, _Grammar._delete, _Grammar._comment, _Grammar._attack, _Grammar._display_name,
     _Grammar._repeat,

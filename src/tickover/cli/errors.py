@@ -95,7 +95,7 @@ class CliError(Exception):
         self.exit = exit
         self.message = message
         self.hint = hint
-        """What to do next, often a command."""
+        """The next step for the user, often a command."""
         self.reason = reason or exit.name
         self.faults = faults
         """Invalid parameters, each with `path` and `message`."""

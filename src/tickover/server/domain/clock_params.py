@@ -34,7 +34,7 @@ Currency = Annotated[
     Meta(
         min_length=3,
         max_length=3,
-        description="three uppercase letters",
+        description="three uppercase currencies",
         extra_json_schema={"pattern": "^[A-Z]{3}$"},
     ),
 ]
@@ -81,11 +81,11 @@ class CreateTestClockParams(Params, frozen=True):
             if goal.initial_amount > goal.target_amount:
                 return False
             ats += [item.at for item in goal.contributions]
-        letters = "".join([item.currency for item in self.transactions])
+        currencies = "".join([item.currency for item in self.transactions])
         return (
             abs(start.year - now.year) < SPAN_YEARS
             and (not ats or (start <= min(ats) and max(ats) <= timestamps.years_after(start)))
-            and (not letters or (letters.isascii() and letters.isalpha() and letters.isupper()))
+            and (not currencies or (currencies.isascii() and currencies.isalpha() and currencies.isupper()))
         )
 
     def faults(self, now: Instant) -> Iterator[Fault]:

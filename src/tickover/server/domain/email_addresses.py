@@ -97,7 +97,7 @@ _DOT_ATOM: Final = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")
 _QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)+)"', re.DOTALL)
 _ONLY_IN_QUOTES: Final = re.compile(r'[ "(),:;<>@\[\\\]]')
 _VISIBLE: Final = frozenset("LMNPS")
-"""First letters of the Unicode categories of letters, marks, numbers, punctuation and symbols."""
+"""First characters of allowed Unicode categories: L, M, N, P and S."""
 _INVISIBLE: Final = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"

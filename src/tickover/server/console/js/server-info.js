@@ -1,4 +1,4 @@
-// What the server offers besides POST /rpc: its features, scenarios and development mailbox.
+// Information from the server outside of POST /rpc: its features, scenarios and development mailbox.
 
 let features;
 
