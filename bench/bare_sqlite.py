@@ -63,8 +63,8 @@ class BareSqlite:
 
     def _advance(self) -> None:
         self._advanced += 1
-        place = self._advanced % _CLOCKS
-        key, owner, to = self._keys[place], self._owner(place), _START + self._advanced * 1_000_000
+        index = self._advanced % _CLOCKS
+        key, owner, to = self._keys[index], self._owner(index), _START + self._advanced * 1_000_000
         assert self._db.execute(FIND_CLOCK, (key, owner)).fetchone()
         self._db.execute(_ADVANCE, (to, key))
         assert self._db.execute(FIND_SCHEDULE, (key,)).fetchone()

@@ -112,6 +112,6 @@ def clocks_of(created: list[tuple[str, int]], tokens: list[str], params: Any) ->
 
     They are not sorted by age: any sequence of them is spread over all clocks.
     """
-    spread = sorted(range(len(created)), key=lambda place: place * _GOLDEN_RATIO % 1)
-    ids, owners = zip(*(created[place] for place in spread), strict=True)
+    spread = sorted(range(len(created)), key=lambda index: index * _GOLDEN_RATIO % 1)
+    ids, owners = zip(*(created[index] for index in spread), strict=True)
     return Clocks(ids, owners, tokens, int(datetime.fromisoformat(params["frozenTime"]).timestamp()))

@@ -68,8 +68,8 @@ def draw(rows: Sequence[Row], facts: Mapping[str, Any], plan: Plan) -> str:
     scale = _Scale(charted)
     bottom = _TOP + _ROW * len(charted)
     parts += _axis(scale, bottom)
-    for place, row in enumerate(charted):
-        parts += _row(row, scale, _TOP + place * _ROW)
+    for index, row in enumerate(charted):
+        parts += _row(row, scale, _TOP + index * _ROW)
     parts.append(_text(24, bottom + 40, _machine(facts), "faint"))
     return "\n".join([*parts, "</svg>", ""])
 
@@ -87,8 +87,8 @@ class _Scale:
         return abs(math.log2(figure)) <= self.doublings
 
     def x(self, figure: float) -> float:
-        place = max(-self.doublings, min(self.doublings, math.log2(figure)))
-        return round((_LEFT + _RIGHT) / 2 + place / self.doublings * (_RIGHT - _LEFT) / 2, 1)
+        doublings = max(-self.doublings, min(self.doublings, math.log2(figure)))
+        return round((_LEFT + _RIGHT) / 2 + doublings / self.doublings * (_RIGHT - _LEFT) / 2, 1)
 
 
 def _head(rows: Sequence[Row], plan: Plan) -> Iterator[str]:
@@ -131,8 +131,8 @@ def _bar(row: Row, spread: Spread, scale: _Scale, middle: int) -> Iterator[str]:
     left, width = min(zero, end), max(1.5, abs(end - zero))
     kind = "short" if row.verdict == SHORT else "pass"
     tip = escape(f"{row.number} {row.what}: {measured(row)}")
-    place = f'x="{left}" y="{middle - _BAR // 2}" width="{width:.1f}" height="{_BAR}"'
-    yield f'<rect class="{kind}" {place} rx="2"><title>{tip}</title></rect>'
+    geometry = f'x="{left}" y="{middle - _BAR // 2}" width="{width:.1f}" height="{_BAR}"'
+    yield f'<rect class="{kind}" {geometry} rx="2"><title>{tip}</title></rect>'
     if not scale.has_room_for(attainment(row, spread.median)):
         tip_of_arrow, back = (end + 9, end) if end > zero else (end - 9, end)
         yield f'<path class="{kind}" d="M{back} {middle - 9} L{tip_of_arrow} {middle} L{back} {middle + 9} Z"/>'

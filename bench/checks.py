@@ -307,8 +307,8 @@ def _expect_equal(what: str, seen: object, expected: object) -> None:
 def _expect_equal_items(what: str, seen: list[Json], expected: list[Json]) -> None:
     """Compare number, order and all fields except IDs."""
     _expect_equal(f"number of {what}", len(seen), len(expected))
-    for number, (item, wanted) in enumerate(zip(seen, expected, strict=True)):
-        _expect_equal(f"{what}[{number}]", {name: value for name, value in item.items() if name != "id"}, wanted)
+    for number, (item, item_expected) in enumerate(zip(seen, expected, strict=True)):
+        _expect_equal(f"{what}[{number}]", {name: value for name, value in item.items() if name != "id"}, item_expected)
         assert "id" in item, f"{what}[{number}] has no ID"
 
 

@@ -120,10 +120,10 @@ class Measurement:
         self._sink = sink
         self._numbers = count()
 
-    def start(self, folder: Path, visitors: int) -> None:
+    def start(self, folder: Path, users: int) -> None:
         folder.mkdir()
         try:
-            self._side.start(ServerConfig(folder, free_port(), self._sink.smtp_port, visitors))
+            self._side.start(ServerConfig(folder, free_port(), self._sink.smtp_port, users))
         except NotMeasured as reason:
             self.give_up(str(reason))
 
@@ -137,24 +137,24 @@ class Measurement:
         """Count this many sign-ins, after some uncounted ones."""
         warm_up = WARM_UP_AGAIN if self.result.cpu_ms else WARM_UP
         with ExitStack() as stack:
-            visitors = [stack.enter_context(closing(Client(self._side, self._sink))) for _ in range(CLIENTS)]
+            clients = [stack.enter_context(closing(Client(self._side, self._sink))) for _ in range(CLIENTS)]
             pool = stack.enter_context(ThreadPoolExecutor(CLIENTS))
-            self._check_session(pool, visitors, warm_up)
+            self._sign_in_all(pool, clients, warm_up)
             cpu, clock = self._side.cpu_seconds(), time.perf_counter()
-            sessions = self._check_session(pool, visitors, sign_ins)
+            sessions = self._sign_in_all(pool, clients, sign_ins)
             seconds, cpu = time.perf_counter() - clock, self._side.cpu_seconds() - cpu
-            for visitor, his in zip(visitors, sessions, strict=True):
-                visitor.check(his)
-        everyone = [session for his in sessions for session in his]
-        if len(set(everyone)) != sign_ins:
+            for client, own_sessions in zip(clients, sessions, strict=True):
+                client.check(own_sessions)
+        all_sessions = [session for own_sessions in sessions for session in own_sessions]
+        if len(set(all_sessions)) != sign_ins:
             raise NotMeasured("two sign-ins got the same session")
         self.result.cpu_ms.append(cpu / sign_ins * 1000)
         self.result.per_second.append(sign_ins / seconds)
 
-    def _check_session(self, pool: ThreadPoolExecutor, visitors: list[Client], sign_ins: int) -> list[list[str]]:
+    def _sign_in_all(self, pool: ThreadPoolExecutor, clients: list[Client], sign_ins: int) -> list[list[str]]:
         numbers = [next(self._numbers) for _ in range(sign_ins)]
         shares = [numbers[first::CLIENTS] for first in range(CLIENTS)]
-        return list(pool.map(Client.sign_in, visitors, shares))
+        return list(pool.map(Client.sign_in, clients, shares))
 
 
 def _ignore(_: str) -> None:
@@ -167,14 +167,14 @@ def measure(
     """Return the cost of a sign-in for each side in each round, or the reason why a side could not be measured."""
     if sign_ins < CLIENTS:
         raise ValueError(f"Use at least {CLIENTS} sign-ins, one for each client.")
-    visitors = WARM_UP + rounds * (sign_ins + WARM_UP_AGAIN)
+    users = WARM_UP + rounds * (sign_ins + WARM_UP_AGAIN)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         sink = stack.enter_context(_sink())
         measurements = [Measurement(side(), sink) for side in sides]
         for number, measurement in enumerate(measurements):
             on_progress(f"starting {measurement.result.side}")
-            measurement.start(folder / str(number), visitors)
+            measurement.start(folder / str(number), users)
             if not measurement.result.not_measured:
                 stack.callback(measurement.stop)
         for round in range(rounds):

@@ -1,4 +1,4 @@
-"""The block of sign-ins: the CPU time of one, beside two popular products."""
+"""The block of sign-ins: the CPU time of a sign-in, compared with two popular products."""
 
 import threading
 import time

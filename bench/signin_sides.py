@@ -30,7 +30,7 @@ class ServerConfig(NamedTuple):
     folder: Path
     port: int
     smtp_port: int
-    visitors: int
+    users: int
 
 
 class Response(NamedTuple):
@@ -79,12 +79,12 @@ class Side(ABC):
     """Files that it needs to start; `make` creates them."""
 
     @abstractmethod
-    def command(self, place: ServerConfig) -> list[str]: ...
+    def command(self, config: ServerConfig) -> list[str]: ...
 
-    def environment(self, place: ServerConfig) -> dict[str, str]:
+    def environment(self, config: ServerConfig) -> dict[str, str]:
         return {}
 
-    def prepare(self, place: ServerConfig) -> None:  # noqa: B027 - most sides need nothing
+    def prepare(self, config: ServerConfig) -> None:  # noqa: B027 - most sides need nothing
         """Create what the server needs to start."""
 
     @abstractmethod
@@ -99,18 +99,18 @@ class Side(ABC):
     def accepts(self, http: Http, session: str) -> bool:
         """Return whether the session is valid."""
 
-    def start(self, place: ServerConfig) -> None:
+    def start(self, config: ServerConfig) -> None:
         for name in self.needs:
             if not (ROOT / name).exists():
                 raise NotMeasured(f"{name} is missing; run: make {name}")
-        self.port = place.port
+        self.port = config.port
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("TICKOVER_")}
-        self._environment = {**inherited, **self.environment(place)}
-        self._log = place.folder / "log"
-        self.prepare(place)
+        self._environment = {**inherited, **self.environment(config)}
+        self._log = config.folder / "log"
+        self.prepare(config)
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(  # noqa: S603 - constant arguments
-                self.command(place), cwd=ROOT, env=self._environment,
+                self.command(config), cwd=ROOT, env=self._environment,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
         self._wait_until_ready()
@@ -179,14 +179,14 @@ class Tickover(JsonRpc):
     ready_path = "/readyz"
     needs = (".venv/run",)
 
-    def command(self, place: ServerConfig) -> list[str]:
+    def command(self, config: ServerConfig) -> list[str]:
         return [str(ROOT / ".venv/bin/tickover"), "serve"]
 
-    def environment(self, place: ServerConfig) -> dict[str, str]:
+    def environment(self, config: ServerConfig) -> dict[str, str]:
         return {
-            "TICKOVER_DATA_DIR": str(place.folder),
-            "TICKOVER_PORT": str(place.port),
-            "TICKOVER_MAIL_URL": f"smtp://{HOST}:{place.smtp_port}",
+            "TICKOVER_DATA_DIR": str(config.folder),
+            "TICKOVER_PORT": str(config.port),
+            "TICKOVER_MAIL_URL": f"smtp://{HOST}:{config.smtp_port}",
             "TICKOVER_CLIENT_BURST": "0",
         }
 
@@ -196,10 +196,10 @@ class FastApi(JsonRpc):
     ready_path = "/openapi.json"
     needs = (".venv-bench/ready",)
 
-    def command(self, place: ServerConfig) -> list[str]:
+    def command(self, config: ServerConfig) -> list[str]:
         python = str(ROOT / ".venv-bench/bin/python")
-        options = ["--port", str(place.port), "--database-url", f"sqlite:///{place.folder / 'default.db'}"]
-        return [python, "-m", "bench.baselines.default", *options, "--smtp", f"{HOST}:{place.smtp_port}"]
+        options = ["--port", str(config.port), "--database-url", f"sqlite:///{config.folder / 'default.db'}"]
+        return [python, "-m", "bench.baselines.default", *options, "--smtp", f"{HOST}:{config.smtp_port}"]
 
 
 class BetterAuth(Side):
@@ -207,17 +207,17 @@ class BetterAuth(Side):
     ready_path = "/api/auth/ok"
     needs = (".node-bench/ready",)
 
-    def prepare(self, place: ServerConfig) -> None:
+    def prepare(self, config: ServerConfig) -> None:
         if shutil.which("node") is None:
             raise NotMeasured("Node.js is not installed")
         # Beside its packages, because Node looks for them there.
         shutil.copy(ROOT / "bench/baselines/better_auth/server.mjs", ROOT / ".node-bench")
 
-    def command(self, place: ServerConfig) -> list[str]:
-        return ["node", ".node-bench/server.mjs", str(place.port), str(place.folder / "auth.db"), HOST,
-                str(place.smtp_port)]  # fmt: skip
+    def command(self, config: ServerConfig) -> list[str]:
+        return ["node", ".node-bench/server.mjs", str(config.port), str(config.folder / "auth.db"), HOST,
+                str(config.smtp_port)]  # fmt: skip
 
-    def environment(self, place: ServerConfig) -> dict[str, str]:
+    def environment(self, config: ServerConfig) -> dict[str, str]:
         return {"NODE_ENV": "production"}
 
     def send(self, http: Http, email: str) -> str:
@@ -241,26 +241,26 @@ class Allauth(Side):
     needs = (".venv-bench/allauth",)
     _api = "/_allauth/app/v1/auth"
 
-    def prepare(self, place: ServerConfig) -> None:
+    def prepare(self, config: ServerConfig) -> None:
         seed = [str(ROOT / ".venv-bench/bin/python"), "-m", "bench.baselines.allauth.seed"]
         made = subprocess.run(  # noqa: S603 - constant arguments
-            [*seed, ADDRESS, str(place.visitors)],
+            [*seed, ADDRESS, str(config.users)],
             cwd=ROOT, env=self._environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
         if made.returncode != 0:
             raise NotMeasured(f"its accounts could not be created: {made.stderr.strip().splitlines()[-1]}")
 
-    def command(self, place: ServerConfig) -> list[str]:
-        options = ["--workers=1", "--worker-class=gthread", "--threads=1", f"--bind={HOST}:{place.port}"]
+    def command(self, config: ServerConfig) -> list[str]:
+        options = ["--workers=1", "--worker-class=gthread", "--threads=1", f"--bind={HOST}:{config.port}"]
         return [str(ROOT / ".venv-bench/bin/gunicorn"), *options, "bench.baselines.allauth.wsgi"]
 
-    def environment(self, place: ServerConfig) -> dict[str, str]:
+    def environment(self, config: ServerConfig) -> dict[str, str]:
         return {
             "DJANGO_SETTINGS_MODULE": "bench.baselines.allauth.settings",
             "BENCH_SECRET_KEY": secrets.token_hex(32),
-            "BENCH_DATABASE": str(place.folder / "allauth.db"),
+            "BENCH_DATABASE": str(config.folder / "allauth.db"),
             "BENCH_SMTP_HOST": HOST,
-            "BENCH_SMTP_PORT": str(place.smtp_port),
+            "BENCH_SMTP_PORT": str(config.smtp_port),
         }
 
     def send(self, http: Http, email: str) -> str:

@@ -108,8 +108,8 @@ class _BareLoad:
 
 def prepare(name: str, side: Side, tokens: list[str], params: Any, clocks: int) -> Work:
     """Create this many clocks on a side, to be advanced later."""
-    few_at_once = 4 if side.name == DEFAULT else 16
-    created = side.filler(tokens, params).fill(clocks, connections=few_at_once)
+    connections = 4 if side.name == DEFAULT else 16
+    created = side.filler(tokens, params).fill(clocks, connections=connections)
     return Work(name, clocks_of(created, tokens, params), params)
 
 

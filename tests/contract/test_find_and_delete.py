@@ -193,9 +193,9 @@ async def test_advances_concurrent_with_a_deletion_find_the_clock_or_nothing(sto
     for number in range(10):
         await add_clock(store, clock(number), user(1))
         advances = [store.advance_clock(key(number), user(1), START + step * DAY) for step in range(20)]
-        place = 2 * number
-        results = await asyncio.gather(*advances[:place], store.delete_clock(key(number), user(1)), *advances[place:])
-        assert results.pop(place) is True
+        index = 2 * number
+        results = await asyncio.gather(*advances[:index], store.delete_clock(key(number), user(1)), *advances[index:])
+        assert results.pop(index) is True
         assert {result.clock.key for result in results if isinstance(result, StoredClock)} <= {key(number)}
         assert await store.find_clock(key(number), user(1)) is None
         assert await advance(store, key(number), user(1), END) is None

@@ -297,10 +297,10 @@ async def test_key_freed_during_concurrent_calls_identifies_at_most_one_clock(st
     for number in range(10):
         owner, first = user(number), number * 100
         assert await add_clock_once(store, make_record(number), clock(first), owner) is None
-        asking = [add_clock_once(store, make_record(number), clock(first + n), owner) for n in range(1, 21)]
-        place = 2 * number
-        results = await asyncio.gather(*asking[:place], store.delete_clock(key(first), owner), *asking[place:])
-        assert results.pop(place) is True
+        calls = [add_clock_once(store, make_record(number), clock(first + n), owner) for n in range(1, 21)]
+        index = 2 * number
+        results = await asyncio.gather(*calls[:index], store.delete_clock(key(first), owner), *calls[index:])
+        assert results.pop(index) is True
         created = [first + n for n, result in enumerate(results, 1) if result is None]
         assert await listed(store, owner) == [key(n) for n in created]
         assert len(created) <= 1

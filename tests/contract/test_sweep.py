@@ -104,7 +104,7 @@ async def _email_exists(store: Store, number: int, created_at: Instant) -> bool:
 
 class _Kind(NamedTuple):
     lifetime: timedelta
-    keep: Callable[[Store, int, Instant], Awaitable[None]]
+    create: Callable[[Store, int, Instant], Awaitable[None]]
     exists: Callable[[Store, int, Instant], Awaitable[bool]]
     by_the_day: bool = False
     """True if a whole day may be deleted in one step, and may stay for a day."""
@@ -136,7 +136,7 @@ async def test_empty_store_has_nothing_to_sweep(store: Store) -> None:
 
 @_every_kind
 async def test_expired_data_is_swept_at_its_expiry(store: Store, kind: _Kind) -> None:
-    await kind.keep(store, 1, NOW)
+    await kind.create(store, 1, NOW)
     # Keys have milliseconds, so that is the step.
     assert await store.sweep(NOW + kind.lifetime - _MILLISECOND, 100) == 0
     assert await kind.exists(store, 1, NOW)
@@ -148,7 +148,7 @@ async def test_expired_data_is_swept_at_its_expiry(store: Store, kind: _Kind) ->
 @_every_kind
 async def test_sweep_deletes_at_most_the_limit(store: Store, kind: _Kind) -> None:
     for number in range(7):
-        await kind.keep(store, number, NOW)
+        await kind.create(store, number, NOW)
     left = []
     while await store.sweep(NOW + kind.lifetime, 3):
         left.append(sum([await kind.exists(store, number, NOW) for number in range(7)]))
@@ -170,11 +170,11 @@ async def test_expired_clocks_among_live_ones_are_deleted_up_to_the_limit(store:
 @_every_kind
 async def test_only_expired_data_is_swept(store: Store, kind: _Kind) -> None:
     end = NOW - kind.lifetime
-    gone = end - DAY if kind.by_the_day else end
-    expired = [gone - age * MINUTE for age in (2, 1, 0)]
+    latest_swept = end - DAY if kind.by_the_day else end
+    expired = [latest_swept - age * MINUTE for age in (2, 1, 0)]
     live = [end + age * MINUTE for age in (1, 2, 30)]
     for number, created_at in enumerate((*expired, *live)):
-        await kind.keep(store, number, created_at)
+        await kind.create(store, number, created_at)
     await _sweep_all(store, NOW, 2)
     assert [await kind.exists(store, number, created_at) for number, created_at in enumerate(expired)] == [False] * 3
     assert [await kind.exists(store, number, created_at) for number, created_at in enumerate(live, 3)] == [True] * 3
@@ -203,7 +203,7 @@ async def test_each_kind_is_swept_up_to_the_limit(store: Store) -> None:
     expired = NOW - TOKEN_LIFETIME
     for name, kind in _KINDS.items():
         for number in range(4):
-            await kind.keep(store, 10 * [*_KINDS].index(name) + number, expired)
+            await kind.create(store, 10 * [*_KINDS].index(name) + number, expired)
     assert await _sweep_all(store, NOW, 4) == 2, "at most eight of a kind"
     for name, kind in _KINDS.items():
         for number in range(4):

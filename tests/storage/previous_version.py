@@ -112,7 +112,7 @@ async def make_postgres(url: str) -> None:
     await connection.set_type_codec("uuid", schema="pg_catalog", encoder=bytes, decoder=bytes, format="binary")
     for table, row in ROWS.items():
         values = (9, *row) if table in ("clocks", "schedules") else row
-        marks = ", ".join(f"${place}" for place in range(1, len(values) + 1))
+        marks = ", ".join(f"${index}" for index in range(1, len(values) + 1))
         await connection.execute(f"insert into {table} values ({marks})", *values)
     await connection.close()
 

@@ -351,8 +351,8 @@ async def test_each_call_gets_its_own_result(
     outcomes: dict[_Call, Any] = {}
 
     async def call_repeatedly(caller: int, submitted: list[tuple[int, int, str]]) -> None:
-        for place, (kind, name, fate) in enumerate(submitted):
-            call = _Call(100 * caller + place, kind, name, fate)
+        for index, (kind, name, fate) in enumerate(submitted):
+            call = _Call(100 * caller + index, kind, name, fate)
             (outcomes[call],) = await asyncio.gather(calls.submit(call), return_exceptions=True)
             await _iterate_loop(pauses if caller % 2 else 0)
 

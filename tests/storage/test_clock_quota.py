@@ -83,15 +83,15 @@ class _Model:
         owned = [clock_key for whose, clock_key in self._clocks if whose == owner]
         if not owned:
             return None
-        gone = owned[which % len(owned)]
-        self._clocks.remove((owner, gone))
-        return gone
+        deleted = owned[which % len(owned)]
+        self._clocks.remove((owner, deleted))
+        return deleted
 
 
 _acts = st.one_of(
     # Usually the limit is the same. It can change, and 0 means no limit.
     st.tuples(st.just("create"), st.integers(1, 4), st.sampled_from([2, 2, 2, 3, 1, 0])),
-    st.tuples(st.just("create at once"), st.integers(1, 4), st.integers(2, 4)),
+    st.tuples(st.just("create concurrently"), st.integers(1, 4), st.integers(2, 4)),
     st.tuples(st.just("create once"), st.integers(1, 4), st.sampled_from([2, 2, 3])),
     st.tuples(st.just("delete"), st.integers(1, 4), st.integers(0, 9)),
     st.tuples(st.just("delete nothing"), st.integers(1, 4)),
@@ -111,13 +111,13 @@ async def _act(store: SqliteStore, plain: _Model, now: Instant, act: str, *how: 
         case "create once", owner, limit:
             new, known = await _create_once(store, owner, limit, now)
             assert known == plain.create(owner, new, min_live_key, limit)
-        case "create at once", owner, many:
+        case "create concurrently", owner, many:
             created = await asyncio.gather(*(_create(store, owner, 2, now) for _ in range(many)))
             expected = [plain.create(owner, new, min_live_key, 2) for new, _ in created]
             assert [oldest for _, oldest in created] == expected
         case "delete", owner, which:
-            gone = plain.delete(owner, which)
-            assert gone is None or await store.delete_clock(gone, user(owner))
+            deleted = plain.delete(owner, which)
+            assert deleted is None or await store.delete_clock(deleted, user(owner))
         case "delete nothing", owner:
             assert not await store.delete_clock(key(0), user(owner))
 

@@ -49,8 +49,8 @@ def _install() -> str:
         # The folder ignores itself, so that .gitignore doesn't need an entry.
         (_FOLDER / ".gitignore").write_text("*\n")
         quiet = ["--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts", "--silent"]
-        wanted = [f"{package}@{version}" for package, version in _VERSIONS.items()]
-        ran = _run(["npm", "install", "--prefix", str(_FOLDER), *quiet, *wanted])
+        packages = [f"{package}@{version}" for package, version in _VERSIONS.items()]
+        ran = _run(["npm", "install", "--prefix", str(_FOLDER), *quiet, *packages])
         return "" if all(map(_is_installed, _VERSIONS)) else f"npm install failed: {ran.stderr[-500:]}"
 
 

@@ -3,7 +3,7 @@
 Usage: python -m bench.baselines.allauth.seed ADDRESS_FORMAT COUNT
 """
 # mypy: disable-error-code="import-not-found"
-# Django is installed into an environment of its own.
+# Django is installed into a separate environment.
 
 import sys
 

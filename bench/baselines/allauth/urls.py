@@ -1,6 +1,6 @@
 """The only URL of the project: allauth's API for apps."""
 # mypy: disable-error-code="import-not-found"
-# Django is installed into an environment of its own.
+# Django is installed into a separate environment.
 
 from django.urls import include, path
 

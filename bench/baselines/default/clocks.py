@@ -55,8 +55,8 @@ def create_clock(session: AsyncSession, user_id: UUID, params: CreateClock) -> C
                 target_amount=goal.target_amount,
                 initial_amount=goal.initial_amount,
                 contributions=[
-                    Contribution(position=place, at=entry.at, amount=entry.amount)
-                    for place, entry in enumerate(_in_order(goal.contributions))
+                    Contribution(position=index, at=entry.at, amount=entry.amount)
+                    for index, entry in enumerate(_in_order(goal.contributions))
                 ],
             )
             for position, goal in enumerate(params.goals)

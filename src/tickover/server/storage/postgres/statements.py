@@ -10,9 +10,9 @@ SLOTS = 10
 PROBE = "update login_failures set count = count + 1 where email = '0'"
 
 FIND_USERS = """
-    select given.place, tokens.user_key
-    from unnest($1::bytea[], $2::bigint[]) with ordinality as given (digest, instant, place)
-    join tokens on tokens.digest = given.digest and tokens.expires_at > given.instant"""
+    select input.position, tokens.user_key
+    from unnest($1::bytea[], $2::bigint[]) with ordinality as input (digest, instant, position)
+    join tokens on tokens.digest = input.digest and tokens.expires_at > input.instant"""
 
 CREATE_CLOCKS = "select refused, exceeded, oldest from keep_clocks_v2($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
 
@@ -20,9 +20,9 @@ CREATE_CLOCKS = "select refused, exceeded, oldest from keep_clocks_v2($1, $2, $3
 ADVANCE_CLOCKS = [
     f"""
       update clocks_{slot} as clocks
-      set frozen_time = case when given.to_time between frozen_time and max_time then given.to_time else frozen_time end
-      from unnest($1::uuid[], $2::uuid[], $3::bigint[]) as given (key, owner, to_time)
-      where clocks.key = given.key and clocks.owner = given.owner
+      set frozen_time = case when input.to_time between frozen_time and max_time then input.to_time else frozen_time end
+      from unnest($1::uuid[], $2::uuid[], $3::bigint[]) as input (key, owner, to_time)
+      where clocks.key = input.key and clocks.owner = input.owner
       returning clocks.key, start_time, frozen_time, max_time"""
     for slot in range(SLOTS)
 ]
