@@ -34,7 +34,7 @@ Currency = Annotated[
     Meta(
         min_length=3,
         max_length=3,
-        description="three uppercase currencies",
+        description="three uppercase letters",
         extra_json_schema={"pattern": "^[A-Z]{3}$"},
     ),
 ]
