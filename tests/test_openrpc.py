@@ -1,4 +1,4 @@
-"""The OpenRPC document: valid by OpenRPC's own schema, complete, and true of what the program answers."""
+"""The OpenRPC document: valid, complete, and consistent with responses."""
 
 import json
 import re
@@ -26,7 +26,7 @@ from tickover.server.operations import OPERATIONS
 every_method = pytest.mark.parametrize("name", OPERATIONS)
 
 
-# Form
+# Validity
 
 
 def test_document_is_valid_openrpc() -> None:
@@ -48,14 +48,14 @@ def test_invalid_document_is_detected(plant: str) -> None:
 
 def invalid_parts(described: Any) -> list[str]:
     meta, schemas = default_export("@open-rpc/meta-schema"), default_export("@json-schema-tools/meta-schema")
-    # Both are written in a dialect of draft 7, and name each other by addresses that are not to be asked.
+    # Both use a dialect of draft 7, and refer to each other by URLs that must not be fetched.
     resource = DRAFT7.create_resource(schemas)
     registry: Registry[Any] = Registry().with_resources([(schemas["$id"], resource), (schemas["$id"][:-1], resource)])
     return [fault.json_path for fault in Draft7Validator(meta, registry=registry).iter_errors(described)]
 
 
 def parts(value: Any) -> Iterator[dict[str, Any]]:
-    """Every object in a document, but for examples, which may hold anything."""
+    """Yield every object in a document except examples."""
     if isinstance(value, list):
         for member in value:
             yield from parts(member)
@@ -109,37 +109,37 @@ def test_methods_are_the_operations() -> None:
 
 @every_method
 def test_method_matches_its_operation(name: str) -> None:
-    operation, told = OPERATIONS[name], method(name)
-    assert told["summary"] == operation.summary
-    assert told["paramStructure"] == "by-name"
-    assert told["x-needs-token"] == operation.needs_token == ("`Authorization: Bearer" in told["description"])
-    assert told["x-extension"] == operation.is_extension
-    assert told["x-takes-idempotency-key"] == operation.takes_idempotency_key
-    assert operation.takes_idempotency_key == ("`Idempotency-Key`" in told["description"])
-    tags = {resolve(tag)["name"] for tag in told["tags"]}
+    operation, described = OPERATIONS[name], method(name)
+    assert described["summary"] == operation.summary
+    assert described["paramStructure"] == "by-name"
+    assert described["x-needs-token"] == operation.needs_token == ("`Authorization: Bearer" in described["description"])
+    assert described["x-extension"] == operation.is_extension
+    assert described["x-takes-idempotency-key"] == operation.takes_idempotency_key
+    assert operation.takes_idempotency_key == ("`Idempotency-Key`" in described["description"])
+    tags = {resolve(tag)["name"] for tag in described["tags"]}
     assert ("extension" in tags, "token" in tags) == (operation.is_extension, operation.needs_token)
-    assert told["externalDocs"]["url"] == f"{PUBLIC_URL}/docs#{name}"
+    assert described["externalDocs"]["url"] == f"{PUBLIC_URL}/docs#{name}"
 
 
 @every_method
 def test_method_has_the_parameters_of_its_type(name: str) -> None:
     fields = msgspec.structs.fields(OPERATIONS[name].params)
-    told = method(name)["params"]
-    assert [(param["name"], param["required"]) for param in told] == [
+    described = method(name)["params"]
+    assert [(param["name"], param["required"]) for param in described] == [
         (field.encode_name, field.required) for field in fields
     ]
     whole = resolve(method(name)["x-params"])
     assert whole["additionalProperties"] is False
-    assert whole["properties"] == {param["name"]: param["schema"] for param in told}
+    assert whole["properties"] == {param["name"]: param["schema"] for param in described}
 
 
 @every_method
 def test_method_has_all_its_reasons(name: str) -> None:
-    told = method(name)
-    errors = [resolve(error) for error in told["errors"]]
+    described = method(name)
+    errors = [resolve(error) for error in described["errors"]]
     assert len({error["code"] for error in errors}) == len(errors), "OpenRPC wants every code once"
     reasons = {reason: error["code"] for error in errors for reason in error["data"]["properties"]["reason"]["enum"]}
-    assert reasons == {reason: CODES[Reason(reason)][0] for reason in told["x-reasons"]}
+    assert reasons == {reason: CODES[Reason(reason)][0] for reason in described["x-reasons"]}
     every_call = {"PARSE_ERROR", "INVALID_REQUEST", "INVALID_PARAMS", "UNAVAILABLE", "INTERNAL"}
     at_the_door = {"METHOD_NOT_ALLOWED", "UNSUPPORTED_MEDIA_TYPE", "BODY_TOO_LARGE"}
     token = {"UNAUTHENTICATED"} if OPERATIONS[name].needs_token else set()
@@ -147,8 +147,8 @@ def test_method_has_all_its_reasons(name: str) -> None:
 
 
 def test_every_reason_has_code_and_status() -> None:
-    told = {name: (about["code"], about["httpStatus"]) for name, about in document()["x-reasons"].items()}
-    assert told == {str(reason): codes for reason, codes in CODES.items()}
+    described = {name: (about["code"], about["httpStatus"]) for name, about in document()["x-reasons"].items()}
+    assert described == {str(reason): codes for reason, codes in CODES.items()}
 
 
 def test_every_field_has_a_description_and_none_is_unused() -> None:
@@ -168,7 +168,7 @@ def test_every_field_has_a_description_and_none_is_unused() -> None:
     assert set(prose.REASONS) == set(Reason)
 
 
-# Bounds that are written by hand, so that nobody moves one without noticing
+# Bounds, repeated here so that a change is noticed
 
 
 @pytest.mark.parametrize(
@@ -198,9 +198,9 @@ def test_every_field_has_a_description_and_none_is_unused() -> None:
 )
 def test_bounds_match_the_interface(path: str, bounds: dict[str, Any]) -> None:
     kind, _, field = path.partition(".")
-    told = document()["components"]["schemas"][kind]["properties"][field]
-    assert {name: told[name] for name in bounds} == bounds
-    assert told.keys() - bounds.keys() <= {"description", "type", "items", "default", "pattern"}
+    described = document()["components"]["schemas"][kind]["properties"][field]
+    assert {name: described[name] for name in bounds} == bounds
+    assert described.keys() - bounds.keys() <= {"description", "type", "items", "default", "pattern"}
 
 
 def test_optional_result_members_are_never_null() -> None:
@@ -210,7 +210,7 @@ def test_optional_result_members_are_never_null() -> None:
     assert "nextCursor" not in schemas["ClockPage"]["required"]
     assert schemas["Done"]["required"] == ["message"]
     nullable = [kind for kind, schema in schemas.items() for part in parts(schema) if part.get("type") == "null"]
-    # What came may have been null.
+    # An invalid value can be null.
     assert nullable == ["Fault"]
 
 
@@ -218,24 +218,24 @@ def test_optional_result_members_are_never_null() -> None:
 
 
 async def test_examples_are_up_to_date(tmp_path: Path) -> None:
-    told = json.loads(FILE.read_text("utf-8"))
-    assert await generate(tmp_path) == told, (
+    described = json.loads(FILE.read_text("utf-8"))
+    assert await generate(tmp_path) == described, (
         "run `python -m tests.support.operation_examples`, and read what it changes"
     )
 
 
 @every_method
 def test_method_has_a_valid_example(name: str) -> None:
-    told = method(name)
-    schemas = {param["name"]: param["schema"] for param in told["params"]}
-    assert told["examples"]
-    for example in told["examples"]:
+    described = method(name)
+    schemas = {param["name"]: param["schema"] for param in described["params"]}
+    assert described["examples"]
+    for example in described["examples"]:
         params = {param["name"]: param["value"] for param in example["params"]}
-        assert validation_errors(told["x-params"], params) == []
+        assert validation_errors(described["x-params"], params) == []
         assert [
             complaint for key, value in params.items() for complaint in validation_errors(schemas[key], value)
         ] == []
-        assert validation_errors(told["result"]["schema"], example["result"]["value"], closed=True) == []
+        assert validation_errors(described["result"]["schema"], example["result"]["value"], closed=True) == []
 
 
 def test_every_reason_except_internal_has_an_example() -> None:
@@ -247,7 +247,7 @@ def test_every_reason_except_internal_has_an_example() -> None:
         assert validation_errors(about["data"], about["example"]["data"], closed=True) == []
 
 
-# Truth
+# Consistency with responses
 
 
 async def test_file_and_discover_return_the_same_document(world: World) -> None:
@@ -298,7 +298,7 @@ async def test_errors_match_their_schemas(tmp_path: Path, sqlite_url: str, reaso
         for listed in each["errors"]
         if reason in resolve(listed)["data"]["properties"]["reason"]["enum"]
     ]
-    # A method that is in the document is found.
+    # No described method has this error.
     assert bool(merged) == (reason is not Reason.METHOD_NOT_FOUND)
     for listed in merged:
         assert error["code"] == listed["code"]

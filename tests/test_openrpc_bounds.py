@@ -1,4 +1,4 @@
-"""The published schemas and the program agree: what the one refuses, just outside a bound, the other refuses too."""
+"""The published schemas and the server accept the same values around every bound."""
 
 import math
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ from tests.support.world import World
 from tickover.server.operations import OPERATIONS
 
 Case = tuple[Any, bool | None]
-"""A value, and whether it is good; None where that depends on the values beside it."""
+"""A value, and whether it is valid. None means that it depends on other fields."""
 
 _AT: Final = "2027-03-01T00:00:00Z"
 _CLOCK: Final = "clock_01a2d11f-0200-7129-903a-c1d45597fdf1"
 GOOD: Final[dict[str, dict[str, Any]]] = {
-    # Every parameter is there, and what is between fields leaves room for each to reach its bounds.
+    # All parameters are present, and combinations allow each to reach its bounds.
     "createTestClock": {
         "frozenTime": "2027-01-01T00:00:00Z",
         "transactions": [transaction(at=_AT, category="home")],
@@ -36,7 +36,7 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
 }
 
 _NEVER_GOOD: Final[dict[str, tuple[Any, ...]]] = {
-    # No text may hold U+0000, whatever else it may be.
+    # U+0000 is invalid in every text.
     "string": (None, True, 7, [], {}, "a\0b"),
     "number": (None, True, "7", [], {}),
     "integer": (None, True, "7", [], {}, 1.5),
@@ -87,14 +87,14 @@ _OF_PATTERNS: Final = {
 
 
 def address_of(length: int) -> str:
-    """A good address, but perhaps for its length: no part of it is too long for itself."""
+    """Return an address that is valid except perhaps for its length."""
     end = "@" + ".".join(["d" * 61] * 3) + ".test"
     return "a" * (length - len(end)) + end
 
 
 def texts(schema: Any, good: str) -> Iterator[Case]:
     yield from ((value, False) for value in _NEVER_GOOD["string"])
-    # What a cursor looks like is nobody's business.
+    # Cursors are opaque.
     if not good.startswith("cursor_"):
         yield from ((value, None) for value in ("", "x", "eur", "1", "12345a", "x" * 1000))
     if "enum" in schema:
@@ -150,7 +150,7 @@ def objects(schema: Any, good: dict[str, Any]) -> Iterator[Case]:
 
 
 def cases(part: Any, good: Any) -> Iterator[Case]:
-    """What to send in the place of a good value: just inside and just outside of every bound of its schema."""
+    """Yield values just inside and just outside of every bound of the schema."""
     schema = resolve(part)
     match schema["type"]:
         case "object":
@@ -169,15 +169,15 @@ async def test_schema_and_server_reject_the_same_values(world: World, name: str)
     token = await world.sign_in()
     disagreements, count = [], 0
     for params, is_good in cases(method(name)["x-params"], GOOD[name]):
-        # Whatever is no object or array is refused before it is seen whose parameters they are.
+        # Other types are rejected before the method is known.
         if not isinstance(params, dict):
             continue
         if name == "logout":
             world.pass_time(minutes=1)
             token = await world.sign_in()
         count += 1
-        answer = (await world.call(name, params, token)).json
-        by_server = "error" not in answer or answer["error"]["data"]["reason"] != "INVALID_PARAMS"
+        response = (await world.call(name, params, token)).json
+        by_server = "error" not in response or response["error"]["data"]["reason"] != "INVALID_PARAMS"
         by_schema = takes(params)
         if by_server is not by_schema or (is_good is not None and by_schema is not is_good):
             disagreements.append((params, {"server": by_server, "schema": by_schema, "expected": is_good}))
@@ -195,13 +195,13 @@ def test_there_are_many_cases() -> None:
     "params", [send(), send_link(), send_link(emailType="LOGIN_CODE"), send(emailType="WEB_LOGIN_LINK")]
 )
 async def test_schema_contains_the_valid_type_pairs(world: World, params: dict[str, Any]) -> None:
-    answer = (await world.call("sendLoginCodeEmail", params)).json
+    response = (await world.call("sendLoginCodeEmail", params)).json
     schema = method("sendLoginCodeEmail")["x-params"]
-    assert validator(schema).is_valid(params) == ("result" in answer) == (params in (send(), send_link()))
+    assert validator(schema).is_valid(params) == ("result" in response) == (params in (send(), send_link()))
 
 
 def test_every_schema_keyword_is_tested() -> None:
-    """A bound of a new kind would have to be added above."""
+    """Add tests above when this fails because of a new keyword."""
     known = {
         "type", "enum", "format", "pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum",
         "maxItems", "items", "default", "description", "$ref",

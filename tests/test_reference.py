@@ -1,4 +1,4 @@
-"""The page at /docs: all of the OpenRPC document is on it, in words, in order, and with calls that can be pasted."""
+"""The page /docs: it contains the whole OpenRPC document, with calls that can be pasted."""
 
 import json
 import re
@@ -19,7 +19,7 @@ PAGE = render(describe(PUBLIC_URL)).decode()
 
 
 def section(name: str) -> str:
-    """What stands under a heading, up to the next of its kind."""
+    """Return the text under a heading, up to the next heading of its level."""
     found = re.search(rf'<(h[23]) id="{re.escape(name)}">.*?(?=<\1 id=|</section>)', PAGE, re.DOTALL)
     assert found, f"there is no heading of {name}"
     return found[0]
@@ -34,19 +34,19 @@ def blocks(html: str) -> list[str]:
 
 
 def as_pasted(command: str) -> list[str]:
-    """A command's words, as a shell takes them; a backslash at the end of a line joins it with the next."""
+    """Split a command into words like a shell."""
     return shlex.split(command.replace("\\\n", " "))
 
 
 @pytest.mark.parametrize("method", document()["methods"], ids=lambda method: str(method["name"]))
 def test_page_describes_the_whole_method(method: Any) -> None:
     shown = section(method["name"])
-    told = text_of(shown)
-    assert method["summary"] in told
-    assert method["description"].replace("`", "") in told
+    described = text_of(shown)
+    assert method["summary"] in described
+    assert method["description"].replace("`", "") in described
     for param in method["params"]:
-        assert re.search(rf"\b{param['name']} [a-z -]+{', required' if param['required'] else ''}\n", told), param
-        assert param["description"].replace("`", "") in told
+        assert re.search(rf"\b{param['name']} [a-z -]+{', required' if param['required'] else ''}\n", described), param
+        assert param["description"].replace("`", "") in described
     assert ('<span class="badge">extension</span>' in shown) == method["x-extension"]
     assert ('<span class="badge">needs a token</span>' in shown) == method["x-needs-token"]
     assert re.findall(r'<a href="#([A-Z_]+)">', shown) == method["x-reasons"]
@@ -57,13 +57,13 @@ def test_curl_examples_can_be_pasted(name: str) -> None:
     examples = next(method["examples"] for method in document()["methods"] if method["name"] == name)
     shown = blocks(section(name))
     assert len(shown) == 2 * len(examples)
-    for example, request, answer in zip(examples, shown[::2], shown[1::2], strict=True):
+    for example, request, response in zip(examples, shown[::2], shown[1::2], strict=True):
         *words, data = as_pasted(request)
         token = ["-H", "Authorization: Bearer $TOKEN"] if OPERATIONS[name].needs_token else []
         assert words == ["curl", "-sS", f"{PUBLIC_URL}/rpc", "-H", "Content-Type: application/json", *token, "-d"]
         params = {param["name"]: param["value"] for param in example["params"]}
         assert json.loads(data) == {"jsonrpc": "2.0", "id": 1, "method": name, "params": params}
-        assert json.loads(answer) == {"jsonrpc": "2.0", "result": example["result"]["value"], "id": 1}
+        assert json.loads(response) == {"jsonrpc": "2.0", "result": example["result"]["value"], "id": 1}
 
 
 def test_every_reason_is_in_the_table_and_under_a_heading() -> None:
@@ -71,9 +71,9 @@ def test_every_reason_is_in_the_table_and_under_a_heading() -> None:
     reasons = document()["x-reasons"]
     assert rows == [(name, str(about["code"]), str(about["httpStatus"])) for name, about in reasons.items()]
     for name, about in reasons.items():
-        told = text_of(section(name))
-        assert about["description"].replace("`", "") in told
-        assert [field for field in about["data"]["required"] if f"\n{field} " not in told] == []
+        described = text_of(section(name))
+        assert about["description"].replace("`", "") in described
+        assert [field for field in about["data"]["required"] if f"\n{field} " not in described] == []
         shown = [json.loads(block)["error"] for block in blocks(section(name))]
         assert shown == ([about["example"]] if "example" in about else [])
 

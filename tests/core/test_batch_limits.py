@@ -12,7 +12,7 @@ ROOM = MAX_BATCH_BYTES - sum(MAX_ERROR + size + 2 for size in SIZES)
 """The space for results beyond the reserved errors."""
 
 
-def reason_of_refusal(response: BatchResponse, size: int) -> str | None:
+def rejection_reason(response: BatchResponse, size: int) -> str | None:
     try:
         response.check_fits(100, size)
     except Rejection as rejection:
@@ -22,22 +22,22 @@ def reason_of_refusal(response: BatchResponse, size: int) -> str | None:
 
 def test_response_of_the_largest_size_fits_and_one_byte_more_does_not() -> None:
     with BatchLimits().open_response(SIZES) as response:
-        assert reason_of_refusal(response, ROOM + MAX_ERROR + 100) is None
-        assert reason_of_refusal(response, ROOM + MAX_ERROR + 101) == "INVALID_REQUEST"
+        assert rejection_reason(response, ROOM + MAX_ERROR + 100) is None
+        assert rejection_reason(response, ROOM + MAX_ERROR + 101) == "INVALID_REQUEST"
 
 
 def test_earlier_responses_count_towards_the_limit() -> None:
     with BatchLimits().open_response(SIZES) as response:
         response.add(100, b"x" * (MAX_ERROR + 100 + 7))
-        assert reason_of_refusal(response, ROOM + MAX_ERROR + 100 - 7) is None
-        assert reason_of_refusal(response, ROOM + MAX_ERROR + 100 - 6) == "INVALID_REQUEST"
+        assert rejection_reason(response, ROOM + MAX_ERROR + 100 - 7) is None
+        assert rejection_reason(response, ROOM + MAX_ERROR + 100 - 6) == "INVALID_REQUEST"
 
 
 def test_errors_always_fit_and_batch_stays_within_limit() -> None:
     with BatchLimits().open_response(SIZES) as response:
         response.add(100, b"x" * (ROOM + MAX_ERROR + 100))
-        assert reason_of_refusal(response, MAX_ERROR + 101) == "INVALID_REQUEST"
-        assert reason_of_refusal(response, MAX_ERROR + 100) is None
+        assert rejection_reason(response, MAX_ERROR + 101) == "INVALID_REQUEST"
+        assert rejection_reason(response, MAX_ERROR + 100) is None
         response.add(100, b"y" * (MAX_ERROR + 100))
         assert len(response.join()) == MAX_BATCH_BYTES - 1
 
@@ -54,11 +54,11 @@ def test_unfinished_responses_of_the_process_are_limited_until_they_end() -> Non
     limits = BatchLimits(max_unfinished=10_000)
     with limits.open_response(SIZES) as first, limits.open_response(SIZES) as second:
         first.add(100, b"x" * 8_000)
-        assert reason_of_refusal(second, MAX_ERROR + 100 + 2_000) is None
-        with pytest.raises(Rejection, match="too many unfinished batches") as refused:
+        assert rejection_reason(second, MAX_ERROR + 100 + 2_000) is None
+        with pytest.raises(Rejection, match="too many unfinished batches") as rejected:
             second.check_fits(100, MAX_ERROR + 100 + 2_001)
-        assert refused.value.details == {"retryAfterSeconds": 1}
-        assert reason_of_refusal(second, MAX_ERROR) is None, "a refusal always fits"
+        assert rejected.value.details == {"retryAfterSeconds": 1}
+        assert rejection_reason(second, MAX_ERROR) is None, "a error always fits"
     assert limits.unfinished == 0
 
 

@@ -47,8 +47,8 @@ def started(**params: Any) -> tuple[Clock, Schedule]:
     """Return a clock and its schedule, encoded and decoded as by a database."""
     parsed = create_params(**params)
     clock = clocks.new_clock(KEY, parsed, NOW)
-    kept = msgspec.msgpack.encode(schedule_json.encode_schedule(clock, parsed))
-    return clock, msgspec.msgpack.decode(kept, type=Schedule)
+    stored = msgspec.msgpack.encode(schedule_json.encode_schedule(clock, parsed))
+    return clock, msgspec.msgpack.decode(stored, type=Schedule)
 
 
 def seen(at: Instant | None = None, **params: Any) -> Any:
@@ -361,7 +361,7 @@ def test_items_without_frozen_time_must_be_after_now() -> None:
 
 
 @pytest.mark.parametrize(
-    ("initial", "target", "refused"),
+    ("initial", "target", "rejected"),
     [
         pytest.param(999, 1000, False, id="below"),
         pytest.param(1000, 1000, False, id="equal"),
@@ -375,10 +375,10 @@ def test_items_without_frozen_time_must_be_after_now() -> None:
         pytest.param(1_000_000_000, 999_999_999.9999999, True, id="above at the largest"),
     ],
 )
-def test_initial_amount_must_not_exceed_target(initial: float, target: float, refused: bool) -> None:
+def test_initial_amount_must_not_exceed_target(initial: float, target: float, rejected: bool) -> None:
     found = faults(goals=[goal(), goal(initialAmount=initial, targetAmount=target)])
     message = f"must not exceed targetAmount ({target})"
-    assert found == ([Fault("goals[1].initialAmount", "max", message, initial)] if refused else [])
+    assert found == ([Fault("goals[1].initialAmount", "max", message, initial)] if rejected else [])
 
 
 def test_whole_target_has_no_fraction_in_the_message() -> None:

@@ -58,7 +58,7 @@ def of_goal(**fields: Any) -> list[Fault]:
 
 
 def without(fields: dict[str, Any], name: str) -> dict[str, Any]:
-    return {kept: value for kept, value in fields.items() if kept != name}
+    return {stored: value for stored, value in fields.items() if stored != name}
 
 
 @pytest.mark.parametrize(
@@ -609,10 +609,10 @@ def test_documented_example_has_the_documented_faults() -> None:
         "transactions": [TRANSACTION] * 3 + [TRANSACTION | {"amount": -5}],
         "goals": [GOAL | {"initialAmount": 1001}],
     }
-    with pytest.raises(Rejection) as refusal:
+    with pytest.raises(Rejection) as rejection:
         decode_params(CreateTestClockParams, "createTestClock", json.encode(params), NOW)
-    assert refusal.value.message == "2 fields of createTestClock are invalid."
-    assert json.decode(json.encode(refusal.value.details)) == {
+    assert rejection.value.message == "2 fields of createTestClock are invalid."
+    assert json.decode(json.encode(rejection.value.details)) == {
         "errors": [
             {
                 "path": "transactions[3].amount",
@@ -760,9 +760,9 @@ def test_number_of_faults_is_limited_with_combination_faults() -> None:
     early = CONTRIBUTION | {"at": "1999-01-01T00:00:00Z"}
     goals = [GOAL | {"initialAmount": 1001, "contributions": [early] * 100}] * 25
     unknown = {f"n{number}": 0 for number in range(MAX_FAULTS)}
-    with pytest.raises(Rejection) as refusal:
+    with pytest.raises(Rejection) as rejection:
         decode_params(CreateTestClockParams, "createTestClock", json.encode({"goals": goals} | unknown), NOW)
-    assert len(refusal.value.details["errors"]) <= MAX_FAULTS
+    assert len(rejection.value.details["errors"]) <= MAX_FAULTS
 
 
 def test_value_of_unknown_name_is_ignored() -> None:

@@ -42,8 +42,8 @@ def written(params: Any = PARAMS) -> tuple[Clock, Schedule]:
     faults, parsed = decode(CreateTestClockParams, msgspec.json.encode(params), NOW)
     assert parsed is not None, faults
     clock = clocks.new_clock(ORIGINAL, parsed, NOW)
-    kept = msgspec.msgpack.encode(schedule_json.encode_schedule(clock, parsed))
-    return clock, msgspec.msgpack.decode(kept, type=Schedule)
+    stored = msgspec.msgpack.encode(schedule_json.encode_schedule(clock, parsed))
+    return clock, msgspec.msgpack.decode(stored, type=Schedule)
 
 
 def forked(params: Any = PARAMS, at: datetime = START) -> Schedule:
@@ -111,8 +111,8 @@ def test_fork_of_a_fork_equals_fork_of_the_original() -> None:
 
 
 def test_forked_schedule_survives_encoding() -> None:
-    kept = msgspec.msgpack.encode(forked())
-    assert msgspec.msgpack.decode(kept, type=Schedule) == forked()
+    stored = msgspec.msgpack.encode(forked())
+    assert msgspec.msgpack.decode(stored, type=Schedule) == forked()
 
 
 @pytest.mark.parametrize(

@@ -58,8 +58,8 @@ def parse(text: str) -> str | None:
     """Return the canonical form, or None if the address is rejected with a documented message."""
     try:
         return email_addresses.parse(text)
-    except ValueError as refusal:
-        told = str(refusal)
+    except ValueError as rejection:
+        told = str(rejection)
     assert re.fullmatch(r"must be (one email address, such as ana@example\.com|at most 254 bytes in UTF-8)", told), text
     return None
 

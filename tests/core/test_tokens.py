@@ -101,9 +101,9 @@ def test_code_digest_depends_on_the_secret_key() -> None:
 
 
 def test_code_digest_is_32_bytes_and_not_a_plain_hash() -> None:
-    kept = Mint(KEY).code_digest(*SENT)
-    assert len(kept) == 32
-    assert kept not in {digest("123456"), hmac.digest(KEY, b"123456", "sha256")}
+    stored = Mint(KEY).code_digest(*SENT)
+    assert len(stored) == 32
+    assert stored not in {digest("123456"), hmac.digest(KEY, b"123456", "sha256")}
 
 
 def test_code_digest_accepts_non_ascii_addresses() -> None:

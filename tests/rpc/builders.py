@@ -1,6 +1,4 @@
-"""What the tables of this folder share: good parameters to spoil one field at a time, raw requests, and worlds with a
-part that fails.
-"""
+"""Helpers of these tests: valid parameters with changes, raw requests, and worlds with a failing mailer or store."""
 
 import json
 from collections.abc import AsyncIterator, Iterable
@@ -24,12 +22,12 @@ from tickover.server.storage.sqlite.store import SqliteStore
 from tickover.server.storage.store import Created, Quota, QuotaExceeded
 
 BEN: Final = "ben@example.test"
-LEFT_OUT: Final = object()
-"""A value that takes its field away."""
+OMITTED: Final = object()
+"""Removes a field from parameters."""
 POLICY: Final = Policy("https://tickover.example.test", 10_000)
 START: Final = "2027-01-01T00:00:00Z"
 MICROSECOND: Final = timedelta(microseconds=1)
-NO_CLOCKS: Final = (
+UNKNOWN_IDS: Final = (
     "", "clock", "clock_", "clock_1", "x" * 100_000, "é", "0197f0e0-0000-7000-8000-000000000000",
     "clock_ffffffff-ffff-7fff-bfff-ffffffffffff", "clock_01a2d11f-0200-4000-8000-000000000000",
     "clock_01a2d11f-0200-7000-0000-000000000000", "clock_01a2d11f-0200-7000-8000-000000000000\n",
@@ -37,13 +35,13 @@ NO_CLOCKS: Final = (
     "goal_01a2d11f-0200-7000-8000-000000000000", "clock_01a2d11f020070008000000000000000",
     "clock_01a2d11f-0200-7000-8000-00000000000g", "clock_01A2D11F-0200-7000-8000-000000000000",
 )  # fmt: skip
-"""Ids that no clock has."""
-ON_ONE_STORE: Final = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-"""For what ends before the store is asked, or asks it for nothing special."""
+"""Ids that no clock can have."""
+SQLITE_ONLY: Final = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+"""For tests that do not depend on the store."""
 
 
 def _changed(good: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in (good | changes).items() if value is not LEFT_OUT}
+    return {name: value for name, value in (good | changes).items() if value is not OMITTED}
 
 
 def transaction(**changes: Any) -> dict[str, Any]:
@@ -60,7 +58,7 @@ def goal(**changes: Any) -> dict[str, Any]:
 
 
 def send(email: Any = ANA, **changes: Any) -> dict[str, Any]:
-    """The parameters of a letter with a code."""
+    """Return the parameters of sendLoginCodeEmail for a code."""
     return _changed({"email": email, "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}, changes)
 
 
@@ -73,55 +71,55 @@ def login(code: Any, email: Any = ANA, **changes: Any) -> dict[str, Any]:
 
 
 def wrong(code: str) -> str:
-    """A code of the right form that is another one."""
+    """Return another code."""
     return f"{(int(code) + 1) % 1_000_000:06}"
 
 
-def written(moment: datetime) -> str:
-    """RFC 3339 in UTC, as the program writes it."""
-    return moment.isoformat().replace("+00:00", "Z")
+def to_timestamp(instant: datetime) -> str:
+    """Return a timestamp in the server's form."""
+    return instant.isoformat().replace("+00:00", "Z")
 
 
-def call(method: str, params: Any = LEFT_OUT, id: Any = 7) -> dict[str, Any]:
-    """An envelope; `id=LEFT_OUT` makes it a notification."""
+def call(method: str, params: Any = OMITTED, id: Any = 7) -> dict[str, Any]:
+    """Return an envelope. With `id=OMITTED` it is a notification."""
     return _changed({"jsonrpc": "2.0", "method": method, "params": params, "id": id}, {})
 
 
-def keyed(key: str) -> dict[str, str]:
-    """The header that makes a creation happen once."""
+def idempotency_header(key: str) -> dict[str, str]:
+    """Return an Idempotency-Key header."""
     return {"Idempotency-Key": key}
 
 
-def moved(moment: str, by: timedelta) -> str:
-    """A timestamp of ours, so much later."""
-    return written(datetime.fromisoformat(moment) + by)
+def shift(timestamp: str, by: timedelta) -> str:
+    """Return a timestamp that is later by this duration."""
+    return to_timestamp(datetime.fromisoformat(timestamp) + by)
 
 
 def without_ids(value: Any) -> Any:
-    """What a clock says beside which one it is."""
+    """Return a clock without ids and expiry."""
     if isinstance(value, dict):
         return {name: without_ids(part) for name, part in value.items() if name not in ("id", "expiresAt")}
     return [without_ids(part) for part in value] if isinstance(value, list) else value
 
 
 def raw_call(method: str, params: str, id: str = "7") -> bytes:
-    """An envelope whose parameters and id are the very JSON text given."""
+    """Return an envelope with parameters and id as JSON text."""
     return f'{{"jsonrpc": "2.0", "method": {json.dumps(method)}, "params": {params}, "id": {id}}}'.encode()
 
 
 def rows(field: str, rule: str, *values: Any) -> list[tuple[str, str, Any]]:
-    """Rows of a table: values that break this rule of this field."""
+    """Return rows of a table: values of a field that break a rule."""
     return [(field, rule, value) for value in values]
 
 
-def named(value: Any) -> str:
-    """A value as a test's name shows it."""
-    return "left out" if value is LEFT_OUT else repr(value)[:40]
+def value_id(value: Any) -> str:
+    """Return the name of a value in a test id."""
+    return "left out" if value is OMITTED else repr(value)[:40]
 
 
-def reason_of(answer: HttpResponse) -> str:
-    """The reason of a refusal."""
-    reason: str = answer.json["error"]["data"]["reason"]
+def reason_of(response: HttpResponse) -> str:
+    """Return the reason of an error."""
+    reason: str = response.json["error"]["data"]["reason"]
     return reason
 
 
@@ -129,40 +127,40 @@ class _WithId(msgspec.Struct):
     id: msgspec.Raw
 
 
-def id_bytes(answer: HttpResponse) -> bytes:
-    """The id of an answer as it was written, byte for byte."""
-    return bytes(msgspec.json.decode(answer.body, type=_WithId).id)
+def id_bytes(response: HttpResponse) -> bytes:
+    """Return the id of a response, byte for byte."""
+    return bytes(msgspec.json.decode(response.body, type=_WithId).id)
 
 
 async def post_with(world: World, headers: Iterable[tuple[str, str]], body: bytes) -> HttpResponse:
-    """POST /rpc with headers of which some may be there several times."""
+    """POST /rpc with headers, some of which may occur several times."""
     written = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
     return await send_request(world.handler, Request("POST", "/rpc", b"", merge(written), world.client, body))
 
 
-class TroubledMailer:
-    """A mail server on a bad day: keeps every letter it was handed, and fails with `trouble` while that is set."""
+class FailingMailer:
+    """A mailer that records all emails, and raises `error` if it is set."""
 
     is_local = False
 
     def __init__(self) -> None:
-        self.letters: list[Email] = []
-        self.trouble: type[Exception] | None = None
+        self.emails: list[Email] = []
+        self.error: type[Exception] | None = None
 
     async def deliver(self, email: Email) -> None:
-        self.letters.append(email)
-        if self.trouble:
-            raise self.trouble
+        self.emails.append(email)
+        if self.error:
+            raise self.error
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing."""
 
 
 @asynccontextmanager
-async def open_troubled_world(folder: Path, database_url: str) -> AsyncIterator[tuple[World, TroubledMailer]]:
-    """A world whose mail goes to a real server, which may fail."""
+async def open_failing_mail_world(folder: Path, database_url: str) -> AsyncIterator[tuple[World, FailingMailer]]:
+    """Open a world with a non-local mailer that can fail."""
     store = await open_store(database_url)
-    mailer = TroubledMailer()
+    mailer = FailingMailer()
     try:
         yield World(store, mailer, folder / "outbox", POLICY), mailer
     finally:
@@ -170,9 +168,9 @@ async def open_troubled_world(folder: Path, database_url: str) -> AsyncIterator[
 
 
 class BuggyStore(SqliteStore):
-    """The real store, but for one bug of the kind that only we can make."""
+    """A store with a bug."""
 
-    DETAIL: Final = "a detail that is nobody's business"
+    DETAIL: Final = "a secret detail"
 
     async def create_clock(
         self, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
@@ -182,7 +180,7 @@ class BuggyStore(SqliteStore):
 
 @asynccontextmanager
 async def open_buggy_world(folder: Path) -> AsyncIterator[World]:
-    """A world in which createTestClock hits a bug of ours."""
+    """Open a world in which createTestClock raises an unexpected exception."""
     store = await BuggyStore.open(folder / "tickover.db")
     try:
         yield World(store, Outbox(folder / "outbox", Composer("tickover@example.test")), folder / "outbox", POLICY)

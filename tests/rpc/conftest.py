@@ -1,10 +1,10 @@
-"""The databases on which the interface is tested: callers must not notice which one it is."""
+"""Runs these tests on both databases."""
 
 import pytest
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def database_url(request: pytest.FixtureRequest) -> str:
-    """A database that is new and empty. Modules that end before the store is asked have one kind alone."""
+    """A new, empty database. Modules that don't depend on the store override this with SQLite."""
     url: str = request.getfixturevalue(f"{request.param}_url")
     return url

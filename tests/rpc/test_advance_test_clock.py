@@ -1,4 +1,4 @@
-"""advanceTestClock: forward only, to maxTime at most, by its owner, within seven days."""
+"""advanceTestClock: time only moves forward, up to maxTime, for the owner, until expiry."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -7,19 +7,19 @@ import pytest
 
 from tests.rpc.builders import (
     BEN,
-    LEFT_OUT,
     MICROSECOND,
-    NO_CLOCKS,
+    OMITTED,
     START,
+    UNKNOWN_IDS,
     call,
     contribution,
     goal,
-    named,
     reason_of,
     rows,
+    to_timestamp,
     transaction,
+    value_id,
     without_ids,
-    written,
 )
 from tests.support.world import World, run_concurrently
 
@@ -31,31 +31,31 @@ def there(clock: Any, frozen_time: str = "2027-03-01T00:00:00Z") -> dict[str, st
 
 
 async def current(world: World, token: str, clock: Any) -> str:
-    """Where the clock stands, asked without moving it."""
+    """Return the clock's frozen time."""
     error = await world.error(ADVANCE, there(clock, "0001-01-01T00:00:00Z"), token)
     frozen_time: str = error["data"]["currentFrozenTime"]
     return frozen_time
 
 
-# Parameters (decision 23).
+# Parameters
 
 
 @pytest.mark.parametrize(
     ("field", "rule", "value"),
     [
-        *rows("id", "required", LEFT_OUT),
+        *rows("id", "required", OMITTED),
         *rows("id", "type", None, 5, True, [], {}),
-        *rows("frozenTime", "required", LEFT_OUT),
+        *rows("frozenTime", "required", OMITTED),
         *rows("frozenTime", "type", None, 5, True, [], {}),
         *rows("frozenTime", "format", "", "now", "2027-03-01", "2027-03-01T00:00:00", "2027-02-29T00:00:00Z"),
         *rows("frozen_time", "unknown", "2027-03-01T00:00:00Z"),
         *rows("at", "unknown", "2027-03-01T00:00:00Z"),
     ],
-    ids=named,
+    ids=value_id,
 )
 async def test_invalid_parameters_are_rejected(world: World, token: str, field: str, rule: str, value: Any) -> None:
     good = there(await world.create(token, frozenTime=START))
-    params = {name: value for name, value in {**good, field: value}.items() if value is not LEFT_OUT}
+    params = {name: value for name, value in {**good, field: value}.items() if value is not OMITTED}
     assert await world.faults(ADVANCE, params, token) == {field: rule}
 
 
@@ -64,14 +64,14 @@ async def test_both_parameters_are_required(world: World, token: str) -> None:
     assert await world.faults(ADVANCE, None, token) == {"id": "required", "frozenTime": "required"}
 
 
-# Who may.
+# Authentication and owners
 
 
 @pytest.mark.parametrize("wrong", [None, "tko_" + "A" * 43, "secret"])
 async def test_advance_without_valid_token_is_rejected(world: World, token: str, wrong: str | None) -> None:
     clock = await world.create(token, frozenTime=START)
-    answer = await world.call(ADVANCE, there(clock), wrong)
-    assert (answer.status, reason_of(answer)) == (401, "UNAUTHENTICATED")
+    response = await world.call(ADVANCE, there(clock), wrong)
+    assert (response.status, reason_of(response)) == (401, "UNAUTHENTICATED")
     assert await current(world, token, clock) == START
 
 
@@ -89,9 +89,9 @@ async def test_clock_of_another_owner_is_not_found(world: World, token: str) -> 
     clock = await world.create(token, frozenTime=START)
     ben = await world.sign_in(BEN)
     absent = clock | {"id": clock["id"][:-1] + ("0" if clock["id"][-1] != "0" else "1")}
-    answers = [await world.post(call(ADVANCE, there(which)), ben) for which in (clock, absent)]
-    assert answers[0].json["error"]["data"] == {"reason": "CLOCK_NOT_FOUND"}
-    assert answers[0].body == answers[1].body
+    responses = [await world.post(call(ADVANCE, there(which)), ben) for which in (clock, absent)]
+    assert responses[0].json["error"]["data"] == {"reason": "CLOCK_NOT_FOUND"}
+    assert responses[0].body == responses[1].body
     assert await current(world, token, clock) == START
 
 
@@ -102,11 +102,11 @@ async def test_owner_can_advance_with_any_token(world: World, token: str) -> Non
     assert (await world.advance(another, clock["id"], "2027-03-01T00:00:00Z"))["id"] == clock["id"]
 
 
-@pytest.mark.parametrize("id", NO_CLOCKS, ids=named)
+@pytest.mark.parametrize("id", UNKNOWN_IDS, ids=value_id)
 async def test_unknown_id_is_not_found(world: World, token: str, id: str) -> None:
-    answer = await world.call(ADVANCE, {"id": id, "frozenTime": START}, token)
-    assert (answer.status, answer.json["error"]["code"]) == (200, -32004)
-    assert answer.json["error"]["data"] == {"reason": "CLOCK_NOT_FOUND"}
+    response = await world.call(ADVANCE, {"id": id, "frozenTime": START}, token)
+    assert (response.status, response.json["error"]["code"]) == (200, -32004)
+    assert response.json["error"]["data"] == {"reason": "CLOCK_NOT_FOUND"}
 
 
 @pytest.mark.parametrize("id", ["\0", "clock_\ud800"], ids=["U+0000", "a lone surrogate"])
@@ -114,7 +114,7 @@ async def test_invalid_text_as_id_is_rejected(world: World, token: str, id: str)
     assert await world.faults("advanceTestClock", {"id": id, "frozenTime": START}, token) == {"id": "format"}
 
 
-# Forward only.
+# Order of time
 
 
 async def test_advance_changes_only_the_frozen_time(world: World, token: str) -> None:
@@ -146,21 +146,21 @@ async def test_advance_to_earlier_time_is_rejected(world: World, token: str) -> 
     clock = await world.create(token, frozenTime=START)
     await world.advance(token, clock["id"], "2027-03-01T00:00:00Z")
     for earlier in ("2027-02-28T23:59:59.999999Z", START, "0001-01-01T00:00:00Z"):
-        answer = await world.call(ADVANCE, there(clock, earlier), token)
-        assert (answer.status, answer.json["error"]["code"]) == (200, -32011)
+        response = await world.call(ADVANCE, there(clock, earlier), token)
+        assert (response.status, response.json["error"]["code"]) == (200, -32011)
         details = {"reason": "TIME_BEFORE_CURRENT", "currentFrozenTime": "2027-03-01T00:00:00Z"}
-        assert answer.json["error"]["data"] == details
+        assert response.json["error"]["data"] == details
     assert (await world.advance(token, clock["id"], "2027-03-01T00:00:00.000001Z"))["id"] == clock["id"]
 
 
 async def test_advance_past_max_time_is_rejected(world: World, token: str) -> None:
     clock = await world.create(token, frozenTime="2028-02-29T00:00:00.5Z")
     assert clock["maxTime"] == "2038-02-28T00:00:00.500000Z"
-    beyond = written(datetime.fromisoformat(clock["maxTime"]) + MICROSECOND)
+    beyond = to_timestamp(datetime.fromisoformat(clock["maxTime"]) + MICROSECOND)
     for after in (beyond, "9999-12-31T23:59:59.999999Z"):
-        answer = await world.call(ADVANCE, there(clock, after), token)
-        assert (answer.status, answer.json["error"]["code"]) == (200, -32012)
-        assert answer.json["error"]["data"] == {"reason": "TIME_AFTER_MAX", "maxTime": clock["maxTime"]}
+        response = await world.call(ADVANCE, there(clock, after), token)
+        assert (response.status, response.json["error"]["code"]) == (200, -32012)
+        assert response.json["error"]["data"] == {"reason": "TIME_AFTER_MAX", "maxTime": clock["maxTime"]}
     assert await current(world, token, clock) == clock["frozenTime"]
     last = await world.advance(token, clock["id"], clock["maxTime"])
     assert last["frozenTime"] == last["maxTime"] == clock["maxTime"]
@@ -176,12 +176,12 @@ async def test_concurrent_advances_end_at_the_latest_time(world: World, token: s
     assert await current(world, token, clock) == "2027-02-28T00:00:00Z"
 
 
-# What becomes visible.
+# Visible items
 
 
 async def test_items_at_or_before_new_time_are_visible(world: World, token: str) -> None:
     at = datetime(2027, 2, 1, 9, tzinfo=UTC)
-    times = [written(at), written(at + MICROSECOND)]
+    times = [to_timestamp(at), to_timestamp(at + MICROSECOND)]
     clock = await world.create(
         token,
         frozenTime=START,
@@ -199,7 +199,7 @@ async def test_items_at_or_before_new_time_are_visible(world: World, token: str)
             [shown["currentAmount"], shown["remainingAmount"], shown["progressPercent"]],
         )
 
-    before = await world.advance(token, clock["id"], written(at - MICROSECOND))
+    before = await world.advance(token, clock["id"], to_timestamp(at - MICROSECOND))
     assert seen(before) == ([], times, [], times, [100, 900, 10])
     at_the_first = await world.advance(token, clock["id"], times[0])
     assert seen(at_the_first) == (times[:1], times[1:], times[:1], times[1:], [300, 700, 30])
@@ -222,7 +222,7 @@ async def test_one_advance_equals_many_small_ones(world: World, token: str) -> N
     assert leapt["goals"][1]["currentAmount"] == 1.2
 
 
-# Expiry (decision 21).
+# Expiry
 
 
 @pytest.mark.parametrize("microsecond", [0, 678_999], ids=["born on the millisecond", "born between two"])
@@ -233,9 +233,9 @@ async def test_clock_expires_exactly_at_expires_at(world: World, token: str, mic
     assert (await world.advance(token, clock["id"], "2027-02-01T00:00:00Z"))["expiresAt"] == clock["expiresAt"]
     world.now += MICROSECOND
     for frozen_time in ("2027-02-01T00:00:00Z", "2027-03-01T00:00:00Z", START, "2099-01-01T00:00:00Z"):
-        answer = await world.call(ADVANCE, there(clock, frozen_time), token)
-        assert (answer.status, answer.json["error"]["code"]) == (200, -32010)
-        assert answer.json["error"]["data"] == {"reason": "CLOCK_EXPIRED"}
+        response = await world.call(ADVANCE, there(clock, frozen_time), token)
+        assert (response.status, response.json["error"]["code"]) == (200, -32010)
+        assert response.json["error"]["data"] == {"reason": "CLOCK_EXPIRED"}
 
 
 async def test_expired_id_is_expired_for_every_caller(world: World, token: str) -> None:
@@ -243,12 +243,12 @@ async def test_expired_id_is_expired_for_every_caller(world: World, token: str) 
     unknown = clock | {"id": clock["id"][:-12] + "0123456789ab"}
     ben = await world.sign_in(BEN)
     world.now = datetime.fromisoformat(clock["expiresAt"])
-    answers = [await world.post(call(ADVANCE, there(clock)), asking) for asking in (token, ben)]
-    answers += [await world.post(call(ADVANCE, there(unknown)), asking) for asking in (token, ben)]
+    responses = [await world.post(call(ADVANCE, there(clock)), asking) for asking in (token, ben)]
+    responses += [await world.post(call(ADVANCE, there(unknown)), asking) for asking in (token, ben)]
     assert await world.store.sweep(world.now, 100) > 0
-    answers += [await world.post(call(ADVANCE, there(clock)), asking) for asking in (token, ben)]
-    assert reason_of(answers[0]) == "CLOCK_EXPIRED"
-    assert len({answer.body for answer in answers}) == 1
+    responses += [await world.post(call(ADVANCE, there(clock)), asking) for asking in (token, ben)]
+    assert reason_of(responses[0]) == "CLOCK_EXPIRED"
+    assert len({response.body for response in responses}) == 1
 
 
 async def test_unknown_id_younger_than_seven_days_is_not_found(world: World, token: str) -> None:

@@ -1,10 +1,10 @@
-"""INVALID_PARAMS names every fault at once: each with its path, its rule, a message, and what was given."""
+"""INVALID_PARAMS lists every fault with path, rule, message and value."""
 
 from typing import Any
 
 import pytest
 
-from tests.rpc.builders import LEFT_OUT, call, contribution, goal, login, named, raw_call, send, transaction
+from tests.rpc.builders import OMITTED, call, contribution, goal, login, raw_call, send, transaction, value_id
 from tests.support.world import World
 
 CREATE = "createTestClock"
@@ -12,12 +12,12 @@ CREATE = "createTestClock"
 
 @pytest.fixture
 def database_url(sqlite_url: str) -> str:
-    """Faults are found before anything is kept, so one kind of database will do."""
+    """Invalid parameters don't reach the store."""
     return sqlite_url
 
 
 async def faults(world: World, params: Any, token: str | None = None, method: str = CREATE) -> list[dict[str, Any]]:
-    """The faults as they stand in the error, in their order."""
+    """Return the faults in the order of the error."""
     errors: list[dict[str, Any]] = (await world.error(method, params, token))["data"]["errors"]
     return errors
 
@@ -25,10 +25,10 @@ async def faults(world: World, params: Any, token: str | None = None, method: st
 async def test_error_object_has_the_documented_form(world: World, token: str) -> None:
     entries = [transaction(), transaction(), transaction(), transaction(amount=-5)]
     params = {"transactions": entries, "goals": [goal(targetAmount=1000, initialAmount=1001)]}
-    answer = await world.post(call(CREATE, params), token)
+    response = await world.post(call(CREATE, params), token)
     amount = {"path": "transactions[3].amount", "rule": "positive", "message": "must be greater than 0", "got": -5}
     initial = {"path": "goals[0].initialAmount", "rule": "max", "message": "must not exceed targetAmount (1000)"}
-    assert answer.json == {
+    assert response.json == {
         "jsonrpc": "2.0",
         "id": 7,
         "error": {
@@ -107,7 +107,7 @@ async def test_all_faults_of_a_login_are_listed(world: World) -> None:
     assert await world.faults("loginByEmailVerification", params) == expected
 
 
-# Faults between fields are looked for among the fields that are good in themselves, and only there.
+# Combination faults concern only fields that are valid by themselves.
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ async def test_all_faults_of_a_login_are_listed(world: World) -> None:
         pytest.param(
             {"goals": [goal(targetAmount="much", initialAmount=2_000)]},
             {"goals[0].targetAmount": "type"},
-            id="no initialAmount over a targetAmount that is none",
+            id="no initialAmount over an invalid targetAmount",
         ),
         pytest.param(
             {"goals": [goal(initialAmount="much"), goal(targetAmount=1, initialAmount=2)]},
@@ -156,27 +156,27 @@ async def test_combination_faults_of_other_fields_are_listed_too(world: World, f
     assert await world.faults("sendLoginCodeEmail", send(**{field: "CARRIER_PIGEON"})) == {field: "oneOf"}
 
 
-# What was given.
+# Values in faults
 
 
 @pytest.mark.parametrize(
     ("value", "got"),
     [
-        (0, 0), (-1.5, -1.5), (True, True), (None, None), ("5", "5"), ("", ""), ([], LEFT_OUT), ({"a": 1}, LEFT_OUT),
+        (0, 0), (-1.5, -1.5), (True, True), (None, None), ("5", "5"), ("", ""), ([], OMITTED), ({"a": 1}, OMITTED),
         ("x" * 200, "x" * 200), ("x" * 201, "x" * 199 + "…"), ("😀" * 201, "😀" * 199 + "…"),
     ],
-    ids=named,
+    ids=value_id,
 )  # fmt: skip
 async def test_fault_contains_short_values(world: World, token: str, value: Any, got: Any) -> None:
     (fault,) = await faults(world, {"transactions": [transaction(amount=value)]}, token)
-    assert fault.get("got", LEFT_OUT) == got
-    assert type(fault.get("got", LEFT_OUT)) is type(got)
+    assert fault.get("got", OMITTED) == got
+    assert type(fault.get("got", OMITTED)) is type(got)
     assert fault["message"]
 
 
 async def test_fault_omits_numbers_larger_than_a_double(world: World, token: str) -> None:
-    answer = await world.post(raw_call(CREATE, '{"goals": [{"name": "x", "targetAmount": 1e999}]}'), token)
-    (fault,) = answer.json["error"]["data"]["errors"]
+    response = await world.post(raw_call(CREATE, '{"goals": [{"name": "x", "targetAmount": 1e999}]}'), token)
+    (fault,) = response.json["error"]["data"]["errors"]
     assert fault == {"path": "goals[0].targetAmount", "rule": "max", "message": "must be at most 1000000000"}
 
 
@@ -194,7 +194,7 @@ async def test_range_fault_names_the_bounds(world: World, token: str) -> None:
     assert "2017-01-01T12:01:00Z to 2037-01-01T12:01:00Z" in fault["message"]
 
 
-# Names that are not known (decision 29).
+# Unknown names
 
 
 @pytest.mark.parametrize(
@@ -223,6 +223,6 @@ async def test_unknown_name_without_similar_one_lists_available_names(world: Wor
 
 
 async def test_huge_number_of_unknown_names_is_rejected(world: World, token: str) -> None:
-    answer = await world.call(CREATE, {f"name{number}": None for number in range(30_000)}, token)
-    assert answer.status == 200
-    assert len(answer.json["error"]["data"]["errors"]) == 100
+    response = await world.call(CREATE, {f"name{number}": None for number in range(30_000)}, token)
+    assert response.status == 200
+    assert len(response.json["error"]["data"]["errors"]) == 100

@@ -1,4 +1,4 @@
-"""Batches and notifications: who is answered, in which order, and with which HTTP status."""
+"""Batches and notifications: order, responses and HTTP status."""
 
 from datetime import datetime
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import LEFT_OUT, call, login, reason_of, send, wrong
+from tests.rpc.builders import OMITTED, call, login, reason_of, send, wrong
 from tests.support.world import World
 from tickover.server.mail.mailer import Email
 from tickover.server.operations import Policy
@@ -15,61 +15,63 @@ UNKNOWN = "no.such.method"
 
 
 async def test_batch_of_one_returns_an_array_of_one(world: World, token: str) -> None:
-    answer = await world.post([call("createTestClock", {}, "only")], token)
-    assert (answer.status, len(answer.json), answer.json[0]["id"]) == (200, 1, "only")
+    response = await world.post([call("createTestClock", {}, "only")], token)
+    assert (response.status, len(response.json), response.json[0]["id"]) == (200, 1, "only")
 
 
 async def test_batch_of_50_keeps_its_order(world: World) -> None:
-    answer = await world.post([call(UNKNOWN, id=number) for number in range(50)])
-    assert answer.status == 200
-    assert [member["id"] for member in answer.json] == list(range(50))
+    response = await world.post([call(UNKNOWN, id=number) for number in range(50)])
+    assert response.status == 200
+    assert [member["id"] for member in response.json] == list(range(50))
 
 
-@pytest.mark.parametrize("id", [1, LEFT_OUT], ids=["calls", "notifications"])
+@pytest.mark.parametrize("id", [1, OMITTED], ids=["calls", "notifications"])
 async def test_batch_of_51_is_rejected_without_running(world: World, id: Any) -> None:
-    answer = await world.post([call("sendLoginCodeEmail", send(f"u{number}@example.test"), id) for number in range(51)])
-    assert (answer.status, reason_of(answer), answer.json["id"]) == (400, "INVALID_REQUEST", None)
+    response = await world.post(
+        [call("sendLoginCodeEmail", send(f"u{number}@example.test"), id) for number in range(51)]
+    )
+    assert (response.status, reason_of(response), response.json["id"]) == (400, "INVALID_REQUEST", None)
     assert world.emails() == []
 
 
 @pytest.mark.parametrize("body", [b"[]", b" [ ] ", b"\r\n\t[]"])
 async def test_empty_batch_returns_one_error_object(world: World, body: bytes) -> None:
-    answer = await world.post(body)
-    assert (answer.status, reason_of(answer), answer.json["id"]) == (400, "INVALID_REQUEST", None)
+    response = await world.post(body)
+    assert (response.status, reason_of(response), response.json["id"]) == (400, "INVALID_REQUEST", None)
 
 
 @pytest.mark.parametrize("body", [b"[1]", b"[null]", b"[[]]", b"[[{}]]", b'["x"]', b"[{}]", b"[true, 1.5, []]"])
 async def test_invalid_calls_of_a_batch_are_rejected_one_by_one(world: World, body: bytes) -> None:
-    answer = await world.post(body)
-    assert answer.status == 200
-    assert len(answer.json) == body.count(b",") + 1
-    for member in answer.json:
+    response = await world.post(body)
+    assert response.status == 200
+    assert len(response.json) == body.count(b",") + 1
+    for member in response.json:
         assert (member["error"]["data"], member["id"]) == ({"reason": "INVALID_REQUEST"}, None)
 
 
 async def test_mixed_batch_responds_to_calls_but_not_notifications(world: World, token: str) -> None:
     batch = [
         call("createTestClock", {}, "good"),
-        call("sendLoginCodeEmail", send(), LEFT_OUT),
+        call("sendLoginCodeEmail", send(), OMITTED),
         call(UNKNOWN, {}, None),
         {"jsonrpc": "1.0", "method": UNKNOWN, "id": 3},
         17,
-        call(UNKNOWN, {}, LEFT_OUT),
+        call(UNKNOWN, {}, OMITTED),
         call("createTestClock", {"frozenTime": 1}, 5.5),
         call("createTestClock", [], "array"),
     ]
-    answer = await world.post(batch, token)
-    assert answer.status == 200
-    assert [member["id"] for member in answer.json] == ["good", None, 3, None, 5.5, "array"]
-    reasons = [member.get("error", {}).get("data", {}).get("reason") for member in answer.json]
-    refused = ["METHOD_NOT_FOUND", "INVALID_REQUEST", "INVALID_REQUEST", "INVALID_PARAMS", "INVALID_PARAMS"]
-    assert reasons == [None, *refused]
+    response = await world.post(batch, token)
+    assert response.status == 200
+    assert [member["id"] for member in response.json] == ["good", None, 3, None, 5.5, "array"]
+    reasons = [member.get("error", {}).get("data", {}).get("reason") for member in response.json]
+    rejected = ["METHOD_NOT_FOUND", "INVALID_REQUEST", "INVALID_REQUEST", "INVALID_PARAMS", "INVALID_PARAMS"]
+    assert reasons == [None, *rejected]
     assert len(world.emails()) == 2, "the notification was carried out"
 
 
 async def test_two_calls_of_a_batch_can_have_the_same_id(world: World) -> None:
-    answer = await world.post([call(UNKNOWN, id=1), call(UNKNOWN, id=1)])
-    assert [member["id"] for member in answer.json] == [1, 1]
+    response = await world.post([call(UNKNOWN, id=1), call(UNKNOWN, id=1)])
+    assert [member["id"] for member in response.json] == [1, 1]
 
 
 async def test_calls_of_a_batch_run_in_order(world: World, token: str) -> None:
@@ -84,60 +86,60 @@ async def test_calls_of_a_batch_run_in_order(world: World, token: str) -> None:
 
 async def test_batch_has_status_200_without_error_headers(world: World) -> None:
     await world.send_code()
-    answer = await world.post([call("createTestClock", {}, 1), call("sendLoginCodeEmail", send(), 2)])
-    assert answer.status == 200
-    assert not {"www-authenticate", "retry-after"} & answer.headers.keys()
-    assert [member["error"]["code"] for member in answer.json] == [-32001, -32005]
+    response = await world.post([call("createTestClock", {}, 1), call("sendLoginCodeEmail", send(), 2)])
+    assert response.status == 200
+    assert not {"www-authenticate", "retry-after"} & response.headers.keys()
+    assert [member["error"]["code"] for member in response.json] == [-32001, -32005]
 
 
 async def test_notification_runs_without_response(world: World) -> None:
-    answer = await world.post(call("sendLoginCodeEmail", send(), LEFT_OUT))
-    assert (answer.status, answer.body) == (204, b"")
+    response = await world.post(call("sendLoginCodeEmail", send(), OMITTED))
+    assert (response.status, response.body) == (204, b"")
     assert len(world.emails()) == 1
 
 
 async def test_advance_as_notification_moves_the_clock(world: World, token: str) -> None:
     clock = await world.create(token, frozenTime="2027-01-01T00:00:00Z")
     there = {"id": clock["id"], "frozenTime": "2027-05-01T00:00:00Z"}
-    assert (await world.post(call("advanceTestClock", there, LEFT_OUT), token)).status == 204
+    assert (await world.post(call("advanceTestClock", there, OMITTED), token)).status == 204
     back = await world.error("advanceTestClock", there | {"frozenTime": "2027-04-01T00:00:00Z"}, token)
     assert back["data"]["currentFrozenTime"] == "2027-05-01T00:00:00Z"
 
 
-REFUSED_NOTIFICATIONS = {
-    "unknown method": call(UNKNOWN, {}, LEFT_OUT),
-    "no token": call("createTestClock", {}, LEFT_OUT),
-    "bad params": call("sendLoginCodeEmail", {}, LEFT_OUT),
-    "params by position": call("sendLoginCodeEmail", [], LEFT_OUT),
-    "too soon": call("sendLoginCodeEmail", send(), LEFT_OUT),
-    "login refused": call("loginByEmailVerification", login("000000"), LEFT_OUT),
+REJECTED_NOTIFICATIONS = {
+    "unknown method": call(UNKNOWN, {}, OMITTED),
+    "no token": call("createTestClock", {}, OMITTED),
+    "bad params": call("sendLoginCodeEmail", {}, OMITTED),
+    "params by position": call("sendLoginCodeEmail", [], OMITTED),
+    "too soon": call("sendLoginCodeEmail", send(), OMITTED),
+    "login rejected": call("loginByEmailVerification", login("000000"), OMITTED),
 }
 
 
-@pytest.mark.parametrize("notification", REFUSED_NOTIFICATIONS.values(), ids=REFUSED_NOTIFICATIONS)
+@pytest.mark.parametrize("notification", REJECTED_NOTIFICATIONS.values(), ids=REJECTED_NOTIFICATIONS)
 async def test_rejected_notification_has_no_response(world: World, notification: Any) -> None:
     code = await world.send_code()
     assert code != "000000"
-    answer = await world.post(notification)
-    assert (answer.status, answer.body) == (204, b"")
-    assert not {"www-authenticate", "retry-after", "content-type"} & answer.headers.keys()
+    response = await world.post(notification)
+    assert (response.status, response.body) == (204, b"")
+    assert not {"www-authenticate", "retry-after", "content-type"} & response.headers.keys()
 
 
 async def test_batch_of_notifications_has_no_response(world: World) -> None:
-    letters = [call("sendLoginCodeEmail", send(f"u{number}@example.test"), LEFT_OUT) for number in range(3)]
-    answer = await world.post([*letters, *REFUSED_NOTIFICATIONS.values()])
-    assert (answer.status, answer.body) == (204, b"")
+    emails = [call("sendLoginCodeEmail", send(f"u{number}@example.test"), OMITTED) for number in range(3)]
+    response = await world.post([*emails, *REJECTED_NOTIFICATIONS.values()])
+    assert (response.status, response.body) == (204, b"")
     assert len(world.emails()) == 4
 
 
 async def test_login_try_as_notification_counts(world: World) -> None:
     code = await world.send_code()
-    await world.post([call("loginByEmailVerification", login(wrong(code)), LEFT_OUT)] * 5)
+    await world.post([call("loginByEmailVerification", login(wrong(code)), OMITTED)] * 5)
     assert reason_of(await world.call("loginByEmailVerification", login(code))) == "LOGIN_REFUSED"
 
 
 class _SlowMailer:
-    """Takes nine seconds for a letter, on the world's own clock."""
+    """A mailer that takes nine seconds of the world's time for an email."""
 
     is_local = False
 
@@ -151,7 +153,7 @@ class _SlowMailer:
         self.sent_at.append((email.to, self.world.now))
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing."""
 
 
 async def test_each_call_of_a_batch_has_its_own_time(world: World, tmp_path: Path) -> None:
@@ -159,9 +161,9 @@ async def test_each_call_of_a_batch_has_its_own_time(world: World, tmp_path: Pat
     policy = Policy("https://tickover.example.test", 0, client_burst=0)
     slow = mailer.world = World(world.store, mailer, tmp_path, policy)
     to = [f"slow{number}@example.test" for number in range(7)] + ["ana@example.test"]
-    answer = await slow.post([call("sendLoginCodeEmail", send(address)) for address in to])
-    assert [one["result"] for one in answer.json] == [{"message": "ok"}] * 8
-    # A minute after the batch began, but not after this letter was sent.
+    response = await slow.post([call("sendLoginCodeEmail", send(address)) for address in to])
+    assert [one["result"] for one in response.json] == [{"message": "ok"}] * 8
+    # A minute after the start of the batch, but not after this email.
     assert (await slow.call("sendLoginCodeEmail", send("ana@example.test"))).status == 429
 
 
@@ -169,5 +171,5 @@ async def test_stopping_server_starts_no_further_calls(world: World) -> None:
     world.rpc.stop(60)
     assert reason_of(await world.post(call("nothing"))) == "METHOD_NOT_FOUND", "there is still time"
     world.rpc.stop(0)
-    answer = await world.post([call("nothing", {}, 1), call("nothing", {}, 2)])
-    assert [one["error"]["data"]["reason"] for one in answer.json] == ["UNAVAILABLE"] * 2
+    response = await world.post([call("nothing", {}, 1), call("nothing", {}, 2)])
+    assert [one["error"]["data"]["reason"] for one in response.json] == ["UNAVAILABLE"] * 2

@@ -1,4 +1,4 @@
-"""Callers cannot tell which database it is: whatever they do, in whatever order, both answer alike to the byte."""
+"""Both databases give the same responses, byte for byte, for random sequences of calls."""
 
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.rpc.builders import call, contribution, goal, login, send, send_link, transaction, written
+from tests.rpc.builders import call, contribution, goal, login, send, send_link, to_timestamp, transaction
 from tests.support.world import HttpResponse, World
 from tickover.api import ids
 from tickover.api.errors import Reason
@@ -29,7 +29,7 @@ _DAY: Final = timedelta(days=1)
 _INSTANT: Final = timedelta(microseconds=1)
 _NETWORKS: Final = ("203.0.113.7", "198.51.100.1")
 
-# Of four people the last is nobody: she has an address, and a token that was never given.
+# The last of four people never signs in: she has an address and an invalid token.
 _anyone = st.integers(0, 3)
 _mostly_ana = st.sampled_from([0, 0, 0, 0, 1, 1, 2, 3])
 _WAITS: Final = {
@@ -94,7 +94,7 @@ _CALLS: Final = {
     "log in by link": 4,
     "log out": 1,
 }
-"""How often each is done."""
+"""How often each action occurs."""
 _OF_ONE_CLOCK: Final = {
     "advance": "advanceTestClock",
     "advance another's": "advanceTestClock",
@@ -128,13 +128,13 @@ _acts = _act(
         "sweep": (st.sampled_from([1, 200]),),
         "batch": (st.lists(_act(_KINDS, _CALLS), min_size=1, max_size=4),),
     },
-    # What does least comes first, so that a failure is shown with little around it.
+    # The simplest action is first, so that Hypothesis shrinks towards it.
     {"wait": 6, **_CALLS, "wait and do it again": 8, "sign in": 4, "move": 1, "sweep": 3, "batch": 2},
 )
 
 
 class _Worlds:
-    """Two worlds in which the same happens. All that one of them gives is compared with what the other does."""
+    """Two worlds, one per database. All responses are compared."""
 
     def __init__(self, *worlds: World) -> None:
         self.worlds = worlds
@@ -152,45 +152,45 @@ class _Worlds:
             world.client = network
 
     async def sweep(self, limit: int) -> None:
-        """How much is swept at once is up to the store."""
+        """Sweep both. The stores may sweep different numbers of rows."""
         for world in self.worlds:
             await world.store.sweep(world.now, limit)
 
     async def post(self, body: Any, token: str | None, **headers: str) -> tuple[HttpResponse, list[Any]]:
-        """The answer of both, and the letters that were sent."""
+        """Return the common response, and the emails."""
         one, other = [await world.post(body, token, **headers) for world in self.worlds]
         assert _comparable(one) == _comparable(other)
-        letters, same_letters = map(_new_letters, self.worlds)
-        assert letters == same_letters
-        return one, letters
+        emails, same_emails = map(_new_emails, self.worlds)
+        assert emails == same_emails
+        return one, emails
 
 
-def _comparable(answer: HttpResponse) -> tuple[int, dict[str, str], bytes]:
+def _comparable(response: HttpResponse) -> tuple[int, dict[str, str], bytes]:
     """The response without the request id, and without the date, which each server formats once a second."""
-    headers = {**answer.headers}
+    headers = {**response.headers}
     assert headers.pop("x-request-id").startswith("req_")
     del headers["date"]
-    return answer.status, headers, answer.body
+    return response.status, headers, response.body
 
 
-def _new_letters(world: World) -> list[tuple[Any, ...]]:
-    """What people read in them, each once; the marks of a letter and of its parts are drawn by lot."""
-    letters = []
+def _new_emails(world: World) -> list[tuple[Any, ...]]:
+    """Return the readable parts of emails, without random boundaries and ids."""
+    emails = []
     for file in sorted(world.outbox.glob("*.eml")):
-        letter = message_from_bytes(file.read_bytes(), policy=policy.default)
+        email_message = message_from_bytes(file.read_bytes(), policy=policy.default)
         drawn = ("Message-ID", "Content-Type")
-        headers = [(name, str(value)) for name, value in letter.items() if name not in drawn]
-        letters.append((*headers, *(part.get_content() for part in letter.iter_parts())))
+        headers = [(name, str(value)) for name, value in email_message.items() if name not in drawn]
+        emails.append((*headers, *(part.get_content() for part in email_message.iter_parts())))
         file.unlink()
-    return letters
+    return emails
 
 
 class _Play:
-    """What some people do who have never been there before."""
+    """Random actions of some people, starting with an empty server."""
 
     def __init__(self, worlds: _Worlds, example: int) -> None:
         self.outcomes: Counter[str] = Counter()
-        """What was done, or why it was not done, and how often."""
+        """Count an action by its outcome."""
         self._worlds = worlds
         self._emails = [f"{name}-{example}@example.test" for name in ("ana", "o'neil+x", "ölaf", "nobody")]
         self._tokens: list[str | None] = [None, None, None, "tko_" + 43 * "x"]
@@ -202,7 +202,7 @@ class _Play:
         self._last: Sequence[tuple[Any, ...]] = ()
 
     async def begin(self) -> None:
-        """Two of them sign in."""
+        """Sign two of them in."""
         for who in range(2):
             await self.act("sign in", who)
 
@@ -226,26 +226,26 @@ class _Play:
                 await self._call([(act, *how)])
 
     async def _call(self, acts: Sequence[tuple[Any, ...]]) -> None:
-        # A batch has one token, so that all its calls are made by the same person.
+        # A batch has one token, so one person makes all its calls.
         whose = acts[0][1]
         acts = [(act, whose, *how) for act, _, *how in acts]
         self._last = acts
         calls = [call(*self._written(*act), id=number) for number, act in enumerate(acts)]
         single = acts[0] if len(acts) == 1 else ("several",)
-        # A key goes with a single call.
+        # Batches can't have a key.
         headers = {"Idempotency-Key": f"key {single[2]}"} if single[0] == "create once" else {}
         body = calls if len(calls) > 1 else calls[0]
-        answer, letters = await self._worlds.post(body, self._tokens[whose], **headers)
-        for one in answer.json if len(calls) > 1 else [answer.json]:
+        response, emails = await self._worlds.post(body, self._tokens[whose], **headers)
+        for one in response.json if len(calls) > 1 else [response.json]:
             self._learn(one, *acts[one["id"]])
-        for letter in letters:
-            headers = dict(letter[:-2])
+        for email_message in emails:
+            headers = dict(email_message[:-2])
             code = headers["Subject"].split()[0]
             if code.isdigit():
                 self._codes[headers["To"]].insert(0, code)
 
     def _written(self, act: str, who: int, *how: Any) -> tuple[str, Any]:
-        """The method, and its parameters."""
+        """Return the method and its parameters."""
         if act in _OF_ONE_CLOCK:
             whose = (who + 1) % 2 if act in _IN_VAIN else who
             return _OF_ONE_CLOCK[act], self._named(whose, *how, time="frozenTime" if "advance" in act else "at")
@@ -254,21 +254,21 @@ class _Play:
             case "create", start, items:
                 return "createTestClock", _schedule(now + start, items)
             case "create once", _, is_large:
-                # The same at any time, so that what is asked for again is the same.
+                # Independent of the time, so that a retry has the same parameters.
                 return "createTestClock", {"goals": [goal()] if is_large else []}
             case "list", limit, page:
                 cursor = {"": {}, "next": {"cursor": self._cursors[who]}, "wrong": {"cursor": "1"}}[page]
                 return "listTestClocks", {"limit": limit} | cursor
             case "advance what is not there", kind:
-                return "advanceTestClock", {"id": self._id_of_nothing(kind), "frozenTime": written(now)}
+                return "advanceTestClock", {"id": self._id_of_nothing(kind), "frozenTime": to_timestamp(now)}
             case _:
                 return self._written_to_sign_in(act, self._emails[who], *how)
 
     def _named(self, whose: int, which: int, after: timedelta | None = None, *, time: str) -> dict[str, str]:
-        """One of somebody's clocks, and an instant if there is one."""
+        """Return the parameters with a clock's id, and `at` if it is set."""
         clocks = self._clocks[whose]
         id, start = clocks[which % len(clocks)] if clocks else ("none", self._worlds.now)
-        return {"id": id} if after is None else {"id": id, time: written(start + after)}
+        return {"id": id} if after is None else {"id": id, time: to_timestamp(start + after)}
 
     def _written_to_sign_in(self, act: str, email: str, *how: Any) -> tuple[str, Any]:
         match act, *how:
@@ -294,10 +294,10 @@ class _Play:
         }
         return ids.write("clock", keys[kind]) if kind in keys else "clock_none"
 
-    def _learn(self, answer: Any, act: str, who: int, *_: Any) -> None:
-        """What callers keep for later."""
-        result = answer.get("result", {})
-        self.outcomes[answer["error"]["data"]["reason"] if "error" in answer else act] += 1
+    def _learn(self, response: Any, act: str, who: int, *_: Any) -> None:
+        """Remember ids, codes and tokens for later actions."""
+        result = response.get("result", {})
+        self.outcomes[response["error"]["data"]["reason"] if "error" in response else act] += 1
         match act, result:
             case "create" | "create once" | "fork", {"clock": clock}:
                 self._clocks[who].insert(0, (clock["id"], datetime.fromisoformat(clock["frozenTime"])))
@@ -314,11 +314,11 @@ def _nth(newest_first: list[str], nth: int) -> str:
 
 
 def _schedule(start: datetime, items: list[tuple[timedelta, float, str]]) -> dict[str, Any]:
-    contributions = [contribution(at=written(start + after), amount=amount) for after, amount, _ in items]
+    contributions = [contribution(at=to_timestamp(start + after), amount=amount) for after, amount, _ in items]
     return {
-        "frozenTime": written(start),
+        "frozenTime": to_timestamp(start),
         "transactions": [
-            transaction(at=written(start + after), amount=amount, name=name) for after, amount, name in items
+            transaction(at=to_timestamp(start + after), amount=amount, name=name) for after, amount, name in items
         ],
         "goals": [goal(contributions=contributions)],
     }
@@ -350,7 +350,7 @@ async def stores(sqlite_url: str, postgres_url: str) -> AsyncIterator[list[Store
 
 @pytest.fixture
 def outcomes() -> Iterator[Counter[str]]:
-    """Counted over all examples; whatever can come of a call must have come of one."""
+    """Outcomes over all examples. Every possible outcome must have occurred."""
     counted: Counter[str] = Counter()
     yield counted
     if counted.total() > _ACTS:
@@ -367,7 +367,7 @@ def outcomes() -> Iterator[Counter[str]]:
 async def test_both_stores_give_the_same_responses(
     stores: list[Store], outcomes: Counter[str], tmp_path: Path, acts: list[tuple[Any, ...]]
 ) -> None:
-    """Each example has two worlds of its own, whose people, ids and secrets no other has seen."""
+    """Each example has its own two worlds, with its own people, ids and secrets."""
     example = next(_examples)
     worlds = []
     for number, store in enumerate(stores):

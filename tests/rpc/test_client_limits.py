@@ -1,4 +1,4 @@
-"""A bucket for each client address: how many calls to the public operations at once, and how fast they may go on."""
+"""Rate limits of client networks for the public operations."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -27,7 +27,7 @@ Open = Callable[..., AbstractAsyncContextManager[World]]
 
 @pytest.fixture
 def open_world(tmp_path: Path) -> Open:
-    """A world with these of the policy's client limits; as the program comes where they are left out."""
+    """Open a world with these client limits, or the default ones."""
 
     @asynccontextmanager
     async def opened(**limits: Any) -> AsyncIterator[World]:
@@ -43,10 +43,10 @@ def open_world(tmp_path: Path) -> Open:
 
 
 async def is_admitted(world: World, method: str = BY_LINK, params: Any = None) -> bool:
-    """Whether a call, which may be refused for other reasons, passed the bucket."""
-    answer = await world.call(method, params or NOT_A_LINK)
-    reason = answer.json.get("error", {"data": {"reason": None}})["data"]["reason"]
-    assert (reason == "RATE_LIMITED") == (answer.status == 429), answer.json
+    """Return whether a call passed the rate limit. It may fail for other reasons."""
+    response = await world.call(method, params or NOT_A_LINK)
+    reason = response.json.get("error", {"data": {"reason": None}})["data"]["reason"]
+    assert (reason == "RATE_LIMITED") == (response.status == 429), response.json
     return bool(reason != "RATE_LIMITED")
 
 
@@ -55,20 +55,20 @@ async def admitted_of(world: World, calls: int) -> int:
 
 
 async def reason_of(world: World, method: str, params: Any, token: str | None = None) -> str | None:
-    answer = await world.call(method, params, token)
-    reason: str | None = answer.json.get("error", {"data": {"reason": None}})["data"]["reason"]
+    response = await world.call(method, params, token)
+    reason: str | None = response.json.get("error", {"data": {"reason": None}})["data"]["reason"]
     return reason
 
 
-# Three hundred, then five a second.
+# Burst and refill
 
 
 async def test_client_has_a_burst_of_300_calls(open_world: Open) -> None:
     async with open_world() as world:
         assert await admitted_of(world, 300) == 300
-        answer = await world.call(BY_LINK, NOT_A_LINK)
-        error = answer.json["error"]
-        assert (answer.status, answer.headers["retry-after"], error["code"]) == (429, "1", -32005)
+        response = await world.call(BY_LINK, NOT_A_LINK)
+        error = response.json["error"]
+        assert (response.status, response.headers["retry-after"], error["code"]) == (429, "1", -32005)
         assert error["data"] == {"reason": "RATE_LIMITED", "retryAfterSeconds": 1}
 
 
@@ -109,9 +109,9 @@ async def test_call_after_the_wait_is_accepted(open_world: Open, refill: float) 
             world.client = f"198.51.100.{number}"
             assert await is_admitted(world)
             world.pass_time(seconds=passed / refill)
-            answer = await world.call(BY_LINK, NOT_A_LINK)
-            wait = answer.json["error"]["data"]["retryAfterSeconds"]
-            assert answer.headers["retry-after"] == str(wait)
+            response = await world.call(BY_LINK, NOT_A_LINK)
+            wait = response.json["error"]["data"]["retryAfterSeconds"]
+            assert response.headers["retry-after"] == str(wait)
             world.pass_time(seconds=wait)
             assert await is_admitted(world)
 
@@ -147,7 +147,7 @@ async def test_wall_clock_set_back_changes_no_bucket(open_world: Open) -> None:
         assert await admitted_of(world, 3) == 2
 
 
-# What takes from it.
+# Calls that count
 
 PUBLIC = [
     pytest.param(SEND, code_params(ANA), id="sendLoginCodeEmail with a code"),
@@ -206,8 +206,8 @@ async def test_invalid_parameters_take_one_token(open_world: Open, method: str, 
 
 async def test_invalid_parameters_in_a_batch_take_one_token_each(open_world: Open) -> None:
     async with open_world(client_burst=30) as world:
-        answer = await world.post([{"jsonrpc": "2.0", "id": 1, "method": SEND, "params": {}}] * 50)
-        reasons = [each["error"]["data"]["reason"] for each in answer.json]
+        response = await world.post([{"jsonrpc": "2.0", "id": 1, "method": SEND, "params": {}}] * 50)
+        reasons = [each["error"]["data"]["reason"] for each in response.json]
         assert reasons == ["INVALID_PARAMS"] * 30 + ["RATE_LIMITED"] * 20
 
 
@@ -236,7 +236,7 @@ async def test_other_requests_take_no_token(open_world: Open) -> None:
 async def test_private_operations_are_not_limited(open_world: Open) -> None:
     async with open_world(client_burst=4, client_refill=0.01) as world:
         token = await world.sign_in()
-        # Two were taken by signing in, and a minute has not brought one of them back.
+        # Signing in took two tokens.
         for _ in range(5):
             clock = await world.create(token)
             await world.advance(token, clock["id"], "2027-02-01T00:00:00Z")
@@ -252,7 +252,7 @@ async def test_bearer_token_does_not_lift_the_limit(open_world: Open) -> None:
         assert (await world.call(BY_LINK, NOT_A_LINK, token)).status == 429
 
 
-# It is asked before anything is read or written.
+# The limit is checked first.
 
 
 async def test_rate_limited_send_takes_no_slot(open_world: Open) -> None:
@@ -283,16 +283,16 @@ async def test_rate_limited_link_is_not_used(open_world: Open) -> None:
         assert await reason_of(world, BY_LINK, link) is None
 
 
-# Batches, and many at once.
+# Batches and concurrent calls
 
 
 async def test_each_call_of_a_batch_takes_one_token(open_world: Open) -> None:
     async with open_world(client_burst=30) as world:
-        answer = await world.post(batch_of(50))
-        assert (answer.status, "retry-after" in answer.headers) == (200, False)
-        reasons = [each["error"]["data"]["reason"] for each in answer.json]
+        response = await world.post(batch_of(50))
+        assert (response.status, "retry-after" in response.headers) == (200, False)
+        reasons = [each["error"]["data"]["reason"] for each in response.json]
         assert reasons == ["LOGIN_REFUSED"] * 30 + ["RATE_LIMITED"] * 20
-        assert answer.json[-1]["error"]["data"]["retryAfterSeconds"] == 1
+        assert response.json[-1]["error"]["data"]["retryAfterSeconds"] == 1
 
 
 def batch_of(count: int) -> list[dict[str, Any]]:
@@ -307,8 +307,8 @@ async def test_seven_batches_of_50_are_more_than_300_calls(open_world: Open) -> 
 
 async def test_notification_takes_one_token(open_world: Open) -> None:
     async with open_world(client_burst=3) as world:
-        answer = await world.post({"jsonrpc": "2.0", "method": BY_LINK, "params": NOT_A_LINK})
-        assert (answer.status, answer.body) == (204, b"")
+        response = await world.post({"jsonrpc": "2.0", "method": BY_LINK, "params": NOT_A_LINK})
+        assert (response.status, response.body) == (204, b"")
         assert await admitted_of(world, 5) == 2
 
 
@@ -317,7 +317,7 @@ async def test_300_of_400_concurrent_calls_are_accepted(open_world: Open) -> Non
         assert sum(await run_concurrently(400, lambda _: is_admitted(world))) == 300
 
 
-# Whose bucket it is.
+# Networks
 
 
 @pytest.mark.parametrize(
@@ -358,7 +358,7 @@ async def test_client_cannot_choose_its_bucket_with_a_header(open_world: Open) -
         assert statuses == [200] * 3 + [429] * 2
 
 
-# Off.
+# Configuration
 
 
 @pytest.mark.parametrize(

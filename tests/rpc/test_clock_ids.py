@@ -1,16 +1,27 @@
-"""Operations on one clock: all ask for it in the same way, and tell nobody but its owner that it is there."""
+"""Operations on one clock: ids, owners, expiry and the order of checks."""
 
 from datetime import datetime
 from typing import Any
 
 import pytest
 
-from tests.rpc.builders import BEN, LEFT_OUT, MICROSECOND, NO_CLOCKS, ON_ONE_STORE, START, call, named, reason_of, rows
+from tests.rpc.builders import (
+    BEN,
+    MICROSECOND,
+    OMITTED,
+    SQLITE_ONLY,
+    START,
+    UNKNOWN_IDS,
+    call,
+    reason_of,
+    rows,
+    value_id,
+)
 from tests.support.world import World
 
 METHODS = ("getTestClock", "deleteTestClock", "forkTestClock")
 PREVIEWS = ("getTestClock", "forkTestClock")
-"""Those that take an instant."""
+"""Operations with `at`."""
 
 every = pytest.mark.parametrize("method", METHODS)
 
@@ -20,42 +31,42 @@ def of(clock: Any) -> dict[str, Any]:
 
 
 def never_made(clock: Any) -> Any:
-    """One that could have been made at the same instant."""
+    """Return an unknown id with the same creation time."""
     return clock | {"id": clock["id"][:-12] + "0123456789ab"}
 
 
-# Parameters.
+# Parameters
 
 
-@ON_ONE_STORE
+@SQLITE_ONLY
 @every
 @pytest.mark.parametrize(
     ("field", "rule", "value"),
     [
-        *rows("id", "required", LEFT_OUT),
+        *rows("id", "required", OMITTED),
         *rows("id", "type", None, 5, True, [], {}),
         *rows("id", "format", "\0", "clock_\ud800"),
         *rows("ID", "unknown", "x"),
         *rows("frozenTime", "unknown", START),
         *rows("limit", "unknown", 5),
     ],
-    ids=named,
+    ids=value_id,
 )
 async def test_invalid_parameters_are_rejected(
     world: World, token: str, method: str, field: str, rule: str, value: Any
 ) -> None:
     good = of(await world.create(token, frozenTime=START))
-    params = {name: value for name, value in {**good, field: value}.items() if value is not LEFT_OUT}
+    params = {name: value for name, value in {**good, field: value}.items() if value is not OMITTED}
     assert await world.faults(method, params, token) == {field: rule}
 
 
-@ON_ONE_STORE
+@SQLITE_ONLY
 @every
 async def test_missing_id_is_rejected(world: World, token: str, method: str) -> None:
     assert await world.faults(method, None, token) == {"id": "required"}
 
 
-@ON_ONE_STORE
+@SQLITE_ONLY
 @pytest.mark.parametrize("method", PREVIEWS)
 @pytest.mark.parametrize(
     ("rule", "value"),
@@ -64,35 +75,35 @@ async def test_missing_id_is_rejected(world: World, token: str, method: str) -> 
         ("format", "2027-03-01"), ("format", "2027-03-01T00:00:00"), ("format", "2027-02-29T00:00:00Z"),
         ("format", "2027-03-01 00:00:00Z"),
     ],
-    ids=named,
+    ids=value_id,
 )  # fmt: skip
 async def test_at_must_be_a_timestamp(world: World, token: str, method: str, rule: str, value: Any) -> None:
     params = of(await world.create(token, frozenTime=START)) | {"at": value}
     assert await world.faults(method, params, token) == {"at": rule}
 
 
-@ON_ONE_STORE
+@SQLITE_ONLY
 @pytest.mark.parametrize("method", PREVIEWS)
 async def test_all_faults_are_listed(world: World, token: str, method: str) -> None:
     params = {"id": 5, "at": "soon", "until": "later"}
     assert await world.faults(method, params, token) == {"id": "type", "at": "format", "until": "unknown"}
 
 
-@ON_ONE_STORE
+@SQLITE_ONLY
 async def test_delete_rejects_at(world: World, token: str) -> None:
     params = of(await world.create(token, frozenTime=START)) | {"at": START}
     assert await world.faults("deleteTestClock", params, token) == {"at": "unknown"}
 
 
-# Who may.
+# Authentication and owners
 
 
 @every
 @pytest.mark.parametrize("wrong", [None, "tko_" + "A" * 43, "secret"])
 async def test_call_without_valid_token_is_rejected(world: World, token: str, method: str, wrong: str | None) -> None:
     clock = await world.create(token, frozenTime=START)
-    answer = await world.call(method, of(clock), wrong)
-    assert (answer.status, reason_of(answer)) == (401, "UNAUTHENTICATED")
+    response = await world.call(method, of(clock), wrong)
+    assert (response.status, reason_of(response)) == (401, "UNAUTHENTICATED")
     assert (await world.result("getTestClock", of(clock), token)) == {"clock": clock}
 
 
@@ -111,13 +122,13 @@ async def test_owner_can_use_any_token(world: World, token: str, method: str) ->
     assert "result" in (await world.call(method, of(clock), another)).json
 
 
-@ON_ONE_STORE
+@SQLITE_ONLY
 @every
-@pytest.mark.parametrize("id", NO_CLOCKS, ids=named)
+@pytest.mark.parametrize("id", UNKNOWN_IDS, ids=value_id)
 async def test_unknown_id_is_not_found(world: World, token: str, method: str, id: str) -> None:
-    answer = await world.call(method, {"id": id}, token)
-    assert (answer.status, answer.json["error"]["code"]) == (200, -32004)
-    assert answer.json["error"]["data"] == {"reason": "CLOCK_NOT_FOUND"}
+    response = await world.call(method, {"id": id}, token)
+    assert (response.status, response.json["error"]["code"]) == (200, -32004)
+    assert response.json["error"]["data"] == {"reason": "CLOCK_NOT_FOUND"}
 
 
 @pytest.mark.parametrize("method", [*METHODS, "advanceTestClock"])
@@ -126,21 +137,21 @@ async def test_unknown_deleted_and_foreign_clocks_have_the_same_response(world: 
     ben = await world.sign_in(BEN)
     bens_deleted = await world.create(ben, frozenTime=START)
     for who, which in ((token, deleted), (ben, bens_deleted)):
-        # Its schedule is at hand by then, in case anybody would look there first.
+        # Cache its schedule, which must not matter.
         await world.result("getTestClock", of(which), who)
         await world.result("deleteTestClock", of(which), who)
     asked = {"frozenTime": START} if method == "advanceTestClock" else {}
-    answers = [
+    responses = [
         await world.post(call(method, of(which) | asked), ben)
         for which in (clock, never_made(clock), deleted, bens_deleted)
     ]
-    answers.append(await world.post(call(method, of(deleted) | asked), token))
-    assert reason_of(answers[0]) == "CLOCK_NOT_FOUND"
-    assert len({answer.body for answer in answers}) == 1
+    responses.append(await world.post(call(method, of(deleted) | asked), token))
+    assert reason_of(responses[0]) == "CLOCK_NOT_FOUND"
+    assert len({response.body for response in responses}) == 1
     assert (await world.result("getTestClock", of(clock), token)) == {"clock": clock}
 
 
-# Expiry (decision 21).
+# Expiry
 
 
 @every
@@ -152,9 +163,9 @@ async def test_clock_expires_exactly_at_expires_at(world: World, token: str, met
     assert "result" in (await world.call(method, of(last), token)).json
     world.now += MICROSECOND
     for which in (last, clock):
-        answer = await world.call(method, of(which), token)
-        assert (answer.status, answer.json["error"]["code"]) == (200, -32010)
-        assert answer.json["error"]["data"] == {"reason": "CLOCK_EXPIRED"}
+        response = await world.call(method, of(which), token)
+        assert (response.status, response.json["error"]["code"]) == (200, -32010)
+        assert response.json["error"]["data"] == {"reason": "CLOCK_EXPIRED"}
 
 
 @every
@@ -164,11 +175,11 @@ async def test_expired_id_is_expired_for_every_caller(world: World, token: str, 
     ben = await world.sign_in(BEN)
     world.now = datetime.fromisoformat(clock["expiresAt"])
     asked = [(which, who) for which in (clock, deleted, never_made(clock)) for who in (token, ben)]
-    answers = [await world.post(call(method, of(which)), who) for which, who in asked]
+    responses = [await world.post(call(method, of(which)), who) for which, who in asked]
     assert await world.store.sweep(world.now, 100) > 0
-    answers += [await world.post(call(method, of(which)), who) for which, who in asked]
-    assert reason_of(answers[0]) == "CLOCK_EXPIRED"
-    assert len({answer.body for answer in answers}) == 1
+    responses += [await world.post(call(method, of(which)), who) for which, who in asked]
+    assert reason_of(responses[0]) == "CLOCK_EXPIRED"
+    assert len({response.body for response in responses}) == 1
 
 
 @every
@@ -178,7 +189,7 @@ async def test_unknown_id_younger_than_seven_days_is_not_found(world: World, tok
     assert reason_of(await world.call(method, of(never_made(clock)), token)) == "CLOCK_NOT_FOUND"
 
 
-# The order of checks: token, parameters, clock, time.
+# Order of checks: token, parameters, clock, time
 
 
 @every

@@ -1,4 +1,4 @@
-"""What a clock looks like: every field of every resource, ids, order, exact money, and progress."""
+"""Views of clocks: fields, ids, order, exact amounts and progress."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import LEFT_OUT, call, contribution, goal, raw_call, transaction
+from tests.rpc.builders import OMITTED, call, contribution, goal, raw_call, transaction
 from tests.support.world import World
 
 CLOCK = {"id", "status", "frozenTime", "maxTime", "expiresAt", "transactions", "pendingTransactions", "goals"}
@@ -56,12 +56,12 @@ async def test_resources_have_exactly_the_documented_fields(world: World, token:
     assert upcoming | {"id": ""} == contribution(at=LATER, id="")
 
 
-@pytest.mark.parametrize("category", [LEFT_OUT, "", "Food"], ids=["left out", "empty", "given"])
+@pytest.mark.parametrize("category", [OMITTED, "", "Food"], ids=["left out", "empty", "given"])
 @pytest.mark.parametrize("at", [START, LATER], ids=["visible", "pending"])
 async def test_category_is_returned_if_sent(world: World, token: str, category: Any, at: str) -> None:
     clock = await world.create(token, frozenTime=START, transactions=[transaction(at=at, category=category)])
     (item,) = clock["transactions"] + clock["pendingTransactions"]
-    assert item.get("category", LEFT_OUT) == category
+    assert item.get("category", OMITTED) == category
 
 
 @pytest.mark.parametrize("type", ["INCOME", "EXPENSE"])
@@ -77,10 +77,10 @@ async def test_clock_expires_seven_days_after_its_creation_millisecond(world: Wo
     assert clock["expiresAt"] == "2027-01-09T03:04:05.678000Z"
 
 
-# Ids (decision 41).
+# Ids
 
 
-async def test_ids_have_prefixes_and_are_unique(world: World, token: str) -> None:
+async def value_ids_have_prefixes_and_are_unique(world: World, token: str) -> None:
     params = {
         "frozenTime": START,
         "transactions": [transaction(at=START), transaction(at=LATER)] * 20,
@@ -98,7 +98,7 @@ async def test_ids_have_prefixes_and_are_unique(world: World, token: str) -> Non
     assert all(id.startswith(prefix) and len(id) > len(prefix) for prefix, id in ids)
 
 
-async def test_ids_stay_the_same_after_an_advance(world: World, token: str) -> None:
+async def value_ids_stay_the_same_after_an_advance(world: World, token: str) -> None:
     params = {"transactions": [transaction()], "goals": [goal(contributions=[contribution()])]}
     before = await world.create(token, frozenTime=START, **params)
     after = await world.advance(token, before["id"], LATER)
@@ -108,7 +108,7 @@ async def test_ids_stay_the_same_after_an_advance(world: World, token: str) -> N
     assert after["goals"][0]["contributions"] == before["goals"][0]["upcomingContributions"]
 
 
-# Order (decision 20).
+# Order
 
 
 async def test_items_are_sorted_by_time_stably(world: World, token: str) -> None:
@@ -132,7 +132,7 @@ async def test_goals_keep_their_order(world: World, token: str) -> None:
     assert [shown["name"] for shown in clock["goals"]] == names
 
 
-# Money as it is written (decision 24).
+# Amounts
 
 
 @pytest.mark.parametrize(
@@ -150,15 +150,15 @@ async def test_amount_is_the_shortest_number_without_trailing_zero(
         "transactions": [transaction(amount="HERE")],
         "goals": [goal(targetAmount="HERE", initialAmount="HERE", contributions=[contribution(amount="HERE")])],
     }).replace('"HERE"', given)  # fmt: skip
-    answer = await world.post(raw_call("createTestClock", params), token)
-    clock = json.loads(answer.body, parse_float=str, parse_int=str)["result"]["clock"]
+    response = await world.post(raw_call("createTestClock", params), token)
+    clock = json.loads(response.body, parse_float=str, parse_int=str)["result"]["clock"]
     (saved,) = clock["goals"]
     amounts = [clock["pendingTransactions"][0]["amount"], saved["upcomingContributions"][0]["amount"]]
     assert [*amounts, saved["targetAmount"], saved["currentAmount"]] == [shown] * 4
     assert (saved["remainingAmount"], saved["progressPercent"]) == ("0", "100")
 
 
-# Progress (decisions 24 to 26).
+# Progress
 
 
 @pytest.mark.parametrize(
@@ -206,10 +206,10 @@ async def test_upcoming_contributions_do_not_count(world: World, token: str) -> 
 
 async def test_text_with_escapes_is_returned_unchanged(world: World, token: str) -> None:
     name = '"\\/\b\f\n\r\t\x1f\x7f</script>é😀\u2028,{}[]'
-    answer = await world.post(
+    response = await world.post(
         call("createTestClock", {"transactions": [transaction(name=name, category=name)], "goals": [goal(name=name)]}),
         token,
     )
-    clock = answer.json["result"]["clock"]
+    clock = response.json["result"]["clock"]
     (item,), (shown,) = clock["pendingTransactions"], clock["goals"]
     assert item["name"] == item["category"] == shown["name"] == name

@@ -1,4 +1,4 @@
-"""createTestClock: who may, every field but times just inside and just outside its bounds, and how many clocks."""
+"""createTestClock: authentication, bounds of all fields except times, and the quota."""
 
 import json
 from datetime import timedelta
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import BEN, LEFT_OUT, contribution, goal, named, raw_call, reason_of, rows, transaction
+from tests.rpc.builders import BEN, OMITTED, contribution, goal, raw_call, reason_of, rows, transaction, value_id
 from tests.support.world import World, open_world
 
 CREATE = "createTestClock"
@@ -15,20 +15,20 @@ MICROSECOND = timedelta(microseconds=1)
 
 
 async def one_fault(world: World, token: str, params: Any) -> tuple[str, str]:
-    """The path and the rule of the only fault."""
+    """Return the path and the rule of the only fault."""
     faults = await world.faults(CREATE, params, token)
     assert len(faults) == 1, faults
     return next(iter(faults.items()))
 
 
-# Who may (decisions 5 and 38).
+# Authentication
 
 
 @pytest.mark.parametrize("token", [None, "tko_" + "A" * 43, "tko_short", "secret"])
 async def test_create_without_valid_token_is_rejected(world: World, token: str | None) -> None:
-    answer = await world.call(CREATE, {}, token)
-    assert (answer.status, answer.json["error"]["code"], reason_of(answer)) == (401, -32001, "UNAUTHENTICATED")
-    assert answer.headers["www-authenticate"] == "Bearer"
+    response = await world.call(CREATE, {}, token)
+    assert (response.status, response.json["error"]["code"], reason_of(response)) == (401, -32001, "UNAUTHENTICATED")
+    assert response.headers["www-authenticate"] == "Bearer"
 
 
 async def test_token_is_valid_for_exactly_30_days(world: World) -> None:
@@ -40,7 +40,7 @@ async def test_token_is_valid_for_exactly_30_days(world: World) -> None:
     assert reason_of(await world.call(CREATE, {}, token)) == "UNAUTHENTICATED"
 
 
-# Amounts (decision 24).
+# Amounts
 
 AMOUNT_FIELDS: dict[str, Any] = {
     "transactions[0].amount": {"transactions": [transaction(amount="HERE")]},
@@ -50,7 +50,7 @@ AMOUNT_FIELDS: dict[str, Any] = {
 
 
 def with_amount(path: str, amount: str) -> bytes:
-    """A call with this very JSON text in one field."""
+    """Return a call with this JSON text in one field."""
     return raw_call(CREATE, json.dumps(AMOUNT_FIELDS[path]).replace('"HERE"', amount))
 
 
@@ -81,14 +81,14 @@ async def test_amount_within_bounds_is_accepted(world: World, token: str, path: 
     ],
 )
 async def test_amount_outside_bounds_is_rejected(world: World, token: str, path: str, amount: str, rule: str) -> None:
-    answer = await world.post(with_amount(path, amount), token)
-    faults = answer.json["error"]["data"]["errors"]
+    response = await world.post(with_amount(path, amount), token)
+    faults = response.json["error"]["data"]["errors"]
     assert [(fault["path"], fault["rule"]) for fault in faults] == [(path, rule)]
 
 
 @pytest.mark.parametrize(
     ("target", "initial", "current"),
-    [(10, LEFT_OUT, 0), (10, 0, 0), (10, 0.5, 0.5), (10, 10, 10), (0.3, 0.3, 0.3), (10**9, 10**9, 10**9), (5, -0.0, 0)],
+    [(10, OMITTED, 0), (10, 0, 0), (10, 0.5, 0.5), (10, 10, 10), (0.3, 0.3, 0.3), (10**9, 10**9, 10**9), (5, -0.0, 0)],
 )
 async def test_goal_starts_with_initial_amount(
     world: World, token: str, target: float, initial: Any, current: float
@@ -110,11 +110,11 @@ async def test_initial_amount_outside_bounds_is_rejected(
     assert await one_fault(world, token, params) == ("goals[0].initialAmount", rule)
 
 
-# Text (decision 28).
+# Text
 
 
 @pytest.mark.parametrize(
-    "name", ["x", "x" * 120, "😀" * 120, "e\u0301" * 60, " ", "  two  ", "a\nb\n", "\x01", "\u2028"], ids=named
+    "name", ["x", "x" * 120, "😀" * 120, "e\u0301" * 60, " ", "  two  ", "a\nb\n", "\x01", "\u2028"], ids=value_id
 )
 async def test_name_within_bounds_is_returned_unchanged(world: World, token: str, name: str) -> None:
     clock = await world.create(token, transactions=[transaction(name=name)], goals=[goal(name=name)])
@@ -124,8 +124,8 @@ async def test_name_within_bounds_is_returned_unchanged(world: World, token: str
 @pytest.mark.parametrize(
     ("name", "rule"),
     [("", "minLength"), ("x" * 121, "maxLength"), ("😀" * 121, "maxLength"), ("a\0b", "format"), (5, "type"),
-     (None, "type"), ([], "type"), ({}, "type"), (True, "type"), (LEFT_OUT, "required")],
-    ids=named,
+     (None, "type"), ([], "type"), ({}, "type"), (True, "type"), (OMITTED, "required")],
+    ids=value_id,
 )  # fmt: skip
 async def test_name_outside_bounds_is_rejected(world: World, token: str, name: Any, rule: str) -> None:
     params = {"transactions": [transaction(name=name)], "goals": [goal(name=name)]}
@@ -139,7 +139,7 @@ async def test_name_outside_bounds_is_rejected(world: World, token: str, name: A
         *[("currency", value) for value in ("EUR", "ZZZ", "AAA")],
         *[("type", value) for value in ("INCOME", "EXPENSE")],
     ],
-    ids=named,
+    ids=value_id,
 )
 async def test_transaction_field_within_bounds_is_returned(world: World, token: str, field: str, value: str) -> None:
     clock = await world.create(token, transactions=[transaction(**{field: value})])
@@ -156,10 +156,10 @@ async def test_transaction_field_within_bounds_is_returned(world: World, token: 
         *rows("currency", "format", "", "eur", "EU", "EURO", "Eur", "EU1", "E R", "EUR\n", "ÉUR", "ＥＵＲ"),
         *rows("currency", "type", 978, None, ["EUR"], {}, True),
         *rows("type", "oneOf", "", "income", "INCOME ", "TRANSFER", 1, None, True, [], {}, ["INCOME"]),
-        *[(field, "required", LEFT_OUT) for field in ("at", "amount", "currency", "type")],
+        *[(field, "required", OMITTED) for field in ("at", "amount", "currency", "type")],
         *rows("at", "type", None),
     ],
-    ids=named,
+    ids=value_id,
 )  # fmt: skip
 async def test_transaction_field_outside_bounds_is_rejected(
     world: World, token: str, field: str, rule: str, value: Any
@@ -168,7 +168,7 @@ async def test_transaction_field_outside_bounds_is_rejected(
     assert await one_fault(world, token, params) == (f"transactions[0].{field}", rule)
 
 
-# Counts, kinds and names of what is given (decision 29).
+# Counts, types and names
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ async def test_null_for_optional_parameter_gets_a_hint(world: World, token: str,
     ]
 
 
-@pytest.mark.parametrize("value", [{}, "x", 1, True], ids=named)
+@pytest.mark.parametrize("value", [{}, "x", 1, True], ids=value_id)
 async def test_value_other_than_array_is_rejected(world: World, token: str, value: Any) -> None:
     params = {"transactions": value, "goals": value}
     assert await world.faults(CREATE, params, token) == {"transactions": "type", "goals": "type"}
@@ -208,7 +208,7 @@ async def test_value_other_than_array_is_rejected(world: World, token: str, valu
     assert await one_fault(world, token, params) == ("goals[0].contributions", "type")
 
 
-@pytest.mark.parametrize("value", [None, [], "x", 1, True], ids=named)
+@pytest.mark.parametrize("value", [None, [], "x", 1, True], ids=value_id)
 async def test_value_other_than_object_is_rejected(world: World, token: str, value: Any) -> None:
     goals = [value, goal(contributions=[contribution(), value])]
     assert await world.faults(CREATE, {"transactions": [transaction(), value], "goals": goals}, token) == {
@@ -221,10 +221,10 @@ async def test_value_other_than_object_is_rejected(world: World, token: str, val
 @pytest.mark.parametrize(
     ("entry", "fault"),
     [
-        (goal(targetAmount=LEFT_OUT), ("goals[0].targetAmount", "required")),
+        (goal(targetAmount=OMITTED), ("goals[0].targetAmount", "required")),
         (goal(contributions=None), ("goals[0].contributions", "null")),
-        (goal(contributions=[contribution(at=LEFT_OUT)]), ("goals[0].contributions[0].at", "required")),
-        (goal(contributions=[contribution(amount=LEFT_OUT)]), ("goals[0].contributions[0].amount", "required")),
+        (goal(contributions=[contribution(at=OMITTED)]), ("goals[0].contributions[0].at", "required")),
+        (goal(contributions=[contribution(amount=OMITTED)]), ("goals[0].contributions[0].amount", "required")),
         (goal(contributions=[contribution(name="x")]), ("goals[0].contributions[0].name", "unknown")),
         (goal(initalAmount=5), ("goals[0].initalAmount", "unknown")),
         (goal(currentAmount=5), ("goals[0].currentAmount", "unknown")),
@@ -242,7 +242,7 @@ async def test_unknown_parameter_is_rejected(world: World, token: str, name: str
     assert await one_fault(world, token, params) == (f"transactions[0].{name or 'source'}", "unknown")
 
 
-# How many clocks (decision 12).
+# Quota
 
 
 async def test_number_of_live_clocks_is_limited(tmp_path: Path, database_url: str) -> None:
@@ -251,20 +251,20 @@ async def test_number_of_live_clocks_is_limited(tmp_path: Path, database_url: st
         for _ in range(3):
             await world.create(ana)
             world.pass_time(hours=1)
-        answer = await world.call(CREATE, {}, ana)
+        response = await world.call(CREATE, {}, ana)
         wait = 7 * 86_400 - 3 * 3_600
-        assert (answer.status, answer.headers["retry-after"]) == (429, str(wait))
-        assert answer.json["error"]["code"] == -32005
-        assert answer.json["error"]["data"] == {"reason": "RATE_LIMITED", "retryAfterSeconds": wait}
+        assert (response.status, response.headers["retry-after"]) == (429, str(wait))
+        assert response.json["error"]["code"] == -32005
+        assert response.json["error"]["data"] == {"reason": "RATE_LIMITED", "retryAfterSeconds": wait}
         await world.create(ben)
 
         world.pass_time(seconds=wait - 0.000001)
-        answer = await world.call(CREATE, {}, ana)
-        assert answer.json["error"]["data"]["retryAfterSeconds"] == 1
+        response = await world.call(CREATE, {}, ana)
+        assert response.json["error"]["data"]["retryAfterSeconds"] == 1
         world.pass_time(microseconds=1)
         await world.create(ana)
-        answer = await world.call(CREATE, {}, ana)
-        assert answer.json["error"]["data"]["retryAfterSeconds"] == 3_600
+        response = await world.call(CREATE, {}, ana)
+        assert response.json["error"]["data"]["retryAfterSeconds"] == 3_600
 
 
 async def test_limit_of_zero_means_unlimited(tmp_path: Path, database_url: str) -> None:

@@ -1,4 +1,4 @@
-"""deleteTestClock: the clock is gone at once and for good, with its place and its key, and nothing else is."""
+"""deleteTestClock: removes the clock, frees its quota and idempotency key, and changes nothing else."""
 
 from collections import Counter
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import BEN, LEFT_OUT, START, call, contribution, goal, keyed, reason_of, transaction
+from tests.rpc.builders import BEN, OMITTED, START, call, contribution, goal, idempotency_header, reason_of, transaction
 from tests.support.world import HttpResponse, World, open_world, run_concurrently
 
 DELETE = "deleteTestClock"
@@ -22,7 +22,7 @@ async def delete(world: World, token: str, clock: Any) -> None:
 
 
 async def reasons(world: World, token: str, clock: Any) -> set[str]:
-    """Why no operation finds the clock."""
+    """Return the reason with which all operations fail for the clock."""
     asked = {"getTestClock": {}, "forkTestClock": {}, "advanceTestClock": {"frozenTime": START}, DELETE: {}}
     return {
         reason_of(await world.call(method, {"id": clock["id"], **params}, token)) for method, params in asked.items()
@@ -31,8 +31,8 @@ async def reasons(world: World, token: str, clock: Any) -> set[str]:
 
 async def test_deleted_clock_is_not_found(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
-    answer = await world.post(call(DELETE, {"id": clock["id"]}), token)
-    assert (answer.status, answer.json) == (200, {"jsonrpc": "2.0", "result": {"message": "ok"}, "id": 7})
+    response = await world.post(call(DELETE, {"id": clock["id"]}), token)
+    assert (response.status, response.json) == (200, {"jsonrpc": "2.0", "result": {"message": "ok"}, "id": 7})
     assert await reasons(world, token, clock) == {"CLOCK_NOT_FOUND"}
     assert await world.result("listTestClocks", {}, token) == {"clocks": []}
 
@@ -59,9 +59,9 @@ async def test_delete_keeps_other_clocks(world: World, token: str) -> None:
     ben = await world.sign_in(BEN)
     bens = await world.create(ben, **SCHEDULE)
     await delete(world, token, clock)
-    for owner, kept in ((token, other), (token, fork), (ben, bens)):
-        assert await world.result("getTestClock", {"id": kept["id"]}, owner) == {"clock": kept}
-        assert (await world.advance(owner, kept["id"], "2027-02-01T09:00:00Z"))["pendingTransactions"] == []
+    for owner, stored in ((token, other), (token, fork), (ben, bens)):
+        assert await world.result("getTestClock", {"id": stored["id"]}, owner) == {"clock": stored}
+        assert (await world.advance(owner, stored["id"], "2027-02-01T09:00:00Z"))["pendingTransactions"] == []
 
 
 async def test_another_user_cannot_delete_a_clock(world: World, token: str) -> None:
@@ -79,23 +79,23 @@ async def test_delete_of_expired_clock_is_rejected(world: World, token: str) -> 
 
 async def test_delete_as_notification_works(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
-    answer = await world.post(call(DELETE, {"id": clock["id"]}, LEFT_OUT), token)
-    assert (answer.status, answer.body) == (204, b"")
+    response = await world.post(call(DELETE, {"id": clock["id"]}, OMITTED), token)
+    assert (response.status, response.body) == (204, b"")
     assert await reasons(world, token, clock) == {"CLOCK_NOT_FOUND"}
 
 
 async def test_later_calls_of_a_batch_do_not_find_deleted_clock(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     methods = ("getTestClock", DELETE, "getTestClock", DELETE)
-    answers = (await world.post([call(method, {"id": clock["id"]}) for method in methods], token)).json
-    assert ["result" in answer for answer in answers] == [True, True, False, False]
+    responses = (await world.post([call(method, {"id": clock["id"]}) for method in methods], token)).json
+    assert ["result" in response for response in responses] == [True, True, False, False]
 
 
 async def test_one_of_50_concurrent_deletes_succeeds(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
-    answers: list[HttpResponse] = await run_concurrently(50, lambda _: world.call(DELETE, {"id": clock["id"]}, token))
-    told = Counter("ok" if "result" in answer.json else reason_of(answer) for answer in answers)
-    assert told == {"ok": 1, "CLOCK_NOT_FOUND": 49}
+    responses: list[HttpResponse] = await run_concurrently(50, lambda _: world.call(DELETE, {"id": clock["id"]}, token))
+    outcomes = Counter("ok" if "result" in response.json else reason_of(response) for response in responses)
+    assert outcomes == {"ok": 1, "CLOCK_NOT_FOUND": 49}
 
 
 async def test_50_clocks_are_deleted_concurrently(world: World, token: str) -> None:
@@ -105,16 +105,16 @@ async def test_50_clocks_are_deleted_concurrently(world: World, token: str) -> N
     assert [clock["id"] for clock in listed["clocks"]] == [clocks[50]["id"]]
 
 
-# What it frees.
+# Quota and keys
 
 
-@pytest.mark.parametrize("refused_before", [False, True], ids=["at once", "after a refusal"])
-async def test_delete_frees_quota(tmp_path: Path, database_url: str, refused_before: bool) -> None:
+@pytest.mark.parametrize("rejected_before", [False, True], ids=["at once", "after a rejection"])
+async def test_delete_frees_quota(tmp_path: Path, database_url: str, rejected_before: bool) -> None:
     async with open_world(tmp_path, database_url, max_clocks_per_user=2) as world:
         token = await world.sign_in()
         clocks = [await world.create(token) for _ in range(2)]
         for clock in clocks:
-            if refused_before:
+            if rejected_before:
                 assert reason_of(await world.call("createTestClock", {}, token)) == "RATE_LIMITED"
             await delete(world, token, clock)
             await world.create(token)
@@ -145,7 +145,9 @@ async def test_wait_is_until_the_oldest_remaining_clock_expires(tmp_path: Path, 
 
 async def test_delete_frees_the_idempotency_key(world: World, token: str) -> None:
     async def create(params: Any) -> Any:
-        return (await world.post(call("createTestClock", params), token, **keyed("k"))).json["result"]["clock"]
+        return (await world.post(call("createTestClock", params), token, **idempotency_header("k"))).json["result"][
+            "clock"
+        ]
 
     first = await create({})
     await delete(world, token, first)

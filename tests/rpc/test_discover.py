@@ -1,11 +1,11 @@
-"""rpc.discover: the OpenRPC document, for everybody, and the same as at /openrpc.json (decisions 39 and 42)."""
+"""rpc.discover and /openrpc.json: the OpenRPC document."""
 
 import json
 from typing import Any
 
 import pytest
 
-from tests.rpc.builders import LEFT_OUT, call, raw_call, reason_of
+from tests.rpc.builders import OMITTED, call, raw_call, reason_of
 from tests.support.world import World
 from tickover.server.operations import OPERATIONS
 
@@ -14,7 +14,7 @@ DISCOVER = "rpc.discover"
 
 @pytest.fixture
 def database_url(sqlite_url: str) -> str:
-    """The store is not asked, so one kind of database will do."""
+    """rpc.discover doesn't use the store."""
     return sqlite_url
 
 
@@ -24,10 +24,10 @@ async def test_document_describes_every_operation(world: World) -> None:
 
 
 async def test_document_is_also_served_as_a_file(world: World) -> None:
-    answer = await world.request("GET", "/openrpc.json")
-    assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
-    assert (await world.post(raw_call(DISCOVER, "{}"))).body == b'{"jsonrpc":"2.0","result":%b,"id":7}' % answer.body
-    assert json.loads(answer.body)["openrpc"].startswith("1.")
+    response = await world.request("GET", "/openrpc.json")
+    assert (response.status, response.headers["content-type"]) == (200, "application/json")
+    assert (await world.post(raw_call(DISCOVER, "{}"))).body == b'{"jsonrpc":"2.0","result":%b,"id":7}' % response.body
+    assert json.loads(response.body)["openrpc"].startswith("1.")
 
 
 @pytest.mark.parametrize("token", [None, "tko_" + "A" * 43, "nonsense"])
@@ -50,9 +50,9 @@ async def test_discover_works_without_the_store(world: World) -> None:
 
 
 async def test_discover_works_in_a_batch_and_as_notification(world: World) -> None:
-    answer = await world.post([call(DISCOVER, {}, "a"), call(DISCOVER, {}, LEFT_OUT)])
-    assert [member["id"] for member in answer.json] == ["a"]
-    assert (await world.post(call(DISCOVER, {}, LEFT_OUT))).status == 204
+    response = await world.post([call(DISCOVER, {}, "a"), call(DISCOVER, {}, OMITTED)])
+    assert [member["id"] for member in response.json] == ["a"]
+    assert (await world.post(call(DISCOVER, {}, OMITTED))).status == 204
 
 
 @pytest.mark.parametrize("method", ["rpc.Discover", "rpc.discover ", "discover", "system.listMethods"])
@@ -62,5 +62,5 @@ async def test_method_name_is_exact(world: World, method: str) -> None:
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
 async def test_file_accepts_only_get_and_head(world: World, method: str) -> None:
-    answer = await world.request(method, "/openrpc.json")
-    assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
+    response = await world.request(method, "/openrpc.json")
+    assert (response.status, response.headers["allow"]) == (405, "GET, HEAD")

@@ -1,6 +1,4 @@
-"""JSON-RPC 2.0 to the letter: what is a request, what is answered, in which order things are checked, and that nothing
-a caller can write is a fault of ours.
-"""
+"""JSON-RPC 2.0: requests, ids, the order of checks, and hostile bodies."""
 
 import json
 from pathlib import Path
@@ -9,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import (
-    LEFT_OUT,
+    OMITTED,
     BuggyStore,
     call,
     goal,
@@ -28,11 +26,11 @@ UNKNOWN = "no.such.method"
 
 @pytest.fixture
 def database_url(sqlite_url: str) -> str:
-    """The envelope is opened before anything is kept, so one kind of database will do."""
+    """Invalid envelopes don't reach the store."""
     return sqlite_url
 
 
-# What is not JSON (decision 1).
+# Invalid JSON
 
 
 @pytest.mark.parametrize(
@@ -65,7 +63,7 @@ def database_url(sqlite_url: str) -> str:
         pytest.param(b'{"id": "\\u00g0"}', id="a broken unicode escape"),
         pytest.param(b"\xef\xbb\xbf{}", id="a byte order mark"),
         pytest.param("{}".encode("utf-16"), id="UTF-16"),
-        pytest.param(b'{"id": "\xff"}', id="a byte that is no UTF-8"),
+        pytest.param(b'{"id": "\xff"}', id="invalid UTF-8"),
         pytest.param(b'{"id": "\xc0\xaf"}', id="overlong UTF-8"),
         pytest.param(b'{"id": "\xed\xa0\x80"}', id="a surrogate in UTF-8"),
         pytest.param(b'{"id": "\xc3', id="UTF-8 cut short"),
@@ -76,54 +74,54 @@ def database_url(sqlite_url: str) -> str:
     ],
 )
 async def test_invalid_json_is_a_parse_error(world: World, body: bytes) -> None:
-    answer = await world.post(body)
-    assert answer.status == 400
-    assert answer.json.keys() == {"jsonrpc", "error", "id"}
-    assert (answer.json["jsonrpc"], answer.json["id"]) == ("2.0", None)
-    assert answer.json["error"]["code"] == -32700
-    assert answer.json["error"]["data"] == {"reason": "PARSE_ERROR"}
+    response = await world.post(body)
+    assert response.status == 400
+    assert response.json.keys() == {"jsonrpc", "error", "id"}
+    assert (response.json["jsonrpc"], response.json["id"]) == ("2.0", None)
+    assert response.json["error"]["code"] == -32700
+    assert response.json["error"]["data"] == {"reason": "PARSE_ERROR"}
 
 
-# What is JSON but no request (decision 2).
+# Invalid requests
 
 _NOT_STRINGS: list[Any] = [None, True, 0, 2.0, [], {}]
 
 
 @pytest.mark.parametrize("body", [b"null", b"true", b"1", b'"createTestClock"', b"{}"])
 async def test_invalid_request_is_rejected_with_id_null(world: World, body: bytes) -> None:
-    answer = await world.post(body)
-    assert (answer.status, answer.json["error"]["code"], answer.json["id"]) == (400, -32600, None)
-    assert answer.json["error"]["data"] == {"reason": "INVALID_REQUEST"}
+    response = await world.post(body)
+    assert (response.status, response.json["error"]["code"], response.json["id"]) == (400, -32600, None)
+    assert response.json["error"]["data"] == {"reason": "INVALID_REQUEST"}
 
 
 @pytest.mark.parametrize(
     ("member", "value"),
     [
-        *[("jsonrpc", value) for value in (LEFT_OUT, *_NOT_STRINGS, "", "2", "1.0", "2.0 ", "2.00")],
-        *[("method", value) for value in (LEFT_OUT, *_NOT_STRINGS)],
+        *[("jsonrpc", value) for value in (OMITTED, *_NOT_STRINGS, "", "2", "1.0", "2.0 ", "2.00")],
+        *[("method", value) for value in (OMITTED, *_NOT_STRINGS)],
         *[("params", value) for value in (None, True, False, 0, 1.5, "", "{}")],
     ],
-    ids=lambda part: "left out" if part is LEFT_OUT else repr(part),
+    ids=lambda part: "left out" if part is OMITTED else repr(part),
 )
 async def test_error_for_invalid_member_repeats_the_id(world: World, member: str, value: Any) -> None:
     spoilt = {**call("createTestClock", {}, "my id"), member: value}
-    answer = await world.post({name: value for name, value in spoilt.items() if value is not LEFT_OUT})
-    assert (answer.status, reason_of(answer), answer.json["id"]) == (400, "INVALID_REQUEST", "my id")
-    assert member in answer.json["error"]["message"]
+    response = await world.post({name: value for name, value in spoilt.items() if value is not OMITTED})
+    assert (response.status, reason_of(response), response.json["id"]) == (400, "INVALID_REQUEST", "my id")
+    assert member in response.json["error"]["message"]
 
 
 @pytest.mark.parametrize("written", ["true", "false", "[]", "[1]", "{}", '{"a": 1}', r'"\ud800"', r'"\u0000"'])
 async def test_invalid_id_is_rejected_with_id_null(world: World, written: str) -> None:
-    answer = await world.post(raw_call("createTestClock", "{}", written))
-    assert (answer.status, reason_of(answer), answer.json["id"]) == (400, "INVALID_REQUEST", None)
+    response = await world.post(raw_call("createTestClock", "{}", written))
+    assert (response.status, reason_of(response), response.json["id"]) == (400, "INVALID_REQUEST", None)
 
 
 async def test_invalid_call_without_id_is_rejected(world: World) -> None:
-    answer = await world.post({"jsonrpc": "1.0", "method": "createTestClock"})
-    assert (answer.status, reason_of(answer), answer.json["id"]) == (400, "INVALID_REQUEST", None)
+    response = await world.post({"jsonrpc": "1.0", "method": "createTestClock"})
+    assert (response.status, reason_of(response), response.json["id"]) == (400, "INVALID_REQUEST", None)
 
 
-# Ids.
+# Ids
 
 IDS = [
     "1", "0", "-1", "1.0", "1e3", "1E+3", "-0", "-0.0", "1.50", "12345678901234567890123456789", "1e999", "9" * 4000,
@@ -133,35 +131,35 @@ IDS = [
 
 @pytest.mark.parametrize("written", IDS, ids=lambda written: written[:30])
 async def test_result_repeats_the_id_byte_for_byte(world: World, token: str, written: str) -> None:
-    answer = await world.post(raw_call("createTestClock", "{}", written), token)
-    assert answer.json.keys() == {"jsonrpc", "result", "id"}
-    assert answer.json["jsonrpc"] == "2.0"
-    assert id_bytes(answer) == written.encode()
+    response = await world.post(raw_call("createTestClock", "{}", written), token)
+    assert response.json.keys() == {"jsonrpc", "result", "id"}
+    assert response.json["jsonrpc"] == "2.0"
+    assert id_bytes(response) == written.encode()
 
 
 @pytest.mark.parametrize("written", IDS, ids=lambda written: written[:30])
 async def test_error_repeats_the_id_byte_for_byte(world: World, written: str) -> None:
-    answer = await world.post(raw_call(UNKNOWN, "{}", f" {written}\n"))
-    assert answer.json.keys() == {"jsonrpc", "error", "id"}
-    assert id_bytes(answer) == written.encode()
+    response = await world.post(raw_call(UNKNOWN, "{}", f" {written}\n"))
+    assert response.json.keys() == {"jsonrpc", "error", "id"}
+    assert id_bytes(response) == written.encode()
 
 
-# Parameters as a whole.
+# Params
 
 
 async def test_missing_params_are_empty_params(world: World, token: str) -> None:
-    answer = await world.post(call("createTestClock"), token)
-    assert answer.json["result"]["clock"]["frozenTime"] == "2027-01-01T12:01:00Z"
+    response = await world.post(call("createTestClock"), token)
+    assert response.json["result"]["clock"]["frozenTime"] == "2027-01-01T12:01:00Z"
 
 
 @pytest.mark.parametrize("params", [[], [{}], ["2027-01-01T12:00:00Z"]])
 async def test_params_by_position_are_rejected(world: World, token: str, params: Any) -> None:
-    answer = await world.call("createTestClock", params, token)
-    assert (answer.status, answer.json["error"]["code"], reason_of(answer)) == (200, -32602, "INVALID_PARAMS")
-    assert [fault["path"] for fault in answer.json["error"]["data"]["errors"]] == ["params"]
+    response = await world.call("createTestClock", params, token)
+    assert (response.status, response.json["error"]["code"], reason_of(response)) == (200, -32602, "INVALID_PARAMS")
+    assert [fault["path"] for fault in response.json["error"]["data"]["errors"]] == ["params"]
 
 
-# Methods (decision 3).
+# Methods
 
 
 @pytest.mark.parametrize(
@@ -172,9 +170,9 @@ async def test_params_by_position_are_rejected(world: World, token: str, params:
 )  # fmt: skip
 @pytest.mark.parametrize("params", [{}, [1]], ids=["by name", "by position"])
 async def test_unknown_method_needs_no_token(world: World, method: str, params: Any) -> None:
-    answer = await world.call(method, params)
-    assert (answer.status, answer.json["error"]["code"]) == (200, -32601)
-    assert answer.json["error"]["data"] == {"reason": "METHOD_NOT_FOUND"}
+    response = await world.call(method, params)
+    assert (response.status, response.json["error"]["code"]) == (200, -32601)
+    assert response.json["error"]["data"] == {"reason": "METHOD_NOT_FOUND"}
 
 
 async def test_escapes_in_names_and_values_are_decoded(world: World, token: str) -> None:
@@ -182,7 +180,7 @@ async def test_escapes_in_names_and_values_are_decoded(world: World, token: str)
     assert "clock" in (await world.post(body, token)).json["result"]
 
 
-# The order of checks.
+# Order of checks
 
 
 async def test_first_failing_check_decides(world: World, token: str) -> None:
@@ -208,14 +206,14 @@ async def test_first_failing_check_decides(world: World, token: str) -> None:
 
 @pytest.mark.parametrize("header", ["Bearer wrong", "Bearer tko_" + "A" * 43, "Basic YTpi", ""])
 async def test_public_operation_ignores_invalid_token(world: World, header: str) -> None:
-    answer = await world.post(call("sendLoginCodeEmail", send()), None, Authorization=header)
-    assert answer.json["result"] == {"message": "ok"}
+    response = await world.post(call("sendLoginCodeEmail", send()), None, Authorization=header)
+    assert response.json["result"] == {"message": "ok"}
     code = str(world.emails()[-1]["Subject"])[:6]
-    answer = await world.post(call("loginByEmailVerification", login(code)), None, Authorization=header)
-    assert answer.json["result"].keys() == {"token", "userId"}
+    response = await world.post(call("loginByEmailVerification", login(code)), None, Authorization=header)
+    assert response.json["result"].keys() == {"token", "userId"}
 
 
-# Text that is JSON but not Unicode (decision 28), and numbers and depths that no field can hold.
+# Invalid text, numbers and nesting
 
 
 @pytest.mark.parametrize(
@@ -236,8 +234,8 @@ async def test_public_operation_ignores_invalid_token(world: World, header: str)
 async def test_lone_surrogate_and_nul_are_faults_of_their_field(
     world: World, token: str, method: str, params: Any, path: str, lone: str
 ) -> None:
-    answer = await world.post(raw_call(method, json.dumps(params).replace("X", lone)), token)
-    assert [fault["path"] for fault in answer.json["error"]["data"]["errors"]] == [path]
+    response = await world.post(raw_call(method, json.dumps(params).replace("X", lone)), token)
+    assert [fault["path"] for fault in response.json["error"]["data"]["errors"]] == [path]
 
 
 async def test_surrogate_pair_is_valid_next_to_a_lone_surrogate(world: World, token: str) -> None:
@@ -255,8 +253,8 @@ async def test_surrogate_pair_is_valid_next_to_a_lone_surrogate(world: World, to
      '{"goals": [{"name": %s, "targetAmount": 1}]}', '{"transactions": [{"type": %s}]}', '{"x": %s}'],
 )  # fmt: skip
 async def test_number_out_of_range_is_rejected(world: World, token: str, params: str, number: str) -> None:
-    answer = await world.post(raw_call("createTestClock", params % number), token)
-    assert (answer.status, reason_of(answer)) == (200, "INVALID_PARAMS")
+    response = await world.post(raw_call("createTestClock", params % number), token)
+    assert (response.status, reason_of(response)) == (200, "INVALID_PARAMS")
 
 
 _CREATE = '"jsonrpc": "2.0", "method": "createTestClock"'
@@ -274,19 +272,19 @@ _CREATE = '"jsonrpc": "2.0", "method": "createTestClock"'
     ],
 )
 async def test_deep_nesting_is_not_an_internal_error(world: World, token: str, before: str, after: str) -> None:
-    """Every depth around the one that is too deep, because where that lies is nobody's promise."""
+    """Try every depth around the limit."""
     for depth in range(850, 1010):
-        answer = await world.post((before + "[" * depth + "]" * depth + after).encode(), token)
-        assert answer.status in (200, 400), depth
-        assert b"INTERNAL" not in answer.body, depth
+        response = await world.post((before + "[" * depth + "]" * depth + after).encode(), token)
+        assert response.status in (200, 400), depth
+        assert b"INTERNAL" not in response.body, depth
 
 
-# Our own faults (decision 15).
+# Internal errors
 
 
-def _assert_internal(error: Any, answer: HttpResponse) -> None:
+def _assert_internal(error: Any, response: HttpResponse) -> None:
     assert error["code"] == -32603
-    assert error["data"] == {"reason": "INTERNAL", "requestId": answer.headers["x-request-id"]}
+    assert error["data"] == {"reason": "INTERNAL", "requestId": response.headers["x-request-id"]}
     assert BuggyStore.DETAIL not in error["message"]
     assert "Runtime" not in error["message"]
 
@@ -294,10 +292,10 @@ def _assert_internal(error: Any, answer: HttpResponse) -> None:
 async def test_internal_error_contains_only_the_request_id(tmp_path: Path) -> None:
     async with open_buggy_world(tmp_path) as world:
         token = await world.sign_in()
-        answer = await world.post(call("createTestClock", {}), token)
-        assert (answer.status, answer.json["id"]) == (500, 7)
-        _assert_internal(answer.json["error"], answer)
-        notification = await world.post(call("createTestClock", {}, LEFT_OUT), token)
+        response = await world.post(call("createTestClock", {}), token)
+        assert (response.status, response.json["id"]) == (500, 7)
+        _assert_internal(response.json["error"], response)
+        notification = await world.post(call("createTestClock", {}, OMITTED), token)
         assert (notification.status, notification.body) == (204, b"")
 
 
@@ -305,7 +303,7 @@ async def test_internal_error_in_a_batch_does_not_affect_other_calls(tmp_path: P
     async with open_buggy_world(tmp_path) as world:
         token = await world.sign_in()
         calls = [call("createTestClock", {}, 1), call("sendLoginCodeEmail", send(), 2)]
-        answer = await world.post(calls, token)
-        assert answer.status == 200
-        _assert_internal(answer.json[0]["error"], answer)
-        assert answer.json[1] == {"jsonrpc": "2.0", "result": {"message": "ok"}, "id": 2}
+        response = await world.post(calls, token)
+        assert response.status == 200
+        _assert_internal(response.json[0]["error"], response)
+        assert response.json[1] == {"jsonrpc": "2.0", "result": {"message": "ok"}, "id": 2}

@@ -1,4 +1,4 @@
-"""The table of errors: every reason has the code and the HTTP status that were decided, and every one can be met."""
+"""Every reason: its code, HTTP status, data and headers, and a call that causes it."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.rpc.builders import (
     call,
     login,
     open_buggy_world,
-    open_troubled_world,
+    open_failing_mail_world,
     reason_of,
     send,
     wrong,
@@ -28,13 +28,13 @@ class Row(NamedTuple):
     code: int
     status: int
     details: tuple[str, ...] = ()
-    """What `data` holds beside the reason."""
+    """The other members of `data`."""
     headers: tuple[str, ...] = ()
-    """Headers that not every answer has."""
+    """Headers of this error."""
 
 
 class Place(NamedTuple):
-    """Where a world may be opened."""
+    """Where to open a world."""
 
     folder: Path
     database_url: str
@@ -89,35 +89,35 @@ def test_reason_has_documented_code_and_status(row: Row) -> None:
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.reason)
 async def test_error_response_has_documented_form(place: Place, row: Row) -> None:
-    answer = await PROVOKED[Reason(row.reason)](place, False)
-    assert reason_of(answer) == row.reason
-    assert answer.status == row.status
-    assert set(answer.headers) == {*_EVERY_ANSWER_HAS, *row.headers}
-    assert answer.headers["content-type"] == "application/json"
-    assert answer.json.keys() == {"jsonrpc", "error", "id"}
-    error = answer.json["error"]
+    response = await PROVOKED[Reason(row.reason)](place, False)
+    assert reason_of(response) == row.reason
+    assert response.status == row.status
+    assert set(response.headers) == {*_EVERY_ANSWER_HAS, *row.headers}
+    assert response.headers["content-type"] == "application/json"
+    assert response.json.keys() == {"jsonrpc", "error", "id"}
+    error = response.json["error"]
     assert error.keys() == {"code", "message", "data"}
     assert error["code"] == row.code
     assert set(error["data"]) == {"reason", *row.details}
     assert error["message"], "a person is told what to do"
     wait = error["data"].get("retryAfterSeconds")
-    assert answer.headers.get("retry-after") == (None if wait is None else str(wait))
+    assert response.headers.get("retry-after") == (None if wait is None else str(wait))
 
 
 @pytest.mark.parametrize(
     "row", [row for row in TABLE if row.decision not in _BEFORE_A_BATCH_IS_SEEN], ids=lambda row: row.reason
 )
 async def test_error_in_a_batch_has_status_200(place: Place, row: Row) -> None:
-    answer = await PROVOKED[Reason(row.reason)](place, True)
-    assert answer.status == 200
-    assert set(answer.headers) == _EVERY_ANSWER_HAS
-    (member,) = answer.json
+    response = await PROVOKED[Reason(row.reason)](place, True)
+    assert response.status == 200
+    assert set(response.headers) == _EVERY_ANSWER_HAS
+    (member,) = response.json
     assert member["error"]["code"] == row.code
     assert member["error"]["data"]["reason"] == row.reason
     assert set(member["error"]["data"]) == {"reason", *row.details}
 
 
-# How each is met: in a world of its own, by a call that stands alone or in a batch.
+# A function for each reason that causes it, in its own world, with a single call or a batch.
 
 Provoke = Callable[[Place, bool], Awaitable[HttpResponse]]
 PROVOKED: dict[Reason, Provoke] = {}
@@ -167,7 +167,7 @@ async def _(place: Place, in_a_batch: bool) -> HttpResponse:
 
 
 def _advance_to(reason: Reason, frozen_time: str, spoil: Callable[[str], str] = str, days: int = 0) -> None:
-    """Create a clock at noon of New Year 2027, wait, and advance it, or what `spoil` makes of its id."""
+    """Create a clock at noon of 1 January 2027, wait, and advance it with an id changed by `spoil`."""
 
     @provokes(reason)
     async def _(place: Place, in_a_batch: bool) -> HttpResponse:
@@ -208,8 +208,8 @@ async def _(place: Place, in_a_batch: bool) -> HttpResponse:
 
 @provokes(Reason.MAIL_NOT_SENT)
 async def _(place: Place, in_a_batch: bool) -> HttpResponse:
-    async with open_troubled_world(*place) as (world, mailer):
-        mailer.trouble = MailRejected
+    async with open_failing_mail_world(*place) as (world, mailer):
+        mailer.error = MailRejected
         return await post(world, "sendLoginCodeEmail", send(), in_a_batch)
 
 

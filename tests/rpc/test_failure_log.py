@@ -1,4 +1,4 @@
-"""What the operator reads when calls fail because of the database: method, duration and cause, and not too often."""
+"""The log of calls that fail because of the database."""
 
 import asyncio
 import logging
@@ -23,7 +23,7 @@ def _lines(log: pytest.LogCaptureFixture) -> list[str]:
 
 @pytest.fixture
 async def failing(world: World, token: str, database_url: str) -> AsyncIterator[str]:
-    """The database refuses writes; how it says that."""
+    """Make the database reject writes. Return its error message."""
     if database_url.startswith("sqlite"):
         file = Path(database_url.removeprefix("sqlite:///"))
         away = await asyncio.to_thread(file.rename, file.with_suffix(".away"))
@@ -51,8 +51,8 @@ async def test_failed_write_is_logged_with_method_duration_and_cause(
 @pytest.mark.usefixtures("failing")
 async def test_failures_of_one_kind_share_a_line(world: World, token: str, caplog: pytest.LogCaptureFixture) -> None:
     calls = [world.call("createTestClock", {}, token) for _ in range(20)]
-    answers = await asyncio.gather(*calls, *(world.call("logout", {}, token) for _ in range(5)))
-    assert {answer.status for answer in answers} == {503}
+    responses = await asyncio.gather(*calls, *(world.call("logout", {}, token) for _ in range(5)))
+    assert {response.status for response in responses} == {503}
     lines = _lines(caplog)
     assert len(lines) == 2
     assert sum("'createTestClock'" in line for line in lines) == 1
@@ -60,14 +60,14 @@ async def test_failures_of_one_kind_share_a_line(world: World, token: str, caplo
 
 
 class _Clock:
-    """A failure log whose time is given by the test."""
+    """A failure log with the test's own time."""
 
     def __init__(self) -> None:
         self.lines = CapturingLogger()
         self._log = FailureLog(structlog.wrap_logger(self.lines, processors=[], wrapper_class=BoundLogger))
 
     def fail(self, at: float, cause: Exception, method: str = "logout") -> list[dict[str, Any]]:
-        """The lines that this failure adds."""
+        """Return the lines that this failure adds."""
         before = len(self.lines.calls)
         rejection = unavailable("The database does not answer.")
         rejection.__cause__ = cause
@@ -94,7 +94,7 @@ def test_other_causes_and_methods_are_logged_separately() -> None:
 
 
 def test_only_the_first_line_of_a_database_error_is_logged() -> None:
-    """What PostgreSQL adds on further lines, as DETAIL, may name values."""
+    """Further lines of PostgreSQL, such as DETAIL, may contain values."""
     failure = OSError("could not extend file\nDETAIL:  ana@example.test")
     assert _Clock().fail(100, failure)[0]["error"] == "could not extend file"
 

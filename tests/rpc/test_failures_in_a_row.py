@@ -1,4 +1,4 @@
-"""A hundred failures in a row stop codes for an address, until a login link is used (decision 32)."""
+"""100 failures in a row stop codes for an address until it signs in with a link."""
 
 import re
 from collections.abc import AsyncIterator
@@ -27,8 +27,8 @@ BEN = "ben@example.test"
 SIX_DIGITS = re.compile(r"(?<![0-9])[0-9]{6}(?![0-9])")
 
 
-class Letterbox:
-    """A mailer that keeps the last letter it was handed."""
+class RecordingMailer:
+    """A mailer that stores the last email."""
 
     is_local = False
     last: Email
@@ -37,33 +37,33 @@ class Letterbox:
         self.last = email
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing."""
 
 
 class GuessedAtWorld(World):
-    """A world in which somebody guesses, each time from another network, so that the hourly caps do not help."""
+    """A world with an attacker who uses a new network each time, to avoid the hourly limits."""
 
-    def __init__(self, store: Store, letterbox: Letterbox, folder: Path, settled: Policy) -> None:
-        super().__init__(store, letterbox, folder, settled)
-        self._letterbox = letterbox
+    def __init__(self, store: Store, recording_mailer: RecordingMailer, folder: Path, settled: Policy) -> None:
+        super().__init__(store, recording_mailer, folder, settled)
+        self._recording_mailer = recording_mailer
         self._networks = count(1)
 
     async def send(self, params: dict[str, str]) -> Email:
-        """A letter that is sent when it may be."""
+        """Wait until an email can be sent, and send it."""
         self.pass_time(minutes=3)
         self.client = f"198.51.100.{next(self._networks) % 250}"
         assert await self.result(SEND, params) == {"message": "ok"}
-        return self._letterbox.last
+        return self._recording_mailer.last
 
     async def new_code(self, email: str = ANA) -> str:
-        """A new code for the address; empty when the letter says that codes are stopped."""
+        """Return a new code for the address, or an empty string if codes are stopped."""
         return (await self.send(code_params(email))).secret
 
     async def new_link(self, email: str = ANA) -> str:
         return (await self.send(link_params(email))).secret.partition("#token=")[2]
 
     async def fail(self, times: int, email: str = ANA) -> None:
-        """So many failures in a row, five to a code, all of them against live codes."""
+        """Fail this many times in a row against live codes, five times per code."""
         for done in range(0, times, 5):
             code = await self.new_code(email)
             for _ in range(min(5, times - done)):
@@ -76,15 +76,15 @@ class GuessedAtWorld(World):
         return await self._signs_in(BY_LINK, {"token": link})
 
     async def _signs_in(self, method: str, params: dict[str, str]) -> bool:
-        answer = await self.call(method, params)
-        if "result" in answer.json:
+        response = await self.call(method, params)
+        if "result" in response.json:
             return True
-        assert answer.json["error"]["data"] == {"reason": "LOGIN_REFUSED"}
+        assert response.json["error"]["data"] == {"reason": "LOGIN_REFUSED"}
         return False
 
 
 def wrong(code: str) -> str:
-    """A code of the right form that is another one."""
+    """Return another code."""
     return f"{(int(code) + 1) % 1_000_000:06}"
 
 
@@ -93,7 +93,7 @@ async def open_guessed_at_world(folder: Path, database_url: str, **limits: Any) 
     store = await open_store(database_url)
     settled = Policy("https://tickover.example.test", 0, logins=Limits(**limits), client_burst=0)
     try:
-        yield GuessedAtWorld(store, Letterbox(), folder, settled)
+        yield GuessedAtWorld(store, RecordingMailer(), folder, settled)
     finally:
         await store.close()
 
@@ -104,7 +104,7 @@ async def world(tmp_path: Path, database_url: str) -> AsyncIterator[GuessedAtWor
         yield opened
 
 
-# A hundred.
+# The limit of 100
 
 
 @pytest.mark.parametrize("failures", [0, 5, 95, 98, 99])
@@ -116,11 +116,11 @@ async def test_correct_code_works_after_fewer_than_100_failures(world: GuessedAt
 async def test_correct_code_is_rejected_after_100_failures(world: GuessedAtWorld) -> None:
     await world.fail(99)
     code = await world.new_code()
-    refusals = [await post(world, ANA, wrong(code)), await post(world, ANA, code)]
-    refusals += [await post(world, "nobody@example.test", code)]
-    assert {refusal.status for refusal in refusals} == {200}
-    assert len({refusal.body for refusal in refusals}) == 1
-    assert refusals[0].json["error"]["data"] == {"reason": "LOGIN_REFUSED"}
+    rejection = [await post(world, ANA, wrong(code)), await post(world, ANA, code)]
+    rejection += [await post(world, "nobody@example.test", code)]
+    assert {rejection.status for rejection in rejection} == {200}
+    assert len({rejection.body for rejection in rejection}) == 1
+    assert rejection[0].json["error"]["data"] == {"reason": "LOGIN_REFUSED"}
 
 
 async def post(world: World, email: str, code: str) -> Any:
@@ -186,7 +186,7 @@ async def test_at_most_100_concurrent_tries_are_compared(world: GuessedAtWorld) 
     assert await world.new_code() == ""
 
 
-# What does not count.
+# Tries that do not count
 
 
 async def test_tries_without_a_live_code_do_not_count(world: GuessedAtWorld) -> None:
@@ -199,7 +199,7 @@ async def test_tries_without_a_live_code_do_not_count(world: GuessedAtWorld) -> 
     used_up = await world.new_code()
     for _ in range(120):
         assert not await world.opens(wrong(used_up))
-    # Of all these, five have met a live code.
+    # Only five of these were compared with a live code.
     await world.fail(94)
     assert await world.opens(await world.new_code())
 
@@ -238,25 +238,25 @@ async def test_wrong_links_do_not_count(world: GuessedAtWorld) -> None:
     assert await world.opens(code)
 
 
-# While codes are stopped.
+# While codes are stopped
 
 
 async def test_send_response_is_unchanged_while_codes_are_stopped(world: GuessedAtWorld) -> None:
     await world.fail(100)
     world.pass_time(minutes=1)
-    answers = [
+    responses = [
         await world.post({"jsonrpc": "2.0", "id": 7, "method": SEND, "params": code_params(email)})
         for email in (ANA, BEN)
     ]
-    assert answers[0].body == answers[1].body == b'{"jsonrpc":"2.0","result":{"message":"ok"},"id":7}'
-    assert answers[0].headers.keys() == answers[1].headers.keys()
+    assert responses[0].body == responses[1].body == b'{"jsonrpc":"2.0","result":{"message":"ok"},"id":7}'
+    assert responses[0].headers.keys() == responses[1].headers.keys()
 
 
 async def test_email_says_that_codes_are_off_and_a_link_works(world: GuessedAtWorld) -> None:
     await world.fail(100)
-    letter = written(await world.send(code_params(ANA)))
-    assert (letter["To"], letter["Subject"]) == (ANA, "Codes are switched off for your address")
-    for text in texts(letter):
+    message = written(await world.send(code_params(ANA)))
+    assert (message["To"], message["Subject"]) == (ANA, "Codes are switched off for your address")
+    for text in texts(message):
         assert f"codes are switched off for {ANA}" in text
         assert "A login link still works" in text
         assert "switches codes on again" in text
@@ -264,14 +264,14 @@ async def test_email_says_that_codes_are_off_and_a_link_works(world: GuessedAtWo
         assert "#token=" not in text
 
 
-def written(letter: Email) -> EmailMessage:
-    """The letter as it goes over the wire, read again."""
-    return message_from_bytes(Composer("tickover@example.test").compose(letter), policy=policy.default)
+def written(message: Email) -> EmailMessage:
+    """Return the composed email, parsed again."""
+    return message_from_bytes(Composer("tickover@example.test").compose(message), policy=policy.default)
 
 
-def texts(letter: EmailMessage) -> list[str]:
-    """The letter as plain text and as HTML, on one line each."""
-    plain, html = letter.get_body(("plain",)), letter.get_body(("html",))
+def texts(message: EmailMessage) -> list[str]:
+    """Return the email as plain text and as HTML, each on one line."""
+    plain, html = message.get_body(("plain",)), message.get_body(("html",))
     assert plain is not None
     assert html is not None
     return [" ".join(part.get_content().split()) for part in (plain, html)]
@@ -294,9 +294,9 @@ async def test_no_code_works_while_codes_are_stopped(world: GuessedAtWorld) -> N
 async def test_link_email_is_unchanged_while_codes_are_stopped(world: GuessedAtWorld) -> None:
     await world.fail(100)
     sent = await world.send(link_params(ANA))
-    letter = written(sent)
-    assert letter["Subject"] == "Sign in to Tickover"
-    assert [sent.secret in text for text in texts(letter)] == [True, True]
+    message = written(sent)
+    assert message["Subject"] == "Sign in to Tickover"
+    assert [sent.secret in text for text in texts(message)] == [True, True]
 
 
 async def test_earlier_link_works_while_codes_are_stopped(world: GuessedAtWorld) -> None:
@@ -307,7 +307,7 @@ async def test_earlier_link_works_while_codes_are_stopped(world: GuessedAtWorld)
     assert await world.link_opens(link)
 
 
-# What opens codes again.
+# Enabling codes again
 
 
 async def test_link_sign_in_enables_codes_and_resets_the_count(world: GuessedAtWorld) -> None:
@@ -359,7 +359,7 @@ async def test_code_sign_in_allows_100_more_failures(world: GuessedAtWorld) -> N
     assert await world.new_code() == ""
 
 
-# What the operator has settled otherwise.
+# Configuration
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The shortest whole story: sign in, create, advance."""
+"""Sign in, create a clock and advance it."""
 
 from tests.support.world import World
 

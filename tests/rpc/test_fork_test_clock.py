@@ -1,4 +1,4 @@
-"""forkTestClock: a new clock with the same schedule and maxTime, standing anywhere between: rewinding by copy."""
+"""forkTestClock: a new clock with the same schedule and maxTime, at any instant."""
 
 import re
 from datetime import datetime, timedelta
@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import (
-    LEFT_OUT,
     MICROSECOND,
+    OMITTED,
     START,
     call,
     contribution,
     goal,
-    moved,
     reason_of,
+    shift,
+    to_timestamp,
     transaction,
     without_ids,
-    written,
 )
 from tests.support.world import World, open_world, run_concurrently
 
@@ -53,7 +53,7 @@ def every_id(value: Any) -> list[str]:
     return [id for part in value for id in every_id(part)] if isinstance(value, list) else []
 
 
-# What is the same, and what is not.
+# Contents
 
 
 async def test_fork_starts_at_the_start_of_the_original(world: World, token: str) -> None:
@@ -84,13 +84,13 @@ async def test_fork_has_its_own_ids(world: World, token: str) -> None:
     for each in ids:
         key = each[0].removeprefix("clock_").replace("-", "")
         assert [re.sub(rf"^(txn|goal|ctb)_{key}(_[0-9]+)+$", "", id) for id in each[1:]] == [""] * 8
-    # Beside the key of their clock they are the same, in the same order.
+    # Without the key of their clock, they are the same, in the same order.
     assert len({tuple(re.sub("[0-9a-f]{32}", "", id) for id in each[1:]) for each in ids}) == 1
 
 
 async def test_text_that_looks_like_ids_is_unchanged(world: World, token: str, tmp_path: Path, sqlite_url: str) -> None:
     async with open_world(tmp_path / "before") as before:
-        # Another world with the same seed makes the same ids.
+        # Another world with the same seed creates the same ids.
         known = (await before.create(await before.sign_in()))["id"]
     key = known.removeprefix("clock_").replace("-", "")
     texts = [key, f"txn_{key}_0", f'"id":"txn_{key}_0",', f"{key}{key}", known, f"\\{key}"]
@@ -113,7 +113,7 @@ async def test_fork_expires_seven_days_from_now(world: World, token: str) -> Non
     world.pass_time(days=6, microseconds=678_999)
     forked = await fork(world, token, clock)
     born = world.now.replace(microsecond=world.now.microsecond // 1000 * 1000)
-    assert forked["expiresAt"] == written(born + timedelta(days=7))
+    assert forked["expiresAt"] == to_timestamp(born + timedelta(days=7))
     world.now = datetime.fromisoformat(clock["expiresAt"])
     assert reason_of(await world.call("getTestClock", {"id": clock["id"]}, token)) == "CLOCK_EXPIRED"
     assert await get(world, token, forked) == forked
@@ -121,7 +121,7 @@ async def test_fork_expires_seven_days_from_now(world: World, token: str) -> Non
     assert reason_of(await world.call(FORK, {"id": forked["id"]}, token)) == "CLOCK_EXPIRED"
 
 
-# Each goes its own way.
+# Independence
 
 
 async def test_fork_and_original_move_independently(world: World, token: str) -> None:
@@ -139,7 +139,7 @@ async def test_fork_advances_like_the_original(world: World, token: str) -> None
     for time in TIMES:
         moves = [await world.advance(token, which["id"], time) for which in (clock, forked)]
         assert without_ids(moves[0]) == without_ids(moves[1])
-    beyond = {"id": forked["id"], "frozenTime": moved(MAX_TIME, MICROSECOND)}
+    beyond = {"id": forked["id"], "frozenTime": shift(MAX_TIME, MICROSECOND)}
     assert (await world.error("advanceTestClock", beyond, token))["data"]["maxTime"] == MAX_TIME
 
 
@@ -153,11 +153,11 @@ async def test_fork_and_original_are_deleted_independently(world: World, token: 
     assert without_ids(await fork(world, token, other)) == without_ids(clock)
 
 
-# From the original start to maxTime (decision 39).
+# Range of `at`
 
 
 @pytest.mark.parametrize(
-    "at", [moved(START, -MICROSECOND), moved(MAX_TIME, MICROSECOND), "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"]
+    "at", [shift(START, -MICROSECOND), shift(MAX_TIME, MICROSECOND), "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"]
 )
 @pytest.mark.parametrize("generation", [0, 1, 2])
 async def test_fork_outside_of_start_and_max_time_is_rejected(
@@ -166,11 +166,11 @@ async def test_fork_outside_of_start_and_max_time_is_rejected(
     clock = await world.create(token, **SCHEDULE)
     for time in TIMES[:generation]:
         clock = await fork(world, token, clock, at=time)
-    answer = await world.call(FORK, {"id": clock["id"], "at": at}, token)
-    assert (answer.status, answer.json["error"]["code"]) == (200, -32602)
-    assert answer.json["error"]["message"] == "1 field of forkTestClock is invalid."
+    response = await world.call(FORK, {"id": clock["id"], "at": at}, token)
+    assert (response.status, response.json["error"]["code"]) == (200, -32602)
+    assert response.json["error"]["message"] == "1 field of forkTestClock is invalid."
     message = f"must be between the clock's start and its maxTime ({START} to {MAX_TIME})"
-    assert answer.json["error"]["data"] == {
+    assert response.json["error"]["data"] == {
         "reason": "INVALID_PARAMS",
         "errors": [{"path": "at", "rule": "range", "message": message, "got": at}],
     }
@@ -195,12 +195,12 @@ async def test_default_start_keeps_its_microseconds(world: World, token: str) ->
     world.pass_time(days=1)
     forked = await fork(world, token, clock)
     assert (forked["frozenTime"], forked["maxTime"]) == (clock["frozenTime"], clock["maxTime"])
-    before = {"id": forked["id"], "at": moved(clock["frozenTime"], -MICROSECOND)}
+    before = {"id": forked["id"], "at": shift(clock["frozenTime"], -MICROSECOND)}
     assert await world.faults(FORK, before, token) == {"at": "range"}
 
 
 async def test_fork_with_start_more_than_ten_years_ago_is_accepted(world: World, token: str) -> None:
-    clock = await world.create(token, frozenTime=written(world.now.replace(year=2017)))
+    clock = await world.create(token, frozenTime=to_timestamp(world.now.replace(year=2017)))
     world.pass_time(days=6)
     assert (
         reason_of(await world.call("createTestClock", {"frozenTime": clock["frozenTime"]}, token)) == "INVALID_PARAMS"
@@ -214,7 +214,7 @@ async def test_at_accepts_any_rfc_3339_form(world: World, token: str, at: str) -
     assert (await fork(world, token, clock, at=at))["frozenTime"] == TIMES[0]
 
 
-# It is a clock like any other.
+# Quota and notifications
 
 
 async def test_fork_counts_towards_the_quota(tmp_path: Path, database_url: str) -> None:
@@ -223,9 +223,9 @@ async def test_fork_counts_towards_the_quota(tmp_path: Path, database_url: str) 
         clock = await world.create(token, **SCHEDULE)
         world.pass_time(hours=1)
         forked = await fork(world, token, clock)
-        answer = await world.call(FORK, {"id": clock["id"]}, token)
-        assert (answer.status, answer.headers["retry-after"]) == (429, str(7 * 86_400 - 3_600))
-        assert answer.json["error"]["data"] == {"reason": "RATE_LIMITED", "retryAfterSeconds": 7 * 86_400 - 3_600}
+        response = await world.call(FORK, {"id": clock["id"]}, token)
+        assert (response.status, response.headers["retry-after"]) == (429, str(7 * 86_400 - 3_600))
+        assert response.json["error"]["data"] == {"reason": "RATE_LIMITED", "retryAfterSeconds": 7 * 86_400 - 3_600}
         assert reason_of(await world.call("createTestClock", {}, token)) == "RATE_LIMITED"
         await world.result("deleteTestClock", {"id": clock["id"]}, token)
         assert without_ids(await fork(world, token, forked)) == without_ids(clock)
@@ -244,13 +244,13 @@ async def test_concurrent_forks_stay_within_the_quota(tmp_path: Path, database_u
     async with open_world(tmp_path, database_url, max_clocks_per_user=10) as world:
         token = await world.sign_in()
         clock = await world.create(token, **SCHEDULE)
-        answers = await run_concurrently(50, lambda _: world.call(FORK, {"id": clock["id"]}, token))
-        made = [answer.json["result"]["clock"]["id"] for answer in answers if "result" in answer.json]
+        responses = await run_concurrently(50, lambda _: world.call(FORK, {"id": clock["id"]}, token))
+        made = [response.json["result"]["clock"]["id"] for response in responses if "result" in response.json]
         assert len(set(made)) == 9
-        assert {reason_of(answer) for answer in answers if "error" in answer.json} == {"RATE_LIMITED"}
+        assert {reason_of(response) for response in responses if "error" in response.json} == {"RATE_LIMITED"}
 
 
 async def test_fork_as_notification_works(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
-    assert (await world.post(call(FORK, {"id": clock["id"]}, LEFT_OUT), token)).status == 204
+    assert (await world.post(call(FORK, {"id": clock["id"]}, OMITTED), token)).status == 204
     assert len((await world.result("listTestClocks", {}, token))["clocks"]) == 2

@@ -1,4 +1,4 @@
-"""getTestClock: the clock as it is, or as it would be at a later instant, and nothing is changed by looking."""
+"""getTestClock: the current clock, or a preview."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from tests.core.strategies import NOWS, instants, schedules
 from tests.rpc.builders import (
-    LEFT_OUT,
     MICROSECOND,
+    OMITTED,
     START,
     call,
     contribution,
     goal,
-    moved,
     raw_call,
+    shift,
+    to_timestamp,
     transaction,
-    written,
 )
 from tests.support.world import World, run_concurrently
 
@@ -36,7 +36,7 @@ async def get(world: World, token: str, clock: Any, **at: str) -> Any:
     return (await world.result(GET, {"id": clock["id"], **at}, token))["clock"]
 
 
-# As it is.
+# Without `at`
 
 
 async def test_get_returns_the_current_clock(world: World, token: str) -> None:
@@ -61,7 +61,7 @@ async def test_frozen_time_has_microseconds(world: World, token: str) -> None:
     assert await get(world, token, clock) == clock
 
 
-# As it would be (decisions 8, 9 and 39).
+# Previews
 
 
 async def test_preview_equals_a_later_advance(world: World, token: str) -> None:
@@ -113,9 +113,9 @@ async def test_preview_outside_of_the_range_is_rejected(
 ) -> None:
     clock = await world.create(token, **SCHEDULE)
     before = await world.advance(token, clock["id"], TIMES[0])
-    answer = await world.call(GET, {"id": clock["id"], "at": at}, token)
-    assert (answer.status, answer.json["error"]["code"]) == (200, code)
-    assert answer.json["error"]["data"] == data
+    response = await world.call(GET, {"id": clock["id"], "at": at}, token)
+    assert (response.status, response.json["error"]["code"]) == (200, code)
+    assert response.json["error"]["data"] == data
     assert await get(world, token, clock) == before
 
 
@@ -123,14 +123,14 @@ async def test_advance_moves_the_earliest_preview(world: World, token: str) -> N
     clock = await world.create(token, **SCHEDULE)
     for time in TIMES:
         await world.advance(token, clock["id"], time)
-        before = {"id": clock["id"], "at": moved(time, -MICROSECOND)}
+        before = {"id": clock["id"], "at": shift(time, -MICROSECOND)}
         assert (await world.error(GET, before, token))["data"]["currentFrozenTime"] == time
         assert (await get(world, token, clock, at=time))["frozenTime"] == time
 
 
 async def test_get_as_notification_has_no_response(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
-    assert (await world.post(call(GET, {"id": clock["id"], "at": TIMES[2]}, LEFT_OUT), token)).status == 204
+    assert (await world.post(call(GET, {"id": clock["id"], "at": TIMES[2]}, OMITTED), token)).status == 204
     assert await get(world, token, clock) == clock
 
 
@@ -143,11 +143,11 @@ async def test_get_during_advances_is_consistent(world: World, token: str) -> No
             return await world.call("advanceTestClock", {"id": clock["id"], "frozenTime": TIMES[number // 5]}, token)
         return await get(world, token, clock)
 
-    shown = [answer for number, answer in enumerate(await run_concurrently(20, act)) if number % 5]
+    shown = [response for number, response in enumerate(await run_concurrently(20, act)) if number % 5]
     assert [view for view in shown if view not in seen] == []
 
 
-# For every schedule and every instant.
+# Property test
 
 
 @settings(
@@ -166,7 +166,7 @@ async def test_preview_equals_advance_for_every_schedule(
     clock = created.json["result"]["clock"]
     between = instants(datetime.fromisoformat(clock["frozenTime"]), datetime.fromisoformat(clock["maxTime"]))
     for at in sorted(data.draw(st.lists(between, max_size=4))):
-        preview = await get(world, token, clock, at=written(at))
+        preview = await get(world, token, clock, at=to_timestamp(at))
         assert await get(world, token, clock) == clock
-        clock = await world.advance(token, clock["id"], written(at))
+        clock = await world.advance(token, clock["id"], to_timestamp(at))
         assert clock == preview

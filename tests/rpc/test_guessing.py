@@ -1,4 +1,4 @@
-"""A guessing attack over thirty days of virtual time: many addresses, many client addresses, every limit as it comes.
+"""A guessing attack over 30 days of virtual time, with many addresses and client networks.
 
 `make test` runs a short form. With FULL_SOAK=1 in the environment it is a thousand addresses, ten thousand client
 addresses and a million guesses, which takes minutes.
@@ -29,7 +29,7 @@ BY_LINK = "loginByEmailLink"
 DAYS = 30
 MOST_IN_A_ROW = 100
 AT_ONCE = 100
-"""How many addresses are guessed at in the same moment; with more, the program would ask for patience."""
+"""Addresses that are guessed concurrently. The server limits concurrent calls."""
 
 
 class Attack(NamedTuple):
@@ -42,7 +42,7 @@ ATTACK = Attack(1_000, 10_000, 1_000_000) if os.environ.get("FULL_SOAK") == "1" 
 
 
 class WatchedStore(SqliteStore):
-    """The real store; it notes which guesses were compared with a live code, and who got in."""
+    """A store that records which guesses were compared with a live code, and which succeeded."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -69,12 +69,12 @@ class WatchedStore(SqliteStore):
         return user
 
     def end_row(self, email: str) -> None:
-        """The address was signed in to: what follows is another row."""
+        """Start a new count of failures after a sign-in."""
         self._in_a_row[email] = 0
 
 
-class Letterbox:
-    """A mailer that keeps the last letter to each address. The attacker cannot look into it."""
+class RecordingMailer:
+    """A mailer that stores the last email to each address. The attacker can't read it."""
 
     is_local = False
 
@@ -85,11 +85,11 @@ class Letterbox:
         self.last[email.to] = email
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing."""
 
 
 class Attacker:
-    """Asks for codes whenever that is allowed, and guesses as fast as every limit lets him."""
+    """Requests codes and guesses as fast as the limits allow."""
 
     def __init__(self, world: World, attack: Attack) -> None:
         self.guessed = 0
@@ -100,7 +100,7 @@ class Attacker:
         self._chance = random.Random(2)
 
     async def attack(self, addresses: list[str], guesses_each: int) -> None:
-        """Make so many guesses at each address, in as little time as it takes."""
+        """Make this many guesses at each address."""
         left = dict.fromkeys(addresses, guesses_each)
         next_letter = dict.fromkeys(addresses, self._world.now)
         while any(left.values()):
@@ -109,7 +109,7 @@ class Attacker:
             waits = await asyncio.gather(*(self._ask_for_a_code(email) for email in due))
             for email, wait in zip(due, waits, strict=True):
                 next_letter[email] = self._world.now + timedelta(seconds=wait)
-            # Letters of which he is told that they may follow later were not sent: he guesses all the same.
+            # Guess even if the email was rate-limited.
             for start in range(0, len(due), AT_ONCE):
                 tries = {email: min(6, left[email]) for email in due[start : start + AT_ONCE]}
                 await asyncio.gather(*(self._guess(email) for email, times in tries.items() for _ in range(times)))
@@ -117,47 +117,47 @@ class Attacker:
                     left[email] -= times
 
     async def _ask_for_a_code(self, email: str) -> int:
-        """Ask; how many seconds to wait before the next time."""
-        answer = (await self._call(SEND, code_params(email))).json
-        return int(answer["error"]["data"]["retryAfterSeconds"]) if "error" in answer else 60
+        """Send, and return the seconds to wait before the next send."""
+        response = (await self._call(SEND, code_params(email))).json
+        return int(response["error"]["data"]["retryAfterSeconds"]) if "error" in response else 60
 
     async def _guess(self, email: str) -> None:
         code = f"{self._chance.randrange(1_000_000):06}"
-        answer = await self._call(BY_CODE, verify_params(email, code))
-        assert answer.status == 200, "with so many client addresses, none needs to make too many calls"
+        response = await self._call(BY_CODE, verify_params(email, code))
+        assert response.status == 200, "with so many client addresses, none needs to make too many calls"
         self.guessed += 1
 
     async def _call(self, method: str, params: dict[str, str]) -> HttpResponse:
-        # It is read before the call first waits for anything.
+        # The handler reads it before its first await.
         self._world.client = next(self._clients)
         return await self._world.call(method, params)
 
 
 class Owner(NamedTuple):
-    """One of those whose addresses are attacked, at home."""
+    """The owner of an attacked address."""
 
     email: str
     client: str
 
-    async def send(self, world: World, letterbox: Letterbox, params: dict[str, str]) -> str:
-        """Have a letter sent, and read its secret."""
+    async def send(self, world: World, recording_mailer: RecordingMailer, params: dict[str, str]) -> str:
+        """Request an email, and return its secret."""
         world.client = self.client
         assert await world.result(SEND, params) == {"message": "ok"}
-        return letterbox.last[self.email].secret
+        return recording_mailer.last[self.email].secret
 
-    async def sign_in_by_link(self, world: World, letterbox: Letterbox) -> None:
-        link = await self.send(world, letterbox, link_params(self.email))
+    async def sign_in_by_link(self, world: World, recording_mailer: RecordingMailer) -> None:
+        link = await self.send(world, recording_mailer, link_params(self.email))
         await world.result(BY_LINK, {"token": link.partition("#token=")[2]})
 
-    async def sign_in_by_code(self, world: World, letterbox: Letterbox) -> None:
-        code = await self.send(world, letterbox, code_params(self.email))
+    async def sign_in_by_code(self, world: World, recording_mailer: RecordingMailer) -> None:
+        code = await self.send(world, recording_mailer, code_params(self.email))
         await world.result(BY_CODE, verify_params(self.email, code))
 
 
 async def test_guessing_never_signs_in_and_never_locks_out_the_owner(tmp_path: Path) -> None:
     store = WatchedStore(tmp_path / "tickover.db")
-    letterbox = Letterbox()
-    world = World(store, letterbox, tmp_path, Policy("https://tickover.example.test", 0))
+    recording_mailer = RecordingMailer()
+    world = World(store, recording_mailer, tmp_path, Policy("https://tickover.example.test", 0))
     owners = [
         Owner(f"user-{number}@example.test", f"172.16.{number // 256}.{number % 256}")
         for number in range(ATTACK.addresses)
@@ -169,7 +169,7 @@ async def test_guessing_never_signs_in_and_never_locks_out_the_owner(tmp_path: P
             world.now = NOW + timedelta(days=day)
             if day == DAYS // 2:
                 for owner in returning:
-                    await owner.sign_in_by_link(world, letterbox)
+                    await owner.sign_in_by_link(world, recording_mailer)
                     store.end_row(owner.email)
                 world.pass_time(minutes=1)
             await attacker.attack([owner.email for owner in owners], guesses)
@@ -177,7 +177,7 @@ async def test_guessing_never_signs_in_and_never_locks_out_the_owner(tmp_path: P
                 pass
 
         assert attacker.guessed == ATTACK.guesses
-        # The ceiling was reached everywhere, by each row of guesses, and passed nowhere.
+        # Each series of guesses reached the limit, and none exceeded it.
         assert store.most_in_a_row == {owner.email: MOST_IN_A_ROW for owner in owners}
         rows = {owner: 2 if owner in set(returning) else 1 for owner in owners}
         assert store.compared == {owner.email: rows[owner] * MOST_IN_A_ROW for owner in owners}
@@ -186,17 +186,17 @@ async def test_guessing_never_signs_in_and_never_locks_out_the_owner(tmp_path: P
 
         world.pass_time(hours=1)
         for owner in owners:
-            await owner.sign_in_by_link(world, letterbox)
+            await owner.sign_in_by_link(world, recording_mailer)
         world.pass_time(minutes=1)
         for owner in owners:
-            await owner.sign_in_by_code(world, letterbox)
+            await owner.sign_in_by_code(world, recording_mailer)
         assert store.entered_by_code == [owner.email for owner in owners]
     finally:
         await store.close()
 
 
 def guesses_by_day() -> list[int]:
-    """How many at each address: a third of all on the first day, against the hourly caps, and the rest day by day."""
+    """Return the guesses per address and day: a third on the first day, the rest evenly."""
     each = ATTACK.guesses // ATTACK.addresses
     by_day = [each // 3] + [(each - each // 3) // (DAYS - 1)] * (DAYS - 1)
     return [*by_day[:-1], each - sum(by_day[:-1])]

@@ -1,4 +1,4 @@
-"""Generated hostile addresses through POST /rpc: each is refused as a parameter, or gets its email in one form.
+"""Generated hostile addresses through POST /rpc: each is rejected, or gets an email in its canonical form.
 
 HOSTILE_ADDRESSES=1000000 tries a million of them on each store.
 """
@@ -25,14 +25,14 @@ def canonical(text: str) -> str | None:
 
 
 async def send_batch(world: World, texts: list[str]) -> list[str]:
-    """Ask for an email to each, in one batch, and return the addresses that got one."""
-    answer = await world.post([call("sendLoginCodeEmail", send(text), id) for id, text in enumerate(texts)])
-    assert answer.status == 200
+    """Send an email to each in one batch, and return the addresses that got one."""
+    response = await world.post([call("sendLoginCodeEmail", send(text), id) for id, text in enumerate(texts)])
+    assert response.status == 200
     accepted = []
-    for text, member in zip(texts, answer.json, strict=True):
+    for text, member in zip(texts, response.json, strict=True):
         outcome = member["error"]["data"]["reason"] if "error" in member else member["result"]["message"]
         assert outcome in ANSWERS, (text, member)
-        # A lone surrogate is sent as an escape, and arrives as U+0000.
+        # A lone surrogate is sent as an escape and becomes U+0000.
         expected = canonical(text)
         assert (outcome == "INVALID_PARAMS") == (expected is None), (text, member)
         if outcome == "ok":
@@ -42,7 +42,7 @@ async def send_batch(world: World, texts: list[str]) -> list[str]:
 
 
 def take_letters(world: World) -> list[str]:
-    """The addresses of the letters in the outbox, which is emptied."""
+    """Return the addresses of the emails in the outbox, and empty it."""
     found = []
     for file in world.outbox.glob("*.eml"):
         head = file.read_bytes().partition(b"\r\n\r\n")[0].decode()

@@ -1,10 +1,10 @@
-"""The door: HTTP methods, content types, the body's limit, headers, and health."""
+"""HTTP: methods, content types, body size, headers and health checks."""
 
 from typing import Any
 
 import pytest
 
-from tests.rpc.builders import LEFT_OUT, call, post_with, raw_call, reason_of, send, transaction
+from tests.rpc.builders import OMITTED, call, post_with, raw_call, reason_of, send, transaction
 from tests.support.world import World, run_concurrently, send_request
 from tickover.api.errors import Reason
 from tickover.server.http.handler import Handler
@@ -15,19 +15,19 @@ JSON = ("Content-Type", "application/json")
 
 @pytest.fixture
 def database_url(sqlite_url: str) -> str:
-    """The door is passed before anything is kept, so one kind of database will do."""
+    """These tests do not depend on the store."""
     return sqlite_url
 
 
-# What may be sent where (decision 16).
+# Requests
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "post", "QUERY"])
 async def test_rpc_accepts_only_post(world: World, method: str) -> None:
-    answer = await world.request(method, "/rpc", b"{}", {"Content-Type": "application/json"})
-    assert (answer.status, answer.headers["allow"]) == (405, "POST")
-    assert (answer.json["error"]["code"], reason_of(answer)) == (-32600, "METHOD_NOT_ALLOWED")
-    assert (answer.json["jsonrpc"], answer.json["id"]) == ("2.0", None)
+    response = await world.request(method, "/rpc", b"{}", {"Content-Type": "application/json"})
+    assert (response.status, response.headers["allow"]) == (405, "POST")
+    assert (response.json["error"]["code"], reason_of(response)) == (-32600, "METHOD_NOT_ALLOWED")
+    assert (response.json["jsonrpc"], response.json["id"]) == ("2.0", None)
 
 
 @pytest.mark.parametrize(
@@ -44,9 +44,9 @@ async def test_rpc_accepts_only_post(world: World, method: str) -> None:
     ],
 )
 async def test_json_in_utf_8_is_accepted(world: World, content_type: str) -> None:
-    answer = await world.request("POST", "/rpc", raw_call("x", "{}"), {"Content-Type": content_type})
-    assert (answer.status, reason_of(answer)) == (200, "METHOD_NOT_FOUND")
-    assert answer.headers["content-type"] == "application/json"
+    response = await world.request("POST", "/rpc", raw_call("x", "{}"), {"Content-Type": content_type})
+    assert (response.status, reason_of(response)) == (200, "METHOD_NOT_FOUND")
+    assert response.headers["content-type"] == "application/json"
 
 
 @pytest.mark.parametrize(
@@ -70,9 +70,9 @@ async def test_json_in_utf_8_is_accepted(world: World, content_type: str) -> Non
 )
 async def test_other_content_types_are_rejected(world: World, content_type: str | None) -> None:
     headers = {} if content_type is None else {"Content-Type": content_type}
-    answer = await world.request("POST", "/rpc", raw_call("x", "{}"), headers)
-    assert (answer.status, answer.json["error"]["code"]) == (415, -32600)
-    assert (reason_of(answer), answer.json["id"]) == ("UNSUPPORTED_MEDIA_TYPE", None)
+    response = await world.request("POST", "/rpc", raw_call("x", "{}"), headers)
+    assert (response.status, response.json["error"]["code"]) == (415, -32600)
+    assert (reason_of(response), response.json["id"]) == ("UNSUPPORTED_MEDIA_TYPE", None)
 
 
 async def test_method_is_checked_before_the_content_type(world: World) -> None:
@@ -80,8 +80,8 @@ async def test_method_is_checked_before_the_content_type(world: World) -> None:
 
 
 async def test_body_over_the_limit_is_rejected(world: World) -> None:
-    answer = await world.request("POST", "/rpc", None, {"Content-Type": "application/json"})
-    assert (answer.status, answer.json["error"]["code"], reason_of(answer)) == (413, -32600, "BODY_TOO_LARGE")
+    response = await world.request("POST", "/rpc", None, {"Content-Type": "application/json"})
+    assert (response.status, response.json["error"]["code"], reason_of(response)) == (413, -32600, "BODY_TOO_LARGE")
 
 
 async def test_largest_schedule_fits_into_the_body(world: World, token: str) -> None:
@@ -90,13 +90,13 @@ async def test_largest_schedule_fits_into_the_body(world: World, token: str) -> 
     assert len(clock["pendingTransactions"]) == 100
 
 
-# The Authorization header.
+# The Authorization header
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "bEaReR"])
 async def test_bearer_scheme_is_case_insensitive(world: World, token: str, scheme: str) -> None:
-    answer = await world.post(call("createTestClock", {}), None, Authorization=f"{scheme} {token}")
-    assert "result" in answer.json
+    response = await world.post(call("createTestClock", {}), None, Authorization=f"{scheme} {token}")
+    assert "result" in response.json
 
 
 @pytest.mark.parametrize(
@@ -105,9 +105,9 @@ async def test_bearer_scheme_is_case_insensitive(world: World, token: str, schem
      'Bearer "{}"', "Bearer {0}, Bearer {0}", "Bearer token={}", "Bearer\t{}", "Bearer é", "Bearer tko_", ""],
 )  # fmt: skip
 async def test_malformed_authorization_is_rejected(world: World, token: str, form: str) -> None:
-    answer = await world.post(call("createTestClock", {}), None, Authorization=form.format(token))
-    assert (answer.status, reason_of(answer)) == (401, "UNAUTHENTICATED")
-    assert answer.headers["www-authenticate"] == "Bearer"
+    response = await world.post(call("createTestClock", {}), None, Authorization=form.format(token))
+    assert (response.status, reason_of(response)) == (401, "UNAUTHENTICATED")
+    assert response.headers["www-authenticate"] == "Bearer"
 
 
 @pytest.mark.parametrize("second", ["{}", "tko_" + "A" * 43, ""], ids=["the same", "another", "an empty one"])
@@ -115,19 +115,19 @@ async def test_malformed_authorization_is_rejected(world: World, token: str, for
 async def test_two_authorization_headers_are_rejected(world: World, token: str, second: str, order: int) -> None:
     values = [f"Bearer {token}", f"Bearer {second.format(token)}"][::order]
     headers = [JSON, *(("Authorization", value) for value in values)]
-    answer = await post_with(world, headers, raw_call("createTestClock", "{}"))
-    assert (answer.status, reason_of(answer)) == (401, "UNAUTHENTICATED")
+    response = await post_with(world, headers, raw_call("createTestClock", "{}"))
+    assert (response.status, reason_of(response)) == (401, "UNAUTHENTICATED")
 
 
-# Headers of answers.
+# Response headers
 
 
 async def test_every_response_has_its_own_request_id(world: World, token: str) -> None:
-    answers = [
+    responses = [
         await world.post(call("createTestClock", {}), token),
         await world.post(call("createTestClock", {})),
         await world.post([call("x")]),
-        await world.post(call("x", {}, LEFT_OUT)),
+        await world.post(call("x", {}, OMITTED)),
         await world.post(b"{"),
         await world.request("POST", "/rpc", None, dict([JSON])),
         await world.request("GET", "/rpc"),
@@ -138,32 +138,32 @@ async def test_every_response_has_its_own_request_id(world: World, token: str) -
         await world.request("GET", "/readyz"),
         *await run_concurrently(20, lambda number: world.post(call("x", {}, number))),
     ]
-    ids = {answer.headers["x-request-id"] for answer in answers}
-    assert len(ids) == len(answers)
+    ids = {response.headers["x-request-id"] for response in responses}
+    assert len(ids) == len(responses)
     assert "" not in ids
 
 
 async def test_response_has_content_length(world: World, token: str) -> None:
-    answer = await world.post(call("createTestClock", {"goals": [{"name": "😀", "targetAmount": 1}]}), token)
-    assert int(answer.headers["content-length"]) == len(answer.body)
+    response = await world.post(call("createTestClock", {"goals": [{"name": "😀", "targetAmount": 1}]}), token)
+    assert int(response.headers["content-length"]) == len(response.body)
 
 
 async def test_response_without_content_has_no_content_length(world: World) -> None:
-    """RFC 9110, section 8.6: a 204 must not carry Content-Length."""
-    answer = await world.post(call("x", {}, LEFT_OUT))
-    assert answer.status == 204
-    assert not {"content-length", "content-type"} & answer.headers.keys()
+    """RFC 9110, section 8.6: a 204 must not have Content-Length."""
+    response = await world.post(call("x", {}, OMITTED))
+    assert response.status == 204
+    assert not {"content-length", "content-type"} & response.headers.keys()
 
 
 async def test_retry_after_header_equals_the_error(world: World) -> None:
     await world.send_code()
     world.pass_time(seconds=12.5)
-    answer = await world.call("sendLoginCodeEmail", send())
-    assert (answer.status, answer.headers["retry-after"]) == (429, "48")
-    assert answer.json["error"]["data"]["retryAfterSeconds"] == 48
+    response = await world.call("sendLoginCodeEmail", send())
+    assert (response.status, response.headers["retry-after"]) == (429, "48")
+    assert response.json["error"]["data"]["retryAfterSeconds"] == 48
 
 
-# Health (decision 42).
+# Health checks
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
@@ -175,15 +175,15 @@ async def test_health_checks_of_a_healthy_server_succeed(world: World, path: str
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
 async def test_health_checks_accept_only_get_and_head(world: World, path: str, method: str) -> None:
-    answer = await world.request(method, path)
-    assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
+    response = await world.request(method, path)
+    assert (response.status, response.headers["allow"]) == (405, "GET, HEAD")
 
 
 async def test_server_without_store_is_alive_but_not_ready(world: World) -> None:
     await world.store.close()
     assert (await world.request("GET", "/healthz")).status == 200
-    answer = await world.request("GET", "/readyz")
-    assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+    response = await world.request("GET", "/readyz")
+    assert (response.status, response.headers["retry-after"]) == (503, "1")
 
 
 @pytest.mark.parametrize(
@@ -205,10 +205,10 @@ async def test_every_operation_is_unavailable_without_the_store(
     world: World, token: str, method: str, params: Any
 ) -> None:
     await world.store.close()
-    answer = await world.call(method, params, token)
-    assert (answer.status, answer.headers.get("retry-after")) == (503, "1")
-    assert answer.json["error"]["code"] == -32050
-    assert answer.json["error"]["data"] == {"reason": "UNAVAILABLE", "retryAfterSeconds": 1}
+    response = await world.call(method, params, token)
+    assert (response.status, response.headers.get("retry-after")) == (503, "1")
+    assert response.json["error"]["code"] == -32050
+    assert response.json["error"]["data"] == {"reason": "UNAVAILABLE", "retryAfterSeconds": 1}
 
 
 @pytest.mark.parametrize("path", ["/rpc/", "/RPC", "/rpc/x", "//rpc", "/healthz/", "/nothing"])
@@ -217,7 +217,7 @@ async def test_unknown_path_is_not_found(world: World, path: str, method: str) -
     assert (await world.request(method, path, b"{}", {"Content-Type": "application/json"})).status == 404
 
 
-# Overload.
+# Overload
 
 
 async def test_calls_over_the_limit_are_rejected_but_not_health_checks(world: World) -> None:
@@ -229,9 +229,9 @@ async def test_calls_over_the_limit_are_rejected_but_not_health_checks(world: Wo
     request = Request("POST", "/rpc", b"", {b"content-type": b"application/json"}, world.client, raw_call("x", "{}"))
     first = handler.handle(request)
     assert not isinstance(first, tuple)
-    answer = await send_request(handler, request)
-    assert (answer.status, answer.headers["retry-after"], reason_of(answer)) == (503, "1", "UNAVAILABLE")
-    assert answer.json["error"]["data"]["retryAfterSeconds"] == 1
+    response = await send_request(handler, request)
+    assert (response.status, response.headers["retry-after"], reason_of(response)) == (503, "1", "UNAVAILABLE")
+    assert response.json["error"]["data"]["retryAfterSeconds"] == 1
     for path in ("/healthz", "/readyz"):
         assert (await send_request(handler, Request("GET", path))).status == 200
     assert (await first)[0] == 200
@@ -249,17 +249,17 @@ async def test_overload_is_counted(world: World, error: RequestError, reasons: l
     assert counted == reasons
 
 
-# Our own faults, beside calls.
+# Internal errors
 
 
 async def test_bug_in_a_page_is_an_internal_error_and_logged(world: World, caplog: pytest.LogCaptureFixture) -> None:
     async def fail() -> None:
         raise RuntimeError("a detail that is nobody's business")
 
-    answer = await send_request(
+    response = await send_request(
         Handler(world.rpc, fail, world.handler._host_check, world.handler._site), Request("GET", "/readyz")
     )
-    assert (answer.status, reason_of(answer)) == (500, "INTERNAL")
-    assert "detail" not in answer.body.decode()
-    assert answer.json["error"]["data"]["requestId"] == answer.headers["x-request-id"]
-    assert answer.headers["x-request-id"] in caplog.text
+    assert (response.status, reason_of(response)) == (500, "INTERNAL")
+    assert "detail" not in response.body.decode()
+    assert response.json["error"]["data"]["requestId"] == response.headers["x-request-id"]
+    assert response.headers["x-request-id"] in caplog.text

@@ -1,40 +1,42 @@
-"""The header Idempotency-Key: what a key may be, and on which calls it counts (decision 40)."""
+"""The Idempotency-Key header: valid keys, and the calls that use it."""
 
 import pytest
 
-from tests.rpc.builders import LEFT_OUT, ON_ONE_STORE, START, call, keyed, post_with, raw_call, reason_of
-from tests.rpc.creations import CREATE, SENT, clock_of, create, faults_in, living
+from tests.rpc.builders import OMITTED, SQLITE_ONLY, START, call, idempotency_header, post_with, raw_call, reason_of
+from tests.rpc.idempotent_calls import CREATE, SENT, clock_of, create, faults_in, live_clock_ids
 from tests.support.world import World
 
-# The key itself.
+# Valid keys
 
 
 @pytest.mark.parametrize(
     "key", ["k", "k" * 255, "0f8fad5b-d9cd-469f-a165-70867728950e", '"quoted"', "a b", "é", "ÿ" * 255, "%00", "a,b"]
 )
-@ON_ONE_STORE
+@SQLITE_ONLY
 async def test_key_has_1_to_255_characters(world: World, token: str, key: str) -> None:
     assert await clock_of(world, token, key) == await clock_of(world, token, key)
-    assert len(await living(world, token)) == 1
+    assert len(await live_clock_ids(world, token)) == 1
 
 
 @pytest.mark.parametrize("key", ["", "k" * 256, "k" * 20_000], ids=["none", "256", "20,000"])
-@ON_ONE_STORE
+@SQLITE_ONLY
 async def test_key_with_other_length_is_rejected(world: World, token: str, key: str) -> None:
-    answer = await create(world, token, key)
+    response = await create(world, token, key)
     message = "must be one header of 1 to 255 characters"
-    assert answer.json["error"]["data"]["errors"] == [{"path": "Idempotency-Key", "rule": "length", "message": message}]
-    assert await living(world, token) == []
+    assert response.json["error"]["data"]["errors"] == [
+        {"path": "Idempotency-Key", "rule": "length", "message": message}
+    ]
+    assert await live_clock_ids(world, token) == []
 
 
 @pytest.mark.parametrize("keys", [("k", "k"), ("k", "other"), ("", "k"), ("k", "k", "k")])
-@ON_ONE_STORE
+@SQLITE_ONLY
 async def test_several_keys_are_rejected(world: World, token: str, keys: tuple[str, ...]) -> None:
     headers = [("Content-Type", "application/json"), ("Authorization", f"Bearer {token}")]
     every = [*headers, *(("Idempotency-Key", key) for key in keys)]
-    answer = await post_with(world, every, raw_call(CREATE, "{}"))
-    assert faults_in(answer) == {"Idempotency-Key": "length"}
-    assert await living(world, token) == []
+    response = await post_with(world, every, raw_call(CREATE, "{}"))
+    assert faults_in(response) == {"Idempotency-Key": "length"}
+    assert await live_clock_ids(world, token) == []
 
 
 async def test_keys_are_case_sensitive(world: World, token: str) -> None:
@@ -42,69 +44,69 @@ async def test_keys_are_case_sensitive(world: World, token: str) -> None:
     assert len({(await clock_of(world, token, key))["id"] for key in keys}) == len(keys)
 
 
-# Where it counts.
+# Calls that use the key
 
 
 @pytest.mark.parametrize("key", ["k", "", "k" * 256], ids=["good", "empty", "too long"])
 @pytest.mark.parametrize("count", [1, 2, 50])
-@ON_ONE_STORE
+@SQLITE_ONLY
 async def test_batch_with_key_is_rejected(world: World, token: str, key: str, count: int) -> None:
-    answer = await world.post([call(CREATE, {}, number) for number in range(count)], token, **keyed(key))
-    assert (answer.status, reason_of(answer), answer.json["id"]) == (400, "INVALID_REQUEST", None)
-    assert "Idempotency-Key" in answer.json["error"]["message"]
-    assert await living(world, token) == []
+    response = await world.post([call(CREATE, {}, number) for number in range(count)], token, **idempotency_header(key))
+    assert (response.status, reason_of(response), response.json["id"]) == (400, "INVALID_REQUEST", None)
+    assert "Idempotency-Key" in response.json["error"]["message"]
+    assert await live_clock_ids(world, token) == []
 
 
-@ON_ONE_STORE
+@SQLITE_ONLY
 async def test_batch_with_key_is_rejected_for_all_operations(world: World, token: str) -> None:
     clock = await world.create(token, frozenTime=START)
     advance = {"id": clock["id"], "frozenTime": "2027-02-01T00:00:00Z"}
-    for calls in ([call("advanceTestClock", advance)], [call(CREATE, {}, LEFT_OUT)], [5], []):
-        answer = await world.post(calls, token, **keyed("k"))
-        assert (answer.status, reason_of(answer), answer.json["id"]) == (400, "INVALID_REQUEST", None)
+    for calls in ([call("advanceTestClock", advance)], [call(CREATE, {}, OMITTED)], [5], []):
+        response = await world.post(calls, token, **idempotency_header("k"))
+        assert (response.status, reason_of(response), response.json["id"]) == (400, "INVALID_REQUEST", None)
     assert await world.result("getTestClock", {"id": clock["id"]}, token) == {"clock": clock}
-    assert await living(world, token) == [clock["id"]]
+    assert await live_clock_ids(world, token) == [clock["id"]]
 
 
 @pytest.mark.parametrize("key", ["k", "", "k" * 256], ids=["good", "empty", "too long"])
-@ON_ONE_STORE
+@SQLITE_ONLY
 async def test_other_operations_ignore_the_key(world: World, token: str, key: str) -> None:
     clock = await world.create(token, frozenTime=START)
     fork = call("forkTestClock", {"id": clock["id"]})
-    forks = {(await world.post(fork, token, **keyed(key))).json["result"]["clock"]["id"] for _ in range(2)}
+    forks = {(await world.post(fork, token, **idempotency_header(key))).json["result"]["clock"]["id"] for _ in range(2)}
     assert len(forks) == 2
     for frozen_time in ("2027-02-01T00:00:00Z", "2027-03-01T00:00:00Z"):
         advance = call("advanceTestClock", {"id": clock["id"], "frozenTime": frozen_time})
-        answer = await world.post(advance, token, **keyed(key))
-        assert answer.json["result"]["clock"]["frozenTime"] == frozen_time
-    assert reason_of(await world.post(call("no.such"), token, **keyed(key))) == "METHOD_NOT_FOUND"
-    assert (await world.post(call("logout"), token, **keyed(key))).json["result"] == {"message": "ok"}
+        response = await world.post(advance, token, **idempotency_header(key))
+        assert response.json["result"]["clock"]["frozenTime"] == frozen_time
+    assert reason_of(await world.post(call("no.such"), token, **idempotency_header(key))) == "METHOD_NOT_FOUND"
+    assert (await world.post(call("logout"), token, **idempotency_header(key))).json["result"] == {"message": "ok"}
 
 
 async def test_notification_uses_its_key(world: World, token: str) -> None:
     notification = raw_call(CREATE, SENT).replace(b', "id": 7', b"")
     for _ in range(2):
-        assert (await world.post(notification, token, **keyed("k"))).status == 204
+        assert (await world.post(notification, token, **idempotency_header("k"))).status == 204
     clock = await clock_of(world, token, "k")
-    assert await living(world, token) == [clock["id"]]
+    assert await live_clock_ids(world, token) == [clock["id"]]
 
 
-@ON_ONE_STORE
+@SQLITE_ONLY
 async def test_faults_of_key_and_parameters_are_listed_together(world: World, token: str) -> None:
-    answer = await create(world, token, "", '{"frozenTime": "soon", "goals": 5}')
-    assert faults_in(answer) == {"frozenTime": "format", "goals": "type", "Idempotency-Key": "length"}
-    assert answer.json["error"]["message"] == "3 fields of createTestClock are invalid."
+    response = await create(world, token, "", '{"frozenTime": "soon", "goals": 5}')
+    assert faults_in(response) == {"frozenTime": "format", "goals": "type", "Idempotency-Key": "length"}
+    assert response.json["error"]["message"] == "3 fields of createTestClock are invalid."
     by_position = await create(world, token, "", "[]")
     assert faults_in(by_position) == {"params": "type", "Idempotency-Key": "length"}
 
 
-@ON_ONE_STORE
+@SQLITE_ONLY
 async def test_token_is_checked_before_the_key(world: World) -> None:
-    answer = await world.post(raw_call(CREATE, SENT), None, **keyed(""))
-    assert (answer.status, reason_of(answer)) == (401, "UNAUTHENTICATED")
+    response = await world.post(raw_call(CREATE, SENT), None, **idempotency_header(""))
+    assert (response.status, reason_of(response)) == (401, "UNAUTHENTICATED")
 
 
-@ON_ONE_STORE
+@SQLITE_ONLY
 async def test_parameters_are_checked_before_a_used_key(world: World, token: str) -> None:
     await clock_of(world, token, "k")
     assert faults_in(await create(world, token, "k", '{"goals": 5}')) == {"goals": "type"}
@@ -118,18 +120,18 @@ async def test_parameters_are_checked_before_a_used_key(world: World, token: str
         pytest.param('{"x": ', "}", id="in an unknown field"),
     ],
 )
-@ON_ONE_STORE
+@SQLITE_ONLY
 async def test_deep_nesting_is_not_an_internal_error(world: World, token: str, before: str, after: str) -> None:
-    """Every depth around the one that is too deep, because where that lies is nobody's promise."""
+    """Try every depth around the limit."""
     for depth in range(850, 1010):
-        answer = await create(world, token, "k", before + "[" * depth + "]" * depth + after)
-        assert answer.status in (200, 400), depth
-        assert b"INTERNAL" not in answer.body, depth
+        response = await create(world, token, "k", before + "[" * depth + "]" * depth + after)
+        assert response.status in (200, 400), depth
+        assert b"INTERNAL" not in response.body, depth
 
 
-@ON_ONE_STORE
+@SQLITE_ONLY
 async def test_number_of_faults_is_limited(world: World, token: str) -> None:
-    """With one beside ten thousand others there is one too many."""
+    """10,000 faults of parameters and one of the key are one too many."""
     contributions = ",".join(['{"at":5,"amount":0}'] * 100)
     names = ",".join(f'"unknown{number}":0' for number in range(100))
     goal = f'{{"name":"","targetAmount":0,"contributions":[{contributions}],{names}}}'

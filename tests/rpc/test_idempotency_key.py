@@ -1,4 +1,4 @@
-"""Idempotency-Key: a creation that is repeated with the same key and parameters makes no second clock (decision 40)."""
+"""Idempotency keys: a retry with the same key and parameters creates no second clock."""
 
 import asyncio
 from collections import Counter
@@ -7,15 +7,25 @@ from pathlib import Path
 
 import pytest
 
-from tests.rpc.builders import BEN, MICROSECOND, ON_ONE_STORE, call, keyed, raw_call, reason_of, transaction, written
-from tests.rpc.creations import CREATE, SENT, clock_of, create, faults_in, living
+from tests.rpc.builders import (
+    BEN,
+    MICROSECOND,
+    SQLITE_ONLY,
+    call,
+    idempotency_header,
+    raw_call,
+    reason_of,
+    to_timestamp,
+    transaction,
+)
+from tests.rpc.idempotent_calls import CREATE, SENT, clock_of, create, faults_in, live_clock_ids
 from tests.support.world import HttpResponse, World, open_world, run_concurrently
 
 REUSED = {"Idempotency-Key": "reused"}
 MANY_DIGITS = "9" * 5000
 
 
-# The same again.
+# Retries
 
 
 async def test_same_key_and_parameters_return_the_same_clock(world: World, token: str) -> None:
@@ -23,7 +33,7 @@ async def test_same_key_and_parameters_return_the_same_clock(world: World, token
     world.pass_time(hours=5)
     for _ in range(2):
         assert (await create(world, token, "k")).body == first.body
-    assert await living(world, token) == [first.json["result"]["clock"]["id"]]
+    assert await live_clock_ids(world, token) == [first.json["result"]["clock"]["id"]]
 
 
 async def test_retry_returns_the_clock_at_its_current_time(world: World, token: str) -> None:
@@ -42,7 +52,7 @@ async def test_default_start_is_not_compared(world: World, token: str) -> None:
 
 async def test_missing_parameters_equal_an_empty_object(world: World, token: str) -> None:
     clock = await clock_of(world, token, "k", "{}")
-    left_out = await world.post(call(CREATE), token, **keyed("k"))
+    left_out = await world.post(call(CREATE), token, **idempotency_header("k"))
     assert left_out.json["result"]["clock"] == clock
 
 
@@ -70,7 +80,7 @@ SAME = {
 
 @pytest.mark.parametrize("params", SAME.values(), ids=SAME)
 @pytest.mark.parametrize("first", [True, False], ids=["and then so", "first so"])
-@ON_ONE_STORE
+@SQLITE_ONLY
 async def test_equal_json_is_the_same_parameters(world: World, token: str, params: str, first: bool) -> None:
     one, other = (SENT, params) if first else (params, SENT)
     assert one != other
@@ -92,46 +102,48 @@ OTHER = {
 
 
 @pytest.mark.parametrize("params", OTHER.values(), ids=OTHER)
-@ON_ONE_STORE
+@SQLITE_ONLY
 async def test_other_parameters_with_the_same_key_are_rejected(world: World, token: str, params: str) -> None:
     clock = await clock_of(world, token, "k")
     assert faults_in(await create(world, token, "k", params)) == REUSED
-    assert await living(world, token) == [clock["id"]]
+    assert await live_clock_ids(world, token) == [clock["id"]]
     assert await clock_of(world, token, "k") == clock
     assert (await clock_of(world, token, "another", params))["id"] != clock["id"]
 
 
 async def test_order_of_items_matters(world: World, token: str) -> None:
     one, other = [transaction(name=name) for name in ("one", "other")]
-    await world.post(call(CREATE, {"transactions": [one, other]}), token, **keyed("k"))
-    again = await world.post(call(CREATE, {"transactions": [other, one]}), token, **keyed("k"))
+    await world.post(call(CREATE, {"transactions": [one, other]}), token, **idempotency_header("k"))
+    again = await world.post(call(CREATE, {"transactions": [other, one]}), token, **idempotency_header("k"))
     assert faults_in(again) == REUSED
 
 
 async def test_message_says_what_to_do(world: World, token: str) -> None:
     await clock_of(world, token, "k")
-    answer = await create(world, token, "k", "{}")
-    assert (answer.status, answer.json["error"]["code"]) == (200, -32602)
+    response = await create(world, token, "k", "{}")
+    assert (response.status, response.json["error"]["code"]) == (200, -32602)
     message = "was already used with other parameters for a live clock; use a new key"
-    assert answer.json["error"]["data"]["errors"] == [{"path": "Idempotency-Key", "rule": "reused", "message": message}]
+    assert response.json["error"]["data"]["errors"] == [
+        {"path": "Idempotency-Key", "rule": "reused", "message": message}
+    ]
 
 
-# Times that have passed since: they were right, and whoever asks again does so because the answer was lost.
+# Times that have passed since the first call are still accepted in a retry.
 
 
 async def test_retry_works_when_its_times_have_passed(world: World, token: str) -> None:
-    soon = call(CREATE, {"transactions": [transaction(at=written(world.now + timedelta(seconds=1)))]})
-    first = await world.post(soon, token, **keyed("k"))
+    soon = call(CREATE, {"transactions": [transaction(at=to_timestamp(world.now + timedelta(seconds=1)))]})
+    first = await world.post(soon, token, **idempotency_header("k"))
     world.pass_time(seconds=2)
-    assert (await world.post(soon, token, **keyed("k"))).json == first.json
+    assert (await world.post(soon, token, **idempotency_header("k"))).json == first.json
     clock = first.json["result"]["clock"]
-    moved = await world.advance(token, clock["id"], written(world.now))
+    moved = await world.advance(token, clock["id"], to_timestamp(world.now))
     assert len(moved["transactions"]) == 1
-    assert (await world.post(soon, token, **keyed("k"))).json["result"]["clock"] == moved
+    assert (await world.post(soon, token, **idempotency_header("k"))).json["result"]["clock"] == moved
 
 
 async def test_retry_works_when_its_start_is_now_out_of_range(world: World, token: str) -> None:
-    params = f'{{"frozenTime": "{written(world.now.replace(year=2017))}"}}'
+    params = f'{{"frozenTime": "{to_timestamp(world.now.replace(year=2017))}"}}'
     clock = await clock_of(world, token, "k", params)
     world.pass_time(seconds=1)
     assert faults_in(await create(world, token, "another", params)) == {"frozenTime": "range"}
@@ -139,33 +151,33 @@ async def test_retry_works_when_its_start_is_now_out_of_range(world: World, toke
 
 
 async def test_invalid_parameters_without_earlier_clock_are_rejected(world: World, token: str) -> None:
-    past, passed = [transaction(at=written(world.now + timedelta(seconds=second))) for second in (-1, 1)]
-    await world.post(call(CREATE, {"transactions": [passed]}), token, **keyed("k"))
+    past, passed = [transaction(at=to_timestamp(world.now + timedelta(seconds=second))) for second in (-1, 1)]
+    await world.post(call(CREATE, {"transactions": [passed]}), token, **idempotency_header("k"))
     world.pass_time(seconds=2)
     for params, faults in (
         ({"transactions": [past]}, {"transactions[0].at": "range"}),
         ({"transactions": [passed, passed]}, {"transactions[0].at": "range", "transactions[1].at": "range"}),
         ({"transactions": [passed], "goals": 5}, {"transactions[0].at": "range", "goals": "type"}),
     ):
-        assert faults_in(await world.post(call(CREATE, params), token, **keyed("k"))) == faults
+        assert faults_in(await world.post(call(CREATE, params), token, **idempotency_header("k"))) == faults
     for key, who in (("another", token), ("k", await world.sign_in(BEN))):
-        again = await world.post(call(CREATE, {"transactions": [passed]}), who, **keyed(key))
+        again = await world.post(call(CREATE, {"transactions": [passed]}), who, **idempotency_header(key))
         assert faults_in(again) == {"transactions[0].at": "range"}
 
 
 @pytest.mark.parametrize("end", ["deleted", "expired"])
 async def test_passed_times_are_rejected_after_the_clock_is_deleted(world: World, token: str, end: str) -> None:
-    soon = call(CREATE, {"transactions": [transaction(at=written(world.now + timedelta(seconds=1)))]})
-    clock = (await world.post(soon, token, **keyed("k"))).json["result"]["clock"]
+    soon = call(CREATE, {"transactions": [transaction(at=to_timestamp(world.now + timedelta(seconds=1)))]})
+    clock = (await world.post(soon, token, **idempotency_header("k"))).json["result"]["clock"]
     world.pass_time(seconds=2)
     if end == "deleted":
         await world.result("deleteTestClock", {"id": clock["id"]}, token)
     else:
         world.now = datetime.fromisoformat(clock["expiresAt"])
-    assert faults_in(await world.post(soon, token, **keyed("k"))) == {"transactions[0].at": "range"}
+    assert faults_in(await world.post(soon, token, **idempotency_header("k"))) == {"transactions[0].at": "range"}
 
 
-# Whose.
+# Owners of keys
 
 
 async def test_each_user_has_their_own_keys(world: World, token: str) -> None:
@@ -185,11 +197,11 @@ async def test_retry_with_another_token_works(world: World, token: str) -> None:
 async def test_every_call_without_key_creates_a_clock(world: World, token: str) -> None:
     made = {(await world.post(raw_call(CREATE, SENT), token)).json["result"]["clock"]["id"] for _ in range(3)}
     made.add((await clock_of(world, token, "k"))["id"])
-    assert {*await living(world, token)} == made
+    assert {*await live_clock_ids(world, token)} == made
     assert len(made) == 4
 
 
-# How long.
+# Lifetime of keys
 
 
 @pytest.mark.parametrize("params", [SENT, "{}"], ids=["the same parameters", "others"])
@@ -204,7 +216,7 @@ async def test_key_is_free_after_its_clock_expires(world: World, token: str, par
     second = await clock_of(world, token, "k", params)
     assert second["id"] != clock["id"]
     assert await clock_of(world, token, "k", params) == second
-    assert await living(world, token) == [second["id"]]
+    assert await live_clock_ids(world, token) == [second["id"]]
     assert faults_in(await create(world, token, "k", '{"goals": []}')) == REUSED
 
 
@@ -214,46 +226,46 @@ async def test_key_is_free_after_its_clock_is_deleted(world: World, token: str, 
     await world.result("deleteTestClock", {"id": clock["id"]}, token)
     second = await clock_of(world, token, "k", params)
     assert second["id"] != clock["id"]
-    assert await living(world, token) == [second["id"]]
+    assert await live_clock_ids(world, token) == [second["id"]]
 
 
 async def test_rejected_call_uses_no_key(world: World, token: str) -> None:
     assert faults_in(await create(world, token, "k", '{"goals": 5}')) == {"goals": "type"}
     clock = await clock_of(world, token, "k")
-    assert await living(world, token) == [clock["id"]]
+    assert await live_clock_ids(world, token) == [clock["id"]]
 
 
 async def test_retry_needs_no_quota(tmp_path: Path, database_url: str) -> None:
     async with open_world(tmp_path, database_url, max_clocks_per_user=1) as world:
         token = await world.sign_in()
         clock = await clock_of(world, token, "k")
-        answer = await create(world, token, "another")
-        assert (answer.status, reason_of(answer)) == (429, "RATE_LIMITED")
-        assert answer.headers["retry-after"] == str(7 * 86_400)
+        response = await create(world, token, "another")
+        assert (response.status, reason_of(response)) == (429, "RATE_LIMITED")
+        assert response.headers["retry-after"] == str(7 * 86_400)
         assert await clock_of(world, token, "k") == clock
         assert faults_in(await create(world, token, "k", "{}")) == REUSED
         await world.result("deleteTestClock", {"id": clock["id"]}, token)
-        # The refusal has taken no key.
+        # The rejected call used no key.
         assert (await clock_of(world, token, "another", "{}"))["id"] != clock["id"]
 
 
-# At once.
+# Concurrency
 
 
 async def test_50_concurrent_calls_get_the_same_clock(world: World, token: str) -> None:
-    answers: list[HttpResponse] = await run_concurrently(50, lambda _: create(world, token, "k"))
-    assert {answer.status for answer in answers} == {200}
-    assert len({answer.body for answer in answers}) == 1
-    assert await living(world, token) == [answers[0].json["result"]["clock"]["id"]]
+    responses: list[HttpResponse] = await run_concurrently(50, lambda _: create(world, token, "k"))
+    assert {response.status for response in responses} == {200}
+    assert len({response.body for response in responses}) == 1
+    assert await live_clock_ids(world, token) == [responses[0].json["result"]["clock"]["id"]]
 
 
 async def test_one_of_50_concurrent_calls_with_different_parameters_succeeds(world: World, token: str) -> None:
-    answers: list[HttpResponse] = await run_concurrently(
+    responses: list[HttpResponse] = await run_concurrently(
         50, lambda number: create(world, token, "k", SENT.replace('"amount":1', f'"amount":{number + 1}'))
     )
-    told = Counter("ok" if "result" in answer.json else str(faults_in(answer)) for answer in answers)
-    assert told == {"ok": 1, str(REUSED): 49}
-    assert len(await living(world, token)) == 1
+    outcomes = Counter("ok" if "result" in response.json else str(faults_in(response)) for response in responses)
+    assert outcomes == {"ok": 1, str(REUSED): 49}
+    assert len(await live_clock_ids(world, token)) == 1
 
 
 async def test_different_keys_are_independent(world: World, token: str) -> None:
@@ -261,4 +273,4 @@ async def test_different_keys_are_independent(world: World, token: str) -> None:
     asked = [(who, f"k{number}") for number in range(10) for who in (token, ben)] * 3
     made = await asyncio.gather(*(clock_of(world, who, key) for who, key in asked))
     assert len({clock["id"] for clock in made}) == 20
-    assert (len(await living(world, token)), len(await living(world, ben))) == (10, 10)
+    assert (len(await live_clock_ids(world, token)), len(await live_clock_ids(world, ben))) == (10, 10)

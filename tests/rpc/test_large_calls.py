@@ -1,4 +1,4 @@
-"""Calls that need much memory wait for each other; all others don't wait."""
+"""Large calls wait for each other. Other calls don't wait."""
 
 import asyncio
 from typing import Any
@@ -26,7 +26,7 @@ async def test_large_calls_wait_for_each_other(
     for _ in range(MAX_LARGE_CALLS):
         await world.rpc._large_calls.acquire()
     large = asyncio.create_task(world.post(body, token))
-    # Other calls are answered, and give the call above the time to run.
+    # Other calls are not blocked, and give the call above time to run.
     for _ in range(3):
         await world.result("listTestClocks", {}, token)
     if waits:

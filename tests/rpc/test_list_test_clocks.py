@@ -1,11 +1,11 @@
-"""listTestClocks: the caller's live clocks, newest first, page by page, each exactly once."""
+"""listTestClocks: the caller's live clocks, newest first, in pages."""
 
 from datetime import datetime
 from typing import Any
 
 import pytest
 
-from tests.rpc.builders import BEN, MICROSECOND, ON_ONE_STORE, START, call, named, raw_call, reason_of, rows
+from tests.rpc.builders import BEN, MICROSECOND, SQLITE_ONLY, START, call, raw_call, reason_of, rows, value_id
 from tests.support.world import World
 
 LIST = "listTestClocks"
@@ -13,7 +13,7 @@ FIELDS = ("id", "status", "frozenTime", "maxTime", "expiresAt")
 
 
 async def create(world: World, token: str, count: int) -> list[str]:
-    """So many clocks, a second apart; their ids, newest first."""
+    """Create clocks one second apart. Return their ids, newest first."""
     made = []
     for _ in range(count):
         world.pass_time(seconds=1)
@@ -22,13 +22,13 @@ async def create(world: World, token: str, count: int) -> list[str]:
 
 
 async def create_at_once(world: World, token: str, count: int) -> set[str]:
-    """So many clocks of one instant."""
+    """Create clocks at one instant."""
     made = set()
     for start in range(0, count, 50):
         calls = [
             call("createTestClock", {"frozenTime": START}, number) for number in range(start, min(count, start + 50))
         ]
-        made |= {answer["result"]["clock"]["id"] for answer in (await world.post(calls, token)).json}
+        made |= {response["result"]["clock"]["id"] for response in (await world.post(calls, token)).json}
     return made
 
 
@@ -37,7 +37,7 @@ def ids_in(page: Any) -> list[str]:
 
 
 async def walk(world: World, token: str, limit: int) -> list[list[str]]:
-    """All pages, by their ids."""
+    """Return all pages as lists of ids."""
     page = await world.result(LIST, {"limit": limit}, token)
     pages = [ids_in(page)]
     while "nextCursor" in page:
@@ -47,7 +47,7 @@ async def walk(world: World, token: str, limit: int) -> list[list[str]]:
     return pages
 
 
-# What is listed.
+# Listed clocks
 
 
 async def test_list_without_clocks_is_empty(world: World, token: str) -> None:
@@ -102,11 +102,11 @@ async def test_clock_is_listed_until_it_expires(world: World, token: str, sweeps
 async def test_list_without_valid_token_is_rejected(world: World, token: str, wrong: str | None) -> None:
     await create(world, token, 1)
     for params in ({}, {"limit": 0}):
-        answer = await world.call(LIST, params, wrong)
-        assert (answer.status, reason_of(answer)) == (401, "UNAUTHENTICATED")
+        response = await world.call(LIST, params, wrong)
+        assert (response.status, reason_of(response)) == (401, "UNAUTHENTICATED")
 
 
-# How many.
+# limit
 
 
 @pytest.mark.parametrize(("count", "shown", "has_more"), [(19, 19, False), (20, 20, False), (21, 20, True)])
@@ -129,15 +129,15 @@ async def test_page_has_next_cursor_only_if_there_is_a_next_page(
     assert page.keys() == {"clocks", "nextCursor"} if count > limit else {"clocks"}
 
 
-@ON_ONE_STORE
+@SQLITE_ONLY
 @pytest.mark.parametrize("limit", ["2.0", "2e0", "20E-1", "0.02e+2"])
 async def test_limit_accepts_any_json_form_of_an_integer(world: World, token: str, limit: str) -> None:
     made = await create(world, token, 3)
-    answer = await world.post(raw_call(LIST, f'{{"limit": {limit}}}'), token)
-    assert ids_in(answer.json["result"]) == made[:2]
+    response = await world.post(raw_call(LIST, f'{{"limit": {limit}}}'), token)
+    assert ids_in(response.json["result"]) == made[:2]
 
 
-@ON_ONE_STORE
+@SQLITE_ONLY
 @pytest.mark.parametrize(
     ("field", "rule", "value"),
     [
@@ -154,33 +154,33 @@ async def test_limit_accepts_any_json_form_of_an_integer(world: World, token: st
         *rows("page", "unknown", 2),
         *rows("nextCursor", "unknown", "cursor_" + "0" * 32),
     ],
-    ids=named,
+    ids=value_id,
 )
 async def test_invalid_parameters_are_rejected(world: World, token: str, field: str, rule: str, value: Any) -> None:
     assert await world.faults(LIST, {field: value}, token) == {field: rule}
 
 
-@ON_ONE_STORE
+@SQLITE_ONLY
 async def test_huge_limit_is_rejected(world: World, token: str) -> None:
     for limit, rule in (("9" * 5000, "max"), ("1e400", "max"), ("-1e400", "min"), ("1e300", "max")):
-        answer = await world.post(raw_call(LIST, f'{{"limit": {limit}}}'), token)
-        assert [fault["rule"] for fault in answer.json["error"]["data"]["errors"]] == [rule]
+        response = await world.post(raw_call(LIST, f'{{"limit": {limit}}}'), token)
+        assert [fault["rule"] for fault in response.json["error"]["data"]["errors"]] == [rule]
 
 
-@ON_ONE_STORE
+@SQLITE_ONLY
 async def test_all_faults_are_listed(world: World, token: str) -> None:
     params = {"limit": 0, "cursor": "x", "page": 1}
     assert await world.faults(LIST, params, token) == {"limit": "min", "cursor": "format", "page": "unknown"}
 
 
-@ON_ONE_STORE
+@SQLITE_ONLY
 async def test_fault_contains_short_invalid_cursor(world: World, token: str) -> None:
     for cursor, got in (("x" * 200, "x" * 200), ("x" * 201, "x" * 199 + "…")):
         (fault,) = (await world.error(LIST, {"cursor": cursor}, token))["data"]["errors"]
         assert fault["got"] == got
 
 
-# Page by page.
+# Pages
 
 
 @pytest.mark.parametrize(("limit", "sizes"), [(1, [1] * 6), (2, [2, 2, 2]), (4, [4, 2]), (5, [5, 1]), (6, [6])])
@@ -212,7 +212,7 @@ async def test_changes_between_pages_hide_no_other_clock(world: World, token: st
     made = await create(world, token, 6)
     page = await world.result(LIST, {"limit": 2}, token)
     await create(world, token, 2)
-    # The last that was shown, the next that would be, and one already seen.
+    # The last one on the page, the next one, and an earlier one.
     for gone in (made[1], made[2], made[0]):
         await world.result("deleteTestClock", {"id": gone}, token)
     rest = await world.result(LIST, {"limit": 3, "cursor": page["nextCursor"]}, token)

@@ -1,4 +1,4 @@
-"""loginByEmailLink: a link opens the door once, for an hour, voids what else was sent, and says nothing otherwise."""
+"""loginByEmailLink: a link works once within an hour. All invalid links get the same response."""
 
 import base64
 import hashlib
@@ -20,7 +20,7 @@ KEY = b"a key for tests alone"
 
 
 async def send_link(world: World, email: str = ANA) -> str:
-    """Have a link sent, and take its secret from the answer of a program that keeps its mail."""
+    """Send a link, and return its secret from `loginUrl`."""
     url: str = (await world.result(SEND, link_params(email)))["loginUrl"]
     start, mark, secret = url.partition("#token=")
     assert (start, mark) == ("https://tickover.example.test/login", "#token=")
@@ -28,10 +28,10 @@ async def send_link(world: World, email: str = ANA) -> str:
 
 
 async def opens(world: World, secret: str) -> bool:
-    answer = await world.call(BY_LINK, {"token": secret})
-    if "result" in answer.json:
+    response = await world.call(BY_LINK, {"token": secret})
+    if "result" in response.json:
         return True
-    assert answer.json["error"]["data"] == {"reason": "LOGIN_REFUSED"}
+    assert response.json["error"]["data"] == {"reason": "LOGIN_REFUSED"}
     return False
 
 
@@ -39,7 +39,7 @@ async def code_opens(world: World, code: str, email: str = ANA) -> bool:
     return "result" in (await world.call(BY_CODE, verify_params(email, code))).json
 
 
-# The secret in the link.
+# The secret
 
 
 async def test_link_has_256_bits(world: World) -> None:
@@ -62,7 +62,7 @@ def test_every_bit_of_a_link_is_random() -> None:
     assert base64.urlsafe_b64decode(secret + "=") == drawn
 
 
-# Parameters.
+# Parameters
 
 
 @pytest.mark.parametrize(
@@ -83,22 +83,22 @@ async def test_token_other_than_string_is_rejected_and_not_repeated(
     world: World, in_place_of: Callable[[str], Any]
 ) -> None:
     link = await send_link(world)
-    answer = await world.call(BY_LINK, {"token": in_place_of(link)})
-    (fault,) = answer.json["error"]["data"]["errors"]
-    assert (answer.status, answer.json["error"]["code"]) == (200, -32602)
+    response = await world.call(BY_LINK, {"token": in_place_of(link)})
+    (fault,) = response.json["error"]["data"]["errors"]
+    assert (response.status, response.json["error"]["code"]) == (200, -32602)
     assert (fault["path"], fault["rule"]) == ("token", "type")
     assert "got" not in fault
-    assert link.encode() not in answer.body
+    assert link.encode() not in response.body
     assert await opens(world, link)
 
 
 @pytest.mark.parametrize("after", ["\0", "\ud800"], ids=["U+0000", "a lone surrogate"])
 async def test_invalid_text_as_token_is_rejected_and_not_repeated(world: World, after: str) -> None:
     link = await send_link(world)
-    answer = await world.call(BY_LINK, {"token": link + after})
-    (fault,) = answer.json["error"]["data"]["errors"]
+    response = await world.call(BY_LINK, {"token": link + after})
+    (fault,) = response.json["error"]["data"]["errors"]
     assert (fault["path"], fault["rule"]) == ("token", "format")
-    assert link.encode() not in answer.body
+    assert link.encode() not in response.body
     assert await opens(world, link)
 
 
@@ -124,7 +124,7 @@ async def test_link_with_unknown_parameters_is_not_used(world: World) -> None:
     assert await opens(world, link)
 
 
-# What a sign-in gives.
+# Results
 
 
 async def test_valid_link_returns_a_token_and_a_user_id(world: World) -> None:
@@ -166,7 +166,7 @@ async def test_link_works_from_another_network(world: World) -> None:
     assert await opens(world, link)
 
 
-# What a link is good for (decision 33).
+# Validity of links
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ async def test_loading_the_page_of_a_link_does_not_use_it(world: World, method: 
     assert await opens(world, link)
 
 
-# One answer for every refusal (decisions 10 and 35).
+# One response for all errors
 
 
 def base64url(data: bytes) -> str:
@@ -297,7 +297,7 @@ async def one_bit_wrong(world: World) -> str:
 
 
 async def other_bits_in_the_last_character(world: World) -> str:
-    # The last of 43 characters has two bits that mean nothing; a link is known by its text, not by its meaning.
+    # The last of 43 characters has two unused bits. A link is compared as text.
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     link = await send_link(world)
     return link[:-1] + alphabet[alphabet.index(link[-1]) ^ 1]
@@ -401,16 +401,16 @@ async def test_invalid_link_and_invalid_code_have_the_same_response(
     assert without_request_id(by_link) == without_request_id(by_code)
 
 
-def reason_and_code(answer: HttpResponse) -> tuple[str, int]:
-    error = answer.json["error"]
+def reason_and_code(response: HttpResponse) -> tuple[str, int]:
+    error = response.json["error"]
     return error["data"]["reason"], error["code"]
 
 
-def without_request_id(answer: HttpResponse) -> dict[str, str]:
-    return {name: value for name, value in answer.headers.items() if name != "x-request-id"}
+def without_request_id(response: HttpResponse) -> dict[str, str]:
+    return {name: value for name, value in response.headers.items() if name != "x-request-id"}
 
 
-# A link is no code.
+# Links and codes
 
 
 async def test_link_as_code_is_rejected_and_not_counted(world: World) -> None:
@@ -419,11 +419,11 @@ async def test_link_as_code_is_rejected_and_not_counted(world: World) -> None:
     link = await send_link(world)
     for text in (link, hashlib.sha256(link.encode()).hexdigest(), link[:6] + "x"):
         for _ in range(6):
-            answer = await world.call(BY_CODE, verify_params(ANA, text))
-            assert answer.json["error"]["data"]["errors"] == [
+            response = await world.call(BY_CODE, verify_params(ANA, text))
+            assert response.json["error"]["data"]["errors"] == [
                 {"path": "code", "rule": "format", "message": "must be 6 digits"}
             ]
-            assert text.encode() not in answer.body
+            assert text.encode() not in response.body
     assert await code_opens(world, code)
 
 
@@ -438,6 +438,6 @@ async def test_link_uses_the_configured_public_url(world: World) -> None:
     params = {"email": ANA, "loginCodeType": "LONG_LIVED", "emailType": "WEB_LOGIN_LINK"}
     call = {"jsonrpc": "2.0", "id": 1, "method": "sendLoginCodeEmail", "params": params}
     forged = {"Host": "evil.example", "X-Forwarded-Host": "evil.example", "Forwarded": "host=evil.example"}
-    answer = await world.post(call, **forged)
-    assert answer.json["result"]["loginUrl"].startswith("https://tickover.example.test/login#token=")
+    response = await world.post(call, **forged)
+    assert response.json["result"]["loginUrl"].startswith("https://tickover.example.test/login#token=")
     assert "evil" not in str(world.emails()[-1])

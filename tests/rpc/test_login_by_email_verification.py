@@ -1,4 +1,4 @@
-"""loginByEmailVerification: a code opens the door once, for ten minutes, in five tries, and says nothing otherwise."""
+"""loginByEmailVerification: a code works once, within ten minutes and five tries. All failures look the same."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -6,21 +6,21 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import BEN, LEFT_OUT, call, login, named, reason_of, rows, send, send_link, wrong
+from tests.rpc.builders import BEN, OMITTED, call, login, reason_of, rows, send, send_link, value_id, wrong
 from tests.support.world import ANA, HttpResponse, World, run_concurrently
 
 LOGIN = "loginByEmailVerification"
 
 
-async def refused(world: World, code: str, email: str = ANA) -> bool:
-    answer = await world.call(LOGIN, login(code, email))
-    if "result" in answer.json:
+async def rejected(world: World, code: str, email: str = ANA) -> bool:
+    response = await world.call(LOGIN, login(code, email))
+    if "result" in response.json:
         return False
-    assert reason_of(answer) == "LOGIN_REFUSED"
+    assert reason_of(response) == "LOGIN_REFUSED"
     return True
 
 
-# Parameters.
+# Parameters
 
 NOT_SIX_DIGITS = [
     "", "12345", "1234567", "12345a", "12 456", " 123456", "123456 ", "123456\n", "-12345", "+12345", "1e1234",
@@ -31,7 +31,7 @@ NOT_SIX_DIGITS = [
 @pytest.mark.parametrize(
     ("field", "rule", "value"),
     [
-        *[(field, "required", LEFT_OUT) for field in ("email", "code", "authenticationMethod")],
+        *[(field, "required", OMITTED) for field in ("email", "code", "authenticationMethod")],
         *rows("email", "type", None, 5, True, [], {}),
         *rows("email", "format", "", "ana", "ana@", "Ana <ana@example.test>", "ana@example.test ", "a" * 255),
         *rows("code", "type", None, 123456, 123456.0, True, [], {}, ["123456"]),
@@ -39,11 +39,11 @@ NOT_SIX_DIGITS = [
         *rows("authenticationMethod", "oneOf", None, "", "email_code", "EMAIL_LINK", "EMAIL_CODE ", 5, True, [], {}),
         *rows("token", "unknown", "x"),
     ],
-    ids=named,
+    ids=value_id,
 )
 async def test_invalid_parameters_are_rejected(world: World, field: str, rule: str, value: Any) -> None:
     params = login("123456") | {field: value}
-    params = {name: value for name, value in params.items() if value is not LEFT_OUT}
+    params = {name: value for name, value in params.items() if value is not OMITTED}
     assert await world.faults(LOGIN, params) == {field: rule}
 
 
@@ -52,7 +52,7 @@ async def test_all_parameters_are_required(world: World) -> None:
     assert await world.faults(LOGIN, {}) == required
 
 
-@pytest.mark.parametrize("code", [12345, "12345", "1234567", "123456\n"], ids=named)
+@pytest.mark.parametrize("code", [12345, "12345", "1234567", "123456\n"], ids=value_id)
 async def test_malformed_code_is_not_repeated(world: World, code: Any) -> None:
     error = await world.error(LOGIN, login(code))
     (fault,) = error["data"]["errors"]
@@ -68,11 +68,11 @@ async def test_invalid_parameters_are_not_counted_as_try(world: World) -> None:
     for _ in range(6):
         assert await world.faults(LOGIN, login(code, authenticationMethod="PASSWORD"))
     for _ in range(4):
-        assert await refused(world, wrong(code))
-    assert not await refused(world, code)
+        assert await rejected(world, wrong(code))
+    assert not await rejected(world, code)
 
 
-# Which code (decision 54).
+# The newest code
 
 
 async def test_only_newest_code_works_after_wall_clock_was_set_back(world: World) -> None:
@@ -80,11 +80,11 @@ async def test_only_newest_code_works_after_wall_clock_was_set_back(world: World
     world.pass_time(hours=-1)
     newer = await world.send_code()
     assert (await world.request("GET", f"/mailbox/latest?to={ANA}")).json["code"] == newer
-    assert await refused(world, older)
-    assert not await refused(world, newer)
+    assert await rejected(world, older)
+    assert not await rejected(world, newer)
 
 
-# What a sign-in gives.
+# Results
 
 
 async def test_valid_code_returns_a_token_and_a_user_id(world: World, token: str) -> None:
@@ -111,55 +111,55 @@ async def test_user_id_stays_the_same_for_all_spellings(world: World) -> None:
 
 async def test_international_domain_signs_in_by_either_spelling(world: World) -> None:
     code = await world.send_code("ana@bücher.example")
-    assert not await refused(world, code, "ana@xn--bcher-kva.example")
+    assert not await rejected(world, code, "ana@xn--bcher-kva.example")
 
 
 async def test_codes_have_six_digits_with_leading_zeros(world: World) -> None:
     codes = []
     for _ in range(60):
         codes.append(await world.send_code())
-        world.pass_time(minutes=7)  # few enough an hour for the caps
+        world.pass_time(minutes=7)  # stays within the hourly limits
         if codes[-1].startswith("0"):
             break
     assert all(re.fullmatch("[0-9]{6}", code) for code in codes)
     assert len(set(codes)) > 1
     assert codes[-1].startswith("0"), "sixty codes without a leading zero are a chance of one in 500"
-    assert not await refused(world, codes[-1])
+    assert not await rejected(world, codes[-1])
 
 
-# What a code is good for (decision 31).
+# Validity of codes
 
 
 @pytest.mark.parametrize("failures", range(7))
 async def test_code_has_five_tries(world: World, failures: int) -> None:
     code = await world.send_code()
     for _ in range(failures):
-        assert await refused(world, wrong(code))
-    assert await refused(world, code) == (failures >= 5)
+        assert await rejected(world, wrong(code))
+    assert await rejected(world, code) == (failures >= 5)
 
 
 async def test_five_of_many_concurrent_tries_are_compared(world: World) -> None:
     code = await world.send_code()
-    await run_concurrently(5, lambda _: refused(world, wrong(code)))
-    assert await refused(world, code)
+    await run_concurrently(5, lambda _: rejected(world, wrong(code)))
+    assert await rejected(world, code)
 
 
 async def test_one_of_five_concurrent_valid_tries_succeeds(world: World) -> None:
     code = await world.send_code()
-    assert sorted(await run_concurrently(5, lambda _: refused(world, code))) == [False, True, True, True, True]
+    assert sorted(await run_concurrently(5, lambda _: rejected(world, code))) == [False, True, True, True, True]
 
 
 @pytest.mark.parametrize(("seconds", "too_late"), [(0, False), (599.999999, False), (600, True), (3_600, True)])
 async def test_code_is_valid_for_ten_minutes(world: World, seconds: float, too_late: bool) -> None:
     code = await world.send_code()
     world.pass_time(seconds=seconds)
-    assert await refused(world, code) == too_late
+    assert await rejected(world, code) == too_late
 
 
 async def test_code_works_once(world: World) -> None:
     code = await world.send_code()
-    assert not await refused(world, code)
-    assert await refused(world, code)
+    assert not await rejected(world, code)
+    assert await rejected(world, code)
 
 
 async def test_only_newest_code_is_valid(world: World) -> None:
@@ -167,15 +167,15 @@ async def test_only_newest_code_is_valid(world: World) -> None:
     world.pass_time(minutes=1)
     newer = await world.send_code()
     assert older != newer
-    assert await refused(world, older)
-    assert not await refused(world, newer)
+    assert await rejected(world, older)
+    assert not await rejected(world, newer)
 
 
 async def test_older_code_stays_invalid_after_newest_is_used(world: World) -> None:
     older = await world.send_code()
     world.pass_time(minutes=1)
-    assert not await refused(world, await world.send_code())
-    assert await refused(world, older)
+    assert not await rejected(world, await world.send_code())
+    assert await rejected(world, older)
 
 
 async def test_older_code_counts_as_try_of_the_newest(world: World) -> None:
@@ -183,37 +183,37 @@ async def test_older_code_counts_as_try_of_the_newest(world: World) -> None:
     world.pass_time(minutes=1)
     newer = await world.send_code()
     for _ in range(5):
-        assert await refused(world, older)
-    assert await refused(world, newer)
+        assert await rejected(world, older)
+    assert await rejected(world, newer)
 
 
 async def test_new_code_has_its_own_tries(world: World) -> None:
     exhausted = await world.send_code()
     for _ in range(5):
-        assert await refused(world, wrong(exhausted))
+        assert await rejected(world, wrong(exhausted))
     world.pass_time(minutes=1)
     code = await world.send_code()
     for _ in range(4):
-        assert await refused(world, wrong(code))
-    assert not await refused(world, code)
+        assert await rejected(world, wrong(code))
+    assert not await rejected(world, code)
 
 
 async def test_newer_link_keeps_the_code_valid(world: World) -> None:
     code = await world.send_code()
     world.pass_time(minutes=1)
     await world.result("sendLoginCodeEmail", send_link())
-    assert not await refused(world, code)
+    assert not await rejected(world, code)
 
 
 async def test_code_is_valid_only_for_its_address(world: World) -> None:
     anas, bens = await world.send_code(ANA), await world.send_code(BEN)
     assert anas != bens
-    assert await refused(world, anas, BEN)
-    assert not await refused(world, anas, ANA)
-    assert not await refused(world, bens, BEN)
+    assert await rejected(world, anas, BEN)
+    assert not await rejected(world, anas, ANA)
+    assert not await rejected(world, bens, BEN)
 
 
-# One answer for every refusal (decisions 10 and 35).
+# One response for all errors
 
 
 async def unknown_address(world: World) -> str:
@@ -279,10 +279,10 @@ ONE_ANSWER = (
     ids=lambda make: make.__name__,
 )  # fmt: skip
 async def test_all_login_errors_are_identical(world: World, a_bad_code: Callable[[World], Awaitable[str]]) -> None:
-    answer: HttpResponse = await world.post(call(LOGIN, login(await a_bad_code(world))))
-    assert (answer.status, answer.body) == (200, ONE_ANSWER)
+    response: HttpResponse = await world.post(call(LOGIN, login(await a_bad_code(world))))
+    assert (response.status, response.body) == (200, ONE_ANSWER)
     names = {"cache-control", "content-length", "content-type", "date", "x-content-type-options", "x-request-id"}
-    assert set(answer.headers) == names
+    assert set(response.headers) == names
 
 
 async def test_unknown_address_is_rejected_any_number_of_times(world: World) -> None:

@@ -1,4 +1,4 @@
-"""logout: revokes the token in use, at once and for good, and touches nothing else."""
+"""logout: revokes the token in use and changes nothing else."""
 
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,11 @@ BEN = "ben@example.test"
 
 
 async def is_good(world: World, token: str) -> bool:
-    """Whether the token lets its user create a clock."""
-    answer = await world.call("createTestClock", {}, token)
-    if answer.status == 200:
+    """Return whether the token is valid."""
+    response = await world.call("createTestClock", {}, token)
+    if response.status == 200:
         return True
-    assert (answer.status, answer.headers["www-authenticate"]) == (401, "Bearer")
+    assert (response.status, response.headers["www-authenticate"]) == (401, "Bearer")
     return False
 
 
@@ -25,14 +25,14 @@ async def logout(world: World, token: str) -> None:
 
 
 async def sign_in_by_link(world: World, email: str = ANA) -> str:
-    """A bearer token for a new link; passes a minute, so that the next letter may be sent."""
+    """Return a bearer token from a new link, and pass a minute, so that the next email can be sent."""
     url = (await world.result("sendLoginCodeEmail", link_params(email)))["loginUrl"]
     token: str = (await world.result("loginByEmailLink", {"token": url.partition("#token=")[2]}))["token"]
     world.pass_time(minutes=1)
     return token
 
 
-# What it revokes.
+# Revoked tokens
 
 
 @pytest.mark.parametrize("by_link", [False, True], ids=["signed in by code", "signed in by link"])
@@ -46,11 +46,11 @@ async def test_revoked_token_is_rejected(world: World, by_link: bool) -> None:
 async def test_second_logout_is_unauthenticated(world: World, token: str) -> None:
     envelope = {"jsonrpc": "2.0", "id": 7, "method": "logout"}
     assert (await world.post(envelope, token)).json == {"jsonrpc": "2.0", "result": {"message": "ok"}, "id": 7}
-    answers = [await world.post(envelope, given) for given in (token, None, "tko_" + "A" * 43)]
-    assert [answer.status for answer in answers] == [401] * 3
-    assert {answer.headers["www-authenticate"] for answer in answers} == {"Bearer"}
-    assert len({answer.body for answer in answers}) == 1
-    assert answers[0].json["error"]["data"] == {"reason": "UNAUTHENTICATED"}
+    responses = [await world.post(envelope, given) for given in (token, None, "tko_" + "A" * 43)]
+    assert [response.status for response in responses] == [401] * 3
+    assert {response.headers["www-authenticate"] for response in responses} == {"Bearer"}
+    assert len({response.body for response in responses}) == 1
+    assert responses[0].json["error"]["data"] == {"reason": "UNAUTHENTICATED"}
 
 
 async def test_other_tokens_of_the_user_stay_valid(world: World, token: str) -> None:
@@ -84,38 +84,38 @@ async def test_logout_keeps_clocks(world: World, token: str) -> None:
 async def test_revoked_token_stays_revoked_after_a_restart(tmp_path: Path, database_url: str) -> None:
     async with open_world(tmp_path, database_url) as world:
         revoked = await world.sign_in()
-        kept = await world.sign_in()
+        stored = await world.sign_in()
         await logout(world, revoked)
     async with open_world(tmp_path, database_url) as world:
         assert not await is_good(world, revoked)
-        assert await is_good(world, kept)
+        assert await is_good(world, stored)
 
 
 async def test_sweep_changes_no_live_or_revoked_token(world: World, token: str) -> None:
-    kept = await world.sign_in()
+    stored = await world.sign_in()
     await logout(world, token)
     await world.store.sweep(world.now, 1_000)
     assert not await is_good(world, token)
-    assert await is_good(world, kept)
+    assert await is_good(world, stored)
 
 
-# Who may.
+# Authentication and owners
 
 
 @pytest.mark.parametrize("token", [None, "", "tko_", "tko_" + "A" * 43, "nonsense", ANA])
 async def test_logout_without_valid_token_is_rejected(world: World, token: str | None) -> None:
-    answer = await world.call("logout", {}, token)
-    assert (answer.status, answer.json["error"]["code"]) == (401, -32001)
-    assert answer.json["error"]["data"] == {"reason": "UNAUTHENTICATED"}
+    response = await world.call("logout", {}, token)
+    assert (response.status, response.json["error"]["code"]) == (401, -32001)
+    assert response.json["error"]["data"] == {"reason": "UNAUTHENTICATED"}
 
 
 async def test_logout_with_expired_token_is_rejected(world: World, token: str) -> None:
-    # The fixture has let a minute pass.
+    # The fixture has passed a minute.
     world.pass_time(days=30, minutes=-1)
     assert (await world.error("logout", {}, token))["data"]["reason"] == "UNAUTHENTICATED"
 
 
-# Parameters: none.
+# Parameters
 
 
 @pytest.mark.parametrize(
@@ -143,8 +143,8 @@ async def test_message_for_unknown_parameter_is_complete(world: World, token: st
 
 
 async def test_token_in_parameters_is_not_repeated(world: World, token: str) -> None:
-    answer = await world.call("logout", {"token": token}, token)
-    assert token.encode() not in answer.body
+    response = await world.call("logout", {"token": token}, token)
+    assert token.encode() not in response.body
 
 
 async def test_token_is_checked_before_the_parameters(world: World) -> None:
@@ -153,40 +153,40 @@ async def test_token_is_checked_before_the_parameters(world: World) -> None:
 
 @pytest.mark.parametrize("params", [b"", b',"params":{}'], ids=["left out", "empty"])
 async def test_missing_or_empty_parameters_are_accepted(world: World, token: str, params: bytes) -> None:
-    answer = await world.post(b'{"jsonrpc":"2.0","id":7,"method":"logout"%b}' % params, token)
-    assert answer.body == b'{"jsonrpc":"2.0","result":{"message":"ok"},"id":7}'
+    response = await world.post(b'{"jsonrpc":"2.0","id":7,"method":"logout"%b}' % params, token)
+    assert response.body == b'{"jsonrpc":"2.0","result":{"message":"ok"},"id":7}'
 
 
 async def test_null_parameters_are_rejected(world: World, token: str) -> None:
-    answer = await world.post(b'{"jsonrpc":"2.0","id":7,"method":"logout","params":null}', token)
-    assert (answer.status, answer.json["error"]["data"]["reason"]) == (400, "INVALID_REQUEST")
+    response = await world.post(b'{"jsonrpc":"2.0","id":7,"method":"logout","params":null}', token)
+    assert (response.status, response.json["error"]["data"]["reason"]) == (400, "INVALID_REQUEST")
     assert await is_good(world, token)
 
 
-# With other calls.
+# Batches and concurrency
 
 
 async def test_later_calls_of_a_batch_are_unauthenticated(world: World, token: str) -> None:
     methods = ["createTestClock", "logout", "createTestClock", "logout"]
     batch = [{"jsonrpc": "2.0", "id": number, "method": method} for number, method in enumerate(methods)]
-    answer = await world.post(batch, token)
-    assert answer.status == 200
-    first, second, *rest = answer.json
+    response = await world.post(batch, token)
+    assert response.status == 200
+    first, second, *rest = response.json
     assert first["result"]["clock"]["status"] == "READY"
     assert second["result"] == {"message": "ok"}
     assert [each["error"]["data"]["reason"] for each in rest] == ["UNAUTHENTICATED"] * 2
 
 
 async def test_logout_as_notification_works(world: World, token: str) -> None:
-    answer = await world.post({"jsonrpc": "2.0", "method": "logout"}, token)
-    assert (answer.status, answer.body) == (204, b"")
+    response = await world.post({"jsonrpc": "2.0", "method": "logout"}, token)
+    assert (response.status, response.body) == (204, b"")
     assert not await is_good(world, token)
 
 
 async def test_50_concurrent_logouts_revoke_the_token(world: World, token: str) -> None:
-    answers = await run_concurrently(50, lambda _: world.call("logout", {}, token))
-    assert {answer.status for answer in answers} <= {200, 401}
-    assert 200 in {answer.status for answer in answers}
+    responses = await run_concurrently(50, lambda _: world.call("logout", {}, token))
+    assert {response.status for response in responses} <= {200, 401}
+    assert 200 in {response.status for response in responses}
     assert not await is_good(world, token)
 
 

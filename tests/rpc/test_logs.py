@@ -1,4 +1,4 @@
-"""What is written down of a call: one line, for the operator, with nothing in it that a caller chose."""
+"""The debug log of calls. It contains no text of callers."""
 
 import logging
 
@@ -16,9 +16,9 @@ def _lines(log: pytest.LogCaptureFixture) -> list[str]:
 async def test_call_is_logged_in_one_line(world: World, token: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.clear()
     with world.logging_calls():
-        answer = await world.call("createTestClock", {}, token)
+        response = await world.call("createTestClock", {}, token)
     (line,) = _lines(caplog)
-    for part in ("createTestClock", "'ok'", answer.headers["x-request-id"], "user_"):
+    for part in ("createTestClock", "'ok'", response.headers["x-request-id"], "user_"):
         assert part in line
 
 

@@ -1,11 +1,11 @@
-"""Times of a new clock: frozenTime, maxTime, RFC 3339 in and UTC out, and the span in which things are scheduled."""
+"""Times of a new clock: frozenTime, maxTime, timestamp forms and the range of scheduled times."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from tests.rpc.builders import LEFT_OUT, contribution, goal, transaction, written
+from tests.rpc.builders import OMITTED, contribution, goal, to_timestamp, transaction
 from tests.support.world import World
 
 CREATE = "createTestClock"
@@ -14,11 +14,11 @@ MICROSECOND = timedelta(microseconds=1)
 
 @pytest.fixture
 def database_url(sqlite_url: str) -> str:
-    """Times are looked at before anything is kept, so one kind of database will do."""
+    """These tests do not depend on the store."""
     return sqlite_url
 
 
-# frozenTime (decisions 17, 18 and 19).
+# frozenTime
 
 
 async def test_frozen_time_is_now_by_default_to_the_microsecond(world: World, token: str) -> None:
@@ -40,9 +40,9 @@ async def test_frozen_time_must_be_within_ten_years_of_now(
     token = await world.sign_in()
     assert world.now == noon(today)
     for inside in (noon(earliest), noon(latest)):
-        assert (await world.create(token, frozenTime=written(inside)))["frozenTime"] == written(inside)
+        assert (await world.create(token, frozenTime=to_timestamp(inside)))["frozenTime"] == to_timestamp(inside)
     for outside in (noon(earliest) - MICROSECOND, noon(latest) + MICROSECOND):
-        assert await world.faults(CREATE, {"frozenTime": written(outside)}, token) == {"frozenTime": "range"}
+        assert await world.faults(CREATE, {"frozenTime": to_timestamp(outside)}, token) == {"frozenTime": "range"}
 
 
 def noon(day: str) -> datetime:
@@ -120,19 +120,19 @@ async def test_timestamp_other_than_string_is_rejected(world: World, token: str,
     assert await world.faults(CREATE, {"frozenTime": given}, token) == {"frozenTime": "type"}
 
 
-# The span of scheduled times (decision 17).
+# Scheduled times
 
 
-@pytest.mark.parametrize("frozen_time", [LEFT_OUT, "2020-02-29T10:00:00Z"], ids=["by default", "given"])
+@pytest.mark.parametrize("frozen_time", [OMITTED, "2020-02-29T10:00:00Z"], ids=["by default", "given"])
 async def test_scheduled_times_must_be_between_frozen_time_and_max_time(
     world: World, token: str, frozen_time: Any
 ) -> None:
-    params = {} if frozen_time is LEFT_OUT else {"frozenTime": frozen_time}
+    params = {} if frozen_time is OMITTED else {"frozenTime": frozen_time}
     clock = await world.create(token, **params)
     start, end = (datetime.fromisoformat(clock[name]) for name in ("frozenTime", "maxTime"))
 
-    def at(moment: datetime) -> dict[str, Any]:
-        scheduled = {"at": written(moment)}
+    def at(instant: datetime) -> dict[str, Any]:
+        scheduled = {"at": to_timestamp(instant)}
         goals = [goal(contributions=[contribution(**scheduled)])]
         return params | {"transactions": [transaction(**scheduled)], "goals": goals}
 

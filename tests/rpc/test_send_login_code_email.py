@@ -1,4 +1,4 @@
-"""sendLoginCodeEmail: its parameters, the letter, the link, once in 60 seconds, and mail servers that fail."""
+"""sendLoginCodeEmail: parameters, emails, the resend interval and failing mail servers."""
 
 import re
 from datetime import UTC, datetime
@@ -11,15 +11,15 @@ import pytest
 
 from tests.rpc.builders import (
     BEN,
-    LEFT_OUT,
+    OMITTED,
     call,
     login,
-    named,
-    open_troubled_world,
+    open_failing_mail_world,
     reason_of,
     rows,
     send,
     send_link,
+    value_id,
     wrong,
 )
 from tests.support.world import ANA, World, run_concurrently
@@ -30,20 +30,20 @@ LOGIN = "loginByEmailVerification"
 LINK = re.compile(r"https://tickover\.example\.test/login#token=[A-Za-z0-9_-]{43}")
 
 
-# Parameters.
+# Parameters
 
 
 @pytest.mark.parametrize(
     ("field", "rule", "value"),
     [
-        *[(field, "required", LEFT_OUT) for field in ("email", "loginCodeType", "emailType")],
+        *[(field, "required", OMITTED) for field in ("email", "loginCodeType", "emailType")],
         *rows("email", "type", None, 5, True, [], {}, [ANA]),
         *rows("loginCodeType", "oneOf", None, "", "short_lived", "SHORT", "SHORT_LIVED ", 5, True, [], {}),
         *rows("emailType", "oneOf", None, "", "login_code", "LINK", "LOGIN_CODE\n", 5, True, [], {}),
         *rows("loginCodeType", "combination", "LONG_LIVED"),
         *rows("name", "unknown", "Ana"),
     ],
-    ids=named,
+    ids=value_id,
 )
 async def test_invalid_parameters_are_rejected(world: World, field: str, rule: str, value: Any) -> None:
     assert await world.faults(SEND, send(**{field: value})) == {field: rule}
@@ -60,7 +60,7 @@ async def test_all_parameters_are_required(world: World) -> None:
 
 
 def address_of(length: int) -> str:
-    """An address of this many characters whose every part is short enough."""
+    """Return an address with this many characters and short labels."""
     return "a@" + ".".join(["b" * 63, "c" * 63, "d" * 63, "e" * (length - 194)])
 
 
@@ -77,7 +77,7 @@ def address_of(length: int) -> str:
         ("ANÉ@example.test", "anÉ@example.test"),
         ("用户@例子.广告", "用户@xn--fsqu00a.xn--4rr70v"),
     ],
-    ids=named,
+    ids=value_id,
 )
 async def test_email_is_sent_to_the_canonical_address(world: World, given: str, known_as: str) -> None:
     assert await world.result(SEND, send(given)) == {"message": "ok"}
@@ -95,7 +95,7 @@ async def test_email_is_sent_to_the_canonical_address(world: World, given: str, 
         '"ana b"@example.test',
         "ana@1.example.test",
     ],
-    ids=named,
+    ids=value_id,
 )
 async def test_email_is_sent_to_an_unusual_address(world: World, email: str) -> None:
     code = await world.send_code(email)
@@ -115,18 +115,18 @@ async def test_email_is_sent_to_an_unusual_address(world: World, email: str) -> 
         "a" * 65 + "@example.test", "a@" + "b" * 64 + ".test", "a@" + "b." * 124 + "test!", "a" * 255, "a" * 1_000_000,
         address_of(255),
     ],
-    ids=named,
+    ids=value_id,
 )  # fmt: skip
 async def test_invalid_address_is_rejected(world: World, email: str) -> None:
     assert await world.faults(SEND, send(email)) == {"email": "format"}
 
 
-# The letter.
+# Emails
 
 
-def parts(letter: EmailMessage) -> tuple[str, str]:
-    """The letter as plain text and as HTML."""
-    plain, html = letter.get_body(("plain",)), letter.get_body(("html",))
+def parts(message: EmailMessage) -> tuple[str, str]:
+    """Return the email as plain text and as HTML."""
+    plain, html = message.get_body(("plain",)), message.get_body(("html",))
     assert plain is not None
     assert html is not None
     return plain.get_content(), html.get_content()
@@ -135,14 +135,14 @@ def parts(letter: EmailMessage) -> tuple[str, str]:
 async def test_code_email_is_complete(world: World) -> None:
     world.now = datetime(2027, 1, 2, 3, 4, 5, tzinfo=UTC)
     assert await world.result(SEND, send()) == {"message": "ok"}
-    (letter,) = world.emails()
-    code = re.fullmatch(r"([0-9]{6}) is your Tickover code", letter["Subject"])
+    (message,) = world.emails()
+    code = re.fullmatch(r"([0-9]{6}) is your Tickover code", message["Subject"])
     assert code is not None
-    assert (letter["To"], letter["From"]) == (ANA, "Tickover <tickover@example.test>")
-    assert parsedate_to_datetime(letter["Date"]) == world.now
-    assert re.fullmatch(r"<[^@<>\s]+@example\.test>", letter["Message-ID"])
-    assert letter.get_content_type() == "multipart/alternative"
-    for text in parts(letter):
+    assert (message["To"], message["From"]) == (ANA, "Tickover <tickover@example.test>")
+    assert parsedate_to_datetime(message["Date"]) == world.now
+    assert re.fullmatch(r"<[^@<>\s]+@example\.test>", message["Message-ID"])
+    assert message.get_content_type() == "multipart/alternative"
+    for text in parts(message):
         assert re.findall(r"\b[0-9]{6}\b", text) == [code[1]]
         assert ANA in text
         assert "10 minutes" in text
@@ -153,9 +153,9 @@ async def test_link_email_is_complete(world: World) -> None:
     assert result.keys() == {"message", "loginUrl"}
     assert result["message"] == "ok"
     assert LINK.fullmatch(result["loginUrl"])
-    (letter,) = world.emails()
-    assert (letter["To"], letter["Subject"]) == (ANA, "Sign in to Tickover")
-    for text in parts(letter):
+    (message,) = world.emails()
+    assert (message["To"], message["Subject"]) == (ANA, "Sign in to Tickover")
+    for text in parts(message):
         assert set(LINK.findall(text)) == {result["loginUrl"]}
         assert ANA in text
         assert "60 minutes" in text
@@ -165,31 +165,31 @@ async def test_no_two_emails_have_the_same_secret(world: World) -> None:
     for number in range(5):
         await world.result(SEND, send(f"u{number}@example.test"))
         await world.result(SEND, send_link(f"v{number}@example.test"))
-    letters = world.emails()
-    assert len({letter["Message-ID"] for letter in letters}) == len(letters) == 10
-    assert len({LINK.findall(parts(letter)[0])[0] for letter in letters if "Sign in" in letter["Subject"]}) == 5
+    messages = world.emails()
+    assert len({message["Message-ID"] for message in messages}) == len(messages) == 10
+    assert len({LINK.findall(parts(message)[0])[0] for message in messages if "Sign in" in message["Subject"]}) == 5
 
 
 @pytest.mark.parametrize("params", [send(), send_link()], ids=["code", "link"])
 async def test_response_contains_no_secret_with_real_mail(tmp_path: Path, database_url: str, params: Any) -> None:
-    async with open_troubled_world(tmp_path, database_url) as (world, mailer):
+    async with open_failing_mail_world(tmp_path, database_url) as (world, mailer):
         assert await world.result(SEND, params) == {"message": "ok"}
-        assert len(mailer.letters) == 1
+        assert len(mailer.emails) == 1
 
 
 @pytest.mark.parametrize("params", [send, send_link], ids=["code", "link"])
 async def test_known_and_unknown_addresses_have_the_same_response(
     tmp_path: Path, database_url: str, params: Any
 ) -> None:
-    async with open_troubled_world(tmp_path, database_url) as (world, mailer):
+    async with open_failing_mail_world(tmp_path, database_url) as (world, mailer):
         await world.result(SEND, send(ANA))
-        await world.result(LOGIN, login(mailer.letters[0].secret))
+        await world.result(LOGIN, login(mailer.emails[0].secret))
         world.pass_time(minutes=1)
         known, unknown = [await world.post(call(SEND, params(email))) for email in (ANA, BEN)]
         assert (known.status, known.body, known.headers.keys()) == (200, unknown.body, unknown.headers.keys())
 
 
-# Once in 60 seconds (decisions 11 and 36).
+# The resend interval
 
 
 @pytest.mark.parametrize("second", [send, send_link], ids=["then a code", "then a link"])
@@ -197,9 +197,9 @@ async def test_known_and_unknown_addresses_have_the_same_response(
 async def test_next_email_can_follow_after_60_seconds(world: World, first: Any, second: Any) -> None:
     await world.result(SEND, first())
     world.pass_time(seconds=59.999999)
-    answer = await world.call(SEND, second())
-    assert (answer.status, answer.headers["retry-after"], answer.json["error"]["code"]) == (429, "1", -32005)
-    assert answer.json["error"]["data"] == {"reason": "RESEND_TOO_SOON", "retryAfterSeconds": 1}
+    response = await world.call(SEND, second())
+    assert (response.status, response.headers["retry-after"], response.json["error"]["code"]) == (429, "1", -32005)
+    assert response.json["error"]["data"] == {"reason": "RESEND_TOO_SOON", "retryAfterSeconds": 1}
     world.pass_time(microseconds=1)
     assert (await world.result(SEND, second()))["message"] == "ok"
     assert len(world.emails()) == 2
@@ -212,9 +212,9 @@ async def test_next_email_can_follow_after_60_seconds(world: World, first: Any, 
 async def test_wait_is_1_to_60_seconds(world: World, passed: float, wait: int) -> None:
     await world.result(SEND, send())
     world.pass_time(seconds=passed)
-    answer = await world.call(SEND, send())
-    assert answer.json["error"]["data"]["retryAfterSeconds"] == wait
-    assert answer.headers["retry-after"] == str(wait)
+    response = await world.call(SEND, send())
+    assert response.json["error"]["data"]["retryAfterSeconds"] == wait
+    assert response.headers["retry-after"] == str(wait)
 
 
 @pytest.mark.parametrize(
@@ -258,12 +258,12 @@ async def test_sign_in_does_not_free_the_slot(world: World) -> None:
 
 
 async def test_one_of_50_concurrent_sends_succeeds(world: World) -> None:
-    answers = await run_concurrently(50, lambda number: world.call(SEND, [send, send_link][number % 2]()))
-    assert sorted(answer.status for answer in answers) == [200] + [429] * 49
+    responses = await run_concurrently(50, lambda number: world.call(SEND, [send, send_link][number % 2]()))
+    assert sorted(response.status for response in responses) == [200] + [429] * 49
     assert len(world.emails()) == 1
 
 
-# Mail servers that fail (decisions 13 and 37).
+# Failing mail servers
 
 
 @pytest.mark.parametrize("trouble", [MailRejected, MailOutcomeUnknown])
@@ -271,44 +271,44 @@ async def test_one_of_50_concurrent_sends_succeeds(world: World) -> None:
 async def test_rejected_email_frees_the_slot(
     tmp_path: Path, database_url: str, params: Any, trouble: type[Exception]
 ) -> None:
-    async with open_troubled_world(tmp_path, database_url) as (world, mailer):
-        mailer.trouble = trouble
+    async with open_failing_mail_world(tmp_path, database_url) as (world, mailer):
+        mailer.error = trouble
         for _ in range(3):
-            answer = await world.call(SEND, params)
-            assert (answer.status, answer.json["error"]["code"]) == (200, -32030)
-            assert answer.json["error"]["data"] == {"reason": "MAIL_NOT_SENT"}
+            response = await world.call(SEND, params)
+            assert (response.status, response.json["error"]["code"]) == (200, -32030)
+            assert response.json["error"]["data"] == {"reason": "MAIL_NOT_SENT"}
             world.pass_time(microseconds=1)
-        mailer.trouble = None
+        mailer.error = None
         assert await world.result(SEND, params) == {"message": "ok"}
         assert (await world.error(SEND, params))["data"]["reason"] == "RESEND_TOO_SOON"
 
 
 async def test_rejected_email_keeps_the_earlier_code_and_its_tries(tmp_path: Path, database_url: str) -> None:
-    async with open_troubled_world(tmp_path, database_url) as (world, mailer):
+    async with open_failing_mail_world(tmp_path, database_url) as (world, mailer):
         await world.result(SEND, send())
-        earlier = mailer.letters[0].secret
+        earlier = mailer.emails[0].secret
         for _ in range(4):
             await world.error(LOGIN, login(wrong(earlier)))
         world.pass_time(minutes=1)
-        mailer.trouble = MailRejected
+        mailer.error = MailRejected
         await world.error(SEND, send())
         assert (await world.result(LOGIN, login(earlier))).keys() == {"token", "userId"}
 
 
 async def test_code_of_a_rejected_email_is_invalid(tmp_path: Path, database_url: str) -> None:
-    async with open_troubled_world(tmp_path, database_url) as (world, mailer):
-        mailer.trouble = MailRejected
+    async with open_failing_mail_world(tmp_path, database_url) as (world, mailer):
+        mailer.error = MailRejected
         await world.error(SEND, send())
-        assert reason_of(await world.call(LOGIN, login(mailer.letters[0].secret))) == "LOGIN_REFUSED"
+        assert reason_of(await world.call(LOGIN, login(mailer.emails[0].secret))) == "LOGIN_REFUSED"
 
 
 async def test_code_of_an_email_with_unknown_outcome_is_the_newest(tmp_path: Path, database_url: str) -> None:
-    async with open_troubled_world(tmp_path, database_url) as (world, mailer):
+    async with open_failing_mail_world(tmp_path, database_url) as (world, mailer):
         await world.result(SEND, send())
         world.pass_time(minutes=1)
-        mailer.trouble = MailOutcomeUnknown
+        mailer.error = MailOutcomeUnknown
         await world.error(SEND, send())
-        earlier, newest = (letter.secret for letter in mailer.letters)
+        earlier, newest = (message.secret for message in mailer.emails)
         assert earlier != newest
         assert reason_of(await world.call(LOGIN, login(earlier))) == "LOGIN_REFUSED"
         assert (await world.result(LOGIN, login(newest))).keys() == {"token", "userId"}

@@ -1,4 +1,4 @@
-"""How many bytes one user's live clocks may take: what createTestClock and forkTestClock answer beyond the limit."""
+"""The limit of stored bytes per user."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import BEN, goal, keyed, reason_of, transaction
+from tests.rpc.builders import BEN, goal, idempotency_header, reason_of, transaction
 from tests.support.world import HttpResponse, World, open_world, run_concurrently
 from tickover.api.ids import read_clock_id
 from tickover.server.domain.tokens import digest
@@ -21,18 +21,18 @@ SCHEDULE = {
 
 
 async def _size(world: World, token: str, clock_id: str) -> int:
-    """The bytes that the store has kept for a clock."""
+    """Return the stored bytes of a clock."""
     key, user = read_clock_id(clock_id), await world.store.user_of_token(digest(token), world.now)
     assert key
     assert user
-    kept = await world.store.find_clock(key, user)
-    assert kept
-    return len(kept.schedule)
+    stored = await world.store.find_clock(key, user)
+    assert stored
+    return len(stored.schedule)
 
 
 @pytest.fixture
 async def size(tmp_path: Path) -> int:
-    """The bytes of a clock of this schedule."""
+    """The stored bytes of a clock with SCHEDULE."""
     async with open_world(tmp_path / "another") as world:
         token = await world.sign_in()
         return await _size(world, token, (await world.create(token, **SCHEDULE))["id"])
@@ -40,14 +40,14 @@ async def size(tmp_path: Path) -> int:
 
 @pytest.fixture
 async def world(tmp_path: Path, database_url: str, size: int) -> AsyncIterator[World]:
-    """A world in which a user has room for three clocks of this schedule, less one byte for a fourth."""
+    """A world in which three clocks with SCHEDULE fit, and a fourth is one byte too large."""
     async with open_world(tmp_path, database_url, max_bytes_per_user=4 * size - 1) as opened:
         yield opened
 
 
-def _check_refusal(answer: HttpResponse, limit: int, wait: int) -> None:
-    assert (answer.status, answer.headers["retry-after"]) == (429, str(wait))
-    error = answer.json["error"]
+def _check_error(response: HttpResponse, limit: int, wait: int) -> None:
+    assert (response.status, response.headers["retry-after"]) == (429, str(wait))
+    error = response.json["error"]
     assert error["code"] == -32005
     assert error["data"] == {"reason": "RATE_LIMITED", "retryAfterSeconds": wait}
     assert f"{limit} bytes" in error["message"]
@@ -59,9 +59,9 @@ async def test_stored_bytes_of_a_user_are_limited(world: World, size: int) -> No
         clock = await world.create(ana, **SCHEDULE)
         world.pass_time(hours=1)
     wait = 7 * DAY - 3 * 3600
-    _check_refusal(await world.call(CREATE, SCHEDULE, ana), 4 * size - 1, wait)
-    _check_refusal(await world.call(FORK, {"id": clock["id"]}, ana), 4 * size - 1, wait)
-    await world.create(ana)  # which is smaller
+    _check_error(await world.call(CREATE, SCHEDULE, ana), 4 * size - 1, wait)
+    _check_error(await world.call(FORK, {"id": clock["id"]}, ana), 4 * size - 1, wait)
+    await world.create(ana)  # this one is smaller
     await world.create(ben, **SCHEDULE)
 
 
@@ -80,8 +80,8 @@ async def test_expiry_frees_bytes(world: World) -> None:
     for _ in range(3):
         await world.create(token, **SCHEDULE)
         world.pass_time(days=1)
-    answer = await world.call(CREATE, SCHEDULE, token)
-    assert answer.json["error"]["data"]["retryAfterSeconds"] == 4 * DAY
+    response = await world.call(CREATE, SCHEDULE, token)
+    assert response.json["error"]["data"]["retryAfterSeconds"] == 4 * DAY
     world.pass_time(days=4)
     await world.create(token, **SCHEDULE)
     assert reason_of(await world.call(CREATE, SCHEDULE, token)) == "RATE_LIMITED"
@@ -91,7 +91,7 @@ async def test_clock_larger_than_the_limit_is_rejected(tmp_path: Path, database_
     async with open_world(tmp_path, database_url, max_bytes_per_user=1) as world:
         token = await world.sign_in()
         for _ in range(2):
-            _check_refusal(await world.call(CREATE, SCHEDULE, token), 1, 7 * DAY)
+            _check_error(await world.call(CREATE, SCHEDULE, token), 1, 7 * DAY)
 
 
 async def test_create_with_key_is_limited_but_retry_is_not(world: World) -> None:
@@ -99,13 +99,13 @@ async def test_create_with_key_is_limited_but_retry_is_not(world: World) -> None
 
     async def create(key: str) -> HttpResponse:
         envelope = {"jsonrpc": "2.0", "id": 1, "method": CREATE, "params": SCHEDULE}
-        return await world.post(envelope, token, **keyed(key))
+        return await world.post(envelope, token, **idempotency_header(key))
 
     first, *_ = [(await create(key)).json["result"]["clock"] for key in ("a", "b", "c")]
     assert (await create("d")).status == 429
     assert (await create("a")).json["result"]["clock"] == first
     await world.result("deleteTestClock", {"id": first["id"]}, token)
-    # The refusal has taken no key.
+    # The rejected call used no key.
     assert (await create("d")).status == 200
     assert (await create("e")).status == 429
 
@@ -119,7 +119,7 @@ async def test_concurrent_forks_and_creations_stay_within_the_limit(world: World
         method, params = calls[number % 2]
         return await world.call(method, params, token)
 
-    answers = await run_concurrently(50, act)
-    assert len([answer for answer in answers if "result" in answer.json]) == 2
-    assert {reason_of(answer) for answer in answers if "error" in answer.json} == {"RATE_LIMITED"}
+    responses = await run_concurrently(50, act)
+    assert len([response for response in responses if "result" in response.json]) == 2
+    assert {reason_of(response) for response in responses if "error" in response.json} == {"RATE_LIMITED"}
     assert len((await world.result("listTestClocks", {}, token))["clocks"]) == 3

@@ -1,14 +1,14 @@
-"""A wall clock that is wrong by decades: no call can be run, and none fails in another way."""
+"""Calls are unavailable while the wall clock is wrong by decades."""
 
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from tests.rpc.builders import ON_ONE_STORE, reason_of, send
+from tests.rpc.builders import SQLITE_ONLY, reason_of, send
 from tests.support.world import World
 
-pytestmark = ON_ONE_STORE
+pytestmark = SQLITE_ONLY
 
 WRONG = [datetime(1969, 12, 31, tzinfo=UTC), datetime(1970, 1, 7, 23, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)]
 CALLS: dict[str, Any] = {
@@ -25,9 +25,9 @@ async def test_calls_are_unavailable_while_the_wall_clock_is_wrong(
     world: World, token: str, method: str, now: datetime
 ) -> None:
     right, world.now = world.now, now
-    answer = await world.call(method, CALLS[method], token)
-    assert (answer.status, answer.headers["retry-after"], reason_of(answer)) == (503, "1", "UNAVAILABLE")
-    assert f"it says {now:%Y-%m-%d}" in answer.json["error"]["message"]
+    response = await world.call(method, CALLS[method], token)
+    assert (response.status, response.headers["retry-after"], reason_of(response)) == (503, "1", "UNAVAILABLE")
+    assert f"it says {now:%Y-%m-%d}" in response.json["error"]["message"]
     if now < right:
         assert await world.store.sweep(now, 10) == 0, "nothing has expired"
     world.now = right

@@ -1,4 +1,4 @@
-"""Clocks are answered alike by a server that has their schedule at hand and by one that has not."""
+"""The schedule cache: responses are the same with and without a cached schedule."""
 
 import json
 from collections.abc import AsyncIterator
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import BEN, POLICY, contribution, goal, transaction, written
+from tests.rpc.builders import BEN, POLICY, contribution, goal, to_timestamp, transaction
 from tests.support.world import World
 from tickover.api.timestamps import Instant, parse
 from tickover.server.mail.compose import Composer
@@ -21,7 +21,7 @@ from tickover.server.storage.store import Store, StoredClock
 
 SCHEDULE = {
     "frozenTime": "2027-01-31T09:00:00Z",
-    # Out of order, and in forms that are not shown as they were sent.
+    # Not sorted, and in forms that differ from the response.
     "transactions": [
         transaction(at="2027-03-01T00:00:00.5Z", amount=12.0, name='Tea "for two"\n', category="Zürich"),
         transaction(at="2027-02-01T10:00:00+01:00", amount=0.1),
@@ -37,7 +37,7 @@ SCHEDULE = {
             ],
         ),
         goal(name="Nothing yet"),
-        # Its exact sums are beyond 64 bits.
+        # Its exact sums have more than 64 bits.
         goal(targetAmount=1e9, contributions=[contribution(at="2027-03-01T00:00:00Z", amount=1e-15)]),
     ],
 }
@@ -51,7 +51,7 @@ INSTANTS = [
 
 
 class Servers:
-    """Worlds on one database, each with a memory of its own."""
+    """Worlds with one database, each with its own cache."""
 
     def __init__(self, folder: Path, database_url: str, opened: AsyncExitStack) -> None:
         self._folder = folder
@@ -60,7 +60,7 @@ class Servers:
         self._count = 0
 
     async def start(self, store: Store | None = None) -> World:
-        """One that has nothing at hand."""
+        """Open a world with an empty cache."""
         self._count += 1
         store = store or await open_store(self._database_url)
         self._opened.push_async_callback(store.close)
@@ -114,7 +114,7 @@ async def test_get_and_fork_give_the_same_response_on_all_servers(servers: Serve
     for instant in INSTANTS:
         moved = await elsewhere.advance(token, created["id"], instant)
         for world in (here, elsewhere, await servers.start()):
-            for _ in range(2):  # the second time it is at hand
+            for _ in range(2):  # the second time it is cached
                 assert (await world.result("getTestClock", {"id": created["id"]}, token))["clock"] == moved
                 forking = {"id": created["id"], "at": instant}
                 fork = (await world.result("forkTestClock", forking, token))["clock"]
@@ -138,7 +138,7 @@ async def test_clock_deleted_on_another_server_is_not_found(servers: Servers) ->
 
 
 async def _clock_of_ana(servers: Servers) -> tuple[list[World], str, Any]:
-    """Three servers, of which one made the clock, one has moved it, and one knows nothing of it."""
+    """Three servers: one has created the clock, one has moved it, and one has an empty cache."""
     worlds = [await servers.start() for _ in range(3)]
     token = await worlds[0].sign_in()
     clock = await worlds[0].create(token, **SCHEDULE)
@@ -162,7 +162,7 @@ async def test_cached_schedule_is_not_shown_to_other_users(servers: Servers) -> 
 
 async def test_errors_are_the_same_on_all_servers(servers: Servers) -> None:
     worlds, token, clock = await _clock_of_ana(servers)
-    beyond = written(parse(clock["maxTime"]) + timedelta(microseconds=1))
+    beyond = to_timestamp(parse(clock["maxTime"]) + timedelta(microseconds=1))
     assert await _reasons(worlds, token, clock["id"], beyond) == {"TIME_AFTER_MAX"}
     for world in worlds:
         world.now = parse(clock["expiresAt"])
@@ -187,7 +187,7 @@ async def test_clocks_that_do_not_fit_into_the_cache_work(
 
 
 class WatchedStore(SqliteStore):
-    """The real store; it notes how long the schedule was that it gave with each clock."""
+    """A store that records the size of each schedule that it returns."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -196,18 +196,18 @@ class WatchedStore(SqliteStore):
     async def advance_clock(
         self, key: bytes, owner: bytes, to: Instant, *, with_schedule: bool = True
     ) -> StoredClock | None:
-        kept = await super().advance_clock(key, owner, to, with_schedule=with_schedule)
-        self.given.append(len(kept.schedule) if kept else 0)
-        return kept
+        stored = await super().advance_clock(key, owner, to, with_schedule=with_schedule)
+        self.given.append(len(stored.schedule) if stored else 0)
+        return stored
 
     async def find_clock(self, key: bytes, owner: bytes, *, with_schedule: bool = True) -> StoredClock | None:
-        kept = await super().find_clock(key, owner, with_schedule=with_schedule)
-        self.given.append(len(kept.schedule) if kept else 0)
-        return kept
+        stored = await super().find_clock(key, owner, with_schedule=with_schedule)
+        self.given.append(len(stored.schedule) if stored else 0)
+        return stored
 
 
 async def _advances(servers: Servers, path: Path, room: int | None, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How much the store gave with each of some advances: thrice of two clocks by turns, thrice of one alone."""
+    """Return the sizes of loaded schedules: two clocks by turns, three times each, then one three times."""
     with monkeypatch.context() as settings:
         if room is not None:
             settings.setattr(operations, "_MAX_CACHED_BYTES", room)
