@@ -1,4 +1,4 @@
-"""Background tasks: each survives any failure, the sweep deletes every kind of row, outages are logged once."""
+"""Background tasks: sweep, log of rejected calls and log of outages."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -24,7 +24,7 @@ def database_url(request: pytest.FixtureRequest) -> str:
 
 
 class FailingStore:
-    """A real store, some of whose verbs raise `errors` first, one error a call."""
+    """A store whose methods first raise `errors`, one per call."""
 
     def __init__(self, store: Any, **errors: list[BaseException]) -> None:
         self._store = store
@@ -55,7 +55,7 @@ async def wait_for(condition: Callable[[], object]) -> None:
 
 
 async def leave_rows_of_every_kind(world: World) -> None:
-    """Sign in, keep a clock with an Idempotency-Key, and send one more code."""
+    """Sign in, create a clock with an Idempotency-Key, and send one more code."""
     token = await world.sign_in()
     create = {"jsonrpc": "2.0", "id": 1, "method": "createTestClock"}
     await world.post(create, token, **{"Idempotency-Key": "one"})
@@ -63,7 +63,7 @@ async def leave_rows_of_every_kind(world: World) -> None:
 
 
 async def is_swept(world: World) -> bool:
-    """Whether a sweep has nothing left to delete."""
+    """Return whether no expired row is left."""
     return await world.store.sweep(_LATER, 1) == 0
 
 

@@ -1,4 +1,4 @@
-"""Who is turned away at the door: requests under a foreign name, and pages of a foreign origin."""
+"""The Host check and CORS."""
 
 import json
 from typing import NamedTuple
@@ -21,7 +21,7 @@ def read(settings: dict[str, str]) -> Settings:
 
 
 def answers_to(host: bytes | None, /, **settings: str) -> bool:
-    """Whether a server with these settings answers to this Host header."""
+    """Return whether a server with these settings allows this Host header."""
     try:
         HostCheck(read(settings)).check(host)
     except Rejection:
@@ -55,14 +55,14 @@ def test_loopback_server_allows_loopback_names(host: bytes, listening_on: str) -
 FOREIGN = [
     pytest.param(b"evil.example", id="another name"),
     pytest.param(b"evil.example:8000", id="another name with a port"),
-    pytest.param(b"localhost.evil.example", id="ours in front of another"),
-    pytest.param(b"evil-localhost", id="ours behind another"),
-    pytest.param(b"127.0.0.1.evil.example", id="our address in front of another name"),
+    pytest.param(b"localhost.evil.example", id="allowed name as a prefix"),
+    pytest.param(b"evil-localhost", id="allowed name as a suffix"),
+    pytest.param(b"127.0.0.1.evil.example", id="allowed address as a prefix"),
     pytest.param(b"0.0.0.0", id="any address"),
     pytest.param(b"[::]", id="any IPv6 address"),
     pytest.param(b"128.0.0.1", id="just above loopback"),
     pytest.param(b"126.255.255.255", id="just below loopback"),
-    pytest.param(b"192.168.0.1:8000", id="an address at home"),
+    pytest.param(b"192.168.0.1:8000", id="private address"),
     pytest.param(b"[2001:db8::1]", id="another IPv6 address"),
 ]
 MALFORMED = [
@@ -72,19 +72,19 @@ MALFORMED = [
     pytest.param(b"::1", id="IPv6 without brackets"),
     pytest.param(b"[::1", id="a bracket left open"),
     pytest.param(b"[localhost]", id="a name in brackets"),
-    pytest.param(b"localhost:port", id="a port that is none"),
+    pytest.param(b"localhost:port", id="invalid port"),
     pytest.param(b"localhost, evil.example", id="two names"),
     pytest.param(b"localhost evil.example", id="a blank between two names"),
     pytest.param(b"local\thost", id="a tab within"),
-    pytest.param(b"evil.example@localhost", id="a user before ours"),
-    pytest.param(b"localhost@evil.example", id="ours as the user"),
+    pytest.param(b"evil.example@localhost", id="user"),
+    pytest.param(b"localhost@evil.example", id="allowed name as the user"),
     pytest.param(b"localhost/evil.example", id="a path"),
     pytest.param(b"localhost?evil.example", id="a query"),
     pytest.param(b"localhost#evil.example", id="a fragment"),
-    pytest.param(b"evil.example#localhost", id="ours as the fragment"),
-    pytest.param(b"http://localhost", id="a whole address"),
+    pytest.param(b"evil.example#localhost", id="allowed name as the fragment"),
+    pytest.param(b"http://localhost", id="URL"),
     pytest.param(b"l\xf6calhost", id="not ASCII"),
-    pytest.param("lo\N{CYRILLIC SMALL LETTER ES}alhost".encode(), id="a letter that looks alike"),
+    pytest.param("lo\N{CYRILLIC SMALL LETTER ES}alhost".encode(), id="similar letter"),
     pytest.param(b"\x00", id="a null byte"),
 ]
 
@@ -144,7 +144,7 @@ def test_configured_names_are_allowed(host: bytes | None, on_loopback: bool, els
     assert answers_to(host, **names, **EVERYWHERE) == elsewhere
 
 
-# The whole answer
+# Complete responses
 
 
 class Response(NamedTuple):
@@ -153,21 +153,21 @@ class Response(NamedTuple):
     body: bytes
 
     def named(self, name: str) -> list[str]:
-        """Every value of a header."""
+        """Return all values of a header."""
         return [value for given, value in self.headers if given == name]
 
     @property
     def about_origins(self) -> dict[str, str]:
-        """The headers that a browser looks at before a page of another origin may read; each at most once."""
-        # How a page may be encoded is no matter of origins.
+        """Return the CORS headers, and check that none is repeated."""
+        # `Vary: Accept-Encoding` has nothing to do with CORS.
         said = [header for header in self.headers if header != ("vary", "accept-encoding")]
         found = [(name, value) for name, value in said if name == "vary" or name.startswith("access-control-")]
         assert len(dict(found)) == len(found), f"a header is there twice: {found}"
         return dict(found)
 
 
-class Door:
-    """The whole program behind a guard with these settings."""
+class ConfiguredHandler:
+    """An HTTP handler with these settings."""
 
     def __init__(self, world: World, **settings: str) -> None:
         site = Site(world.handler._site.pages)
@@ -177,7 +177,7 @@ class Door:
             cors_origins=found.cors_origins, now=lambda: world.now,
         )  # fmt: skip
 
-    async def ask(self, method: str, path: str, body: bytes = b"", /, **headers: str) -> Response:
+    async def request(self, method: str, path: str, body: bytes = b"", /, **headers: str) -> Response:
         given = {"host": "localhost", "content-type": "application/json"} | {
             name.replace("_", "-"): value for name, value in headers.items()
         }
@@ -197,7 +197,7 @@ SEND = (
 @pytest.mark.parametrize("path", ["/rpc", "/login", "/assets/js/login.js", "/nothing"])
 async def test_other_host_is_rejected_on_every_path(world: World, path: str) -> None:
     for method in ("GET", "POST", "OPTIONS"):
-        answer = await Door(world).ask(method, path, host="evil.example")
+        answer = await ConfiguredHandler(world).request(method, path, host="evil.example")
         assert (method, answer.status) == (method, 400)
         assert answer.named("content-type") == ["application/json"]
         assert answer.named("x-request-id")
@@ -215,21 +215,21 @@ async def test_other_host_is_rejected_on_every_path(world: World, path: str) -> 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 @pytest.mark.parametrize("host", ["", "10.1.2.3:8000", "evil.example"])
 async def test_health_checks_allow_any_host(world: World, path: str, host: str) -> None:
-    assert (await Door(world).ask("GET", path, host=host)).status == 200
+    assert (await ConfiguredHandler(world).request("GET", path, host=host)).status == 200
 
 
 async def test_call_with_another_host_has_no_effect(world: World) -> None:
-    door = Door(world)
-    assert (await door.ask("POST", "/rpc", SEND, host="evil.example")).status == 400
+    handler = ConfiguredHandler(world)
+    assert (await handler.request("POST", "/rpc", SEND, host="evil.example")).status == 400
     assert world.emails() == []
-    assert (await door.ask("POST", "/rpc", SEND, host="localhost")).status == 200
+    assert (await handler.request("POST", "/rpc", SEND, host="localhost")).status == 200
     assert len(world.emails()) == 1
 
 
 # CORS, off
 
 APP = "https://app.example.com"
-# The first is a request without the header.
+# None means no Origin header.
 SOME_ORIGINS = ("", APP, "null", "http://localhost:8000")
 PREFLIGHT = {"access_control_request_method": "POST", "access_control_request_headers": "authorization,content-type"}
 
@@ -246,14 +246,14 @@ PREFLIGHT = {"access_control_request_method": "POST", "access_control_request_he
     ids=["a result", "an error", "not JSON", "a page", "nothing"],
 )
 async def test_responses_have_no_cors_headers_by_default(world: World, method: str, path: str, body: bytes) -> None:
-    door = Door(world)
-    said = {origin: (await door.ask(method, path, body, origin=origin)).about_origins for origin in SOME_ORIGINS}
+    handler = ConfiguredHandler(world)
+    said = {origin: (await handler.request(method, path, body, origin=origin)).about_origins for origin in SOME_ORIGINS}
     assert said == {origin: {} for origin in SOME_ORIGINS}
 
 
 async def test_preflight_is_rejected_by_default(world: World) -> None:
     for origin in SOME_ORIGINS:
-        answer = await Door(world).ask("OPTIONS", "/rpc", origin=origin, **PREFLIGHT)
+        answer = await ConfiguredHandler(world).request("OPTIONS", "/rpc", origin=origin, **PREFLIGHT)
         assert (origin, answer.status, answer.named("allow"), answer.about_origins) == (origin, 405, ["POST"], {})
         assert json.loads(answer.body)["error"]["data"]["reason"] == "METHOD_NOT_ALLOWED"
 
@@ -287,26 +287,28 @@ OTHER_ORIGINS = (
         ("POST", "/rpc", b"{", 400),
         ("GET", "/rpc", b"", 405),
     ],
-    ids=["a result", "a refusal", "not JSON", "a wrong method"],
+    ids=["a result", "an error", "not JSON", "a wrong method"],
 )
 async def test_allowed_origin_may_read_every_response(
     world: World, origin: str, method: str, path: str, body: bytes, status: int
 ) -> None:
-    answer = await Door(world, **ORIGINS).ask(method, path, body, origin=origin)
+    answer = await ConfiguredHandler(world, **ORIGINS).request(method, path, body, origin=origin)
     assert answer.status == status
     assert answer.about_origins == {**MAY_READ, "access-control-allow-origin": origin}
 
 
 async def test_other_origin_may_read_no_response(world: World) -> None:
-    door = Door(world, **ORIGINS)
-    said = {origin: (await door.ask("POST", "/rpc", LOGOUT, origin=origin)).about_origins for origin in OTHER_ORIGINS}
-    # A cache must not give one origin the answer that was meant for another.
+    handler = ConfiguredHandler(world, **ORIGINS)
+    said = {
+        origin: (await handler.request("POST", "/rpc", LOGOUT, origin=origin)).about_origins for origin in OTHER_ORIGINS
+    }
+    # A cache must not return the response of one origin to another.
     assert said == {origin: {"vary": "Origin"} for origin in OTHER_ORIGINS}
 
 
 @pytest.mark.parametrize("origin", [APP, "http://localhost:3000"])
 async def test_preflight_of_an_allowed_origin_succeeds(world: World, origin: str) -> None:
-    answer = await Door(world, **ORIGINS).ask("OPTIONS", "/rpc", origin=origin, **PREFLIGHT)
+    answer = await ConfiguredHandler(world, **ORIGINS).request("OPTIONS", "/rpc", origin=origin, **PREFLIGHT)
     assert (answer.status, answer.body) == (204, b"")
     assert answer.about_origins == {
         **MAY_READ,
@@ -319,10 +321,12 @@ async def test_preflight_of_an_allowed_origin_succeeds(world: World, origin: str
 
 async def test_preflight_of_another_origin_is_rejected(world: World) -> None:
     for origin in OTHER_ORIGINS:
-        answer = await Door(world, **ORIGINS).ask("OPTIONS", "/rpc", origin=origin, **PREFLIGHT)
+        answer = await ConfiguredHandler(world, **ORIGINS).request("OPTIONS", "/rpc", origin=origin, **PREFLIGHT)
         assert (origin, answer.status, answer.about_origins) == (origin, 405, {"vary": "Origin"})
 
 
 async def test_allowed_origin_does_not_bypass_the_host_check(world: World) -> None:
-    answer = await Door(world, **ORIGINS).ask("OPTIONS", "/rpc", origin=APP, host="evil.example", **PREFLIGHT)
+    answer = await ConfiguredHandler(world, **ORIGINS).request(
+        "OPTIONS", "/rpc", origin=APP, host="evil.example", **PREFLIGHT
+    )
     assert answer.status == 400

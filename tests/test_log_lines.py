@@ -1,4 +1,4 @@
-"""Log lines on a terminal and elsewhere: text that a caller wrote is escaped."""
+"""Log lines on a terminal and in a file: text of callers is escaped."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def _read(terminal: int) -> bytes:
     try:
         return os.read(terminal, 4096)
     except OSError:
-        # Linux says so when the program has ended.
+        # Linux raises it when the program has ended.
         return b""
 
 

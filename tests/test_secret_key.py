@@ -1,4 +1,4 @@
-"""The secret key's file: private to its owner, made once however many start at the same time, and nothing else."""
+"""The file of the secret key: creation, permissions and unsafe files."""
 
 import os
 import re
@@ -40,7 +40,7 @@ def file(data: Path) -> Path:
     return path
 
 
-def refusal(data: Path) -> str:
+def setting_error(data: Path) -> str:
     logged = LogCapture()
     with pytest.raises(SettingError) as refused:
         load_secret_key(settings_for(data), logged.log)
@@ -103,7 +103,7 @@ def test_key_with_open_permissions_is_repaired(data: Path, file: Path, mode: int
 def test_key_of_another_user_is_rejected(data: Path, file: Path, mode: int) -> None:
     file.chmod(mode)
     os.chown(file, _NOBODY, _NOBODY)
-    assert f"belongs to another user (uid {_NOBODY})" in refusal(data)
+    assert f"belongs to another user (uid {_NOBODY})" in setting_error(data)
     assert mode_of(file) == mode
 
 
@@ -114,7 +114,7 @@ def test_root_key_with_open_permissions_is_rejected(data: Path, file: Path) -> N
         folder.chmod(0o755)
     os.seteuid(_NOBODY)
     try:
-        assert "Make it private with chmod 600" in refusal(data)
+        assert "Make it private with chmod 600" in setting_error(data)
     finally:
         os.seteuid(0)
     assert mode_of(file) == 0o644
@@ -124,18 +124,18 @@ def test_root_key_with_open_permissions_is_rejected(data: Path, file: Path) -> N
 def test_symbolic_link_is_rejected(data: Path, target: str) -> None:
     (data / "real.key").write_text(_KEY)
     (data / "secret.key").symlink_to(data / target)
-    assert "is a symbolic link" in refusal(data)
+    assert "is a symbolic link" in setting_error(data)
     assert {path.name for path in data.iterdir()} == {"real.key", "secret.key"}
 
 
 def test_named_pipe_is_rejected_without_waiting(data: Path) -> None:
     os.mkfifo(data / "secret.key", 0o600)
-    assert "is not a regular file" in refusal(data)
+    assert "is not a regular file" in setting_error(data)
 
 
 def test_directory_is_rejected(data: Path) -> None:
     (data / "secret.key").mkdir()
-    assert "is not a regular file" in refusal(data)
+    assert "is not a regular file" in setting_error(data)
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o722], ids=oct)

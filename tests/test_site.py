@@ -1,4 +1,4 @@
-"""The gallery: the scenarios that come with the package, as the console shows them, each ready to become a clock."""
+"""GET /scenarios.json and /site.json."""
 
 import asyncio
 import gzip
@@ -23,7 +23,7 @@ async def shown(world: World) -> dict[str, dict[str, object]]:
     return {one["name"]: one for one in answer.json}
 
 
-# What is told
+# Content
 
 
 async def test_gallery_has_every_scenario(world: World) -> None:
@@ -91,7 +91,7 @@ def test_site_json_has_the_resend_interval(tmp_path: Path, seconds: int) -> None
     assert json.loads(answer.body) == {"mailbox": True, "resendSeconds": seconds}
 
 
-# How it is told
+# HTTP
 
 
 async def test_gallery_has_the_headers_of_a_page(world: World) -> None:
@@ -130,7 +130,7 @@ async def test_concurrent_requests_share_one_build(monkeypatch: pytest.MonkeyPat
 
 
 async def test_build_does_not_block_the_event_loop(world: World) -> None:
-    """The loop turns while it is made."""
+    """Other tasks run during the build."""
     asking = asyncio.create_task(world.request("GET", "/scenarios.json"))
     await asyncio.sleep(0)
     turns = 0

@@ -1,4 +1,4 @@
-"""Connections on which a test says what it likes, byte for byte, and a door in its own process to try them on."""
+"""A client that sends raw bytes, and an HTTP server in the test's own process."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ WAIT_SECONDS = 20.0
 
 
 class Client:
-    """One connection, on which a test says what it likes, byte for byte."""
+    """A connection that sends raw bytes."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -37,46 +37,46 @@ class Client:
             with suppress(ConnectionError):
                 await writer.wait_closed()
 
-    async def say(self, *pieces: bytes) -> None:
+    async def send(self, *pieces: bytes) -> None:
         for piece in pieces:
             self._writer.write(piece)
             await self._writer.drain()
 
-    async def raw_answer(self) -> tuple[bytes, bytes]:
-        """Head and body of the next answer, as they came."""
+    async def raw_response(self) -> tuple[bytes, bytes]:
+        """Return head and body of the next response."""
         async with asyncio.timeout(WAIT_SECONDS):
             head = await self._reader.readuntil(b"\r\n\r\n")
             length = re.search(rb"\r\ncontent-length: *([0-9]+)\r\n", head, re.IGNORECASE)
             return head, await self._reader.readexactly(int(length[1]) if length else 0)
 
     async def raw_until(self, end: bytes) -> bytes:
-        """All that comes, to the end of these bytes."""
+        """Read until these bytes."""
         async with asyncio.timeout(WAIT_SECONDS):
             return await self._reader.readuntil(end)
 
-    async def answer(self) -> HttpResponse:
-        """The next answer, whole."""
-        head, body = await self.raw_answer()
+    async def response(self) -> HttpResponse:
+        """Read the next response."""
+        head, body = await self.raw_response()
         first, *lines = head.decode("latin-1").rstrip().split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         return HttpResponse(int(first.split()[1]), headers, body)
 
-    async def ask(self, *pieces: bytes) -> HttpResponse:
-        await self.say(*pieces)
-        return await self.answer()
+    async def request(self, *pieces: bytes) -> HttpResponse:
+        await self.send(*pieces)
+        return await self.response()
 
     async def read(self, size: int) -> bytes:
         """Read exactly `size` bytes."""
         async with asyncio.timeout(WAIT_SECONDS):
             return await self._reader.readexactly(size)
 
-    async def end(self) -> bytes:
-        """All that comes until the server closes the connection."""
+    async def read_to_end(self) -> bytes:
+        """Read until the server closes the connection."""
         async with asyncio.timeout(WAIT_SECONDS):
             return await self._reader.read()
 
     def abort(self) -> None:
-        """Go away, and leave unread what is on its way."""
+        """Disconnect without reading pending bytes."""
         self._writer.transport.abort()
 
     def reset(self) -> None:
@@ -85,18 +85,18 @@ class Client:
         self._writer.transport.abort()
 
     def half_close(self) -> None:
-        """Send no more, and go on reading."""
+        """Close the connection for writing only."""
         self._writer.write_eof()
 
-    async def say_until_cut(self, piece: bytes, most: int) -> int:
-        """Say the same again and again, at most so many bytes: how many it took until the server closed."""
+    async def send_until_disconnected(self, piece: bytes, most: int) -> int:
+        """Send the same piece repeatedly, up to `most` bytes. Return the bytes sent until the server closed."""
         said = 0
-        ended = asyncio.create_task(self.end())
+        ended = asyncio.create_task(self.read_to_end())
         with suppress(ConnectionError):
             while said < most and not ended.done():
-                await self.say(piece)
+                await self.send(piece)
                 said += len(piece)
-                # The end is seen only when the loop goes round.
+                # Let the event loop notice the end.
                 await asyncio.sleep(0)
         with suppress(ConnectionError):
             await ended
@@ -104,18 +104,18 @@ class Client:
 
 
 def request(method: str, path: str, *headers: str, host: str | None = "localhost") -> bytes:
-    """The head of a request."""
+    """Return the head of a request."""
     named = [] if host is None else [f"Host: {host}"]
     return "\r\n".join([f"{method} {path} HTTP/1.1", *named, *headers, "", ""]).encode()
 
 
 def post(*headers: str, host: str = "localhost") -> bytes:
-    """The head of a call."""
+    """Return the head of a call."""
     return request("POST", "/rpc", "Content-Type: application/json", *headers, host=host)
 
 
 def call(method: str, params: Any, *headers: str, host: str = "localhost") -> bytes:
-    """A whole call."""
+    """Return a complete call."""
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
     return post(f"Content-Length: {len(body)}", *headers, host=host) + body
 
@@ -129,20 +129,20 @@ def port_of(program: Program) -> int:
     return port
 
 
-async def until_cut(slow: Client, trickle: bytes, fast: Client) -> bytes:
-    """Trickle until the server closes, and be served on another connection all the while."""
-    cut = asyncio.create_task(slow.end())
+async def wait_until_disconnected(slow: Client, trickle: bytes, fast: Client) -> bytes:
+    """Send slowly until the server closes. Meanwhile, check that another client is served."""
+    cut = asyncio.create_task(slow.read_to_end())
     while not cut.done():
-        assert (await fast.ask(HELLO)).status == 200
+        assert (await fast.request(HELLO)).status == 200
         if trickle:
             with suppress(ConnectionError):
-                await slow.say(trickle)
+                await slow.send(trickle)
         await asyncio.wait([cut], timeout=0.02)
     return await cut
 
 
-class Door:
-    """The HTTP server with a short deadline, before a handler that does nothing but answer.
+class EchoServer:
+    """An HTTP server with a short deadline and a handler that echoes bodies.
 
     The body of a call to `/rpc` says what is done with it.
     """
@@ -151,12 +151,12 @@ class Door:
 
     def __init__(self, limits: Limits) -> None:
         self.port = 0
-        self.server = Server(self, limits)
-        self.pool = self.server._pool
+        self.http_server = Server(self, limits)
+        self.pool = self.http_server._pool
         self.bodies: list[bytes | None] = []
-        """Of the calls that were begun."""
+        """Bodies of the calls that have started."""
         self.errors: list[RequestError] = []
-        self.may_answer = asyncio.Event()
+        self.may_respond = asyncio.Event()
         self.is_busy = asyncio.Event()
 
     def handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
@@ -183,35 +183,35 @@ class Door:
         match body:
             case b"busy":
                 self.is_busy.set()
-                await self.may_answer.wait()
+                await self.may_respond.wait()
             case b"fault":
                 raise RuntimeError("a fault of the application")
             case b"huge":
                 return _response(bytes(self.HUGE))
-        return _response(b"said: " + (body or b""))
+        return _response(b"echo: " + (body or b""))
 
-    async def outlast_the_deadline(self) -> None:
-        """Wait until someone who came later, and said nothing, has been cut."""
+    async def wait_for_deadline(self) -> None:
+        """Wait until the deadline of a new, silent connection has passed."""
         async with Client.connect(self.port) as silent:
-            assert (await silent.answer()).status == 408
+            assert (await silent.response()).status == 408
 
-    async def serve_another(self) -> None:
-        """HttpResponse another client. Everything sent before has been read then."""
+    async def serve_other_client(self) -> None:
+        """Serve another client. Afterwards, the server has read all earlier bytes."""
         async with Client.connect(self.port) as other:
-            assert (await other.ask(HELLO)).status == 200
+            assert (await other.request(HELLO)).status == 200
 
-    async def until_begun(self, count: int) -> None:
-        """Wait until so many calls have begun."""
+    async def wait_for_calls(self, count: int) -> None:
+        """Wait until this number of calls has started."""
         async with asyncio.timeout(WAIT_SECONDS):
             while len(self.bodies) < count:  # noqa: ASYNC110 - no event counts calls
                 await asyncio.sleep(0)
 
-    async def until(self, condition: Callable[[], object]) -> None:
-        """Wait for something that happens in the server."""
+    async def wait_for(self, condition: Callable[[], object]) -> None:
+        """Wait until a condition holds."""
         async with asyncio.timeout(WAIT_SECONDS):
             while not condition():
                 async with Client.connect(self.port) as other:
-                    assert (await other.ask(HELLO)).status == 200
+                    assert (await other.request(HELLO)).status == 200
 
 
 def _response(body: bytes, status: int = 200) -> Response:
@@ -219,13 +219,13 @@ def _response(body: bytes, status: int = 200) -> Response:
 
 
 @asynccontextmanager
-async def open_door(keep_alive_seconds: float = 60, **limits: Any) -> AsyncIterator[Door]:
-    door = Door(Limits(keep_alive_seconds=keep_alive_seconds, **{"deadline_seconds": 0.4, **limits}))
+async def run_echo_server(keep_alive_seconds: float = 60, **limits: Any) -> AsyncIterator[EchoServer]:
+    server = EchoServer(Limits(keep_alive_seconds=keep_alive_seconds, **{"deadline_seconds": 0.4, **limits}))
     listener = socket.create_server(("127.0.0.1", 0))
-    door.port = listener.getsockname()[1]
-    door.server.start(listener)
+    server.port = listener.getsockname()[1]
+    server.http_server.start(listener)
     try:
-        yield door
+        yield server
     finally:
-        door.may_answer.set()
-        await door.server.stop(0)
+        server.may_respond.set()
+        await server.http_server.stop(0)

@@ -1,4 +1,4 @@
-"""Connections: answers come whole and in order, whoever is idle, slow or gone, and however a request is written."""
+"""HTTP connections: order of responses, idle and slow clients, disconnects and variants of requests."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.raw import HELLO, WAIT_SECONDS, Client, Door, call, open_door, port_of, post, request
+from tests.e2e.raw import HELLO, WAIT_SECONDS, Client, EchoServer, call, port_of, post, request, run_echo_server
 from tests.support.program import Program
 from tickover.api.limits import MAX_BODY
 
@@ -18,52 +18,56 @@ TWICE = ("X-A: 1", "X-A: 1")
 """A harmless header that is repeated."""
 
 
-def say(body: bytes, *headers: str) -> bytes:
-    """A call that the door of these tests takes at its word."""
+def echo_call(body: bytes, *headers: str) -> bytes:
+    """Return a call whose body selects the behaviour of the echo server."""
     return post(f"Content-Length: {len(body)}", *headers) + body
 
 
 @pytest.fixture
-async def door() -> AsyncIterator[Door]:
-    """One that closes nothing for being idle, so that whatever it closes has another cause."""
-    async with open_door(keep_alive_seconds=60) as opened:
+async def server() -> AsyncIterator[EchoServer]:
+    """A server with a long keep-alive time, so that it closes no idle connection."""
+    async with run_echo_server(keep_alive_seconds=60) as opened:
         yield opened
 
 
 @pytest.fixture
-async def client(door: Door) -> AsyncIterator[Client]:
-    async with Client.connect(door.port) as opened:
+async def client(server: EchoServer) -> AsyncIterator[Client]:
+    async with Client.connect(server.port) as opened:
         yield opened
 
 
-# How a request may be written
+# Variants of requests
 
 
 @pytest.mark.parametrize(
     ("written", "answer"),
     [
-        pytest.param(say(b"x"), b"said: x", id="an ordinary call"),
-        pytest.param(say(b"x", "X-A: 1", "X-B: 1"), b"said: x", id="with other headers"),
-        pytest.param(say(b"x", "Connection: close"), b"said: x", id="the last on its connection"),
-        pytest.param(say(b""), b"said: ", id="nothing said"),
-        pytest.param(say(bytes(MAX_BODY)), b"said: " + bytes(MAX_BODY), id="as much as may be said"),
-        pytest.param(say(b"x", *TWICE), b"said: x", id="a header twice"),
-        pytest.param(say(b"x", "X-A: 1", "x-a: 2"), b"said: x", id="a header twice, in another case"),
-        pytest.param(post("Transfer-Encoding: chunked") + b"1\r\nx\r\n0\r\n\r\n", b"said: x", id="in chunks"),
-        pytest.param(post("Transfer-Encoding:  Chunked ") + b"1\r\nx\r\n0\r\n\r\n", b"said: x", id="in Chunks"),
-        pytest.param(post(), b"said: ", id="without a length"),
-        pytest.param(say(b"x").replace(b"/rpc", b"/rpc?x=1"), b"said: x", id="with a query"),
-        pytest.param(say(b"x").replace(b"/rpc", b"http://localhost/rpc"), b"said: x", id="to a whole URL"),
-        pytest.param(say(b"x").replace(b"/rpc", b"http://localhost"), b"Hello", id="to a URL without a path"),
-        pytest.param(say(b"x").replace(b"/rpc", b"/%72pc"), b"said: x", id="to an escaped path"),
-        pytest.param(say(b"x").replace(b"/rpc", b"/rpc/"), b"Hello", id="to another path"),
-        pytest.param(say(b"x").replace(b"POST", b"PUT"), b"said: x", id="by another method"),
-        pytest.param(say(b"x").replace(b"HTTP/1.1", b"HTTP/1.0"), b"said: x", id="in HTTP/1.0"),
-        pytest.param(say(b"x", "Connection: Upgrade", "Upgrade: h2c"), b"said: x", id="with an offer"),
+        pytest.param(echo_call(b"x"), b"echo: x", id="plain call"),
+        pytest.param(echo_call(b"x", "X-A: 1", "X-B: 1"), b"echo: x", id="other headers"),
+        pytest.param(echo_call(b"x", "Connection: close"), b"echo: x", id="Connection: close"),
+        pytest.param(echo_call(b""), b"echo: ", id="empty body"),
+        pytest.param(echo_call(bytes(MAX_BODY)), b"echo: " + bytes(MAX_BODY), id="largest body"),
+        pytest.param(echo_call(b"x", *TWICE), b"echo: x", id="repeated header"),
+        pytest.param(echo_call(b"x", "X-A: 1", "x-a: 2"), b"echo: x", id="repeated header in another case"),
+        pytest.param(post("Transfer-Encoding: chunked") + b"1\r\nx\r\n0\r\n\r\n", b"echo: x", id="chunked"),
+        pytest.param(
+            post("Transfer-Encoding:  Chunked ") + b"1\r\nx\r\n0\r\n\r\n",
+            b"echo: x",
+            id="chunked with blanks and capitals",
+        ),
+        pytest.param(post(), b"echo: ", id="no length"),
+        pytest.param(echo_call(b"x").replace(b"/rpc", b"/rpc?x=1"), b"echo: x", id="query"),
+        pytest.param(echo_call(b"x").replace(b"/rpc", b"http://localhost/rpc"), b"echo: x", id="absolute URL"),
+        pytest.param(echo_call(b"x").replace(b"/rpc", b"http://localhost"), b"Hello", id="absolute URL without a path"),
+        pytest.param(echo_call(b"x").replace(b"/rpc", b"/%72pc"), b"echo: x", id="escaped path"),
+        pytest.param(echo_call(b"x").replace(b"/rpc", b"/rpc/"), b"Hello", id="other path"),
+        pytest.param(echo_call(b"x").replace(b"POST", b"PUT"), b"echo: x", id="other method"),
+        pytest.param(echo_call(b"x").replace(b"HTTP/1.1", b"HTTP/1.0"), b"echo: x", id="HTTP/1.0"),
+        pytest.param(echo_call(b"x", "Connection: Upgrade", "Upgrade: h2c"), b"echo: x", id="Upgrade"),
     ],
 )
 async def test_request_variants_get_a_response(client: Client, written: bytes, answer: bytes) -> None:
-    assert await client.ask(written) == (200, {"content-length": str(len(answer))} | _last(written), answer)
+    assert await client.request(written) == (200, {"content-length": str(len(answer))} | _last(written), answer)
 
 
 def _last(written: bytes) -> dict[str, str]:
@@ -71,182 +75,193 @@ def _last(written: bytes) -> dict[str, str]:
 
 
 async def test_response_to_head_has_no_body(client: Client) -> None:
-    await client.say(request("HEAD", "/") + HELLO)
+    await client.send(request("HEAD", "/") + HELLO)
     head, _, rest = (await client.raw_until(b"Hello")).partition(b"\r\n\r\n")
     assert b"content-length: 5" in head
     assert rest.startswith(b"HTTP/1.1 200 OK\r\n")
 
 
 async def test_expect_100_continue_gets_100(client: Client) -> None:
-    assert (await client.ask(post("Content-Length: 1", "Expect: 100-continue"))).status == 100
-    assert (await client.ask(b"x")).body == b"said: x"
+    assert (await client.request(post("Content-Length: 1", "Expect: 100-continue"))).status == 100
+    assert (await client.request(b"x")).body == b"echo: x"
 
 
 # Bodies in pieces
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000], ids=["byte by byte", "a few bytes at a time", "in one piece"])
-async def test_body_may_arrive_in_many_packets(door: Door, client: Client, size: int) -> None:
+async def test_body_may_arrive_in_many_packets(server: EchoServer, client: Client, size: int) -> None:
     body = b'{"a": "body of many words"}'
-    await client.say(post(f"Content-Length: {len(body)}"))
-    async with Client.connect(door.port) as other:
+    await client.send(post(f"Content-Length: {len(body)}"))
+    async with Client.connect(server.port) as other:
         for start in range(0, len(body), size):
-            # Whatever was said before this is answered has been read.
-            assert (await other.ask(HELLO)).status == 200
-            await client.say(body[start : start + size])
-    assert (await client.answer()).body == b"said: " + body
+            # Afterwards, the server has read all earlier bytes.
+            assert (await other.request(HELLO)).status == 200
+            await client.send(body[start : start + size])
+    assert (await client.response()).body == b"echo: " + body
 
 
-async def test_head_may_arrive_in_many_packets(door: Door, client: Client) -> None:
-    async with Client.connect(door.port) as other:
-        for place in range(0, len(say(b"x")), 3):
-            assert (await other.ask(HELLO)).status == 200
-            await client.say(say(b"x")[place : place + 3])
-    assert (await client.answer()).body == b"said: x"
+async def test_head_may_arrive_in_many_packets(server: EchoServer, client: Client) -> None:
+    async with Client.connect(server.port) as other:
+        for place in range(0, len(echo_call(b"x")), 3):
+            assert (await other.request(HELLO)).status == 200
+            await client.send(echo_call(b"x")[place : place + 3])
+    assert (await client.response()).body == b"echo: x"
 
 
 async def test_rejected_large_body_is_discarded(client: Client) -> None:
     refused = request("POST", "/refused", f"Content-Length: {MAX_BODY}") + bytes(MAX_BODY)
     for _ in range(2):
-        assert (await client.ask(refused)).status == 405
-        assert (await client.ask(say(b"x"))).body == b"said: x"
+        assert (await client.request(refused)).status == 405
+        assert (await client.request(echo_call(b"x"))).body == b"echo: x"
 
 
-# Many on one connection
+# Several requests on one connection
 
 
 async def test_connection_is_reused_for_many_calls(client: Client) -> None:
     for number in range(20):
         body = b"%d" % number
-        assert (await client.ask(say(body, *TWICE[number % 3 :]))).body.endswith(b": " + body)
+        assert (await client.request(echo_call(body, *TWICE[number % 3 :]))).body.endswith(b": " + body)
 
 
 @pytest.mark.parametrize(
     ("requests", "answers"),
     [
-        pytest.param([say(b"1"), say(b"2")], [b"said: 1", b"said: 2"], id="two calls"),
-        pytest.param([say(b"1"), say(b"2"), say(b"3")], [b"said: 1", b"said: 2", b"said: 3"], id="three calls"),
-        pytest.param([say(b"1"), HELLO], [b"said: 1", b"Hello"], id="a call and a page"),
-        pytest.param([HELLO, say(b"1")], [b"Hello", b"said: 1"], id="a page and a call"),
-        pytest.param([say(b"1"), HELLO, say(b"2")], [b"said: 1", b"Hello", b"said: 2"], id="a page between calls"),
-        pytest.param([say(b""), say(b"")], [b"said: ", b"said: "], id="calls without a body"),
-        pytest.param([say(b"1"), say(b"2", *TWICE)], [b"said: 1", b"said: 2"], id="a call and an odd one"),
+        pytest.param([echo_call(b"1"), echo_call(b"2")], [b"echo: 1", b"echo: 2"], id="two calls"),
+        pytest.param(
+            [echo_call(b"1"), echo_call(b"2"), echo_call(b"3")], [b"echo: 1", b"echo: 2", b"echo: 3"], id="three calls"
+        ),
+        pytest.param([echo_call(b"1"), HELLO], [b"echo: 1", b"Hello"], id="a call and a page"),
+        pytest.param([HELLO, echo_call(b"1")], [b"Hello", b"echo: 1"], id="a page and a call"),
+        pytest.param(
+            [echo_call(b"1"), HELLO, echo_call(b"2")], [b"echo: 1", b"Hello", b"echo: 2"], id="a page between calls"
+        ),
+        pytest.param([echo_call(b""), echo_call(b"")], [b"echo: ", b"echo: "], id="calls without a body"),
+        pytest.param(
+            [echo_call(b"1"), echo_call(b"2", *TWICE)],
+            [b"echo: 1", b"echo: 2"],
+            id="repeated header in the second call",
+        ),
     ],
 )
 async def test_pipelined_requests_get_responses_in_order(
     client: Client, requests: list[bytes], answers: list[bytes]
 ) -> None:
     for _ in range(2):
-        await client.say(b"".join(requests))
-        assert [(await client.answer()).body for _ in requests] == answers
-    assert (await client.ask(say(b"at last"))).body == b"said: at last"
+        await client.send(b"".join(requests))
+        assert [(await client.response()).body for _ in requests] == answers
+    assert (await client.request(echo_call(b"at last"))).body == b"echo: at last"
 
 
-async def test_pipelined_requests_wait_for_a_slow_call(door: Door, client: Client) -> None:
-    await client.say(say(b"busy") + say(b"2") + HELLO)
-    await door.is_busy.wait()
-    async with Client.connect(door.port) as other:
-        assert (await other.ask(say(b"x"))).body == b"said: x"
-    door.may_answer.set()
-    assert [(await client.answer()).body for _ in range(3)] == [b"said: busy", b"said: 2", b"Hello"]
+async def test_pipelined_requests_wait_for_a_slow_call(server: EchoServer, client: Client) -> None:
+    await client.send(echo_call(b"busy") + echo_call(b"2") + HELLO)
+    await server.is_busy.wait()
+    async with Client.connect(server.port) as other:
+        assert (await other.request(echo_call(b"x"))).body == b"echo: x"
+    server.may_respond.set()
+    assert [(await client.response()).body for _ in range(3)] == [b"echo: busy", b"echo: 2", b"Hello"]
 
 
 async def test_requests_after_connection_close_are_ignored(client: Client) -> None:
-    await client.say(say(b"1") + say(b"2", "Connection: close") + say(b"3"))
-    assert (await client.answer()).body == b"said: 1"
-    last = await client.answer()
-    assert (last.body, last.headers["connection"]) == (b"said: 2", "close")
-    assert await client.end() == b""
+    await client.send(echo_call(b"1") + echo_call(b"2", "Connection: close") + echo_call(b"3"))
+    assert (await client.response()).body == b"echo: 1"
+    last = await client.response()
+    assert (last.body, last.headers["connection"]) == (b"echo: 2", "close")
+    assert await client.read_to_end() == b""
 
 
 @pytest.mark.parametrize(
     "written",
     [
-        pytest.param(say(b"x", "Connection: close"), id="the client says so"),
-        pytest.param(say(b"x").replace(b"HTTP/1.1", b"HTTP/1.0"), id="in HTTP/1.0"),
+        pytest.param(echo_call(b"x", "Connection: close"), id="Connection: close"),
+        pytest.param(echo_call(b"x").replace(b"HTTP/1.1", b"HTTP/1.0"), id="HTTP/1.0"),
     ],
 )
 async def test_connection_closes_on_request(client: Client, written: bytes) -> None:
-    answer = await client.ask(written)
+    answer = await client.request(written)
     assert (answer.headers["connection"], answer.body[-3:]) == ("close", b": x")
-    assert await client.end() == b""
+    assert await client.read_to_end() == b""
 
 
 # Idle and busy connections
 
 
 @pytest.fixture
-async def closing_door() -> AsyncIterator[Door]:
-    """One that closes idle connections before the time for a request is over."""
-    async with open_door(_KEEP_ALIVE_SECONDS) as opened:
+async def short_keep_alive_server() -> AsyncIterator[EchoServer]:
+    """A server whose keep-alive time is shorter than the deadline."""
+    async with run_echo_server(_KEEP_ALIVE_SECONDS) as opened:
         yield opened
 
 
-async def test_idle_connection_closes_after_its_timeout(closing_door: Door) -> None:
+async def test_idle_connection_closes_after_its_timeout(short_keep_alive_server: EchoServer) -> None:
     loop = asyncio.get_running_loop()
-    async with Client.connect(closing_door.port) as client:
+    async with Client.connect(short_keep_alive_server.port) as client:
         for number in range(3):
             asked = loop.time()
-            assert (await client.ask(say(b"x"))).status == 200, f"closed after {number} answers"
-        assert await client.end() == b""
+            assert (await client.request(echo_call(b"x"))).status == 200, f"closed after {number} answers"
+        assert await client.read_to_end() == b""
         assert loop.time() - asked >= _KEEP_ALIVE_SECONDS
 
 
-async def test_active_connection_stays_open_longer(closing_door: Door) -> None:
-    async with Client.connect(closing_door.port) as idle, Client.connect(closing_door.port) as used:
-        assert (await idle.ask(say(b"x"))).status == 200
-        closed = asyncio.create_task(idle.end())
+async def test_active_connection_stays_open_longer(short_keep_alive_server: EchoServer) -> None:
+    async with (
+        Client.connect(short_keep_alive_server.port) as idle,
+        Client.connect(short_keep_alive_server.port) as used,
+    ):
+        assert (await idle.request(echo_call(b"x"))).status == 200
+        closed = asyncio.create_task(idle.read_to_end())
         while not closed.done():
-            assert (await used.ask(say(b"x"))).status == 200
+            assert (await used.request(echo_call(b"x"))).status == 200
             await asyncio.wait([closed], timeout=_KEEP_ALIVE_SECONDS / 10)
         assert await closed == b""
-        assert (await used.ask(say(b"x"))).status == 200
+        assert (await used.request(echo_call(b"x"))).status == 200
 
 
-async def test_slow_call_is_not_idle(closing_door: Door) -> None:
-    async with Client.connect(closing_door.port) as client:
-        assert (await client.ask(say(b"x"))).status == 200
-        await client.say(say(b"busy"))
-        await closing_door.outlast_the_deadline()
-        closing_door.may_answer.set()
-        assert (await client.answer()).body.endswith(b": busy")
-        assert await client.end() == b""
+async def test_slow_call_is_not_idle(short_keep_alive_server: EchoServer) -> None:
+    async with Client.connect(short_keep_alive_server.port) as client:
+        assert (await client.request(echo_call(b"x"))).status == 200
+        await client.send(echo_call(b"busy"))
+        await short_keep_alive_server.wait_for_deadline()
+        short_keep_alive_server.may_respond.set()
+        assert (await client.response()).body.endswith(b": busy")
+        assert await client.read_to_end() == b""
 
 
-async def test_deadline_of_the_next_request_starts_after_the_call(door: Door, client: Client) -> None:
-    await client.say(say(b"busy") + post("Content-Length: 2") + b"{")
-    await door.is_busy.wait()
-    await door.outlast_the_deadline()
-    door.may_answer.set()
-    assert (await client.answer()).body == b"said: busy"
-    assert (await client.answer()).status == 408
-    assert await client.end() == b""
+async def test_deadline_of_the_next_request_starts_after_the_call(server: EchoServer, client: Client) -> None:
+    await client.send(echo_call(b"busy") + post("Content-Length: 2") + b"{")
+    await server.is_busy.wait()
+    await server.wait_for_deadline()
+    server.may_respond.set()
+    assert (await client.response()).body == b"echo: busy"
+    assert (await client.response()).status == 408
+    assert await client.read_to_end() == b""
 
 
 @pytest.mark.parametrize("begun", [HELLO[:10], post("Content-Length: 10") + b"12345"], ids=["a head", "a body"])
 async def test_connection_with_an_incomplete_request_is_not_idle(begun: bytes) -> None:
     rest = HELLO.removeprefix(begun) if begun in HELLO else b"67890"
     async with (
-        open_door(_KEEP_ALIVE_SECONDS, deadline_seconds=WAIT_SECONDS) as door,
-        Client.connect(door.port) as client,
-        Client.connect(door.port) as idle,
+        run_echo_server(_KEEP_ALIVE_SECONDS, deadline_seconds=WAIT_SECONDS) as server,
+        Client.connect(server.port) as client,
+        Client.connect(server.port) as idle,
     ):
-        await client.say(say(b"1") + begun)
-        assert (await client.answer()).body == b"said: 1"
-        assert (await idle.ask(HELLO)).status == 200
-        assert await idle.end() == b""
-        assert (await client.ask(rest)).status == 200
+        await client.send(echo_call(b"1") + begun)
+        assert (await client.response()).body == b"echo: 1"
+        assert (await idle.request(HELLO)).status == 200
+        assert await idle.read_to_end() == b""
+        assert (await client.request(rest)).status == 200
 
 
 @pytest.mark.parametrize("asked", [True, False])
 async def test_http_1_0_connection_stays_open_only_on_request(client: Client, asked: bool) -> None:
-    written = say(b"x", *["Connection: keep-alive"] * asked).replace(b"HTTP/1.1", b"HTTP/1.0")
-    answer = await client.ask(written)
+    written = echo_call(b"x", *["Connection: keep-alive"] * asked).replace(b"HTTP/1.1", b"HTTP/1.0")
+    answer = await client.request(written)
     assert answer.headers["connection"] == ("keep-alive" if asked else "close")
     if asked:
-        assert (await client.ask(written)).body == b"said: x"
+        assert (await client.request(written)).body == b"echo: x"
     else:
-        assert await client.end() == b""
+        assert await client.read_to_end() == b""
 
 
 @pytest.mark.parametrize(
@@ -258,92 +273,96 @@ async def test_http_1_0_connection_stays_open_only_on_request(client: Client, as
     ],
 )
 @pytest.mark.parametrize("version", [b"HTTP/1.0", b"HTTP/1.1"])
-async def test_close_beside_keep_alive_closes(door: Door, client: Client, headers: list[str], version: bytes) -> None:
-    answer = await client.ask(say(b"1", *headers).replace(b"HTTP/1.1", version) + say(b"2"))
-    assert (answer.headers["connection"], answer.body) == ("close", b"said: 1")
-    assert await client.end() == b""
-    assert door.bodies == [b"1"]
+async def test_close_beside_keep_alive_closes(
+    server: EchoServer, client: Client, headers: list[str], version: bytes
+) -> None:
+    answer = await client.request(echo_call(b"1", *headers).replace(b"HTTP/1.1", version) + echo_call(b"2"))
+    assert (answer.headers["connection"], answer.body) == ("close", b"echo: 1")
+    assert await client.read_to_end() == b""
+    assert server.bodies == [b"1"]
 
 
 @pytest.mark.parametrize("rest", [b"", b"\r\n"], ids=["in one packet", "after a blank line"])
 @pytest.mark.parametrize("body", [b"1", b""], ids=["with a body", "without a body"])
 @pytest.mark.parametrize("option", ["close, Upgrade", "Upgrade, close"])
 async def test_requests_after_the_last_one_with_an_upgrade_are_ignored(
-    door: Door, client: Client, option: str, body: bytes, rest: bytes
+    server: EchoServer, client: Client, option: str, body: bytes, rest: bytes
 ) -> None:
-    last = say(body, f"Connection: {option}", "Upgrade: h2c")
-    answer = await client.ask(last + rest + say(b"2") + say(b"3", "Connection: Upgrade", "Upgrade: h2c") + say(b"4"))
-    assert (answer.headers["connection"], answer.body) == ("close", b"said: " + body)
-    assert await client.end() == b""
-    assert door.bodies == [body]
+    last = echo_call(body, f"Connection: {option}", "Upgrade: h2c")
+    answer = await client.request(
+        last + rest + echo_call(b"2") + echo_call(b"3", "Connection: Upgrade", "Upgrade: h2c") + echo_call(b"4")
+    )
+    assert (answer.headers["connection"], answer.body) == ("close", b"echo: " + body)
+    assert await client.read_to_end() == b""
+    assert server.bodies == [body]
 
 
-# Clients that do not take their answers
+# Clients that do not read responses
 
 
 @pytest.mark.parametrize("keep_alive_seconds", [_KEEP_ALIVE_SECONDS, 60], ids=["idle sooner", "idle later"])
 async def test_client_that_does_not_read_is_disconnected(keep_alive_seconds: float) -> None:
-    async with open_door(keep_alive_seconds) as door, Client.connect(door.port) as client:
-        assert (await client.ask(say(b"x"))).status == 200
-        [connection] = door.pool.connections
-        await client.say(say(b"huge"))
-        await door.until(lambda: connection not in door.pool.connections)
+    async with run_echo_server(keep_alive_seconds) as server, Client.connect(server.port) as client:
+        assert (await client.request(echo_call(b"x"))).status == 200
+        [connection] = server.pool.connections
+        await client.send(echo_call(b"huge"))
+        await server.wait_for(lambda: connection not in server.pool.connections)
         with suppress(ConnectionError):
-            assert len(await client.end()) < door.HUGE, "the whole answer was waiting for it"
+            assert len(await client.read_to_end()) < server.HUGE, "the whole answer was waiting for it"
 
 
-async def _ask_twice_and_take_nothing(door: Door, client: Client) -> None:
-    await client.say(say(b"huge"))
-    await door.until(lambda: door.pool.unread)
-    await client.say(say(b"next"))
+async def _ask_twice_and_take_nothing(server: EchoServer, client: Client) -> None:
+    await client.send(echo_call(b"huge"))
+    await server.wait_for(lambda: server.pool.unread)
+    await client.send(echo_call(b"next"))
 
 
 async def test_response_waits_until_the_previous_one_is_read() -> None:
-    # On a busy machine it takes long to take so much.
-    async with open_door(deadline_seconds=WAIT_SECONDS) as door, Client.connect(door.port) as client:
-        await _ask_twice_and_take_nothing(door, client)
-        async with Client.connect(door.port) as other:
-            assert (await other.ask(say(b"x"))).body == b"said: x"
-        assert door.bodies == [b"huge", b"x"], "the next request was begun before its time"
-        assert len((await client.answer()).body) == door.HUGE
-        assert (await client.answer()).body == b"said: next"
+    # Reading so much takes long on a busy machine.
+    async with run_echo_server(deadline_seconds=WAIT_SECONDS) as server, Client.connect(server.port) as client:
+        await _ask_twice_and_take_nothing(server, client)
+        async with Client.connect(server.port) as other:
+            assert (await other.request(echo_call(b"x"))).body == b"echo: x"
+        assert server.bodies == [b"huge", b"x"], "the next request was begun before its time"
+        assert len((await client.response()).body) == server.HUGE
+        assert (await client.response()).body == b"echo: next"
 
 
-# Clients that go away, and calls that fail
+# Disconnects and failing calls
 
 
-async def test_half_closed_client_gets_its_pending_response(door: Door, client: Client) -> None:
-    await client.say(say(b"busy"))
-    await door.is_busy.wait()
-    [connection] = door.pool.connections
+async def test_half_closed_client_gets_its_pending_response(server: EchoServer, client: Client) -> None:
+    await client.send(echo_call(b"busy"))
+    await server.is_busy.wait()
+    [connection] = server.pool.connections
     client.half_close()
-    await door.serve_another()
-    door.may_answer.set()
-    answer = await client.answer()
-    assert (answer.headers["connection"], answer.body) == ("close", b"said: busy")
-    assert await client.end() == b""
-    await door.until(lambda: connection not in door.pool.connections)
-    assert (door.pool.tasks, door.pool.request_bytes) == (set(), 0)
+    await server.serve_other_client()
+    server.may_respond.set()
+    answer = await client.response()
+    assert (answer.headers["connection"], answer.body) == ("close", b"echo: busy")
+    assert await client.read_to_end() == b""
+    await server.wait_for(lambda: connection not in server.pool.connections)
+    assert (server.pool.tasks, server.pool.request_bytes) == (set(), 0)
 
 
-async def test_half_closed_client_gets_all_pipelined_responses(door: Door, client: Client) -> None:
-    await client.say(say(b"busy") + say(b"2") + HELLO + post("Content-Length: 10") + b"12345")
+async def test_half_closed_client_gets_all_pipelined_responses(server: EchoServer, client: Client) -> None:
+    await client.send(echo_call(b"busy") + echo_call(b"2") + HELLO + post("Content-Length: 10") + b"12345")
     client.half_close()
-    await door.is_busy.wait()
-    door.may_answer.set()
-    assert [(await client.answer()).body for _ in range(3)] == [b"said: busy", b"said: 2", b"Hello"]
-    assert await client.end() == b""
-    await door.until(lambda: not door.pool.request_bytes)
-    assert door.bodies == [b"busy", b"2"]
+    await server.is_busy.wait()
+    server.may_respond.set()
+    assert [(await client.response()).body for _ in range(3)] == [b"echo: busy", b"echo: 2", b"Hello"]
+    assert await client.read_to_end() == b""
+    await server.wait_for(lambda: not server.pool.request_bytes)
+    assert server.bodies == [b"busy", b"2"]
 
 
 async def test_half_closed_client_gets_a_long_response() -> None:
-    async with open_door(deadline_seconds=WAIT_SECONDS) as door, Client.connect(door.port) as client:
-        await client.say(say(b"huge"))
+    async with run_echo_server(deadline_seconds=WAIT_SECONDS) as server, Client.connect(server.port) as client:
+        await client.send(echo_call(b"huge"))
         client.half_close()
-        await door.until(lambda: door.pool.unread)
-        assert len((await client.answer()).body) == door.HUGE
-        assert await client.end() == b""
+        await server.wait_for(lambda: server.pool.unread)
+        assert len((await client.response()).body) == server.HUGE
+        assert await client.read_to_end() == b""
 
 
 @pytest.mark.parametrize(
@@ -352,114 +371,114 @@ async def test_half_closed_client_gets_a_long_response() -> None:
     ids=["nothing", "part of a head", "part of a body", "head of a request with Expect"],
 )
 async def test_half_closed_client_with_an_incomplete_request_gets_no_response(
-    door: Door, client: Client, begun: bytes
+    server: EchoServer, client: Client, begun: bytes
 ) -> None:
-    await client.say(begun)
+    await client.send(begun)
     client.half_close()
-    assert (await client.end()).replace(b"HTTP/1.1 100 Continue\r\n\r\n", b"") == b""
-    assert (door.bodies, door.pool.request_bytes, door.pool.receiving) == ([], 0, {})
+    assert (await client.read_to_end()).replace(b"HTTP/1.1 100 Continue\r\n\r\n", b"") == b""
+    assert (server.bodies, server.pool.request_bytes, server.pool.receiving) == ([], 0, {})
 
 
-async def test_incomplete_request_of_a_half_closed_client_is_dropped(door: Door, client: Client) -> None:
-    await client.say(say(b"busy") + post("Content-Length: 10") + b"12345")
-    await door.is_busy.wait()
+async def test_incomplete_request_of_a_half_closed_client_is_dropped(server: EchoServer, client: Client) -> None:
+    await client.send(echo_call(b"busy") + post("Content-Length: 10") + b"12345")
+    await server.is_busy.wait()
     client.half_close()
-    await door.serve_another()
-    assert (door.pool.request_bytes, door.pool.receiving) == (4, {})
-    door.may_answer.set()
-    assert (await client.answer()).body == b"said: busy"
-    assert await client.end() == b""
+    await server.serve_other_client()
+    assert (server.pool.request_bytes, server.pool.receiving) == (4, {})
+    server.may_respond.set()
+    assert (await client.response()).body == b"echo: busy"
+    assert await client.read_to_end() == b""
 
 
-async def test_half_closed_client_gets_its_response_when_the_server_stops(door: Door, client: Client) -> None:
-    await client.say(say(b"busy"))
-    await door.is_busy.wait()
+async def test_half_closed_client_gets_its_response_when_the_server_stops(server: EchoServer, client: Client) -> None:
+    await client.send(echo_call(b"busy"))
+    await server.is_busy.wait()
     client.half_close()
-    stopping = asyncio.create_task(door.server.stop(WAIT_SECONDS))
-    door.may_answer.set()
-    assert (await client.answer()).body == b"said: busy"
+    stopping = asyncio.create_task(server.http_server.stop(WAIT_SECONDS))
+    server.may_respond.set()
+    assert (await client.response()).body == b"echo: busy"
     assert await stopping == 0
 
 
-async def test_disconnected_client_leaves_no_state(door: Door) -> None:
-    async with Client.connect(door.port) as gone, asyncio.timeout(WAIT_SECONDS):
-        await gone.say(say(b"busy"))
-        await door.is_busy.wait()
-        [task], [connection] = door.pool.tasks, door.pool.connections
+async def test_disconnected_client_leaves_no_state(server: EchoServer) -> None:
+    async with Client.connect(server.port) as gone, asyncio.timeout(WAIT_SECONDS):
+        await gone.send(echo_call(b"busy"))
+        await server.is_busy.wait()
+        [task], [connection] = server.pool.tasks, server.pool.connections
         gone.reset()
-    await door.until(lambda: connection not in door.pool.connections)
-    door.may_answer.set()
+    await server.wait_for(lambda: connection not in server.pool.connections)
+    server.may_respond.set()
     async with asyncio.timeout(WAIT_SECONDS):
         await task
-    assert (door.pool.tasks, door.pool.request_bytes) == (set(), 0)
-    async with Client.connect(door.port) as other:
-        assert (await other.ask(say(b"x"))).body == b"said: x"
+    assert (server.pool.tasks, server.pool.request_bytes) == (set(), 0)
+    async with Client.connect(server.port) as other:
+        assert (await other.request(echo_call(b"x"))).body == b"echo: x"
 
 
-async def test_client_that_disconnects_with_an_unread_response_leaves_no_state(door: Door) -> None:
-    async with Client.connect(door.port) as gone:
-        await _ask_twice_and_take_nothing(door, gone)
+async def test_client_that_disconnects_with_an_unread_response_leaves_no_state(server: EchoServer) -> None:
+    async with Client.connect(server.port) as gone:
+        await _ask_twice_and_take_nothing(server, gone)
         gone.abort()
-    await door.until(lambda: not door.pool.unread)
-    assert (door.pool.tasks, door.pool.request_bytes) == (set(), 0)
-    assert b"next" not in door.bodies
+    await server.wait_for(lambda: not server.pool.unread)
+    assert (server.pool.tasks, server.pool.request_bytes) == (set(), 0)
+    assert b"next" not in server.bodies
 
 
-async def test_client_that_disconnects_during_a_body_leaves_no_state(door: Door) -> None:
-    async with Client.connect(door.port) as gone:
-        await gone.say(post("Content-Length: 10") + b"12345")
-        await door.until(lambda: door.pool.receiving)
-    await door.until(lambda: not door.pool.receiving)
-    assert (door.bodies, door.pool.tasks, door.pool.request_bytes) == ([], set(), 0)
+async def test_client_that_disconnects_during_a_body_leaves_no_state(server: EchoServer) -> None:
+    async with Client.connect(server.port) as gone:
+        await gone.send(post("Content-Length: 10") + b"12345")
+        await server.wait_for(lambda: server.pool.receiving)
+    await server.wait_for(lambda: not server.pool.receiving)
+    assert (server.bodies, server.pool.tasks, server.pool.request_bytes) == ([], set(), 0)
 
 
-async def test_exception_in_the_handler_closes_only_its_connection(door: Door, client: Client) -> None:
-    async with Client.connect(door.port) as other:
-        assert (await other.ask(say(b"before"))).body == b"said: before"
-        await client.say(say(b"fault"))
+async def test_exception_in_the_handler_closes_only_its_connection(server: EchoServer, client: Client) -> None:
+    async with Client.connect(server.port) as other:
+        assert (await other.request(echo_call(b"before"))).body == b"echo: before"
+        await client.send(echo_call(b"fault"))
         with suppress(ConnectionError):
-            assert await client.end() == b""
-        assert (await other.ask(say(b"after"))).body == b"said: after"
-    assert door.pool.tasks == set()
+            assert await client.read_to_end() == b""
+        assert (await other.request(echo_call(b"after"))).body == b"echo: after"
+    assert server.pool.tasks == set()
 
 
 # Stopping
 
 
-async def test_pending_calls_finish_when_the_server_stops(door: Door, client: Client) -> None:
-    async with Client.connect(door.port) as idle, Client.connect(door.port) as silent:
-        assert (await idle.ask(say(b"x"))).status == 200
-        await client.say(say(b"busy") + say(b"sent ahead"))
-        await door.is_busy.wait()
-        stopping = asyncio.create_task(door.server.stop(WAIT_SECONDS))
-        assert await idle.end() == b""
-        assert await silent.end() == b""
-        door.may_answer.set()
-        assert (await client.answer()).body == b"said: busy"
-        answer = await client.answer()
-    assert (answer.headers["connection"], answer.body) == ("close", b"said: sent ahead")
-    assert await client.end() == b""
+async def test_pending_calls_finish_when_the_server_stops(server: EchoServer, client: Client) -> None:
+    async with Client.connect(server.port) as idle, Client.connect(server.port) as silent:
+        assert (await idle.request(echo_call(b"x"))).status == 200
+        await client.send(echo_call(b"busy") + echo_call(b"sent ahead"))
+        await server.is_busy.wait()
+        stopping = asyncio.create_task(server.http_server.stop(WAIT_SECONDS))
+        assert await idle.read_to_end() == b""
+        assert await silent.read_to_end() == b""
+        server.may_respond.set()
+        assert (await client.response()).body == b"echo: busy"
+        answer = await client.response()
+    assert (answer.headers["connection"], answer.body) == ("close", b"echo: sent ahead")
+    assert await client.read_to_end() == b""
     assert await stopping == 0
 
 
-async def test_arriving_request_finishes_when_the_server_stops(door: Door, client: Client) -> None:
-    await client.say(post("Content-Length: 10") + b"12345")
-    await door.until(lambda: door.pool.receiving)
-    stopping = asyncio.create_task(door.server.stop(WAIT_SECONDS))
-    answer = await client.ask(b"67890")
-    assert (answer.headers["connection"], answer.body) == ("close", b"said: 1234567890")
+async def test_arriving_request_finishes_when_the_server_stops(server: EchoServer, client: Client) -> None:
+    await client.send(post("Content-Length: 10") + b"12345")
+    await server.wait_for(lambda: server.pool.receiving)
+    stopping = asyncio.create_task(server.http_server.stop(WAIT_SECONDS))
+    answer = await client.request(b"67890")
+    assert (answer.headers["connection"], answer.body) == ("close", b"echo: 1234567890")
     assert await stopping == 0
 
 
-async def test_call_is_cancelled_after_the_grace_period(door: Door, client: Client) -> None:
-    await client.say(say(b"busy"))
-    await door.is_busy.wait()
-    assert await door.server.stop(0.01) == 1
+async def test_call_is_cancelled_after_the_grace_period(server: EchoServer, client: Client) -> None:
+    await client.send(echo_call(b"busy"))
+    await server.is_busy.wait()
+    assert await server.http_server.stop(0.01) == 1
     with suppress(ConnectionError):
-        assert await client.end() == b""
+        assert await client.read_to_end() == b""
 
 
-# The real program's answers
+# Responses of the real program
 
 
 @pytest.fixture(scope="module")
@@ -488,16 +507,16 @@ def _advance(token: str, clock: Any, *headers: str, host: str = "localhost") -> 
 
 
 def _create(*headers: str) -> Written:
-    """A creation, which is not made twice where one of the headers is a good key."""
+    """Return a creation. With a valid Idempotency-Key, a retry returns the same clock."""
     return lambda token, _: call("createTestClock", {}, f"Authorization: Bearer {token}", *headers)
 
 
 def _post(body: bytes, *headers: str) -> Written:
-    return lambda *_: say(body, *headers)
+    return lambda *_: echo_call(body, *headers)
 
 
 def _changed(*changes: tuple[bytes, bytes]) -> Written:
-    """A good call, but for this."""
+    """Return a valid call with these replacements."""
 
     def written(token: str, clock: Any) -> bytes:
         text = _advance(token, clock)
@@ -516,31 +535,29 @@ def _in_chunks(token: str, clock: Any) -> bytes:
 
 
 REQUESTS = [
-    pytest.param(_changed(), 200, id="a good call"),
-    pytest.param(_changed((b"localhost", b"evil.example")), 400, id="a foreign host"),
+    pytest.param(_changed(), 200, id="valid call"),
+    pytest.param(_changed((b"localhost", b"evil.example")), 400, id="other host"),
     pytest.param(_changed((b"Host: localhost\r\n", b"")), 400, id="no host"),
-    pytest.param(_changed((b"application/json", b"text/plain")), 415, id="another content type"),
-    pytest.param(_changed((b"localhost", b"evil.example"), (b"/json", b"/x")), 400, id="a foreign host with another"),
+    pytest.param(_changed((b"application/json", b"text/plain")), 415, id="other content type"),
+    pytest.param(_changed((b"localhost", b"evil.example"), (b"/json", b"/x")), 400, id="other host and content type"),
     pytest.param(_changed((b"application/json", b"Application/JSON; charset=utf-8")), 200, id="a long content type"),
     pytest.param(_changed((b"Content-Type: application/json\r\n", b"")), 415, id="no content type"),
-    pytest.param(_changed((b"Bearer ", b"Bearer x")), 401, id="a wrong token"),
+    pytest.param(_changed((b"Bearer ", b"Bearer x")), 401, id="wrong token"),
     pytest.param(_changed((b"Authorization: ", b"X-Authorization: ")), 401, id="no token"),
     pytest.param(
-        lambda token, clock: _advance(token, clock, f"Authorization: Bearer {token}"), 401, id="two authorizations"
+        lambda token, clock: _advance(token, clock, f"Authorization: Bearer {token}"), 401, id="repeated Authorization"
     ),
     pytest.param(
-        lambda token, clock: _advance(token, clock, "Origin: https://app.example.test"), 200, id="from a page of ours"
+        lambda token, clock: _advance(token, clock, "Origin: https://app.example.test"), 200, id="allowed origin"
     ),
-    pytest.param(
-        lambda token, clock: _advance(token, clock, "Origin: https://evil.example"), 200, id="from a foreign page"
-    ),
-    pytest.param(lambda token, clock: _advance(token, clock, "Connection: close"), 200, id="the last call"),
-    pytest.param(_in_chunks, 200, id="in chunks"),
+    pytest.param(lambda token, clock: _advance(token, clock, "Origin: https://evil.example"), 200, id="other origin"),
+    pytest.param(lambda token, clock: _advance(token, clock, "Connection: close"), 200, id="Connection: close"),
+    pytest.param(_in_chunks, 200, id="chunked"),
     pytest.param(_changed((b"POST", b"GET")), 405, id="GET"),
     pytest.param(_changed((b"POST", b"OPTIONS")), 405, id="OPTIONS"),
-    pytest.param(_changed((b"/rpc ", b"/rpc?x=1 ")), 200, id="with a query"),
-    pytest.param(_changed((b"/rpc ", b"/rpc/ ")), 404, id="with a slash"),
-    pytest.param(_changed((b"HTTP/1.1", b"HTTP/1.0")), 200, id="in HTTP/1.0"),
+    pytest.param(_changed((b"/rpc ", b"/rpc?x=1 ")), 200, id="query"),
+    pytest.param(_changed((b"/rpc ", b"/rpc/ ")), 404, id="trailing slash"),
+    pytest.param(_changed((b"HTTP/1.1", b"HTTP/1.0")), 200, id="HTTP/1.0"),
     pytest.param(_changed((b"advanceTestClock", b"advanceTestCLock")), 200, id="an unknown method"),
     pytest.param(_post(b'{"jsonrpc":"2.0","method":"nothing"}'), 204, id="a notification"),
     pytest.param(_post(b'{"jsonrpc":"2.0","id":1,'), 400, id="malformed JSON"),
@@ -559,19 +576,19 @@ REQUESTS = [
         _post(b'[{"jsonrpc":"2.0","id":1,"method":"nothing"}]', "Idempotency-Key: k"), 400, id="a batch with a key"
     ),
     pytest.param(
-        lambda token, clock: _advance(token, clock, "Idempotency-Key:"), 200, id="with a key that nobody looks at"
+        lambda token, clock: _advance(token, clock, "Idempotency-Key:"), 200, id="empty key on another method"
     ),
 ]
 
 
 async def _whole_answer(program: Program, written: bytes) -> tuple[int, list[bytes], bytes]:
-    """Status, headers and body, as they came."""
+    """Return status, headers and body."""
     async with Client.connect(port_of(program)) as client:
-        await client.say(written)
-        head, body = await client.raw_answer()
+        await client.send(written)
+        head, body = await client.raw_response()
         if b"\r\nconnection: close\r\n" not in head:
-            # Nothing is left over of the answer, and the connection is good for another.
-            assert (await client.ask(request("GET", "/healthz"))).body == b"alive\n"
+            # The response is complete, and the connection is reusable.
+            assert (await client.request(request("GET", "/healthz"))).body == b"alive\n"
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     return int(first.split()[1]), lines, body
 
@@ -594,7 +611,7 @@ async def test_blanks_around_an_idempotency_key_are_ignored(program: Program, to
     made = set()
     async with Client.connect(port_of(program)) as client:
         for key in ("the same", "  the same\t ", "The same"):
-            answer = await client.ask(_create(f"Idempotency-Key: {key}")(token, clock))
+            answer = await client.request(_create(f"Idempotency-Key: {key}")(token, clock))
             made.add((key.strip(), answer.json["result"]["clock"]["id"]))
     assert len(made) == len({id for _, id in made}) == 2
 
@@ -602,20 +619,20 @@ async def test_blanks_around_an_idempotency_key_are_ignored(program: Program, to
 async def test_call_with_expect_100_continue_gets_the_same_response(program: Program, token: str, clock: Any) -> None:
     head, _, body = _advance(token, clock, "Expect: 100-continue").partition(b"\r\n\r\n")
     async with Client.connect(port_of(program)) as client:
-        assert (await client.ask(head + b"\r\n\r\n")).status == 100
-        assert (await client.ask(body)).json == json.loads(program.post(json.loads(body), token).body)
+        assert (await client.request(head + b"\r\n\r\n")).status == 100
+        assert (await client.request(body)).json == json.loads(program.post(json.loads(body), token).body)
 
 
-# What was sent ahead
+# Memory
 
 
 async def test_endless_pipelining_does_not_fill_memory(program: Program) -> None:
-    """It takes its answers one by one, and asks much faster: what it sends has to wait in its own buffers."""
+    """The client reads more slowly than it sends, so its requests must wait in its own buffers."""
     most = 0
     async with Client.connect(port_of(program)) as client, asyncio.timeout(WAIT_SECONDS):
-        sending = asyncio.create_task(client.say(*[call("none", {}) * 200] * 1000))
+        sending = asyncio.create_task(client.send(*[call("none", {}) * 200] * 1000))
         for _ in range(3000):
-            assert (await client.answer()).status == 200
+            assert (await client.response()).status == 200
             most = max(most, _resident(program))
         sending.cancel()
         with suppress(asyncio.CancelledError):
@@ -626,19 +643,19 @@ async def test_endless_pipelining_does_not_fill_memory(program: Program) -> None
 @pytest.mark.parametrize(
     "written",
     [
-        pytest.param(call("createTestClock", {"x": "y" * 900_000}), id="nobody knows who asks"),
-        pytest.param(call("none", {"x": "y" * 900_000}), id="no such method"),
-        pytest.param(call("loginByEmailLink", {"token": "y" * 900_000}), id="no such link"),
-        pytest.param(call("logout", {"x": "y" * 900_000}, "Authorization: Bearer tko_" + "y" * 43), id="no such token"),
+        pytest.param(call("createTestClock", {"x": "y" * 900_000}), id="no token"),
+        pytest.param(call("none", {"x": "y" * 900_000}), id="unknown method"),
+        pytest.param(call("loginByEmailLink", {"token": "y" * 900_000}), id="unknown link"),
+        pytest.param(call("logout", {"x": "y" * 900_000}, "Authorization: Bearer tko_" + "y" * 43), id="unknown token"),
     ],
 )
 async def test_rejected_calls_do_not_leak_memory(program: Program, written: bytes) -> None:
     async with Client.connect(port_of(program)) as client:
         for _ in range(100):
-            await client.ask(written)
+            await client.request(written)
     assert _resident(program) < 100 * 2**20
 
 
 def _resident(program: Program) -> int:
-    """Bytes of memory that the server has."""
+    """Return the resident memory of the server in bytes."""
     return int(Path(f"/proc/{program.process.pid}/statm").read_text().split()[1]) * 4096

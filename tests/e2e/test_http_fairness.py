@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from tests.e2e.raw import HELLO, Client, open_door, post
+from tests.e2e.raw import HELLO, Client, post, run_echo_server
 from tickover.server.http.pages import accepts_gzip
 from tickover.server.http.pool import MAX_BODY_BYTES_PER_TURN, Limits, Pool
 
@@ -45,14 +45,14 @@ async def test_few_large_calls_start_in_one_turn_of_the_event_loop(sizes: list[i
 
 
 async def test_calls_that_never_started_count_as_unfinished() -> None:
-    async with open_door() as door:
+    async with run_echo_server() as server:
         large = post(f"Content-Length: {LARGE}") + bytes(LARGE)
-        async with Client.connect(door.port) as first, Client.connect(door.port) as second:
+        async with Client.connect(server.port) as first, Client.connect(server.port) as second:
             for client in (first, second):
-                await client.say(large)
-            await door.until(lambda: door.bodies)
-            assert await door.server.stop(600) == 0
-            assert len(door.bodies) == 2
+                await client.send(large)
+            await server.wait_for(lambda: server.bodies)
+            assert await server.http_server.stop(600) == 0
+            assert len(server.bodies) == 2
 
 
 async def test_waiting_calls_are_discarded_when_the_grace_ends() -> None:
@@ -69,35 +69,35 @@ async def test_waiting_calls_are_discarded_when_the_grace_ends() -> None:
 
 async def test_partly_read_response_counts_in_full() -> None:
     async with (
-        open_door(unread_bytes=85_000_000, deadline_seconds=600) as door,
-        Client.connect(door.port) as first,
-        Client.connect(door.port) as second,
+        run_echo_server(unread_bytes=85_000_000, deadline_seconds=600) as server,
+        Client.connect(server.port) as first,
+        Client.connect(server.port) as second,
     ):
-        await first.say(post("Content-Length: 4") + b"huge")
-        await first.read(door.HUGE // 2)
-        [connection] = door.pool.unread
-        await second.say(post("Content-Length: 4") + b"huge")
-        await door.until(lambda: connection not in door.pool.connections)
-        assert len((await second.answer()).body) == door.HUGE
+        await first.send(post("Content-Length: 4") + b"huge")
+        await first.read(server.HUGE // 2)
+        [connection] = server.pool.unread
+        await second.send(post("Content-Length: 4") + b"huge")
+        await server.wait_for(lambda: connection not in server.pool.connections)
+        assert len((await second.response()).body) == server.HUGE
         with suppress(ConnectionError):
-            await first.end()
+            await first.read_to_end()
 
 
 async def test_draining_server_closes_connections_after_their_next_response() -> None:
-    async with open_door() as door, Client.connect(door.port) as client:
-        assert "connection" not in (await client.ask(HELLO)).headers
-        door.server.drain()
-        assert (await client.ask(HELLO)).headers["connection"] == "close"
-        assert await client.end() == b""
+    async with run_echo_server() as server, Client.connect(server.port) as client:
+        assert "connection" not in (await client.request(HELLO)).headers
+        server.http_server.drain()
+        assert (await client.request(HELLO)).headers["connection"] == "close"
+        assert await client.read_to_end() == b""
 
 
 async def test_requests_in_the_backlog_get_a_response_when_the_drain_ends() -> None:
-    async with open_door() as door:
-        door.server.drain()
-        with socket.create_connection(("127.0.0.1", door.port), timeout=20) as client:
+    async with run_echo_server() as server:
+        server.http_server.drain()
+        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as client:
             client.sendall(HELLO)
             # The event loop has not run since, so the server has not accepted the connection.
-            assert await door.server.stop(600) == 0
+            assert await server.http_server.stop(600) == 0
             assert client.recv(100).startswith(b"HTTP/1.1 200")
 
 

@@ -1,4 +1,4 @@
-"""HTTP of the real program: slow, oversized and malformed requests, foreign names, and stopping in good order.
+"""HTTP of the real program: slow, large and malformed requests, Host, proxies and graceful stop.
 
 The deadline of 30 seconds is too long for a test, so the tests of it serve with a short one in the test's own process.
 """
@@ -17,7 +17,18 @@ import apsw
 import pytest
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
-from tests.e2e.raw import HELLO, WAIT_SECONDS, Client, Door, call, open_door, port_of, post, request, until_cut
+from tests.e2e.raw import (
+    HELLO,
+    WAIT_SECONDS,
+    Client,
+    EchoServer,
+    call,
+    port_of,
+    post,
+    request,
+    run_echo_server,
+    wait_until_disconnected,
+)
 from tests.support.program import Program, code_params, verify_params, wait_until
 from tickover.api.limits import MAX_BODY, MAX_HEAD
 from tickover.server.http.pool import Limits
@@ -26,8 +37,8 @@ from tickover.server.http.pool import Limits
 
 
 @pytest.fixture
-async def door() -> AsyncIterator[Door]:
-    async with open_door(keep_alive_seconds=3) as opened:
+async def server() -> AsyncIterator[EchoServer]:
+    async with run_echo_server(keep_alive_seconds=3) as opened:
         yield opened
 
 
@@ -62,10 +73,12 @@ FIRST = [pytest.param(HELLO, id="after a page"), pytest.param(CALL_OF_10 + b"123
 
 
 @pytest.mark.parametrize(("begun", "trickle"), TOO_SLOW)
-async def test_slow_client_is_disconnected_and_others_are_served(door: Door, begun: bytes, trickle: bytes) -> None:
-    async with Client.connect(door.port) as slow, Client.connect(door.port) as fast, asyncio.timeout(WAIT_SECONDS):
-        await slow.say(begun)
-        assert (await until_cut(slow, trickle, fast)).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+async def test_slow_client_is_disconnected_and_others_are_served(
+    server: EchoServer, begun: bytes, trickle: bytes
+) -> None:
+    async with Client.connect(server.port) as slow, Client.connect(server.port) as fast, asyncio.timeout(WAIT_SECONDS):
+        await slow.send(begun)
+        assert (await wait_until_disconnected(slow, trickle, fast)).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
 
 
 @pytest.mark.parametrize(
@@ -80,45 +93,47 @@ async def test_slow_client_is_disconnected_and_others_are_served(door: Door, beg
     ],
 )
 @pytest.mark.parametrize("first", FIRST)
-async def test_slow_second_request_is_disconnected(door: Door, begun: bytes, trickle: bytes, first: bytes) -> None:
-    async with Client.connect(door.port) as slow, Client.connect(door.port) as fast, asyncio.timeout(WAIT_SECONDS):
-        assert (await slow.ask(first)).status == 200
-        await slow.say(begun)
-        assert (await until_cut(slow, trickle, fast)).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+async def test_slow_second_request_is_disconnected(
+    server: EchoServer, begun: bytes, trickle: bytes, first: bytes
+) -> None:
+    async with Client.connect(server.port) as slow, Client.connect(server.port) as fast, asyncio.timeout(WAIT_SECONDS):
+        assert (await slow.request(first)).status == 200
+        await slow.send(begun)
+        assert (await wait_until_disconnected(slow, trickle, fast)).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
 
 
 @pytest.mark.parametrize("trickle", [pytest.param(b"", id="once"), pytest.param(b"\r\n", id="for ever")])
 @pytest.mark.parametrize("first", FIRST)
-async def test_blank_lines_do_not_extend_the_deadline(door: Door, trickle: bytes, first: bytes) -> None:
-    async with Client.connect(door.port) as slow, Client.connect(door.port) as fast, asyncio.timeout(6):
-        assert (await slow.ask(first)).status == 200
-        await slow.say(b"\r\n")
-        await until_cut(slow, trickle, fast)
+async def test_blank_lines_do_not_extend_the_deadline(server: EchoServer, trickle: bytes, first: bytes) -> None:
+    async with Client.connect(server.port) as slow, Client.connect(server.port) as fast, asyncio.timeout(6):
+        assert (await slow.request(first)).status == 200
+        await slow.send(b"\r\n")
+        await wait_until_disconnected(slow, trickle, fast)
 
 
 @pytest.mark.parametrize("first", FIRST)
-async def test_idle_connection_has_no_request_deadline(door: Door, first: bytes) -> None:
-    async with Client.connect(door.port) as client:
-        once = await client.ask(first)
-        await door.outlast_the_deadline()
-        assert await client.ask(first) == once
+async def test_idle_connection_has_no_request_deadline(server: EchoServer, first: bytes) -> None:
+    async with Client.connect(server.port) as client:
+        once = await client.request(first)
+        await server.wait_for_deadline()
+        assert await client.request(first) == once
 
 
-async def test_slow_call_has_no_request_deadline(door: Door) -> None:
-    async with Client.connect(door.port) as client:
-        await client.say(request("POST", "/busy", "Content-Length: 2"), b"{}")
-        await door.outlast_the_deadline()
-        door.may_answer.set()
-        assert (await client.answer()).body == b"said: busy"
+async def test_slow_call_has_no_request_deadline(server: EchoServer) -> None:
+    async with Client.connect(server.port) as client:
+        await client.send(request("POST", "/busy", "Content-Length: 2"), b"{}")
+        await server.wait_for_deadline()
+        server.may_respond.set()
+        assert (await client.response()).body == b"echo: busy"
 
 
-async def test_each_request_has_its_own_deadline(door: Door) -> None:
-    async with Client.connect(door.port) as client:
-        waiting = asyncio.create_task(door.outlast_the_deadline())
+async def test_each_request_has_its_own_deadline(server: EchoServer) -> None:
+    async with Client.connect(server.port) as client:
+        waiting = asyncio.create_task(server.wait_for_deadline())
         while not waiting.done():
-            assert (await client.ask(BODY_OF_10 + b"12345", b"67890")).body == b"Hello"
+            assert (await client.request(BODY_OF_10 + b"12345", b"67890")).body == b"Hello"
         await waiting
-        assert (await client.ask(HELLO)).body == b"Hello"
+        assert (await client.request(HELLO)).body == b"Hello"
 
 
 def test_default_deadline_is_thirty_seconds() -> None:
@@ -130,7 +145,7 @@ def test_default_deadline_is_thirty_seconds() -> None:
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    with Program(tmp_path_factory.mktemp("door")) as started:
+    with Program(tmp_path_factory.mktemp("server")) as started:
         yield started
 
 
@@ -146,7 +161,7 @@ def _pieces(text: bytes, size: int) -> list[bytes]:
 
 
 def _head_of(size: int) -> bytes:
-    """A head of exactly so many bytes."""
+    """Return a head of this size."""
     empty = request("GET", "/healthz", "X-Long: ")
     return empty.replace(b"X-Long: ", b"X-Long: " + b"a" * (size - len(empty)))
 
@@ -158,46 +173,46 @@ def test_head_limit_is_32_kib() -> None:
 
 @pytest.mark.parametrize("piece", [MAX_HEAD, 1000], ids=["in one piece", "in many"])
 async def test_head_at_the_limit_is_accepted(client: Client, piece: int) -> None:
-    assert (await client.ask(*_pieces(_head_of(MAX_HEAD), piece))).status == 200
+    assert (await client.request(*_pieces(_head_of(MAX_HEAD), piece))).status == 200
 
 
-# Beyond the limit by more than what stands between names and values, which is not counted in every case.
+# Separators between names and values are not always counted, so exceed the limit by more.
 TOO_LARGE = MAX_HEAD + 200
 
 
 @pytest.mark.parametrize("piece", [TOO_LARGE, 1000], ids=["in one piece", "in many"])
 async def test_head_over_the_limit_is_rejected(client: Client, piece: int) -> None:
-    answer = await client.ask(*_pieces(_head_of(TOO_LARGE), piece))
+    answer = await client.request(*_pieces(_head_of(TOO_LARGE), piece))
     assert answer.status == 431
     assert answer.headers["connection"] == "close"
-    assert await client.end() == b""
+    assert await client.read_to_end() == b""
 
 
 @pytest.mark.parametrize("piece", [TOO_LARGE, 1000], ids=["in one piece", "in many"])
 async def test_second_head_has_the_same_limit(client: Client, piece: int) -> None:
-    assert (await client.ask(request("GET", "/healthz"))).status == 200
-    assert (await client.ask(*_pieces(_head_of(MAX_HEAD), piece))).status == 200
-    assert (await client.ask(*_pieces(_head_of(TOO_LARGE), piece))).status == 431
+    assert (await client.request(request("GET", "/healthz"))).status == 200
+    assert (await client.request(*_pieces(_head_of(MAX_HEAD), piece))).status == 200
+    assert (await client.request(*_pieces(_head_of(TOO_LARGE), piece))).status == 431
 
 
 @pytest.mark.parametrize(("length", "status"), [(30_000, 404), (MAX_HEAD + 1, 431)])
 async def test_target_counts_toward_the_head(client: Client, length: int, status: int) -> None:
-    assert (await client.ask(request("GET", "/" + "a" * (length - 1)))).status == status
+    assert (await client.request(request("GET", "/" + "a" * (length - 1)))).status == status
 
 
 async def test_many_small_headers_within_the_limit_are_accepted(client: Client) -> None:
-    assert (await client.ask(request("GET", "/healthz", *["a:"] * 200))).status == 200
+    assert (await client.request(request("GET", "/healthz", *["a:"] * 200))).status == 200
 
 
 async def test_too_many_small_headers_are_rejected(client: Client) -> None:
-    """They would take far more memory than their bytes."""
-    assert (await client.ask(request("GET", "/healthz", *["a:"] * 300))).status == 431
+    """They would need much more memory than their bytes."""
+    assert (await client.request(request("GET", "/healthz", *["a:"] * 300))).status == 431
 
 
 async def test_ten_thousand_headers_are_rejected(client: Client) -> None:
-    # So much is still on its way when the answer is given that the connection may break before it is read.
+    # The connection may be reset before the client reads the response, because much input is pending.
     with suppress(ConnectionError, asyncio.IncompleteReadError):
-        assert (await client.ask(request("GET", "/healthz", *(f"x-{n}: y" for n in range(10_000))))).status == 431
+        assert (await client.request(request("GET", "/healthz", *(f"x-{n}: y" for n in range(10_000))))).status == 431
 
 
 @pytest.mark.parametrize(
@@ -211,14 +226,14 @@ async def test_ten_thousand_headers_are_rejected(client: Client) -> None:
     ],
 )
 async def test_endless_input_is_disconnected(client: Client, begun: bytes, again: bytes) -> None:
-    await client.say(begun)
+    await client.send(begun)
     most = 16 * MAX_BODY
-    assert await client.say_until_cut(again, most) < most
+    assert await client.send_until_disconnected(again, most) < most
 
 
 async def test_large_body_does_not_count_toward_the_head(client: Client) -> None:
     body = b'{"jsonrpc":"2.0","id":1,"method":"logout"}'.ljust(MAX_BODY)
-    answer = await client.ask(post(f"Content-Length: {len(body)}") + body)
+    answer = await client.request(post(f"Content-Length: {len(body)}") + body)
     assert answer.json["error"]["data"]["reason"] == "UNAUTHENTICATED"
 
 
@@ -238,36 +253,36 @@ def _chunks(body: bytes) -> bytes:
 async def test_too_large_body_gets_a_readable_response(client: Client, size: int, status: int, chunked: bool) -> None:
     body = b'{"jsonrpc":"2.0","id":1,"method":"nothing"}'.ljust(size)
     if chunked:
-        answer = await client.ask(post("Transfer-Encoding: chunked"), *_pieces(_chunks(body), 100_000))
+        answer = await client.request(post("Transfer-Encoding: chunked"), *_pieces(_chunks(body), 100_000))
     else:
-        answer = await client.ask(post(f"Content-Length: {size}"), *_pieces(body, 100_000))
+        answer = await client.request(post(f"Content-Length: {size}"), *_pieces(body, 100_000))
     reason = {200: "METHOD_NOT_FOUND", 413: "BODY_TOO_LARGE"}[status]
     assert (answer.status, answer.json["error"]["data"]["reason"]) == (status, reason)
 
 
 async def test_expect_100_continue_with_a_huge_body_is_rejected(client: Client) -> None:
-    answer = await client.ask(post("Content-Length: 1000000000000", "Expect: 100-continue"))
+    answer = await client.request(post("Content-Length: 1000000000000", "Expect: 100-continue"))
     assert (answer.status, answer.json["error"]["data"]["reason"]) == (413, "BODY_TOO_LARGE")
 
 
 async def test_expect_100_continue_with_a_small_body_continues(client: Client) -> None:
     body = b'{"jsonrpc":"2.0","id":1,"method":"nothing"}'
-    assert (await client.ask(post(f"Content-Length: {len(body)}", "Expect: 100-continue"))).status == 100
-    assert (await client.ask(body)).status == 200
+    assert (await client.request(post(f"Content-Length: {len(body)}", "Expect: 100-continue"))).status == 100
+    assert (await client.request(body)).status == 200
 
 
-# What is not HTTP
+# Malformed HTTP
 
 
 @pytest.mark.parametrize(
     "written",
     [
-        pytest.param(b"Hello?\r\n\r\n", id="words"),
+        pytest.param(b"Hello?\r\n\r\n", id="plain text"),
         pytest.param(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", id="TLS"),
         pytest.param(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", id="HTTP/2"),
         pytest.param(b"GET /healthz HTTP/9.9\r\nHost: localhost\r\n\r\n", id="an unknown version"),
         pytest.param(b"FETCH /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", id="an unknown method"),
-        pytest.param(b"GET /health\xffz HTTP/1.1\r\nHost: localhost\r\n\r\n", id="a byte that is no text"),
+        pytest.param(b"GET /health\xffz HTTP/1.1\r\nHost: localhost\r\n\r\n", id="invalid UTF-8"),
         pytest.param(request("GET", "/healthz", "a b: c"), id="a blank in a name"),
         pytest.param(request("GET", "/healthz", "a : c"), id="a blank before the colon"),
         pytest.param(request("GET", "/healthz", "no colon"), id="no colon"),
@@ -280,18 +295,18 @@ async def test_expect_100_continue_with_a_small_body_continues(client: Client) -
         pytest.param(post("Content-Length: +2") + b"{}", id="a length with a sign"),
         pytest.param(post("Content-Length: 2, 2") + b"{}", id="a list of lengths"),
         pytest.param(post("Content-Length: 0x2") + b"{}", id="a length that is no number"),
-        pytest.param(post("Content-Length: 99999999999999999999") + b"{}", id="a length beyond all measure"),
+        pytest.param(post("Content-Length: 99999999999999999999") + b"{}", id="huge length"),
         pytest.param(post("Transfer-Encoding: chunked, gzip") + b"{}", id="chunks that are not the last coding"),
         pytest.param(post("Transfer-Encoding: chunked") + b"two\r\n{}\r\n0\r\n\r\n", id="a chunk without a size"),
         pytest.param(post("Transfer-Encoding: chunked") + b"-2\r\n{}\r\n0\r\n\r\n", id="a chunk below 0"),
         pytest.param(post("Transfer-Encoding: chunked") + b"1\r\n{}\r\n0\r\n\r\n", id="a chunk longer than it says"),
-        pytest.param(post("Transfer-Encoding: chunked") + b"f" * 17 + b"\r\n", id="a chunk beyond all measure"),
+        pytest.param(post("Transfer-Encoding: chunked") + b"f" * 17 + b"\r\n", id="huge chunk"),
     ],
 )
 async def test_malformed_http_gets_400_and_closes(client: Client, written: bytes) -> None:
-    answer = await client.ask(written)
+    answer = await client.request(written)
     assert (answer.status, answer.headers["connection"]) == (400, "close")
-    assert await client.end() == b""
+    assert await client.read_to_end() == b""
 
 
 @pytest.mark.parametrize(
@@ -305,19 +320,19 @@ async def test_malformed_http_gets_400_and_closes(client: Client, written: bytes
     ],
 )
 async def test_transfer_codings_other_than_chunked_are_rejected(client: Client, written: bytes) -> None:
-    answer = await client.ask(written)
+    answer = await client.request(written)
     assert (answer.status, answer.headers["connection"]) == (501, "close")
-    assert await client.end() == b""
+    assert await client.read_to_end() == b""
 
 
 async def test_http_error_has_a_request_id(program: Program) -> None:
     ids = []
     for written in (b"Hello?\r\n\r\n", request("GET", "/healthz"), _head_of(TOO_LARGE), b"Hello?\r\n\r\n"):
         async with Client.connect(port_of(program)) as client:
-            answer = await client.ask(written)
+            answer = await client.request(written)
         assert answer.headers["x-content-type-options"] == "nosniff"
         ids.append(answer.headers["x-request-id"])
-    # A random prefix of one start of the program, and a number that counts.
+    # A random prefix for each start, and a counter.
     prefix = ids[0][:16]
     assert prefix.startswith("req_")
     numbers = [int(id.removeprefix(prefix), 16) for id in ids]
@@ -326,8 +341,8 @@ async def test_http_error_has_a_request_id(program: Program) -> None:
 
 async def test_request_after_a_malformed_one_is_ignored(client: Client) -> None:
     hidden = request("GET", "/healthz")
-    await client.say(post("Content-Length: 0", "Transfer-Encoding: chunked") + b"0\r\n\r\n" + hidden)
-    everything = await client.end()
+    await client.send(post("Content-Length: 0", "Transfer-Encoding: chunked") + b"0\r\n\r\n" + hidden)
+    everything = await client.read_to_end()
     assert everything.startswith(b"HTTP/1.1 400 ")
     assert everything.count(b"HTTP/1.1 ") == 1
 
@@ -340,14 +355,14 @@ async def test_request_after_a_malformed_one_is_ignored(client: Client) -> None:
     [
         pytest.param("localhost", 200, id="loopback"),
         pytest.param("127.0.0.1:8000", 200, id="with a port"),
-        pytest.param("evil.example", 400, id="foreign"),
+        pytest.param("evil.example", 400, id="other host"),
         pytest.param(None, 400, id="missing"),
-        pytest.param("localhost\r\nHost: evil.example", 400, id="ours and a foreign one"),
-        pytest.param("evil.example\r\nHost: localhost", 400, id="a foreign one and ours"),
+        pytest.param("localhost\r\nHost: evil.example", 400, id="right and other host"),
+        pytest.param("evil.example\r\nHost: localhost", 400, id="other and right host"),
     ],
 )
 async def test_program_rejects_another_host(client: Client, host: str | None, status: int) -> None:
-    answer = await client.ask(request("GET", "/login", host=host))
+    answer = await client.request(request("GET", "/login", host=host))
     assert answer.status == status
     if status == 400:
         assert answer.json["error"]["data"]["reason"] == "INVALID_REQUEST"
@@ -355,20 +370,20 @@ async def test_program_rejects_another_host(client: Client, host: str | None, st
 
 async def test_request_with_another_host_sends_no_email(client: Client, program: Program) -> None:
     written = call("sendLoginCodeEmail", code_params("eve@example.test"), host="evil.example")
-    assert (await client.ask(written)).status == 400
+    assert (await client.request(written)).status == 400
     assert "eve@example.test" not in [letter["To"] for letter in program.emails()]
 
 
-# Who is at the other end
+# Clients and proxies
 
 
 async def _statuses(program: Program, *forwarded: list[str]) -> list[int]:
-    """What a try is answered with, from each of these places."""
+    """Return the reason of an attempt from each client."""
     statuses = []
     for headers in forwarded:
         async with Client.connect(port_of(program)) as client:
             written = call("loginByEmailLink", {"token": "none"}, *(f"X-Forwarded-For: {value}" for value in headers))
-            statuses.append((await client.ask(written)).status)
+            statuses.append((await client.request(written)).status)
     return statuses
 
 
@@ -409,7 +424,7 @@ async def test_trailers_are_ignored(tmp_path: Path) -> None:
         for number in range(3):
             async with Client.connect(port_of(program)) as client:
                 trailer = b"X-Forwarded-For: 198.51.100.%d\r\n\r\n" % (number + 2)
-                answer = await client.ask(head + b"%x\r\n%b\r\n0\r\n" % (len(body), body) + trailer)
+                answer = await client.request(head + b"%x\r\n%b\r\n0\r\n" % (len(body), body) + trailer)
                 statuses.append(answer.status)
     assert statuses == [200, 429, 429]
 
@@ -418,19 +433,19 @@ async def test_trailers_are_ignored(tmp_path: Path) -> None:
 
 
 class SlowMail:
-    """A mail server that takes letters at once, or, once it is told to, only when it may."""
+    """A mail server that accepts emails at once, or waits for an event."""
 
     def __init__(self) -> None:
         self.port = 0
         self.codes: dict[str, str] = {}
-        self.may_answer = asyncio.Event()
-        self.may_answer.set()
+        self.may_respond = asyncio.Event()
+        self.may_respond.set()
 
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802 - the library's
         assert isinstance(envelope.content, bytes)
         message = message_from_bytes(envelope.content)
         self.codes[envelope.rcpt_tos[0]] = str(message["Subject"]).split()[0]
-        await self.may_answer.wait()
+        await self.may_respond.wait()
         return "250 taken"
 
 
@@ -446,7 +461,7 @@ async def mail() -> AsyncIterator[SlowMail]:
 
 async def _call(port: int, method: str, params: Any, *headers: str) -> Any:
     async with Client.connect(port) as client:
-        return (await client.ask(call(method, params, *headers))).json
+        return (await client.request(call(method, params, *headers))).json
 
 
 def _is_listening(port: int) -> bool:
@@ -461,7 +476,9 @@ async def _create_until_gone(port: int, token: str, answers: list[Any]) -> None:
     async with Client.connect(port) as client:
         with suppress(ConnectionError, asyncio.IncompleteReadError):
             while True:
-                answers.append((await client.ask(call("createTestClock", {}, f"Authorization: Bearer {token}"))).json)
+                answers.append(
+                    (await client.request(call("createTestClock", {}, f"Authorization: Bearer {token}"))).json
+                )
 
 
 def _count_clocks(program: Program) -> int:
@@ -480,7 +497,7 @@ async def test_connections_before_the_signal_get_a_response(tmp_path: Path, mail
         verify = verify_params("ana@example.test", mail.codes["ana@example.test"])
         token = (await _call(port, "loginByEmailVerification", verify))["result"]["token"]
 
-        mail.may_answer.clear()
+        mail.may_respond.clear()
         guests = [f"guest{number}@example.test" for number in range(50)]
         created: list[Any] = []
         async with asyncio.TaskGroup() as tasks:
@@ -491,7 +508,7 @@ async def test_connections_before_the_signal_get_a_response(tmp_path: Path, mail
             program.process.send_signal(signal.SIGTERM)
             await asyncio.to_thread(wait_until, lambda: not _is_listening(port))
             assert not any(send.done() for send in sends)
-            mail.may_answer.set()
+            mail.may_respond.set()
 
         assert [send.result()["result"] for send in sends] == [{"message": "ok"}] * len(guests)
         assert await asyncio.to_thread(program.process.wait, WAIT_SECONDS) == 0
@@ -503,16 +520,16 @@ async def test_connections_before_the_signal_get_a_response(tmp_path: Path, mail
 async def test_calls_over_max_in_flight_are_rejected(tmp_path: Path, mail: SlowMail) -> None:
     settings = {"TICKOVER_MAIL_URL": f"smtp://127.0.0.1:{mail.port}", "TICKOVER_MAX_IN_FLIGHT": "1"}
     with Program(tmp_path, **settings) as program:
-        mail.may_answer.clear()
+        mail.may_respond.clear()
         port = port_of(program)
         async with Client.connect(port) as waiting, Client.connect(port) as other:
-            await waiting.say(call("sendLoginCodeEmail", code_params("ana@example.test")))
+            await waiting.send(call("sendLoginCodeEmail", code_params("ana@example.test")))
             await asyncio.to_thread(wait_until, lambda: mail.codes)
-            refused = await other.ask(call("none", {}))
+            refused = await other.request(call("none", {}))
             assert (refused.status, refused.headers["retry-after"]) == (503, "1")
             assert refused.json["error"]["data"] == {"reason": "UNAVAILABLE", "retryAfterSeconds": 1}
             for path in ("/healthz", "/readyz"):
-                assert (await other.ask(request("GET", path))).status == 200
-            mail.may_answer.set()
-            assert (await waiting.answer()).json["result"] == {"message": "ok"}
-            assert (await other.ask(call("none", {}))).status == 200
+                assert (await other.request(request("GET", path))).status == 200
+            mail.may_respond.set()
+            assert (await waiting.response()).json["result"] == {"message": "ok"}
+            assert (await other.request(call("none", {}))).status == 200

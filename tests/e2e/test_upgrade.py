@@ -1,4 +1,4 @@
-"""Clients that offer another protocol with an ordinary request: the offer is passed over, and nothing comes of it."""
+"""Requests with an Upgrade header: the server ignores the header."""
 
 import json
 import socket
@@ -20,8 +20,8 @@ def _head(offer: str, length: int) -> bytes:
     ).encode()
 
 
-class _Line:
-    """A connection on which bytes go out as they are told, and answers are read one by one."""
+class _Connection:
+    """A connection that sends raw bytes and reads responses."""
 
     def __init__(self, program: Program) -> None:
         address = urlsplit(program.url)
@@ -46,7 +46,7 @@ class _Line:
         return status, self._file.read(length)
 
     def is_closed(self) -> bool:
-        """Wait until the server closes; fails by timeout when it does not."""
+        """Wait until the server closes the connection."""
         return self._file.read(1) == b""
 
     def close(self) -> None:
@@ -58,9 +58,9 @@ class _Line:
 @pytest.mark.parametrize("apart", [False, True], ids=["in one packet", "in two"])
 def test_upgrade_header_is_ignored(tmp_path: Path, offer: str, apart: bool) -> None:
     with Program(tmp_path) as program:
-        line = _Line(program)
+        line = _Connection(program)
         packets = [_head(offer, len(_CALL)), _CALL]
-        for _ in range(2):  # and the connection can be used again
+        for _ in range(2):  # The connection is reusable.
             line.say(*(packets if apart else [b"".join(packets)]))
             status, body = line.answer()
             assert (status, json.loads(body)["error"]["data"]["reason"]) == (200, "METHOD_NOT_FOUND")
@@ -70,7 +70,7 @@ def test_upgrade_header_is_ignored(tmp_path: Path, offer: str, apart: bool) -> N
 def test_body_is_never_parsed_as_a_request(tmp_path: Path) -> None:
     smuggled = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with Program(tmp_path) as program:
-        line = _Line(program)
+        line = _Connection(program)
         line.say(_head("h2c", len(smuggled)), smuggled, _head("h2c", len(_CALL)), _CALL)
         assert json.loads(line.answer()[1])["error"]["data"]["reason"] == "PARSE_ERROR"
         assert json.loads(line.answer()[1])["error"]["data"]["reason"] == "METHOD_NOT_FOUND"
@@ -79,7 +79,7 @@ def test_body_is_never_parsed_as_a_request(tmp_path: Path) -> None:
 
 def test_connect_is_rejected(tmp_path: Path) -> None:
     with Program(tmp_path) as program:
-        line = _Line(program)
+        line = _Connection(program)
         line.say(b"CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n")
         assert line.answer()[0] == 400
         line.close()
@@ -96,7 +96,7 @@ def _post(version: bytes, headers: bytes) -> bytes:
 
 def test_pipelined_upgrade_requests_get_responses(tmp_path: Path) -> None:
     with Program(tmp_path) as program:
-        line = _Line(program)
+        line = _Connection(program)
         line.say(_post(b"1.1", _OFFER) * 600)
         assert [line.answer()[0] for _ in range(600)] == [200] * 600
         line.say(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n%b\r\n" % _OFFER * 600)
@@ -109,7 +109,7 @@ def test_chunked_body_with_upgrade_is_read(tmp_path: Path) -> None:
     chunked = b"%x\r\n%b\r\n0\r\nX: y\r\n\r\n" % (len(_CALL), _CALL)
     written = _post(b"1.1", _OFFER).partition(b"Content-Length")[0] + b"Transfer-Encoding: chunked\r\n\r\n" + chunked
     with Program(tmp_path) as program:
-        line = _Line(program)
+        line = _Connection(program)
         line.say(written, written[:90], written[90:])
         for _ in range(2):
             assert json.loads(line.answer()[1])["error"]["data"]["reason"] == "METHOD_NOT_FOUND"
@@ -119,13 +119,13 @@ def test_chunked_body_with_upgrade_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "written",
     [
-        pytest.param(_post(b"1.1", _OFFER.replace(b": Up", b": close, Up", 1)), id="the client says close"),
-        pytest.param(_post(b"1.0", _OFFER), id="in HTTP/1.0"),
+        pytest.param(_post(b"1.1", _OFFER.replace(b": Up", b": close, Up", 1)), id="Connection: close"),
+        pytest.param(_post(b"1.0", _OFFER), id="HTTP/1.0"),
     ],
 )
 def test_upgrade_does_not_keep_a_connection_open(tmp_path: Path, written: bytes) -> None:
     with Program(tmp_path) as program:
-        line = _Line(program)
+        line = _Connection(program)
         line.say(written)
         assert line.answer()[0] == 200
         assert line.says_close

@@ -1,4 +1,4 @@
-"""A certificate authority of our own, and a log that can be read."""
+"""A certificate authority for tests, and a log that records entries."""
 
 import ssl
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ def authority() -> trustme.CA:
 
 @pytest.fixture
 def trusted(authority: trustme.CA, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> trustme.CA:
-    """The authority, made known to this process as an operator would: by OpenSSL's own variable."""
+    """The authority, trusted by this process through SSL_CERT_FILE."""
     file = tmp_path / "authority.pem"
     authority.cert_pem.write_to_path(str(file))
     monkeypatch.setenv("SSL_CERT_FILE", str(file))
@@ -27,7 +27,7 @@ def trusted(authority: trustme.CA, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def server_side(authority: trustme.CA, *names: str) -> ssl.SSLContext:
-    """What a server with a certificate for these names presents."""
+    """Return the TLS context of a server with a certificate for these names."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert(*names).configure_cert(context)
     return context

@@ -1,4 +1,4 @@
-"""Real SMTP servers on loopback, in the test's own event loop: they keep what they accept, and misbehave if told to."""
+"""SMTP servers in the test's event loop. They record emails and can misbehave."""
 
 # ruff: noqa: N802 - the names of commands are the library's own
 
@@ -16,7 +16,7 @@ Misbehaviour = Callable[[SMTP], Awaitable[None]]
 
 
 class Accepted(NamedTuple):
-    """A letter as it came over the wire, and in what way it came."""
+    """An email that a server accepted."""
 
     content: bytes
     over_tls: bool
@@ -37,7 +37,7 @@ class Accepted(NamedTuple):
 
 
 class MailServer:
-    """What it was told is in `said`, what it accepted in `letters`.
+    """Records commands in `said` and accepted emails in `emails`.
 
     `instead` holds what it does instead of answering a command; END_OF_DATA is the dot after a letter, and `MAIL again`
     a MAIL on a connection that has had one.
@@ -74,7 +74,7 @@ class MailServer:
 
 
 class _Conversation(SMTP):
-    """One connection. It writes down the envelope to the letter, because the library tidies addresses up."""
+    """One connection. It records the envelope verbatim, because the library normalizes addresses."""
 
     def __init__(self, server: MailServer, **options: Any) -> None:
         super().__init__(
@@ -133,11 +133,11 @@ def answer(line: str) -> Misbehaviour:
 async def hang_up(server: SMTP) -> None:
     assert isinstance(server.transport, asyncio.Transport)
     server.transport.abort()
-    await asyncio.Event().wait()  # until the loss of the connection ends it
+    await asyncio.Event().wait()  # The lost connection cancels it.
 
 
 class Silence:
-    """Says nothing until it is over, and then the line that it was given."""
+    """Sends nothing until it ends, and then one line."""
 
     def __init__(self, line: str = "") -> None:
         self.over = asyncio.Event()
@@ -150,7 +150,7 @@ class Silence:
         await server.push(self._line)
 
     async def begins(self, delivery: "asyncio.Task[Any]") -> None:
-        """Return once the client waits for the answer; fail if the delivery ends before."""
+        """Return when the client waits for the response. Fail if the delivery ends first."""
         waiting = asyncio.create_task(self._begun.wait())
         await asyncio.wait({waiting, delivery}, return_when=asyncio.FIRST_COMPLETED)
         waiting.cancel()
@@ -159,7 +159,7 @@ class Silence:
 
 @asynccontextmanager
 async def mail_server(tls: ssl.SSLContext | None = None, **options: Any) -> AsyncIterator[MailServer]:
-    """A server that talks; with `tls`, it talks TLS from the first byte on."""
+    """Run a server. With `tls`, it uses implicit TLS."""
     server = MailServer()
     loop = asyncio.get_running_loop()
     listener = await loop.create_server(lambda: _Conversation(server, **options), "127.0.0.1", 0, ssl=tls)

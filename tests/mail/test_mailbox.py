@@ -1,4 +1,4 @@
-"""The mailbox of the development outbox: the newest letter to an address, as a program reads it over HTTP."""
+"""GET /mailbox/latest: the newest email to an address."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ async def asked_for(world: World, to: str) -> HttpResponse:
     return await world.request("GET", f"/mailbox/latest?to={to}")
 
 
-# Over HTTP.
+# Responses
 
 
 async def test_latest_email_contains_the_code(world: World) -> None:
@@ -110,7 +110,7 @@ async def test_other_paths_return_404(world: World, path: str) -> None:
     assert (await world.request("GET", path)).status == 404
 
 
-# Whose.
+# Addresses
 
 
 @pytest.mark.parametrize(
@@ -167,10 +167,10 @@ async def test_other_query_parameters_are_ignored(world: World, query: str) -> N
     assert (await asked_for(world, ANA + query)).json["code"] == code
 
 
-# With real mail there is no mailbox.
+# SMTP
 
 
-@pytest.fixture(params=["outbox:", "smtp://127.0.0.1:9"], ids=["outbox", "real mail"])
+@pytest.fixture(params=["outbox:", "smtp://127.0.0.1:9"], ids=["outbox", "SMTP"])
 def program(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Program]:
     with Program(tmp_path, TICKOVER_MAIL_URL=request.param) as started:
         yield started
@@ -196,8 +196,8 @@ def test_mailbox_is_missing_with_smtp(program: Program) -> None:
         code = program.send_code()
         assert program.request("GET", f"/mailbox/latest?to={ANA}").json["code"] == code
         [listed] = program.request("GET", "/mailbox/emails.json").json["emails"]
-        letter = f"/mailbox/emails/{listed['id']}"
-        for place in (f"/mailbox/latest?to={ANA}", "/mailbox/emails.json", f"{letter}.json", f"{letter}.html"):
+        email = f"/mailbox/emails/{listed['id']}"
+        for place in (f"/mailbox/latest?to={ANA}", "/mailbox/emails.json", f"{email}.json", f"{email}.html"):
             got, head = (program.request(method, place) for method in ("GET", "HEAD"))
             assert (got.status, head.status, head.body) == (200, 200, b"")
             assert head.headers["content-length"] == got.headers["content-length"] == str(len(got.body))

@@ -1,4 +1,4 @@
-"""The mailbox as the console reads it: the list of letters, and each with its text, its headers and its source."""
+"""GET /mailbox/emails.json and /mailbox/emails/{id}.json, which the console uses."""
 
 import asyncio
 import os
@@ -23,8 +23,8 @@ async def listed(world: World) -> list[dict[str, str]]:
     answer = await world.request("GET", "/mailbox/emails.json")
     assert answer.status == 200
     assert list(answer.json) == ["emails"]
-    letters: list[dict[str, str]] = answer.json["emails"]
-    return letters
+    emails: list[dict[str, str]] = answer.json["emails"]
+    return emails
 
 
 async def asked_for(world: World, id: str, form: str = "json") -> HttpResponse:
@@ -90,7 +90,7 @@ def test_special_files_are_not_listed(tmp_path: Path) -> None:
     (folder / f"{LATER}.eml").mkdir()
     (folder / f"{LATER[:-1]}1.eml").symlink_to(outside)
     (folder / f"{LATER[:-1]}2.eml").symlink_to(folder / "nothing")
-    # To read one that nobody writes to would never end.
+    # Reading a pipe without a writer would block.
     os.mkfifo(folder / f"{LATER[:-1]}3.eml")
     mailbox = Mailbox(folder)
     assert [one.code for one in asyncio.run(mailbox.list_emails())] == ["012345"]
@@ -115,12 +115,12 @@ def test_malformed_email_is_listed(tmp_path: Path, rest: bytes) -> None:
     assert (one.id, one.to, one.subject) == (whole.id, whole.to, whole.subject) == (LATER, ANA, one.subject)
     assert "\n" not in one.subject
     assert whole.headers[:2] == [("From", "x"), ("To", ANA)]
-    # It can be sent on.
+    # The result can be encoded.
     for text in (whole.subject, whole.text, whole.source, *(value for _, value in whole.headers)):
         assert text.encode().decode() == text
 
 
-# One letter
+# One email
 
 
 async def test_email_has_headers_text_and_source(world: World) -> None:
@@ -200,7 +200,7 @@ async def test_emails_cannot_be_modified(world: World, path: str) -> None:
 
 
 def nested(depth: int) -> bytes:
-    """A letter in a letter in a letter."""
+    """Return nested emails."""
     return TO_ANA[:-2] + b"Content-Type: message/rfc822\r\n\r\n" * depth + b"\r\nx\r\n"
 
 

@@ -1,4 +1,4 @@
-"""The mailbox and its folder: which letter is the newest, whoever put it there, and what else may lie about."""
+"""The mailbox and its folder: order of emails, several processes and unexpected files."""
 
 import asyncio
 import subprocess
@@ -24,8 +24,8 @@ def outbox(tmp_path: Path) -> Outbox:
     return Outbox(tmp_path, Composer(SENDER))
 
 
-def deliver(outbox: Outbox, *letters: Email) -> None:
-    for each in letters:
+def deliver(outbox: Outbox, *emails: Email) -> None:
+    for each in emails:
         asyncio.run(outbox.deliver(each))
 
 
@@ -35,7 +35,7 @@ def latest(folder: Path, to: str = ANA) -> StoredEmail:
     return found
 
 
-# Which is the newest.
+# Order
 
 
 def test_email_without_a_secret_is_returned(outbox: Outbox, tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_search_reads_the_last_1000_emails(outbox: Outbox, tmp_path: Path, newer
     assert (asyncio.run(Mailbox(tmp_path).latest_email(ANA)) is not None) == is_found
 
 
-# What else happens there.
+# Unexpected files
 
 
 def _clear(folder: Path, to: str) -> None:
@@ -144,8 +144,8 @@ LATER = "n990000000000-20990101T000000.000000Z"
 TO_ANA = b"From: x\r\nTo: ana@example.test\r\nSubject: x\r\n\r\n"
 ODD: dict[str, tuple[str, bytes]] = {
     "empty": (f"{LATER}.eml", b""),
-    "no letter": (f"{LATER}.eml", b"\xff\0\xfe" * 1000),
-    "of a foreign name": ("99 letters.eml", TO_ANA),
+    "not an email": (f"{LATER}.eml", b"\xff\0\xfe" * 1000),
+    "other name": ("99 emails.eml", TO_ANA),
     "of an impossible time": ("n990000000000-99999999T999999.999999Z.eml", TO_ANA),
     "of a leap second": ("n990000000000-20991231T235960.000000Z.eml", TO_ANA),
     "of digits that are none of ours": (f"{LATER.replace('0', '٠')}.eml", TO_ANA),
@@ -179,7 +179,7 @@ STRANGE: dict[str, bytes] = {
 
 @pytest.mark.parametrize("rest", STRANGE.values(), ids=STRANGE)
 def test_malformed_email_is_harmless(tmp_path: Path, rest: bytes) -> None:
-    """Whatever it says, something of it is told, and can be sent on."""
+    """The result can always be encoded."""
     (tmp_path / f"{LATER}.eml").write_bytes(b"From: x\r\nTo: ana@example.test\r\n" + rest)
     told = latest(tmp_path)
     assert (told.id, told.to) == (LATER, ANA)

@@ -1,4 +1,4 @@
-"""TICKOVER_MAIL_URL: which mailer it names, and what is refused before the server starts."""
+"""TICKOVER_MAIL_URL: mailers, ports and invalid URLs."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The development outbox: letters are kept whole, for their owner alone, and never leave the machine."""
+"""The development outbox: files, permissions, order, printing and failures."""
 
 import asyncio
 import json
@@ -31,9 +31,9 @@ def outbox(folder: Path) -> Outbox:
 
 
 def _codes(folder: Path) -> list[str]:
-    """The codes in the letters, in the order of the files' names."""
-    letters = [message_from_bytes(file.read_bytes(), policy=policy.default) for file in sorted(folder.glob("*.eml"))]
-    return [str(found["Subject"]).split()[0] for found in letters]
+    """Return the codes of the emails, sorted by file name."""
+    emails = [message_from_bytes(file.read_bytes(), policy=policy.default) for file in sorted(folder.glob("*.eml"))]
+    return [str(found["Subject"]).split()[0] for found in emails]
 
 
 def test_email_is_written_completely(outbox: Outbox, folder: Path) -> None:
@@ -60,7 +60,7 @@ def test_header_contains_the_secret(outbox: Outbox, folder: Path, kept: Email, h
     message = message_from_bytes(file.read_bytes(), policy=policy.default)
     assert {name: value for name, value in message.items() if name.startswith("X-")} == headers
     assert message["To"] == ANA
-    # What is mailed has them not.
+    # Emails by SMTP do not have these headers.
     assert b"X-Tickover" not in Composer(SENDER).compose(kept)
 
 
@@ -82,7 +82,7 @@ async def test_names_sort_in_sending_order_if_the_clock_is_set_back(folder: Path
     ages = [3, 1, 2, 60, 59, 86_400, 0]
     for age in ages:
         sent_at = NOW - timedelta(seconds=age, microseconds=age)
-        # A new one each time, as after a restart.
+        # A new outbox, as after a restart.
         await Outbox(folder, Composer(SENDER)).deliver(make_email(secret=f"{age:06}", sent_at=sent_at))
     assert _codes(folder) == [f"{age:06}" for age in ages]
 
@@ -132,7 +132,7 @@ async def test_address_is_escaped_on_the_terminal(outbox: Outbox, capsys: pytest
     assert shown.removesuffix("\n").isprintable()
 
 
-# What can go wrong
+# Failures
 
 
 def test_missing_folder_rejects_the_email(outbox: Outbox, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,7 +148,7 @@ def test_file_instead_of_the_folder_is_a_setting_error(folder: Path) -> None:
         Outbox(folder, Composer(SENDER))
 
 
-# Each of these is done in a process of its own, before it delivers a letter.
+# Each runs in its own process before an email is delivered.
 _OUTPUTS = {
     "closed": "os.close(1)",
     "closed by Python": "sys.stdout.close()",
@@ -156,7 +156,7 @@ _OUTPUTS = {
     "left by its reader": "reader, writer = os.pipe(); os.close(reader); os.dup2(writer, 1)",
     "on a full disk": "os.dup2(os.open('/dev/full', os.O_WRONLY), 1)",
 }
-_FULL_DISK = "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"  # as near as one gets without a disk to fill
+_FULL_DISK = "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"  # It simulates a full disk.
 
 _DELIVER = """
 import asyncio, json, os, resource, sys
@@ -190,7 +190,7 @@ sys.stderr.write(json.dumps(outcomes))
 
 
 def _deliver_in_processes(folder: Path, preparations: dict[str, str]) -> dict[str, str]:
-    """What became of a letter under each of the preparations, each in a process and a folder of its own."""
+    """Return the result of a delivery after each preparation."""
     command = [sys.executable, "-c", _DELIVER, str(folder), json.dumps(preparations)]
     ended = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, check=True, timeout=60)
     outcomes: dict[str, str] = json.loads(ended.stderr.splitlines()[-1])

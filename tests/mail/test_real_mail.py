@@ -1,4 +1,4 @@
-"""Signing in with real mail: the whole program, and a real SMTP server on loopback that behaves or does not."""
+"""Sign-in with an SMTP server that accepts, rejects or loses emails."""
 
 import asyncio
 import logging
@@ -20,9 +20,9 @@ from tickover.server.storage import open_store
 _CODE = {"loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
 _LINK = {"loginCodeType": "LONG_LIVED", "emailType": "WEB_LOGIN_LINK"}
 
-_refuse_recipient = pytest.param("RCPT", answer("550 no such user"), id="the recipient is refused")
-_refuse_letter = pytest.param(MailServer.END_OF_DATA, answer("554 spam"), id="the letter is refused")
-_break_off = pytest.param("MAIL", hang_up, id="the connection breaks")
+_reject_recipient = pytest.param("RCPT", answer("550 no such user"), id="recipient rejected")
+_reject_email = pytest.param(MailServer.END_OF_DATA, answer("554 spam"), id="email rejected")
+_disconnect = pytest.param("MAIL", hang_up, id="connection lost")
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ async def server() -> AsyncIterator[MailServer]:
 
 @pytest.fixture
 async def world(server: MailServer, tmp_path: Path, readable_log: ReadableLog) -> AsyncIterator[World]:
-    """The whole program, with real mail."""
+    """A world that sends by SMTP."""
     store = await open_store(f"sqlite:///{tmp_path / 'tickover.db'}")
     mailer = SmtpMailer(f"smtp://{server.address}", Composer(SENDER), readable_log.log)
     yield World(store, mailer, tmp_path, Policy("https://tickover.example.test", 10))
@@ -42,7 +42,7 @@ async def world(server: MailServer, tmp_path: Path, readable_log: ReadableLog) -
 
 
 async def _send(world: World, kind: dict[str, str] = _CODE, email: str = ANA) -> Any:
-    """What sendLoginCodeEmail answers: its result, or the reason of its refusal."""
+    """Return the result of sendLoginCodeEmail, or the reason of its error."""
     answered = (await world.call("sendLoginCodeEmail", {"email": email, **kind})).json
     return answered["result"] if "result" in answered else answered["error"]["data"]["reason"]
 
@@ -70,7 +70,7 @@ async def test_success_follows_the_acceptance_of_the_email(world: World, server:
     server.instead[MailServer.END_OF_DATA] = silence
     sending = asyncio.create_task(_send(world))
     await silence.begins(sending)
-    # Meanwhile the slot is taken, and the database is free for everyone.
+    # Meanwhile, another email is too soon, and the database is not locked.
     assert await _send(world) == "RESEND_TOO_SOON"
     assert (await world.create(token))["status"] == "READY"
     assert not sending.done()
@@ -85,7 +85,7 @@ async def _token(world: World, server: MailServer) -> str:
     return str((await world.result("loginByEmailVerification", params))["token"])
 
 
-@pytest.mark.parametrize(("command", "misbehave"), [_refuse_recipient, _refuse_letter, _break_off])
+@pytest.mark.parametrize(("command", "misbehave"), [_reject_recipient, _reject_email, _disconnect])
 @pytest.mark.parametrize("kind", [pytest.param(_CODE, id="code"), pytest.param(_LINK, id="link")])
 async def test_rejected_email_does_not_delay_the_next(
     world: World, server: MailServer, command: str, misbehave: Misbehaviour, kind: dict[str, str]
@@ -97,7 +97,7 @@ async def test_rejected_email_does_not_delay_the_next(
     assert await _send(world) == "RESEND_TOO_SOON"
 
 
-@pytest.mark.parametrize(("command", "misbehave"), [_refuse_recipient, _refuse_letter, _break_off])
+@pytest.mark.parametrize(("command", "misbehave"), [_reject_recipient, _reject_email, _disconnect])
 async def test_rejected_email_keeps_the_earlier_code_valid(
     world: World, server: MailServer, command: str, misbehave: Misbehaviour
 ) -> None:
@@ -137,13 +137,11 @@ async def test_address_without_smtputf8_support_is_rejected(world: World) -> Non
 @pytest.mark.parametrize(
     ("command", "misbehave"),
     [
-        pytest.param("nothing", hang_up, id="the letter arrives"),
-        pytest.param(
-            "RCPT", answer("550 <ana@example.test>: 012345 no such user"), id="the server repeats the address"
-        ),
-        _refuse_letter,
-        _break_off,
-        pytest.param(MailServer.END_OF_DATA, hang_up, id="its fate is unknown"),
+        pytest.param("nothing", hang_up, id="email accepted"),
+        pytest.param("RCPT", answer("550 <ana@example.test>: 012345 no such user"), id="server echoes the address"),
+        _reject_email,
+        _disconnect,
+        pytest.param(MailServer.END_OF_DATA, hang_up, id="outcome unknown"),
     ],
 )
 @pytest.mark.parametrize("kind", [pytest.param(_CODE, id="code"), pytest.param(_LINK, id="link")])
@@ -160,9 +158,9 @@ async def test_log_has_no_address_and_no_secret(
     server.instead[command] = misbehave
     with caplog.at_level(logging.DEBUG):
         await _send(world, kind)
-    # The server of the test has its own log, and that one tells everything.
+    # Ignore the log of the test server, which contains addresses.
     records = [record.getMessage() for record in caplog.records if not record.name.startswith("mail.")]
     told = f"{readable_log.entries} {records}"
-    secrets = [ANA, "token=", *(letter.code for letter in server.emails if kind is _CODE)]
+    secrets = [ANA, "token=", *(email.code for email in server.emails if kind is _CODE)]
     assert [secret for secret in secrets if secret in told] == []
     assert len(readable_log.entries) == (0 if command == "nothing" else 1), "one line tells of each failure"

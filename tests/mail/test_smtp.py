@@ -1,4 +1,4 @@
-"""Real mail, against real SMTP servers on loopback: what is said to them, and what follows from what they answer."""
+"""The SMTP mailer with SMTP servers on loopback: commands, connections, errors, TLS and credentials."""
 
 import asyncio
 import socket
@@ -19,7 +19,7 @@ from tickover.server.mail.smtp import SmtpMailer
 
 @pytest.fixture
 async def server() -> AsyncIterator[MailServer]:
-    """A server that knows all but TLS."""
+    """A server with all extensions except TLS."""
     async with mail_server(enable_SMTPUTF8=True, auth_require_tls=False) as running:
         yield running
 
@@ -29,7 +29,7 @@ def mailer(server: MailServer, readable_log: ReadableLog) -> SmtpMailer:
     return SmtpMailer(f"smtp://{server.address}", Composer(SENDER), readable_log.log)
 
 
-# Letters that arrive
+# Accepted emails
 
 
 async def test_email_arrives_completely(server: MailServer, mailer: SmtpMailer, readable_log: ReadableLog) -> None:
@@ -64,8 +64,8 @@ async def test_close_sends_quit(server: MailServer, mailer: SmtpMailer) -> None:
     "misbehaviour",
     [
         pytest.param(hang_up, id="closed"),
-        pytest.param(answer("421 closing"), id="about to be closed"),
-        pytest.param(answer("451 too many letters on this connection"), id="used up"),
+        pytest.param(answer("421 closing"), id="closing"),
+        pytest.param(answer("451 too many emails on this connection"), id="limit of the connection"),
     ],
 )
 async def test_closed_connection_is_replaced(
@@ -92,10 +92,10 @@ async def test_smtp_mailer_is_not_local(mailer: SmtpMailer) -> None:
 
 
 async def test_concurrent_emails_reach_their_own_addresses(server: MailServer, mailer: SmtpMailer) -> None:
-    letters = [make_email(f"user-{number}@example.test", secret=f"{number:06}") for number in range(20)]
-    await asyncio.gather(*map(mailer.deliver, letters))
+    emails = [make_email(f"user-{number}@example.test", secret=f"{number:06}") for number in range(20)]
+    await asyncio.gather(*map(mailer.deliver, emails))
     arrived = {str(arrived.message["To"]): arrived.code for arrived in server.emails}
-    assert arrived == {sent.to: sent.secret for sent in letters}
+    assert arrived == {sent.to: sent.secret for sent in emails}
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ async def test_address_that_is_not_ascii_uses_smtputf8(server: MailServer, maile
     await mailer.deliver(make_email(address))
     assert server.said[1:3] == ["MAIL FROM:<tickover@example.test> SMTPUTF8", f"RCPT TO:<{address}>"]
     [arrived] = server.emails
-    # Python's own parser does not read headers in UTF-8.
+    # Python's parser does not read UTF-8 headers.
     assert f"\r\nTo: {address}\r\n".encode() in arrived.content
     assert f"It signs you in as {address}." in arrived.text()
 
@@ -163,9 +163,7 @@ async def test_recipient_is_accepted_with_250_and_251(server: MailServer, mailer
     assert len(server.emails) == 1
 
 
-@pytest.mark.parametrize(
-    "farewell", [pytest.param(hang_up, id="none"), pytest.param(answer("500 what?"), id="a rude one")]
-)
+@pytest.mark.parametrize("farewell", [pytest.param(hang_up, id="none"), pytest.param(answer("500 what?"), id="error")])
 async def test_accepted_email_does_not_wait_for_quit(
     server: MailServer, mailer: SmtpMailer, farewell: Misbehaviour
 ) -> None:
@@ -174,7 +172,7 @@ async def test_accepted_email_does_not_wait_for_quit(
     assert len(server.emails) == 1
 
 
-# Letters that do not
+# Failures
 
 
 @pytest.mark.parametrize(
@@ -229,7 +227,7 @@ async def test_malformed_response_to_data_raises_outcome_unknown(
 
 
 async def test_unreachable_server_raises_mail_rejected(readable_log: ReadableLog) -> None:
-    with socket.socket() as taken:  # bound, but nobody listens
+    with socket.socket() as taken:  # The port is bound, but not open.
         taken.bind(("127.0.0.1", 0))
         mailer = SmtpMailer(f"smtp://127.0.0.1:{taken.getsockname()[1]}", Composer(SENDER), readable_log.log)
         with pytest.raises(MailRejected):
@@ -284,16 +282,16 @@ async def test_certificate_for_another_name_is_rejected(
         assert server.emails == []
 
 
-# Signing in to the mail server
+# Credentials
 
 
 @pytest.mark.parametrize(
     ("user", "password"),
     [
         pytest.param("ana", "secret", id="plain"),
-        pytest.param("ana@example.test", "p@ss:w/rd?#%+ []", id="with all that a URL needs encoded"),
-        pytest.param("änä", "pässwörd", id="beyond ASCII"),
-        pytest.param("ana", "100%25", id="with a percent that stays"),
+        pytest.param("ana@example.test", "p@ss:w/rd?#%+ []", id="characters that a URL must encode"),
+        pytest.param("änä", "pässwörd", id="not ASCII"),
+        pytest.param("ana", "100%25", id="percent sign"),
     ],
 )
 async def test_credentials_in_the_url_are_used(
@@ -323,7 +321,7 @@ async def test_credentials_without_auth_support_raise_mail_rejected(readable_log
 
 
 async def test_password_is_never_sent_without_tls(server: MailServer, readable_log: ReadableLog) -> None:
-    """127.1 is this machine, but is not known to be by its spelling: so it stands in for a server far away."""
+    """The mailer does not recognize 127.1 as loopback, so it represents a remote server."""
     server.login = LoginPassword(b"ana", b"secret")
     mailer = SmtpMailer(f"smtp://ana:secret@127.1:{server.port}", Composer(SENDER), readable_log.log)
     with pytest.raises(MailRejected):
@@ -331,7 +329,7 @@ async def test_password_is_never_sent_without_tls(server: MailServer, readable_l
     assert [line.split()[0] for line in server.said] == ["EHLO"]
 
 
-# Defence in depth: the parser refuses such addresses before.
+# Second defence: the parser rejects such addresses first.
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Ten seconds for the whole conversation with the mail server, and not one more.
+"""The timeout of ten seconds for a conversation with the mail server.
 
 The event loop's time stands still here and is moved by the test, so nobody waits. All else is real, sockets included.
 """
@@ -17,7 +17,7 @@ from tickover.server.mail.smtp import SmtpMailer
 
 
 class _LoopOutOfTime(asyncio.SelectorEventLoop):
-    """An event loop whose time is a number."""
+    """An event loop with a simulated time."""
 
     def __init__(self) -> None:
         self.passed = 0.0
@@ -28,7 +28,7 @@ class _LoopOutOfTime(asyncio.SelectorEventLoop):
 
 
 class _Scene:
-    """A server, a letter that is on its way to it, and the passing of time."""
+    """A server, a delivery and a simulated time."""
 
     def __init__(self, loop: _LoopOutOfTime, server: MailServer, mailer: SmtpMailer) -> None:
         self.server = server
@@ -42,7 +42,7 @@ class _Scene:
         return asyncio.create_task(self._mailer.close())
 
     async def pass_time(self, seconds: float) -> None:
-        """Move the time, and let everything happen that was due by then."""
+        """Advance the time, and run all timers that are due."""
         self._loop.passed += seconds
         for _ in range(50):
             await asyncio.sleep(0)
@@ -88,7 +88,7 @@ def test_silent_server_times_out_after_ten_seconds(
 
 
 def test_timeout_covers_all_steps(readable_log: ReadableLog) -> None:
-    """A server that answers each command in time, and still takes too long."""
+    """Each response is in time, but all together take too long."""
 
     async def act(scene: _Scene) -> None:
         silences = {command: Silence("250 fine") for command in ("EHLO", "MAIL", "RCPT")}
@@ -138,7 +138,7 @@ def test_missing_response_to_quit_does_not_block(readable_log: ReadableLog) -> N
 def test_idle_connection_closes_after_fifteen_seconds(readable_log: ReadableLog) -> None:
     async def act(scene: _Scene) -> None:
         await scene.deliver()
-        for _ in range(3):  # counted from its last use, not from its first
+        for _ in range(3):  # The time counts from the last use.
             await scene.pass_time(14.9)
             await scene.deliver()
         assert len(scene.server.connections) == 1
