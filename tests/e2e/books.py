@@ -1,4 +1,4 @@
-"""What callers ask for while they create clocks and advance them, what they are answered, and whether it was kept.
+"""Records what callers create and advance, and checks that the server has stored it.
 
 An operation that was answered is there afterwards, with the same content. One that was not answered is wholly there or
 wholly absent.
@@ -22,12 +22,12 @@ Json = dict[str, Any]
 
 
 def on_day(day: int) -> str:
-    """In UTC and whole seconds, so that the texts sort as the instants do."""
+    """Return a timestamp in UTC and whole seconds, so that texts sort like instants."""
     return f"{_START + timedelta(days=day):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def new_params(number: int) -> Json:
-    """Parameters of createTestClock that no other clock has."""
+    """Return unique parameters of createTestClock."""
     return {
         "frozenTime": on_day(0),
         "transactions": [
@@ -45,7 +45,7 @@ def new_params(number: int) -> Json:
 
 
 def params_of(clock: Json) -> Json:
-    """The parameters from which a clock was made, read back from what it shows at any time."""
+    """Reconstruct the parameters of a clock from its view."""
     transactions = clock["transactions"] + clock["pendingTransactions"]
     return {
         "frozenTime": on_day(0),
@@ -63,7 +63,7 @@ def params_of(clock: Json) -> Json:
 
 
 def at_time(clock: Json, frozen_time: str) -> Json:
-    """The clock as it has to be at another time."""
+    """Return the expected view of a clock at another time."""
     passed, pending = _split(clock["transactions"] + clock["pendingTransactions"], frozen_time)
     goals = []
     for goal in clock["goals"]:
@@ -92,7 +92,7 @@ def _split(items: list[Json], frozen_time: str) -> tuple[list[Json], list[Json]]
 
 
 def is_refused(answer: HttpResponse) -> bool:
-    """Whether the store was not to be had; that is the one way to fail, and it has one form."""
+    """Return whether the database was unavailable, which is the only expected error."""
     if answer.status == 200:
         return False
     assert (answer.status, answer.json["error"]["data"]["reason"]) == (503, "UNAVAILABLE"), answer
@@ -101,16 +101,16 @@ def is_refused(answer: HttpResponse) -> bool:
 
 
 class Kept:
-    """One clock as its caller knows it. One caller at a time advances it."""
+    """A clock as its caller knows it. Only one caller at a time advances it."""
 
     def __init__(self, clock: Json) -> None:
         self.clock = clock
         self.day = 0
         self.day_under_way: int | None = None
-        """Where an advance that was not answered would have gone."""
+        """Target of an advance without a response."""
 
     def settle(self, standing: str) -> None:
-        """It stands where its last answer said, or where the advance that was not answered would have moved it."""
+        """Check that the clock is at its last confirmed time, or at the target of an advance without a response."""
         if self.day_under_way is not None and standing == on_day(self.day_under_way):
             self.day = self.day_under_way
         assert standing == on_day(self.day)
@@ -122,7 +122,7 @@ async def _go_on() -> None:
 
 
 class Books:
-    """Held against what the program knows after each trouble.
+    """Compared with the server's data after each failure.
 
     `standing` gives the keys of all clocks in the database, and where they stand, in microseconds. `after_answer` is
     run after each answer, before it is believed.
@@ -143,18 +143,18 @@ class Books:
         self.clocks: dict[str, Kept] = {}
         self.touched: list[Kept] = []
         self._unanswered_creates: dict[str, Json] = {}
-        """By the name of the goal."""
+        """Clocks by the name of their goal."""
         self.results = 0
         self.refusals = 0
 
     def begin(self) -> list[Kept]:
-        """Remember anew what is touched; the clocks that still have days before them."""
+        """Reset the set of touched clocks, and return clocks that can still advance."""
         self.touched = []
         self._unanswered_creates = {}
         return [kept for kept in self.clocks.values() if kept.day < LAST_DAY]
 
     async def write(self, connection: Connection, mine: list[Kept]) -> None:
-        """Advance the last of these clocks, or create one more. What was not answered is asked again another time."""
+        """Advance the last of these clocks, or create one. Calls without a response are repeated later."""
         if mine and mine[-1].day < LAST_DAY:
             await self._advance(connection, mine[-1])
         elif created := await self._create(connection):
@@ -197,7 +197,7 @@ class Books:
         return kept
 
     def check(self, every_kept: Iterable[Kept] | None = None) -> None:
-        """Hold these clocks, or else those that were touched, and all that nobody was told of against what is there."""
+        """Check these or the touched clocks, and all clocks that no caller was told about."""
         standing = {ids.write("clock", key): write(from_micros(instant)) for key, instant in self._standing().items()}
         assert self.clocks.keys() <= standing.keys()
         self._take_in_unanswered_creates([id for id in standing if id not in self.clocks])
@@ -208,13 +208,13 @@ class Books:
             assert clock == at_time(kept.clock, on_day(kept.day))
 
     def _take_in_unanswered_creates(self, found: list[str]) -> None:
-        """A clock that nobody was told of was asked for, and is whole; and it is there once."""
+        """Check that an unconfirmed clock was requested, is complete and exists once."""
         for clock in self._read([(id, 0) for id in found]):
             assert clock == at_time(clock, on_day(0))
             assert params_of(clock) == self._unanswered_creates.pop(clock["goals"][0]["name"])
             self._take_in(clock)
 
     def _read(self, places: list[tuple[str, int]]) -> list[Json]:
-        """To advance a clock to where it stands is to read it."""
+        """Read a clock by an advance to its current time."""
         calls = [{"id": id, "frozenTime": on_day(day)} for id, day in places]
         return [answer["result"]["clock"] for answer in self._program.batch("advanceTestClock", calls, self._token)]

@@ -1,4 +1,4 @@
-"""Many callers at once: keep-alive HTTP connections to the real program, on asyncio streams."""
+"""Keep-alive HTTP connections for many concurrent callers."""
 
 import asyncio
 import json
@@ -9,21 +9,20 @@ from urllib.parse import urlsplit
 
 from tests.support.world import HttpResponse
 
-# Nobody waits so long for anything.
 _WAIT_SECONDS = 60.0
 _END = "\r\n"
 
 
 class Gone(Exception):
-    """The program went away, and not a byte of an answer came."""
+    """The connection was lost before a response."""
 
 
 class CutShort(Exception):
-    """The program went away in the midst of an answer."""
+    """The connection was lost during a response."""
 
 
 class Connection:
-    """One connection. Requests are answered in the order in which they were sent."""
+    """One connection. Responses have the order of the requests."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, token: str | None) -> None:
         self._reader = reader
@@ -31,7 +30,7 @@ class Connection:
         self._authorization = _authorization(token)
 
     def send(self, method: str, params: Any, token: str | None = None, key: str = "") -> None:
-        """Put a call on its way, and wait for nothing. A token given here takes the place of the connection's own."""
+        """Send a call without waiting. `token` overrides the token of the connection."""
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
         head = (
             "POST /rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
@@ -41,7 +40,7 @@ class Connection:
         self._writer.write(head.encode() + body)
 
     async def receive(self) -> HttpResponse:
-        """The next answer, whole; Gone or CutShort when there is none."""
+        """Return the next response. Raise Gone or CutShort if there is none."""
         async with asyncio.timeout(_WAIT_SECONDS):
             return await self._receive()
 
@@ -62,7 +61,7 @@ class Connection:
         return HttpResponse(int(first.split()[1]), headers, body)
 
     async def call(self, method: str, params: Any) -> Any:
-        """The whole JSON-RPC answer."""
+        """Return the JSON-RPC response."""
         self.send(method, params)
         return (await self.receive()).json
 
@@ -73,7 +72,7 @@ class Connection:
         try:
             await self._writer.wait_closed()
         except ConnectionError:
-            # It was the program that went away.
+            # The server closed the connection.
             return
 
 
@@ -82,14 +81,14 @@ def _authorization(token: str | None) -> str:
 
 
 async def connect(url: str, token: str | None = None) -> Connection:
-    """One connection, established; ConnectionError when nobody listens there."""
+    """Connect. Raise ConnectionError if no server listens."""
     parts = urlsplit(url)
     return Connection(*await asyncio.open_connection(parts.hostname, parts.port), token)
 
 
 @asynccontextmanager
 async def open_connections(url: str, count: int, token: str | None = None) -> AsyncIterator[list[Connection]]:
-    """So many connections, all established; closed at the end."""
+    """Open this number of connections, and close them at the end."""
     opened = await asyncio.gather(*(connect(url, token) for _ in range(count)))
     try:
         yield opened
@@ -102,7 +101,7 @@ async def open_connections(url: str, count: int, token: str | None = None) -> As
 async def call_all_at_once(
     connections: Sequence[Connection], method: str, every_params: Iterable[Any]
 ) -> list[HttpResponse]:
-    """One call on each connection: all are under way before the first answer is read."""
+    """Send one call on each connection before the first response is read."""
     for connection, params in zip(connections, every_params, strict=True):
         connection.send(method, params)
     return await asyncio.gather(*(connection.receive() for connection in connections))

@@ -1,4 +1,4 @@
-"""Fifty callers at the same instant: what they send, and what they are told."""
+"""Helpers for tests with fifty concurrent callers."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -13,22 +13,22 @@ CROWD = 50
 
 
 def outcomes(answers: Iterable[HttpResponse]) -> Counter[str]:
-    """How often each reason was given; "ok" counts the results."""
+    """Count responses by reason; "ok" counts results."""
     return Counter(answer.json["error"]["data"]["reason"] if "error" in answer.json else "ok" for answer in answers)
 
 
 def wrong_guesses(email: str, code: str, amount: int) -> list[dict[str, str]]:
-    """So many, and all different."""
+    """Return this number of different codes."""
     return [verify_params(email, f"{(int(code) + distance) % 1_000_000:06}") for distance in range(1, amount + 1)]
 
 
 def written(moment: datetime) -> str:
-    """In UTC and whole seconds, so that the texts sort as the instants do."""
+    """Return a timestamp in UTC and whole seconds, so that texts sort like instants."""
     return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
 class Watch:
-    """What callers were told of one clock: whoever asks after an answer came in is not told an earlier time."""
+    """Checks that responses about one clock never go back in time."""
 
     def __init__(self, clock: Any) -> None:
         self._id = clock["id"]
@@ -44,7 +44,7 @@ class Watch:
 
 
 def _frozen_time_told(answer: Any, asked: str) -> str:
-    """Where the clock was asked to go, or beyond."""
+    """Check that the clock is at the requested time or later."""
     if "result" in answer:
         frozen_time: str = answer["result"]["clock"]["frozenTime"]
         assert frozen_time == asked

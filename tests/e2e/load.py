@@ -1,4 +1,4 @@
-"""Callers who write to replicas without pause, whatever happens, and whether all that they were told is kept."""
+"""Continuous writes to replicas during failures, and a check that all confirmed writes are stored."""
 
 import asyncio
 import time
@@ -19,7 +19,7 @@ _WAIT_SECONDS = 60.0
 
 
 async def until(condition: Callable[[], Awaitable[object] | object]) -> None:
-    """Wait for something while others go on; fail aloud when it does not happen."""
+    """Wait until a condition holds. Fail after a timeout."""
     deadline = time.monotonic() + _WAIT_SECONDS
     while True:
         found = condition()
@@ -30,7 +30,7 @@ async def until(condition: Callable[[], Awaitable[object] | object]) -> None:
 
 
 class Load:
-    """Callers who write until they are told to stop. Who finds his replica gone goes to one that is there."""
+    """Callers that write until they are stopped. If a replica is lost, its callers use another one."""
 
     def __init__(self, replicas: Replicas) -> None:
         self._replicas = replicas
@@ -39,7 +39,7 @@ class Load:
         self.visits = Visits(first.data / "outbox")
         self.running = list(replicas.programs)
         self.broken = 0
-        """How often somebody's connection ended in the midst of a call."""
+        """Number of connections lost during a call."""
         self._turns = count()
         self._stopping = False
         self._may_go_on = asyncio.Event()
@@ -47,7 +47,7 @@ class Load:
 
     @asynccontextmanager
     async def of(self, writers: int, visitors: int) -> AsyncIterator[None]:
-        """Have so many callers at work meanwhile; afterwards, hold what they know against what is there."""
+        """Run this number of callers, then check the stored data."""
         async with asyncio.TaskGroup() as callers:
             for _ in range(writers):
                 callers.create_task(self._work(partial(self.books.write, mine=[])))
@@ -62,7 +62,7 @@ class Load:
 
     async def _work(self, call: Callable[[Connection], Awaitable[None]]) -> None:
         while not self._stopping:
-            # After a moment, because the next one may just be going too.
+            # Wait, because the next replica may be stopping too.
             await asyncio.sleep(0.001)
             try:
                 connection = await connect(self.running[next(self._turns) % len(self.running)].url)
@@ -80,7 +80,7 @@ class Load:
 
     @asynccontextmanager
     async def at_rest(self) -> AsyncIterator[None]:
-        """Have nobody begin anything meanwhile."""
+        """Pause all callers."""
         self._may_go_on.clear()
         try:
             yield
@@ -88,22 +88,22 @@ class Load:
             self._may_go_on.set()
 
     async def succeed(self, more: int) -> None:
-        """Wait until so many more calls were answered with a result."""
+        """Wait until this number of further calls has succeeded."""
         enough = self.books.results + more
         await until(lambda: self.books.results >= enough)
 
     async def be_refused(self, more: int) -> None:
-        """Wait until so many more calls were answered that the database is not to be had."""
+        """Wait until this number of further calls was rejected as unavailable."""
         enough = self.books.refusals + more
         await until(lambda: self.books.refusals >= enough)
 
     async def until_readiness_is(self, status: int) -> None:
-        """Wait until every replica answers so to whoever asks whether it is ready; it is alive all the time."""
+        """Wait until /readyz of every replica returns this status. /healthz must always return 200."""
         for program in self.running:
             await until(partial(_is_alive_and_says, program, status))
 
     def _check(self) -> None:
-        """All that was told is there, and all that was not told is whole, once nothing is under way any more."""
+        """Check that confirmed writes are stored and unconfirmed ones are complete or missing."""
         wait_until(lambda: not self._replicas.sessions("state <> 'idle'"))
         self.books.check(self.books.clocks.values())
         rows = self._rows()

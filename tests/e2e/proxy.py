@@ -1,4 +1,4 @@
-"""A proxy between the program and PostgreSQL that cuts connections at a chosen moment, or lets nothing through.
+"""A proxy between the server and PostgreSQL that closes connections at a chosen statement, or blocks all traffic.
 
 It runs in a thread of its own, so that a test may wait for the program. It understands just enough of the protocol to
 know which statement a client runs, and when the server is done with it. TLS would hide that, so there is none.
@@ -20,12 +20,12 @@ with the last it even keeps the connection, and hears nothing."""
 
 
 class Proxy:
-    """Forwards to the PostgreSQL at this port of this machine. Usable once entered; closes everything when left."""
+    """Forwards to PostgreSQL on a local port. A context manager."""
 
     def __init__(self, port: int) -> None:
         self.port = 0
         self.cuts = 0
-        """How many connections it has cut so far."""
+        """Number of connections closed by the proxy."""
         self._to = port
         self._marked = b""
         self._how: Cut = "after"
@@ -49,25 +49,25 @@ class Proxy:
         self._loop.close()
 
     def lead(self, url: str) -> str:
-        """The URL that leads through here to where this one leads."""
+        """Return the URL of the same database through the proxy."""
         parts = urlsplit(url)
         user = parts.netloc.rpartition("@")[0]
         return parts._replace(netloc=f"{user}@127.0.0.1:{self.port}", query="sslmode=disable").geturl()
 
     def cut(self, statement: str, how: Cut) -> None:
-        """Cut the next connection on which a statement with this text in it is run."""
+        """Close the next connection that runs a statement with this text."""
         self._marked, self._how, self._is_armed = statement.encode(), how, True
 
     def hold(self) -> None:
-        """Let nothing through any more, and tell nobody. New connections are taken, and hear nothing either."""
+        """Block all traffic silently. New connections are accepted and blocked too."""
         self._there(self._set_open(False))
 
     def let_go(self) -> None:
-        """Let everything through again, and first what was held."""
+        """Forward the held bytes and all later traffic."""
         self._there(self._set_open(True))
 
     def _there(self, act: Coroutine[Any, Any, _Result]) -> _Result:
-        """Have it done in the proxy's own thread, and wait for it."""
+        """Run a function in the proxy's thread, and wait for it."""
         return asyncio.run_coroutine_threadsafe(act, self._loop).result()
 
     async def _set_open(self, is_open: bool) -> None:
@@ -87,7 +87,7 @@ class Proxy:
         conversation = self._loop.create_task(self._converse(reader, writer))
         self._conversations.add(conversation)
         conversation.add_done_callback(self._conversations.discard)
-        # It may be broken off before it has begun.
+        # It may be cancelled before it starts.
         conversation.add_done_callback(lambda _: writer.close())
 
     async def _converse(self, from_client: StreamReader, to_client: StreamWriter) -> None:
@@ -107,7 +107,7 @@ class Proxy:
                     way.cancel()
                 await asyncio.gather(*both, return_exceptions=True)
         except ConnectionError:
-            pass  # the server is not there, and the client shall see that
+            pass  # The server is unreachable, so the client is disconnected.
         finally:
             for writer in writers:
                 writer.close()
@@ -145,20 +145,20 @@ class Proxy:
 
 
 class _Mark:
-    """Whether, and how, this conversation is cut."""
+    """State of one proxied connection."""
 
     cut: Cut | None = None
 
 
 class _Messages:
-    """Finds the messages in a stream: a letter, four bytes of length, and the body. A client's first has no letter."""
+    """Splits a stream into messages: type, length and body. The first message of a client has no type."""
 
     def __init__(self, untyped: int = 0) -> None:
         self._untyped = untyped
         self._rest = b""
 
     def feed(self, data: bytes) -> list[tuple[bytes, bytes]]:
-        """Those that are complete now."""
+        """Return the complete messages."""
         found: list[tuple[bytes, bytes]] = []
         self._rest += data
         while True:

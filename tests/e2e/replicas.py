@@ -13,7 +13,7 @@ _SESSIONS = "select pid from pg_stat_activity where datname = current_database()
 
 
 class Replicas:
-    """So many programs that share a new database, a secret key and an outbox. They run once entered, and end when left.
+    """Server processes that share a new database, a secret key and an outbox. A context manager.
 
     `lead` makes the URL that the programs are given from the database's own. `server` may be set to another one that
     has the database too.
@@ -56,14 +56,14 @@ class Replicas:
             program.kill()
 
     def start(self) -> None:
-        """All at once."""
+        """Start all servers concurrently."""
         for program in self.programs:
             program.launch()
         for program in self.programs:
             program.wait_for_banner()
 
     def stop(self) -> None:
-        """In good order, all at once, and leaving nothing behind."""
+        """Stop all servers gracefully, and check that no connection is left."""
         for program in self.programs:
             program.process.send_signal(signal.SIGTERM)
         assert [program.process.wait(_WAIT_SECONDS) for program in self.programs] == [0] * len(self.programs)
@@ -71,9 +71,9 @@ class Replicas:
         wait_until(lambda: not self.sessions())
 
     def sessions(self, condition: str = "true") -> list[str]:
-        """Those that the programs have in the server, whether or not they still know of them."""
+        """Return the sessions of the servers in PostgreSQL."""
         return self.ask(f"{_SESSIONS} and {condition}")
 
     def ask(self, sql: str) -> list[str]:
-        """Rows of the database, as lines; their columns are parted by |."""
+        """Return rows as lines with columns separated by |."""
         return self.server.execute(sql, self.database).splitlines()

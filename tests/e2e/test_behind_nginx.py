@@ -1,4 +1,4 @@
-"""A public URL with a path behind the real nginx: pages, emails, the client, the command line, the pytest plugin."""
+"""A public URL with a path behind nginx: pages, emails, client, command line and pytest plugin."""
 
 import http.client
 import json

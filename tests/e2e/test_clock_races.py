@@ -1,4 +1,4 @@
-"""Fifty callers at the same instant on one clock, against the real program: it is whole or gone, and never made twice.
+"""Fifty concurrent callers on one clock: it is complete or deleted, and never created twice.
 
 On SQLite, and on PostgreSQL with two processes that share nothing but the database.
 """
@@ -46,7 +46,7 @@ def program(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Program]
 
 
 def _process(answer: HttpResponse) -> str:
-    """Ids of requests begin with what is each process's own."""
+    """Return the prefix of a request id, which is unique to a process."""
     return answer.headers["x-request-id"][:16]
 
 
@@ -62,7 +62,7 @@ async def crowd(program: Program, token: str) -> AsyncIterator[list[Connection]]
 
 
 async def at_once(crowd: list[Connection], calls: list[Call]) -> list[HttpResponse]:
-    """One call on each connection: all are under way before the first answer is read."""
+    """Send one call on each connection before the first response is read."""
     for connection, call in zip(crowd, calls, strict=True):
         connection.send(call.method, call.params, key=call.key)
     return await asyncio.gather(*(connection.receive() for connection in crowd))

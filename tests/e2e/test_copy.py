@@ -1,4 +1,4 @@
-"""`tickover copy`: a server's data moves to another database, and the server goes on there as if nothing had been."""
+"""`tickover copy`: a server continues on the copied database."""
 
 import json
 import signal
@@ -24,7 +24,7 @@ def target(postgres: PostgresServer) -> str:
 
 
 def create_once(program: Program, token: str, key: str) -> str:
-    """The id of the clock that was created with this key, now or before."""
+    """Return the id of the clock with this Idempotency-Key."""
     call = {"jsonrpc": "2.0", "id": 1, "method": "createTestClock", "params": {}}
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}", "Idempotency-Key": key}
     answer = program.request("POST", "/rpc", json.dumps(call).encode(), headers)
@@ -44,8 +44,8 @@ def test_server_continues_on_the_copied_database(tmp_path: Path, target: str) ->
     ran = run_tickover(tmp_path, "copy", SOURCE, target)
     assert ran.returncode == 0, ran.stderr
     assert "Both databases are equal" in ran.stdout
-    assert ran.stdout.count(" 1 rows") >= 3  # a user, a token, and what one of the clocks was created with
-    assert ran.stdout.count(" 2 rows") >= 2  # clocks and their schedules
+    assert ran.stdout.count(" 1 rows") >= 3  # A user, a token and an idempotency record.
+    assert ran.stdout.count(" 2 rows") >= 2  # Clocks and schedules.
 
     with Program(tmp_path, TICKOVER_DATABASE_URL=target) as program:
         to = created["clock"]["frozenTime"]
@@ -67,7 +67,7 @@ def test_errors_are_one_sentence(tmp_path: Path, target: str, postgres: Postgres
 
 
 def copy_until_it_waits(folder: Path, target: str, postgres: PostgresServer, number: int) -> tuple[int, str]:
-    """Send the signal as soon as the copy waits for a lock; its exit code, and all that it printed."""
+    """Send the signal when the copy waits for a lock. Return its exit code and output."""
     waits = f"""select 1 from pg_locks join pg_database as d on d.oid = database
                 where not granted and datname = '{urlsplit(target).path[1:]}'"""
     command = [sys.executable, "-m", "tickover", "copy", SOURCE, target]
@@ -92,7 +92,7 @@ async def test_interrupted_copy_continues(
 
     somebody = await asyncpg.connect(target)
     async with somebody.transaction():
-        # Clocks can be read now, but not written, so the copy waits in the middle.
+        # The lock blocks writes of clocks, so the copy waits.
         await somebody.execute("lock table clocks in share mode")
         returned, output = copy_until_it_waits(tmp_path, target, postgres, number)
     await somebody.close()

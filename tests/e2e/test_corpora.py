@@ -1,4 +1,4 @@
-"""Public corpora of good, bad and naughty input, against the real program.
+"""Public corpora of valid, invalid and naughty input.
 
 They are looked for in the folder that the environment variable CORPORA_DIR names: JSONTestSuite, two format files of
 the JSON-Schema-Test-Suite, the examples of the JSON-RPC 2.0 specification, and the big list of naughty strings.
@@ -19,13 +19,13 @@ _AT = f"{datetime.now(UTC) + timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"
 
 
 class Caller(NamedTuple):
-    """Somebody who is signed in to a running program."""
+    """A signed-in user of a running program."""
 
     program: Program
     token: str
 
     def post(self, body: bytes) -> tuple[int, list[Any]]:
-        """The status, and every answer of the body, one or many."""
+        """Return the status and all responses of the body."""
         answer = self.program.post(body, self.token)
         found = answer.json if answer.body else []
         return answer.status, found if isinstance(found, list) else [found]
@@ -49,7 +49,7 @@ def caller(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 def _documents(corpora: Path, pattern: str) -> dict[str, bytes]:
-    """Files of JSONTestSuite. They are bytes: some are not even UTF-8."""
+    """Return the files of JSONTestSuite as bytes, because some are not UTF-8."""
     files = sorted((corpora / "JSONTestSuite").glob(pattern))
     assert files, f"there is no {pattern} in JSONTestSuite"
     return {file.name: file.read_bytes() for file in files}
@@ -154,7 +154,7 @@ def test_ambiguous_json_is_harmless(corpora: Path, caller: Caller, place: Place,
 def test_string_in_json_is_echoed_or_rejected(corpora: Path, caller: Caller) -> None:
     given_back = 0
     for name, document in _documents(corpora, "test_parsing/y_string_*.json").items():
-        # Most are an array of one string; what is inside its brackets is the string as it is written.
+        # Most files are an array of one string. Its source is between the brackets.
         read = json.loads(document)
         [text], written = (read, document.strip()[1:-1]) if isinstance(read, list) else ([read], document)
         _, [answer] = caller.post(_call("createTestClock", b'{"transactions":[%b]}' % (_TRANSACTION % written)))
@@ -173,7 +173,7 @@ def _is_name(text: str, longest: int = 120) -> bool:
 
 
 def _faults(answer: Any) -> dict[str, str]:
-    """The paths that an answer refuses, each with its rule."""
+    """Return the rejected paths with their rules."""
     assert answer["error"]["data"]["reason"] == "INVALID_PARAMS", answer
     return {fault["path"]: fault["rule"] for fault in answer["error"]["data"]["errors"]}
 
@@ -212,7 +212,7 @@ def test_timestamps_follow_rfc_3339(
         if not isinstance(case["data"], str):
             assert refused_as.get(path) in ("type", "null"), case
         elif case["valid"]:
-            # Long past, so out of range; but it was read.
+            # The timestamp was parsed, but is out of range.
             assert refused_as.get(path, "range") == "range", case
         else:
             assert refused_as == {path: "format"}, case
@@ -224,13 +224,13 @@ def test_timestamps_follow_rfc_3339(
 def test_email_addresses_match_the_corpus(
     corpora: Path, caller: Caller, tmp_path: Path, params: Callable[[Any], Any]
 ) -> None:
-    # A program of its own: an address gets one letter a minute.
+    # A separate program, because an address gets one email a minute.
     cases = _format_cases(corpora, "email.json")
     method = "loginByEmailVerification" if "code" in params("") else "sendLoginCodeEmail"
     with Program(tmp_path) as program:
         answers = program.batch(method, [params(case["data"]) for case in cases])
     for case, answer in zip(cases, answers, strict=True):
-        # The corpus accepts IP addresses in brackets; Tickover does not.
+        # The corpus accepts IP addresses in brackets. Tickover rejects them.
         if case["valid"] and isinstance(case["data"], str) and "@[" not in case["data"]:
             assert answer.get("error", {}).get("code", -32020) == -32020, case
             assert method == "loginByEmailVerification" or answer["result"]["message"] == "ok", case
@@ -242,7 +242,7 @@ def test_email_addresses_match_the_corpus(
 
 
 def test_examples_of_the_json_rpc_specification(corpora: Path, caller: Caller) -> None:
-    """Its methods are unknown here, so where it shows a result, METHOD_NOT_FOUND with the same id is due."""
+    """Methods of the examples are unknown, so METHOD_NOT_FOUND replaces their results."""
     for example in _examples(corpora):
         answer = caller.program.post(example["request"].encode())
         if example["response"] is None:
@@ -254,7 +254,7 @@ def test_examples_of_the_json_rpc_specification(corpora: Path, caller: Caller) -
 
 
 def _shape(answer: Any) -> Any:
-    """What of an answer the specification settles: its members, its id and its code."""
+    """Return the parts of a response that the specification defines: members, id and code."""
     if isinstance(answer, list):
         return [_shape(member) for member in answer]
     code = answer["error"]["code"] if "error" in answer else -32601

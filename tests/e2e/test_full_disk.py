@@ -1,4 +1,4 @@
-"""A disk that is full, on SQLite: the program says that it is not ready, logs why, and recovers when there is room."""
+"""A full disk with SQLite: the server is not ready, logs the cause, and recovers."""
 
 import subprocess
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _MEGABYTE = 2**20
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of sixteen megabytes."""
+    """A file system of 16 MB."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mounting = ["mount", "-t", "tmpfs", "-o", "size=16m,mode=700", "tmpfs", str(folder)]
@@ -31,7 +31,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def _fill(file: Path) -> None:
-    """Write until the disk takes not a single byte more."""
+    """Write until the disk is full."""
     with file.open("wb", buffering=0) as ballast:
         for size in (_MEGABYTE, 4096, 1):
             with suppress(OSError):

@@ -1,4 +1,4 @@
-"""The Host check of the real program, for every path that it serves. The paths come from its routes."""
+"""The Host check of the real program, for every route."""
 
 import json
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
 
 @pytest.fixture(scope="module")
 def paths(program: Program) -> list[str]:
-    """Every path that the program serves but the health checks, filled in so that there is something at each."""
+    """Every path except the health checks. Each returns 200."""
     site = Site(load_pages(program.request("GET", "/openrpc.json").body), Mailbox(program.data / "outbox"))
     [email] = program.request("GET", "/mailbox/emails.json").json["emails"]
     queries = {"/mailbox/latest": f"?to={_EMAIL}"}

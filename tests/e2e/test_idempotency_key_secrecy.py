@@ -1,4 +1,4 @@
-"""No Idempotency-Key is kept or shown: a caller's key may be made of what is nobody's business."""
+"""Idempotency keys are not stored or logged, because they may contain private data."""
 
 import asyncio
 import base64
@@ -16,7 +16,7 @@ _FAULTY = {"frozenTime": "soon"}
 
 
 def _forms(key: str) -> Iterator[bytes]:
-    """The ways in which a key could stand somewhere, beside as itself."""
+    """Return the encodings of a key."""
     yield key.encode()
     yield key.encode().hex().encode()
     yield base64.b64encode(key.encode()).rstrip(b"=")
@@ -24,12 +24,12 @@ def _forms(key: str) -> Iterator[bytes]:
 
 
 def _searched(data: bytes, keys: list[str]) -> list[str]:
-    """The keys that are found in it."""
+    """Return the keys in the data."""
     return [key for key in keys if any(form in data for form in _forms(key))]
 
 
 async def _use(caller: Caller, key: str, token: str) -> None:
-    """In all ways in which a key can be used, and in places where it does not belong."""
+    """Use the keys in all ways, and in wrong places."""
     authorization = f"Authorization: Bearer {token}\r\n"
     header = f"{authorization}Idempotency-Key: {key}\r\n"
     create = call_of("createTestClock", {})
@@ -67,7 +67,7 @@ async def test_idempotency_keys_are_stored_and_logged_nowhere(tmp_path: Path) ->
             connection = apsw.Connection(str(database))
             connection.execute("alter table creations rename to elsewhere")
             connection.close()
-            # A fault of ours is logged with its traceback.
+            # An internal error is logged with its traceback.
             header = f"Authorization: Bearer {token}\r\nIdempotency-Key: {keys[0]}\r\n"
             assert b"INTERNAL" in await caller.exchange(request(call_of("createTestClock", {}), header))
         assert await asyncio.to_thread(program.stop) == 0

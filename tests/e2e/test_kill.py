@@ -1,4 +1,4 @@
-"""kill -9 while sixty-four callers write, several times on one data folder: nothing that was answered is lost.
+"""kill -9 while 64 callers write, several times on one data folder: no confirmed write is lost.
 
 KILL_ROUNDS sets how often; a long run takes hundreds.
 """
@@ -48,14 +48,14 @@ def _ask(program: Program, sql: str) -> list[Any]:
 
 
 class _Killer:
-    """Lets every caller create clocks and advance them, each its own, and kills the program in the midst of it."""
+    """Callers create and advance their own clocks until the program is killed."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
         self._chances = random.Random(9)
         self._answers_left = 0
         self.met = 0
-        """How many callers had a call under way when the program went."""
+        """Number of callers with a pending call at the kill."""
 
     async def let_write(self, books: Books) -> None:
         self._answers_left = self._chances.randint(1, _MAX_ANSWERS_BEFORE_A_KILL)
@@ -69,7 +69,7 @@ class _Killer:
             )
 
     async def _write(self, books: Books, connection: Connection, mine: list[Kept]) -> None:
-        """Until the program is gone."""
+        """Write until the program is killed."""
         books.touched.extend(mine)
         try:
             while True:
@@ -80,7 +80,6 @@ class _Killer:
     async def see_an_answer(self) -> None:
         self._answers_left -= 1
         if self._answers_left == 0:
-            # Half of the blows fall as an answer is read, when what it tells must be on the disk; the others at any
-            # moment.
+            # Half of the kills follow a response directly, when its write must be on the disk. The others are random.
             await asyncio.sleep(max(0, self._chances.uniform(-0.005, 0.005)))
             self._program.kill()

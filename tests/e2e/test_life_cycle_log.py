@@ -1,4 +1,4 @@
-"""The log of the real program: its start and stop, refused calls by number, the sweep, the database lost and back."""
+"""The log of the real program: start, stop, rejected calls, sweep and outages of the database."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.support.program import Program, code_params, verify_params, wait_unti
 
 
 def log_of(program: Program) -> list[dict[str, Any]]:
-    """The lines of the log, without the banner and the emails printed between them."""
+    """Return the lines of the log, without the banner and printed emails."""
     return [json.loads(line) for line in program.output.splitlines() if line.startswith("{")]
 
 

@@ -1,4 +1,4 @@
-"""Several processes that start at once on one data folder, fresh or old: all come up, with one schema and one key."""
+"""Concurrent starts on one new or old data folder: all succeed, with one schema and one key."""
 
 import asyncio
 from collections.abc import Callable
@@ -27,7 +27,7 @@ def test_concurrent_starts_on_a_new_folder_succeed(tmp_path: Path, processes: in
 
 
 def test_concurrent_starts_on_an_old_folder_keep_its_data(tmp_path: Path) -> None:
-    """Of the version before, with a clock that lives."""
+    """A data folder of the previous version, with a live clock."""
     (tmp_path / "data").mkdir()
     previous_version.make_sqlite(f"sqlite:///{tmp_path / 'data' / 'tickover.db'}")
     token, clock_id = _keep_living_clock(tmp_path / "data" / "tickover.db")
@@ -42,7 +42,7 @@ def test_concurrent_starts_on_an_old_folder_keep_its_data(tmp_path: Path) -> Non
 
 
 def _keep_living_clock(database: Path) -> tuple[str, str]:
-    """A user's token, and the id of a clock that was made a minute ago."""
+    """Return a token, and the id of a clock created a minute ago."""
     now = datetime.now(UTC) - timedelta(minutes=1)
     mint = Mint(b"a key for tests alone")
     user, key, token = mint.new_key(now), mint.new_key(now), mint.new_bearer_token()
@@ -79,7 +79,7 @@ def _start_at_once(folder: Path, processes: int, and_then: Callable[[list[Progra
         assert len({program.url for program in programs}) == processes
         and_then(programs)
 
-        # A code is kept under the secret key, and is sent by one process and redeemed by the next.
+        # One process sends the code and the next accepts it, so they share the secret key.
         for number, sender in enumerate(programs):
             email = f"user{number}@example.test"
             redeemer = programs[(number + 1) % processes]
@@ -97,7 +97,7 @@ async def _schema_made_alone(database: Path) -> tuple[int, list[str]]:
 
 
 def _schema(database: Path) -> tuple[int, list[str]]:
-    """The version, and every statement that the schema consists of."""
+    """Return the version and all statements of the schema."""
     connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         statements = connection.execute("select sql from sqlite_schema where sql is not null order by name").fetchall()

@@ -1,4 +1,4 @@
-"""A connection to PostgreSQL that is cut just before or just after a statement was done.
+"""A connection to PostgreSQL that is lost just before or after a statement.
 
 The program cannot tell which it was: it says so and does nothing a second time. Who calls again is answered rightly.
 """
@@ -30,7 +30,7 @@ def proxy(postgres: PostgresServer) -> Iterator[Proxy]:
 
 @pytest.fixture(scope="module")
 def replicas(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresServer, proxy: Proxy) -> Iterator[Replicas]:
-    """For all tests of this module: each uses an address of its own."""
+    """Shared by all tests of this module. Each test uses its own address."""
     with Replicas(tmp_path_factory.mktemp("cut"), postgres, 1, proxy.lead) as started:
         yield started
 
@@ -46,7 +46,7 @@ def email() -> str:
 
 
 def _refuse(program: Program, method: str, params: Any, token: str | None = None) -> None:
-    """Make a call that is cut, and be told that nobody knows what became of it."""
+    """Make a call whose connection is lost, and expect an unknown outcome."""
     answer = program.post({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, token)
     assert is_refused(answer)
     assert "may or may not have been executed" in answer.json["error"]["message"]

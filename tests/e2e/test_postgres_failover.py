@@ -1,4 +1,4 @@
-"""A primary with a synchronous standby that takes over when it dies, while callers write: nothing told is lost."""
+"""Failover from a primary to a synchronous standby while callers write: no confirmed write is lost."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ def primary() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 def standby(primary: PostgresServer) -> Iterator[PostgresServer]:
-    """It has all that the primary has acknowledged. Whatever becomes of the two, the next test finds a primary."""
+    """A synchronous standby. Each test starts with a primary and a standby."""
     name = f"standby{next(_NUMBERS)}"
     started = primary.standby(name)
     try:
@@ -40,7 +40,7 @@ def standby(primary: PostgresServer) -> Iterator[PostgresServer]:
 
 
 def _leading_to(*ports: int) -> Callable[[str], str]:
-    """A URL that names several hosts, of which one takes writes."""
+    """Return a URL with several hosts, one of which accepts writes."""
     hosts = ",".join(f"127.0.0.1:{port}" for port in ports)
 
     def lead(url: str) -> str:
@@ -54,7 +54,7 @@ def _leading_to(*ports: int) -> Callable[[str], str]:
 async def test_replicas_follow_after_the_primary_dies(
     tmp_path: Path, primary: PostgresServer, standby: PostgresServer, first: str
 ) -> None:
-    """Whichever is named first: a standby that is asked first takes no writes."""
+    """The order of the hosts does not matter."""
     ports = [primary.port, standby.port] if first == "primary" else [standby.port, primary.port]
     with Replicas(tmp_path, primary, 2, _leading_to(*ports)) as replicas:
         load = Load(replicas)
@@ -77,7 +77,7 @@ async def test_replicas_follow_after_the_primary_is_unreachable(
         Replicas(tmp_path, primary, 2, _leading_to(proxy.port, standby.port)) as replicas,
     ):
         load = Load(replicas)
-        # One of them is not called, because it is not ready, and has to find the way all the same.
+        # A replica without calls must reconnect too.
         idle = load.running.pop()
         async with load.of(16, 4):
             await load.succeed(100)
@@ -93,7 +93,7 @@ async def test_replicas_follow_after_the_primary_is_unreachable(
 async def test_standby_returns_after_an_outage(
     tmp_path: Path, primary: PostgresServer, standby: PostgresServer
 ) -> None:
-    """What is committed at the primary alone is not done, and those who wait for it do not pile up there."""
+    """Commits without the standby are not confirmed, and waiting calls do not accumulate."""
     with Replicas(tmp_path, primary, 1, TICKOVER_DATABASE_CONNECTIONS="2") as replicas:
         load = Load(replicas)
         async with load.of(16, 4):

@@ -1,4 +1,4 @@
-"""What can befall PostgreSQL while callers write: they are told, nothing is lost, and the program needs no restart."""
+"""Failures of PostgreSQL while callers write: no confirmed write is lost, and no restart is needed."""
 
 import asyncio
 import signal
@@ -18,7 +18,7 @@ from tests.support.postgres import PostgresServer
 
 _WRITERS = 16
 _VISITORS = 4
-# Of the partitions the parent alone: to lock one after the other could end in a deadlock with the callers.
+# Lock only the parent, because locking partitions one by one could deadlock with callers.
 _LOCK = "lock table only clocks in access exclusive mode"
 _WAITING = "select pid from pg_locks where not granted"
 _END_SESSIONS = """
@@ -29,7 +29,7 @@ _END_SESSIONS = """
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[PostgresServer]:
-    """One for this module alone, because it is stopped and set otherwise."""
+    """A server for this module, because tests stop and reconfigure it."""
     with PostgresServer() as started:
         yield started
 
@@ -50,7 +50,7 @@ async def test_database_crash_and_restart(tmp_path: Path, server: PostgresServer
 
 @asynccontextmanager
 async def _somebody(replicas: Replicas) -> AsyncIterator[asyncpg.Connection]:
-    """A session of one who may do everything."""
+    """A session of a superuser."""
     session = await asyncpg.connect(replicas.server.url(replicas.database, "postgres"))
     try:
         yield session
@@ -123,10 +123,10 @@ async def test_pending_calls_get_a_response_at_the_stop_if_the_database_is_silen
         clock = program.result("createTestClock", {}, token)["clock"]
         async with open_connections(program.url, _WRITERS, token) as connections:
             proxy.hold()
-            # All of them about one clock, so that each has to wait for the one before.
+            # All calls use one clock, so that each waits for the previous one.
             for connection in connections:
                 connection.send("advanceTestClock", {"id": clock["id"], "frozenTime": clock["frozenTime"]})
-            # What came before this was read before it.
+            # The server has read all earlier calls.
             assert program.request("GET", "/healthz").status == 200
             program.process.send_signal(signal.SIGTERM)
             answers = await asyncio.gather(*(connection.receive() for connection in connections))

@@ -1,4 +1,4 @@
-"""kill -9 of a replica while callers write, KILL_ROUNDS times on one PostgreSQL: nothing that was answered is lost."""
+"""kill -9 of a replica while callers write, KILL_ROUNDS times: no confirmed write is lost."""
 
 import asyncio
 import random
@@ -24,7 +24,7 @@ async def test_kill_9_loses_no_confirmed_write(tmp_path: Path, postgres: Postgre
                 victim = replicas.programs[number % 2]
                 load.running.remove(victim)
                 victim.kill()
-                # A program that starts beside a load takes several times as long.
+                # A start under load takes several times as long.
                 async with load.at_rest():
                     await asyncio.to_thread(victim.start)
                 load.running.append(victim)

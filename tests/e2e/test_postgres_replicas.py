@@ -1,4 +1,4 @@
-"""Four replicas on one PostgreSQL: what may happen once happens once, whichever of them is asked."""
+"""Four replicas on one database: limits and single use hold across replicas."""
 
 import asyncio
 import random
@@ -26,7 +26,7 @@ _NO_CLOCK = {"id": "clock_of nobody", "frozenTime": "2027-01-01T00:00:00Z"}
 
 @pytest.fixture(scope="module")
 def four(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresServer) -> Iterator[Replicas]:
-    """For all tests of this module: each uses addresses and users of its own."""
+    """Shared by all tests of this module. Each test uses its own addresses and users."""
     folder = tmp_path_factory.mktemp("four")
     with Replicas(folder, postgres, _REPLICAS, TICKOVER_MAX_CLOCKS_PER_USER=str(_MAX_CLOCKS)) as replicas:
         yield replicas
@@ -34,7 +34,7 @@ def four(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresServer) -> 
 
 @pytest.fixture
 async def crowd(four: Replicas) -> AsyncIterator[list[Connection]]:
-    """Fifty connections without a token; neighbours go to different replicas."""
+    """Fifty connections without a token, spread over the replicas."""
     async with AsyncExitStack() as opened:
         yield await _crowd(opened, four)
 
@@ -48,11 +48,11 @@ async def _crowd(opened: AsyncExitStack, four: Replicas, token: str | None = Non
 
 
 def _address() -> str:
-    """A new one each time, because an address gets one letter a minute."""
+    """Return a new address, because an address gets one email a minute."""
     return f"person{next(_NUMBERS)}@example.test"
 
 
-# Signing in
+# Sign-in
 
 
 async def test_one_of_fifty_concurrent_sends_succeeds(four: Replicas, crowd: list[Connection]) -> None:
@@ -108,7 +108,7 @@ async def test_revoked_token_is_rejected_by_all_replicas(four: Replicas) -> None
         first = four.programs[number % _REPLICAS]
         others = [program for program in four.programs if program is not first]
         token = others[0].sign_in(_address())
-        # All of them know it well by now, in case one would remember.
+        # All replicas may have cached the token.
         assert [_lets_in(program, token) for program in four.programs] == [True] * _REPLICAS
         async with AsyncExitStack() as opened:
             connections = [
@@ -160,7 +160,7 @@ async def test_concurrent_creations_reach_the_quota_exactly(four: Replicas) -> N
         assert len(ids) == _MAX_CLOCKS
 
 
-# Starting
+# Start
 
 
 def test_concurrent_starts_on_an_empty_database_succeed(tmp_path: Path, postgres: PostgresServer) -> None:
@@ -185,6 +185,6 @@ def test_replica_with_another_secret_key_is_rejected(tmp_path: Path, four: Repli
 
 async def test_callers_use_all_replicas(four: Replicas, crowd: list[Connection]) -> None:
     answers = await call_all_at_once(crowd, "nothing", [{}] * CROWD)
-    # Ids of requests begin with what is each process's own.
+    # Each process has its own prefix of request ids.
     spread = Counter(answer.headers["x-request-id"][:16] for answer in answers)
     assert sorted(spread.values()) == [12, 12, 13, 13]

@@ -1,4 +1,4 @@
-"""Several processes that serve one address: all serve, one that dies is replaced, and none is left behind."""
+"""Worker processes: all serve, dead ones are restarted, and none is left after the stop."""
 
 import os
 import re
@@ -17,11 +17,11 @@ from tests.support.program import Program, run_tickover, verify_params, wait_unt
 
 
 class Crew(Program):
-    """A program with several processes. When it is left, all of them have to end."""
+    """A program with several workers. On exit, all processes must have ended."""
 
     def __init__(self, folder: Path, **environment: str) -> None:
         super().__init__(folder, **environment)
-        # Whoever inherits the writing end keeps it open, so the reading end ends with the last of the processes.
+        # All processes inherit the write end, so the read end ends with the last process.
         self._ended, writing = os.pipe()
         self.inherited_files = (writing,)
 
@@ -35,7 +35,7 @@ class Crew(Program):
         os.close(self.inherited_files[0])
 
     def workers(self) -> set[int]:
-        """The processes that its first one has started, by their numbers."""
+        """Return the process ids of the workers."""
         known = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         if known.exists():
             return set(map(int, known.read_text().split()))
@@ -47,7 +47,7 @@ class Crew(Program):
         return bool(select.select([self._ended], [], [], 0)[0])
 
     def servers(self) -> set[str]:
-        """Which processes answered a few calls, each on a connection of its own: ids of requests begin differently."""
+        """Return the request id prefixes of a few calls. Each process has its own prefix."""
         return {self.request("GET", "/healthz").headers["x-request-id"][:16] for _ in range(16)}
 
 
@@ -109,7 +109,7 @@ def test_signal_during_the_start_stops_all_workers(tmp_path: Path, postgres_url:
     for started in (2, 4):
         crew = Crew(tmp_path, TICKOVER_DATABASE_URL=postgres_url, TICKOVER_WORKERS="8")
         crew.launch()
-        # Without the rest that wait_until takes, because it does not last long.
+        # No pause as in wait_until, because the state is short.
         while len(crew.workers()) < started:
             assert crew.process.poll() is None, crew.output
         assert crew.stop() == 0
@@ -125,7 +125,7 @@ def test_several_workers_with_sqlite_are_rejected(tmp_path: Path) -> None:
 
 
 def test_used_port_is_one_error(tmp_path: Path, crew: Crew) -> None:
-    """Even if it is taken by somebody who would share it."""
+    """Even if the other program uses SO_REUSEPORT."""
     port = urlsplit(crew.url).port
     for workers in ("1", "2"):
         flags = ("--port", str(port), "--workers", workers, "--database-url", crew.environment["TICKOVER_DATABASE_URL"])
@@ -137,9 +137,9 @@ def test_used_port_is_one_error(tmp_path: Path, crew: Crew) -> None:
 
 
 def test_other_children_are_ignored(tmp_path: Path, postgres_url: str) -> None:
-    """As where a script with jobs in the background has become the server, or in a container."""
+    """For example, a script with background jobs that calls exec, or a container."""
     with Crew(tmp_path, TICKOVER_DATABASE_URL=postgres_url, TICKOVER_WORKERS="2"):
-        pass  # It has noted its key.
+        pass  # It has recorded its key.
     script = 'sleep 0 & exec "$0" -m tickover serve'
     environment = {
         **os.environ, "TICKOVER_DATABASE_URL": postgres_url, "TICKOVER_WORKERS": "2", "TICKOVER_PORT": "0",
@@ -148,6 +148,6 @@ def test_other_children_are_ignored(tmp_path: Path, postgres_url: str) -> None:
     ended = subprocess.run(
         ["sh", "-c", script, sys.executable], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    # It is refused, because its key is another; the child that ended well must not be taken for it.
+    # The start fails because of the other key. The exit code of the other child must not be used.
     assert ended.returncode == 2, ended.stderr
     assert "another secret key" in ended.stderr

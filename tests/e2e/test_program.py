@@ -1,4 +1,4 @@
-"""The real program as a person starts, uses and stops it: what it prints, what it leaves on the disk, how it ends."""
+"""The real program: output, files, stop and settings."""
 
 import asyncio
 import signal
@@ -20,7 +20,7 @@ from tickover import __version__
 _BOTH_SIGNALS = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
 
 
-# What it says.
+# Output
 
 
 def test_banner_has_url_data_folder_and_outbox(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_unencodable_character_is_printed_as_a_question_mark(tmp_path: Path) -> 
         assert f"  ? ana@example.test  code  {code}\n" in program.output
 
 
-# What it leaves on the disk.
+# Files
 
 
 def test_files_are_private(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_code_is_valid_after_a_restart(tmp_path: Path) -> None:
         assert program.result("loginByEmailVerification", params)["token"].startswith("tko_")
 
 
-# How it ends.
+# Stop
 
 
 @_BOTH_SIGNALS
@@ -131,7 +131,7 @@ def test_signal_stops_the_server_gracefully(tmp_path: Path, number: int) -> None
 
 @_BOTH_SIGNALS
 def test_batch_finishes_when_the_server_stops(tmp_path: Path, number: int) -> None:
-    # As large as a body may be, so that there is time for a signal.
+    # The largest body leaves time for a signal.
     at = f"{datetime.now(UTC) + timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"
     goal = {**_GOAL, "contributions": [{"at": at, "amount": 1}] * 12}
     calls = [
@@ -162,7 +162,7 @@ def test_accepted_calls_finish_when_the_server_stops(tmp_path: Path, number: int
         assert program.process.wait(20) == 0
         assert "Traceback" not in program.output
         assert program.output.endswith("Tickover has stopped.\n")
-        # Every create that happened was answered, and every one that was answered happened.
+        # Clocks and responses must match.
         assert _count_clocks(program) == len(answers)
         assert len({answer["result"]["clock"]["id"] for answer in answers}) == len(answers)
 
@@ -214,7 +214,7 @@ def _has_open(pid: int, name: str) -> bool:
     return any(file.readlink().name == name for file in Path(f"/proc/{pid}/fd").iterdir() if file.is_symlink())
 
 
-# How it is called.
+# Commands and settings
 
 
 @pytest.mark.parametrize("flag", ["--help", "-h"])
@@ -286,7 +286,7 @@ def test_server_listens_on_the_configured_address(tmp_path: Path) -> None:
 
 
 def test_unreachable_mail_server_returns_an_error(tmp_path: Path) -> None:
-    # Nothing listens on port 9. The slot is given back, so that a second send is answered the same.
+    # No server listens on port 9. A second email is not too soon, so it fails in the same way.
     with Program(tmp_path, TICKOVER_MAIL_URL="smtp://ana:open-sesame@127.0.0.1:9") as program:
         for _ in range(2):
             refused = program.call("sendLoginCodeEmail", code_params("ben@example.test"))["error"]["data"]

@@ -1,4 +1,4 @@
-"""Fifty callers at the same instant, against the real program: what may happen once happens once."""
+"""Fifty concurrent callers: limits and single use hold."""
 
 import asyncio
 import random
@@ -28,7 +28,7 @@ async def crowd(program: Program) -> AsyncIterator[list[Connection]]:
 
 
 def _address(number: int) -> str:
-    """A new one for each round, because an address gets one letter a minute."""
+    """Return a new address for each round, because an address gets one email a minute."""
     return f"round{number}@example.test"
 
 

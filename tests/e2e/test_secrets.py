@@ -1,4 +1,4 @@
-"""No secret is found anywhere but where it belongs: hundreds of them, handed out by the real program and its mail.
+"""Hundreds of secrets of the real program are stored, logged and returned only where they belong.
 
 A code or a link is in its letter alone, a bearer token in the one answer that hands it out. They are looked for in the
 database and its write-ahead log, in a backup, in the secret key's file, in all that the program prints at its most
@@ -26,19 +26,19 @@ from tests.support.program import Program, code_params, link_params, verify_para
 from tickover.api.timestamps import from_micros
 from tickover.server.domain.tokens import Mint
 
-# A leak shows with the first secret that takes its way; these are enough for every way to be taken several times.
+# Enough for every code path to run several times.
 BY_CODE = 200
 BY_LINK = 200
 CALLERS = 16
 ODD = 10
-"""How many of each group have their secrets put into odd places."""
+"""Users of each group whose secrets are sent in wrong places."""
 
 
-# The mail server.
+# Mail server
 
 
 class Post:
-    """A mail server's memory: the secret in the letter to each address."""
+    """Stores the secret of the email to each address."""
 
     def __init__(self) -> None:
         self.codes: dict[str, str] = {}
@@ -58,13 +58,13 @@ class Post:
             self.links[to] = link[1]
         else:
             self.codes[to] = subject[1].decode().split()[0]
-        # Some servers repeat what they refuse.
+        # Some servers repeat the rejected text.
         return f"554 no {link[1] if link else subject[1].decode()}" if to.startswith("refused") else "250 taken"
 
 
 @asynccontextmanager
 async def open_post() -> AsyncIterator[tuple[Post, int]]:
-    """A mail server on loopback, and its port."""
+    """Run a mail server, and return its port."""
     post = Post()
     loop = asyncio.get_running_loop()
     conversations: list[SMTP] = []
@@ -85,11 +85,11 @@ async def open_post() -> AsyncIterator[tuple[Post, int]]:
         await asyncio.gather(*ends, return_exceptions=True)
 
 
-# The callers.
+# Callers
 
 
 class Caller:
-    """One connection to the program. Every answer is kept, head and all, but for a token that it hands out."""
+    """One connection. It records all responses, except the token of a sign-in."""
 
     def __init__(self, url: str, answers: list[bytes]) -> None:
         self._parts = urlsplit(url)
@@ -103,12 +103,12 @@ class Caller:
         await self._close()
 
     async def call(self, method: str, params: Any, token: str | None = None) -> Any:
-        """The whole JSON-RPC answer."""
+        """Return the JSON-RPC response."""
         authorization = f"Authorization: Bearer {token}\r\n" if token else ""
         return json.loads(await self.exchange(request(call_of(method, params), authorization)))
 
     async def exchange(self, written: bytes) -> bytes:
-        """Send a request as it is; the body of the answer, which may also be that the connection is closed."""
+        """Send a raw request. Return the body of the response; the server may close the connection."""
         if self._streams is None:
             self._streams = await asyncio.open_connection(self._parts.hostname, self._parts.port)
         reader, writer = self._streams
@@ -138,12 +138,12 @@ def request(body: bytes, more: str = "", first: str = "POST /rpc HTTP/1.1", host
 
 
 def without_token_handed_out(answer: bytes) -> bytes:
-    """A sign-in's answer without its result's token; a token in any other place stays."""
+    """Remove the token from the result of a sign-in. A token in any other place stays."""
     return re.sub(rb'("result":\{"token":")tko_[\w-]{43}"', rb'\1"', answer, count=1)
 
 
 class Visit:
-    """What happens between one program and many callers: who got which token, and all that was answered."""
+    """The calls of many users to one program, with their tokens and responses."""
 
     def __init__(self, program: Program, post: Post) -> None:
         self.answers: list[bytes] = []
@@ -174,7 +174,7 @@ class Visit:
         self.tokens[email] = (await caller.call(method, params))["result"]["token"]
 
     async def _have_sent(self, caller: Caller, email: str) -> dict[str, str]:
-        """Have a letter sent; the parameters that sign in with what is in it."""
+        """Request an email. Return the parameters that sign in with its secret."""
         if email.startswith("link"):
             assert (await caller.call("sendLoginCodeEmail", link_params(email)))["result"] == {"message": "ok"}
             return {"token": self._post.links[email]}
@@ -182,7 +182,7 @@ class Visit:
         return verify_params(email, self._post.codes[email])
 
     async def misplace_secrets(self) -> None:
-        """Put secrets, spent and unspent, where they do not belong."""
+        """Send used and unused secrets in wrong places."""
         async with self.caller() as caller:
             for number in range(ODD):
                 by_code, by_link = f"code-{number}@example.test", f"link-{number}@example.test"
@@ -210,7 +210,7 @@ class Visit:
                 assert answer["error"]["data"]["reason"] == "MAIL_NOT_SENT"
 
     async def break_the_program(self, database: Path) -> None:
-        """Take a table away, so that signing in meets a fault of ours, which is logged with its traceback."""
+        """Drop a table, so that sign-in fails with a logged traceback."""
         async with self.caller() as caller:
             emails = [f"{kind}-late-{number}@example.test" for kind in ("code", "link") for number in range(ODD)]
             prepared = [await self._have_sent(caller, email) for email in emails]
@@ -268,7 +268,7 @@ def misplaced_in_http(code: str, link: str, token: str) -> Iterator[bytes]:
         yield request(secret.encode(), first="PUT /rpc HTTP/1.1")
 
 
-# The search.
+# Search
 
 CODE_SHAPE = re.compile(rb"(?<![0-9])[0-9]{6}(?![0-9])")
 TIMES = re.compile(rb"\d{4}-\d\d-\d\dT[\d:.]+Z")
@@ -279,27 +279,27 @@ BASE64_TO_URL = bytes.maketrans(b"+/", b"-_")
 
 
 class Secrets:
-    """The secrets of a visit, ready to be found in megabytes."""
+    """The secrets of a visit, prepared for a search in megabytes."""
 
     def __init__(self, codes: Iterable[str], links: Iterable[str], tokens: Iterable[str]) -> None:
         self.codes = {code.encode() for code in codes}
         self.texts = {text.removeprefix("tko_").encode() for text in (*links, *tokens)}
         raws = [base64.urlsafe_b64decode(text + b"=") for text in self.texts]
         self._hex = {raw.hex().encode() for raw in raws}
-        # Wherever the bytes of a secret stand, one of these is at a place that can be divided by eight.
+        # One of these parts is aligned to eight bytes, wherever the secret begins.
         self._eights = {eight for raw in raws for start in range(8) for eight in eights(raw[start:])[:1]}
 
     def texts_in(self, data: bytes) -> set[bytes]:
-        """The links and tokens in it, as text of either alphabet of base64, or as hexadecimal text."""
+        """Return the links and tokens in the data, as base64 or hexadecimal text."""
         found = windows(data.translate(BASE64_TO_URL), re.compile(rb"[A-Za-z0-9_-]{43,}"), 43) & self.texts
         return found | windows(data.lower(), re.compile(rb"[0-9a-f]{64,}"), 64) & self._hex
 
     def raw_in(self, data: bytes) -> set[int]:
-        """Parts of the links and tokens in it, as the bytes that they stand for."""
+        """Return parts of the links and tokens in the data, as decoded bytes."""
         return self._eights.intersection(eights(data))
 
     def codes_in(self, data: bytes) -> set[bytes]:
-        """The codes in it. Among random bytes one stands by chance, but once in ten thousand runs of this test."""
+        """Return the codes in the data. Random bytes match once in ten thousand runs of this test."""
         return set(CODE_SHAPE.findall(TIMES.sub(b" ", data))) & self.codes
 
     def codes_in_text(self, data: bytes) -> set[bytes]:
@@ -307,17 +307,17 @@ class Secrets:
 
 
 def eights(data: bytes) -> Sequence[int]:
-    """The data, eight bytes by eight, without a rest."""
+    """Split the data into blocks of eight bytes."""
     return memoryview(data[: len(data) // 8 * 8]).cast("Q")
 
 
 def windows(data: bytes, shape: re.Pattern[bytes], length: int) -> set[bytes]:
-    """All that could be a secret of this length, of each run of characters of the right shape."""
+    """Return all substrings of this length in runs of matching characters."""
     return {run[start : start + length] for run in shape.findall(data) for start in range(len(run) - length + 1)}
 
 
 def leaks_in_columns(connection: apsw.Connection, codes: dict[str, str]) -> list[tuple[Any, ...]]:
-    """The rows of an address that hold its code, as text or as a number."""
+    """Return the rows of an address that contain its code, as text or number."""
     leaks: list[tuple[Any, ...]] = []
     tables: list[Any] = connection.execute("select name from sqlite_schema where type = 'table'").fetchall()
     for (table,) in tables:
@@ -335,7 +335,7 @@ def holds(row: tuple[Any, ...], code: str) -> bool:
         elif isinstance(value, str):
             held = code in value
         else:
-            # Counts are small, and no codes.
+            # Small counts are not codes.
             held = value >= 100 and value == int(code)
         if held:
             return True
@@ -343,7 +343,7 @@ def holds(row: tuple[Any, ...], code: str) -> bool:
 
 
 def guessable_digests(connection: apsw.Connection, codes: dict[str, str], secret_key: bytes) -> list[str]:
-    """The addresses whose code could be found by trying a million codes, without the key."""
+    """Return the addresses whose code a brute-force search finds without the key."""
     mint = Mint(secret_key)
     guessable: list[str] = []
     checked = 0
@@ -367,7 +367,7 @@ def files_in(folder: Path) -> dict[str, bytes]:
 
 
 def copied(source: Path, target: Path) -> bytes:
-    """A backup, made as an operator makes one while the program runs."""
+    """Make a backup while the program runs."""
     running, backup = apsw.Connection(str(source), apsw.SQLITE_OPEN_READONLY), apsw.Connection(str(target))
     with backup.backup("main", running, "main") as copying:
         copying.step()
@@ -393,7 +393,7 @@ async def test_secrets_are_stored_and_logged_nowhere(tmp_path: Path) -> None:
             await visit.break_the_program(database)
             assert await asyncio.to_thread(program.stop) == 0
             printed = program.output.encode()
-            # What stays behind when the program has stopped and the log was written back.
+            # Files after the stop, when the WAL was checkpointed.
             files |= {f"{name} at the end": data for name, data in files_in(program.data).items()}
 
     assert len(post.codes) >= BY_CODE
@@ -416,7 +416,7 @@ async def test_secrets_are_stored_and_logged_nowhere(tmp_path: Path) -> None:
 
 
 def assert_worth_searching(files: dict[str, bytes], printed: bytes, answers: list[bytes]) -> None:
-    """All that could hold a secret is there, and something is in it."""
+    """Check that all searched files exist and are not empty."""
     assert {"tickover.db", "tickover.db-wal", "a backup", "secret.key", "tickover.db at the end"} <= files.keys()
     assert min(len(files["tickover.db-wal"]), len(files["a backup"])) > 100_000
     assert min(len(answers), printed.count(b'"event": "call"')) > 2 * (BY_CODE + BY_LINK)

@@ -1,4 +1,4 @@
-"""Every setting, and every way to get one wrong: one sentence that names it and shows no secret, and exit code 2."""
+"""Settings: valid values, errors in one sentence without secrets, and exit code 2."""
 
 import socket
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from tickover.server.settings import SETTINGS, SettingError, is_loopback, read_s
 _KEY = "a key of 16 char"
 
 
-# What the settings are, read in this process.
+# Settings in this process
 
 
 def test_defaults_are_valid() -> None:
@@ -272,13 +272,13 @@ def test_outbox_is_the_default_only_if_no_other_machine_reaches_the_server(
         assert read_settings(settings | {"TICKOVER_MAIL_URL": named}, {}).mail_url == named
 
 
-# What a person sees, from real starts.
+# Starts of the program
 
 _SECRET = "open-sesame-open"
 
 
 def _start_fails(folder: Path, *flags: str, **variables: str) -> str:
-    """The one sentence with which a start is refused, without the program's name."""
+    """Return the error of a start, without the program's name."""
     ran = run_tickover(folder, "serve", *flags, **{"TICKOVER_PORT": "0", **variables})
     assert (ran.returncode, ran.stdout) == (2, ""), ran.stderr
     assert ran.stderr.startswith("tickover: ")
@@ -415,7 +415,7 @@ def test_failed_start_does_not_block_the_next(tmp_path: Path) -> None:
 
 
 def test_secret_key_setting_is_used(tmp_path: Path) -> None:
-    """A code is good under the key that it was kept under, and under no other."""
+    """A code is valid only with the key that was used when it was sent."""
     with Program(tmp_path, TICKOVER_SECRET_KEY=_SECRET) as program:
         code = program.send_code()
         assert not (program.data / "secret.key").exists()

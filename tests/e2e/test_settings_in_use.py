@@ -1,4 +1,4 @@
-"""Every setting reaches the code that uses it: each has a test here that fails if its value has no effect."""
+"""Every setting has an effect: each has a test that fails if its value is ignored."""
 
 import json
 import socket
@@ -22,14 +22,14 @@ _Test = TypeVar("_Test", bound=Callable[..., Any])
 
 
 def proves(*names: str) -> Callable[[_Test], _Test]:
-    """Note that the test proves that these settings have an effect."""
+    """Mark a test that fails if these settings have no effect."""
     _tested.update(names)
     return lambda test: test
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    """The real program, with a value other than the default for every setting that this file tests with it."""
+    """The real program, with values that are not the defaults."""
     folder = tmp_path_factory.mktemp("settings")
     with socket.create_server(("127.0.0.5", 0)) as taken:
         port = taken.getsockname()[1]
@@ -56,7 +56,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
 
 
 def call_from(program: Program, client: str, method: str, params: dict[str, Any]) -> Any:
-    """Call as this client of the proxy; each test has its own, because each client has little to spend."""
+    """Call as this client of the proxy. Each test uses its own client, because the rate limits are low."""
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
     headers = {"Content-Type": "application/json", "X-Forwarded-For": client}
     return program.request("POST", "/rpc", body, headers).json
@@ -126,7 +126,7 @@ def test_max_clocks_per_user_is_used(program: Program) -> None:
 
 @proves("mail_url")
 def test_mail_url_is_used(tmp_path: Path) -> None:
-    # Nothing listens on port 9.
+    # No server listens on port 9.
     with Program(tmp_path, TICKOVER_MAIL_URL="smtp://127.0.0.1:9") as program:
         assert program.request("GET", "/site.json").json["mailbox"] is False
         refused = program.call("sendLoginCodeEmail", code_params("ana@example.test"))
@@ -135,7 +135,7 @@ def test_mail_url_is_used(tmp_path: Path) -> None:
 
 @proves("workers")
 def test_workers_setting_is_used(tmp_path: Path) -> None:
-    """What they do with PostgreSQL is in test_postgres_workers.py."""
+    """test_postgres_workers.py tests workers with PostgreSQL."""
     ran = run_tickover(tmp_path, "serve", TICKOVER_WORKERS="2", TICKOVER_PORT="0")
     assert (ran.returncode, "TICKOVER_WORKERS must be 1 with SQLite, not 2" in ran.stderr) == (2, True)
 
@@ -162,7 +162,7 @@ _LIMITS = {
     "client_burst": ("client_burst", 7),
     "client_refill": ("client_refill", 7.0),
 }
-"""Settings of numbers that the operations use, each with its place in their policy and the value there if 7 is set."""
+"""Numeric settings, each with its field in the policy and the value of the field if the setting is 7."""
 
 
 def _fields(value: Any, prefix: str = "") -> dict[str, Any]:
@@ -196,7 +196,7 @@ _TESTED_WITH_HTTP = {
     "max_connections": "test_http_limits.py",
     "max_in_flight": "test_http_server.py",
 }
-"""Settings whose effect another file tests with the real program."""
+"""Settings that other files test with the real program."""
 
 
 @pytest.mark.parametrize(("name", "file"), _TESTED_WITH_HTTP.items())

@@ -1,4 +1,4 @@
-"""Signals to the real program: draining before it stops, and SIGHUP."""
+"""Signals to the real program: drain and SIGHUP."""
 
 import os
 import pty
@@ -18,7 +18,7 @@ def test_draining_server_serves_and_is_not_ready(tmp_path: Path) -> None:
         wait_until(lambda: program.request("GET", "/readyz").status == 503)
         assert program.request("GET", "/healthz").status == 200
         assert program.result("createTestClock", {}, token)["clock"]["status"] == "READY"
-        # A second time, as a supervisor may send it to a whole group, ends no drain.
+        # A second SIGTERM does not end the drain. Supervisors may signal a whole process group.
         program.process.send_signal(signal.SIGTERM)
         assert program.request("GET", "/readyz").status == 503
         assert program.stop(signal.SIGINT) == 0
@@ -66,7 +66,7 @@ def test_server_stops_with_its_terminal(tmp_path: Path) -> None:
     try:
         shown = b""
         while LAST_BANNER_LINE.encode() not in shown:
-            # Raises OSError if the server ends before.
+            # Raises OSError if the server ends first.
             shown += os.read(terminal, 4096)
         os.close(terminal)
         process.wait(120)

@@ -1,4 +1,4 @@
-"""People who sign in: what they were told, held against what is in the database afterwards.
+"""Records sign-ins of many users, and compares them with the database.
 
 Every address gets one letter. Its secret opens the door once at most; a failure that was told is counted; a token that
 was given works, and one that was given back does not.
@@ -17,23 +17,23 @@ from tests.support.program import code_params, link_params, verify_params
 from tests.support.world import HttpResponse
 from tickover.server.domain import tokens
 
-# A code allows five tries. Two are for the right code, which a caller who was not answered sends again.
+# A code allows five attempts. Two are for the right code, because callers without a response retry.
 _MAX_WRONG_TRIES = 3
 _RECIPIENT = re.compile(rb"^To: (\S+)", re.MULTILINE)
 _CODE = re.compile(rb"^Subject: (\d+) ", re.MULTILINE)
 
 
 class Rows(NamedTuple):
-    """What the database has of the addresses."""
+    """The rows of the addresses in the database."""
 
     sends: Counter[str]
     failures: Counter[str]
     sessions: dict[str, list[bytes]]
-    """The digests of the tokens."""
+    """Digests of the tokens."""
 
 
 class Visit:
-    """One address, and what happened to it as far as its owner knows."""
+    """One address, with the events that its owner knows."""
 
     def __init__(self, email: str) -> None:
         self.email = email
@@ -64,7 +64,7 @@ class Visit:
 
 
 class Visits:
-    """`outbox` is the folder of the letters, whichever server wrote them."""
+    """`outbox` is the folder of the emails of all servers."""
 
     def __init__(self, outbox: Path) -> None:
         self._outbox = outbox
@@ -74,7 +74,7 @@ class Visits:
         self.every: list[Visit] = []
 
     async def visit(self, connection: Connection) -> None:
-        """Ask for a letter, guess a few times, and mostly sign in; give up when the letter is not told of."""
+        """Request an email, try a few wrong codes, and usually sign in. Stop if the request gets no response."""
         number = next(self._numbers)
         visit = Visit(f"visitor{number}@example.test")
         self.every.append(visit)
@@ -109,7 +109,7 @@ class Visits:
                 visit.failures_told += 1
 
     async def _redeem(self, connection: Connection, visit: Visit, secret: str, by_link: bool) -> None:
-        """Twice: who was not answered tries again, and who was let in finds that it works only once."""
+        """Sign in twice: a caller without a response retries, and a second use must fail."""
         method = "loginByEmailLink" if by_link else "loginByEmailVerification"
         params = {"token": secret} if by_link else verify_params(visit.email, secret)
         for _ in range(2):
@@ -130,7 +130,7 @@ class Visits:
             visit.logout_told = True
 
     def _code_for(self, email: str) -> str:
-        """Letters are thrown away once they were opened, because to look through thousands takes its time."""
+        """Delete emails after reading, because searching thousands is slow."""
         for file in self._outbox.glob("*.eml"):
             letter = file.read_bytes()
             if found := _CODE.search(letter):
@@ -140,7 +140,7 @@ class Visits:
 
 
 async def _call(connection: Connection, method: str, params: Any, token: str | None = None) -> Any:
-    """The whole answer; None when the store was not to be had."""
+    """Return the response, or None if the database was unavailable."""
     connection.send(method, params, token)
     answer: HttpResponse = await connection.receive()
     return None if is_refused(answer) else answer.json
