@@ -139,8 +139,8 @@ class Console:
 
     # Actions in the browser
 
-    async def open(self, place: str = "#/") -> None:
-        await self.page.goto(f"{self.program.url}/{place}")
+    async def open(self, path: str = "#/") -> None:
+        await self.page.goto(f"{self.program.url}/{path}")
 
     async def request_code(self, email: str) -> None:
         await self.page.get_by_label("Email").fill(email)

@@ -85,23 +85,23 @@ async def test_every_operation_is_listed_with_its_reference(program: Program, ta
         assert ("needs a token" in text) == method["x-needs-token"]
         await link.click()
         await expect(tab.page.get_by_role("heading", name=method["name"], exact=True)).to_be_focused()
-        about = tab.page.get_by_role("region", name="Reference")
+        reference = tab.page.get_by_role("region", name="Reference")
         await expect(tab.page.get_by_text(f"{method['summary']}.", exact=True)).to_be_visible()
         for param in method["params"]:
             plain = param["description"].replace("`", "")
-            await expect(about.locator("dd").filter(has_text=plain).first).to_be_visible()
-        await about.get_by_text("Error reasons").click()
+            await expect(reference.locator("dd").filter(has_text=plain).first).to_be_visible()
+        await reference.get_by_text("Error reasons").click()
         for reason in method["x-reasons"]:
-            await expect(about.locator("dt").filter(has_text=reason).first).to_be_visible()
+            await expect(reference.locator("dt").filter(has_text=reason).first).to_be_visible()
 
 
 async def test_constraints_are_described_in_words(program: Program, tab: Tab) -> None:
     await choose(tab, program, "createTestClock")
-    about = tab.page.get_by_role("region", name="Reference")
-    await expect(about).to_contain_text("The amount. More than 0, at most 1,000,000,000.")
-    await expect(about).to_contain_text("The name. 1 to 120 characters.")
-    await expect(about).to_contain_text("At most 100 entries, by default [].")
-    await expect(about).to_contain_text("EXPENSE or INCOME.")
+    reference = tab.page.get_by_role("region", name="Reference")
+    await expect(reference).to_contain_text("The amount. More than 0, at most 1,000,000,000.")
+    await expect(reference).to_contain_text("The name. 1 to 120 characters.")
+    await expect(reference).to_contain_text("At most 100 entries, by default [].")
+    await expect(reference).to_contain_text("EXPENSE or INCOME.")
 
 
 async def test_full_reference_and_openrpc_document_are_linked(program: Program, tab: Tab) -> None:
@@ -138,13 +138,13 @@ async def test_example_creates_a_clock(program: Program, browser: Browser) -> No
 
 async def test_clock_id_is_filled_in_with_the_newest_clock(program: Program, browser: Browser) -> None:
     async with open_signed_in_tab(browser, program) as (tab, token):
-        made = [program.result("createTestClock", {}, token)["clock"]["id"] for _ in range(2)]
+        ids = [program.result("createTestClock", {}, token)["clock"]["id"] for _ in range(2)]
         await choose(tab, program, "getTestClock")
-        await expect(field(tab, "id")).to_have_value(made[1])
+        await expect(field(tab, "id")).to_have_value(ids[1])
         await field(tab, "at").fill("")
         await send(tab)
-        await expect(request_form(tab).get_by_role("region", name="Result")).to_contain_text(made[1])
-        assert await to_json(tab) == {"id": made[1]}
+        await expect(request_form(tab).get_by_role("region", name="Result")).to_contain_text(ids[1])
+        assert await to_json(tab) == {"id": ids[1]}
 
 
 async def test_items_are_added_and_removed_with_the_keyboard_alone(program: Program, browser: Browser) -> None:
@@ -183,12 +183,12 @@ async def test_removing_an_item_renumbers_the_next_ones(program: Program, browse
     async with open_signed_in_tab(browser, program) as (tab, _):
         await choose(tab, program, "createTestClock")
         await request_form(tab).get_by_role("group", name="transaction 1").get_by_role("button", name="Remove").click()
-        left = request_form(tab).get_by_role("group", name="transaction 1")
-        await expect(left.get_by_label(re.compile("^name"))).to_have_value("Rent")
-        await expect(left.get_by_role("button", name="Remove this transaction")).to_be_focused()
-        await left.get_by_label(re.compile("^amount")).fill("-1")
+        remaining = request_form(tab).get_by_role("group", name="transaction 1")
+        await expect(remaining.get_by_label(re.compile("^name"))).to_have_value("Rent")
+        await expect(remaining.get_by_role("button", name="Remove this transaction")).to_be_focused()
+        await remaining.get_by_label(re.compile("^amount")).fill("-1")
         await send(tab)
-        await expect(left.get_by_label(re.compile("^amount"))).to_have_attribute("aria-invalid", "true")
+        await expect(remaining.get_by_label(re.compile("^amount"))).to_have_attribute("aria-invalid", "true")
 
 
 async def test_faults_are_shown_next_to_their_fields(program: Program, browser: Browser) -> None:
@@ -202,8 +202,8 @@ async def test_faults_are_shown_next_to_their_fields(program: Program, browser: 
             (contribution.get_by_label(re.compile("^at")), "tomorrow"),
             (field(tab, "frozenTime").first, "now"),
         ]
-        for place, written in invalid:
-            await place.fill(written)
+        for field_, text in invalid:
+            await field_.fill(text)
         await send(tab)
         faults = (await result(tab, "Error"))["data"]["errors"]
         assert {fault["path"] for fault in faults} == {
@@ -212,10 +212,10 @@ async def test_faults_are_shown_next_to_their_fields(program: Program, browser: 
         listed = request_form(tab).locator(".faults")
         for fault in faults:
             await expect(listed).to_contain_text(f"{fault['path']} {fault['message']}")
-        for place, _ in invalid:
-            await expect(place).to_have_attribute("aria-invalid", "true")
-            about = (await place.get_attribute("aria-describedby") or "").split()[-1]
-            assert await tab.page.locator(f"#{about}").inner_text() in {fault["message"] for fault in faults}
+        for field_, _ in invalid:
+            await expect(field_).to_have_attribute("aria-invalid", "true")
+            fault_id = (await field_.get_attribute("aria-describedby") or "").split()[-1]
+            assert await tab.page.locator(f"#{fault_id}").inner_text() in {fault["message"] for fault in faults}
         # Editing a field clears its fault.
         await invalid[0][0].fill("1")
         await expect(invalid[0][0]).not_to_have_attribute("aria-invalid", "true")
@@ -309,8 +309,8 @@ async def test_hostile_text_in_a_result_stays_text(program: Program, browser: Br
         await request_form(tab).get_by_role("tab", name="Form").click()
         await send(tab)
         await expect(tab.status).to_contain_text("responded in")
-        made = program.result("listTestClocks", {}, token)["clocks"][0]["id"]
-        stored = program.result("getTestClock", {"id": made}, token)["clock"]["pendingTransactions"][0]["name"]
+        clock_id = program.result("listTestClocks", {}, token)["clocks"][0]["id"]
+        stored = program.result("getTestClock", {"id": clock_id}, token)["clock"]["pendingTransactions"][0]["name"]
         assert stored == name
         assert await tab.evaluate("() => document.querySelectorAll('main img, main script').length") == 0
 

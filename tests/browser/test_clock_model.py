@@ -223,10 +223,10 @@ async def test_model_can_be_converted_back_to_params(program: Program, token: st
         far = _timestamp(_START + timedelta(days=200, microseconds=1))
         advanced = program.result("advanceTestClock", {"id": created["id"], "frozenTime": far}, token)["clock"]
         written = await tab.page.evaluate(_TO_PARAMS, advanced)
-        again = program.result("createTestClock", written, token)["clock"]
-        assert (again["frozenTime"], again["maxTime"]) == (created["frozenTime"], created["maxTime"])
+        copied = program.result("createTestClock", written, token)["clock"]
+        assert (copied["frozenTime"], copied["maxTime"]) == (created["frozenTime"], created["maxTime"])
         for at in (_timestamp(_START), far, _timestamp(_START + timedelta(days=500))):
-            forks = [{"id": id, "at": at} for id in (created["id"], again["id"])]
+            forks = [{"id": id, "at": at} for id in (created["id"], copied["id"])]
             original, copy = (
                 _expected(response["result"]["clock"]) for response in program.batch("forkTestClock", forks, token)
             )

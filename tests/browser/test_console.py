@@ -29,9 +29,9 @@ def program(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 def clock_id(console: Console) -> str:
     """Return the id of the clock in the page URL."""
-    found = re.search(r"#/clock/(clock_[0-9a-f-]+)", console.page.url)
-    assert found, console.page.url
-    return found[1]
+    match = re.search(r"#/clock/(clock_[0-9a-f-]+)", console.page.url)
+    assert match, console.page.url
+    return match[1]
 
 
 def actions(tab: Tab) -> list[str]:
@@ -155,9 +155,9 @@ async def rename_and_delete(console: Console, other: str) -> None:
     # The other clock is unchanged.
     await expect(page.get_by_role("link", name="What if")).to_be_hidden()
     card = page.get_by_role("listitem").filter(has=page.get_by_role("link", name="Salary and rent"))
-    left = console.clock(other)
-    contributions = round((left["goals"][0]["currentAmount"] - 600) / 350)
-    await expect(card).to_contain_text(f"{len(left['transactions']) + contributions} posted")
+    remaining = console.clock(other)
+    contributions = round((remaining["goals"][0]["currentAmount"] - 600) / 350)
+    await expect(card).to_contain_text(f"{len(remaining['transactions']) + contributions} posted")
     await expect(card).to_contain_text("Expires in 6 d 23 h")
     await expect(card.locator("svg")).to_be_visible()
 
@@ -192,13 +192,13 @@ async def test_stay_signed_in_applies_to_every_tab_until_sign_out(program: Progr
     await expect(console.button("Sign out")).to_be_visible()
     assert (await console.session("localStorage"))["email"] == email
     assert await console.session("sessionStorage") is None
-    other = await tab.page.context.new_page()
-    await other.goto(program.url)
-    await expect(other.get_by_role("button", name="Sign out")).to_be_visible()
+    second_page = await tab.page.context.new_page()
+    await second_page.goto(program.url)
+    await expect(second_page.get_by_role("button", name="Sign out")).to_be_visible()
     await console.button("Sign out").click()
     await expect(console.heading("Sign in")).to_be_visible()
-    await expect(other.get_by_role("heading", name="Sign in")).to_be_visible()
-    await expect(other.get_by_role("status")).to_have_text("Your session was ended in another tab.")
+    await expect(second_page.get_by_role("heading", name="Sign in")).to_be_visible()
+    await expect(second_page.get_by_role("status")).to_have_text("Your session was ended in another tab.")
     assert await tab.evaluate("() => localStorage.getItem('tickover')") is None
 
 
@@ -364,10 +364,10 @@ async def test_hostile_names_stay_text(browser: Browser, program: Program) -> No
         clock = console.create(HOSTILE_CLOCK)
         await console.open_clock(clock, "?t=2027-01-05T00:00:00Z")
         names = console.rows.get_by_role("rowheader")
-        shown = await names.evaluate_all("(cells) => cells.map((cell) => cell.firstChild.data)")
-        assert shown == HOSTILE_TEXTS
+        cell_texts = await names.evaluate_all("(cells) => cells.map((cell) => cell.firstChild.data)")
+        assert cell_texts == HOSTILE_TEXTS
         goals = console.goals.get_by_role("heading")
-        assert await goals.evaluate_all("(headings) => headings.map((one) => one.textContent)") == HOSTILE_TEXTS
+        assert await goals.evaluate_all("(headings) => headings.map((heading) => heading.textContent)") == HOSTILE_TEXTS
         await console.button("Next item").click()
         for name in (HOSTILE_TEXTS[1], HOSTILE_TEXTS[2]):
             await console.button("Rename").click()
@@ -429,11 +429,11 @@ async def test_request_snippets_run_as_pasted(browser: Browser, program: Program
             ("JavaScript", ["node", "--input-type=module"]),
         ):
             await page.get_by_role("tab", name=language, exact=True).click()
-            shown = await page.get_by_role("group", name=f"Request as {language}").inner_text()
-            assert console.token not in shown
+            code = await page.get_by_role("group", name=f"Request as {language}").inner_text()
+            assert console.token not in code
             await console.button("Copy").click()
             await expect(console.notification).to_have_text(f"Copied the {language} code.")
-            assert (await console.tab.evaluate("() => navigator.clipboard.readText()")).strip() == shown.strip()
+            assert (await console.tab.evaluate("() => navigator.clipboard.readText()")).strip() == code.strip()
             await console.button("Copy with my token").click()
             await expect(console.notification).to_have_text(f"Copied the {language} code with your token.")
             pasted = await console.tab.evaluate("() => navigator.clipboard.readText()")
@@ -473,8 +473,8 @@ async def test_animations_respect_reduced_motion(browser: Browser, program: Prog
         await console.open_clock(console.create(JANUARY), "?t=2027-01-31T00:00:00Z")
         await console.page.evaluate("() => addEventListener('animationstart', () => (window.animated = true))")
         durations = await console.tab.evaluate(
-            """() => [...document.querySelectorAll("*")].flatMap((one) => {
-              const { animationName, animationDuration, transitionDuration } = getComputedStyle(one);
+            """() => [...document.querySelectorAll("*")].flatMap((element) => {
+              const { animationName, animationDuration, transitionDuration } = getComputedStyle(element);
               return [...transitionDuration.split(", "), animationName === "none" ? "0s" : animationDuration];
             }).map(parseFloat).filter((seconds) => seconds > 0.001)"""
         )

@@ -152,16 +152,16 @@ async def test_focus_is_always_visible(program: Program, tab: Tab) -> None:
     invisible = []
     for _ in range(40):
         await tab.page.keyboard.press("Tab")
-        look = await tab.evaluate("""() => {
+        focused = await tab.evaluate("""() => {
           const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(document.activeElement);
           const isRinged = outlineStyle !== "none" && parseFloat(outlineWidth) >= 1;
           return [document.activeElement.outerHTML.slice(0, 80), isRinged || boxShadow !== "none"];
         }""")
-        if look[0].startswith("<body"):
+        if focused[0].startswith("<body"):
             break
         # The browser draws the focus ring inside a date field.
-        if not look[1] and "datetime-local" not in look[0]:
-            invisible.append(look[0])
+        if not focused[1] and "datetime-local" not in focused[0]:
+            invisible.append(focused[0])
     assert invisible == []
 
 
@@ -262,7 +262,7 @@ async def public_pages(console: Console) -> AsyncIterator[str]:
 
 _AXE = """async () => {
   // Contrast is undefined during a transition.
-  document.getAnimations().forEach((one) => one.finish());
+  document.getAnimations().forEach((animation) => animation.finish());
   const { violations } = await axe.run(document, { resultTypes: ["violations"], iframes: false });
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${target}: ${failureSummary}`));
@@ -280,8 +280,8 @@ async def test_axe_finds_no_violations(
             with subtests.test(name):
                 if not await tab.evaluate("() => 'axe' in window"):
                     await tab.page.evaluate(axe)
-                found = await tab.evaluate(_AXE)
-                assert found == []
+                violations = await tab.evaluate(_AXE)
+                assert violations == []
 
 
 async def test_no_page_scrolls_horizontally(program: Program, tab: Tab, subtests: pytest.Subtests) -> None:

@@ -28,8 +28,8 @@ class PublicConsole(Console):
         super().__init__(tab, program)
         self.url = url
 
-    async def open(self, place: str = "#/") -> None:
-        await self.page.goto(f"{self.url}/{place}")
+    async def open(self, path: str = "#/") -> None:
+        await self.page.goto(f"{self.url}/{path}")
 
 
 def paths_below(tab: Tab) -> set[str]:
@@ -103,8 +103,8 @@ async def test_session_is_stored_under_the_path(behind_nginx: tuple[Program, str
     program, url = behind_nginx
     async with open_tab(browser) as tab:
         # Another Tickover at the root of the same host has a session.
-        other = json.dumps(json.dumps({"token": "tko_other", "email": "other@example.test", "userId": ""}))
-        await tab.page.add_init_script(f"localStorage.setItem('tickover', {other})")
+        root_session = json.dumps(json.dumps({"token": "tko_other", "email": "other@example.test", "userId": ""}))
+        await tab.page.add_init_script(f"localStorage.setItem('tickover', {root_session})")
         console = PublicConsole(tab, program, url)
         await console.open("")
         await expect(console.heading("Sign in")).to_be_visible()

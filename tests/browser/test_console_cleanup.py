@@ -73,9 +73,9 @@ async def test_call_history_ends_with_a_session_that_ended_in_another_tab(progra
     await console.request_code(new_address())
     await console.button("Fill in").click()
     await expect(console.heading("Start with a scenario")).to_be_visible()
-    other = await tab.page.context.new_page()
-    await other.goto(program.url)
-    await other.get_by_role("button", name="Sign out").click()
+    second_page = await tab.page.context.new_page()
+    await second_page.goto(program.url)
+    await second_page.get_by_role("button", name="Sign out").click()
     await expect(console.notification).to_have_text("Your session was ended in another tab.")
     await sign_in_as_another(console)
     await expect(console.heading("Start with a scenario")).to_be_visible()
@@ -112,9 +112,9 @@ async def test_late_error_is_not_shown_to_the_next_session(browser: Browser, pro
             await console.page.get_by_role("button", name=re.compile("^Send")).click()
             await held.arrived()
             await sign_out(console)
-            other = program.sign_in(new_address())
+            other_token = program.sign_in(new_address())
             # Another tab signs in and stays signed in on this device.
-            stored = json.dumps(json.dumps({"token": other, "email": "", "userId": "user"}))
+            stored = json.dumps(json.dumps({"token": other_token, "email": "", "userId": "user"}))
             await console.tab.evaluate(f"() => localStorage.setItem('tickover', {stored})")
             await console.tab.evaluate("() => dispatchEvent(new StorageEvent('storage', { key: 'tickover' }))")
             await expect(console.button("Sign out")).to_be_visible()
@@ -168,28 +168,30 @@ async def test_late_response_stores_no_name_for_the_next_session(
 # Pages
 
 
-@pytest.mark.parametrize("place", ["clock", "mailbox"])
-async def test_polling_ends_with_its_page(browser: Browser, program: Program, place: str) -> None:
+@pytest.mark.parametrize("page_name", ["clock", "mailbox"])
+async def test_polling_ends_with_its_page(browser: Browser, program: Program, page_name: str) -> None:
     async with open_console(browser, program) as console:
         await console.page.clock.install()
-        await console.open(f"#/clock/{console.create()}" if place == "clock" else "#/mailbox")
+        await console.open(f"#/clock/{console.create()}" if page_name == "clock" else "#/mailbox")
         await expect(console.page.get_by_role("heading", level=1)).to_be_visible()
         for _ in range(2):
-            async with console.page.expect_response(polls(place)):
+            async with console.page.expect_response(polls(page_name)):
                 await console.page.clock.run_for(2_500)
         await console.open(OTHER_PAGE)
         await expect(console.heading("Page not found")).to_be_visible()
         await assert_no_requests(console)
 
 
-@pytest.mark.parametrize("place", ["clock", "mailbox"])
-async def test_polling_ends_even_if_a_response_is_late(browser: Browser, program: Program, place: str) -> None:
+@pytest.mark.parametrize("page_name", ["clock", "mailbox"])
+async def test_polling_ends_even_if_a_response_is_late(browser: Browser, program: Program, page_name: str) -> None:
     async with open_console(browser, program) as console:
         await console.page.clock.install()
-        await console.open(f"#/clock/{console.create()}" if place == "clock" else "#/mailbox")
-        async with console.page.expect_response(polls(place)):
+        await console.open(f"#/clock/{console.create()}" if page_name == "clock" else "#/mailbox")
+        async with console.page.expect_response(polls(page_name)):
             await console.page.clock.run_for(2_500)
-        async with HeldRequests(console.page, "getTestClock" if place == "clock" else "/mailbox/emails.json") as held:
+        async with HeldRequests(
+            console.page, "getTestClock" if page_name == "clock" else "/mailbox/emails.json"
+        ) as held:
             await console.page.clock.run_for(2_500)
             await held.arrived()
             await console.open(OTHER_PAGE)
@@ -198,8 +200,8 @@ async def test_polling_ends_even_if_a_response_is_late(browser: Browser, program
         await assert_no_requests(console)
 
 
-def polls(place: str) -> re.Pattern[str]:
-    return re.compile("/rpc$" if place == "clock" else r"/mailbox/emails\.json$")
+def polls(page_name: str) -> re.Pattern[str]:
+    return re.compile("/rpc$" if page_name == "clock" else r"/mailbox/emails\.json$")
 
 
 async def assert_no_requests(console: Console) -> None:
@@ -214,10 +216,10 @@ async def assert_no_requests(console: Console) -> None:
     await expect(console.notification).to_be_empty()
 
 
-@pytest.mark.parametrize("place", ["#/clocks", "#/clocks/new", "#/clock/", "#/mailbox", "#/api/createTestClock"])
-async def test_timers_end_with_their_page(browser: Browser, program: Program, place: str) -> None:
+@pytest.mark.parametrize("page_name", ["#/clocks", "#/clocks/new", "#/clock/", "#/mailbox", "#/api/createTestClock"])
+async def test_timers_end_with_their_page(browser: Browser, program: Program, page_name: str) -> None:
     async with open_instrumented_console(browser, program) as console:
-        await console.open(place if place != "#/clock/" else f"#/clock/{console.create()}")
+        await console.open(page_name if page_name != "#/clock/" else f"#/clock/{console.create()}")
         await expect(console.title).to_be_visible()
         await console.open(OTHER_PAGE)
         await expect(console.heading("Page not found")).to_be_visible()

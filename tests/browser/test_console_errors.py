@@ -306,11 +306,11 @@ async def test_late_response_does_not_change_the_next_page(browser: Browser, pro
     async with open_console(browser, program) as console:
         clock = console.create()
         await console.open_clock(clock, "?t=2027-01-31T00:00:00Z")
-        left = asyncio.Event()
+        has_left = asyncio.Event()
 
         async def delay(route: Route) -> None:
             if (route.request.post_data_json or {}).get("method") == "advanceTestClock":
-                await left.wait()
+                await has_left.wait()
             await route.continue_()
 
         await console.page.route("**/rpc", delay)
@@ -320,7 +320,7 @@ async def test_late_response_does_not_change_the_next_page(browser: Browser, pro
         async with console.page.expect_response(
             lambda response: "advanceTestClock" in (response.request.post_data or "")
         ):
-            left.set()
+            has_left.set()
         await console.page.wait_for_timeout(500)  # the page updates its URL with a delay
         assert console.page.url.endswith("#/clocks")
         await expect(console.notification).to_be_empty()
@@ -360,15 +360,15 @@ async def test_second_code_request_is_limited_and_the_first_code_still_works(pro
     await expect(console.alert).to_contain_text("The email address ")
     await expect(console.page.get_by_label("Email")).to_be_focused()
     await console.request_code(email)
-    again = console.page.get_by_role("button", name=re.compile("^Send again in [0-9]+ s$"))
-    await expect(again).to_be_disabled()
+    resend = console.page.get_by_role("button", name=re.compile("^Send again in [0-9]+ s$"))
+    await expect(resend).to_be_disabled()
     await console.button("Use another address").click()
     await console.page.get_by_label("Email").fill(email)
     await console.button("Send me a code").click()
     await expect(console.alert).to_have_text(
         re.compile("^We already sent an email to this address. Use it, or request another in [0-9]+ s.$")
     )
-    await expect(again).to_be_disabled()
+    await expect(resend).to_be_disabled()
     # A wrong code does not invalidate the right one.
     code = console.page.get_by_label("Six-digit code")
     right = program.request("GET", f"/mailbox/latest?to={email}").json["code"]

@@ -17,16 +17,16 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 # Every text colour with its background and an example element.
 _COLOURS = """() => {
-  const found = new Map();
+  const colours = new Map();
   for (const element of document.querySelectorAll("body *")) {
     const texts = [...element.childNodes].filter((node) => node.nodeType === 3 && node.textContent.trim());
     if (texts.length === 0) continue;
     let background = element;
     while (getComputedStyle(background).backgroundColor === "rgba(0, 0, 0, 0)") background = background.parentElement;
     const pair = [getComputedStyle(element).color, getComputedStyle(background).backgroundColor];
-    found.set(pair.join(), [...pair, element.tagName]);
+    colours.set(pair.join(), [...pair, element.tagName]);
   }
-  return [...found.values()];
+  return [...colours.values()];
 }"""
 
 # Every element with overflowing content.
@@ -53,7 +53,7 @@ async def test_readable_on_every_screen(
         assert (brightness(await colour(tab, ".card", "backgroundColor")) > 0.5) == (scheme == "light")
         colours = await tab.evaluate(_COLOURS)
         assert len(colours) >= 5
-        assert [found for found in colours if contrast(found[0], found[1]) < 4.5] == []
+        assert [pair for pair in colours if contrast(pair[0], pair[1]) < 4.5] == []
         assert await tab.evaluate(_OVERFLOWING) == []
 
 

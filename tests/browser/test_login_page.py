@@ -70,10 +70,10 @@ async def expect_rejected(tab: Tab) -> None:
 
 async def stored_sessions(tab: Tab) -> dict[str, Any]:
     """Return the sessions in the storage of the tab and the device."""
-    found = await tab.evaluate(
+    stored = await tab.evaluate(
         "() => [sessionStorage, localStorage].map((stored_sessions) => stored_sessions.getItem('tickover'))"
     )
-    return {name: json.loads(text) for name, text in zip(("tab", "device"), found, strict=True) if text}
+    return {name: json.loads(text) for name, text in zip(("tab", "device"), stored, strict=True) if text}
 
 
 async def expect_signed_in(tab: Tab, program: Program, storage: str = "tab") -> str:
@@ -106,19 +106,19 @@ async def test_stay_signed_in_applies_to_another_tab(program: Program, tab: Tab)
     await tab.page.get_by_label("Stay signed in").check()
     await tab.sign_in.click()
     await expect_signed_in(tab, program, "device")
-    other = await tab.page.context.new_page()
-    await other.goto(program.url)
-    await expect(other.get_by_role("button", name="Sign out")).to_be_visible()
+    second_page = await tab.page.context.new_page()
+    await second_page.goto(program.url)
+    await expect(second_page.get_by_role("button", name="Sign out")).to_be_visible()
 
 
 async def test_session_without_stay_does_not_apply_to_another_tab(program: Program, tab: Tab) -> None:
     await tab.page.goto(new_link(program))
     await tab.sign_in.click()
     await expect_signed_in(tab, program)
-    other = await tab.page.context.new_page()
-    await other.goto(program.url)
-    await expect(other.get_by_role("heading", name="Sign in")).to_be_visible()
-    await expect(other.get_by_role("button", name="Sign out")).to_be_hidden()
+    second_page = await tab.page.context.new_page()
+    await second_page.goto(program.url)
+    await expect(second_page.get_by_role("heading", name="Sign in")).to_be_visible()
+    await expect(second_page.get_by_role("button", name="Sign out")).to_be_hidden()
 
 
 @pytest.mark.parametrize("session", ['{"token":"tko_ended","email":"x","userId":"y"}', "damaged", "null", "[]"])
@@ -325,8 +325,8 @@ async def test_rate_limit_message_of_the_server_is_shown(tmp_path: Path, tab: Ta
     with Program(tmp_path, TICKOVER_CLIENT_BURST="1", TICKOVER_CLIENT_REFILL="0.001") as program:
         await tab.page.goto(new_link(program))
         await tab.sign_in.click()
-        sentence = re.compile(r"^Too many calls from your IP address\. Try again in [0-9]+ s\.$")
-        await expect(tab.status).to_have_text(sentence)
+        message = re.compile(r"^Too many calls from your IP address\. Try again in [0-9]+ s\.$")
+        await expect(tab.status).to_have_text(message)
         await expect(tab.sign_in).to_be_enabled()
         assert await stored_sessions(tab) == {}
         tab.expected_messages = [
@@ -354,8 +354,8 @@ def contrast(first: str, second: str) -> float:
 
 
 async def colour(tab: Tab, selector: str, kind: str = "color") -> str:
-    found: str = await tab.evaluate(f"() => getComputedStyle(document.querySelector('{selector}')).{kind}")
-    return found
+    value: str = await tab.evaluate(f"() => getComputedStyle(document.querySelector('{selector}')).{kind}")
+    return value
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
