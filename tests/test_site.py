@@ -27,9 +27,9 @@ async def shown(world: World) -> dict[str, dict[str, object]]:
 
 
 async def test_gallery_has_every_scenario(world: World) -> None:
-    told = await shown(world)
-    assert list(told) == NAMES
-    for name, one in told.items():
+    found = await shown(world)
+    assert list(found) == NAMES
+    for name, one in found.items():
         scenario = scenarios.load(name)
         assert {**one, "params": {}} == {"name": name, "title": scenario.title, "about": scenario.about, "params": {}}
 
@@ -43,8 +43,8 @@ async def test_every_scenario_creates_a_clock(world: World, name: str) -> None:
 
 
 async def test_scenario_starts_on_the_first_day_of_the_month(world: World) -> None:
-    told = {name: one["params"] for name, one in (await shown(world)).items()}
-    starts = {name: params["frozenTime"] for name, params in told.items() if isinstance(params, dict)}
+    found = {name: one["params"] for name, one in (await shown(world)).items()}
+    starts = {name: params["frozenTime"] for name, params in found.items() if isinstance(params, dict)}
     assert starts == dict.fromkeys(NAMES, "2027-01-01T00:00:00Z") | {"limits": "2028-01-31T09:30:00Z"}
 
 
@@ -68,15 +68,15 @@ async def test_gallery_is_refreshed_every_month(world: World) -> None:
     ],
 )
 async def test_scenario_of_another_decade_is_omitted(now: str, has_limits: bool) -> None:
-    told = json.loads(await ScenarioGallery().to_json(datetime.fromisoformat(now).replace(tzinfo=UTC)))
-    assert [one["name"] for one in told] == [name for name in NAMES if has_limits or name != "limits"]
+    found = json.loads(await ScenarioGallery().to_json(datetime.fromisoformat(now).replace(tzinfo=UTC)))
+    assert [one["name"] for one in found] == [name for name in NAMES if has_limits or name != "limits"]
 
 
 @pytest.mark.parametrize("month", range(1, 13))
 async def test_all_scenarios_are_available_in_every_month(month: int) -> None:
     for year in (2027, 2028):
-        told = json.loads(await ScenarioGallery().to_json(datetime(year, month, 28, 23, tzinfo=UTC)))
-        assert [one["name"] for one in told] == NAMES
+        found = json.loads(await ScenarioGallery().to_json(datetime(year, month, 28, 23, tzinfo=UTC)))
+        assert [one["name"] for one in found] == NAMES
 
 
 @pytest.mark.parametrize("year", [1, 5, 9995, 9999])
@@ -124,8 +124,8 @@ async def test_concurrent_requests_share_one_build(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(scenarios, "load", load_slowly)
     gallery, now = ScenarioGallery(), datetime(2027, 1, 1, tzinfo=UTC)
-    told = await asyncio.gather(*(gallery.to_json(now) for _ in range(20)))
-    assert len(set(told)) == 1
+    found = await asyncio.gather(*(gallery.to_json(now) for _ in range(20)))
+    assert len(set(found)) == 1
     assert made == NAMES
 
 

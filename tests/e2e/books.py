@@ -1,7 +1,7 @@
 """Records what callers create and advance, and checks that the server has stored it.
 
-An operation that was answered is there afterwards, with the same content. One that was not answered is wholly there or
-wholly absent.
+A confirmed operation must be stored with the same content. An unconfirmed one must be stored completely or not at
+all.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -124,8 +124,8 @@ async def _go_on() -> None:
 class Books:
     """Compared with the server's data after each failure.
 
-    `standing` gives the keys of all clocks in the database, and where they stand, in microseconds. `after_answer` is
-    run after each answer, before it is believed.
+    `standing` returns the keys of all clocks in the database with their times in microseconds. `after_answer` runs
+    after each response, before it is recorded.
     """
 
     def __init__(

@@ -13,11 +13,11 @@ _WAIT_SECONDS = 60.0
 _END = "\r\n"
 
 
-class Gone(Exception):
+class ConnectionLost(Exception):
     """The connection was lost before a response."""
 
 
-class CutShort(Exception):
+class ResponseTruncated(Exception):
     """The connection was lost during a response."""
 
 
@@ -40,7 +40,7 @@ class Connection:
         self._writer.write(head.encode() + body)
 
     async def receive(self) -> HttpResponse:
-        """Return the next response. Raise Gone or CutShort if there is none."""
+        """Return the next response. Raise ConnectionLost or ResponseTruncated if there is none."""
         async with asyncio.timeout(_WAIT_SECONDS):
             return await self._receive()
 
@@ -48,16 +48,16 @@ class Connection:
         try:
             head = await self._reader.readuntil(b"\r\n\r\n")
         except asyncio.IncompleteReadError as end:
-            raise (CutShort if end.partial else Gone) from end
+            raise (ResponseTruncated if end.partial else ConnectionLost) from end
         except ConnectionError as end:
-            raise Gone from end
+            raise ConnectionLost from end
         first, *lines = head.decode("latin-1").split("\r\n")
         pairs = (line.partition(":") for line in lines if line)
         headers = {name.lower(): value.strip() for name, _, value in pairs}
         try:
             body = await self._reader.readexactly(int(headers["content-length"]))
         except (asyncio.IncompleteReadError, ConnectionError) as end:
-            raise CutShort from end
+            raise ResponseTruncated from end
         return HttpResponse(int(first.split()[1]), headers, body)
 
     async def call(self, method: str, params: Any) -> Any:

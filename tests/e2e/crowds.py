@@ -18,7 +18,7 @@ def outcomes(answers: Iterable[HttpResponse]) -> Counter[str]:
 
 
 def wrong_guesses(email: str, code: str, amount: int) -> list[dict[str, str]]:
-    """Return this number of different codes."""
+    """Return the parameters of this number of different wrong codes."""
     return [verify_params(email, f"{(int(code) + distance) % 1_000_000:06}") for distance in range(1, amount + 1)]
 
 

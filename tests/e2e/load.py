@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any
 
 from tests.e2e.books import Books
-from tests.e2e.connections import Connection, CutShort, Gone, connect
+from tests.e2e.connections import Connection, ConnectionLost, ResponseTruncated, connect
 from tests.e2e.replicas import Replicas
 from tests.e2e.visits import Rows, Visits
 from tests.support.program import Program, wait_until
@@ -72,7 +72,7 @@ class Load:
                 while not self._stopping:
                     await call(connection)
                     await self._may_go_on.wait()
-            except (Gone, CutShort):
+            except (ConnectionLost, ResponseTruncated):
                 self.broken += 1
             finally:
                 connection.close()

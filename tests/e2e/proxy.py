@@ -1,7 +1,7 @@
 """A proxy between the server and PostgreSQL that closes connections at a chosen statement, or blocks all traffic.
 
-It runs in a thread of its own, so that a test may wait for the program. It understands just enough of the protocol to
-know which statement a client runs, and when the server is done with it. TLS would hide that, so there is none.
+It runs in its own thread, so that a test can wait for the program. It parses the protocol to find statements and the
+end of their execution, so connections don't use TLS.
 """
 
 import asyncio
@@ -15,8 +15,9 @@ _Result = TypeVar("_Result")
 _PARSE, _BIND, _READY = b"P", b"B", b"Z"
 
 Cut = Literal["before", "after", "silent"]
-"""Whether the server never gets the statement, or has done and committed it. Its client is not answered in any case;
-with the last it even keeps the connection, and hears nothing."""
+"""When the client loses its response: before the statement runs, or after its commit.
+
+With `silent`, the connection also stays open."""
 
 
 class Proxy:

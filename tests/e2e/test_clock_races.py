@@ -1,6 +1,6 @@
 """Fifty concurrent callers on one clock: it is complete or deleted, and never created twice.
 
-On SQLite, and on PostgreSQL with two processes that share nothing but the database.
+The tests run on SQLite, and on PostgreSQL with two processes.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Public corpora of valid, invalid and naughty input.
 
-They are looked for in the folder that the environment variable CORPORA_DIR names: JSONTestSuite, two format files of
-the JSON-Schema-Test-Suite, the examples of the JSON-RPC 2.0 specification, and the big list of naughty strings.
+The environment variable CORPORA_DIR names their folder. They are JSONTestSuite, two format files of the
+JSON-Schema-Test-Suite, the examples of the JSON-RPC 2.0 specification, and the big list of naughty strings.
 """
 
 import json

@@ -1,6 +1,6 @@
 """HTTP of the real program: slow, large and malformed requests, Host, proxies and graceful stop.
 
-The deadline of 30 seconds is too long for a test, so the tests of it serve with a short one in the test's own process.
+The deadline of 30 seconds is too long for tests, so some tests use an in-process server with a short deadline.
 """
 
 import asyncio
@@ -371,7 +371,7 @@ async def test_program_rejects_another_host(client: Client, host: str | None, st
 async def test_request_with_another_host_sends_no_email(client: Client, program: Program) -> None:
     written = call("sendLoginCodeEmail", code_params("eve@example.test"), host="evil.example")
     assert (await client.request(written)).status == 400
-    assert "eve@example.test" not in [letter["To"] for letter in program.emails()]
+    assert "eve@example.test" not in [email["To"] for email in program.emails()]
 
 
 # Clients and proxies

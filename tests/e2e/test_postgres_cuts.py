@@ -1,6 +1,6 @@
 """A connection to PostgreSQL that is lost just before or after a statement.
 
-The program cannot tell which it was: it says so and does nothing a second time. Who calls again is answered rightly.
+The server cannot know which, so it returns an error and does not repeat the statement. A retry gets the right response.
 """
 
 import random
@@ -113,7 +113,7 @@ def test_email_is_sent_at_most_once(replicas: Replicas, program: Program, proxy:
     assert _rows(replicas, "login_sends", email) == (how == "after")
     again = program.call("sendLoginCodeEmail", code_params(email))
     assert _reason(again) == ("RESEND_TOO_SOON" if how == "after" else "ok")
-    assert [letter["To"] for letter in program.emails()].count(email) == (how == "before")
+    assert [sent["To"] for sent in program.emails()].count(email) == (how == "before")
 
 
 @_BOTH_WAYS

@@ -60,7 +60,7 @@ async def test_one_of_fifty_concurrent_sends_succeeds(four: Replicas, crowd: lis
         email = _address()
         answers = await call_all_at_once(crowd, "sendLoginCodeEmail", [code_params(email)] * CROWD)
         assert outcomes(answers) == {"ok": 1, "RESEND_TOO_SOON": CROWD - 1}
-        assert [letter["To"] for letter in four.programs[0].emails()].count(email) == 1
+        assert [sent["To"] for sent in four.programs[0].emails()].count(email) == 1
 
 
 async def test_five_of_fifty_concurrent_attempts_are_counted(four: Replicas, crowd: list[Connection]) -> None:

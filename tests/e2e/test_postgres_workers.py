@@ -16,7 +16,7 @@ import pytest
 from tests.support.program import Program, run_tickover, verify_params, wait_until
 
 
-class Crew(Program):
+class WorkersProgram(Program):
     """A program with several workers. On exit, all processes must have ended."""
 
     def __init__(self, folder: Path, **environment: str) -> None:
@@ -52,8 +52,8 @@ class Crew(Program):
 
 
 @pytest.fixture
-def crew(tmp_path: Path, postgres_url: str) -> Iterator[Crew]:
-    with Crew(tmp_path, TICKOVER_DATABASE_URL=postgres_url, TICKOVER_WORKERS="2") as started:
+def program(tmp_path: Path, postgres_url: str) -> Iterator[WorkersProgram]:
+    with WorkersProgram(tmp_path, TICKOVER_DATABASE_URL=postgres_url, TICKOVER_WORKERS="2") as started:
         yield started
 
 
@@ -63,58 +63,58 @@ def _listens(program: Program) -> bool:
         return caller.connect_ex((place.hostname, place.port)) == 0
 
 
-def test_all_workers_serve_the_same_data(crew: Crew) -> None:
-    assert len(crew.workers()) == 2
-    wait_until(lambda: len(crew.servers()) == 2)
+def test_all_workers_serve_the_same_data(program: WorkersProgram) -> None:
+    assert len(program.workers()) == 2
+    wait_until(lambda: len(program.servers()) == 2)
     for number in range(10):
         email = f"person{number}@example.test"
-        params = verify_params(email, crew.send_code(email))
-        token = crew.result("loginByEmailVerification", params)["token"]
-        clock = crew.result("createTestClock", {}, token)["clock"]
+        params = verify_params(email, program.send_code(email))
+        token = program.result("loginByEmailVerification", params)["token"]
+        clock = program.result("createTestClock", {}, token)["clock"]
         asked = {"id": clock["id"], "frozenTime": clock["frozenTime"]}
-        assert crew.result("advanceTestClock", asked, token) == {"clock": clock}
-    assert len(re.findall("Press Ctrl-C to stop", crew.output)) == 1
+        assert program.result("advanceTestClock", asked, token) == {"clock": clock}
+    assert len(re.findall("Press Ctrl-C to stop", program.output)) == 1
 
 
-def test_killed_worker_is_restarted(crew: Crew) -> None:
-    token = crew.sign_in()
-    before = crew.workers()
+def test_killed_worker_is_restarted(program: WorkersProgram) -> None:
+    token = program.sign_in()
+    before = program.workers()
     for victim in before:
         os.kill(victim, signal.SIGKILL)
-        wait_until(lambda victim=victim: victim not in crew.workers() and len(crew.workers()) == 2)  # type: ignore[misc]
-        wait_until(lambda: len(crew.servers()) == 2)
-    assert not before & crew.workers()
-    assert "result" in crew.call("createTestClock", {}, token)
-    assert crew.output.count("a worker has ended") == 2
-    assert crew.stop() == 0
+        wait_until(lambda victim=victim: victim not in program.workers() and len(program.workers()) == 2)  # type: ignore[misc]
+        wait_until(lambda: len(program.servers()) == 2)
+    assert not before & program.workers()
+    assert "result" in program.call("createTestClock", {}, token)
+    assert program.output.count("a worker has ended") == 2
+    assert program.stop() == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
-def test_signal_stops_all_workers(crew: Crew, number: int) -> None:
-    assert crew.stop(number) == 0
-    wait_until(crew.has_ended_wholly)
-    assert not _listens(crew)
-    assert crew.output.count("Tickover has stopped.") == 1
-    assert "Traceback" not in crew.output
+def test_signal_stops_all_workers(program: WorkersProgram, number: int) -> None:
+    assert program.stop(number) == 0
+    wait_until(program.has_ended_wholly)
+    assert not _listens(program)
+    assert program.output.count("Tickover has stopped.") == 1
+    assert "Traceback" not in program.output
 
 
-def test_workers_end_with_the_supervisor(crew: Crew) -> None:
-    assert _listens(crew)
-    crew.kill()
-    wait_until(crew.has_ended_wholly)
-    assert not _listens(crew)
+def test_workers_end_with_the_supervisor(program: WorkersProgram) -> None:
+    assert _listens(program)
+    program.kill()
+    wait_until(program.has_ended_wholly)
+    assert not _listens(program)
 
 
 def test_signal_during_the_start_stops_all_workers(tmp_path: Path, postgres_url: str) -> None:
     for started in (2, 4):
-        crew = Crew(tmp_path, TICKOVER_DATABASE_URL=postgres_url, TICKOVER_WORKERS="8")
-        crew.launch()
+        program = WorkersProgram(tmp_path, TICKOVER_DATABASE_URL=postgres_url, TICKOVER_WORKERS="8")
+        program.launch()
         # No pause as in wait_until, because the state is short.
-        while len(crew.workers()) < started:
-            assert crew.process.poll() is None, crew.output
-        assert crew.stop() == 0
-        wait_until(crew.has_ended_wholly)
-        crew.__exit__()
+        while len(program.workers()) < started:
+            assert program.process.poll() is None, program.output
+        assert program.stop() == 0
+        wait_until(program.has_ended_wholly)
+        program.__exit__()
 
 
 def test_several_workers_with_sqlite_are_rejected(tmp_path: Path) -> None:
@@ -124,21 +124,28 @@ def test_several_workers_with_sqlite_are_rejected(tmp_path: Path) -> None:
     assert refused.stderr.count("\n") == 1
 
 
-def test_used_port_is_one_error(tmp_path: Path, crew: Crew) -> None:
+def test_used_port_is_one_error(tmp_path: Path, program: WorkersProgram) -> None:
     """Even if the other program uses SO_REUSEPORT."""
-    port = urlsplit(crew.url).port
+    port = urlsplit(program.url).port
     for workers in ("1", "2"):
-        flags = ("--port", str(port), "--workers", workers, "--database-url", crew.environment["TICKOVER_DATABASE_URL"])
+        flags = (
+            "--port",
+            str(port),
+            "--workers",
+            workers,
+            "--database-url",
+            program.environment["TICKOVER_DATABASE_URL"],
+        )
         refused = run_tickover(tmp_path, "serve", *flags)
         assert (refused.returncode, refused.stdout) == (2, "")
         assert refused.stderr.startswith(f"tickover: Cannot listen on 127.0.0.1:{port}: Address already in use.")
         assert refused.stderr.count("\n") == 1
-    assert crew.workers()
+    assert program.workers()
 
 
 def test_other_children_are_ignored(tmp_path: Path, postgres_url: str) -> None:
     """For example, a script with background jobs that calls exec, or a container."""
-    with Crew(tmp_path, TICKOVER_DATABASE_URL=postgres_url, TICKOVER_WORKERS="2"):
+    with WorkersProgram(tmp_path, TICKOVER_DATABASE_URL=postgres_url, TICKOVER_WORKERS="2"):
         pass  # It has recorded its key.
     script = 'sleep 0 & exec "$0" -m tickover serve'
     environment = {

@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 import pytest
 
-from tests.e2e.connections import Connection, Gone, open_connections
+from tests.e2e.connections import Connection, ConnectionLost, open_connections
 from tests.support.program import Program, code_params, link_params, run_tickover, wait_until
 from tickover import __version__
 
@@ -176,7 +176,7 @@ async def _create_until_stopped(program: Program, token: str, number: int) -> li
                 answers.append(await connection.call("createTestClock", {"goals": [_GOAL]}))
                 if len(answers) == 200:
                     program.process.send_signal(number)
-        except Gone:
+        except ConnectionLost:
             return
 
     async with open_connections(program.url, 64, token) as connections:

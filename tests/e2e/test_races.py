@@ -42,7 +42,7 @@ async def test_one_of_fifty_concurrent_sends_succeeds(program: Program, crowd: l
         assert [(answer.status, answer.headers["retry-after"]) for answer in refused] == [
             (429, str(wait)) for wait in waits
         ]
-    assert sorted(letter["To"] for letter in program.emails()) == sorted(map(_address, range(_ROUNDS)))
+    assert sorted(email["To"] for email in program.emails()) == sorted(map(_address, range(_ROUNDS)))
 
 
 async def test_right_code_is_rejected_after_fifty_concurrent_wrong_codes(

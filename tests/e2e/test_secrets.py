@@ -1,8 +1,8 @@
 """Hundreds of secrets of the real program are stored, logged and returned only where they belong.
 
-A code or a link is in its letter alone, a bearer token in the one answer that hands it out. They are looked for in the
-database and its write-ahead log, in a backup, in the secret key's file, in all that the program prints at its most
-talkative, and in every other answer, also to requests that carry secrets in places where they do not belong.
+A code or a link is only in its email, and a bearer token only in the response to its sign-in. The test searches the
+database, its write-ahead log, a backup, the secret key's file, the log at the debug level and all other responses,
+including responses to requests with secrets in wrong places.
 """
 
 import asyncio
@@ -48,9 +48,9 @@ class Post:
         assert isinstance(envelope.content, bytes)
         (to,) = envelope.rcpt_tos
         subject = re.search(rb"^Subject: (.+?)\r$", envelope.content, re.MULTILINE)
-        letter = message_from_bytes(envelope.content, policy=policy.SMTP)
-        assert isinstance(letter, EmailMessage)
-        text = letter.get_body(("plain",))
+        email = message_from_bytes(envelope.content, policy=policy.SMTP)
+        assert isinstance(email, EmailMessage)
+        text = email.get_body(("plain",))
         assert text is not None
         link = re.search(r"#token=([A-Za-z0-9_-]{43})\s", text.get_content())
         assert subject is not None
@@ -421,7 +421,7 @@ def assert_worth_searching(files: dict[str, bytes], printed: bytes, answers: lis
     assert min(len(files["tickover.db-wal"]), len(files["a backup"])) > 100_000
     assert min(len(answers), printed.count(b'"event": "call"')) > 2 * (BY_CODE + BY_LINK)
     assert printed.count(b"Traceback") == 3 * ODD
-    assert printed.count(b"refused a letter") == ODD
+    assert printed.count(b"rejected an email") == ODD
 
 
 def test_search_finds_secrets() -> None:

@@ -1,7 +1,7 @@
 """Records sign-ins of many users, and compares them with the database.
 
-Every address gets one letter. Its secret opens the door once at most; a failure that was told is counted; a token that
-was given works, and one that was given back does not.
+Every address gets one email. Its secret signs in at most once. Confirmed failures are counted. A token works until it
+is revoked.
 """
 
 import random
@@ -116,7 +116,7 @@ class Visits:
             visit.redemptions += 1
             answer = await _call(connection, method, params)
             if answer is not None and "result" in answer:
-                assert not visit.token, "it opened the door twice"
+                assert not visit.token, "it signed in twice"
                 visit.token = answer["result"]["token"]
             elif answer is not None:
                 assert visit.redemptions > 1, answer
@@ -132,9 +132,9 @@ class Visits:
     def _code_for(self, email: str) -> str:
         """Delete emails after reading, because searching thousands is slow."""
         for file in self._outbox.glob("*.eml"):
-            letter = file.read_bytes()
-            if found := _CODE.search(letter):
-                self._codes[_RECIPIENT.findall(letter)[0].decode()] = found[1].decode()
+            content = file.read_bytes()
+            if found := _CODE.search(content):
+                self._codes[_RECIPIENT.findall(content)[0].decode()] = found[1].decode()
             file.unlink()
         return self._codes.pop(email)
 

@@ -39,8 +39,8 @@ class Accepted(NamedTuple):
 class MailServer:
     """Records commands in `said` and accepted emails in `emails`.
 
-    `instead` holds what it does instead of answering a command; END_OF_DATA is the dot after a letter, and `MAIL again`
-    a MAIL on a connection that has had one.
+    `instead` maps commands to alternative behaviour. END_OF_DATA is the dot after an email, and `MAIL again` is a MAIL
+    on a reused connection.
     """
 
     END_OF_DATA = "."
@@ -64,7 +64,7 @@ class MailServer:
         self.emails.append(Accepted(envelope.content, over_tls, session.auth_data))
         if misbehave := self.instead.get(self.END_OF_DATA):
             await misbehave(server)
-            return "451 the library adds an answer, but nobody waits for it"
+            return "451 the library adds this response after the disconnect"
         return "250 taken"
 
     def authenticate(

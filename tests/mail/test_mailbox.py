@@ -43,10 +43,10 @@ async def test_latest_email_contains_the_code(world: World) -> None:
 
 async def test_latest_email_contains_the_link(world: World) -> None:
     link = (await world.result("sendLoginCodeEmail", send_link()))["loginUrl"]
-    told = (await asked_for(world, ANA)).json
-    assert (told["loginUrl"], told["subject"]) == (link, "Sign in to Tickover")
-    assert link in told["text"]
-    assert "code" not in told
+    email = (await asked_for(world, ANA)).json
+    assert (email["loginUrl"], email["subject"]) == (link, "Sign in to Tickover")
+    assert link in email["text"]
+    assert "code" not in email
 
 
 async def test_code_from_the_mailbox_signs_in(world: World) -> None:
@@ -131,9 +131,9 @@ async def test_other_paths_return_404(world: World, path: str) -> None:
 )
 async def test_address_is_normalized(world: World, to: str, asked: str) -> None:
     code = await world.send_code(to)
-    told = (await asked_for(world, asked)).json
-    assert told["code"] == code
-    assert told["to"] == to.replace("bücher", "xn--bcher-kva")
+    email = (await asked_for(world, asked)).json
+    assert email["code"] == code
+    assert email["to"] == to.replace("bücher", "xn--bcher-kva")
 
 
 @pytest.mark.parametrize("asked", ["na@example.test", "ana@example.tes", "xana@example.test", "ana@example.test.test"])

@@ -66,13 +66,13 @@ async def test_address_that_is_not_ascii_is_listed(world: World) -> None:
     assert [one["to"] for one in await listed(world)] == [UMLAUT]
 
 
-@pytest.mark.parametrize(("count", "told"), [(99, 99), (100, 100), (101, 100), (250, 100)])
-def test_last_100_emails_are_listed(tmp_path: Path, count: int, told: int) -> None:
+@pytest.mark.parametrize(("count", "listed_count"), [(99, 99), (100, 100), (101, 100), (250, 100)])
+def test_last_100_emails_are_listed(tmp_path: Path, count: int, listed_count: int) -> None:
     for number in range(count):
         (tmp_path / f"n{number:012}-{NOW + timedelta(seconds=number):{TIMESTAMP_FORMAT}}.eml").write_bytes(TO_ANA)
     found = asyncio.run(Mailbox(tmp_path).list_emails())
     newest = NOW + timedelta(seconds=count - 1)
-    assert [one.sent_at for one in found] == [newest - timedelta(seconds=number) for number in range(told)]
+    assert [one.sent_at for one in found] == [newest - timedelta(seconds=number) for number in range(listed_count)]
 
 
 @pytest.mark.parametrize(("name", "content"), ODD.values(), ids=ODD)
@@ -126,14 +126,14 @@ def test_malformed_email_is_listed(tmp_path: Path, rest: bytes) -> None:
 async def test_email_has_headers_text_and_source(world: World) -> None:
     code = await world.send_code(UMLAUT)
     [one] = await listed(world)
-    told = (await asked_for(world, one["id"])).json
+    email = (await asked_for(world, one["id"])).json
     [file] = world.outbox.glob("*.eml")
-    assert {**told, "text": "", "headers": [], "source": ""} == {**one, "text": "", "headers": [], "source": ""}
-    assert f"\n{code}\n" in f"\n{told['text']}\n".replace(" ", "\n")
-    assert told["source"] == file.read_bytes().decode().replace("\r\n", "\n")
-    names = [name for name, _ in told["headers"]]
+    assert {**email, "text": "", "headers": [], "source": ""} == {**one, "text": "", "headers": [], "source": ""}
+    assert f"\n{code}\n" in f"\n{email['text']}\n".replace(" ", "\n")
+    assert email["source"] == file.read_bytes().decode().replace("\r\n", "\n")
+    names = [name for name, _ in email["headers"]]
     assert names[:4] == ["X-Tickover-Code", "From", "To", "Subject"]
-    headers = dict(told["headers"])
+    headers = dict(email["headers"])
     assert len(headers) == len(names)
     assert (headers["To"], headers["X-Tickover-Code"]) == (UMLAUT, code)
 

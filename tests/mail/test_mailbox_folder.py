@@ -40,9 +40,9 @@ def latest(folder: Path, to: str = ANA) -> StoredEmail:
 
 def test_email_without_a_secret_is_returned(outbox: Outbox, tmp_path: Path) -> None:
     deliver(outbox, make_email(kind=EmailKind.CODES_STOPPED, secret=""))
-    told = latest(tmp_path)
-    assert (told.code, told.login_url) == (None, None)
-    assert told.subject == "Codes are switched off for your address"
+    email = latest(tmp_path)
+    assert (email.code, email.login_url) == (None, None)
+    assert email.subject == "Codes are switched off for your address"
 
 
 _DELIVER = """
@@ -96,9 +96,9 @@ def test_emails_of_earlier_releases_sort_first(outbox: Outbox, tmp_path: Path) -
 @pytest.mark.parametrize("link", [LINK, LINK.replace("tickover.example.test", "a." * 100 + "test")])
 def test_long_link_is_not_folded(outbox: Outbox, tmp_path: Path, link: str) -> None:
     deliver(outbox, make_link_email(secret=link))
-    told = latest(tmp_path)
-    assert told.login_url == link
-    assert link in told.text
+    email = latest(tmp_path)
+    assert email.login_url == link
+    assert link in email.text
 
 
 @pytest.mark.parametrize(("newer", "is_found"), [(0, True), (999, True), (1000, False)])
@@ -132,7 +132,7 @@ async def test_concurrent_writes_and_deletions_are_harmless(outbox: Outbox, tmp_
     looking = asyncio.gather(*(mailbox.latest_email(ANA) for _ in range(100)))
     for number in range(50):
         await come_and_go(number)
-    assert [told.code if told else None for told in await looking] == ["012345"] * 100
+    assert [email.code if email else None for email in await looking] == ["012345"] * 100
 
 
 def test_missing_folder_has_no_emails(tmp_path: Path) -> None:
@@ -148,11 +148,11 @@ ODD: dict[str, tuple[str, bytes]] = {
     "other name": ("99 emails.eml", TO_ANA),
     "of an impossible time": ("n990000000000-99999999T999999.999999Z.eml", TO_ANA),
     "of a leap second": ("n990000000000-20991231T235960.000000Z.eml", TO_ANA),
-    "of digits that are none of ours": (f"{LATER.replace('0', '٠')}.eml", TO_ANA),
+    "digits that are not ASCII": (f"{LATER.replace('0', '٠')}.eml", TO_ANA),
     "unfinished": (f".{LATER}", TO_ANA),
     "of another kind": (f"{LATER}.txt", TO_ANA),
     "that names the address in its text": (f"{LATER}.eml", b"A: b\r\n\r\n" + TO_ANA),
-    "to nobody": (f"{LATER}.eml", b"Subject: x\r\n\r\n"),
+    "no recipient": (f"{LATER}.eml", b"Subject: x\r\n\r\n"),
 }
 
 
@@ -181,9 +181,9 @@ STRANGE: dict[str, bytes] = {
 def test_malformed_email_is_harmless(tmp_path: Path, rest: bytes) -> None:
     """The result can always be encoded."""
     (tmp_path / f"{LATER}.eml").write_bytes(b"From: x\r\nTo: ana@example.test\r\n" + rest)
-    told = latest(tmp_path)
-    assert (told.id, told.to) == (LATER, ANA)
-    assert json.decode(json.encode(told), type=StoredEmail) == told
+    email = latest(tmp_path)
+    assert (email.id, email.to) == (LATER, ANA)
+    assert json.decode(json.encode(email), type=StoredEmail) == email
 
 
 def test_directory_with_an_email_name_is_ignored(outbox: Outbox, tmp_path: Path) -> None:

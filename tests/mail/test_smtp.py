@@ -79,7 +79,7 @@ async def test_closed_connection_is_replaced(
 
 
 async def test_connection_is_not_reused_after_a_rejection(server: MailServer, mailer: SmtpMailer) -> None:
-    server.instead["RCPT"] = answer("550 nobody of that name")
+    server.instead["RCPT"] = answer("550 no such user")
     with pytest.raises(MailRejected):
         await mailer.deliver(make_email())
     server.instead.clear()

@@ -1,6 +1,6 @@
 """The timeout of ten seconds for a conversation with the mail server.
 
-The event loop's time stands still here and is moved by the test, so nobody waits. All else is real, sockets included.
+The tests advance the time of the event loop, so they do not wait. Sockets are real.
 """
 
 import asyncio

@@ -181,12 +181,12 @@ def _check_content_type(method: str, content_type: bytes) -> None:
         raise Rejection(Reason.UNSUPPORTED_MEDIA_TYPE, message)
 
 
-def _to_http(answer: CallResponse) -> Response:
-    if answer.rejection is None:
-        return (200, _CALL_HEADERS, answer.body) if answer.body else (204, _SAFE, b"")
-    _, status = CODES[answer.rejection.reason]
-    headers = [*_CALL_HEADERS, *_retry_after(answer.rejection), *_REASON_HEADERS.get(answer.rejection.reason, ())]
-    return status, headers, answer.body
+def _to_http(response: CallResponse) -> Response:
+    if response.rejection is None:
+        return (200, _CALL_HEADERS, response.body) if response.body else (204, _SAFE, b"")
+    _, status = CODES[response.rejection.reason]
+    headers = [*_CALL_HEADERS, *_retry_after(response.rejection), *_REASON_HEADERS.get(response.rejection.reason, ())]
+    return status, headers, response.body
 
 
 _REASON_HEADERS: Final[dict[Reason, list[Header]]] = {
