@@ -49,7 +49,7 @@ def test_usual_timestamps_take_the_fast_path(written: str) -> None:
         pytest.param('"2027-03-01T00:00:00+01:00"', id="another offset"),
         pytest.param('"2027-03-01T00:00:00-00:00"', id="minus zero"),
         pytest.param('"2027-03-01T00:00:00.1234567Z"', id="seven digits"),
-        pytest.param('"2027-03-01t00:00:00z"', id="small letters"),
+        pytest.param('"2027-03-01t00:00:00z"', id="lowercase t and z"),
         pytest.param('"2027-03-01 00:00:00Z"', id="a space for the T"),
         pytest.param('"2027-03-01T00:00:00+0000"', id="an offset without its colon"),
         pytest.param('"2027-03-01T00:00:00+00"', id="an offset of hours"),
@@ -86,7 +86,7 @@ def test_text_with_possible_u_0000_takes_the_slow_path(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param("Zürich, naïve, 东京, 🎉", id="other letters"),
+        pytest.param("Zürich, naïve, 东京, 🎉", id="other scripts"),
         pytest.param('caf\u00e9 "Paris" \\ \n\t', id="what JSON escapes"),
         pytest.param("Invoice 2027-03-01", id="a date within"),
         pytest.param("Z", id="Z alone"),

@@ -45,7 +45,7 @@ def test_address_has_one_canonical_form(given: str, known: str) -> None:
 
 
 LONGEST = "@".join(["a" * 64, ".".join(["d" * 60] * 3 + ["test"])])
-"""252 characters; a letter in the last label makes 253, two make 254."""
+"""252 characters; one more character in the last label makes 253, two make 254."""
 
 
 TOO_LONG = r"^must be at most 254 bytes in UTF-8$"

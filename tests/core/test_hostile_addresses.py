@@ -59,8 +59,10 @@ def parse(text: str) -> str | None:
     try:
         return email_addresses.parse(text)
     except ValueError as rejection:
-        told = str(rejection)
-    assert re.fullmatch(r"must be (one email address, such as ana@example\.com|at most 254 bytes in UTF-8)", told), text
+        error = str(rejection)
+    assert re.fullmatch(r"must be (one email address, such as ana@example\.com|at most 254 bytes in UTF-8)", error), (
+        text
+    )
     return None
 
 

@@ -154,7 +154,7 @@ def test_invented_id_expires_by_its_creation_time(made_up: str, expired: bool) -
         pytest.param(datetime(1970, 1, 1, tzinfo=UTC), 0, id="the first instant of the first day"),
         pytest.param(datetime(1970, 1, 2, tzinfo=UTC) - MICROSECOND, 0, id="its last instant"),
         pytest.param(datetime(1970, 1, 2, tzinfo=UTC), 1, id="the next day"),
-        pytest.param(BORN, 20_819, id="a day of ours"),
+        pytest.param(BORN, 20_819, id="a recent day"),
     ],
 )
 @pytest.mark.parametrize("random", [pytest.param(ZEROS, id="zeros"), pytest.param(ONES, id="ones")])
@@ -195,7 +195,7 @@ def test_valid_cursor_is_parsed() -> None:
         pytest.param(_HEX, id="no prefix"),
         pytest.param(f"clock_{_HEX}", id="another prefix"),
         pytest.param(f"cursor{_HEX}", id="no underscore"),
-        pytest.param(f"Cursor_{_HEX}", id="an upper-case letter in the prefix"),
+        pytest.param(f"Cursor_{_HEX}", id="uppercase prefix"),
         pytest.param(f"cursor_{_HEX.upper()}", id="upper-case digits"),
         pytest.param(f"cursor_{_HEX[:-1]}F", id="one upper-case digit"),
         pytest.param(f"cursor_{_HEX[:-1]}", id="a digit short"),

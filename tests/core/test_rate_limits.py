@@ -132,9 +132,9 @@ def test_calls_out_of_order_refill_nothing() -> None:
     ],
 )
 def test_wait_is_whole_seconds(refill: float, passed: float, wait: int) -> None:
-    told = drained(1, refill).take(ANA, after(passed))
-    assert told == wait
-    assert isinstance(told, int)
+    seconds = drained(1, refill).take(ANA, after(passed))
+    assert seconds == wait
+    assert isinstance(seconds, int)
 
 
 @pytest.mark.parametrize("refill", [0.001, 0.1, 0.3, 0.7, 1, 3, 5, 1000])

@@ -46,7 +46,7 @@ class MailWorld(World):
         assert response.json["error"]["data"]["reason"] == "RATE_LIMITED", response.json
         return False
 
-    async def wait_told(self, client: str = ALONE) -> int:
+    async def retry_seconds(self, client: str = ALONE) -> int:
         """Return the wait of a send, which an hourly limit must reject."""
         response = await self.send(client=client)
         error = response.json["error"]
@@ -101,7 +101,7 @@ async def test_window_is_exactly_one_hour_and_slides(world: MailWorld) -> None:
     for number in range(3):
         # Two minutes apart, so that the resend interval never applies.
         world.now = NOW + timedelta(hours=1, minutes=2 * number, microseconds=-1)
-        assert await world.wait_told() == 1
+        assert await world.retry_seconds() == 1
         world.pass_time(microseconds=1)
         assert await world.may_send()
     assert len(world.recording_mailer.emails) == 13
@@ -114,13 +114,13 @@ async def test_window_is_exactly_one_hour_and_slides(world: MailWorld) -> None:
 async def test_wait_is_whole_seconds(world: MailWorld, passed: float, wait: int) -> None:
     await world.send_every_minute(10)
     world.now = NOW + timedelta(seconds=passed)
-    assert await world.wait_told() == wait
+    assert await world.retry_seconds() == wait
 
 
 async def test_send_after_the_wait_succeeds(world: MailWorld) -> None:
     await world.send_every_minute(10)
     world.pass_time(seconds=17.3)
-    world.pass_time(seconds=await world.wait_told())
+    world.pass_time(seconds=await world.retry_seconds())
     assert await world.may_send()
 
 
@@ -129,9 +129,9 @@ async def test_wait_is_one_second_to_one_hour(tmp_path: Path, database_url: str)
         tmp_path, database_url, resend_interval=timedelta(0), sends_an_hour_from_one_network=1
     ) as world:
         assert await world.may_send()
-        assert await world.wait_told() == 3_600
+        assert await world.retry_seconds() == 3_600
         world.pass_time(seconds=3_599.999999)
-        assert await world.wait_told() == 1
+        assert await world.retry_seconds() == 1
 
 
 async def test_wait_after_wall_clock_was_set_back_is_at_most_an_hour(world: MailWorld) -> None:
@@ -140,7 +140,7 @@ async def test_wait_after_wall_clock_was_set_back_is_at_most_an_hour(world: Mail
     for _ in range(10):
         await world.send()
     world.pass_time(minutes=-9)
-    assert await world.wait_told() == 3_600
+    assert await world.retry_seconds() == 3_600
 
 
 async def test_wall_clock_set_back_for_good_blocks_nobody(world: MailWorld) -> None:
@@ -230,9 +230,9 @@ async def post_send(world: World, forwarded_for: str) -> HttpResponse:
 
 async def test_all_networks_can_send_thirty_emails_per_hour_to_an_address(world: MailWorld) -> None:
     await world.send_every_minute(30, clients=networks(30))
-    assert await world.wait_told(client="192.0.2.1") == 1_800
+    assert await world.retry_seconds(client="192.0.2.1") == 1_800
     world.now = NOW + timedelta(hours=1, microseconds=-1)
-    assert await world.wait_told(client="192.0.2.1") == 1
+    assert await world.retry_seconds(client="192.0.2.1") == 1
     world.pass_time(microseconds=1)
     assert await world.may_send(client="192.0.2.1")
     world.pass_time(seconds=59)
@@ -252,7 +252,7 @@ async def test_wait_covers_both_limits(world: MailWorld) -> None:
     # The limit of the address ends at 13:00, but that of this network at 13:20.
     await world.send_every_minute(20, clients=networks(20))
     await world.send_every_minute(10)
-    world.pass_time(seconds=await world.wait_told())
+    world.pass_time(seconds=await world.retry_seconds())
     assert await world.may_send()
 
 
@@ -280,7 +280,7 @@ async def test_emails_with_unknown_outcome_count(world: MailWorld, params: Any) 
         assert response.json["error"]["data"]["reason"] == "MAIL_NOT_SENT"
         world.pass_time(seconds=1)
     # Their slots are free, so only the hourly limit applies.
-    assert await world.wait_told() == 3_590
+    assert await world.retry_seconds() == 3_590
     assert len(world.recording_mailer.emails) == 10
 
 
@@ -432,14 +432,14 @@ async def test_count_survives_a_restart(tmp_path: Path, database_url: str) -> No
         later = world.now
     async with open_postal_world(tmp_path, database_url) as world:
         world.now = later
-        assert await world.wait_told() == 3_000
+        assert await world.retry_seconds() == 3_000
 
 
 async def test_sweep_does_not_shorten_the_hour(world: MailWorld) -> None:
     await world.send_every_minute(10)
     world.now = NOW + timedelta(hours=1, microseconds=-1)
     await world.store.sweep(world.now, 1_000)
-    assert await world.wait_told() == 1
+    assert await world.retry_seconds() == 1
 
 
 async def test_rate_limited_call_in_a_batch_does_not_affect_others(world: MailWorld) -> None:

@@ -99,7 +99,7 @@ async def test_error_response_has_documented_form(place: Place, row: Row) -> Non
     assert error.keys() == {"code", "message", "data"}
     assert error["code"] == row.code
     assert set(error["data"]) == {"reason", *row.details}
-    assert error["message"], "a person is told what to do"
+    assert error["message"], "the message says what to do"
     wait = error["data"].get("retryAfterSeconds")
     assert response.headers.get("retry-after") == (None if wait is None else str(wait))
 

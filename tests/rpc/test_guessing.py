@@ -102,13 +102,13 @@ class Attacker:
     async def attack(self, addresses: list[str], guesses_each: int) -> None:
         """Make this many guesses at each address."""
         left = dict.fromkeys(addresses, guesses_each)
-        next_letter = dict.fromkeys(addresses, self._world.now)
+        next_email_at = dict.fromkeys(addresses, self._world.now)
         while any(left.values()):
-            self._world.now = min(next_letter[email] for email in addresses if left[email])
-            due = [email for email in addresses if left[email] and next_letter[email] <= self._world.now]
+            self._world.now = min(next_email_at[email] for email in addresses if left[email])
+            due = [email for email in addresses if left[email] and next_email_at[email] <= self._world.now]
             waits = await asyncio.gather(*(self._ask_for_a_code(email) for email in due))
             for email, wait in zip(due, waits, strict=True):
-                next_letter[email] = self._world.now + timedelta(seconds=wait)
+                next_email_at[email] = self._world.now + timedelta(seconds=wait)
             # Guess even if the email was rate-limited.
             for start in range(0, len(due), AT_ONCE):
                 tries = {email: min(6, left[email]) for email in due[start : start + AT_ONCE]}

@@ -41,7 +41,7 @@ async def send_batch(world: World, texts: list[str]) -> list[str]:
     return accepted
 
 
-def take_letters(world: World) -> list[str]:
+def take_recipients(world: World) -> list[str]:
     """Return the addresses of the emails in the outbox, and empty it."""
     found = []
     for file in world.outbox.glob("*.eml"):
@@ -63,7 +63,7 @@ async def test_hostile_address_is_rejected_or_gets_its_email(world: World) -> No
         accepted = [
             to for each in await asyncio.gather(*(send_batch(world, batch) for batch in at_once)) for to in each
         ]
-        assert sorted(take_letters(world)) == sorted(accepted)
+        assert sorted(take_recipients(world)) == sorted(accepted)
         sent += len(accepted)
         world.pass_time(hours=2)
     assert sent > 40

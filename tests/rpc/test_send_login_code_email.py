@@ -266,13 +266,13 @@ async def test_one_of_50_concurrent_sends_succeeds(world: World) -> None:
 # Failing mail servers
 
 
-@pytest.mark.parametrize("trouble", [MailRejected, MailOutcomeUnknown])
+@pytest.mark.parametrize("mail_error", [MailRejected, MailOutcomeUnknown])
 @pytest.mark.parametrize("params", [send(), send_link()], ids=["code", "link"])
 async def test_rejected_email_frees_the_slot(
-    tmp_path: Path, database_url: str, params: Any, trouble: type[Exception]
+    tmp_path: Path, database_url: str, params: Any, mail_error: type[Exception]
 ) -> None:
     async with open_failing_mail_world(tmp_path, database_url) as (world, mailer):
-        mailer.error = trouble
+        mailer.error = mail_error
         for _ in range(3):
             response = await world.call(SEND, params)
             assert (response.status, response.json["error"]["code"]) == (200, -32030)
