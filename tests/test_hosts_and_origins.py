@@ -84,7 +84,7 @@ MALFORMED = [
     pytest.param(b"evil.example#localhost", id="allowed name as the fragment"),
     pytest.param(b"http://localhost", id="URL"),
     pytest.param(b"l\xf6calhost", id="not ASCII"),
-    pytest.param("lo\N{CYRILLIC SMALL LETTER ES}alhost".encode(), id="similar letter"),
+    pytest.param("lo\N{CYRILLIC SMALL LETTER ES}alhost".encode(), id="similar character"),
     pytest.param(b"\x00", id="a null byte"),
 ]
 

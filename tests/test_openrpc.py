@@ -141,9 +141,9 @@ def test_method_has_all_its_reasons(name: str) -> None:
     reasons = {reason: error["code"] for error in errors for reason in error["data"]["properties"]["reason"]["enum"]}
     assert reasons == {reason: CODES[Reason(reason)][0] for reason in described["x-reasons"]}
     every_call = {"PARSE_ERROR", "INVALID_REQUEST", "INVALID_PARAMS", "UNAVAILABLE", "INTERNAL"}
-    at_the_door = {"METHOD_NOT_ALLOWED", "UNSUPPORTED_MEDIA_TYPE", "BODY_TOO_LARGE"}
+    by_http = {"METHOD_NOT_ALLOWED", "UNSUPPORTED_MEDIA_TYPE", "BODY_TOO_LARGE"}
     token = {"UNAUTHENTICATED"} if OPERATIONS[name].needs_token else set()
-    assert set(reasons) == every_call | at_the_door | token | set(OPERATIONS[name].reasons)
+    assert set(reasons) == every_call | by_http | token | set(OPERATIONS[name].reasons)
 
 
 def test_every_reason_has_code_and_status() -> None:

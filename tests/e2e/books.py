@@ -197,7 +197,7 @@ class Books:
         return kept
 
     def check(self, every_kept: Iterable[Kept] | None = None) -> None:
-        """Check these or the touched clocks, and all clocks that no caller was told about."""
+        """Check these or the touched clocks, and all clocks that no response mentions."""
         standing = {ids.write("clock", key): write(from_micros(instant)) for key, instant in self._standing().items()}
         assert self.clocks.keys() <= standing.keys()
         self._take_in_unanswered_creates([id for id in standing if id not in self.clocks])

@@ -32,18 +32,18 @@ class Watch:
 
     def __init__(self, clock: Any) -> None:
         self._id = clock["id"]
-        self.latest_told = clock["frozenTime"]
+        self.latest_instant = clock["frozenTime"]
 
     async def advance(self, connection: Connection, instants: list[str]) -> None:
         for asked in instants:
-            told_before = self.latest_told
+            before = self.latest_instant
             answer = await connection.call("advanceTestClock", {"id": self._id, "frozenTime": asked})
-            told = _frozen_time_told(answer, asked)
-            assert told >= told_before
-            self.latest_told = max(self.latest_told, told)
+            instant = _frozen_time_of(answer, asked)
+            assert instant >= before
+            self.latest_instant = max(self.latest_instant, instant)
 
 
-def _frozen_time_told(answer: Any, asked: str) -> str:
+def _frozen_time_of(answer: Any, asked: str) -> str:
     """Check that the clock is at the requested time or later."""
     if "result" in answer:
         frozen_time: str = answer["result"]["clock"]["frozenTime"]

@@ -294,7 +294,7 @@ async def test_expect_100_continue_with_a_small_body_continues(client: Client) -
         pytest.param(post("Content-Length: -2") + b"{}", id="a length below 0"),
         pytest.param(post("Content-Length: +2") + b"{}", id="a length with a sign"),
         pytest.param(post("Content-Length: 2, 2") + b"{}", id="a list of lengths"),
-        pytest.param(post("Content-Length: 0x2") + b"{}", id="a length that is no number"),
+        pytest.param(post("Content-Length: 0x2") + b"{}", id="a length that is not a number"),
         pytest.param(post("Content-Length: 99999999999999999999") + b"{}", id="huge length"),
         pytest.param(post("Transfer-Encoding: chunked, gzip") + b"{}", id="chunks that are not the last coding"),
         pytest.param(post("Transfer-Encoding: chunked") + b"two\r\n{}\r\n0\r\n\r\n", id="a chunk without a size"),

@@ -102,8 +102,8 @@ def test_repeated_advance_gets_the_right_response(program: Program, proxy: Proxy
     asked = {"id": clock["id"], "frozenTime": "2027-01-10T00:00:00Z"}
     proxy.cut("update clocks", how)
     _refuse(program, "advanceTestClock", asked, token)
-    told = program.result("advanceTestClock", asked, token)["clock"]
-    assert (told["frozenTime"], [item["name"] for item in told["transactions"]]) == (asked["frozenTime"], ["Rent"])
+    clock = program.result("advanceTestClock", asked, token)["clock"]
+    assert (clock["frozenTime"], [item["name"] for item in clock["transactions"]]) == (asked["frozenTime"], ["Rent"])
 
 
 @_BOTH_WAYS

@@ -145,7 +145,7 @@ async def test_concurrent_advances_end_at_the_latest_time(four: Replicas) -> Non
             await asyncio.gather(
                 *(watch.advance(connection, instants[place::CROWD]) for place, connection in enumerate(crowd))
             )
-            assert watch.latest_told == max(instants)
+            assert watch.latest_instant == max(instants)
             end = reader.result("advanceTestClock", {"id": clock["id"], "frozenTime": max(instants)}, token)
             assert end["clock"]["frozenTime"] == max(instants)
 

@@ -201,7 +201,7 @@ class Visit:
                 assert (await caller.call("logout", {}, token))["result"] == {"message": "ok"}
                 assert (await caller.call("logout", {}, token))["error"]["data"]["reason"] == "UNAUTHENTICATED"
 
-    async def have_letters_refused(self) -> None:
+    async def have_emails_rejected(self) -> None:
         async with self.caller() as caller:
             for number in range(ODD):
                 email = f"refused-{number}@example.test"
@@ -386,7 +386,7 @@ async def test_secrets_are_stored_and_logged_nowhere(tmp_path: Path) -> None:
             visit = Visit(program, post)
             await visit.sign_everybody_in()
             await visit.misplace_secrets()
-            await visit.have_letters_refused()
+            await visit.have_emails_rejected()
             database = program.data / "tickover.db"
             files = files_in(program.data)
             files["a backup"] = copied(database, tmp_path / "backup.db")

@@ -37,21 +37,21 @@ class Visit:
 
     def __init__(self, email: str) -> None:
         self.email = email
-        self.letter_told = False
-        self.failures_told = 0
-        self.tries_untold = 0
+        self.email_confirmed = False
+        self.failures_confirmed = 0
+        self.tries_unconfirmed = 0
         self.redemptions = 0
         self.token = ""
         self.logout_begun = False
-        self.logout_told = False
+        self.logout_confirmed = False
 
     def check(self, rows: Rows) -> None:
-        assert rows.sends[self.email] == 1 or not (self.letter_told or rows.sends[self.email]), self.email
+        assert rows.sends[self.email] == 1 or not (self.email_confirmed or rows.sends[self.email]), self.email
         sessions = rows.sessions.get(self.email, [])
         if self.token:
             expected = [[tokens.digest(self.token)]]
             if self.logout_begun:
-                expected = [[]] if self.logout_told else [[], *expected]
+                expected = [[]] if self.logout_confirmed else [[], *expected]
             assert sessions in expected, self.email
         else:
             assert len(sessions) <= min(1, self.redemptions), self.email
@@ -59,8 +59,8 @@ class Visit:
         if self.token or sessions:
             assert failures == 0, self.email
         else:
-            assert self.failures_told <= failures, self.email
-            assert failures <= self.failures_told + self.tries_untold + self.redemptions, self.email
+            assert self.failures_confirmed <= failures, self.email
+            assert failures <= self.failures_confirmed + self.tries_unconfirmed + self.redemptions, self.email
 
 
 class Visits:
@@ -79,7 +79,7 @@ class Visits:
         visit = Visit(f"visitor{number}@example.test")
         self.every.append(visit)
         by_link = number % 3 == 0
-        secret = await self._ask_for_letter(connection, visit, by_link)
+        secret = await self._ask_for_email(connection, visit, by_link)
         if secret is None:
             return
         if not by_link:
@@ -89,24 +89,24 @@ class Visits:
         if visit.token and self._chances.random() < 0.5:
             await self._log_out(connection, visit)
 
-    async def _ask_for_letter(self, connection: Connection, visit: Visit, by_link: bool) -> str | None:
+    async def _ask_for_email(self, connection: Connection, visit: Visit, by_link: bool) -> str | None:
         params = link_params(visit.email) if by_link else code_params(visit.email)
         answer = await _call(connection, "sendLoginCodeEmail", params)
         if answer is None:
             return None
         assert answer["result"]["message"] == "ok", answer
-        visit.letter_told = True
+        visit.email_confirmed = True
         return str(answer["result"]["loginUrl"].partition("#token=")[2]) if by_link else self._code_for(visit.email)
 
     async def _guess(self, connection: Connection, visit: Visit, code: str) -> None:
         for distance in range(1, self._chances.randint(0, _MAX_WRONG_TRIES) + 1):
             wrong = verify_params(visit.email, f"{(int(code) + distance) % 1_000_000:06}")
-            visit.tries_untold += 1
+            visit.tries_unconfirmed += 1
             answer = await _call(connection, "loginByEmailVerification", wrong)
             if answer is not None:
                 assert answer["error"]["data"]["reason"] == "LOGIN_REFUSED", answer
-                visit.tries_untold -= 1
-                visit.failures_told += 1
+                visit.tries_unconfirmed -= 1
+                visit.failures_confirmed += 1
 
     async def _redeem(self, connection: Connection, visit: Visit, secret: str, by_link: bool) -> None:
         """Sign in twice: a caller without a response retries, and a second use must fail."""
@@ -127,7 +127,7 @@ class Visits:
         answer = await _call(connection, "logout", {}, visit.token)
         if answer is not None:
             assert "result" in answer, answer
-            visit.logout_told = True
+            visit.logout_confirmed = True
 
     def _code_for(self, email: str) -> str:
         """Delete emails after reading, because searching thousands is slow."""

@@ -42,7 +42,7 @@ def test_email_without_a_secret_is_returned(outbox: Outbox, tmp_path: Path) -> N
     deliver(outbox, make_email(kind=EmailKind.CODES_STOPPED, secret=""))
     email = latest(tmp_path)
     assert (email.code, email.login_url) == (None, None)
-    assert email.subject == "Codes are switched off for your address"
+    assert email.subject == "Codes are turned off for your address"
 
 
 _DELIVER = """

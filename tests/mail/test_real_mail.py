@@ -160,7 +160,7 @@ async def test_log_has_no_address_and_no_secret(
         await _send(world, kind)
     # Ignore the log of the test server, which contains addresses.
     records = [record.getMessage() for record in caplog.records if not record.name.startswith("mail.")]
-    told = f"{readable_log.entries} {records}"
+    logged = f"{readable_log.entries} {records}"
     secrets = [ANA, "token=", *(email.code for email in server.emails if kind is _CODE)]
-    assert [secret for secret in secrets if secret in told] == []
+    assert [secret for secret in secrets if secret in logged] == []
     assert len(readable_log.entries) == (0 if command == "nothing" else 1), "one line tells of each failure"

@@ -255,11 +255,11 @@ async def test_send_response_is_unchanged_while_codes_are_stopped(world: Guessed
 async def test_email_says_that_codes_are_off_and_a_link_works(world: GuessedAtWorld) -> None:
     await world.fail(100)
     message = written(await world.send(code_params(ANA)))
-    assert (message["To"], message["Subject"]) == (ANA, "Codes are switched off for your address")
+    assert (message["To"], message["Subject"]) == (ANA, "Codes are turned off for your address")
     for text in texts(message):
-        assert f"codes are switched off for {ANA}" in text
+        assert f"codes are turned off for {ANA}" in text
         assert "A login link still works" in text
-        assert "switches codes on again" in text
+        assert "turns codes on again" in text
         assert SIX_DIGITS.search(text) is None
         assert "#token=" not in text
 

@@ -19,7 +19,7 @@ from tickover.server.settings import SettingError
 _SUBJECTS = {
     EmailKind.CODE: "{secret} is your Tickover code",
     EmailKind.LINK: "Sign in to Tickover",
-    EmailKind.CODES_STOPPED: "Codes are switched off for your address",
+    EmailKind.CODES_STOPPED: "Codes are turned off for your address",
 }
 # Quoted-printable encodes every `=` as `=3D`, so no part contains this boundary.
 _BOUNDARY = "=_tickover"
