@@ -258,7 +258,7 @@ async def test_email_says_that_codes_are_off_and_a_link_works(world: GuessedAtWo
     assert (message["To"], message["Subject"]) == (ANA, "Codes are turned off for your address")
     for text in texts(message):
         assert f"codes are turned off for {ANA}" in text
-        assert "A login link still works" in text
+        assert "Request a login link instead." in text
         assert "turns codes on again" in text
         assert SIX_DIGITS.search(text) is None
         assert "#token=" not in text
