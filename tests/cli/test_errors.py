@@ -121,7 +121,7 @@ def test_json_error_has_all_faults() -> None:
 
 @pytest.mark.parametrize(
     ("client_error", "reason"),
-    [(Unreachable("No connection."), "UNREACHABLE"), (InvalidResponse("Not a Tickover server."), "BAD_ANSWER")],
+    [(Unreachable("No connection."), "UNREACHABLE"), (InvalidResponse("Not a Tickover server."), "INVALID_RESPONSE")],
 )
 def test_connection_errors_exit_with_unavailable(client_error: ClientError, reason: str) -> None:
     error = from_client_error(client_error, "http://127.0.0.1:8000")
@@ -133,7 +133,7 @@ def test_subclasses_of_client_errors_are_recognized() -> None:
     class InvalidBody(InvalidResponse):
         pass
 
-    assert from_client_error(InvalidBody("Not JSON."), "http://127.0.0.1:8000").reason == "BAD_ANSWER"
+    assert from_client_error(InvalidBody("Not JSON."), "http://127.0.0.1:8000").reason == "INVALID_RESPONSE"
 
 
 def test_nothing_left_suggests_a_fork() -> None:

@@ -48,7 +48,7 @@ def from_client_error(error: ClientError, url: str) -> CliError:
                 reason="NOTHING_LEFT",
             )
         case InvalidResponse():
-            return CliError(Exit.UNAVAILABLE, str(error), _other_server(url), reason="BAD_ANSWER")
+            return CliError(Exit.UNAVAILABLE, str(error), _other_server(url), reason="INVALID_RESPONSE")
         case _:
             return CliError(Exit.UNAVAILABLE, str(error), _other_server(url), reason="UNREACHABLE")
 

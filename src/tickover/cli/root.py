@@ -29,7 +29,7 @@ _CONTEXT_SETTINGS: Final = {"help_option_names": ["-h", "--help"]}
             "login": LazyCommand("tickover.cli.commands.auth:login", "Sign in by email."),
             "logout": LazyCommand("tickover.cli.commands.auth:logout", "Sign out."),
             "clock": LazyCommand("tickover.cli.root:clock", "Create, advance and inspect clocks."),
-            "scenarios": LazyCommand("tickover.cli.commands.scenarios:scenarios", "List ready-made schedules."),
+            "scenarios": LazyCommand("tickover.cli.commands.scenarios:scenarios", "List ready-made scenarios."),
         },
         "Server": {
             "serve": LazyCommand("tickover.cli.commands.serve:serve", "Run the server until Ctrl-C."),

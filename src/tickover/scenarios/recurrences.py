@@ -1,4 +1,4 @@
-"""Recurrences: rules that select days of days, weeks, months or years. They have no words and no times of day.
+"""Recurrences: rules that select dates by day, week, month or year. They have no words and no times of day.
 
 Days are proleptic ordinals as in `date.toordinal`, because dates end in the year 9999.
 """

@@ -194,11 +194,17 @@ SETTINGS: Final = (
     Setting("max_bytes_per_user", "Maximum stored bytes of a user's live clocks; 0 for no limit.", "268435456", _count),
     Setting(
         "allowed_hosts",
-        "Accepted Host names, separated by commas. Default: loopback names and the public URL's on loopback, else any.",
+        "Accepted Host names, separated by commas. Default on loopback: loopback names and the public URL's host; "
+        "otherwise any name.",
         "",
         _hosts,
     ),
-    Setting("trusted_proxies", "Proxies whose X-Forwarded-For is trusted: IP addresses or networks.", "", _networks),
+    Setting(
+        "trusted_proxies",
+        "Proxies whose X-Forwarded-For is trusted: IP addresses or networks, separated by commas.",
+        "",
+        _networks,
+    ),
     Setting("cors_origins", "Origins that may call the API from a browser, separated by commas.", "", _origins),
     Setting("resend_seconds", "Minimum seconds between two emails to one address.", "60", _between(1, 3600)),
     Setting(

@@ -38,7 +38,7 @@ _NEW_LINK: Final = "a new one"
 def login(session: Session, email: str, code: str | None, link: str | None) -> None:
     """Sign in with a code that the server sends to EMAIL.
 
-    If the server runs in development mode, this command reads the code from the server. Otherwise it asks you for the
+    If the server has a development outbox, this command reads the code from the server. Otherwise it asks you for the
     code in the email. It stores a token in a file that only you can read. The token is valid for 30 days.
 
     Examples:

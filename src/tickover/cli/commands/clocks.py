@@ -149,7 +149,7 @@ def _target_time(clock: "Clock", to: datetime | None, by: Duration | None) -> da
 @click.command()
 @click.argument("id", required=False)
 @click.option(
-    "--at", type=parse_time, metavar="TIME", help="Current time of the copy. [default: the clock's start time]"
+    "--at", type=parse_time, metavar="TIME", help="Frozen time of the copy. [default: the clock's start time]"
 )
 @shared_options
 @pass_session

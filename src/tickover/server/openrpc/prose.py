@@ -20,7 +20,7 @@ ABOUT: Final = (
     "notification and has no response.\n\n"
     "Send parameters by name. Unknown names and null are invalid: omit parameters that you don't need. Strings must "
     "not contain U+0000 or lone surrogates; their lengths count Unicode code points. Timestamps are RFC 3339 with an "
-    "offset. Responses use UTC. Ids, tokens and cursors are opaque.\n\n"
+    "offset. Responses use UTC. IDs, tokens and cursors are opaque.\n\n"
     "An error has a `code`, a `message` for people, and `data`. Programs should match on `data.reason`. In the OpenRPC "
     "document, `data` of an error is a JSON Schema. Later versions may add members to responses."
 )
@@ -44,7 +44,7 @@ METHODS: Final = {
         "exactly at `frozenTime` have already happened."
     ),
     "advanceTestClock": (
-        "Items dated at or before the new `frozenTime` become visible or posted. Advancing to the current `frozenTime` "
+        "Items dated at or before the new `frozenTime` become posted. Advancing to the current `frozenTime` "
         "changes nothing, so you can retry a call whose response was lost. Time only moves forward; to rewind, fork "
         "the clock."
     ),
@@ -54,8 +54,8 @@ METHODS: Final = {
         "arrives after the mail server has accepted the email. It is the same for known and unknown addresses."
     ),
     "loginByEmailVerification": (
-        "A code works once, allows few tries, and becomes invalid when a newer code is sent. The first sign-in of an "
-        "address creates its user. All invalid codes get the same response."
+        "A code works once, allows few attempts, and becomes invalid when a newer code is sent. The first sign-in of "
+        "an address creates its user. All invalid codes get the same response."
     ),
     "loginByEmailLink": (
         "The page of a login link calls this operation when you press its button. A link works once. All invalid links "
@@ -66,7 +66,7 @@ METHODS: Final = {
     "listTestClocks": "Expired clocks are not listed. Pass `nextCursor` as `cursor` to get the next page.",
     "deleteTestClock": "Deletes the clock and its schedule at once. You can reuse its idempotency key.",
     "forkTestClock": (
-        "The fork has its own ids and expires seven days from now. The original doesn't change. To rewind, fork at an "
+        "The fork has its own IDs and expires seven days from now. The original doesn't change. To rewind, fork at an "
         "earlier instant. The fork has the `maxTime` of the original."
     ),
     "rpc.discover": "Returns the same document as `GET /openrpc.json`.",
@@ -79,7 +79,7 @@ TYPES: Final = {
     "Done": "The operation succeeded.",
     "Sent": "The mail server accepted the email.",
     "SignedIn": "A bearer token and its user.",
-    "TransactionEntry": "An income or an expense at an instant.",
+    "TransactionEntry": "Income or an expense at an instant.",
     "GoalEntry": "A savings goal.",
     "ContributionEntry": "A payment towards a goal at an instant.",
 }
@@ -87,9 +87,9 @@ TYPES: Final = {
 FIELDS: Final = {
     # A name without a type describes the field in every type that has no description of its own.
     "id": "The clock's id. It starts with `clock_`.",
-    "at": "The instant at which it takes effect.",
-    "name": "The name.",
-    "amount": "The amount.",
+    "at": "The instant at which the item takes effect.",
+    "name": "The name of the transaction or goal.",
+    "amount": "The amount of money.",
     "currency": "Three uppercase letters, such as `EUR`.",
     "type": "Whether money comes in or goes out.",
     "category": "Your own label. It may be empty.",
@@ -102,15 +102,15 @@ FIELDS: Final = {
     "expiresAt": "The real time at which the clock expires: seven days after its creation.",
     "status": "The only status. Advancing is synchronous, so no other status is needed.",
     "email": "One email address.",
-    "message": "Confirms the operation.",
+    "message": "Always `ok`.",
     # Parameters
     "ScheduleEntry.frozenTime": (
-        f"The start of the clock, within {SPAN_YEARS} years before or after the current real time, which is the "
-        "default."
+        f"The start of the clock, at most {SPAN_YEARS} years before or after the current real time. Default: the "
+        "current real time."
     ),
-    "ScheduleEntry.transactions": "Incomes and expenses, in any order.",
+    "ScheduleEntry.transactions": "Income and expenses, in any order.",
     "ScheduleEntry.goals": "Savings goals.",
-    "TransactionEntry.at": "The instant at which it takes effect, from `frozenTime` to `maxTime` inclusive.",
+    "TransactionEntry.at": "The instant at which the item takes effect, from `frozenTime` to `maxTime` inclusive.",
     "ContributionEntry.at": "The instant of the payment, from `frozenTime` to `maxTime` inclusive.",
     "GoalEntry.targetAmount": "The amount to save.",
     "GoalEntry.initialAmount": "The amount at the start. It must not exceed `targetAmount`.",
@@ -129,7 +129,7 @@ FIELDS: Final = {
     "loginCodeType": "How long the code or link is valid: minutes for a code, an hour for a link. See `emailType`.",
     "emailType": "What the email contains: a code or a link.",
     "code": f"The {CODE_DIGITS} digits from the email, including leading zeros.",
-    "authenticationMethod": "The only method.",
+    "authenticationMethod": "The only supported method.",
     "LinkEntry.token": "The text after `#token=` in the link.",
     # Results
     "Snapshot.transactions": "Transactions at or before `frozenTime`, in order of time.",
@@ -140,7 +140,7 @@ FIELDS: Final = {
     "Goal.id": "Opaque; starts with `goal_`.",
     "Goal.targetAmount": "The amount to save.",
     "Goal.currentAmount": "The initial amount plus all posted contributions.",
-    "Goal.remainingAmount": "`targetAmount` minus `currentAmount`. Negative if the goal is over-funded.",
+    "Goal.remainingAmount": "`targetAmount` minus `currentAmount`. Negative if the goal is overfunded.",
     "Goal.progressPercent": (
         "`currentAmount` as a percentage of `targetAmount`, with at most two decimals. 100 or more only if the target "
         "is reached."
@@ -155,7 +155,7 @@ FIELDS: Final = {
     "SignedIn.userId": "Your user id, the same at every sign-in. Opaque; starts with `user_`.",
     # Errors
     "Fault.path": "The field: names joined by dots, and indexes from 0 in brackets. `params` means all parameters.",
-    "Fault.rule": "The broken rule, for programs.",
+    "Fault.rule": "The violated rule, for programs.",
     "Fault.message": "The rule in words, for people.",
     "Fault.got": "The invalid value, if it is short and not a secret.",
     "reason": "The name that programs should match on.",
@@ -168,8 +168,8 @@ FIELDS: Final = {
 REASONS: Final = {
     Reason.PARSE_ERROR: f"The body is not JSON, not UTF-8, or nested more than {MAX_NESTING} levels deep.",
     Reason.INVALID_REQUEST: (
-        f"The body is not a JSON-RPC 2.0 request, the batch is empty or has more than {MAX_BATCH} calls, or the server "
-        "doesn't serve this Host."
+        f"The body is not a JSON-RPC 2.0 request, the batch is empty, has more than {MAX_BATCH} calls, would get "
+        "too large a response or has an `Idempotency-Key`, or the server doesn't serve this Host."
     ),
     Reason.METHOD_NOT_FOUND: "There is no operation with this name.",
     Reason.INVALID_PARAMS: "A parameter, or a combination of parameters, is invalid.",
@@ -178,11 +178,14 @@ REASONS: Final = {
     Reason.CLOCK_EXPIRED: "The clock has expired, because it was created seven days ago or earlier.",
     Reason.TIME_BEFORE_CURRENT: "The time is before the clock's `frozenTime`.",
     Reason.TIME_AFTER_MAX: "The time is after the clock's `maxTime`.",
-    Reason.LOGIN_REFUSED: "The code or link is wrong, used or expired. The response doesn't say which.",
+    Reason.LOGIN_REFUSED: (
+        "The code or link is wrong, used, expired or not the newest, or no attempts are left. The response doesn't say "
+        "which."
+    ),
     Reason.RESEND_TOO_SOON: "An email was just sent to this address.",
     Reason.RATE_LIMITED: "Too many live clocks, stored bytes, emails or calls.",
     Reason.MAIL_NOT_SENT: "The mail server did not accept the email, or the connection to it was lost.",
-    Reason.UNAVAILABLE: "The database is unavailable, the server is overloaded, or it is stopping.",
+    Reason.UNAVAILABLE: "The database is unavailable, the server is overloaded or stopping, or its clock is wrong.",
     Reason.INTERNAL: "A bug in the server. Its log has details under the same request id.",
     Reason.METHOD_NOT_ALLOWED: "The HTTP method is not POST.",
     Reason.UNSUPPORTED_MEDIA_TYPE: "The content type is not JSON, or the charset is not UTF-8.",
