@@ -124,12 +124,14 @@ _acts = _act(
         "wait": (_waits,),
         "wait and do it again": (_waits,),
         "sign in": (_anyone,),
+        "sign in by link": (_anyone,),
         "move": (st.sampled_from(_NETWORKS),),
         "sweep": (st.sampled_from([1, 200]),),
         "batch": (st.lists(_act(_KINDS, _CALLS), min_size=1, max_size=4),),
     },
     # The simplest action is first, so that Hypothesis shrinks towards it.
-    {"wait": 6, **_CALLS, "wait and do it again": 8, "sign in": 4, "move": 1, "sweep": 3, "batch": 2},
+    {"wait": 6, **_CALLS}
+    | {"wait and do it again": 8, "sign in": 4, "sign in by link": 2, "move": 1, "sweep": 3, "batch": 2},
 )
 
 
@@ -202,9 +204,10 @@ class _Play:
         self._last: Sequence[tuple[Any, ...]] = ()
 
     async def begin(self) -> None:
-        """Sign two of them in."""
+        """Sign two of them in by code, and one by link."""
         for who in range(2):
             await self.act("sign in", who)
+        await self.act("sign in by link", 2)
 
     async def act(self, act: str, *how: Any) -> None:
         match act, *how:
@@ -216,6 +219,9 @@ class _Play:
             case "sign in", who:
                 await self._call([("send a code", who)])
                 await self._call([("log in", who, 0)])
+            case "sign in by link", who:
+                await self._call([("send a link", who)])
+                await self._call([("log in by link", who, 0)])
             case "move", network:
                 self._worlds.move_to(network)
             case "sweep", limit:

@@ -1,6 +1,7 @@
 """The server: creates all parts from the settings, runs and stops them."""
 
 import asyncio
+import errno
 import gc
 import socket
 from collections.abc import Callable
@@ -193,6 +194,8 @@ def listen(host: str, port: int, *, shared: bool) -> socket.socket:
         listener.bind(address)
     except OSError as error:
         listener.close()
+        if error.errno == errno.EADDRNOTAVAIL:
+            raise SettingError(f"TICKOVER_HOST must be an address of this machine, not {host!r}.") from None
         raise SettingError(
             f"Cannot listen on {host}:{port}: {error.strerror}. Stop the other program, or set another TICKOVER_PORT."
         ) from None
