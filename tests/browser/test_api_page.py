@@ -98,8 +98,8 @@ async def test_every_operation_is_listed_with_its_reference(program: Program, ta
 async def test_constraints_are_described_in_words(program: Program, tab: Tab) -> None:
     await choose(tab, program, "createTestClock")
     reference = tab.page.get_by_role("region", name="Reference")
-    await expect(reference).to_contain_text("The amount. More than 0, at most 1,000,000,000.")
-    await expect(reference).to_contain_text("The name. 1 to 120 characters.")
+    await expect(reference).to_contain_text("The amount of money. More than 0, at most 1,000,000,000.")
+    await expect(reference).to_contain_text("The name of the transaction or goal. 1 to 120 characters.")
     await expect(reference).to_contain_text("At most 100 entries, by default [].")
     await expect(reference).to_contain_text("EXPENSE or INCOME.")
 
