@@ -211,7 +211,15 @@ def test_signal_during_the_start_stops_the_server(tmp_path: Path) -> None:
 
 
 def _has_open(pid: int, name: str) -> bool:
-    return any(file.readlink().name == name for file in Path(f"/proc/{pid}/fd").iterdir() if file.is_symlink())
+    return any(_link_target(file).name == name for file in Path(f"/proc/{pid}/fd").iterdir())
+
+
+def _link_target(file: Path) -> Path:
+    """The target, or an empty path if the process has closed the file since the folder was listed."""
+    try:
+        return file.readlink()
+    except FileNotFoundError:
+        return Path()
 
 
 # Commands and settings
