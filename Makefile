@@ -6,7 +6,7 @@ BIN := .venv/bin
 BIOME = if [ -x .node-tools/node_modules/.bin/biome ]; then .node-tools/node_modules/.bin/biome $(1) --error-on-warnings; \
 	else echo 'npm is not installed, so JavaScript and CSS were not checked.'; fi
 
-.PHONY: help setup run test check fmt bench timing docs release pins clean
+.PHONY: help setup run test check fmt bench soak timing docs release pins clean
 
 help:
 	@echo 'make run      start the server on 127.0.0.1:8000 with a SQLite file'
@@ -14,6 +14,7 @@ help:
 	@echo 'make check    run the linters, the type checker and the import checks'
 	@echo 'make fmt      format the code'
 	@echo 'make bench    run the benchmarks (10 minutes, or 2 minutes with QUICK=1)'
+	@echo 'make soak     run the robustness targets in full (100 minutes, or 10 minutes with QUICK=1)'
 	@echo 'make timing   measure whether response times of failed sign-ins reveal the cause'
 	@echo 'make docs     build the documentation site in site/'
 	@echo 'make release  build the wheel and the sdist in dist/ and check them'
@@ -45,6 +46,9 @@ fmt: .venv/dev .node-tools/ready
 bench: .venv/dev .venv-bench/ready .venv-bench/allauth .node-bench/ready
 	@$(BIN)/python -m bench $(if $(QUICK),--quick)
 
+soak: .venv/dev
+	@$(BIN)/python -m soak $(if $(QUICK),--quick) $(foreach row,$(ONLY),--only $(row)) $(foreach store,$(STORE),--store $(store))
+
 timing: .venv/dev
 	$(BIN)/python -m bench.studies.login_timing
 
@@ -72,7 +76,7 @@ pins: .venv/dev
 	$(PIN) --upgrade --group bench-allauth -c requirements/bench.txt -o requirements/bench-allauth.txt
 
 clean:
-	rm -rf .venv .venv-bench .venv-tools .node-bench .node-test .node-tools .bench .docs site dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .import_linter_cache
+	rm -rf .venv .venv-bench .venv-tools .node-bench .node-test .node-tools .bench .soak .docs site dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .import_linter_cache
 
 # venv installs pip last, so an interrupted environment is created again.
 .venv/bin/pip:

@@ -1,0 +1,85 @@
+"""`make soak`: run the rows one after the other, on SQLite and then on PostgreSQL.
+
+A full run writes soak/report.md and soak/report.json. A run of some rows updates only these rows. A quick run writes
+to .soak.
+"""
+
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from soak import results
+from soak.catalog import ROWS
+from soak.report import write_report
+from soak.rows import STORES, StoreName
+from soak.run import Soak
+from tests.support.transcripts import ROOT
+
+SOAK = ROOT / ".soak"
+
+
+@contextmanager
+def _run_folder() -> Iterator[Path]:
+    """Create a temporary folder on the project's disk, because /tmp may be in memory."""
+    SOAK.mkdir(exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="run-", dir=SOAK))
+    # PostgreSQL may run as another user, who needs access to its folder.
+    folder.chmod(0o755)
+    before, tempfile.tempdir = tempfile.tempdir, str(folder)
+    try:
+        yield folder
+    finally:
+        tempfile.tempdir = before
+        if not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def _interrupt(_number: int, _frame: object) -> NoReturn:
+    """Raise KeyboardInterrupt once, so that the clean-up is not interrupted."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def _save(soak: Soak, is_quick: bool) -> None:
+    folder = SOAK if is_quick else ROOT / "soak"
+    json_file = folder / "report.json"
+    merged = results.merge(results.load(json_file), soak.results)
+    results.save(json_file, merged)
+    scale = "Quick run: counts are smaller than the targets." if is_quick else "Full run."
+    (folder / "report.md").write_text(write_report(ROWS, merged, f"{scale} {results.machine()}."), "utf-8")
+    click.echo(f"\n{(folder / 'report.md').relative_to(ROOT)} was written.")
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Smaller counts: ten minutes for all rows. The report goes to .soak.")
+@click.option("--only", type=click.Choice([row.name for row in ROWS]), multiple=True, help="Run only this row.")
+@click.option("--store", type=click.Choice(STORES), multiple=True, help="Run only on this store.")
+def main(quick: bool, only: tuple[str, ...], store: tuple[StoreName, ...]) -> None:
+    """Run Tickover's robustness targets, and report which are met."""
+    os.chdir(ROOT)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
+    rows = [row for row in ROWS if row.name in only or not only]
+    code = 0
+    with _run_folder() as folder:
+        soak = Soak(rows, store or STORES, quick, folder)
+        try:
+            soak.run()
+        except KeyboardInterrupt:
+            code = 130
+        soak.progress.end()
+    if soak.results:
+        _save(soak, quick)
+    sys.exit(code or int(not all(result.is_met for result in soak.results)))
+
+
+if __name__ == "__main__":
+    main()
