@@ -1,0 +1,1 @@
+"""A linearizability checker, and histories of the server for it."""

@@ -1,0 +1,164 @@
+"""The sequential model of one account: its clocks and their idempotency keys."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from soak.linearizability.checker import Step
+from soak.linearizability.history import NOT_EXECUTED, UNKNOWN, Call
+
+Items = tuple[tuple[int, str], ...]
+"""The transactions of a schedule: day and name, sorted."""
+
+SCHEDULES: dict[str, Items] = {
+    "rent": ((1, "rent"), (4, "rent"), (9, "rent")),
+    "salary": ((2, "salary"), (6, "salary")),
+}
+"""The parameters that clients create clocks with."""
+
+
+class View(NamedTuple):
+    """A clock in a response. The first day is 0."""
+
+    id: str
+    day: int
+    posted: Items
+    pending: Items
+
+
+class Clock(NamedTuple):
+    id: str
+    key: str
+    params: str
+    schedule: Items
+    day: int
+
+    @property
+    def view(self) -> View:
+        posted = tuple(item for item in self.schedule if item[0] <= self.day)
+        return View(self.id, self.day, posted, self.schedule[len(posted) :])
+
+
+class Account(NamedTuple):
+    """The state. `copies` has the schedules that unfinished forks have read, by the number of the call."""
+
+    clocks: frozenset[Clock] = frozenset()
+    deleted: frozenset[str] = frozenset()
+    copies: frozenset[tuple[int, Items]] = frozenset()
+
+    def find(self, id: str) -> Clock | None:
+        return next((clock for clock in self.clocks if clock.id == id), None)
+
+    def replace(self, old: Clock, new: Clock) -> "Account":
+        return self._replace(clocks=self.clocks - {old} | {new})
+
+    def add(self, clock: Clock) -> "list[Account]":
+        """Return the state with a new clock, or nothing if the ID was used before."""
+        if clock.id in self.deleted or self.find(clock.id):
+            return []
+        return [self._replace(clocks=self.clocks | {clock})]
+
+
+class ClockModel:
+    """An action is (name, number of the call, arguments, outcome)."""
+
+    initial = Account()
+
+    def __init__(self, calls: Sequence[Call]) -> None:
+        """The calls tell which IDs a call without a response may have created."""
+        self._ids_of_key: dict[str, set[str]] = {}
+        listed: set[str] = set()
+        created: set[str] = set()
+        for call in calls:
+            match call.name, _result(call):
+                case "create" | "fork", View(id):
+                    self._ids_of_key.setdefault(call.arguments.get("key", ""), set()).add(id)
+                    created.add(id)
+                case "list", clocks if clocks:
+                    listed |= {id for id, _ in clocks}
+        self._ids_without_creator = listed - created
+
+    def apply(self, state: Account, action: Any) -> Iterable[Account]:
+        name, number, arguments, outcome = action
+        operation = getattr(self, f"_{name}")
+        after: Iterable[Account] = operation(state, number, *arguments, outcome)
+        return after
+
+    def _create(self, state: Account, number: int, key: str, params: str, outcome: Any) -> Iterable[Account]:
+        holder = next((clock for clock in state.clocks if key and clock.key == key), None)
+        if holder is not None:
+            expected = ("result", holder.view) if holder.params == params else ("error", "reused")
+            return [state] if outcome is UNKNOWN or outcome == expected else []
+        ids = self._possible_ids(number, key, outcome)
+        return self._add_one(state, [Clock(id, key, params, SCHEDULES[params], 0) for id in ids], outcome)
+
+    def _advance(self, state: Account, number: int, id: str, day: int, outcome: Any) -> Iterable[Account]:
+        clock = state.find(id)
+        if clock is None:
+            return _if_outcome(outcome, ("error", "CLOCK_NOT_FOUND"), state)
+        if day < clock.day:
+            return _if_outcome(outcome, ("error", "TIME_BEFORE_CURRENT", clock.day), state)
+        moved = clock._replace(day=day)
+        return _if_outcome(outcome, ("result", moved.view), state.replace(clock, moved))
+
+    def _get(self, state: Account, number: int, id: str, outcome: Any) -> Iterable[Account]:
+        clock = state.find(id)
+        return _if_outcome(outcome, ("result", clock.view) if clock else ("error", "CLOCK_NOT_FOUND"), state)
+
+    def _list(self, state: Account, number: int, outcome: Any) -> Iterable[Account]:
+        return _if_outcome(outcome, ("result", frozenset((clock.id, clock.day) for clock in state.clocks)), state)
+
+    def _delete(self, state: Account, number: int, id: str, outcome: Any) -> Iterable[Account]:
+        clock = state.find(id)
+        if clock is None:
+            return _if_outcome(outcome, ("error", "CLOCK_NOT_FOUND"), state)
+        after = state._replace(clocks=state.clocks - {clock}, deleted=state.deleted | {id})
+        return _if_outcome(outcome, ("result", "ok"), after)
+
+    def _read_original(self, state: Account, number: int, id: str, day: int, outcome: Any) -> Iterable[Account]:
+        clock = state.find(id)
+        if clock is None:
+            return _if_outcome(outcome, ("error", "CLOCK_NOT_FOUND"), state)
+        if outcome is not UNKNOWN and outcome[0] != "result":
+            return []
+        return [state._replace(copies=state.copies | {(number, clock.schedule)})]
+
+    def _store_fork(self, state: Account, number: int, id: str, day: int, outcome: Any) -> Iterable[Account]:
+        copy = next((copy for copy in state.copies if copy[0] == number), None)
+        if copy is None:
+            return []
+        forks = [Clock(new, "", "", copy[1], day) for new in self._possible_ids(number, "", outcome)]
+        return self._add_one(state._replace(copies=state.copies - {copy}), forks, outcome)
+
+    def _possible_ids(self, number: int, key: str, outcome: Any) -> list[str]:
+        """Return the ID in the outcome. If it is unknown, return those that responses may show later, and a new one."""
+        if outcome is not UNKNOWN:
+            return [outcome[1].id] if outcome[0] == "result" else []
+        seen = self._ids_without_creator | (self._ids_of_key.get(key, set()) if key else set())
+        return [*sorted(seen), f"unknown {number}"]
+
+    def _add_one(self, state: Account, clocks: list[Clock], outcome: Any) -> Iterator[Account]:
+        for clock in clocks:
+            if outcome is UNKNOWN or outcome == ("result", clock.view):
+                yield from state.add(clock)
+
+
+def _if_outcome(outcome: Any, expected: Any, after: Account) -> list[Account]:
+    return [after] if outcome is UNKNOWN or outcome == expected else []
+
+
+def _result(call: Call) -> Any:
+    return call.outcome[1] if call.outcome and call.outcome[0] == "result" else None
+
+
+def clock_steps(calls: Iterable[Call]) -> Iterator[Step]:
+    """Return the steps of the calls. A fork reads the original and stores the copy in two steps."""
+    for call in calls:
+        if call.outcome == NOT_EXECUTED:
+            continue
+        is_error = call.outcome is not None and call.outcome[0] == "error"
+        names = [call.name]
+        if call.name == "fork":
+            names = ["read_original"] if is_error else ["read_original", "store_fork"]
+        for name in names:
+            action = name, call.number, tuple(call.arguments.values()), call.outcome
+            yield Step(call.begin, call.end, action, is_error or name in ("get", "list"))
