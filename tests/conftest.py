@@ -17,6 +17,12 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("tickover")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test with its tier, the name of its folder."""
+    for item in items:
+        item.add_marker(item.path.relative_to(Path(__file__).parent).parts[0])
+
+
 @pytest.fixture
 def database_url(sqlite_url: str) -> str:
     """A new and empty database. Tests that depend on the kind of database have one of each kind instead."""

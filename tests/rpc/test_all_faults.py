@@ -10,12 +10,6 @@ from tests.support.world import World
 CREATE = "createTestClock"
 
 
-@pytest.fixture
-def database_url(sqlite_url: str) -> str:
-    """Invalid parameters don't reach the store."""
-    return sqlite_url
-
-
 async def faults(world: World, params: Any, token: str | None = None, method: str = CREATE) -> list[dict[str, Any]]:
     """Return the faults in the order of the error."""
     errors: list[dict[str, Any]] = (await world.error(method, params, token))["data"]["errors"]

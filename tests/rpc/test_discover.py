@@ -12,12 +12,6 @@ from tickover.server.operations import OPERATIONS
 DISCOVER = "rpc.discover"
 
 
-@pytest.fixture
-def database_url(sqlite_url: str) -> str:
-    """rpc.discover doesn't use the store."""
-    return sqlite_url
-
-
 async def test_document_describes_every_operation(world: World) -> None:
     document = await world.result(DISCOVER)
     assert [method["name"] for method in document["methods"]] == list(OPERATIONS)

@@ -24,12 +24,6 @@ from tests.support.world import HttpResponse, World
 UNKNOWN = "no.such.method"
 
 
-@pytest.fixture
-def database_url(sqlite_url: str) -> str:
-    """Invalid envelopes don't reach the store."""
-    return sqlite_url
-
-
 # Invalid JSON
 
 

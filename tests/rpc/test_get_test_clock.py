@@ -8,7 +8,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.core.strategies import NOWS, instants, schedules
 from tests.rpc.builders import (
     MICROSECOND,
     OMITTED,
@@ -22,6 +21,7 @@ from tests.rpc.builders import (
     transaction,
 )
 from tests.support.world import World, run_concurrently
+from tests.unit.strategies import NOWS, instants, schedules
 
 GET = "getTestClock"
 TIMES = ["2027-02-01T00:00:00Z", "2027-02-01T00:00:00.000001Z", "2027-06-01T00:00:00Z", "2037-01-01T00:00:00Z"]

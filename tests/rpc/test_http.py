@@ -13,12 +13,6 @@ from tickover.server.http.messages import BAD_REQUEST, OVERLOADED, Request, Requ
 JSON = ("Content-Type", "application/json")
 
 
-@pytest.fixture
-def database_url(sqlite_url: str) -> str:
-    """These tests do not depend on the store."""
-    return sqlite_url
-
-
 # Requests
 
 

@@ -12,12 +12,6 @@ CREATE = "createTestClock"
 MICROSECOND = timedelta(microseconds=1)
 
 
-@pytest.fixture
-def database_url(sqlite_url: str) -> str:
-    """These tests do not depend on the store."""
-    return sqlite_url
-
-
 # frozenTime
 
 

@@ -1,0 +1,358 @@
+"""Query plans on PostgreSQL: a call does the same work among a million clocks as among ten."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from itertools import count
+from typing import Any
+
+import asyncpg
+import pytest
+
+from tests.contract.bulk_data import BUSY, COLLECTOR, BulkData, address, insert_clocks
+from tests.contract.recorded_plans import ExplainedConnections, open_explained
+from tests.contract.values import (
+    ANA,
+    DAY,
+    MINUTE,
+    NOW,
+    START,
+    clock,
+    code,
+    digest,
+    key,
+    make_record,
+    session,
+    user,
+)
+from tests.support.postgres import PostgresServer
+from tickover.api.ids import first_live_key
+from tickover.api.timestamps import Instant
+from tickover.server.domain.logins import Limits
+from tickover.server.storage import open_store
+from tickover.server.storage.postgres.store import PostgresStore
+from tickover.server.storage.store import Quota, Store
+
+_CONCURRENT = 100
+_SWEEP_LIMIT = 200
+
+
+class _Caller:
+    """Calls every method of the store, with each kind of parameters that the store handles differently.
+
+    The first result of each call is data that exists in a contents database.
+    """
+
+    def __init__(self, store: Store, data: BulkData) -> None:
+        self._store = store
+        self._data = data
+        self._fresh = count(1_000_000_000)
+        self._doomed = count(500, 10)
+
+    @staticmethod
+    def methods() -> list[str]:
+        return [name for name in vars(_Caller) if not name.startswith("_") and name != "methods"]
+
+    async def ping(self) -> None:
+        await self._store.ping()
+
+    async def share_key(self) -> list[Any]:
+        return [await self._store.share_key(key, NOW) for key in (b"a key", b"another key")]
+
+    async def user_of_token(self) -> list[Any]:
+        last = self._data.users - 1
+        numbers = [last, *range(last, last - _CONCURRENT, -1), next(self._fresh)]
+        return await asyncio.gather(*(self._store.user_of_token(digest(number), NOW) for number in numbers))
+
+    async def create_clock(self) -> list[Any]:
+        """Below and above each limit, and for an owner with many clocks."""
+
+        async def create(owner: int, quota: Quota) -> object:
+            new = clock(next(self._fresh))
+            return await self._store.create_clock(new, user(owner), b"schedule", first_live_key(NOW), quota)
+
+        quotas = (Quota(1), Quota(0, 1), Quota(10_000, 10**9), Quota(0, 10**9), Quota())
+        one_by_one = [await create(1, quota) for quota in quotas]
+        one_by_one.append(await create(COLLECTOR, Quota(100, 10**9)))
+        return one_by_one + await asyncio.gather(*(create(owner, Quota(10_000, 10**9)) for owner in range(_CONCURRENT)))
+
+    def _existing(self) -> list[tuple[int, int]]:
+        """Return used idempotency keys with their owners: one with a few clocks, and one with many."""
+        last = self._data.clocks - 10
+        return [(last, last % self._data.users), (COLLECTOR + 7, COLLECTOR)]
+
+    async def create_clock_once(self) -> list[Any]:
+        """With used keys, a new key, a key of an expired clock, and for an owner above the quota."""
+
+        async def create(number: int, owner: int, limit: int) -> object:
+            args = (
+                make_record(number),
+                clock(next(self._fresh)),
+                user(owner),
+                b"schedule",
+                first_live_key(NOW),
+                Quota(limit),
+            )
+            return await self._store.create_clock_once(*args)
+
+        known = [await create(*each, limit) for each in self._existing() for limit in (0, 10_000)]
+        others = [await create(number, 1, limit) for number in (next(self._fresh), 10) for limit in (10_000, 0, 1)]
+        return known + others + [await create(next(self._fresh), COLLECTOR, 100)]
+
+    async def find_creation(self) -> list[Any]:
+        calls = [*self._existing(), (next(self._fresh), 1), (10, 1)]
+        min_live_key = first_live_key(NOW)
+        return [await self._store.find_creation(digest(number), user(owner), min_live_key) for number, owner in calls]
+
+    async def find_clock(self) -> list[Any]:
+        last = self._data.clocks
+        calls = [(last, with_schedule) for with_schedule in (True, False)] + [(last + 1, True)]
+        return [
+            await self._store.find_clock(
+                self._data.key(number), user(number % self._data.users), with_schedule=with_schedule
+            )
+            for number, with_schedule in calls
+        ]
+
+    async def list_clocks(self) -> list[Any]:
+        """For an owner with more than a page in every slot, one with a few clocks, and one without."""
+        min_live_key, middle = first_live_key(NOW), key(COLLECTOR + 7, NOW - 3 * DAY)
+        calls = [(COLLECTOR, None), (COLLECTOR, middle), (1, None), (1, middle), (next(self._fresh), None)]
+        return [
+            await self._store.list_clocks(user(owner), min_live_key, before, limit)
+            for owner, before in calls
+            for limit in (101, 2)
+        ]
+
+    async def delete_clock(self) -> list[Any]:
+        """A clock with a key, one without, and an unknown one; different ones each time."""
+        with_key = (self._data.clocks - next(self._doomed)) // 10 * 10
+        numbers = (with_key, with_key + 1, self._data.clocks + 1)
+        return [
+            await self._store.delete_clock(self._data.key(number), user(number % self._data.users))
+            for number in numbers
+        ]
+
+    async def advance_clock(self) -> list[Any]:
+        async def advance(number: int) -> object:
+            owner = user(number % self._data.users)
+            return await self._store.advance_clock(self._data.key(number), owner, START + DAY)
+
+        last = self._data.clocks
+        return [await advance(last)] + await asyncio.gather(*(advance(last - number) for number in range(_CONCURRENT)))
+
+    async def claim_send(self) -> list[Any]:
+        emails = (BUSY, ANA, address(self._data.users - 1))
+        return [await self._store.claim_send(code(next(self._fresh), NOW, email), Limits()) for email in emails]
+
+    async def undo_send(self) -> None:
+        await self._store.undo_send(code(self._data.users - 10, NOW, address(self._data.users - 10)))
+
+    async def free_slot(self) -> None:
+        await self._store.free_slot(code(self._data.users - 12))
+
+    async def count_try(self) -> list[Any]:
+        emails = (address(self._data.users - 2), address(0), "nobody@example.test")
+        return [await self._store.count_try(email, Limits(), NOW) for email in emails]
+
+    async def redeem_code(self) -> list[Any]:
+        number = self._data.users - 4
+        secrets = (digest(number), digest(number), digest(next(self._fresh)))
+        return [
+            await self._store.redeem_code(address(number), secret, session(next(self._fresh))) for secret in secrets
+        ]
+
+    async def redeem_link(self) -> list[Any]:
+        number = self._data.users - 3
+        secrets = (digest(number), digest(number), digest(next(self._fresh)))
+        return [await self._store.redeem_link(secret, session(next(self._fresh))) for secret in secrets]
+
+    async def revoke_token(self) -> None:
+        for number in (self._data.users - 200, next(self._fresh)):
+            await self._store.revoke_token(digest(number))
+
+    async def sweep(self) -> list[Any]:
+        """Twice: the second sweep reads past the rows that the first one deleted."""
+        return [await self._store.sweep(NOW, _SWEEP_LIMIT) for _ in range(2)]
+
+
+def test_caller_calls_every_method_but_close() -> None:
+    assert {*_Caller.methods(), "close"} == {name for name in vars(Store) if not name.startswith("_")}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    """A separate server, because any open transaction keeps a server from removing dead rows."""
+    with PostgresServer(autovacuum="off", max_wal_size="8GB", default_statistics_target="10") as own:
+        yield own
+
+
+@asynccontextmanager
+async def _open_filled(
+    server: PostgresServer, name: str
+) -> AsyncIterator[tuple[PostgresStore, ExplainedConnections, asyncpg.Connection]]:
+    """Open a store on a separate database, and a connection to fill it."""
+    server.create_database(name)
+    url = server.url(name, "postgres")
+    try:
+        async with open_explained(url) as (store, explained):
+            connection = await asyncpg.connect(url)
+            yield store, explained, connection
+            await connection.close()
+    finally:
+        server.execute(f"drop database {name} with (force)")
+
+
+async def _call(caller: _Caller, explained: ExplainedConnections, method: str) -> list[str]:
+    """Call the method in all variants, and return the parts of plans that take longer if there are more rows."""
+    explained.statements.clear()
+    found = await getattr(caller, method)()
+    assert any(statement.tables for statement in explained.statements), "no plan was recorded"
+    assert found is None or found[0], "it found nothing"
+    return explained.problems()
+
+
+async def test_calls_among_a_million_clocks_read_only_what_they_need(server: PostgresServer) -> None:
+    data = BulkData(1_000_000, overdue=1000)
+    async with _open_filled(server, "a_million_clocks") as (store, explained, connection):
+        await data.fill(connection)
+        await connection.execute("analyze")
+        caller = _Caller(store, data)
+        problems = {method: await _call(caller, explained, method) for method in _Caller.methods()}
+    assert {method: found for method, found in problems.items() if found} == {}
+
+
+async def test_plans_made_for_an_empty_database_are_good_for_a_full_one(server: PostgresServer) -> None:
+    """The server's statistics are not updated. With new statistics, it would make new plans."""
+    data = BulkData(100_000, overdue=1000)
+    async with _open_filled(server, "it_began_empty") as (store, explained, connection):
+        caller = _Caller(store, data)
+        for _ in range(10):
+            for method in _Caller.methods():
+                await getattr(caller, method)()
+        for table in ("clocks", "schedules", "users", "tokens", "login_sends", "login_failures", "creations"):
+            await connection.execute(f"delete from {table}")
+        await data.fill(connection)
+        problems = {method: await _call(caller, explained, method) for method in _Caller.methods()}
+    assert {method: found for method, found in problems.items() if found} == {}
+
+
+_CLOCK_METHODS = [name for name in _Caller.methods() if "clock" in name or "creation" in name]
+
+
+async def test_plans_made_for_an_empty_slot_are_good_for_a_full_one(server: PostgresServer) -> None:
+    """The slot of the next day fills like this. Plans are renewed only when the server analyzes the slot again."""
+    data = BulkData(20_000)
+    async with _open_filled(server, "tomorrow") as (store, explained, connection):
+        await data.fill(connection)
+        await connection.execute("analyze")
+        caller = _Caller(store, data)
+        for method in _CLOCK_METHODS:
+            await getattr(caller, method)()
+        assert await connection.fetchval("select count(*) from clocks_0") == 0
+        await insert_clocks(connection, NOW + DAY, 5000, owner=7)
+        assert await connection.fetchval("select count(*) from clocks_0") == 5000
+        problems = {method: await _call(caller, explained, method) for method in _CLOCK_METHODS}
+    assert {method: found for method, found in problems.items() if found} == {}
+
+
+# Sensitivity of the tests
+
+
+# In this order, no missing index hides another.
+_NEEDED = [
+    ("creations_by_clock", ["sweep", "delete_clock"], "creations"),
+    ("creations_pkey", ["find_creation"], "creations"),
+    ("tokens_by_expiry", ["sweep"], "tokens"),
+    ("tokens_pkey", ["user_of_token"], "tokens"),
+    ("login_sends_by_age", ["sweep"], "login_sends"),
+    ("login_sends_by_email", ["count_try"], "login_sends"),
+    ("login_sends_pkey", ["free_slot"], "login_sends"),
+    ("clocks_#_by_owner", ["create_clock", "list_clocks"], "clocks_"),
+    ("clocks_#_pkey", ["sweep", "find_clock", "delete_clock"], "clocks_"),
+    ("schedules_#_pkey", ["advance_clock", "find_clock", "delete_clock"], "schedules_"),
+]
+
+
+async def _drop(connection: asyncpg.Connection, indexes: str) -> None:
+    """Drop the indexes. Partitioned tables have one for each slot."""
+    for name in [indexes.replace("#", str(slot)) for slot in range(10 if "#" in indexes else 1)]:
+        table = await connection.fetchval("select tablename from pg_indexes where indexname = $1", name)
+        is_key = name.endswith("_pkey")
+        await connection.execute(f"alter table {table} drop constraint {name}" if is_key else f"drop index {name}")
+
+
+async def test_missing_index_is_detected(server: PostgresServer) -> None:
+    data = BulkData(40_000, overdue=2000)
+    async with _open_filled(server, "a_small_data") as (store, explained, connection):
+        await data.fill(connection)
+        caller = _Caller(store, data)
+        for indexes, methods, table in _NEEDED:
+            for method in methods:
+                assert f"of {table}" not in str(await _call(caller, explained, method))
+            await _drop(connection, indexes)
+            for method in methods:
+                found = str(await _call(caller, explained, method))
+                assert f"of {table}" in found, f"{method} is as fast without {indexes}"
+
+
+_BAD = {
+    "select max(frozen_time) from clocks": "all rows of clocks_9 are read",
+    "select * from clocks order by frozen_time": "Sort on disk",
+    "select from tokens where expires_at > 0": "2000 rows of tokens",
+    "select from login_sends where email > 'a' and tries = 7": "2030 rows of login_sends removed by a filter",
+    "select from login_sends where email > 'a' and spent": "blocks of login_sends",
+    "do $$ begin perform from login_failures where count < 0; end $$": "all rows of login_failures are read",
+}
+
+
+async def test_bad_statements_are_detected(server: PostgresServer) -> None:
+    async with _open_filled(server, "scanned_data") as (_, explained, connection):
+        await BulkData(20_000).fill(connection)
+        await explained.fetch("select set_config('work_mem', '64kB', false)")
+        for statement, problem in _BAD.items():
+            explained.statements.clear()
+            await explained.fetch(statement)
+            assert problem in str(explained.problems())
+
+
+# HOT updates
+
+
+async def test_advance_updates_no_index(server: PostgresServer) -> None:
+    """Such an update is called HOT. Other updates would make the indexes grow with every advance."""
+    url = server.create_database("advances")
+    store, connection = await open_store(url), await asyncpg.connect(url)
+    data, order = BulkData(10_000), random.Random(1)
+    await data.fill(connection)
+
+    async def advance(number: int, to: Instant) -> None:
+        assert await store.advance_clock(data.key(number), user(number % data.users), to) is not None
+
+    numbers = [*range(8001, 10_001)]
+    for day in range(6):
+        order.shuffle(numbers)
+        await asyncio.gather(*(advance(number, START + day * DAY) for number in numbers))
+        for number in numbers[:100]:
+            await advance(number, START + day * DAY + MINUTE)
+    await store.close()
+    updates, without_index = await _count_updates(connection, 6 * 2100)
+    await connection.close()
+    server.execute("drop database advances with (force)")
+    # Sometimes a page has no free space.
+    assert updates == 6 * 2100
+    assert without_index > 0.98 * updates
+
+
+async def _count_updates(connection: asyncpg.Connection, least: int) -> tuple[int, int]:
+    """Return the number of all updates and of HOT updates. The server may take a moment to count them."""
+    async with asyncio.timeout(30):
+        while True:
+            ((updates, without_index),) = await connection.fetch(
+                """select sum(n_tup_upd)::bigint, sum(n_tup_hot_upd)::bigint
+                   from pg_stat_user_tables where relname like 'clocks%'"""
+            )
+            if updates >= least:
+                return updates, without_index
+            await asyncio.sleep(0.01)

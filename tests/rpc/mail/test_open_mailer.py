@@ -1,0 +1,63 @@
+"""TICKOVER_MAIL_URL: mailers, ports and invalid URLs."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.rpc.mail.conftest import ReadableLog
+from tests.support.emails import SENDER
+from tickover.server.mail import open_mailer
+from tickover.server.mail.outbox import Outbox
+from tickover.server.mail.smtp import SmtpMailer
+from tickover.server.settings import SettingError
+
+
+@pytest.mark.parametrize(
+    ("url", "kind"),
+    [
+        ("outbox:", Outbox),
+        ("smtp://mail.example.test", SmtpMailer),
+        ("smtp://mail.example.test:25/", SmtpMailer),
+        ("smtp://user:p%40ss@mail.example.test:587", SmtpMailer),
+        ("smtps://mail.example.test", SmtpMailer),
+        ("smtp://[::1]:25", SmtpMailer),
+    ],
+)
+def test_url_selects_the_mailer(tmp_path: Path, readable_log: ReadableLog, url: str, kind: type[object]) -> None:
+    assert isinstance(open_mailer(url, SENDER, tmp_path / "outbox", readable_log.log), kind)
+
+
+@pytest.mark.parametrize(("scheme", "port"), [("smtp", 587), ("smtps", 465)])
+def test_default_port_depends_on_the_scheme(readable_log: ReadableLog, scheme: str, port: int) -> None:
+    mailer = open_mailer(f"{scheme}://mail.example.test", SENDER, Path("unused"), readable_log.log)
+    assert isinstance(mailer, SmtpMailer)
+    assert mailer._new_connection().port == port
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "outbox",
+        "outbox:elsewhere",
+        "mail.example.test",
+        "http://mail.example.test",
+        "smtp:mail.example.test",
+        "smtp://",
+        "smtp://:25",
+        "smtp://user:password@",
+        "smtp://mail.example.test:0",
+        "smtp://mail.example.test:65536",
+        "smtp://mail.example.test:smtp",
+        "smtp://mail.example.test/path",
+        "smtp://mail.example.test?tls=no",
+        "smtp://mail.example.test#here",
+        "smtp://user:p#ss@mail.example.test",
+        "smtp://user:p/ss@mail.example.test",
+    ],
+)
+def test_invalid_url_is_rejected(tmp_path: Path, readable_log: ReadableLog, url: str) -> None:
+    with pytest.raises(SettingError, match="TICKOVER_MAIL_URL") as refused:
+        open_mailer(url, SENDER, tmp_path / "outbox", readable_log.log)
+    assert "p#ss" not in str(refused.value)
+    assert "p/ss" not in str(refused.value)

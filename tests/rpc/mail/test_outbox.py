@@ -1,0 +1,229 @@
+"""The development outbox: files, permissions, order, printing and failures."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from contextlib import redirect_stdout, suppress
+from datetime import timedelta
+from email import message_from_bytes, policy
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from tests.support.emails import ANA, LINK, NOW, SENDER, make_email, make_link_email
+from tests.support.transcripts import ROOT
+from tickover.server.mail.compose import Composer
+from tickover.server.mail.mailer import Email, EmailKind, MailRejected
+from tickover.server.mail.outbox import SEQUENCE_FILE, Outbox
+from tickover.server.settings import SettingError
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "outbox"
+
+
+@pytest.fixture
+def outbox(folder: Path) -> Outbox:
+    return Outbox(folder, Composer(SENDER))
+
+
+def _codes(folder: Path) -> list[str]:
+    """Return the codes of the emails, sorted by file name."""
+    emails = [message_from_bytes(file.read_bytes(), policy=policy.default) for file in sorted(folder.glob("*.eml"))]
+    return [str(found["Subject"]).split()[0] for found in emails]
+
+
+def test_email_is_written_completely(outbox: Outbox, folder: Path) -> None:
+    asyncio.run(outbox.deliver(make_email()))
+    [file] = folder.glob("*.eml")
+    assert {other.name for other in folder.iterdir()} == {file.name, SEQUENCE_FILE}
+    message = message_from_bytes(file.read_bytes(), policy=policy.default)
+    assert message["To"] == ANA
+    assert [part.get_content_type() for part in message.iter_parts()] == ["text/plain", "text/html"]
+    assert not message.defects
+
+
+@pytest.mark.parametrize(
+    ("kept", "headers"),
+    [
+        pytest.param(make_email(), {"X-Tickover-Code": "012345"}, id="a code"),
+        pytest.param(make_link_email(), {"X-Tickover-Link": LINK}, id="a link"),
+        pytest.param(make_email(kind=EmailKind.CODES_STOPPED, secret=""), {}, id="neither"),
+    ],
+)
+def test_header_contains_the_secret(outbox: Outbox, folder: Path, kept: Email, headers: dict[str, str]) -> None:
+    asyncio.run(outbox.deliver(kept))
+    [file] = folder.glob("*.eml")
+    message = message_from_bytes(file.read_bytes(), policy=policy.default)
+    assert {name: value for name, value in message.items() if name.startswith("X-")} == headers
+    assert message["To"] == ANA
+    # Emails by SMTP do not have these headers.
+    assert b"X-Tickover" not in Composer(SENDER).compose(kept)
+
+
+async def test_outbox_is_local(outbox: Outbox) -> None:
+    assert outbox.is_local
+
+
+def test_files_and_folder_are_private(folder: Path) -> None:
+    before = os.umask(0)
+    try:
+        asyncio.run(Outbox(folder, Composer(SENDER)).deliver(make_email()))
+    finally:
+        os.umask(before)
+    assert {file.stat().st_mode & 0o777 for file in folder.iterdir()} == {0o600}
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+async def test_names_sort_in_sending_order_if_the_clock_is_set_back(folder: Path) -> None:
+    ages = [3, 1, 2, 60, 59, 86_400, 0]
+    for age in ages:
+        sent_at = NOW - timedelta(seconds=age, microseconds=age)
+        # A new outbox, as after a restart.
+        await Outbox(folder, Composer(SENDER)).deliver(make_email(secret=f"{age:06}", sent_at=sent_at))
+    assert _codes(folder) == [f"{age:06}" for age in ages]
+
+
+@pytest.mark.parametrize("content", [None, b"", b"not a number"], ids=["lost", "empty", "damaged"])
+async def test_order_survives_a_damaged_sequence_file(outbox: Outbox, folder: Path, content: bytes | None) -> None:
+    for number in range(3):
+        await outbox.deliver(make_email(secret=f"{number:06}"))
+    (folder / SEQUENCE_FILE).unlink()
+    if content is not None:
+        (folder / SEQUENCE_FILE).write_bytes(content)
+    for number in range(3, 6):
+        await outbox.deliver(make_email(secret=f"{number:06}", sent_at=NOW - timedelta(days=1)))
+    assert _codes(folder) == [f"{number:06}" for number in range(6)]
+
+
+async def test_names_of_one_instant_sort_in_sending_order(outbox: Outbox, folder: Path) -> None:
+    for number in range(12):
+        await outbox.deliver(make_email(secret=f"{number:06}"))
+    assert _codes(folder) == [f"{number:06}" for number in range(12)]
+
+
+async def test_concurrent_emails_are_all_written(outbox: Outbox, folder: Path) -> None:
+    await asyncio.gather(*(outbox.deliver(make_email(secret=f"{number:06}")) for number in range(50)))
+    assert sorted(_codes(folder)) == [f"{number:06}" for number in range(50)]
+
+
+async def test_earlier_emails_are_kept(outbox: Outbox, folder: Path) -> None:
+    await outbox.deliver(make_email(secret="000001"))
+    await Outbox(folder, Composer(SENDER)).deliver(make_email(secret="000002", sent_at=NOW + timedelta(seconds=1)))
+    assert _codes(folder) == ["000001", "000002"]
+
+
+async def test_email_is_printed(outbox: Outbox, capsys: pytest.CaptureFixture[str]) -> None:
+    await outbox.deliver(make_email())
+    await outbox.deliver(make_link_email())
+    code, link = capsys.readouterr().out.splitlines()
+    assert ANA in code
+    assert "012345" in code
+    assert LINK in link
+
+
+async def test_address_is_escaped_on_the_terminal(outbox: Outbox, capsys: pytest.CaptureFixture[str]) -> None:
+    await outbox.deliver(Email("a\x1b[2J\x9b31m\u202e@b.test", EmailKind.CODE, "012345", 10, NOW))
+    shown = capsys.readouterr().out
+    assert r"a\x1b[2J\x9b31m\u202e@b.test" in shown
+    assert shown.removesuffix("\n").isprintable()
+
+
+# Failures
+
+
+def test_missing_folder_rejects_the_email(outbox: Outbox, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder.rmdir()
+    with pytest.raises(MailRejected):
+        asyncio.run(outbox.deliver(make_email()))
+    assert capsys.readouterr().out == "", "what was not kept is not shown"
+
+
+def test_file_instead_of_the_folder_is_a_setting_error(folder: Path) -> None:
+    folder.write_text("in the way")
+    with pytest.raises(SettingError, match="outbox"):
+        Outbox(folder, Composer(SENDER))
+
+
+# Each runs in its own process before an email is delivered.
+_OUTPUTS = {
+    "closed": "os.close(1)",
+    "closed by Python": "sys.stdout.close()",
+    "never there": "sys.stdout = None",
+    "left by its reader": "reader, writer = os.pipe(); os.close(reader); os.dup2(writer, 1)",
+    "on a full disk": "os.dup2(os.open('/dev/full', os.O_WRONLY), 1)",
+}
+_FULL_DISK = "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"  # It simulates a full disk.
+
+_DELIVER = """
+import asyncio, json, os, resource, sys
+from pathlib import Path
+from tests.support.emails import SENDER, make_email
+from tickover.server.mail.compose import Composer
+from tickover.server.mail.outbox import Outbox
+from tickover.server.mail.mailer import MailRejected
+
+def deliver(folder, preparation):
+    outbox = Outbox(folder, Composer(SENDER))
+    exec(preparation)
+    try:
+        asyncio.run(outbox.deliver(make_email()))
+    except MailRejected:
+        return 3
+    return 0
+
+outcomes = {}
+for name, preparation in json.loads(sys.argv[2]).items():
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            code = deliver(Path(sys.argv[1]) / name, preparation)
+        finally:
+            os._exit(code)
+    outcomes[name] = {0: "kept", 3: "refused"}.get(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), "failed")
+sys.stderr.write(json.dumps(outcomes))
+"""
+
+
+def _deliver_in_processes(folder: Path, preparations: dict[str, str]) -> dict[str, str]:
+    """Return the result of a delivery after each preparation."""
+    command = [sys.executable, "-c", _DELIVER, str(folder), json.dumps(preparations)]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, timeout=60)
+    outcomes: dict[str, str] = json.loads(ended.stderr.splitlines()[-1])
+    return outcomes
+
+
+def test_failing_stdout_does_not_reject_the_email(tmp_path: Path) -> None:
+    assert _deliver_in_processes(tmp_path, _OUTPUTS) == dict.fromkeys(_OUTPUTS, "kept")
+    assert [_codes(tmp_path / name) for name in _OUTPUTS] == [["012345"]] * len(_OUTPUTS)
+
+
+def test_full_disk_rejects_the_email(tmp_path: Path) -> None:
+    assert _deliver_in_processes(tmp_path, {"full": _FULL_DISK}) == {"full": "refused"}
+    assert list((tmp_path / "full").glob("*.eml")) == []
+
+
+def test_full_pipe_does_not_block(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    with suppress(BlockingIOError):
+        while os.write(writing, bytes(4096)):
+            pass
+    os.set_blocking(writing, True)
+
+    def deliver() -> None:
+        with os.fdopen(writing, "w") as full, redirect_stdout(full):
+            asyncio.run(Outbox(tmp_path, Composer(SENDER)).deliver(make_email()))
+
+    delivering = Thread(target=deliver, daemon=True)
+    delivering.start()
+    delivering.join(20)
+    ended = not delivering.is_alive()
+    os.close(reading)
+    assert ended
+    assert len(list(tmp_path.glob("*.eml"))) == 1

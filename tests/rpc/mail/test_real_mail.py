@@ -1,0 +1,166 @@
+"""Sign-in with an SMTP server that accepts, rejects or loses emails."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.rpc.mail.conftest import ReadableLog
+from tests.support.emails import SENDER
+from tests.support.mail_servers import MailServer, Misbehaviour, Silence, answer, hang_up, mail_server
+from tests.support.world import ANA, World
+from tickover.server.mail.compose import Composer
+from tickover.server.mail.smtp import SmtpMailer
+from tickover.server.operations import Policy
+from tickover.server.storage import open_store
+
+_CODE = {"loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
+_LINK = {"loginCodeType": "LONG_LIVED", "emailType": "WEB_LOGIN_LINK"}
+
+_reject_recipient = pytest.param("RCPT", answer("550 no such user"), id="recipient rejected")
+_reject_email = pytest.param(MailServer.END_OF_DATA, answer("554 spam"), id="email rejected")
+_disconnect = pytest.param("MAIL", hang_up, id="connection lost")
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[MailServer]:
+    async with mail_server() as running:
+        yield running
+
+
+@pytest.fixture
+async def world(server: MailServer, tmp_path: Path, readable_log: ReadableLog) -> AsyncIterator[World]:
+    """A world that sends by SMTP."""
+    store = await open_store(f"sqlite:///{tmp_path / 'tickover.db'}")
+    mailer = SmtpMailer(f"smtp://{server.address}", Composer(SENDER), readable_log.log)
+    yield World(store, mailer, tmp_path, Policy("https://tickover.example.test", 10))
+    await mailer.close()
+    await store.close()
+
+
+async def _send(world: World, kind: dict[str, str] = _CODE, email: str = ANA) -> Any:
+    """Return the result of sendLoginCodeEmail, or the reason of its error."""
+    answered = (await world.call("sendLoginCodeEmail", {"email": email, **kind})).json
+    return answered["result"] if "result" in answered else answered["error"]["data"]["reason"]
+
+
+async def _signs_in(world: World, code: str, email: str = ANA) -> bool:
+    params = {"email": email, "code": code, "authenticationMethod": "EMAIL_CODE"}
+    return "result" in (await world.call("loginByEmailVerification", params)).json
+
+
+async def test_emailed_code_signs_in(world: World, server: MailServer) -> None:
+    assert await _send(world) == {"message": "ok"}
+    [arrived] = server.emails
+    assert await _signs_in(world, arrived.code)
+
+
+async def test_link_is_only_in_the_email(world: World, server: MailServer) -> None:
+    assert await _send(world, _LINK) == {"message": "ok"}
+    [arrived] = server.emails
+    assert "\nhttps://tickover.example.test/login#token=" in arrived.text()
+
+
+async def test_success_follows_the_acceptance_of_the_email(world: World, server: MailServer) -> None:
+    token = await _token(world, server)
+    silence = Silence("250 taken")
+    server.instead[MailServer.END_OF_DATA] = silence
+    sending = asyncio.create_task(_send(world))
+    await silence.begins(sending)
+    # Meanwhile, another email is too soon, and the database is not locked.
+    assert await _send(world) == "RESEND_TOO_SOON"
+    assert (await world.create(token))["status"] == "READY"
+    assert not sending.done()
+    silence.over.set()
+    assert await sending == {"message": "ok"}
+
+
+async def _token(world: World, server: MailServer) -> str:
+    email = "someone.else@example.test"
+    await _send(world, email=email)
+    params = {"email": email, "code": server.emails[-1].code, "authenticationMethod": "EMAIL_CODE"}
+    return str((await world.result("loginByEmailVerification", params))["token"])
+
+
+@pytest.mark.parametrize(("command", "misbehave"), [_reject_recipient, _reject_email, _disconnect])
+@pytest.mark.parametrize("kind", [pytest.param(_CODE, id="code"), pytest.param(_LINK, id="link")])
+async def test_rejected_email_does_not_delay_the_next(
+    world: World, server: MailServer, command: str, misbehave: Misbehaviour, kind: dict[str, str]
+) -> None:
+    server.instead[command] = misbehave
+    assert [await _send(world, kind) for _ in range(3)] == ["MAIL_NOT_SENT"] * 3
+    server.instead.clear()
+    assert await _send(world) == {"message": "ok"}
+    assert await _send(world) == "RESEND_TOO_SOON"
+
+
+@pytest.mark.parametrize(("command", "misbehave"), [_reject_recipient, _reject_email, _disconnect])
+async def test_rejected_email_keeps_the_earlier_code_valid(
+    world: World, server: MailServer, command: str, misbehave: Misbehaviour
+) -> None:
+    await _send(world)
+    earlier = server.emails[0].code
+    world.pass_time(minutes=1)
+    server.instead[command] = misbehave
+    assert await _send(world) == "MAIL_NOT_SENT"
+    refused = [arrived.code for arrived in server.emails[1:]]
+    assert not any([await _signs_in(world, code) for code in refused])
+    assert await _signs_in(world, earlier)
+
+
+async def test_unknown_outcome_keeps_the_new_code_valid(world: World, server: MailServer) -> None:
+    await _send(world)
+    world.pass_time(minutes=1)
+    server.instead[MailServer.END_OF_DATA] = hang_up
+    assert await _send(world) == "MAIL_NOT_SENT"
+    earlier, new = (arrived.code for arrived in server.emails)
+    assert not await _signs_in(world, earlier)
+    assert await _signs_in(world, new)
+
+
+async def test_unknown_outcome_does_not_delay_the_next(world: World, server: MailServer) -> None:
+    server.instead[MailServer.END_OF_DATA] = hang_up
+    assert await _send(world) == "MAIL_NOT_SENT"
+    server.instead.clear()
+    world.pass_time(seconds=1)
+    assert await _send(world) == {"message": "ok"}
+    assert await _signs_in(world, server.emails[-1].code)
+
+
+async def test_address_without_smtputf8_support_is_rejected(world: World) -> None:
+    assert await _send(world, email="änä@example.test") == "MAIL_NOT_SENT"
+
+
+@pytest.mark.parametrize(
+    ("command", "misbehave"),
+    [
+        pytest.param("nothing", hang_up, id="email accepted"),
+        pytest.param("RCPT", answer("550 <ana@example.test>: 012345 no such user"), id="server echoes the address"),
+        _reject_email,
+        _disconnect,
+        pytest.param(MailServer.END_OF_DATA, hang_up, id="outcome unknown"),
+    ],
+)
+@pytest.mark.parametrize("kind", [pytest.param(_CODE, id="code"), pytest.param(_LINK, id="link")])
+async def test_log_has_no_address_and_no_secret(
+    world: World,
+    server: MailServer,
+    *,
+    readable_log: ReadableLog,
+    caplog: pytest.LogCaptureFixture,
+    command: str,
+    misbehave: Misbehaviour,
+    kind: dict[str, str],
+) -> None:
+    server.instead[command] = misbehave
+    with caplog.at_level(logging.DEBUG):
+        await _send(world, kind)
+    # Ignore the log of the test server, which contains addresses.
+    records = [record.getMessage() for record in caplog.records if not record.name.startswith("mail.")]
+    logged = f"{readable_log.entries} {records}"
+    secrets = [ANA, "token=", *(email.code for email in server.emails if kind is _CODE)]
+    assert [secret for secret in secrets if secret in logged] == []
+    assert len(readable_log.entries) == (0 if command == "nothing" else 1), "one line tells of each failure"

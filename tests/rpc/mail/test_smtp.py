@@ -1,0 +1,352 @@
+"""The SMTP mailer with SMTP servers on loopback: commands, connections, errors, TLS and credentials."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from urllib.parse import quote
+
+import pytest
+import trustme
+from aiosmtpd.smtp import SMTP, LoginPassword
+
+from tests.rpc.mail.conftest import ReadableLog, server_side
+from tests.support.emails import NOW, SENDER, make_email, make_link_email
+from tests.support.mail_servers import MailServer, Misbehaviour, answer, hang_up, mail_server
+from tickover.server.mail.compose import Composer
+from tickover.server.mail.mailer import Email, EmailKind, MailOutcomeUnknown, MailRejected
+from tickover.server.mail.smtp import SmtpMailer
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[MailServer]:
+    """A server with all extensions except TLS."""
+    async with mail_server(enable_SMTPUTF8=True, auth_require_tls=False) as running:
+        yield running
+
+
+@pytest.fixture
+def mailer(server: MailServer, readable_log: ReadableLog) -> SmtpMailer:
+    return SmtpMailer(f"smtp://{server.address}", Composer(SENDER), readable_log.log)
+
+
+# Accepted emails
+
+
+async def test_email_arrives_completely(server: MailServer, mailer: SmtpMailer, readable_log: ReadableLog) -> None:
+    await mailer.deliver(make_email())
+    [arrived] = server.emails
+    assert arrived.message["To"] == "ana@example.test"
+    assert arrived.message["Subject"] == "012345 is your Tickover code"
+    assert "012345" in arrived.text()
+    assert "012345" in arrived.text("html")
+    assert server.said[1:] == ["MAIL FROM:<tickover@example.test>", "RCPT TO:<ana@example.test>", "DATA"]
+    assert readable_log.entries == []
+
+
+# Connections
+
+
+async def test_connection_is_reused(server: MailServer, mailer: SmtpMailer) -> None:
+    for number in range(3):
+        await mailer.deliver(make_email(secret=f"{number:06}"))
+    assert [arrived.code for arrived in server.emails] == ["000000", "000001", "000002"]
+    assert len(server.connections) == 1
+    assert [said.split()[0] for said in server.said] == ["EHLO", *(["MAIL", "RCPT", "DATA"] * 3)]
+
+
+async def test_close_sends_quit(server: MailServer, mailer: SmtpMailer) -> None:
+    await mailer.deliver(make_email())
+    await mailer.close()
+    assert server.said[-1] == "QUIT"
+
+
+@pytest.mark.parametrize(
+    "misbehaviour",
+    [
+        pytest.param(hang_up, id="closed"),
+        pytest.param(answer("421 closing"), id="closing"),
+        pytest.param(answer("451 too many emails on this connection"), id="limit of the connection"),
+    ],
+)
+async def test_closed_connection_is_replaced(
+    server: MailServer, mailer: SmtpMailer, misbehaviour: Misbehaviour
+) -> None:
+    await mailer.deliver(make_email(secret="000001"))
+    server.instead["MAIL again"] = misbehaviour
+    await mailer.deliver(make_email(secret="000002"))
+    assert [arrived.code for arrived in server.emails] == ["000001", "000002"]
+    assert len(server.connections) == 2
+
+
+async def test_connection_is_not_reused_after_a_rejection(server: MailServer, mailer: SmtpMailer) -> None:
+    server.instead["RCPT"] = answer("550 no such user")
+    with pytest.raises(MailRejected):
+        await mailer.deliver(make_email())
+    server.instead.clear()
+    await mailer.deliver(make_email())
+    assert len(server.connections) == 2
+
+
+async def test_smtp_mailer_is_not_local(mailer: SmtpMailer) -> None:
+    assert not mailer.is_local
+
+
+async def test_concurrent_emails_reach_their_own_addresses(server: MailServer, mailer: SmtpMailer) -> None:
+    emails = [make_email(f"user-{number}@example.test", secret=f"{number:06}") for number in range(20)]
+    await asyncio.gather(*map(mailer.deliver, emails))
+    arrived = {str(arrived.message["To"]): arrived.code for arrived in server.emails}
+    assert arrived == {sent.to: sent.secret for sent in emails}
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "ana@example.test",
+        "o'brien+clocks=1@example.test",
+        "!#$%&'*+-/=?^_`{|}~@example.test",
+        '"with space"@example.test',
+        '"two  spaces "@example.test',
+        '"at@inside"@example.test',
+        '"angle>inside"@example.test',
+        '"<b>"@example.test',
+        '"> size=1"@example.test',
+        '"quote\\"inside"@example.test',
+        '"back\\\\slash"@example.test',
+        '"needs no quotes"@example.test',
+        '".."@example.test',
+        "ana@localhost",
+        "ana@xn--bcher-kva.example",
+        f"{'a' * 64}@{'b' * 63}.{'c' * 63}.{'d' * 58}.x",
+    ],
+)
+async def test_recipient_is_sent_verbatim(server: MailServer, mailer: SmtpMailer, address: str) -> None:
+    await mailer.deliver(make_email(address))
+    assert f"RCPT TO:<{address}>" in server.said
+    assert len(server.emails) == 1
+
+
+@pytest.mark.parametrize("address", ["änä@example.test", '"ä ä"@example.test', "用户@example.test"])
+async def test_address_that_is_not_ascii_uses_smtputf8(server: MailServer, mailer: SmtpMailer, address: str) -> None:
+    await mailer.deliver(make_email(address))
+    assert server.said[1:3] == ["MAIL FROM:<tickover@example.test> SMTPUTF8", f"RCPT TO:<{address}>"]
+    [arrived] = server.emails
+    # Python's parser does not read UTF-8 headers.
+    assert f"\r\nTo: {address}\r\n".encode() in arrived.content
+    assert f"It signs you in as {address}." in arrived.text()
+
+
+async def test_server_without_smtputf8_gets_no_utf8_address(readable_log: ReadableLog) -> None:
+    async with mail_server() as server:
+        mailer = SmtpMailer(f"smtp://{server.address}", Composer(SENDER), readable_log.log)
+        with pytest.raises(MailRejected):
+            await mailer.deliver(make_email("änä@example.test"))
+        assert server.emails == []
+        assert all(line.isascii() for line in server.said)
+
+
+async def test_leading_dots_arrive(server: MailServer, mailer: SmtpMailer) -> None:
+    dotted = ".\n..\n...dots"
+    await mailer.deliver(make_link_email(secret=dotted))
+    [arrived] = server.emails
+    assert f"\n\n{dotted}\n\n" in arrived.text()
+
+
+@pytest.mark.parametrize("line", ["250 fine", "251 will be passed on"])
+async def test_recipient_is_accepted_with_250_and_251(server: MailServer, mailer: SmtpMailer, line: str) -> None:
+    async def take(conversation: SMTP) -> None:
+        assert conversation.envelope is not None
+        conversation.envelope.rcpt_tos.append("ana@example.test")
+        await conversation.push(line)
+
+    server.instead["RCPT"] = take
+    await mailer.deliver(make_email())
+    assert len(server.emails) == 1
+
+
+@pytest.mark.parametrize("farewell", [pytest.param(hang_up, id="none"), pytest.param(answer("500 what?"), id="error")])
+async def test_accepted_email_does_not_wait_for_quit(
+    server: MailServer, mailer: SmtpMailer, farewell: Misbehaviour
+) -> None:
+    server.instead["QUIT"] = farewell
+    await mailer.deliver(make_email())
+    assert len(server.emails) == 1
+
+
+# Failures
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("connect", "554 no service"),
+        ("connect", "421 too busy"),
+        ("MAIL", "550 no"),
+        ("MAIL", "451 later"),
+        ("RCPT", "550 no such user"),
+        ("RCPT", "450 mailbox busy"),
+        ("RCPT", "252 perhaps"),
+        ("RCPT", "421 closing"),
+        ("DATA", "554 no"),
+        (MailServer.END_OF_DATA, "554 spam"),
+        (MailServer.END_OF_DATA, "552 too large"),
+        (MailServer.END_OF_DATA, "451 later"),
+    ],
+)
+async def test_rejected_email_raises_mail_rejected(
+    server: MailServer, mailer: SmtpMailer, command: str, line: str
+) -> None:
+    server.instead[command] = answer(line)
+    with pytest.raises(MailRejected):
+        await mailer.deliver(make_email())
+
+
+@pytest.mark.parametrize("command", ["connect", "EHLO", "MAIL", "RCPT"])
+async def test_connection_lost_before_data_raises_mail_rejected(
+    server: MailServer, mailer: SmtpMailer, command: str
+) -> None:
+    server.instead[command] = hang_up
+    with pytest.raises(MailRejected):
+        await mailer.deliver(make_email())
+    assert server.emails == []
+
+
+async def test_connection_lost_after_data_raises_outcome_unknown(server: MailServer, mailer: SmtpMailer) -> None:
+    server.instead[MailServer.END_OF_DATA] = hang_up
+    with pytest.raises(MailOutcomeUnknown):
+        await mailer.deliver(make_email())
+    assert len(server.emails) == 1
+
+
+@pytest.mark.parametrize("line", ["taken", "25", "OK 250", "abc def"])
+async def test_malformed_response_to_data_raises_outcome_unknown(
+    server: MailServer, mailer: SmtpMailer, line: str
+) -> None:
+    server.instead[MailServer.END_OF_DATA] = answer(line)
+    with pytest.raises(MailOutcomeUnknown):
+        await mailer.deliver(make_email())
+
+
+async def test_unreachable_server_raises_mail_rejected(readable_log: ReadableLog) -> None:
+    with socket.socket() as taken:  # The port is bound, but not open.
+        taken.bind(("127.0.0.1", 0))
+        mailer = SmtpMailer(f"smtp://127.0.0.1:{taken.getsockname()[1]}", Composer(SENDER), readable_log.log)
+        with pytest.raises(MailRejected):
+            await mailer.deliver(make_email())
+
+
+# TLS
+
+_LOCAL = ("localhost", "127.0.0.1")
+
+
+async def test_starttls_is_used_if_offered(trusted: trustme.CA, readable_log: ReadableLog) -> None:
+    async with mail_server(tls_context=server_side(trusted, *_LOCAL)) as server:
+        await SmtpMailer(f"smtp://{server.address}", Composer(SENDER), readable_log.log).deliver(make_email())
+        assert [arrived.over_tls for arrived in server.emails] == [True]
+
+
+@pytest.mark.parametrize("login", ["", "ana:secret@"])
+async def test_smtps_uses_implicit_tls(trusted: trustme.CA, readable_log: ReadableLog, login: str) -> None:
+    async with mail_server(tls=server_side(trusted, *_LOCAL), auth_require_tls=False) as server:
+        server.login = LoginPassword(b"ana", b"secret")
+        await SmtpMailer(f"smtps://{login}{server.address}", Composer(SENDER), readable_log.log).deliver(make_email())
+        assert [arrived.over_tls for arrived in server.emails] == [True]
+
+
+async def test_smtps_sends_to_an_address_that_is_not_ascii(trusted: trustme.CA, readable_log: ReadableLog) -> None:
+    async with mail_server(tls=server_side(trusted, *_LOCAL), enable_SMTPUTF8=True) as server:
+        mailer = SmtpMailer(f"smtps://{server.address}", Composer(SENDER), readable_log.log)
+        await mailer.deliver(make_email("änä@example.test"))
+        assert len(server.emails) == 1
+
+
+@pytest.mark.parametrize("scheme", ["smtp", "smtps"])
+async def test_untrusted_certificate_is_rejected(authority: trustme.CA, readable_log: ReadableLog, scheme: str) -> None:
+    context = server_side(authority, *_LOCAL)
+    options = {"tls": context} if scheme == "smtps" else {"tls_context": context}
+    async with mail_server(**options) as server:
+        with pytest.raises(MailRejected):
+            await SmtpMailer(f"{scheme}://{server.address}", Composer(SENDER), readable_log.log).deliver(make_email())
+        assert server.emails == []
+
+
+@pytest.mark.parametrize("scheme", ["smtp", "smtps"])
+async def test_certificate_for_another_name_is_rejected(
+    trusted: trustme.CA, readable_log: ReadableLog, scheme: str
+) -> None:
+    context = server_side(trusted, "mail.elsewhere.test")
+    options = {"tls": context} if scheme == "smtps" else {"tls_context": context}
+    async with mail_server(**options) as server:
+        with pytest.raises(MailRejected):
+            await SmtpMailer(f"{scheme}://{server.address}", Composer(SENDER), readable_log.log).deliver(make_email())
+        assert server.emails == []
+
+
+# Credentials
+
+
+@pytest.mark.parametrize(
+    ("user", "password"),
+    [
+        pytest.param("ana", "secret", id="plain"),
+        pytest.param("ana@example.test", "p@ss:w/rd?#%+ []", id="characters that a URL must encode"),
+        pytest.param("änä", "pässwörd", id="not ASCII"),
+        pytest.param("ana", "100%25", id="percent sign"),
+    ],
+)
+async def test_credentials_in_the_url_are_used(
+    server: MailServer, readable_log: ReadableLog, user: str, password: str
+) -> None:
+    server.login = LoginPassword(user.encode(), password.encode())
+    url = f"smtp://{quote(user, safe='')}:{quote(password, safe='')}@{server.address}"
+    await SmtpMailer(url, Composer(SENDER), readable_log.log).deliver(make_email())
+    assert [arrived.login for arrived in server.emails] == [server.login]
+
+
+@pytest.mark.parametrize("login", ["ana:wrong", "ben:secret", "ana", "ana:"])
+async def test_wrong_credentials_raise_mail_rejected(server: MailServer, readable_log: ReadableLog, login: str) -> None:
+    server.login = LoginPassword(b"ana", b"secret")
+    with pytest.raises(MailRejected):
+        await SmtpMailer(f"smtp://{login}@{server.address}", Composer(SENDER), readable_log.log).deliver(make_email())
+    assert server.emails == []
+    assert "secret" not in str(readable_log.entries)
+
+
+async def test_credentials_without_auth_support_raise_mail_rejected(readable_log: ReadableLog) -> None:
+    async with mail_server() as server:
+        mailer = SmtpMailer(f"smtp://ana:secret@{server.address}", Composer(SENDER), readable_log.log)
+        with pytest.raises(MailRejected):
+            await mailer.deliver(make_email())
+        assert server.emails == []
+
+
+async def test_password_is_never_sent_without_tls(server: MailServer, readable_log: ReadableLog) -> None:
+    """The mailer does not recognize 127.1 as loopback, so it represents a remote server."""
+    server.login = LoginPassword(b"ana", b"secret")
+    mailer = SmtpMailer(f"smtp://ana:secret@127.1:{server.port}", Composer(SENDER), readable_log.log)
+    with pytest.raises(MailRejected):
+        await mailer.deliver(make_email())
+    assert [line.split()[0] for line in server.said] == ["EHLO"]
+
+
+# Second defence: the parser rejects such addresses first.
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        pytest.param("a@b.test>\r\nRCPT TO:<eve@b.test", id="CR LF"),
+        pytest.param("a@b.test\n", id="LF"),
+        pytest.param("a@b.test\r", id="CR"),
+        pytest.param("a\0@b.test", id="NUL"),
+        pytest.param("a\x1b@b.test", id="ESC"),
+        pytest.param("a\x85@b.test", id="NEL"),
+        pytest.param("a\u2028@b.test", id="line separator"),
+    ],
+)
+async def test_address_with_a_control_character_never_reaches_the_server(
+    server: MailServer, mailer: SmtpMailer, address: str
+) -> None:
+    with pytest.raises(ValueError, match="control character"):
+        await mailer.deliver(Email(address, EmailKind.CODE, "012345", 10, NOW))
+    assert server.said == []

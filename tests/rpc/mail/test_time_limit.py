@@ -1,0 +1,165 @@
+"""The timeout of ten seconds for a conversation with the mail server.
+
+The tests advance the time of the event loop, so they do not wait. Sockets are real.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from tests.rpc.mail.conftest import ReadableLog
+from tests.support.emails import SENDER, make_email
+from tests.support.mail_servers import MailServer, Silence, mail_server
+from tickover.server.mail.compose import Composer
+from tickover.server.mail.mailer import MailOutcomeUnknown, MailRejected
+from tickover.server.mail.smtp import SmtpMailer
+
+
+class _LoopOutOfTime(asyncio.SelectorEventLoop):
+    """An event loop with a simulated time."""
+
+    def __init__(self) -> None:
+        self.passed = 0.0
+        super().__init__()
+
+    def time(self) -> float:
+        return self.passed
+
+
+class _Scene:
+    """A server, a delivery and a simulated time."""
+
+    def __init__(self, loop: _LoopOutOfTime, server: MailServer, mailer: SmtpMailer) -> None:
+        self.server = server
+        self._loop = loop
+        self._mailer = mailer
+
+    def deliver(self) -> "asyncio.Task[None]":
+        return asyncio.create_task(self._mailer.deliver(make_email()))
+
+    def close(self) -> "asyncio.Task[None]":
+        return asyncio.create_task(self._mailer.close())
+
+    async def pass_time(self, seconds: float) -> None:
+        """Advance the time, and run all timers that are due."""
+        self._loop.passed += seconds
+        for _ in range(50):
+            await asyncio.sleep(0)
+
+
+def _play(act: Callable[[_Scene], Awaitable[None]], log: ReadableLog) -> None:
+    with asyncio.Runner(loop_factory=_LoopOutOfTime) as runner:
+        loop = runner.get_loop()
+        assert isinstance(loop, _LoopOutOfTime)
+
+        async def scene() -> None:
+            async with mail_server(timeout=1000) as server:
+                await act(_Scene(loop, server, SmtpMailer(f"smtp://{server.address}", Composer(SENDER), log.log)))
+
+        runner.run(scene())
+
+
+@pytest.mark.parametrize(
+    ("command", "outcome"),
+    [
+        ("connect", MailRejected),
+        ("EHLO", MailRejected),
+        ("MAIL", MailRejected),
+        ("RCPT", MailRejected),
+        (MailServer.END_OF_DATA, MailOutcomeUnknown),
+    ],
+)
+def test_silent_server_times_out_after_ten_seconds(
+    command: str, outcome: type[Exception], readable_log: ReadableLog
+) -> None:
+    async def act(scene: _Scene) -> None:
+        silence = Silence()
+        scene.server.instead[command] = silence
+        delivery = scene.deliver()
+        await silence.begins(delivery)
+        await scene.pass_time(9.99)
+        assert not delivery.done()
+        await scene.pass_time(0.01)
+        assert delivery.done()
+        assert isinstance(delivery.exception(), outcome)
+
+    _play(act, readable_log)
+
+
+def test_timeout_covers_all_steps(readable_log: ReadableLog) -> None:
+    """Each response is in time, but all together take too long."""
+
+    async def act(scene: _Scene) -> None:
+        silences = {command: Silence("250 fine") for command in ("EHLO", "MAIL", "RCPT")}
+        scene.server.instead.update(silences)
+        delivery = scene.deliver()
+        for command in ("EHLO", "MAIL"):
+            await silences[command].begins(delivery)
+            await scene.pass_time(4)
+            silences[command].over.set()
+        await silences["RCPT"].begins(delivery)
+        await scene.pass_time(1.99)
+        assert not delivery.done()
+        await scene.pass_time(0.01)
+        assert delivery.done()
+        assert isinstance(delivery.exception(), MailRejected)
+
+    _play(act, readable_log)
+
+
+def test_slow_server_within_the_timeout_accepts_the_email(readable_log: ReadableLog) -> None:
+    async def act(scene: _Scene) -> None:
+        silence = Silence("250 taken")
+        scene.server.instead[MailServer.END_OF_DATA] = silence
+        delivery = scene.deliver()
+        await silence.begins(delivery)
+        await scene.pass_time(9.99)
+        silence.over.set()
+        await delivery
+        assert len(scene.server.emails) == 1
+
+    _play(act, readable_log)
+
+
+def test_missing_response_to_quit_does_not_block(readable_log: ReadableLog) -> None:
+    async def act(scene: _Scene) -> None:
+        silence = Silence()
+        scene.server.instead["QUIT"] = silence
+        await scene.deliver()
+        closing = scene.close()
+        await silence.begins(closing)
+        await scene.pass_time(1)
+        await closing
+
+    _play(act, readable_log)
+
+
+def test_idle_connection_closes_after_fifteen_seconds(readable_log: ReadableLog) -> None:
+    async def act(scene: _Scene) -> None:
+        await scene.deliver()
+        for _ in range(3):  # The time counts from the last use.
+            await scene.pass_time(14.9)
+            await scene.deliver()
+        assert len(scene.server.connections) == 1
+        await scene.pass_time(15.1)
+        await scene.deliver()
+        assert len(scene.server.connections) == 2
+
+    _play(act, readable_log)
+
+
+def test_dead_connections_delay_an_email_by_one_second(readable_log: ReadableLog) -> None:
+    async def act(scene: _Scene) -> None:
+        await asyncio.gather(*(scene.deliver() for _ in range(3)))
+        assert len(scene.server.connections) == 3
+        silence = Silence()
+        scene.server.instead["MAIL again"] = silence
+        delivery = scene.deliver()
+        await silence.begins(delivery)
+        await scene.pass_time(1)
+        await delivery
+        assert len(scene.server.connections) == 4
+        assert len(scene.server.emails) == 4
+
+    _play(act, readable_log)

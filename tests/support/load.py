@@ -1,0 +1,138 @@
+"""Continuous writes to replicas during failures, and a check that all confirmed writes are stored."""
+
+import asyncio
+import time
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from itertools import count
+from typing import Any
+
+from tests.support.books import Books
+from tests.support.connections import Connection, ConnectionLost, ResponseTruncated, connect
+from tests.support.program import Program, wait_until
+from tests.support.replicas import Replicas
+from tests.support.visits import Rows, Visits
+
+_WAIT_SECONDS = 60.0
+
+
+async def until(condition: Callable[[], Awaitable[object] | object]) -> None:
+    """Wait until a condition holds. Fail after a timeout."""
+    deadline = time.monotonic() + _WAIT_SECONDS
+    while True:
+        found = condition()
+        if await found if isinstance(found, Awaitable) else found:
+            return
+        assert time.monotonic() < deadline, "it did not happen in time"
+        await asyncio.sleep(0.005)
+
+
+class Load:
+    """Callers that write until they are stopped. If a replica is lost, its callers use another one."""
+
+    def __init__(self, replicas: Replicas) -> None:
+        self._replicas = replicas
+        first = replicas.programs[0]
+        self.books = Books(first, first.sign_in(), self._standing)
+        self.visits = Visits(first.data / "outbox")
+        self.running = list(replicas.programs)
+        self.broken = 0
+        """Number of connections lost during a call."""
+        self._turns = count()
+        self._stopping = False
+        self._may_go_on = asyncio.Event()
+        self._may_go_on.set()
+
+    @asynccontextmanager
+    async def of(self, writers: int, visitors: int) -> AsyncIterator[None]:
+        """Run this number of callers, then check the stored data."""
+        async with asyncio.TaskGroup() as callers:
+            for _ in range(writers):
+                callers.create_task(self._work(partial(self.books.write, mine=[])))
+            for _ in range(visitors):
+                callers.create_task(self._work(self.visits.visit))
+            try:
+                yield
+            finally:
+                self._stopping = True
+                self._may_go_on.set()
+        self._check()
+
+    async def _work(self, call: Callable[[Connection], Awaitable[None]]) -> None:
+        while not self._stopping:
+            # Wait, because the next replica may be stopping too.
+            await asyncio.sleep(0.001)
+            try:
+                connection = await connect(self.running[next(self._turns) % len(self.running)].url)
+            except ConnectionError:
+                continue
+            try:
+                while not self._stopping:
+                    await call(connection)
+                    await self._may_go_on.wait()
+            except (ConnectionLost, ResponseTruncated):
+                self.broken += 1
+            finally:
+                connection.close()
+                await connection.wait_until_closed()
+
+    @asynccontextmanager
+    async def at_rest(self) -> AsyncIterator[None]:
+        """Pause all callers."""
+        self._may_go_on.clear()
+        try:
+            yield
+        finally:
+            self._may_go_on.set()
+
+    async def succeed(self, more: int) -> None:
+        """Wait until this number of further calls has succeeded."""
+        enough = self.books.results + more
+        await until(lambda: self.books.results >= enough)
+
+    async def be_refused(self, more: int) -> None:
+        """Wait until this number of further calls was rejected as unavailable."""
+        enough = self.books.refusals + more
+        await until(lambda: self.books.refusals >= enough)
+
+    async def until_readiness_is(self, status: int) -> None:
+        """Wait until /readyz of every replica returns this status. /healthz must always return 200."""
+        for program in self.running:
+            await until(partial(_is_alive_and_says, program, status))
+
+    def _check(self) -> None:
+        """Check that confirmed writes are stored and unconfirmed ones are complete or missing."""
+        wait_until(lambda: not self._replicas.sessions("state <> 'idle'"))
+        self.books.check(self.books.clocks.values())
+        rows = self._rows()
+        for visit in self.visits.every:
+            visit.check(rows)
+        self._replicas.stop()
+
+    def _standing(self) -> dict[bytes, int]:
+        pairs = self._pairs("select key, frozen_time from clocks")
+        return {bytes.fromhex(key.replace("-", "")): int(frozen_time) for key, frozen_time in pairs}
+
+    def _rows(self) -> Rows:
+        sends = self._pairs("select email, count(*) from login_sends where email <> '' group by email")
+        failures = self._pairs("select email, count from login_failures where email like '%@%'")
+        sessions = defaultdict(list)
+        for email, digest in self._pairs(
+            "select email, encode(digest, 'hex') from users join tokens on user_key = key"
+        ):
+            sessions[email].append(bytes.fromhex(digest))
+        return Rows(_counter(sends), _counter(failures), sessions)
+
+    def _pairs(self, sql: str) -> list[Any]:
+        return [line.split("|") for line in self._replicas.ask(sql)]
+
+
+def _counter(pairs: list[tuple[str, str]]) -> Counter[str]:
+    return Counter({email: int(number) for email, number in pairs})
+
+
+async def _is_alive_and_says(program: Program, status: int) -> bool:
+    assert (await asyncio.to_thread(program.request, "GET", "/healthz")).status == 200
+    return (await asyncio.to_thread(program.request, "GET", "/readyz")).status == status

@@ -1,0 +1,255 @@
+"""Tests of `tickover login` and `tickover logout`."""
+
+import json
+import stat
+
+import pytest
+
+from tests.support.program import Program
+from tests.support.shells import Shell
+from tests.system.cli.conftest import SmtpServer
+
+
+def stored_credentials(shell: Shell) -> object:
+    return json.loads(shell.credentials_file.read_bytes()) if shell.credentials_file.exists() else None
+
+
+# With the development mailbox
+
+
+def test_login_reads_the_code_from_the_development_mailbox(
+    signed_out_shell: Shell, email: str, program: Program
+) -> None:
+    result = signed_out_shell("login", email)
+    code = program.emails()[-1]["Subject"].split()[0]
+    assert (result.code, result.err) == (0, f"✓ Found code {code} in the server's development mailbox.\n")
+    assert result.out.splitlines() == [
+        f"✓ Signed in as {email}.",
+        f"  Your token is stored in {signed_out_shell.credentials_file}.",
+        "  Next: tickover clock create salary-and-rent",
+    ]
+    assert stat.S_IMODE(signed_out_shell.credentials_file.stat().st_mode) == 0o600
+
+
+def test_path_in_home_folder_is_abbreviated(signed_out_shell: Shell, email: str) -> None:
+    result = signed_out_shell("login", email, HOME=str(signed_out_shell.home.parent))
+    assert f"  Your token is stored in ~/{signed_out_shell.home.name}/tickover/credentials.json.\n" in result.out
+
+
+def test_token_works_and_is_never_printed(signed_out_shell: Shell, email: str, program: Program) -> None:
+    runs = [
+        signed_out_shell("login", email),
+        signed_out_shell("clock", "create"),
+        signed_out_shell("clock", "list", "--json"),
+    ]
+    assert [result.code for result in runs] == [0, 0, 0]
+    assert program.result("listTestClocks", {}, signed_out_shell.token)["clocks"]
+    assert not any(signed_out_shell.token in result.out + result.err for result in runs)
+
+
+def test_login_json_names_the_user(signed_out_shell: Shell, email: str) -> None:
+    result = signed_out_shell("login", email, "--json")
+    assert (result.code, result.err) == (0, "")
+    assert result.json == {"email": email, "userId": result.json["userId"], "url": signed_out_shell.url}
+    assert result.json["userId"].startswith("user_")
+
+
+def test_resend_too_soon_says_how_long_to_wait(shell: Shell, email: str) -> None:
+    result = shell("login", email)
+    assert (result.code, result.out) == (8, "")
+    first, second = result.err.splitlines()
+    assert first.startswith(f"tickover: An email was just sent to {email}. You can request another in ")
+    assert second == f"  If you haven't used its code yet: tickover login {email} --code CODE"
+    assert shell("login", email, "--json").error["reason"] == "RESEND_TOO_SOON"
+
+
+@pytest.mark.parametrize(("code", "exit", "reason"), [("000000", 3, "LOGIN_REFUSED"), ("12345", 4, "INVALID_PARAMS")])
+def test_invalid_code_stores_nothing(signed_out_shell: Shell, code: str, exit: int, reason: str) -> None:
+    result = signed_out_shell("login", "nobody@example.test", "--code", code, "--json")
+    assert (result.code, result.out, result.error["reason"]) == (exit, "", reason)
+    assert stored_credentials(signed_out_shell) is None
+
+
+def test_invalid_email_address_is_rejected_with_its_fault(signed_out_shell: Shell) -> None:
+    result = signed_out_shell("login", "offline_shell")
+    assert result.code == 4
+    assert result.err.splitlines()[1].startswith("  email ")
+
+
+def test_last_used_clock_survives_sign_in_of_the_same_user_only(shell: Shell, email: str, program: Program) -> None:
+    shell("clock", "create")
+    clock = shell.clock
+    assert clock
+    shell("login", f"other-{email}")
+    assert shell.clock == ""
+    shell("clock", "create")
+    assert shell.clock not in ("", clock)
+
+
+# With real mail
+
+
+def test_login_without_terminal_names_the_next_command(
+    smtp_server: SmtpServer, signed_out_shell: Shell, email: str
+) -> None:
+    signed_out_shell.variables["TICKOVER_URL"] = signed_out_shell.url = smtp_server.program.url
+    result = signed_out_shell("login", email)
+    assert (result.code, result.out) == (3, "")
+    assert result.err.splitlines() == [
+        f"tickover: The server has sent a code to {email}.",
+        f"  Sign in with it: tickover login {email} --code CODE",
+    ]
+    assert stored_credentials(signed_out_shell) is None
+    assert signed_out_shell("login", email, "--code", smtp_server.code(email)).code == 0
+    assert signed_out_shell("clock", "list").code == 0
+
+
+def test_login_at_a_terminal_prompts_for_the_code(smtp_server: SmtpServer, signed_out_shell: Shell, email: str) -> None:
+    signed_out_shell.variables["TICKOVER_URL"] = signed_out_shell.url = smtp_server.program.url
+    with signed_out_shell.open_terminal("login", email) as terminal:
+        terminal.wait_for(f"Code from the email to {email}: ")
+        code = smtp_server.code(email)
+        terminal.type("12345\n")
+        terminal.wait_for("A code has six digits.")
+        # Spaces are allowed, as in a pasted code.
+        terminal.type(f" {code[:3]} {code[3:]} \n")
+        assert terminal.end() == 0
+        assert f"Signed in as {email}" in terminal.text
+    assert signed_out_shell("clock", "list").code == 0
+
+
+def test_login_fails_after_three_wrong_codes(smtp_server: SmtpServer, signed_out_shell: Shell, email: str) -> None:
+    signed_out_shell.variables["TICKOVER_URL"] = signed_out_shell.url = smtp_server.program.url
+    with signed_out_shell.open_terminal("login", email) as terminal:
+        terminal.wait_for("Code from")
+        wrong = "000000" if smtp_server.code(email) != "000000" else "111111"
+        terminal.type(f"{wrong}\n" * 3)
+        assert terminal.end() == 3
+        assert terminal.text.count("The code is wrong, used or expired.") == 3
+        assert "Sign-in failed after 3 tries." in terminal.text
+        assert "Traceback" not in terminal.text
+    assert stored_credentials(signed_out_shell) is None
+    # The code has two tries left.
+    assert signed_out_shell("login", email, "--code", smtp_server.code(email)).code == 0
+
+
+def test_ctrl_c_at_the_prompt_stores_nothing(smtp_server: SmtpServer, signed_out_shell: Shell, email: str) -> None:
+    signed_out_shell.variables["TICKOVER_URL"] = signed_out_shell.url = smtp_server.program.url
+    with signed_out_shell.open_terminal("login", email) as terminal:
+        terminal.wait_for("Code from")
+        terminal.type("123\x03")
+        assert terminal.end() == 130
+        assert "Traceback" not in terminal.text
+    assert stored_credentials(signed_out_shell) is None
+
+
+def test_link_signs_in_at_a_development_server(signed_out_shell: Shell, email: str) -> None:
+    assert signed_out_shell("login", email, "--link").code == 0
+    assert signed_out_shell("clock", "list").code == 0
+
+
+def test_link_from_an_email_signs_in_once(smtp_server: SmtpServer, signed_out_shell: Shell, email: str) -> None:
+    signed_out_shell.variables["TICKOVER_URL"] = signed_out_shell.url = smtp_server.program.url
+    result = signed_out_shell("login", email, "--link")
+    assert (result.code, result.out) == (3, "")
+    assert result.err.splitlines() == [
+        f"tickover: The server has sent a login link to {email}.",
+        f"  Open it, or sign in here: tickover login {email} --link 'LINK'",
+    ]
+    link = smtp_server.link(email)
+    assert signed_out_shell("login", email, "--link", link).code == 0
+    assert signed_out_shell("clock", "list").code == 0
+    assert signed_out_shell("login", email, "--link", link).code == 3
+
+
+def test_code_and_link_together_are_rejected(signed_out_shell: Shell) -> None:
+    assert signed_out_shell("login", "ana@example.test", "--code", "123456", "--link", "x").code == 2
+
+
+# Signing out
+
+
+def test_logout_revokes_and_deletes_the_token(shell: Shell, program: Program) -> None:
+    token = shell.token
+    result = shell("logout")
+    assert (result.code, result.out, result.err) == (0, f"✓ Signed out of {shell.url}.\n", "")
+    assert program.call("listTestClocks", {}, token)["error"]["data"]["reason"] == "UNAUTHENTICATED"
+    assert token not in shell.credentials_file.read_text()
+    assert shell("clock", "list").code == 3
+    assert shell("logout", "--json").json == {"signedOut": False}
+
+
+def test_logout_deletes_a_revoked_token(shell: Shell, program: Program) -> None:
+    program.result("logout", {}, shell.token)
+    assert shell("logout", "--json").json == {"signedOut": True}
+    assert "token" not in shell.credentials_file.read_text()
+
+
+def test_logout_keeps_the_token_if_the_server_is_unavailable(shell: Shell, program: Program) -> None:
+    token = shell.token
+    stored = json.loads(shell.credentials_file.read_text())
+    stored["servers"]["http://127.0.0.1:9"] = stored["servers"][shell.url]
+    shell.credentials_file.write_text(json.dumps(stored))
+    assert shell("logout", "--url", "http://127.0.0.1:9").code == 7
+    assert json.loads(shell.credentials_file.read_text())["servers"]["http://127.0.0.1:9"]["token"] == token
+
+
+# TICKOVER_TOKEN, and no token
+
+
+def test_environment_token_overrides_the_stored_token(signed_out_shell: Shell, shell: Shell, program: Program) -> None:
+    other = program.sign_in("other-token@example.test")
+    mine = shell("clock", "create", "--json").json["id"]
+    ids = [one["id"] for one in shell("clock", "list", "--json", TICKOVER_TOKEN=other).json["clocks"]]
+    assert mine not in ids
+    assert shell("logout", TICKOVER_TOKEN=other).code == 0
+    refused = shell("clock", "list", TICKOVER_TOKEN=other)
+    assert (refused.code, refused.err.splitlines()[1]) == (
+        3,
+        "  The token comes from TICKOVER_TOKEN. Unset the variable or change it.",
+    )
+    assert shell("clock", "list").code == 0
+
+
+@pytest.mark.parametrize("token", ["two words", "über"])
+def test_invalid_environment_token_is_rejected(signed_out_shell: Shell, token: str) -> None:
+    result = signed_out_shell("clock", "list", TICKOVER_TOKEN=token)
+    assert result.code == 2
+    assert token not in result.err
+
+
+def test_signed_out_user_gets_the_login_command(signed_out_shell: Shell) -> None:
+    result = signed_out_shell("clock", "list")
+    assert (result.code, result.out) == (3, "")
+    assert result.err.splitlines() == [
+        f"tickover: You aren't signed in at {signed_out_shell.url}.",
+        "  Sign in: tickover login EMAIL",
+    ]
+
+
+def test_revoked_token_asks_to_sign_in_again(shell: Shell, email: str, program: Program) -> None:
+    program.result("logout", {}, shell.token)
+    result = shell("clock", "list")
+    assert (result.code, result.err.splitlines()[1]) == (3, f"  Sign in again: tickover login {email}")
+
+
+def test_concurrent_logins_are_both_stored(signed_out_shell: Shell, email: str, smtp_server: SmtpServer) -> None:
+    other = smtp_server.program.url
+    signed_out_shell("login", email, "--url", other)
+    logins = [
+        signed_out_shell.start("login", email),
+        signed_out_shell.start("login", email, "--code", smtp_server.code(email), "--url", other),
+    ]
+    ended: list[tuple[str, str]] = [login.communicate(timeout=30) for login in logins]
+    assert [login.returncode for login in logins] == [0, 0], ended
+    assert set(json.loads(signed_out_shell.credentials_file.read_text())["servers"]) == {signed_out_shell.url, other}
+
+
+def test_damaged_credentials_file_is_reported(signed_out_shell: Shell) -> None:
+    signed_out_shell.credentials_file.parent.mkdir(parents=True)
+    signed_out_shell.credentials_file.write_text("{")
+    result = signed_out_shell("clock", "list")
+    assert (result.code, result.err.splitlines()[0]) == (
+        2,
+        f"tickover: {signed_out_shell.credentials_file} is damaged.",
+    )

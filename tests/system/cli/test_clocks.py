@@ -1,0 +1,322 @@
+"""Tests of `tickover clock create`, `show`, `advance` and `fork`."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.program import Program
+from tests.support.shells import Shell
+
+YEAR = datetime.now(UTC).year + 1
+PARAMS = {
+    "frozenTime": f"{YEAR}-01-01T00:00:00Z",
+    "transactions": [
+        {"at": f"{YEAR}-01-03T08:00:00Z", "name": "Rent", "amount": 1150, "currency": "EUR", "type": "EXPENSE"},
+        {"at": f"{YEAR}-01-25T08:00:00Z", "name": "Salary", "amount": 2800.1, "currency": "EUR", "type": "INCOME"},
+    ],
+    "goals": [
+        {
+            "name": "Trip",
+            "targetAmount": 3000,
+            "initialAmount": 500,
+            "contributions": [{"at": f"{YEAR}-01-26T08:00:00Z", "amount": 310}],
+        }
+    ],
+}
+
+
+@pytest.fixture
+def clock(shell: Shell) -> str:
+    """A clock with two transactions and a goal. It is the default of later commands."""
+    result = shell("clock", "create", "--params", "-", "--json", input=json.dumps(PARAMS).encode())
+    assert result.code == 0, result.err
+    return str(result.json["id"])
+
+
+def transaction_counts(clock: Any) -> tuple[int, int]:
+    return len(clock["transactions"]), len(clock["pendingTransactions"])
+
+
+# Creating
+
+
+def test_create_from_params_returns_the_servers_clock(shell: Shell, clock: str, program: Program) -> None:
+    created = program.result("getTestClock", {"id": clock}, shell.token)["clock"]
+    assert shell("clock", "show", "--json").json == created
+    assert (transaction_counts(created), created["frozenTime"]) == ((0, 2), PARAMS["frozenTime"])
+    assert created["pendingTransactions"][1]["amount"] == 2800.1
+
+
+def test_params_file_with_another_start(shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "params.json"
+    file.write_text(json.dumps(PARAMS))
+    created = shell("clock", "create", "--params", str(file), "--from", f"{YEAR}-01-02", "--json").json
+    assert (created["frozenTime"], transaction_counts(created)) == (f"{YEAR}-01-02T00:00:00Z", (0, 2))
+
+
+def test_create_from_shipped_scenario(shell: Shell) -> None:
+    result = shell("clock", "create", "salary-and-rent", "--from", f"{YEAR}-01-01")
+    assert (result.code, result.err) == (0, "")
+    title, head, *_ = result.out.splitlines()
+    assert title == f"  ✓ Created {shell.clock} from salary-and-rent"
+    assert head.startswith(f"  clock_…{shell.clock[-8:]}  READY  now {YEAR}-01-01  ")
+    assert result.out.splitlines()[-2].startswith("  Next: tickover clock advance --next")
+
+
+@pytest.mark.parametrize("options", [["salary-and-rent"], ["--scenario", "salary-and-rent"]])
+def test_scenario_starts_today_by_default(shell: Shell, options: list[str]) -> None:
+    before = datetime.now(UTC).date()
+    started = datetime.fromisoformat(shell("clock", "create", *options, "--json").json["frozenTime"])
+    assert started.date() in (before, datetime.now(UTC).date())
+    assert started.timetz() == datetime(1, 1, 1, tzinfo=UTC).timetz()
+
+
+def test_create_from_scenario_file(shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(shell("scenarios", "show", "trip").out)
+    shipped = shell("clock", "create", "trip", "--from", f"{YEAR}-01-01", "--json").json
+    from_file = shell("clock", "create", str(file), "--from", f"{YEAR}-01-01", "--json").json
+    assert transaction_counts(from_file) == transaction_counts(shipped)
+    assert sum(transaction_counts(from_file)) > 0
+
+
+def test_empty_clock_starts_now_or_at_the_given_time(shell: Shell) -> None:
+    now = datetime.now(UTC)
+    created = shell("clock", "create", "--json").json
+    assert abs(datetime.fromisoformat(created["frozenTime"]) - now) < timedelta(minutes=1)
+    assert transaction_counts(created) == (0, 0)
+    started = shell("clock", "create", "--from", f"{YEAR}-01-01 09:30", "--json").json
+    assert started["frozenTime"] == f"{YEAR}-01-01T09:30:00Z"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exit", "message"),
+    [
+        (["salary-and-rant"], 2, 'did you mean "salary-and-rent"?'),
+        (["no-such-file.toml"], 2, "no scenario or file has this name"),
+        (["salary-and-rent", "--scenario", "trip"], 2, "Use only one of SCENARIO, --scenario and --params."),
+        (["salary-and-rent", "--params", "-"], 2, "Use only one of SCENARIO, --scenario and --params."),
+        (["--params", "no-such-file.json"], 2, "No such file or directory"),
+        (["--from", "yesterday"], 2, "'yesterday' isn't a time. Use 2027-01-31"),
+        (["--from", "2027-02-30"], 2, "'2027-02-30' isn't a time. Use 2027-01-31"),
+        (["salary-and-rent", "--from", "0001-01-01"], 2, "the start must be in the years"),
+        (["--from", "1999-01-01"], 4, "  frozenTime "),
+    ],
+)
+def test_invalid_create_is_rejected(shell: Shell, arguments: list[str], exit: int, message: str) -> None:
+    result = shell("clock", "create", *arguments)
+    assert (result.code, result.out) == (exit, "")
+    assert message in result.err
+
+
+# Showing
+
+
+def test_show_draws_the_clock(shell: Shell, clock: str) -> None:
+    result = shell("clock", "show")
+    assert result.code == 0
+    assert result.out.splitlines()[0] == (
+        f"  clock_…{clock[-8:]}  READY  now {YEAR}-01-01  3 to come  expires in 6 d 23 h"
+    )
+    assert "  Trip  16.66 %  500.00 of 3 000.00  █████▒▒▒░" in result.out.replace("16.67", "16.66")
+    assert f"  ○ {YEAR}-01-25  Salary  +2 800.10 EUR" in result.out
+    assert "\x1b" not in result.out
+
+
+def test_preview_does_not_move_the_clock(shell: Shell, clock: str) -> None:
+    result = shell("clock", "show", "--at", f"{YEAR}-02-01")
+    assert result.out.splitlines()[0] == f"  Preview at {YEAR}-02-01. The clock hasn't moved."
+    assert "tickover clock" not in result.out
+    assert transaction_counts(shell("clock", "show", "--at", f"{YEAR}-02-01", "--json").json) == (2, 0)
+    assert transaction_counts(shell("clock", "show", "--json").json) == (0, 2)
+    assert shell("clock", "show", "--at", f"{YEAR - 1}-12-31").code == 4
+    assert shell("clock", "show", "--at", f"{YEAR + 11}-01-01").code == 4
+
+
+@pytest.mark.parametrize("width", [40, 80, 160])
+def test_drawing_is_as_wide_as_the_terminal(shell: Shell, clock: str, width: int) -> None:
+    lines = shell("clock", "show", COLUMNS=str(width)).out.splitlines()
+    axis = next(line for line in lines if "──" in line)
+    assert len(axis) == width
+    assert max(map(len, lines)) == width
+
+
+# Advancing
+
+
+def test_advance_lists_what_happened(shell: Shell, clock: str) -> None:
+    lines = shell("clock", "advance", "--by", "1mo").out.splitlines()
+    where = lines.index(f"  ✓ {YEAR}-01-01 → {YEAR}-02-01  2 transactions and 1 contribution")
+    assert lines[where + 1 : where + 4] == [
+        f"  ● {YEAR}-01-03  Rent    −1 150.00 EUR",
+        f"  ● {YEAR}-01-25  Salary  +2 800.10 EUR",
+        f"  ● {YEAR}-01-26  Trip      +310.00",
+    ]
+    assert lines[-1] == "  Nothing is left to happen.  Start over: tickover clock fork"
+
+
+@pytest.mark.parametrize(
+    ("options", "to", "happened"),
+    [
+        (["--to", f"{YEAR}-01-03"], f"{YEAR}-01-03T00:00:00Z", 0),
+        (["--to", f"{YEAR}-01-03T08:00:00Z"], f"{YEAR}-01-03T08:00:00Z", 1),
+        (["--to", f"{YEAR}-01-03 08:00"], f"{YEAR}-01-03T08:00:00Z", 1),
+        (["--to", f"{YEAR}-01-03T09:00:00+01:00"], f"{YEAR}-01-03T08:00:00Z", 1),
+        (["--to", f"{YEAR}-01-01"], f"{YEAR}-01-01T00:00:00Z", 0),
+        (["--by", "1mo"], f"{YEAR}-02-01T00:00:00Z", 2),
+        (["--by", "2 days 8h"], f"{YEAR}-01-03T08:00:00Z", 1),
+        (["--next"], f"{YEAR}-01-03T08:00:00Z", 1),
+    ],
+)
+def test_advance_moves_the_clock_to_the_target(
+    shell: Shell, clock: str, options: list[str], to: str, happened: int
+) -> None:
+    moved = shell("clock", "advance", *options, "--json").json
+    assert (moved["id"], moved["frozenTime"], len(moved["transactions"])) == (clock, to, happened)
+    assert moved["happened"]["before"] == PARAMS["frozenTime"]
+    assert moved["happened"]["after"] == to
+    assert [one["name"] for one in moved["happened"]["transactions"]] == ["Rent", "Salary"][:happened]
+
+
+def test_advance_json_has_the_clock_and_what_happened(shell: Shell, clock: str) -> None:
+    shell("clock", "advance", "--next")
+    moved = shell("clock", "advance", "--by", "1y", "--json").json
+    happened = moved.pop("happened")
+    assert moved == shell("clock", "show", "--json").json
+    assert [one["name"] for one in happened["transactions"]] == ["Salary"]
+    goal = moved["goals"][0]
+    assert happened["contributions"] == [{"goalId": goal["id"], "goalName": "Trip", **goal["contributions"][0]}]
+
+
+def test_advance_next_fails_if_nothing_is_left(shell: Shell, clock: str) -> None:
+    for _ in range(3):
+        assert shell("clock", "advance", "--next").code == 0
+    result = shell("clock", "advance", "--next")
+    assert (result.code, result.out) == (6, "")
+    assert result.err.splitlines() == [
+        "tickover: Nothing is left to happen on this clock.",
+        "  Start over with a copy: tickover clock fork",
+    ]
+    assert shell("clock", "advance", "--next", "--json").error["reason"] == "NOTHING_LEFT"
+
+
+def test_clock_does_not_move_back(shell: Shell, clock: str) -> None:
+    shell("clock", "advance", "--by", "1mo")
+    result = shell("clock", "advance", "--to", f"{YEAR}-01-31")
+    assert (result.code, result.out) == (4, "")
+    assert result.err.splitlines() == [
+        f"tickover: The clock is already at {YEAR}-02-01, and time only moves forward.",
+        "  To go back, copy the clock at an earlier time: tickover clock fork --at TIME",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "exit", "message"),
+    [
+        ([], 2, "Use exactly one of --to, --by and --next."),
+        (["--next", "--by", "1d"], 2, "Use exactly one of"),
+        (["--to", f"{YEAR}-02-01", "--by", "1d"], 2, "Use exactly one of"),
+        (["--by", "0d"], 2, "'0d' doesn't move the clock. Use a duration greater than zero."),
+        (["--by", "1m"], 2, "'1m' isn't a duration. Use 1mo, 2w"),
+        (["--by", "soon"], 2, "'soon' isn't a duration. Use 1mo, 2w"),
+        (["--to", "tomorrow"], 2, "'tomorrow' isn't a time"),
+        (["--by", "10y 1s"], 4, f"The clock can't advance past {YEAR + 10}-01-01."),
+        (["--by", "9999y"], 4, "The target time is after the year 9999."),
+    ],
+)
+def test_invalid_advance_is_rejected(shell: Shell, clock: str, options: list[str], exit: int, message: str) -> None:
+    result = shell("clock", "advance", *options)
+    assert (result.code, result.out) == (exit, "")
+    assert message in result.err
+    assert transaction_counts(shell("clock", "show", "--json").json) == (0, 2)
+
+
+def test_all_option_lists_every_item(shell: Shell) -> None:
+    def listed(*arguments: str) -> tuple[int, str]:
+        lines = shell("clock", *arguments).out.splitlines()
+        return sum(line.startswith("  ● 20") for line in lines), "\n".join(lines)
+
+    shell("clock", "create", "salary-and-rent", "--from", f"{YEAR}-01-01")
+    few, output = listed("advance", "--by", "2mo")
+    assert few == 12
+    assert " more  Show all: tickover clock show --all\n" in output
+    copy = shell("clock", "fork", "--json").json
+    moved = shell("clock", "advance", "--by", "2mo", "--json").json
+    happened = len(moved["happened"]["transactions"]) + len(moved["happened"]["contributions"])
+    shell("clock", "fork")
+    every, output = listed("advance", "--by", "2mo", "--all")
+    assert (every, " more" in output) == (happened, False)
+    assert every > few
+    # Includes the items at the start and the upcoming ones.
+    every, output = listed("show", "--all")
+    assert every == happened + len(copy["transactions"])
+    assert sum(line.startswith("  ○ 20") for line in output.splitlines()) == sum(
+        (len(moved["pendingTransactions"]), *(len(goal["upcomingContributions"]) for goal in moved["goals"]))
+    )
+
+
+# Copying
+
+
+def test_fork_is_at_the_start_or_at_the_given_time(shell: Shell, clock: str) -> None:
+    shell("clock", "advance", "--by", "1mo")
+    result = shell("clock", "fork", clock)
+    assert result.out.splitlines()[0] == f"  ✓ Created {shell.clock}, a copy"
+    assert transaction_counts(shell("clock", "show", "--json").json) == (0, 2)
+    later = shell("clock", "fork", clock, "--at", f"{YEAR}-01-10", "--json").json
+    assert (later["frozenTime"], transaction_counts(later)) == (f"{YEAR}-01-10T00:00:00Z", (1, 1))
+    assert transaction_counts(shell("clock", "show", clock, "--json").json) == (2, 0)
+    rejected = shell("clock", "fork", clock, "--at", f"{YEAR - 1}-12-31")
+    assert (rejected.code, rejected.err.splitlines()[1].startswith("  at ")) == (4, True)
+
+
+# Servers
+
+
+def test_unreachable_server_is_reported(shell: Shell, clock: str) -> None:
+    for arguments in (["login", "ana@example.test"], ["clock", "show", clock]):
+        result = shell(*arguments, "--url", "http://127.0.0.1:9", TICKOVER_TOKEN="tko_some")
+        assert (result.code, result.out) == (7, "")
+        first, second = result.err.splitlines()
+        assert first.startswith("tickover: Can't connect to http://127.0.0.1:9 ")
+        assert second == "  If your server isn't at http://127.0.0.1:9, pass its address with --url."
+
+
+@pytest.mark.parametrize("url", ["ftp://127.0.0.1", "127.0.0.1:8000", "http://", "http://two words"])
+def test_invalid_server_address_is_rejected(signed_out_shell: Shell, url: str) -> None:
+    result = signed_out_shell("login", "ana@example.test", "--url", url)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("tickover: ")
+    # The error names the address, not the missing sign-in.
+    assert signed_out_shell("clock", "list", "--url", url).err == result.err
+
+
+def test_login_hint_names_the_given_server(signed_out_shell: Shell) -> None:
+    expected = f"tickover: You aren't signed in at {signed_out_shell.url}.\n  Sign in: tickover login EMAIL"
+    result = signed_out_shell("clock", "list")
+    assert (result.code, result.out, result.err) == (3, "", f"{expected}\n")
+    assert (
+        signed_out_shell("clock", "list", "--url", signed_out_shell.url).err
+        == f"{expected} --url {signed_out_shell.url}\n"
+    )
+
+
+def test_url_option_overrides_the_environment(shell: Shell, clock: str) -> None:
+    for arguments in (
+        ["--url", shell.url, "clock", "show"],
+        ["clock", "--url", shell.url, "show"],
+        ["clock", "show", "--url", f"{shell.url}/"],
+    ):
+        assert shell(*arguments, TICKOVER_URL="http://127.0.0.1:9").code == 0
+
+
+def test_create_works_if_the_credentials_file_is_not_writable(shell: Shell, tmp_path: Path) -> None:
+    token = shell.token
+    (tmp_path / "file").touch()
+    result = shell("clock", "create", "--json", TICKOVER_TOKEN=token, XDG_CONFIG_HOME=str(tmp_path / "file"))
+    assert (result.code, result.json["status"]) == (0, "READY")
+    result = shell("clock", "create", TICKOVER_TOKEN=token, XDG_CONFIG_HOME=str(tmp_path / "file"))
+    assert (result.code, result.err.startswith("Can't save this clock as the default. ")) == (0, True)

@@ -1,0 +1,92 @@
+"""Tests of shell completion."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.debian_packages import require_program
+from tests.support.shells import Shell
+from tickover.cli.root import COMPLETE_VARIABLE
+from tickover.scenarios import names
+
+
+@pytest.fixture
+def offline_shell(tmp_path: Path) -> Shell:
+    """A shell without a server."""
+    return Shell(tmp_path / "config", "http://127.0.0.1:9")
+
+
+def complete(shell: Shell, words: str) -> list[list[str]]:
+    """Return bash's completions of the last word: kinds and values."""
+    given = words.split(" ")
+    assert COMPLETE_VARIABLE == "_TICKOVER_COMPLETE"
+    offered = shell(_TICKOVER_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(len(given) - 1))
+    return [line.split(",") for line in offered.out.splitlines()]
+
+
+def plain(offered: list[list[str]]) -> set[str]:
+    return {value for kind, value in offered if kind == "plain"}
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("tickover clo", {"clock"}),
+        ("tickover clock a", {"advance"}),
+        ("tickover clock advance --", {"--to", "--by", "--next", "--all", "--url", "--json", "--no-color", "--help"}),
+        ("tickover clock create sal", {"salary-and-rent"}),
+        ("tickover clock create --scenario tr", {"trip"}),
+        ("tickover clock create zzz", set()),
+        ("tickover scenarios show tr", {"trip"}),
+        ("tickover scenarios show ", set(names())),
+        ("tickover completion ", {"bash", "zsh", "fish"}),
+    ],
+)
+def test_commands_options_and_scenarios_are_complete(offline_shell: Shell, words: str, offered: set[str]) -> None:
+    assert plain(complete(offline_shell, words)) == offered
+
+
+@pytest.mark.parametrize(
+    "words", ["tickover clock create", "tickover clock create --scenario", "tickover scenarios show"]
+)
+@pytest.mark.parametrize("begun", ["my/l", "tr"])
+def test_scenario_argument_completes_files(offline_shell: Shell, words: str, begun: str) -> None:
+    # Files come first because bash drops items before them.
+    assert complete(offline_shell, f"{words} {begun}")[0] == ["file", begun]
+
+
+def test_zsh_completion_has_no_empty_items(offline_shell: Shell) -> None:
+    lines = offline_shell(
+        _TICKOVER_COMPLETE="zsh_complete", COMP_WORDS="tickover clock create ", COMP_CWORD="3"
+    ).out.split("\n")
+    assert lines[:5] == ["file", "./", "_", "plain", names()[0]]
+    assert "" not in lines[:-1]
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_each_shell_can_parse_its_script(offline_shell: Shell, name: str, tmp_path: Path) -> None:
+    result = offline_shell("completion", name)
+    assert result.code == 0
+    assert f"{COMPLETE_VARIABLE}={name}_complete" in result.out
+    assert offline_shell("completion", name, "--json").json == {"shell": name, "script": result.out.removesuffix("\n")}
+    require_program(name)
+    script = tmp_path / "script"
+    script.write_text(result.out)
+    subprocess.run([name, "-n", str(script)], timeout=20, check=True)
+
+
+def test_bash_completes_with_the_script(offline_shell: Shell, tmp_path: Path) -> None:
+    require_program("bash")
+    command = Path(sys.executable).with_name("tickover")
+    script = f"""eval "$({command} completion bash)"
+COMP_WORDS=({command} clock cre) COMP_CWORD=2
+_tickover_completion {command}
+echo "${{COMPREPLY[@]}}"
+"""
+    result = subprocess.run(
+        ["bash", "--norc", "-c", script],
+        capture_output=True, text=True, timeout=30, check=True, env=offline_shell.environment(),
+    )  # fmt: skip
+    assert result.stdout == "create\n"

@@ -1,0 +1,139 @@
+"""Tests of help texts and usage errors, and that neither imports slow modules."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from tests.support.shells import Shell
+from tickover.cli.root import clock, root
+
+SLOW_MODULES = {
+    "asyncio",
+    "httpx2",
+    "rich",
+    "tickover.client",
+    "tickover.scenarios",
+    "uvloop",
+    "apsw",
+    "asyncpg",
+    "structlog",
+}
+
+
+def commands(group: click.Group = root, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the words of every command, groups included."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        yield (*path, name)
+        if isinstance(command, click.Group):
+            yield from commands(command, (*path, name))
+
+
+ALL_COMMANDS = list(commands())
+
+
+@pytest.fixture
+def offline_shell(tmp_path: Path) -> Shell:
+    """A shell without a server."""
+    return Shell(tmp_path / "config", "http://127.0.0.1:9")
+
+
+def test_command_list() -> None:
+    assert {" ".join(words) for words in ALL_COMMANDS} == {
+        "login",
+        "logout",
+        "clock",
+        *(f"clock {name}" for name in ("create", "show", "advance", "fork", "watch", "list", "delete")),
+        "scenarios",
+        "scenarios show",
+        "serve",
+        "migrate",
+        "sweep",
+        "copy",
+        "completion",
+    }
+
+
+@pytest.mark.parametrize("words", ALL_COMMANDS, ids=" ".join)
+def test_help_fits_80_columns(offline_shell: Shell, words: tuple[str, ...]) -> None:
+    result = offline_shell(*words, "--help")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith(f"Usage: tickover {' '.join(words)} [OPTIONS]")
+    assert max(map(len, result.out.splitlines())) <= 80
+    assert "--json" in result.out
+
+
+@pytest.mark.parametrize(
+    "words", [words for words in ALL_COMMANDS if words[0] in ("login", "clock", "scenarios")], ids=" ".join
+)
+def test_help_has_examples(offline_shell: Shell, words: tuple[str, ...]) -> None:
+    assert f"\n  tickover {' '.join(words[:1])}" in offline_shell(*words, "--help").out
+
+
+@pytest.mark.parametrize("group", [(root, ()), (clock, ("clock",))], ids=["tickover", "tickover clock"])
+def test_group_without_command_prints_help(offline_shell: Shell, group: tuple[click.Group, tuple[str, ...]]) -> None:
+    result = offline_shell(*group[1])
+    assert (result.code, result.err, result.out) == (0, "", offline_shell(*group[1], "--help").out)
+    for name in group[0].list_commands(click.Context(group[0])):
+        assert f"\n  {name} " in result.out
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["--help"], ["--version"], ["clock"], ["clock", "show", "--help"], ["login", "-h"], ["clok"]]
+)
+def test_help_does_not_import_slow_modules(arguments: list[str]) -> None:
+    script = "import sys; from tickover.cli.root import run; run(sys.argv[1:]); print(*sys.modules, sep='\\n')"
+    result = subprocess.run(
+        [sys.executable, "-c", script, *arguments], capture_output=True, text=True, timeout=30, check=True
+    )
+    assert set(result.stdout.splitlines()) & SLOW_MODULES == set()
+    assert "click" in result.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        (["clok"], "Unknown command 'clok'. Did you mean 'clock'?", "tickover --help"),
+        (["clock", "shw"], "Unknown command 'shw'. Did you mean 'show'?", "tickover clock --help"),
+        (
+            ["zzz"],
+            "Unknown command 'zzz'. Available commands: login, logout, clock, scenarios, serve,",
+            "tickover --help",
+        ),
+        (["clock", "show", "--jsn"], "No such option", "tickover clock show --help"),
+        (["clock", "show", "one", "two"], "Got unexpected extra argument", "tickover clock show --help"),
+        (["login"], "Missing argument 'EMAIL'", "tickover login --help"),
+        (["completion", "tcsh"], "'tcsh' is not one of", "tickover completion --help"),
+        (["completion"], "Choose from: bash, zsh, fish", "tickover completion --help"),
+    ],
+)
+def test_usage_error_has_one_sentence_and_a_help_command(
+    offline_shell: Shell, arguments: list[str], message: str, hint: str
+) -> None:
+    result = offline_shell(*arguments)
+    assert (result.code, result.out) == (2, "")
+    first, second = result.err.splitlines()
+    assert first.startswith("tickover: ")
+    assert message in first
+    # Click lays out some messages over several lines. They must become one sentence.
+    assert not {"\N{REPLACEMENT CHARACTER}", "\t"} & set(first)
+    assert second == f"  See: {hint}"
+
+
+def test_usage_error_as_json(offline_shell: Shell) -> None:
+    for arguments in (["--json", "clok"], ["clock", "shw", "--json"]):
+        result = offline_shell(*arguments)
+        assert (result.code, result.out) == (2, "")
+        assert result.error["reason"] == "WRONG_COMMAND"
+        assert result.error["exitCode"] == 2
+
+
+@pytest.mark.parametrize("arguments", [["login", "\udcff@example.test"], ["clock", "show", "\ud800" * 4], ["\udfff"]])
+def test_arguments_must_be_utf_8(offline_shell: Shell, arguments: list[str]) -> None:
+    result = offline_shell(*arguments)
+    assert (result.code, result.out, result.err) == (2, "", "tickover: The arguments aren't valid UTF-8.\n")

@@ -1,0 +1,81 @@
+"""Tests of `tickover clock create --params`: invalid parameters are reported before they are sent."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.shells import Shell
+
+
+@pytest.mark.parametrize(
+    ("params", "exit", "message"),
+    [
+        (b"{", 2, "The parameters aren't valid JSON"),
+        (b"\xff", 2, "The parameters aren't valid JSON"),
+        (b"[]", 4, "Invalid parameters: Expected `object`, got `array`"),
+        (
+            b'{"goals": [{"name": 5}]}',
+            4,
+            "Invalid parameters: Expected `str`, got `int` - at `$.goals[0].name`",
+        ),
+        (
+            b'{"goals": [{"name": "Trip", "targetAmount": 1, "initalAmount": 1}]}',
+            4,
+            "  goals[0].initalAmount is unknown; did you mean initialAmount?",
+        ),
+        (b'{"fruzenTime": 1, "zzz": 2}', 4, "  fruzenTime is unknown; did you mean frozenTime?\n  zzz is unknown"),
+        (b'{"goals": [{"name": "", "targetAmount": 0}]}', 4, "  goals[0].name "),
+        (b'{"goals": [{"name": "", "targetAmount": 0}]}', 4, "  goals[0].targetAmount "),
+        (b'{"frozenTime": "1999-01-01T00:00:00Z"}', 4, "  frozenTime "),
+        (b'{"frozenTime": "2027-01-01T00:00:00"}', 4, "has no time zone"),
+        (b'{"goals": [{"name": "Trip", "targetAmount": 1e400}]}', 4, "Number out of range"),
+        (b"[" * 5_000 + b"]" * 5_000, 2, "The parameters aren't valid JSON: nested too deeply."),
+        (b'{"goals": ' + b"[" * 5_000 + b"]" * 5_000 + b"}", 2, "nested too deeply"),
+        # Arrays and objects in the wrong places.
+        (b'{"goals": [{"name": [1], "targetAmount": 1}]}', 4, "Expected `str`, got `array` - at `$.goals[0].name`"),
+        (b'{"frozenTime": [{}]}', 4, "Expected `datetime`, got `array` - at `$.frozenTime`"),
+        (b'{"goals": {"name": 1}}', 4, "Expected `array`, got `object` - at `$.goals`"),
+    ],
+)
+def test_invalid_params_are_rejected(shell: Shell, params: bytes, exit: int, message: str) -> None:
+    result = shell("clock", "create", "--params", "-", input=params)
+    assert (result.code, result.out) == (exit, "")
+    assert result.err.startswith("tickover: ")
+    assert message in result.err
+    assert shell.clock == ""
+
+
+TRANSACTION = {"at": "2027-01-03T08:00:00Z", "name": "Rent", "amount": 5, "currency": "EUR", "type": "EXPENSE"}
+CONTRIBUTION = {"at": "2027-01-03T08:00:00Z", "amount": 5}
+GOAL = {"name": "Trip", "targetAmount": 10, "initialAmount": 5, "contributions": [CONTRIBUTION]}
+
+
+@pytest.mark.parametrize(
+    ("params", "paths"),
+    [
+        ({"transactions": [TRANSACTION, TRANSACTION | {"amount": "5"}]}, ["transactions[1].amount"]),
+        ({"goals": [GOAL | {"targetAmount": "10"}]}, ["goals[0].targetAmount"]),
+        ({"goals": [GOAL | {"initialAmount": "NaN"}]}, ["goals[0].initialAmount"]),
+        (
+            {"goals": [GOAL | {"initialAmount": "", "contributions": [CONTRIBUTION | {"amount": "5.50"}]}]},
+            ["goals[0].initialAmount", "goals[0].contributions[0].amount"],
+        ),
+    ],
+)
+def test_amount_as_string_is_rejected(shell: Shell, params: dict[str, Any], paths: list[str]) -> None:
+    result = shell("clock", "create", "--params", "-", input=json.dumps(params).encode())
+    invalid = "1 parameter is" if len(paths) == 1 else "2 parameters are"
+    assert (result.code, result.out) == (4, "")
+    assert result.err.splitlines() == [
+        f"tickover: {invalid} invalid.",
+        *(f"  {path} must be a number, without quotes" for path in paths),
+    ]
+    error = shell("clock", "create", "--params", "-", "--json", input=json.dumps(params).encode()).error
+    assert (error["reason"], [fault["path"] for fault in error["errors"]]) == ("INVALID_PARAMS", paths)
+    assert shell.clock == ""
+
+
+def test_amount_as_number_is_accepted(shell: Shell) -> None:
+    params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": [TRANSACTION], "goals": [GOAL]}
+    assert shell("clock", "create", "--params", "-", input=json.dumps(params).encode()).code == 0

@@ -1,0 +1,128 @@
+"""Tests of `tickover clock list` and `tickover clock delete`."""
+
+import pytest
+
+from tests.support.program import Program
+from tests.support.shells import Shell
+
+
+@pytest.fixture
+def clocks(shell: Shell) -> list[str]:
+    """Three clocks, newest first."""
+    return [shell("clock", "create", "--from", f"2027-01-0{n} 09:30", "--json").json["id"] for n in (1, 2, 3)][::-1]
+
+
+def test_list_is_newest_first_and_marks_the_last_used_clock(shell: Shell, clocks: list[str]) -> None:
+    shell("clock", "show", clocks[1])
+    result = shell("clock", "list")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines() == [
+        "  ID                                          NOW               EXPIRES",
+        f"  {clocks[0]}  2027-01-03 09:30  6 d 23 h",
+        f"* {clocks[1]}  2027-01-02 09:30  6 d 23 h",
+        f"  {clocks[2]}  2027-01-01 09:30  6 d 23 h",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("width", "first"),
+    [
+        (74, "* {id}  2027-01-03 09:30  6 d 23 h"),
+        (73, "* clock_…{end}  2027-01-03 09:30  6 d 23 h"),
+        (46, "* clock_…{end}  2027-01-03 09:30  6 d 23 h"),
+        (45, "* clock_…{end}  2027-01-03  6 d 23 h"),
+        (39, "* clock_…{end}  2027-01-03  6 d 23 h"),
+    ],
+)
+def test_narrow_list_shortens_ids_and_times(shell: Shell, clocks: list[str], width: int, first: str) -> None:
+    lines = shell("clock", "list", COLUMNS=str(width)).out.splitlines()
+    assert lines[1] == first.format(id=clocks[0], end=clocks[0][-8:])
+    assert max(map(len, lines)) <= width
+
+
+def test_list_json_matches_the_server(shell: Shell, clocks: list[str], program: Program) -> None:
+    expected = program.result("listTestClocks", {}, shell.token)
+    assert shell("clock", "list", "--json").json == {"clocks": expected["clocks"], "hasMore": False}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "number", "has_more"),
+    [(["--limit", "2"], 2, True), (["--limit", "3"], 3, False), (["--limit", "101"], 3, False), (["--all"], 3, False)],
+)
+def test_list_respects_the_limit(
+    shell: Shell, clocks: list[str], arguments: list[str], number: int, has_more: bool
+) -> None:
+    listed = shell("clock", "list", *arguments, "--json").json
+    assert ([one["id"] for one in listed["clocks"]], listed["hasMore"]) == (clocks[:number], has_more)
+    shown = shell("clock", "list", *arguments).out
+    assert ("… and more. List all: tickover clock list --all" in shown) == has_more
+
+
+def test_list_all_reads_every_page(shell: Shell, program: Program) -> None:
+    program.batch("createTestClock", [{}] * 101, shell.token)
+    assert len(shell("clock", "list", "--all", "--json").json["clocks"]) == 101
+    assert len(shell("clock", "list", "--limit", "101", "--json").json["clocks"]) == 101
+    assert len(shell("clock", "list", "--json").json["clocks"]) == 20
+
+
+def test_empty_list_names_the_create_command(shell: Shell) -> None:
+    result = shell("clock", "list")
+    assert (result.code, result.out) == (
+        0,
+        "You have no clocks. Create one: tickover clock create salary-and-rent\n",
+    )
+    assert shell("clock", "list", "--json").json == {"clocks": [], "hasMore": False}
+
+
+@pytest.mark.parametrize("arguments", [["--limit", "0"], ["--limit", "2", "--all"], ["--limit", "many"]])
+def test_invalid_limit_is_rejected(shell: Shell, arguments: list[str]) -> None:
+    assert shell("clock", "list", *arguments).code == 2
+
+
+# Deleting
+
+
+def remaining(shell: Shell) -> list[str]:
+    return [one["id"] for one in shell("clock", "list", "--json").json["clocks"]]
+
+
+def test_delete_without_id_deletes_the_last_used_clock(shell: Shell, clocks: list[str]) -> None:
+    result = shell("clock", "delete")
+    assert (result.code, result.out) == (0, f"✓ Deleted {clocks[0]}\n")
+    assert (remaining(shell), shell.clock) == (clocks[1:], "")
+    assert shell("clock", "delete").code == 2
+
+
+def test_delete_accepts_several_partial_ids(shell: Shell, clocks: list[str]) -> None:
+    result = shell("clock", "delete", clocks[1][-12:], clocks[2], clocks[2], "--json")
+    assert result.json == {"deleted": clocks[1:]}
+    assert (remaining(shell), shell.clock) == (clocks[:1], clocks[0])
+
+
+def test_delete_with_one_unknown_id_deletes_nothing(shell: Shell, clocks: list[str]) -> None:
+    assert shell("clock", "delete", clocks[0], "zzzz", clocks[1]).code == 5
+    assert remaining(shell) == clocks
+
+
+def test_delete_reports_clocks_deleted_before_a_failure(shell: Shell, clocks: list[str]) -> None:
+    gone = "clock_01a2d11f-0200-7129-903a-c1d45597fdf1"
+    result = shell("clock", "delete", clocks[0], gone, clocks[1], "--json")
+    assert (result.code, result.json, result.error["reason"]) == (5, {"deleted": clocks[:1]}, "CLOCK_NOT_FOUND")
+    assert remaining(shell) == clocks[1:]
+
+
+@pytest.mark.parametrize(("answer", "exit"), [("y\n", 0), ("n\n", 130), ("\n", 130), ("\x03", 130)])
+def test_delete_at_a_terminal_asks_for_confirmation(shell: Shell, clocks: list[str], answer: str, exit: int) -> None:
+    with shell.open_terminal("clock", "delete") as terminal:
+        terminal.wait_for(f"Delete clock_…{clocks[0][-8:]} permanently? [y/N]: ")
+        terminal.type(answer)
+        assert terminal.end() == exit
+        assert "Traceback" not in terminal.text
+    assert remaining(shell) == (clocks[1:] if exit == 0 else clocks)
+
+
+def test_yes_option_skips_the_confirmation(shell: Shell, clocks: list[str]) -> None:
+    with shell.open_terminal("clock", "delete", "--yes", *clocks[:2]) as terminal:
+        assert terminal.end() == 0
+        assert "permanently?" not in terminal.text
+    assert remaining(shell) == clocks[2:]

@@ -1,0 +1,180 @@
+"""Tests of output: pipes, terminals, colours, encodings and interruptions."""
+
+import json
+import re
+import signal
+import socket
+import unicodedata
+from typing import Any
+
+import pytest
+from rich.text import Text
+
+from tests.support.program import Program
+from tests.support.shells import Shell
+from tests.system.client.servers import CLOCK, RESULTS, Handler, scripted_server
+from tickover.cli.output import Output, to_json
+
+HOSTILE = "\x1b[31mred\x1b]0;title\x07\x9b2J [bold]日本語[/bold] 🎉"
+
+
+@pytest.fixture
+def clock(shell: Shell, program: Program) -> str:
+    """A clock whose names contain escape sequences."""
+    transactions = [
+        {
+            "at": f"2027-0{month}-03T08:00:00Z",
+            "name": HOSTILE,
+            "amount": 1150,
+            "currency": "EUR",
+            "type": "EXPENSE",
+        }
+        for month in range(1, 7)
+    ]
+    params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": transactions}
+    id = program.result("createTestClock", params, shell.token)["clock"]["id"]
+    shell("clock", "advance", id, "--next")
+    return str(id)
+
+
+def test_terminal_output_has_colours_and_the_terminals_width(shell: Shell, clock: str) -> None:
+    with shell.open_terminal("clock", "show", columns=100) as terminal:
+        assert terminal.end() == 0
+        assert "\x1b[1m" in terminal.raw
+        assert "\x1b[33m" in terminal.raw
+        assert max(map(len, terminal.text.splitlines())) == 100
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables"),
+    [
+        (["--no-color"], {}),
+        ([], {"NO_COLOR": "1"}),
+        ([], {"NO_COLOR": "1", "FORCE_COLOR": "1"}),
+        ([], {"TERM": "dumb"}),
+    ],
+)
+def test_disabled_colours_print_no_escape_sequences(
+    shell: Shell, clock: str, arguments: list[str], variables: dict[str, Any]
+) -> None:
+    with shell.open_terminal("clock", "show", *arguments, **variables) as terminal:
+        assert terminal.end() == 0
+        assert "clock_…" in terminal.raw
+        assert "\x1b" not in terminal.raw
+
+
+def test_names_with_escape_sequences_are_sanitized(shell: Shell, clock: str) -> None:
+    for arguments in (["clock", "show"], ["clock", "show", "--json"], ["clock", "advance", "--next"]):
+        with shell.open_terminal(*arguments, "--no-color", columns=120) as terminal:
+            assert terminal.end() == 0
+            assert not {"\x1b", "\x07", "\x9b"} & set(terminal.raw)
+            assert "[bold]日本語[/bold] 🎉" in terminal.text
+
+
+@pytest.mark.parametrize("command", ["create", "fork", "show", "advance", "delete", "list"])
+def test_ids_with_escape_sequences_are_sanitized(shell: Shell, command: str) -> None:
+    hostile_clock = CLOCK | {"id": f"clock_{HOSTILE}"}
+    answers = {name: {"clock": hostile_clock} for name in RESULTS} | {"listTestClocks": {"clocks": [hostile_clock]}}
+
+    def answer(handler: Handler, call: Any) -> None:
+        handler.respond(200, json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": answers[call["method"]]}))
+
+    more = {"advance": ["--by", "1d"], "delete": ["--yes"]}.get(command, [])
+    id = [] if command in ("create", "list") else ["clock_01a2d11f-0200-7129-903a-c1d45597fdf1"]
+    with scripted_server(answer) as server:
+        result = shell("clock", command, *id, *more, "--url", server.url, TICKOVER_TOKEN="tko_some")
+    assert (result.code, result.err) == (0, "")
+    assert {sign for sign in result.out if unicodedata.category(sign) == "Cc"} == {"\n"}
+
+
+def test_output_for_people_is_sanitized(capsys: pytest.CaptureFixture[str]) -> None:
+    output = Output()
+    output.write({}, f"message {HOSTILE}\r\u202e", "next")
+    output.draw([Text(f"drawn {HOSTILE}\r\u202e"), Text("next")])
+    message = capsys.readouterr().out
+    assert {sign for sign in message if unicodedata.category(sign) in ("Cc", "Cf")} == {"\n"}
+    assert [line.split()[0] for line in message.splitlines()] == ["message", "next", "drawn", "next"]
+
+
+def test_json_keeps_every_character(shell: Shell, clock: str) -> None:
+    assert shell("clock", "show", "--json").json["transactions"][0]["name"] == HOSTILE
+    # JSON is always UTF-8.
+    assert shell("clock", "show", "--json", PYTHONIOENCODING="ascii").json["transactions"][0]["name"] == HOSTILE
+
+
+def test_json_is_indented_only_at_a_terminal(shell: Shell, clock: str) -> None:
+    assert shell("clock", "show", "--json").out.count("\n") == 1
+    with shell.open_terminal("clock", "show", "--json") as terminal:
+        assert terminal.end() == 0
+        assert json.loads(terminal.text)["id"] == clock
+        assert terminal.text.startswith('{\n  "id": ')
+
+
+@pytest.mark.parametrize("control", ["\x7f", "\x80", "\x9b", "\x9f"])
+def test_json_escapes_c1_controls(control: str) -> None:
+    assert to_json({"name": control}) == f'{{"name":"\\u{ord(control):04x}"}}'
+    assert json.loads(to_json({"name": control})) == {"name": control}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "variables"),
+    [("ascii", {}), ("latin-1", {}), ("utf-8", {"LC_ALL": "C"}), ("utf-8", {"LANG": "POSIX"})],
+)
+def test_drawing_falls_back_to_ascii(shell: Shell, clock: str, encoding: str, variables: dict[str, Any]) -> None:
+    result = shell("clock", "show", encoding=encoding, **variables)
+    assert result.code == 0
+    assert f"  clock_~{clock[-8:]}  READY  now 2027-01-03 08:00 UTC" in result.out
+    drawn = [line for line in result.out.splitlines() if "red" not in line]
+    assert all(line.isascii() for line in drawn)
+    assert re.search(r"^  out     \* +o +o", result.out, re.MULTILINE)
+    assert re.search(r"^  EUR    #\|[#*+=:.-]+__*$", result.out, re.MULTILINE)
+    assert "-1 150.00 EUR" in result.out
+    assert "         * happened  o scheduled  | now" in result.out
+
+
+def test_utf_8_locale_keeps_drawing_characters(shell: Shell, clock: str) -> None:
+    assert "clock_…" in shell("clock", "show", LC_ALL="C.UTF-8").out
+    assert "clock_…" in shell("clock", "show", LC_ALL="", LC_CTYPE="", LANG="de_DE.UTF-8").out
+
+
+def test_errors_fall_back_to_ascii(signed_out_shell: Shell) -> None:
+    result = signed_out_shell("login", "ünknown", encoding="ascii")
+    assert result.code == 4
+    assert result.err.isascii()
+
+
+@pytest.mark.parametrize("arguments", [["clock", "list"], ["clock", "show"], ["clock", "show", "--json"], ["--help"]])
+def test_closed_pipe_is_not_an_error(shell: Shell, clock: str, arguments: list[str]) -> None:
+    command = shell.start(*arguments)
+    assert command.stdout
+    assert command.stderr
+    command.stdout.close()
+    assert (command.stderr.read(), command.wait(30)) == ("", 0)
+    command.stderr.close()
+
+
+def test_ctrl_c_during_a_request_prints_nothing(shell: Shell, clock: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        asking = shell.start("clock", "show", clock, "--url", url, TICKOVER_TOKEN="tko_some")
+        connection, _ = silent.accept()
+        asking.send_signal(signal.SIGINT)
+        out, err = asking.communicate(timeout=30)
+        connection.close()
+    assert (asking.returncode, out, err) == (130, "", "")
+
+
+def test_shared_options_work_at_every_level(shell: Shell, clock: str) -> None:
+    for arguments in (["--json", "clock", "show"], ["clock", "--json", "show"], ["clock", "show", "--json"]):
+        assert shell(*arguments).json["id"] == clock
+
+
+def test_json_errors_go_to_standard_error(shell: Shell, clock: str) -> None:
+    result = shell("clock", "advance", "--to", "2027-01-01", "--json")
+    assert (result.code, result.out) == (4, "")
+    assert result.error == {
+        "reason": "TIME_BEFORE_CURRENT",
+        "exitCode": 4,
+        "message": "The clock is already at 2027-01-03 08:00 UTC, and time only moves forward.",
+        "hint": "To go back, copy the clock at an earlier time: tickover clock fork --at TIME",
+    }

@@ -1,0 +1,66 @@
+"""Tests of `tickover scenarios` and `tickover scenarios show`."""
+
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from tests.support.shells import Shell
+from tickover.scenarios import load, names
+
+
+@pytest.fixture
+def offline_shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path / "config", "http://127.0.0.1:9")
+
+
+def test_list_shows_names_and_titles(offline_shell: Shell) -> None:
+    result = offline_shell("scenarios")
+    assert (result.code, result.err) == (0, "")
+    *listed, empty, hint = result.out.splitlines()
+    assert [line.split()[0] for line in listed] == names()
+    assert [line.split(maxsplit=1)[1] for line in listed] == [load(name).title for name in names()]
+    assert (empty, hint) == ("", f"  Next: tickover clock create {names()[0]}")
+    assert offline_shell("scenarios", "--json").json["scenarios"] == [
+        {"name": name, "title": load(name).title, "about": load(name).about} for name in names()
+    ]
+
+
+@pytest.mark.parametrize("name", names())
+def test_show_prints_the_file(offline_shell: Shell, name: str) -> None:
+    result = offline_shell("scenarios", "show", name)
+    assert (result.code, result.err) == (0, "")
+    assert result.out == (files("tickover.scenarios") / "shipped" / f"{name}.toml").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", names())
+def test_show_json_can_create_a_clock(shell: Shell, name: str) -> None:
+    start = datetime(datetime.now(UTC).year + 1, 1, 1, tzinfo=UTC)
+    params = shell("scenarios", "show", name, "--from", f"{start:%Y-%m-%d}", "--json")
+    assert params.json["frozenTime"] == f"{start:%Y-%m-%d}T00:00:00Z"
+    created = shell("clock", "create", "--params", "-", "--json", input=params.out.encode()).json
+    same = shell("clock", "create", name, "--from", f"{start:%Y-%m-%d}", "--json").json
+    assert [one["name"] for one in created["pendingTransactions"]] == [
+        one["name"] for one in same["pendingTransactions"]
+    ]
+    assert len(created["goals"]) == len(same["goals"])
+
+
+def test_show_checks_a_scenario_file(offline_shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(offline_shell("scenarios", "show", "trip").out)
+    assert offline_shell("scenarios", "show", str(file)).out == file.read_text()
+    file.write_text("nonsense")
+    result = offline_shell("scenarios", "show", str(file))
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("tickover: ")
+    assert result.err.count("\n") == 1
+
+
+def test_unknown_scenario_suggests_the_closest_name(offline_shell: Shell) -> None:
+    result = offline_shell("scenarios", "show", "salary-and-rant")
+    assert (result.code, result.out) == (2, "")
+    assert '"salary-and-rent"' in result.err
+    unknown = offline_shell("scenarios", "shew")
+    assert (unknown.code, unknown.out) == (2, "")

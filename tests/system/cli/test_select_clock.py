@@ -1,0 +1,80 @@
+"""Tests of clock selection: by full ID, by partial ID, and by default."""
+
+import pytest
+
+from tests.support.shells import Shell
+
+
+@pytest.fixture
+def clock(shell: Shell) -> str:
+    """An empty clock."""
+    return str(shell("clock", "create", "--json").json["id"])
+
+
+def test_full_and_partial_ids_select_a_clock(shell: Shell, clock: str) -> None:
+    bare = clock.removeprefix("clock_")
+    forms = [
+        clock,
+        bare[-12:],
+        bare[-4:],
+        f"clock_…{bare[-8:]}",
+        f"clock_~{bare[-8:]}",
+        bare[:30],
+        f"clock_{bare[:30]}",
+        bare,
+        bare.upper(),
+        f"clock_{bare.upper()}",
+        f"clock_…{bare}",
+    ]
+    shell("clock", "create")
+    for form in [*forms, bare[-8:].upper()]:
+        assert shell("clock", "show", form, "--json").json["id"] == clock, form
+        assert shell.clock == clock
+
+
+def test_last_used_clock_is_the_default(shell: Shell, clock: str) -> None:
+    other = shell("clock", "create", "--json").json["id"]
+    assert shell("clock", "show", "--json").json["id"] == other
+    shell("clock", "advance", clock, "--by", "1d")
+    assert shell("clock", "show", "--json").json["id"] == clock
+    copy = shell("clock", "fork", "--json").json["id"]
+    assert shell.clock == copy != clock
+
+
+@pytest.mark.parametrize(
+    ("id", "exit", "message"),
+    [
+        ("abc", 2, "'abc' is too short. Use at least 4 characters of the ID."),
+        ("clock_…abc", 2, "is too short"),
+        ("zzzz", 5, "None of your clocks has an ID that starts or ends with 'zzzz'."),
+        ("clock_01a2d11f-0200-7129-903a-c1d45597fdf1", 5, "You have no clock with this ID on this server."),
+        ("01a2d11f-0200-7129-903a-c1d45597fdf1", 5, "You have no clock with this ID on this server."),
+        ("clock_00000000-0200-7129-903a-c1d45597fdf1", 5, "This clock has expired. Clocks live for seven days."),
+        ("clock_01a2d11f-0200-7129-903a-c1d45597fdf1-and-more", 5, "You have no clock with this ID on this server."),
+    ],
+)
+def test_unknown_clock_is_reported(shell: Shell, clock: str, id: str, exit: int, message: str) -> None:
+    for command in (["show"], ["advance", "--next"], ["fork"], ["watch"], ["delete"]):
+        result = shell("clock", command[0], id, *command[1:])
+        assert (result.code, result.out) == (exit, "")
+        assert message in result.err
+    assert shell.clock == clock
+
+
+def test_ambiguous_partial_id_is_rejected(shell: Shell, clock: str) -> None:
+    shell("clock", "create")
+    # IDs of one day start with the same characters.
+    result = shell("clock", "show", clock.removeprefix("clock_")[:4])
+    assert (result.code, result.err) == (
+        2,
+        f"tickover: '{clock[6:10]}' matches 2 clocks. Use more characters of the ID.\n",
+    )
+
+
+def test_id_is_required_before_first_use(shell: Shell) -> None:
+    result = shell("clock", "show")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.splitlines() == [
+        f"tickover: You haven't used a clock at {shell.url} yet, so pass an ID.",
+        "  Create a clock: tickover clock create. List your clocks: tickover clock list",
+    ]

@@ -1,0 +1,661 @@
+"""HTTP connections: order of responses, idle and slow clients, disconnects and variants of requests."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.program import Program
+from tests.support.raw import HELLO, WAIT_SECONDS, Client, EchoServer, call, port_of, post, request, run_echo_server
+from tickover.api.limits import MAX_BODY
+
+_KEEP_ALIVE_SECONDS = 0.2
+TWICE = ("X-A: 1", "X-A: 1")
+"""A harmless header that is repeated."""
+
+
+def echo_call(body: bytes, *headers: str) -> bytes:
+    """Return a call whose body selects the behaviour of the echo server."""
+    return post(f"Content-Length: {len(body)}", *headers) + body
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[EchoServer]:
+    """A server with a long keep-alive time, so that it closes no idle connection."""
+    async with run_echo_server(keep_alive_seconds=60) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def client(server: EchoServer) -> AsyncIterator[Client]:
+    async with Client.connect(server.port) as opened:
+        yield opened
+
+
+# Variants of requests
+
+
+@pytest.mark.parametrize(
+    ("written", "answer"),
+    [
+        pytest.param(echo_call(b"x"), b"echo: x", id="plain call"),
+        pytest.param(echo_call(b"x", "X-A: 1", "X-B: 1"), b"echo: x", id="other headers"),
+        pytest.param(echo_call(b"x", "Connection: close"), b"echo: x", id="Connection: close"),
+        pytest.param(echo_call(b""), b"echo: ", id="empty body"),
+        pytest.param(echo_call(bytes(MAX_BODY)), b"echo: " + bytes(MAX_BODY), id="largest body"),
+        pytest.param(echo_call(b"x", *TWICE), b"echo: x", id="repeated header"),
+        pytest.param(echo_call(b"x", "X-A: 1", "x-a: 2"), b"echo: x", id="repeated header in another case"),
+        pytest.param(post("Transfer-Encoding: chunked") + b"1\r\nx\r\n0\r\n\r\n", b"echo: x", id="chunked"),
+        pytest.param(
+            post("Transfer-Encoding:  Chunked ") + b"1\r\nx\r\n0\r\n\r\n",
+            b"echo: x",
+            id="chunked with blanks and capitals",
+        ),
+        pytest.param(post(), b"echo: ", id="no length"),
+        pytest.param(echo_call(b"x").replace(b"/rpc", b"/rpc?x=1"), b"echo: x", id="query"),
+        pytest.param(echo_call(b"x").replace(b"/rpc", b"http://localhost/rpc"), b"echo: x", id="absolute URL"),
+        pytest.param(echo_call(b"x").replace(b"/rpc", b"http://localhost"), b"Hello", id="absolute URL without a path"),
+        pytest.param(echo_call(b"x").replace(b"/rpc", b"/%72pc"), b"echo: x", id="escaped path"),
+        pytest.param(echo_call(b"x").replace(b"/rpc", b"/rpc/"), b"Hello", id="other path"),
+        pytest.param(echo_call(b"x").replace(b"POST", b"PUT"), b"echo: x", id="other method"),
+        pytest.param(echo_call(b"x").replace(b"HTTP/1.1", b"HTTP/1.0"), b"echo: x", id="HTTP/1.0"),
+        pytest.param(echo_call(b"x", "Connection: Upgrade", "Upgrade: h2c"), b"echo: x", id="Upgrade"),
+    ],
+)
+async def test_request_variants_get_a_response(client: Client, written: bytes, answer: bytes) -> None:
+    assert await client.request(written) == (200, {"content-length": str(len(answer))} | _last(written), answer)
+
+
+def _last(written: bytes) -> dict[str, str]:
+    return {"connection": "close"} if b"Connection: close" in written or b"HTTP/1.0" in written else {}
+
+
+async def test_response_to_head_has_no_body(client: Client) -> None:
+    await client.send(request("HEAD", "/") + HELLO)
+    head, _, rest = (await client.raw_until(b"Hello")).partition(b"\r\n\r\n")
+    assert b"content-length: 5" in head
+    assert rest.startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+async def test_expect_100_continue_gets_100(client: Client) -> None:
+    assert (await client.request(post("Content-Length: 1", "Expect: 100-continue"))).status == 100
+    assert (await client.request(b"x")).body == b"echo: x"
+
+
+# Bodies in pieces
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000], ids=["byte by byte", "a few bytes at a time", "in one piece"])
+async def test_body_may_arrive_in_many_packets(server: EchoServer, client: Client, size: int) -> None:
+    body = b'{"a": "body of many words"}'
+    await client.send(post(f"Content-Length: {len(body)}"))
+    async with Client.connect(server.port) as other:
+        for start in range(0, len(body), size):
+            # Afterwards, the server has read all earlier bytes.
+            assert (await other.request(HELLO)).status == 200
+            await client.send(body[start : start + size])
+    assert (await client.response()).body == b"echo: " + body
+
+
+async def test_head_may_arrive_in_many_packets(server: EchoServer, client: Client) -> None:
+    async with Client.connect(server.port) as other:
+        for place in range(0, len(echo_call(b"x")), 3):
+            assert (await other.request(HELLO)).status == 200
+            await client.send(echo_call(b"x")[place : place + 3])
+    assert (await client.response()).body == b"echo: x"
+
+
+async def test_rejected_large_body_is_discarded(client: Client) -> None:
+    refused = request("POST", "/refused", f"Content-Length: {MAX_BODY}") + bytes(MAX_BODY)
+    for _ in range(2):
+        assert (await client.request(refused)).status == 405
+        assert (await client.request(echo_call(b"x"))).body == b"echo: x"
+
+
+# Several requests on one connection
+
+
+async def test_connection_is_reused_for_many_calls(client: Client) -> None:
+    for number in range(20):
+        body = b"%d" % number
+        assert (await client.request(echo_call(body, *TWICE[number % 3 :]))).body.endswith(b": " + body)
+
+
+@pytest.mark.parametrize(
+    ("requests", "answers"),
+    [
+        pytest.param([echo_call(b"1"), echo_call(b"2")], [b"echo: 1", b"echo: 2"], id="two calls"),
+        pytest.param(
+            [echo_call(b"1"), echo_call(b"2"), echo_call(b"3")], [b"echo: 1", b"echo: 2", b"echo: 3"], id="three calls"
+        ),
+        pytest.param([echo_call(b"1"), HELLO], [b"echo: 1", b"Hello"], id="a call and a page"),
+        pytest.param([HELLO, echo_call(b"1")], [b"Hello", b"echo: 1"], id="a page and a call"),
+        pytest.param(
+            [echo_call(b"1"), HELLO, echo_call(b"2")], [b"echo: 1", b"Hello", b"echo: 2"], id="a page between calls"
+        ),
+        pytest.param([echo_call(b""), echo_call(b"")], [b"echo: ", b"echo: "], id="calls without a body"),
+        pytest.param(
+            [echo_call(b"1"), echo_call(b"2", *TWICE)],
+            [b"echo: 1", b"echo: 2"],
+            id="repeated header in the second call",
+        ),
+    ],
+)
+async def test_pipelined_requests_get_responses_in_order(
+    client: Client, requests: list[bytes], answers: list[bytes]
+) -> None:
+    for _ in range(2):
+        await client.send(b"".join(requests))
+        assert [(await client.response()).body for _ in requests] == answers
+    assert (await client.request(echo_call(b"at last"))).body == b"echo: at last"
+
+
+async def test_pipelined_requests_wait_for_a_slow_call(server: EchoServer, client: Client) -> None:
+    await client.send(echo_call(b"busy") + echo_call(b"2") + HELLO)
+    await server.is_busy.wait()
+    async with Client.connect(server.port) as other:
+        assert (await other.request(echo_call(b"x"))).body == b"echo: x"
+    server.may_respond.set()
+    assert [(await client.response()).body for _ in range(3)] == [b"echo: busy", b"echo: 2", b"Hello"]
+
+
+async def test_requests_after_connection_close_are_ignored(client: Client) -> None:
+    await client.send(echo_call(b"1") + echo_call(b"2", "Connection: close") + echo_call(b"3"))
+    assert (await client.response()).body == b"echo: 1"
+    last = await client.response()
+    assert (last.body, last.headers["connection"]) == (b"echo: 2", "close")
+    assert await client.read_to_end() == b""
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param(echo_call(b"x", "Connection: close"), id="Connection: close"),
+        pytest.param(echo_call(b"x").replace(b"HTTP/1.1", b"HTTP/1.0"), id="HTTP/1.0"),
+    ],
+)
+async def test_connection_closes_on_request(client: Client, written: bytes) -> None:
+    answer = await client.request(written)
+    assert (answer.headers["connection"], answer.body[-3:]) == ("close", b": x")
+    assert await client.read_to_end() == b""
+
+
+# Idle and busy connections
+
+
+@pytest.fixture
+async def short_keep_alive_server() -> AsyncIterator[EchoServer]:
+    """A server whose keep-alive time is shorter than the deadline."""
+    async with run_echo_server(_KEEP_ALIVE_SECONDS) as opened:
+        yield opened
+
+
+async def test_idle_connection_closes_after_its_timeout(short_keep_alive_server: EchoServer) -> None:
+    loop = asyncio.get_running_loop()
+    async with Client.connect(short_keep_alive_server.port) as client:
+        for number in range(3):
+            asked = loop.time()
+            assert (await client.request(echo_call(b"x"))).status == 200, f"closed after {number} answers"
+        assert await client.read_to_end() == b""
+        assert loop.time() - asked >= _KEEP_ALIVE_SECONDS
+
+
+async def test_active_connection_stays_open_longer(short_keep_alive_server: EchoServer) -> None:
+    async with (
+        Client.connect(short_keep_alive_server.port) as idle,
+        Client.connect(short_keep_alive_server.port) as used,
+    ):
+        assert (await idle.request(echo_call(b"x"))).status == 200
+        closed = asyncio.create_task(idle.read_to_end())
+        while not closed.done():
+            assert (await used.request(echo_call(b"x"))).status == 200
+            await asyncio.wait([closed], timeout=_KEEP_ALIVE_SECONDS / 10)
+        assert await closed == b""
+        assert (await used.request(echo_call(b"x"))).status == 200
+
+
+async def test_slow_call_is_not_idle(short_keep_alive_server: EchoServer) -> None:
+    async with Client.connect(short_keep_alive_server.port) as client:
+        assert (await client.request(echo_call(b"x"))).status == 200
+        await client.send(echo_call(b"busy"))
+        await short_keep_alive_server.wait_for_deadline()
+        short_keep_alive_server.may_respond.set()
+        assert (await client.response()).body.endswith(b": busy")
+        assert await client.read_to_end() == b""
+
+
+async def test_deadline_of_the_next_request_starts_after_the_call(server: EchoServer, client: Client) -> None:
+    await client.send(echo_call(b"busy") + post("Content-Length: 2") + b"{")
+    await server.is_busy.wait()
+    await server.wait_for_deadline()
+    server.may_respond.set()
+    assert (await client.response()).body == b"echo: busy"
+    assert (await client.response()).status == 408
+    assert await client.read_to_end() == b""
+
+
+@pytest.mark.parametrize("begun", [HELLO[:10], post("Content-Length: 10") + b"12345"], ids=["a head", "a body"])
+async def test_connection_with_an_incomplete_request_is_not_idle(begun: bytes) -> None:
+    rest = HELLO.removeprefix(begun) if begun in HELLO else b"67890"
+    async with (
+        run_echo_server(_KEEP_ALIVE_SECONDS, deadline_seconds=WAIT_SECONDS) as server,
+        Client.connect(server.port) as client,
+        Client.connect(server.port) as idle,
+    ):
+        await client.send(echo_call(b"1") + begun)
+        assert (await client.response()).body == b"echo: 1"
+        assert (await idle.request(HELLO)).status == 200
+        assert await idle.read_to_end() == b""
+        assert (await client.request(rest)).status == 200
+
+
+@pytest.mark.parametrize("asked", [True, False])
+async def test_http_1_0_connection_stays_open_only_on_request(client: Client, asked: bool) -> None:
+    written = echo_call(b"x", *["Connection: keep-alive"] * asked).replace(b"HTTP/1.1", b"HTTP/1.0")
+    answer = await client.request(written)
+    assert answer.headers["connection"] == ("keep-alive" if asked else "close")
+    if asked:
+        assert (await client.request(written)).body == b"echo: x"
+    else:
+        assert await client.read_to_end() == b""
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        pytest.param(["Connection: keep-alive, close"], id="keep-alive first"),
+        pytest.param(["Connection: Close ,keep-alive"], id="close first"),
+        pytest.param(["Connection: keep-alive", "Connection: close"], id="two headers"),
+    ],
+)
+@pytest.mark.parametrize("version", [b"HTTP/1.0", b"HTTP/1.1"])
+async def test_close_beside_keep_alive_closes(
+    server: EchoServer, client: Client, headers: list[str], version: bytes
+) -> None:
+    answer = await client.request(echo_call(b"1", *headers).replace(b"HTTP/1.1", version) + echo_call(b"2"))
+    assert (answer.headers["connection"], answer.body) == ("close", b"echo: 1")
+    assert await client.read_to_end() == b""
+    assert server.bodies == [b"1"]
+
+
+@pytest.mark.parametrize("rest", [b"", b"\r\n"], ids=["in one packet", "after a blank line"])
+@pytest.mark.parametrize("body", [b"1", b""], ids=["with a body", "without a body"])
+@pytest.mark.parametrize("option", ["close, Upgrade", "Upgrade, close"])
+async def test_requests_after_the_last_one_with_an_upgrade_are_ignored(
+    server: EchoServer, client: Client, option: str, body: bytes, rest: bytes
+) -> None:
+    last = echo_call(body, f"Connection: {option}", "Upgrade: h2c")
+    answer = await client.request(
+        last + rest + echo_call(b"2") + echo_call(b"3", "Connection: Upgrade", "Upgrade: h2c") + echo_call(b"4")
+    )
+    assert (answer.headers["connection"], answer.body) == ("close", b"echo: " + body)
+    assert await client.read_to_end() == b""
+    assert server.bodies == [body]
+
+
+# Clients that do not read responses
+
+
+@pytest.mark.parametrize("keep_alive_seconds", [_KEEP_ALIVE_SECONDS, 60], ids=["idle sooner", "idle later"])
+async def test_client_that_does_not_read_is_disconnected(keep_alive_seconds: float) -> None:
+    async with run_echo_server(keep_alive_seconds) as server, Client.connect(server.port) as client:
+        assert (await client.request(echo_call(b"x"))).status == 200
+        [connection] = server.pool.connections
+        await client.send(echo_call(b"huge"))
+        await server.wait_for(lambda: connection not in server.pool.connections)
+        with suppress(ConnectionError):
+            assert len(await client.read_to_end()) < server.HUGE, "the whole answer was waiting for it"
+
+
+async def _ask_twice_and_take_nothing(server: EchoServer, client: Client) -> None:
+    await client.send(echo_call(b"huge"))
+    await server.wait_for(lambda: server.pool.unread)
+    await client.send(echo_call(b"next"))
+
+
+async def test_response_waits_until_the_previous_one_is_read() -> None:
+    # Reading so much takes long on a busy machine.
+    async with run_echo_server(deadline_seconds=WAIT_SECONDS) as server, Client.connect(server.port) as client:
+        await _ask_twice_and_take_nothing(server, client)
+        async with Client.connect(server.port) as other:
+            assert (await other.request(echo_call(b"x"))).body == b"echo: x"
+        assert server.bodies == [b"huge", b"x"], "the next request was begun before its time"
+        assert len((await client.response()).body) == server.HUGE
+        assert (await client.response()).body == b"echo: next"
+
+
+# Disconnects and failing calls
+
+
+async def test_half_closed_client_gets_its_pending_response(server: EchoServer, client: Client) -> None:
+    await client.send(echo_call(b"busy"))
+    await server.is_busy.wait()
+    [connection] = server.pool.connections
+    client.half_close()
+    await server.serve_other_client()
+    server.may_respond.set()
+    answer = await client.response()
+    assert (answer.headers["connection"], answer.body) == ("close", b"echo: busy")
+    assert await client.read_to_end() == b""
+    await server.wait_for(lambda: connection not in server.pool.connections)
+    assert (server.pool.tasks, server.pool.request_bytes) == (set(), 0)
+
+
+async def test_half_closed_client_gets_all_pipelined_responses(server: EchoServer, client: Client) -> None:
+    await client.send(echo_call(b"busy") + echo_call(b"2") + HELLO + post("Content-Length: 10") + b"12345")
+    client.half_close()
+    await server.is_busy.wait()
+    server.may_respond.set()
+    assert [(await client.response()).body for _ in range(3)] == [b"echo: busy", b"echo: 2", b"Hello"]
+    assert await client.read_to_end() == b""
+    await server.wait_for(lambda: not server.pool.request_bytes)
+    assert server.bodies == [b"busy", b"2"]
+
+
+async def test_half_closed_client_gets_a_long_response() -> None:
+    async with run_echo_server(deadline_seconds=WAIT_SECONDS) as server, Client.connect(server.port) as client:
+        await client.send(echo_call(b"huge"))
+        client.half_close()
+        await server.wait_for(lambda: server.pool.unread)
+        assert len((await client.response()).body) == server.HUGE
+        assert await client.read_to_end() == b""
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [b"", HELLO[:10], post("Content-Length: 10") + b"12345", post("Content-Length: 1", "Expect: 100-continue")],
+    ids=["nothing", "part of a head", "part of a body", "head of a request with Expect"],
+)
+async def test_half_closed_client_with_an_incomplete_request_gets_no_response(
+    server: EchoServer, client: Client, begun: bytes
+) -> None:
+    await client.send(begun)
+    client.half_close()
+    assert (await client.read_to_end()).replace(b"HTTP/1.1 100 Continue\r\n\r\n", b"") == b""
+    assert (server.bodies, server.pool.request_bytes, server.pool.receiving) == ([], 0, {})
+
+
+async def test_incomplete_request_of_a_half_closed_client_is_dropped(server: EchoServer, client: Client) -> None:
+    await client.send(echo_call(b"busy") + post("Content-Length: 10") + b"12345")
+    await server.is_busy.wait()
+    client.half_close()
+    await server.serve_other_client()
+    assert (server.pool.request_bytes, server.pool.receiving) == (4, {})
+    server.may_respond.set()
+    assert (await client.response()).body == b"echo: busy"
+    assert await client.read_to_end() == b""
+
+
+async def test_half_closed_client_gets_its_response_when_the_server_stops(server: EchoServer, client: Client) -> None:
+    await client.send(echo_call(b"busy"))
+    await server.is_busy.wait()
+    client.half_close()
+    stopping = asyncio.create_task(server.http_server.stop(WAIT_SECONDS))
+    server.may_respond.set()
+    assert (await client.response()).body == b"echo: busy"
+    assert await stopping == 0
+
+
+async def test_disconnected_client_leaves_no_state(server: EchoServer) -> None:
+    async with Client.connect(server.port) as gone, asyncio.timeout(WAIT_SECONDS):
+        await gone.send(echo_call(b"busy"))
+        await server.is_busy.wait()
+        [task], [connection] = server.pool.tasks, server.pool.connections
+        gone.reset()
+    await server.wait_for(lambda: connection not in server.pool.connections)
+    server.may_respond.set()
+    async with asyncio.timeout(WAIT_SECONDS):
+        await task
+    assert (server.pool.tasks, server.pool.request_bytes) == (set(), 0)
+    async with Client.connect(server.port) as other:
+        assert (await other.request(echo_call(b"x"))).body == b"echo: x"
+
+
+async def test_client_that_disconnects_with_an_unread_response_leaves_no_state(server: EchoServer) -> None:
+    async with Client.connect(server.port) as gone:
+        await _ask_twice_and_take_nothing(server, gone)
+        gone.abort()
+    await server.wait_for(lambda: not server.pool.unread)
+    assert (server.pool.tasks, server.pool.request_bytes) == (set(), 0)
+    assert b"next" not in server.bodies
+
+
+async def test_client_that_disconnects_during_a_body_leaves_no_state(server: EchoServer) -> None:
+    async with Client.connect(server.port) as gone:
+        await gone.send(post("Content-Length: 10") + b"12345")
+        await server.wait_for(lambda: server.pool.receiving)
+    await server.wait_for(lambda: not server.pool.receiving)
+    assert (server.bodies, server.pool.tasks, server.pool.request_bytes) == ([], set(), 0)
+
+
+async def test_exception_in_the_handler_closes_only_its_connection(server: EchoServer, client: Client) -> None:
+    async with Client.connect(server.port) as other:
+        assert (await other.request(echo_call(b"before"))).body == b"echo: before"
+        await client.send(echo_call(b"fault"))
+        with suppress(ConnectionError):
+            assert await client.read_to_end() == b""
+        assert (await other.request(echo_call(b"after"))).body == b"echo: after"
+    assert server.pool.tasks == set()
+
+
+# Stopping
+
+
+async def test_pending_calls_finish_when_the_server_stops(server: EchoServer, client: Client) -> None:
+    async with Client.connect(server.port) as idle, Client.connect(server.port) as silent:
+        assert (await idle.request(echo_call(b"x"))).status == 200
+        await client.send(echo_call(b"busy") + echo_call(b"sent ahead"))
+        await server.is_busy.wait()
+        stopping = asyncio.create_task(server.http_server.stop(WAIT_SECONDS))
+        assert await idle.read_to_end() == b""
+        assert await silent.read_to_end() == b""
+        server.may_respond.set()
+        assert (await client.response()).body == b"echo: busy"
+        answer = await client.response()
+    assert (answer.headers["connection"], answer.body) == ("close", b"echo: sent ahead")
+    assert await client.read_to_end() == b""
+    assert await stopping == 0
+
+
+async def test_arriving_request_finishes_when_the_server_stops(server: EchoServer, client: Client) -> None:
+    await client.send(post("Content-Length: 10") + b"12345")
+    await server.wait_for(lambda: server.pool.receiving)
+    stopping = asyncio.create_task(server.http_server.stop(WAIT_SECONDS))
+    answer = await client.request(b"67890")
+    assert (answer.headers["connection"], answer.body) == ("close", b"echo: 1234567890")
+    assert await stopping == 0
+
+
+async def test_call_is_cancelled_after_the_grace_period(server: EchoServer, client: Client) -> None:
+    await client.send(echo_call(b"busy"))
+    await server.is_busy.wait()
+    assert await server.http_server.stop(0.01) == 1
+    with suppress(ConnectionError):
+        assert await client.read_to_end() == b""
+
+
+# Responses of the real program
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    folder = tmp_path_factory.mktemp("short")
+    with Program(folder, TICKOVER_CORS_ORIGINS="https://app.example.test") as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def token(program: Program) -> str:
+    return program.sign_in()
+
+
+@pytest.fixture(scope="module")
+def clock(program: Program, token: str) -> Any:
+    return program.result("createTestClock", {}, token)["clock"]
+
+
+Written = Callable[[str, Any], bytes]
+
+
+def _advance(token: str, clock: Any, *headers: str, host: str = "localhost") -> bytes:
+    params = {"id": clock["id"], "frozenTime": clock["frozenTime"]}
+    return call("advanceTestClock", params, f"Authorization: Bearer {token}", *headers, host=host)
+
+
+def _create(*headers: str) -> Written:
+    """Return a creation. With a valid Idempotency-Key, a retry returns the same clock."""
+    return lambda token, _: call("createTestClock", {}, f"Authorization: Bearer {token}", *headers)
+
+
+def _post(body: bytes, *headers: str) -> Written:
+    return lambda *_: echo_call(body, *headers)
+
+
+def _changed(*changes: tuple[bytes, bytes]) -> Written:
+    """Return a valid call with these replacements."""
+
+    def written(token: str, clock: Any) -> bytes:
+        text = _advance(token, clock)
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        return text
+
+    return written
+
+
+def _in_chunks(token: str, clock: Any) -> bytes:
+    head, _, body = _advance(token, clock).partition(b"\r\n\r\n")
+    length = b"Content-Length: %d" % len(body)
+    return head.replace(length, b"Transfer-Encoding: chunked") + b"\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+
+
+REQUESTS = [
+    pytest.param(_changed(), 200, id="valid call"),
+    pytest.param(_changed((b"localhost", b"evil.example")), 400, id="other host"),
+    pytest.param(_changed((b"Host: localhost\r\n", b"")), 400, id="no host"),
+    pytest.param(_changed((b"application/json", b"text/plain")), 415, id="other content type"),
+    pytest.param(_changed((b"localhost", b"evil.example"), (b"/json", b"/x")), 400, id="other host and content type"),
+    pytest.param(_changed((b"application/json", b"Application/JSON; charset=utf-8")), 200, id="a long content type"),
+    pytest.param(_changed((b"Content-Type: application/json\r\n", b"")), 415, id="no content type"),
+    pytest.param(_changed((b"Bearer ", b"Bearer x")), 401, id="wrong token"),
+    pytest.param(_changed((b"Authorization: ", b"X-Authorization: ")), 401, id="no token"),
+    pytest.param(
+        lambda token, clock: _advance(token, clock, f"Authorization: Bearer {token}"), 401, id="repeated Authorization"
+    ),
+    pytest.param(
+        lambda token, clock: _advance(token, clock, "Origin: https://app.example.test"), 200, id="allowed origin"
+    ),
+    pytest.param(lambda token, clock: _advance(token, clock, "Origin: https://evil.example"), 200, id="other origin"),
+    pytest.param(lambda token, clock: _advance(token, clock, "Connection: close"), 200, id="Connection: close"),
+    pytest.param(_in_chunks, 200, id="chunked"),
+    pytest.param(_changed((b"POST", b"GET")), 405, id="GET"),
+    pytest.param(_changed((b"POST", b"OPTIONS")), 405, id="OPTIONS"),
+    pytest.param(_changed((b"/rpc ", b"/rpc?x=1 ")), 200, id="query"),
+    pytest.param(_changed((b"/rpc ", b"/rpc/ ")), 404, id="trailing slash"),
+    pytest.param(_changed((b"HTTP/1.1", b"HTTP/1.0")), 200, id="HTTP/1.0"),
+    pytest.param(_changed((b"advanceTestClock", b"advanceTestCLock")), 200, id="an unknown method"),
+    pytest.param(_post(b'{"jsonrpc":"2.0","method":"nothing"}'), 204, id="a notification"),
+    pytest.param(_post(b'{"jsonrpc":"2.0","id":1,'), 400, id="malformed JSON"),
+    pytest.param(_post(b'{"jsonrpc":"2.0","id":1,"method":"nothing","params":"\xff"}'), 400, id="not UTF-8"),
+    pytest.param(_post(b""), 400, id="an empty body"),
+    pytest.param(_post(b'[{"jsonrpc":"2.0","id":1,"method":"nothing"},1]'), 200, id="a batch"),
+    pytest.param(_post(b"[]"), 400, id="an empty batch"),
+    pytest.param(_post(b'[{"jsonrpc":"2.0","method":"nothing"}]'), 204, id="a batch of notifications"),
+    pytest.param(_post(b" " * (MAX_BODY + 1)), 413, id="too large"),
+    pytest.param(_create("Idempotency-Key: k"), 200, id="with a key"),
+    pytest.param(_create(f"IDEMPOTENCY-KEY: {'k' * 255}"), 200, id="with the longest key"),
+    pytest.param(_create(f"Idempotency-Key: {'k' * 256}"), 200, id="with a key that is too long"),
+    pytest.param(_create("Idempotency-Key:"), 200, id="with an empty key"),
+    pytest.param(_create("Idempotency-Key: k", "Idempotency-Key: k"), 200, id="with two keys"),
+    pytest.param(
+        _post(b'[{"jsonrpc":"2.0","id":1,"method":"nothing"}]', "Idempotency-Key: k"), 400, id="a batch with a key"
+    ),
+    pytest.param(
+        lambda token, clock: _advance(token, clock, "Idempotency-Key:"), 200, id="empty key on another method"
+    ),
+]
+
+
+async def _whole_answer(program: Program, written: bytes) -> tuple[int, list[bytes], bytes]:
+    """Return status, headers and body."""
+    async with Client.connect(port_of(program)) as client:
+        await client.send(written)
+        head, body = await client.raw_response()
+        if b"\r\nconnection: close\r\n" not in head:
+            # The response is complete, and the connection is reusable.
+            assert (await client.request(request("GET", "/healthz"))).body == b"alive\n"
+    first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
+    return int(first.split()[1]), lines, body
+
+
+@pytest.mark.parametrize(("written", "status"), REQUESTS)
+async def test_responses_have_all_headers(
+    program: Program, token: str, clock: Any, written: Written, status: int
+) -> None:
+    answered, headers, body = await _whole_answer(program, written(token, clock))
+    assert answered == status
+    names = [header.partition(b":")[0] for header in headers]
+    assert len(names) == len(set(names))
+    assert {b"x-request-id", b"date"} <= {*names}
+    assert {b"x-content-type-options: nosniff", b"cache-control: no-store"} <= {*headers}
+    assert (b"content-length" in names) == (status != 204)
+    assert status in (204, 404) or json.loads(body)
+
+
+async def test_blanks_around_an_idempotency_key_are_ignored(program: Program, token: str, clock: Any) -> None:
+    made = set()
+    async with Client.connect(port_of(program)) as client:
+        for key in ("the same", "  the same\t ", "The same"):
+            answer = await client.request(_create(f"Idempotency-Key: {key}")(token, clock))
+            made.add((key.strip(), answer.json["result"]["clock"]["id"]))
+    assert len(made) == len({id for _, id in made}) == 2
+
+
+async def test_call_with_expect_100_continue_gets_the_same_response(program: Program, token: str, clock: Any) -> None:
+    head, _, body = _advance(token, clock, "Expect: 100-continue").partition(b"\r\n\r\n")
+    async with Client.connect(port_of(program)) as client:
+        assert (await client.request(head + b"\r\n\r\n")).status == 100
+        assert (await client.request(body)).json == json.loads(program.post(json.loads(body), token).body)
+
+
+# Memory
+
+
+async def test_endless_pipelining_does_not_fill_memory(program: Program) -> None:
+    """The client reads more slowly than it sends, so its requests must wait in its own buffers."""
+    most = 0
+    async with Client.connect(port_of(program)) as client, asyncio.timeout(WAIT_SECONDS):
+        sending = asyncio.create_task(client.send(*[call("none", {}) * 200] * 1000))
+        for _ in range(3000):
+            assert (await client.response()).status == 200
+            most = max(most, _resident(program))
+        sending.cancel()
+        with suppress(asyncio.CancelledError):
+            await sending
+    assert most < 100 * 2**20
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param(call("createTestClock", {"x": "y" * 900_000}), id="no token"),
+        pytest.param(call("none", {"x": "y" * 900_000}), id="unknown method"),
+        pytest.param(call("loginByEmailLink", {"token": "y" * 900_000}), id="unknown link"),
+        pytest.param(call("logout", {"x": "y" * 900_000}, "Authorization: Bearer tko_" + "y" * 43), id="unknown token"),
+    ],
+)
+async def test_rejected_calls_do_not_leak_memory(program: Program, written: bytes) -> None:
+    async with Client.connect(port_of(program)) as client:
+        for _ in range(100):
+            await client.request(written)
+    assert _resident(program) < 100 * 2**20
+
+
+def _resident(program: Program) -> int:
+    """Return the resident memory of the server in bytes."""
+    return int(Path(f"/proc/{program.process.pid}/statm").read_text().split()[1]) * 4096

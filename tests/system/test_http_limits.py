@@ -1,0 +1,231 @@
+"""Limits over all connections: sockets, and memory of requests and unread responses."""
+
+import asyncio
+import json
+import socket
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+
+import pytest
+import uvloop
+
+from tests.support.program import Program
+from tests.support.raw import HELLO, WAIT_SECONDS, Client, call, port_of, post, request, run_echo_server
+from tests.system.test_life_cycle_log import log_of
+from tickover.server.http.messages import OVERLOADED, Request
+from tickover.server.http.parser import RequestParser
+
+_HEALTH = request("GET", "/healthz")
+
+
+def _call(body: bytes) -> bytes:
+    return post(f"Content-Length: {len(body)}") + body
+
+
+# Connections
+
+
+async def test_oldest_idle_connection_closes_for_a_new_one() -> None:
+    async with (
+        run_echo_server(connections=2) as server,
+        Client.connect(server.port) as first,
+        Client.connect(server.port) as second,
+    ):
+        assert (await second.request(HELLO)).status == 200
+        assert (await first.request(HELLO)).status == 200
+        async with Client.connect(server.port) as third:
+            assert (await third.request(HELLO)).status == 200
+            assert await second.read_to_end() == b""
+            assert (await first.request(HELLO)).status == 200
+
+
+async def test_connection_over_the_limit_serves_only_health_checks() -> None:
+    async with run_echo_server(connections=1) as server, Client.connect(server.port) as busy:
+        await busy.send(_call(b"busy"))
+        await server.is_busy.wait()
+        for written, status in [(HELLO, 503), (_HEALTH, 200), (_call(b"x"), 503)]:
+            async with Client.connect(server.port) as client:
+                answer = await client.request(written)
+                assert (answer.status, answer.headers["connection"]) == (status, "close")
+                assert await client.read_to_end() == b""
+        server.may_respond.set()
+        assert (await busy.response()).body == b"echo: busy"
+        assert server.bodies == [b"busy"]
+        async with Client.connect(server.port) as client:
+            assert (await client.request(HELLO)).status == 200
+
+
+async def test_requests_after_a_rejected_one_are_ignored() -> None:
+    async with run_echo_server(connections=3) as server, AsyncExitStack() as stack:
+        for _ in range(3):
+            busy = await stack.enter_async_context(Client.connect(server.port))
+            await busy.send(_call(b"busy"))
+        await server.wait_for_calls(3)
+        fourth = await stack.enter_async_context(Client.connect(server.port))
+        await fourth.send(_call(b"1") + _call(b"2") + HELLO + _HEALTH)
+        assert (await fourth.response()).status == 503
+        assert await fourth.read_to_end() == b""
+        assert server.errors == [OVERLOADED]
+        assert server.bodies == [b"busy"] * 3
+
+
+async def test_silent_connections_over_the_limit_do_not_block_health_checks() -> None:
+    async with run_echo_server(connections=1, reserved_connections=2) as server, AsyncExitStack() as stack:
+        busy = await stack.enter_async_context(Client.connect(server.port))
+        await busy.send(_call(b"busy"))
+        await server.is_busy.wait()
+        silent = [await stack.enter_async_context(Client.connect(server.port)) for _ in range(3)]
+        assert (await silent[0].response()).status == 503
+        async with Client.connect(server.port) as client:
+            assert (await client.request(_HEALTH)).status == 200
+
+
+def test_many_connections_are_accepted_in_few_turns_of_the_loop() -> None:
+    async def turns_until_accepted(count: int) -> int:
+        async with run_echo_server() as server:
+            callers = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(count)]
+            turns = 0
+            while len(server.pool.connections) < count:
+                turns += 1
+                await asyncio.sleep(0)
+            for caller in callers:
+                caller.close()
+            return turns
+
+    # Otherwise, a health check would wait for many turns.
+    assert uvloop.run(turns_until_accepted(50)) < 10
+
+
+async def test_max_connections_reaches_the_server(tmp_path: Path) -> None:
+    with Program(tmp_path, TICKOVER_MAX_CONNECTIONS="1") as program:
+        async with Client.connect(port_of(program)) as first, Client.connect(port_of(program)) as second:
+            assert (await second.request(_HEALTH)).status == 200
+            assert await first.read_to_end() == b""
+            await second.send(post("Content-Length: 10") + b"12345")
+            async with Client.connect(port_of(program)) as third:
+                assert (await third.request(call("none", {}))).status == 503
+        program.stop()
+        [counts] = [line for line in log_of(program) if line["event"] == "calls rejected"]
+        assert counts["unavailable"] == 1
+
+
+async def test_keep_alive_seconds_reaches_the_server(tmp_path: Path) -> None:
+    with Program(tmp_path, TICKOVER_KEEP_ALIVE_SECONDS="1") as program:
+        async with Client.connect(port_of(program)) as client:
+            assert (await client.request(_HEALTH)).status == 200
+            assert await client.read_to_end() == b""
+
+
+# Requests
+
+
+async def test_oldest_incomplete_body_is_rejected_for_others() -> None:
+    async with (
+        run_echo_server(request_bytes=100_000, deadline_seconds=WAIT_SECONDS) as server,
+        Client.connect(server.port) as slow,
+        Client.connect(server.port) as other,
+    ):
+        await slow.send(post("Content-Length: 90000") + bytes(60_000))
+        await server.wait_for(lambda: server.pool.request_bytes == 60_000)
+        assert len((await other.request(_call(bytes(60_000)))).body) == 60_006
+        assert (await slow.response()).status == 503
+        assert await slow.read_to_end() == b""
+        assert server.pool.request_bytes == 0
+
+
+async def test_request_memory_is_counted_until_the_response() -> None:
+    async with run_echo_server(request_bytes=1000) as server, AsyncExitStack() as stack:
+        busy = await stack.enter_async_context(Client.connect(server.port))
+        await busy.send(_call(b"busy") + _call(bytes(900)))
+        await server.is_busy.wait()
+        assert server.pool.request_bytes > 900
+        async with Client.connect(server.port) as other:
+            assert (await other.request(_call(bytes(200)))).status == 503
+        server.may_respond.set()
+        assert [(await busy.response()).status for _ in range(2)] == [200, 200]
+        assert server.pool.request_bytes == 0
+
+
+class _Receiver:
+    """Records requests and counts the bytes of bodies."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.requests: list[Request] = []
+
+    def body_received(self, size: int) -> None:
+        self.size += size
+
+    def request_received(self, request: Request) -> None:
+        self.requests.append(request)
+
+    def continue_expected(self) -> None:
+        raise AssertionError("no request expects it")
+
+
+def test_body_in_tiny_chunks_is_joined_as_it_arrives() -> None:
+    receiver = _Receiver()
+    parser = RequestParser(receiver, None)
+    parser.feed(post("Transfer-Encoding: chunked"))
+    for _ in range(20):
+        parser.feed(b"1\r\nx\r\n" * 1000)
+        assert len(parser._pieces) <= 1024
+    assert receiver.size == 20_000
+    parser.feed(b"0\r\n\r\n")
+    assert [request.body for request in receiver.requests] == [b"x" * 20_000]
+
+
+# Responses
+
+
+async def test_oldest_unread_response_closes_its_connection() -> None:
+    async with (
+        run_echo_server(unread_bytes=70_000_000, deadline_seconds=600) as server,
+        Client.connect(server.port) as first,
+        Client.connect(server.port) as second,
+    ):
+        await first.send(_call(b"huge"))
+        await server.wait_for(lambda: server.pool.unread)
+        [connection] = server.pool.unread
+        await second.send(_call(b"huge"))
+        await server.wait_for(lambda: connection not in server.pool.connections)
+        assert len((await second.response()).body) == server.HUGE
+        with suppress(ConnectionError):
+            assert len(await first.read_to_end()) < server.HUGE
+
+
+@pytest.mark.parametrize("ahead", [1, 20], ids=["one request", "pipelined requests"])
+async def test_unread_responses_do_not_fill_memory(tmp_path: Path, ahead: int) -> None:
+    discover = [{"jsonrpc": "2.0", "id": number, "method": "rpc.discover"} for number in range(50)]
+    written = _call(json.dumps(discover).encode()) * ahead
+    most = 0
+    with Program(tmp_path) as program:
+        async with AsyncExitStack() as stack:
+            for _ in range(300):
+                client = await stack.enter_async_context(Client.connect(port_of(program)))
+                await client.send(written)
+                most = max(most, _resident(program))
+            async with Client.connect(port_of(program)) as other:
+                assert (await other.request(_HEALTH)).status == 200
+                assert (await other.request(call("none", {}))).status in (200, 503)
+            most = max(most, _resident(program))
+    assert most < 350 * 2**20
+
+
+def _resident(program: Program) -> int:
+    """Return the resident memory of the server in bytes."""
+    return int(Path(f"/proc/{program.process.pid}/statm").read_text().split()[1]) * 4096
+
+
+async def test_endless_bodies_do_not_fill_memory(tmp_path: Path) -> None:
+    most = 0
+    with Program(tmp_path) as program:
+        async with AsyncExitStack() as stack:
+            for _ in range(300):
+                client = await stack.enter_async_context(Client.connect(port_of(program)))
+                with suppress(ConnectionError):
+                    await asyncio.wait_for(client.send(post("Content-Length: 1000000"), bytes(900_000)), WAIT_SECONDS)
+                most = max(most, _resident(program))
+            async with Client.connect(port_of(program)) as other:
+                assert (await other.request(call("none", {}))).status == 200
+    assert most < 250 * 2**20

@@ -1,0 +1,535 @@
+"""HTTP of the real program: slow, large and malformed requests, Host, proxies and graceful stop.
+
+The deadline of 30 seconds is too long for tests, so some tests use an in-process server with a short deadline.
+"""
+
+import asyncio
+import json
+import signal
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+from email import message_from_bytes
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from aiosmtpd.smtp import SMTP, Envelope, Session
+
+from tests.support.program import Program, code_params, verify_params, wait_until
+from tests.support.raw import (
+    HELLO,
+    WAIT_SECONDS,
+    Client,
+    EchoServer,
+    call,
+    port_of,
+    post,
+    request,
+    run_echo_server,
+    wait_until_disconnected,
+)
+from tickover.api.limits import MAX_BODY, MAX_HEAD
+from tickover.server.http.pool import Limits
+
+# Slow clients
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[EchoServer]:
+    async with run_echo_server(keep_alive_seconds=3) as opened:
+        yield opened
+
+
+BODY_OF_10 = request("POST", "/", "Content-Length: 10")
+LONG_BODY = request("POST", "/", "Content-Length: 1000000")
+CALL_OF_10 = post("Content-Length: 10")
+LONG_CALL = post("Content-Length: 1000000")
+CHUNKED = request("POST", "/", "Transfer-Encoding: chunked")
+
+TOO_SLOW = [
+    pytest.param(b"", b"", id="nothing at all"),
+    pytest.param(b"GET / HT", b"", id="the first line is never finished"),
+    pytest.param(b"GET / HTTP/1.1\r\nHost: loc", b"", id="the head is never finished"),
+    pytest.param(b"GET /", b"a", id="the first line is trickled"),
+    pytest.param(b"GET / HTTP/1.1\r\nHost: ", b"a", id="the head is trickled byte by byte"),
+    pytest.param(b"GET / HTTP/1.1\r\n", b"a: b\r\n", id="the head is trickled line by line"),
+    pytest.param(b"", b"\r\n", id="blank lines are trickled"),
+    pytest.param(BODY_OF_10, b"", id="the body is never begun"),
+    pytest.param(BODY_OF_10 + b"123456789", b"", id="the body is never finished"),
+    pytest.param(LONG_BODY, b"x", id="the body is trickled"),
+    pytest.param(CALL_OF_10, b"", id="the body of a call is never begun"),
+    pytest.param(CALL_OF_10 + b"123456789", b"", id="the body of a call is never finished"),
+    pytest.param(LONG_CALL, b"x", id="the body of a call is trickled"),
+    pytest.param(CHUNKED + b"5\r\nHel", b"", id="a chunk is never finished"),
+    pytest.param(CHUNKED, b"1\r\nx\r\n", id="chunks are trickled"),
+    pytest.param(CHUNKED + b"5\r\nHello\r\n", b"", id="the last chunk never comes"),
+    pytest.param(CHUNKED + b"0\r\n", b"a: b\r\n", id="trailers are trickled"),
+]
+
+
+FIRST = [pytest.param(HELLO, id="after a page"), pytest.param(CALL_OF_10 + b"1234567890", id="after a call")]
+
+
+@pytest.mark.parametrize(("begun", "trickle"), TOO_SLOW)
+async def test_slow_client_is_disconnected_and_others_are_served(
+    server: EchoServer, begun: bytes, trickle: bytes
+) -> None:
+    async with Client.connect(server.port) as slow, Client.connect(server.port) as fast, asyncio.timeout(WAIT_SECONDS):
+        await slow.send(begun)
+        assert (await wait_until_disconnected(slow, trickle, fast)).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+
+
+@pytest.mark.parametrize(
+    ("begun", "trickle"),
+    [
+        pytest.param(b"GET / HT", b"", id="its head is never finished"),
+        pytest.param(b"GET / HTTP/1.1\r\nHost: ", b"a", id="its head is trickled"),
+        pytest.param(BODY_OF_10 + b"12345", b"", id="its body is never finished"),
+        pytest.param(LONG_BODY, b"x", id="its body is trickled"),
+        pytest.param(CALL_OF_10 + b"12345", b"", id="its body is that of a call, and never finished"),
+        pytest.param(LONG_CALL, b"x", id="its body is that of a call, and trickled"),
+    ],
+)
+@pytest.mark.parametrize("first", FIRST)
+async def test_slow_second_request_is_disconnected(
+    server: EchoServer, begun: bytes, trickle: bytes, first: bytes
+) -> None:
+    async with Client.connect(server.port) as slow, Client.connect(server.port) as fast, asyncio.timeout(WAIT_SECONDS):
+        assert (await slow.request(first)).status == 200
+        await slow.send(begun)
+        assert (await wait_until_disconnected(slow, trickle, fast)).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+
+
+@pytest.mark.parametrize("trickle", [pytest.param(b"", id="once"), pytest.param(b"\r\n", id="for ever")])
+@pytest.mark.parametrize("first", FIRST)
+async def test_blank_lines_do_not_extend_the_deadline(server: EchoServer, trickle: bytes, first: bytes) -> None:
+    async with Client.connect(server.port) as slow, Client.connect(server.port) as fast, asyncio.timeout(6):
+        assert (await slow.request(first)).status == 200
+        await slow.send(b"\r\n")
+        await wait_until_disconnected(slow, trickle, fast)
+
+
+@pytest.mark.parametrize("first", FIRST)
+async def test_idle_connection_has_no_request_deadline(server: EchoServer, first: bytes) -> None:
+    async with Client.connect(server.port) as client:
+        once = await client.request(first)
+        await server.wait_for_deadline()
+        assert await client.request(first) == once
+
+
+async def test_slow_call_has_no_request_deadline(server: EchoServer) -> None:
+    async with Client.connect(server.port) as client:
+        await client.send(request("POST", "/busy", "Content-Length: 2"), b"{}")
+        await server.wait_for_deadline()
+        server.may_respond.set()
+        assert (await client.response()).body == b"echo: busy"
+
+
+async def test_each_request_has_its_own_deadline(server: EchoServer) -> None:
+    async with Client.connect(server.port) as client:
+        waiting = asyncio.create_task(server.wait_for_deadline())
+        while not waiting.done():
+            assert (await client.request(BODY_OF_10 + b"12345", b"67890")).body == b"Hello"
+        await waiting
+        assert (await client.request(HELLO)).body == b"Hello"
+
+
+def test_default_deadline_is_thirty_seconds() -> None:
+    assert Limits().deadline_seconds == 30
+
+
+# The size of a head, against the real program
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    with Program(tmp_path_factory.mktemp("server")) as started:
+        yield started
+
+
+@pytest.fixture
+async def client(program: Program) -> AsyncIterator[Client]:
+    async with Client.connect(port_of(program)) as opened:
+        yield opened
+    assert program.request("GET", "/healthz").status == 200, "it no longer lives"
+
+
+def _pieces(text: bytes, size: int) -> list[bytes]:
+    return [text[start : start + size] for start in range(0, len(text), size)]
+
+
+def _head_of(size: int) -> bytes:
+    """Return a head of this size."""
+    empty = request("GET", "/healthz", "X-Long: ")
+    return empty.replace(b"X-Long: ", b"X-Long: " + b"a" * (size - len(empty)))
+
+
+def test_head_limit_is_32_kib() -> None:
+    assert MAX_HEAD == 32_768
+    assert len(_head_of(MAX_HEAD)) == MAX_HEAD
+
+
+@pytest.mark.parametrize("piece", [MAX_HEAD, 1000], ids=["in one piece", "in many"])
+async def test_head_at_the_limit_is_accepted(client: Client, piece: int) -> None:
+    assert (await client.request(*_pieces(_head_of(MAX_HEAD), piece))).status == 200
+
+
+# Separators between names and values are not always counted, so exceed the limit by more.
+TOO_LARGE = MAX_HEAD + 200
+
+
+@pytest.mark.parametrize("piece", [TOO_LARGE, 1000], ids=["in one piece", "in many"])
+async def test_head_over_the_limit_is_rejected(client: Client, piece: int) -> None:
+    answer = await client.request(*_pieces(_head_of(TOO_LARGE), piece))
+    assert answer.status == 431
+    assert answer.headers["connection"] == "close"
+    assert await client.read_to_end() == b""
+
+
+@pytest.mark.parametrize("piece", [TOO_LARGE, 1000], ids=["in one piece", "in many"])
+async def test_second_head_has_the_same_limit(client: Client, piece: int) -> None:
+    assert (await client.request(request("GET", "/healthz"))).status == 200
+    assert (await client.request(*_pieces(_head_of(MAX_HEAD), piece))).status == 200
+    assert (await client.request(*_pieces(_head_of(TOO_LARGE), piece))).status == 431
+
+
+@pytest.mark.parametrize(("length", "status"), [(30_000, 404), (MAX_HEAD + 1, 431)])
+async def test_target_counts_toward_the_head(client: Client, length: int, status: int) -> None:
+    assert (await client.request(request("GET", "/" + "a" * (length - 1)))).status == status
+
+
+async def test_many_small_headers_within_the_limit_are_accepted(client: Client) -> None:
+    assert (await client.request(request("GET", "/healthz", *["a:"] * 200))).status == 200
+
+
+async def test_too_many_small_headers_are_rejected(client: Client) -> None:
+    """They would need much more memory than their bytes."""
+    assert (await client.request(request("GET", "/healthz", *["a:"] * 300))).status == 431
+
+
+async def test_ten_thousand_headers_are_rejected(client: Client) -> None:
+    # The connection may be reset before the client reads the response, because much input is pending.
+    with suppress(ConnectionError, asyncio.IncompleteReadError):
+        assert (await client.request(request("GET", "/healthz", *(f"x-{n}: y" for n in range(10_000))))).status == 431
+
+
+@pytest.mark.parametrize(
+    ("begun", "again"),
+    [
+        pytest.param(b"GET /", b"a" * 10_000, id="an address"),
+        pytest.param(b"GET / HTTP/1.1\r\nX: ", b"a" * 10_000, id="a header line"),
+        pytest.param(b"GET / HTTP/1.1\r\n", b"a: b\r\n" * 2000, id="headers"),
+        pytest.param(post("Transfer-Encoding: chunked") + b"0\r\n", b"a: b\r\n" * 2000, id="trailers"),
+        pytest.param(post("Transfer-Encoding: chunked") + b"0\r\nX: ", b"a" * 10_000, id="a trailer line"),
+    ],
+)
+async def test_endless_input_is_disconnected(client: Client, begun: bytes, again: bytes) -> None:
+    await client.send(begun)
+    most = 16 * MAX_BODY
+    assert await client.send_until_disconnected(again, most) < most
+
+
+async def test_large_body_does_not_count_toward_the_head(client: Client) -> None:
+    body = b'{"jsonrpc":"2.0","id":1,"method":"logout"}'.ljust(MAX_BODY)
+    answer = await client.request(post(f"Content-Length: {len(body)}") + body)
+    assert answer.json["error"]["data"]["reason"] == "UNAUTHENTICATED"
+
+
+# The size of a body
+
+
+def _chunks(body: bytes) -> bytes:
+    return b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in _pieces(body, 50_000)) + b"0\r\n\r\n"
+
+
+@pytest.mark.parametrize("chunked", [False, True], ids=["with its length", "in chunks"])
+@pytest.mark.parametrize(
+    ("size", "status"),
+    [(MAX_BODY, 200), (MAX_BODY + 1, 413), (8 * MAX_BODY, 413)],
+    ids=["at the limit", "one byte over", "far over"],
+)
+async def test_too_large_body_gets_a_readable_response(client: Client, size: int, status: int, chunked: bool) -> None:
+    body = b'{"jsonrpc":"2.0","id":1,"method":"nothing"}'.ljust(size)
+    if chunked:
+        answer = await client.request(post("Transfer-Encoding: chunked"), *_pieces(_chunks(body), 100_000))
+    else:
+        answer = await client.request(post(f"Content-Length: {size}"), *_pieces(body, 100_000))
+    reason = {200: "METHOD_NOT_FOUND", 413: "BODY_TOO_LARGE"}[status]
+    assert (answer.status, answer.json["error"]["data"]["reason"]) == (status, reason)
+
+
+async def test_expect_100_continue_with_a_huge_body_is_rejected(client: Client) -> None:
+    answer = await client.request(post("Content-Length: 1000000000000", "Expect: 100-continue"))
+    assert (answer.status, answer.json["error"]["data"]["reason"]) == (413, "BODY_TOO_LARGE")
+
+
+async def test_expect_100_continue_with_a_small_body_continues(client: Client) -> None:
+    body = b'{"jsonrpc":"2.0","id":1,"method":"nothing"}'
+    assert (await client.request(post(f"Content-Length: {len(body)}", "Expect: 100-continue"))).status == 100
+    assert (await client.request(body)).status == 200
+
+
+# Malformed HTTP
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param(b"Hello?\r\n\r\n", id="plain text"),
+        pytest.param(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", id="TLS"),
+        pytest.param(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", id="HTTP/2"),
+        pytest.param(b"GET /healthz HTTP/9.9\r\nHost: localhost\r\n\r\n", id="an unknown version"),
+        pytest.param(b"FETCH /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", id="an unknown method"),
+        pytest.param(b"GET /health\xffz HTTP/1.1\r\nHost: localhost\r\n\r\n", id="invalid UTF-8"),
+        pytest.param(request("GET", "/healthz", "a b: c"), id="a blank in a name"),
+        pytest.param(request("GET", "/healthz", "a : c"), id="a blank before the colon"),
+        pytest.param(request("GET", "/healthz", "no colon"), id="no colon"),
+        pytest.param(request("GET", "/healthz", "a: b\x00c"), id="a null byte"),
+        pytest.param(request("GET", "/healthz", "a: b\rc: d"), id="half a line break"),
+        pytest.param(post("Content-Length: 5", "Transfer-Encoding: chunked") + b"0\r\n\r\n", id="two kinds of length"),
+        pytest.param(post("Transfer-Encoding: chunked", "Content-Length: 5") + b"0\r\n\r\n", id="the other way round"),
+        pytest.param(post("Content-Length: 2", "Content-Length: 5") + b"{}", id="two lengths"),
+        pytest.param(post("Content-Length: -2") + b"{}", id="a length below 0"),
+        pytest.param(post("Content-Length: +2") + b"{}", id="a length with a sign"),
+        pytest.param(post("Content-Length: 2, 2") + b"{}", id="a list of lengths"),
+        pytest.param(post("Content-Length: 0x2") + b"{}", id="a length that is not a number"),
+        pytest.param(post("Content-Length: 99999999999999999999") + b"{}", id="huge length"),
+        pytest.param(post("Transfer-Encoding: chunked, gzip") + b"{}", id="chunks that are not the last coding"),
+        pytest.param(post("Transfer-Encoding: chunked") + b"two\r\n{}\r\n0\r\n\r\n", id="a chunk without a size"),
+        pytest.param(post("Transfer-Encoding: chunked") + b"-2\r\n{}\r\n0\r\n\r\n", id="a chunk below 0"),
+        pytest.param(post("Transfer-Encoding: chunked") + b"1\r\n{}\r\n0\r\n\r\n", id="a chunk longer than it says"),
+        pytest.param(post("Transfer-Encoding: chunked") + b"f" * 17 + b"\r\n", id="huge chunk"),
+    ],
+)
+async def test_malformed_http_gets_400_and_closes(client: Client, written: bytes) -> None:
+    answer = await client.request(written)
+    assert (answer.status, answer.headers["connection"]) == (400, "close")
+    assert await client.read_to_end() == b""
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param(post("Transfer-Encoding: gzip, chunked") + b"0\r\n\r\n", id="two codings"),
+        pytest.param(post("Transfer-Encoding: gzip", "Transfer-Encoding: chunked") + b"0\r\n\r\n", id="two headers"),
+        pytest.param(
+            post("Transfer-Encoding: chunked").replace(b"HTTP/1.1", b"HTTP/1.0") + b"0\r\n\r\n", id="in HTTP/1.0"
+        ),
+    ],
+)
+async def test_transfer_codings_other_than_chunked_are_rejected(client: Client, written: bytes) -> None:
+    answer = await client.request(written)
+    assert (answer.status, answer.headers["connection"]) == (501, "close")
+    assert await client.read_to_end() == b""
+
+
+async def test_http_error_has_a_request_id(program: Program) -> None:
+    ids = []
+    for written in (b"Hello?\r\n\r\n", request("GET", "/healthz"), _head_of(TOO_LARGE), b"Hello?\r\n\r\n"):
+        async with Client.connect(port_of(program)) as client:
+            answer = await client.request(written)
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        ids.append(answer.headers["x-request-id"])
+    # A random prefix for each start, and a counter.
+    prefix = ids[0][:16]
+    assert prefix.startswith("req_")
+    numbers = [int(id.removeprefix(prefix), 16) for id in ids]
+    assert numbers == list(range(numbers[0], numbers[0] + 4))
+
+
+async def test_request_after_a_malformed_one_is_ignored(client: Client) -> None:
+    hidden = request("GET", "/healthz")
+    await client.send(post("Content-Length: 0", "Transfer-Encoding: chunked") + b"0\r\n\r\n" + hidden)
+    everything = await client.read_to_end()
+    assert everything.startswith(b"HTTP/1.1 400 ")
+    assert everything.count(b"HTTP/1.1 ") == 1
+
+
+# The Host header, over the wire
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        pytest.param("localhost", 200, id="loopback"),
+        pytest.param("127.0.0.1:8000", 200, id="with a port"),
+        pytest.param("evil.example", 400, id="other host"),
+        pytest.param(None, 400, id="missing"),
+        pytest.param("localhost\r\nHost: evil.example", 400, id="right and other host"),
+        pytest.param("evil.example\r\nHost: localhost", 400, id="other and right host"),
+    ],
+)
+async def test_program_rejects_another_host(client: Client, host: str | None, status: int) -> None:
+    answer = await client.request(request("GET", "/login", host=host))
+    assert answer.status == status
+    if status == 400:
+        assert answer.json["error"]["data"]["reason"] == "INVALID_REQUEST"
+
+
+async def test_request_with_another_host_sends_no_email(client: Client, program: Program) -> None:
+    written = call("sendLoginCodeEmail", code_params("eve@example.test"), host="evil.example")
+    assert (await client.request(written)).status == 400
+    assert "eve@example.test" not in [email["To"] for email in program.emails()]
+
+
+# Clients and proxies
+
+
+async def _statuses(program: Program, *forwarded: list[str]) -> list[int]:
+    """Return the reason of an attempt from each client."""
+    statuses = []
+    for headers in forwarded:
+        async with Client.connect(port_of(program)) as client:
+            written = call("loginByEmailLink", {"token": "none"}, *(f"X-Forwarded-For: {value}" for value in headers))
+            statuses.append((await client.request(written)).status)
+    return statuses
+
+
+_BEHIND_A_PROXY = {"TICKOVER_TRUSTED_PROXIES": "127.0.0.0/8", "TICKOVER_MAIL_URL": "outbox:"}
+_ONE_CALL = {"TICKOVER_CLIENT_BURST": "1", "TICKOVER_CLIENT_REFILL": "0.001"}
+
+
+async def test_each_client_behind_a_trusted_proxy_has_its_own_rate_limit(tmp_path: Path) -> None:
+    with Program(tmp_path, **_BEHIND_A_PROXY, **_ONE_CALL) as program:
+        places = [
+            ["198.51.100.1"],
+            ["198.51.100.2"],
+            ["1.2.3.4, 198.51.100.1"],
+            ["1.2.3.4", "198.51.100.2"],
+            ["198.51.100.3", "127.0.0.9"],
+            [],
+            [],
+        ]
+        assert await _statuses(program, *places) == [200, 200, 429, 429, 200, 200, 429]
+
+
+async def test_long_forwarded_header_counts_for_its_last_client(tmp_path: Path) -> None:
+    with Program(tmp_path, **_BEHIND_A_PROXY, **_ONE_CALL) as program:
+        places = [[f"198.51.100.{number}, {'x' * 600}, 203.0.113.{number % 2}:{number}"] for number in range(4)]
+        assert await _statuses(program, *places) == [200, 200, 429, 429]
+
+
+async def test_forwarded_header_is_ignored_without_a_trusted_proxy(tmp_path: Path) -> None:
+    with Program(tmp_path, **_ONE_CALL) as program:
+        assert await _statuses(program, ["198.51.100.1"], ["198.51.100.2"], []) == [200, 429, 429]
+
+
+async def test_trailers_are_ignored(tmp_path: Path) -> None:
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "loginByEmailLink", "params": {"token": "none"}}).encode()
+    head = post("Transfer-Encoding: chunked", "X-Forwarded-For: 198.51.100.1")
+    statuses = []
+    with Program(tmp_path, **_BEHIND_A_PROXY, **_ONE_CALL) as program:
+        for number in range(3):
+            async with Client.connect(port_of(program)) as client:
+                trailer = b"X-Forwarded-For: 198.51.100.%d\r\n\r\n" % (number + 2)
+                answer = await client.request(head + b"%x\r\n%b\r\n0\r\n" % (len(body), body) + trailer)
+                statuses.append(answer.status)
+    assert statuses == [200, 429, 429]
+
+
+# Stopping
+
+
+class SlowMail:
+    """A mail server that accepts emails at once, or waits for an event."""
+
+    def __init__(self) -> None:
+        self.port = 0
+        self.codes: dict[str, str] = {}
+        self.may_respond = asyncio.Event()
+        self.may_respond.set()
+
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802 - the library's
+        assert isinstance(envelope.content, bytes)
+        message = message_from_bytes(envelope.content)
+        self.codes[envelope.rcpt_tos[0]] = str(message["Subject"]).split()[0]
+        await self.may_respond.wait()
+        return "250 taken"
+
+
+@pytest.fixture
+async def mail() -> AsyncIterator[SlowMail]:
+    mail = SlowMail()
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: SMTP(mail, loop=loop, ident="tests"), "127.0.0.1", 0)
+    mail.port = server.sockets[0].getsockname()[1]
+    async with server:
+        yield mail
+
+
+async def _call(port: int, method: str, params: Any, *headers: str) -> Any:
+    async with Client.connect(port) as client:
+        return (await client.request(call(method, params, *headers))).json
+
+
+def _is_listening(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+    except ConnectionError:
+        return False
+    return True
+
+
+async def _create_until_gone(port: int, token: str, answers: list[Any]) -> None:
+    async with Client.connect(port) as client:
+        with suppress(ConnectionError, asyncio.IncompleteReadError):
+            while True:
+                answers.append(
+                    (await client.request(call("createTestClock", {}, f"Authorization: Bearer {token}"))).json
+                )
+
+
+def _count_clocks(program: Program) -> int:
+    database = apsw.Connection(str(program.data / "tickover.db"), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        [[count]] = database.execute("select count(*) from clocks")
+    finally:
+        database.close()
+    return int(count)
+
+
+async def test_connections_before_the_signal_get_a_response(tmp_path: Path, mail: SlowMail) -> None:
+    with Program(tmp_path, TICKOVER_MAIL_URL=f"smtp://127.0.0.1:{mail.port}") as program:
+        port = port_of(program)
+        assert (await _call(port, "sendLoginCodeEmail", code_params("ana@example.test")))["result"] == {"message": "ok"}
+        verify = verify_params("ana@example.test", mail.codes["ana@example.test"])
+        token = (await _call(port, "loginByEmailVerification", verify))["result"]["token"]
+
+        mail.may_respond.clear()
+        guests = [f"guest{number}@example.test" for number in range(50)]
+        created: list[Any] = []
+        async with asyncio.TaskGroup() as tasks:
+            sends = [tasks.create_task(_call(port, "sendLoginCodeEmail", code_params(guest))) for guest in guests]
+            for _ in range(8):
+                tasks.create_task(_create_until_gone(port, token, created))
+            await asyncio.to_thread(wait_until, lambda: len(mail.codes) == 1 + len(guests) and len(created) >= 8)
+            program.process.send_signal(signal.SIGTERM)
+            await asyncio.to_thread(wait_until, lambda: not _is_listening(port))
+            assert not any(send.done() for send in sends)
+            mail.may_respond.set()
+
+        assert [send.result()["result"] for send in sends] == [{"message": "ok"}] * len(guests)
+        assert await asyncio.to_thread(program.process.wait, WAIT_SECONDS) == 0
+        assert "Traceback" not in program.output
+        assert all("result" in answer for answer in created)
+        assert _count_clocks(program) == len(created)
+
+
+async def test_calls_over_max_in_flight_are_rejected(tmp_path: Path, mail: SlowMail) -> None:
+    settings = {"TICKOVER_MAIL_URL": f"smtp://127.0.0.1:{mail.port}", "TICKOVER_MAX_IN_FLIGHT": "1"}
+    with Program(tmp_path, **settings) as program:
+        mail.may_respond.clear()
+        port = port_of(program)
+        async with Client.connect(port) as waiting, Client.connect(port) as other:
+            await waiting.send(call("sendLoginCodeEmail", code_params("ana@example.test")))
+            await asyncio.to_thread(wait_until, lambda: mail.codes)
+            refused = await other.request(call("none", {}))
+            assert (refused.status, refused.headers["retry-after"]) == (503, "1")
+            assert refused.json["error"]["data"] == {"reason": "UNAVAILABLE", "retryAfterSeconds": 1}
+            for path in ("/healthz", "/readyz"):
+                assert (await other.request(request("GET", path))).status == 200
+            mail.may_respond.set()
+            assert (await waiting.response()).json["result"] == {"message": "ok"}
+            assert (await other.request(call("none", {}))).status == 200

@@ -1,0 +1,169 @@
+"""A connection to PostgreSQL that is lost just before or after a statement.
+
+The server cannot know which, so it returns an error and does not repeat the statement. A retry gets the right response.
+"""
+
+import random
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.books import is_refused
+from tests.support.load import Load, until
+from tests.support.postgres import PostgresServer
+from tests.support.program import Program, code_params, link_params, verify_params
+from tests.support.proxy import Cut, Proxy
+from tests.support.replicas import Replicas
+
+_BOTH_WAYS = pytest.mark.parametrize("how", ["before", "after"])
+_NUMBERS = count()
+
+
+@pytest.fixture(scope="module")
+def proxy(postgres: PostgresServer) -> Iterator[Proxy]:
+    with Proxy(postgres.port) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def replicas(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresServer, proxy: Proxy) -> Iterator[Replicas]:
+    """Shared by all tests of this module. Each test uses its own address."""
+    with Replicas(tmp_path_factory.mktemp("cut"), postgres, 1, proxy.lead) as started:
+        yield started
+
+
+@pytest.fixture
+def program(replicas: Replicas) -> Program:
+    return replicas.programs[0]
+
+
+@pytest.fixture
+def email() -> str:
+    return f"person{next(_NUMBERS)}@example.test"
+
+
+def _refuse(program: Program, method: str, params: Any, token: str | None = None) -> None:
+    """Make a call whose connection is lost, and expect an unknown outcome."""
+    answer = program.post({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, token)
+    assert is_refused(answer)
+    assert "may or may not have been executed" in answer.json["error"]["message"]
+
+
+def _reason(answer: Any) -> str:
+    return str(answer["error"]["data"]["reason"]) if "error" in answer else "ok"
+
+
+async def test_lost_connections_under_load_lose_no_confirmed_write(tmp_path: Path, postgres: PostgresServer) -> None:
+    chances = random.Random(5)
+    with Proxy(postgres.port) as proxy, Replicas(tmp_path, postgres, 1, proxy.lead) as replicas:
+        load = Load(replicas)
+        async with load.of(16, 4):
+            for number in range(40):
+                proxy.cut("", chances.choice(("before", "after")))
+                await until(lambda number=number: proxy.cuts > number)  # type: ignore[misc]
+                await load.succeed(chances.randint(1, 10))
+            await load.until_readiness_is(200)
+        assert load.books.refusals > 0
+
+
+@_BOTH_WAYS
+def test_clock_is_created_at_most_once(
+    replicas: Replicas, program: Program, proxy: Proxy, email: str, how: Cut
+) -> None:
+    token = program.sign_in(email)
+    proxy.cut("keep_clocks", how)
+    _refuse(program, "createTestClock", {}, token)
+    assert _rows(replicas, "clocks join users on users.key = owner", email) == (how == "after")
+    assert _rows(replicas, "schedules join clocks using (key) join users on users.key = owner", email) == (
+        how == "after"
+    )
+    assert "result" in program.call("createTestClock", {}, token)
+
+
+def test_silent_database_times_out(replicas: Replicas, program: Program, proxy: Proxy, email: str) -> None:
+    token = program.sign_in(email)
+    proxy.cut("keep_clocks", "silent")
+    _refuse(program, "createTestClock", {}, token)
+    assert _rows(replicas, "clocks join users on users.key = owner", email) == 1
+
+
+@_BOTH_WAYS
+def test_repeated_advance_gets_the_right_response(program: Program, proxy: Proxy, email: str, how: Cut) -> None:
+    token = program.sign_in(email)
+    schedule = [
+        {"at": "2027-01-03T08:00:00Z", "name": "Rent", "amount": 1150, "currency": "EUR", "type": "EXPENSE"},
+        {"at": "2027-01-25T08:00:00Z", "name": "Salary", "amount": 2800, "currency": "EUR", "type": "INCOME"},
+    ]
+    params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": schedule}
+    clock = program.result("createTestClock", params, token)["clock"]
+    asked = {"id": clock["id"], "frozenTime": "2027-01-10T00:00:00Z"}
+    proxy.cut("update clocks", how)
+    _refuse(program, "advanceTestClock", asked, token)
+    clock = program.result("advanceTestClock", asked, token)["clock"]
+    assert (clock["frozenTime"], [item["name"] for item in clock["transactions"]]) == (asked["frozenTime"], ["Rent"])
+
+
+@_BOTH_WAYS
+def test_email_is_sent_at_most_once(replicas: Replicas, program: Program, proxy: Proxy, email: str, how: Cut) -> None:
+    proxy.cut("claim_send", how)
+    _refuse(program, "sendLoginCodeEmail", code_params(email))
+    assert _rows(replicas, "login_sends", email) == (how == "after")
+    again = program.call("sendLoginCodeEmail", code_params(email))
+    assert _reason(again) == ("RESEND_TOO_SOON" if how == "after" else "ok")
+    assert [sent["To"] for sent in program.emails()].count(email) == (how == "before")
+
+
+@_BOTH_WAYS
+def test_attempt_is_counted_at_most_once(
+    replicas: Replicas, program: Program, proxy: Proxy, email: str, how: Cut
+) -> None:
+    params = verify_params(email, program.send_code(email))
+    proxy.cut("count_try", how)
+    _refuse(program, "loginByEmailVerification", params)
+    assert replicas.ask(f"select tries from login_sends where email = '{email}'") == ["1" if how == "after" else "0"]
+    assert _rows(replicas, "login_failures", email) == (how == "after")
+    assert "token" in program.result("loginByEmailVerification", params)
+
+
+@_BOTH_WAYS
+@pytest.mark.parametrize("kind", ["code", "link"])
+def test_code_or_link_is_used_at_most_once(
+    replicas: Replicas, program: Program, proxy: Proxy, email: str, kind: str, how: Cut
+) -> None:
+    if kind == "code":
+        method, params = "loginByEmailVerification", verify_params(email, program.send_code(email))
+    else:
+        link = program.result("sendLoginCodeEmail", link_params(email))["loginUrl"]
+        method, params = "loginByEmailLink", {"token": link.partition("#token=")[2]}
+    proxy.cut(f"redeem_{kind}", how)
+    _refuse(program, method, params)
+    sessions = "tokens join users on users.key = user_key"
+    assert _rows(replicas, sessions, email) == (how == "after")
+    assert _reason(program.call(method, params)) == ("LOGIN_REFUSED" if how == "after" else "ok")
+    assert _rows(replicas, sessions, email) == 1
+
+
+@_BOTH_WAYS
+def test_repeated_logout_ends_the_session(program: Program, proxy: Proxy, email: str, how: Cut) -> None:
+    token = program.sign_in(email)
+    proxy.cut("delete from tokens", how)
+    _refuse(program, "logout", {}, token)
+    assert _reason(program.call("logout", {}, token)) == ("UNAUTHENTICATED" if how == "after" else "ok")
+    assert _reason(program.call("createTestClock", {}, token)) == "UNAUTHENTICATED"
+
+
+@_BOTH_WAYS
+def test_reads_are_retried(replicas: Replicas, program: Program, proxy: Proxy, email: str, how: Cut) -> None:
+    token = program.sign_in(email)
+    cuts = proxy.cuts
+    proxy.cut("join tokens on", how)
+    assert "result" in program.call("createTestClock", {}, token)
+    assert proxy.cuts == cuts + 1
+    assert _rows(replicas, "clocks join users on users.key = owner", email) == 1
+
+
+def _rows(replicas: Replicas, tables: str, email: str) -> int:
+    return int(replicas.ask(f"select count(*) from {tables} where email = '{email}'")[0])

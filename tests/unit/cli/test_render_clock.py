@@ -1,0 +1,266 @@
+"""Tests of rendered clocks at several widths and with hostile text."""
+
+import unicodedata
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from tests.support.snapshots import EXPIRES_AT, NOW, contribution, day, goal, household, snapshot, transaction
+from tickover.api.results import Goal, Snapshot
+from tickover.cli.render.clock import (
+    expiry,
+    goal_bars,
+    header,
+    item_list,
+    items_around_now,
+    next_step,
+    render_advance,
+    render_clock,
+)
+from tickover.cli.render.items import Item, clock_items
+
+ITEM_LINES = [
+    "  ● 2027-01-03  Rent       −1 150.00 EUR",
+    "  ● 2027-01-14  Groceries    −420.50 EUR",
+    "  ● 2027-01-25  Salary     +2 800.00 EUR",
+    "  ● 2027-01-26  Trip         +300.00",
+]
+TIMELINE = [
+    "         ───04 Jan───11 Jan───18 Jan──25 Jan───01 Feb───08 Feb──15 Feb───22 Feb─",
+    "  in                                   ●       │                             ○",
+    "  out      ●             ●                     │  ○             ○",
+    "  goals                                 ●      │                               ○",
+    "  EUR    ▃▃▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▅▅▅▅▅▅▅▅│▅▅▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃███",
+    "         now +1 229.50 → end +2 459.00",
+    "         ● happened  ○ scheduled  │ now  ▒ to be saved",
+]
+
+
+def test_a_clock_at_80_columns() -> None:
+    assert [line.plain for line in render_clock(household(day(2, 1), months=2), 80, NOW)] == [
+        "  clock_…5597fdf1  READY  now 2027-02-01  4 to come  expires in 6 d 23 h",
+        "",
+        *TIMELINE,
+        "",
+        "  Trip  26.67 %  800.00 of 3 000.00  ████████▒▒▒░░░░░░░░░░░░░░░░░░░",
+        "",
+        *ITEM_LINES,
+        "  ○ 2027-02-03  Rent       −1 150.00 EUR",
+        "  ○ 2027-02-14  Groceries    −420.50 EUR",
+        "  ○ 2027-02-25  Salary     +2 800.00 EUR",
+        "  ○ 2027-02-26  Trip         +300.00",
+        "",
+        "  Next: tickover clock advance --next  (2027-02-03 Rent −1 150.00 EUR)",
+    ]
+
+
+def test_advance_lists_what_happened_instead_of_items_around_now() -> None:
+    clock = household(day(2, 1), months=2)
+    happened = [item for item in clock_items(clock) if item.happened]
+    lines = [line.plain for line in render_advance(clock, day(1, 1), happened, 80, NOW)]
+    assert lines[:12] == [line.plain for line in render_clock(clock, 80, NOW)][:12]
+    assert lines[12:] == [
+        "  ✓ 2027-01-01 → 2027-02-01  3 transactions and 1 contribution",
+        *ITEM_LINES,
+        "",
+        "  Next: tickover clock advance --next  (2027-02-03 Rent −1 150.00 EUR)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("happened", "expected"),
+    [
+        ([], "nothing happened"),
+        (["txn"], "1 transaction"),
+        (["txn", "txn", "ctb"], "2 transactions and 1 contribution"),
+        (["ctb", "ctb"], "2 contributions"),
+    ],
+)
+def test_advance_counts_what_happened(happened: list[str], expected: str) -> None:
+    items = [
+        Item(day(1, 2), "Rent", Decimal(1), "EUR" if kind == "txn" else "", "in", happened=True) for kind in happened
+    ]
+    lines = [line.plain for line in render_advance(snapshot(day(1, 9)), day(1, 1), items, 80, NOW)]
+    assert f"  ✓ 2027-01-01 → 2027-01-09  {expected}" in lines
+
+
+def test_empty_clock() -> None:
+    assert [line.plain for line in render_clock(snapshot(day(1, 1, 9)), 80, NOW)] == [
+        "  clock_…5597fdf1  READY  now 2027-01-01 09:00 UTC  nothing to come",
+        "  expires in 6 d 23 h",
+        "",
+        "  Nothing is left to happen.  Start over: tickover clock fork",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("now", "expected", "style"),
+    [
+        (EXPIRES_AT - timedelta(days=7), "expires in 7 d", "dim"),
+        (EXPIRES_AT - timedelta(days=1), "expires in 1 d", "dim"),
+        (EXPIRES_AT - timedelta(hours=23, minutes=59), "expires in 23 h 59 min", "yellow"),
+        (EXPIRES_AT - timedelta(seconds=1), "expires in < 1 min", "yellow"),
+        (EXPIRES_AT, "expired", "red"),
+    ],
+)
+def test_last_day_is_highlighted(now: datetime, expected: str, style: str) -> None:
+    shown = expiry(snapshot(day(1, 1)), now)
+    assert (shown.plain, shown.style) == (expected, style)
+
+
+# Goals
+
+
+def saved(current: str, upcoming: str = "0", target: str = "100") -> Goal:
+    coming = [contribution(day(2, 1), upcoming)] if upcoming != "0" else []
+    return goal(day(1, 1), "Trip", target, current, coming)
+
+
+@pytest.mark.parametrize(
+    ("one", "bar"),
+    [
+        (saved("0"), "░" * 30),
+        (saved("50", "25"), "█" * 15 + "▒" * 7 + "░" * 8),
+        # A bar is full only when the target is reached.
+        (saved("99.99"), "█" * 29 + "░"),
+        (saved("100"), "█" * 30),
+        (saved("100", "50"), "█" * 30),
+        (saved("90", "500"), "█" * 27 + "▒" * 3),
+    ],
+)
+def test_bar_shows_saved_and_scheduled_amounts(one: Goal, bar: str) -> None:
+    assert goal_bars([one], 100)[0].plain.endswith(f"  {bar}")
+
+
+def test_exceeded_goal_shows_more_than_100_percent() -> None:
+    [line] = goal_bars([saved("250", target="100")], 80)
+    assert line.plain == f"  Trip  250 %  250.00 of 100.00  {'█' * 30}"
+
+
+def test_narrow_goal_drops_its_amounts() -> None:
+    one = goal(day(1, 1), "A very long name of a goal", "1000000000", "1000")
+    assert [line.plain for line in goal_bars([one], 60)] == [f"  A very long name of a g…  0 %  {'░' * 27}"]
+    assert [line.plain for line in goal_bars([one], 30)] == ["  A very long na…  0 %  ░░░░░░"]
+
+
+def test_long_goal_list_is_cut() -> None:
+    many = [goal(day(1, 1), f"Goal {number}", "100") for number in range(10)]
+    assert len(goal_bars(many[:8], 80)) == 8
+    assert goal_bars(many[:9], 80)[-1].plain == "  … and 1 more"
+    assert goal_bars(many, 80)[-1].plain == "  … and 2 more goals"
+
+
+# Lists
+
+
+def fees(number: int, apart: timedelta) -> list[Item]:
+    return [Item(day(1, 1, 8) + n * apart, f"Fee {n}", Decimal(-1), "EUR", "out", happened=True) for n in range(number)]
+
+
+def test_long_item_list_is_cut() -> None:
+    assert len(item_list(fees(12, timedelta(days=3)), 80)) == 12
+    # "… and 1 more" would take the line of the last item.
+    assert len(item_list(fees(13, timedelta(days=3)), 80)) == 13
+    lines = [line.plain for line in item_list(fees(14, timedelta(days=3)), 80)]
+    assert (len(lines), lines[-1]) == (13, "  … and 2 more  Show all: tickover clock show --all")
+
+
+def test_show_all_does_not_cut_lists() -> None:
+    assert len(item_list(fees(14, timedelta(days=3)), 80, show_all=True)) == 14
+    many = replace(household(day(1, 1)), goals=[saved(str(number)) for number in range(10)])
+    for drawn in (
+        render_clock(many, 80, NOW, show_all=True),
+        render_advance(many, day(1, 1), [], 80, NOW, show_all=True),
+    ):
+        assert [line.plain for line in drawn if "more" in line.plain] == []
+    names = [
+        line.plain for line in render_clock(household(day(4, 1)), 80, NOW, show_all=True) if line.plain[2:3] in "●○"
+    ]
+    assert len([name for name in names if " 2027-" in name]) == len(clock_items(household(day(4, 1))))
+
+
+@pytest.mark.parametrize(
+    ("apart", "width", "first"),
+    [
+        (timedelta(hours=12), 60, "  ● 2027-01-01 08:00  Fee 0  −1.00 EUR"),
+        (timedelta(hours=12), 59, "  ● 2027-01-01  Fee 0  −1.00 EUR"),
+        (timedelta(days=1), 60, "  ● 2027-01-01  Fee 0  −1.00 EUR"),
+    ],
+)
+def test_items_within_two_days_show_the_time(apart: timedelta, width: int, first: str) -> None:
+    assert item_list(fees(3, apart), width)[0].plain == first
+
+
+def test_items_around_now_are_the_last_and_the_next_ones() -> None:
+    lines = [line.plain[2:14] for line in items_around_now(clock_items(household(day(4, 1))), 80)]
+    assert lines == [
+        *("● 2027-03-03", "● 2027-03-14", "● 2027-03-25", "● 2027-03-26"),
+        *("○ 2027-04-03", "○ 2027-04-14", "○ 2027-04-25", "○ 2027-04-26"),
+    ]
+
+
+def test_next_step_shortens_the_items_name() -> None:
+    items = [Item(day(1, 3), "x" * 31, Decimal(-5), "EUR", "out", happened=False)]
+    assert [line.plain for line in next_step(items, 80)] == [
+        "  Next: tickover clock advance --next",
+        f"  (2027-01-03 {'x' * 29}… −5.00 EUR)",
+    ]
+
+
+# Hostile text, and every width
+
+HOSTILE = "\x1b[31m\x1b]0;title\x07\r\n[bold red]markup[/] \u202eturned 日本語のとても長い名前 🎉👨\u200d👩\u200d👧" * 2
+
+
+def hostile_clock() -> Snapshot:
+    clock = household(day(2, 1))
+    return replace(
+        clock,
+        id=HOSTILE,
+        status=HOSTILE,
+        transactions=[replace(one, name=HOSTILE, currency=HOSTILE) for one in clock.transactions],
+        pending_transactions=[replace(one, name=HOSTILE) for one in clock.pending_transactions],
+        goals=[replace(one, name=HOSTILE) for one in clock.goals],
+    )
+
+
+@pytest.mark.parametrize("width", [20, 40, 79, 80, 160])
+def test_lines_are_sanitized_and_fit_the_width(width: int) -> None:
+    clock = hostile_clock()
+    happened = [item for item in clock_items(clock) if item.happened]
+    lines = [*render_clock(clock, width, NOW), *render_advance(clock, day(1, 1), happened * 4, width, NOW)]
+    assert [line.plain for line in lines if line.cell_len > width] == []
+    assert {unicodedata.category(sign) for line in lines for sign in line.plain} & {"Cc", "Zl", "Zp", "Cs"} == set()
+
+
+def test_markup_in_a_name_is_printed_verbatim() -> None:
+    clock = snapshot(day(1, 2), [transaction(day(1, 1), "[bold]Rent[/bold] :smile:", "1")])
+    assert any("[bold]Rent[/bold] :smile:" in line.plain for line in render_clock(clock, 80, NOW))
+
+
+instants = st.datetimes(min_value=datetime(2017, 1, 1), max_value=datetime(2036, 12, 31), timezones=st.just(UTC))  # noqa: DTZ001 - timezones= adds one
+amounts = st.decimals(min_value="0.01", max_value=10**9, places=2)
+
+
+@given(
+    frozen_time=instants,
+    flows=st.lists(st.tuples(instants, st.text(max_size=40), amounts, st.sampled_from(["EUR", "USD"])), max_size=8),
+    contributions=st.lists(st.tuples(instants, amounts), max_size=4),
+    width=st.integers(min_value=20, max_value=200),
+)
+def test_any_clock_can_be_rendered(
+    frozen_time: datetime,
+    flows: list[tuple[datetime, str, Decimal, str]],
+    contributions: list[tuple[datetime, Decimal]],
+    width: int,
+) -> None:
+    transactions = [transaction(at, name, str(amount), currency=currency) for at, name, amount, currency in flows]
+    saving = goal(frozen_time, "Trip", "3000", "1", [contribution(at, str(amount)) for at, amount in contributions])
+    clock = snapshot(frozen_time, sorted(transactions, key=lambda one: one.at), [saving])
+    lines = render_clock(clock, width, NOW)
+    assert all(line.cell_len <= width for line in lines)
+    assert header(clock, width, NOW)[0].plain == lines[0].plain

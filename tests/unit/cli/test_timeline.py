@@ -1,0 +1,152 @@
+"""Tests of the rendered timeline: axis, lanes and curves."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.snapshots import contribution, day, goal, household, snapshot, transaction
+from tickover.api.results import Snapshot
+from tickover.cli.render.axis import Axis, build_axis, ticks
+from tickover.cli.render.items import clock_items
+from tickover.cli.render.timeline import timeline
+
+
+def drawn(clock: Snapshot, width: int = 80) -> list[str]:
+    return [line.plain for line in timeline(clock_items(clock), clock.frozen_time, width)]
+
+
+def labels(first: datetime, last: datetime, columns: int) -> list[str]:
+    return [label for _, label in ticks(build_axis(first, last, columns))]
+
+
+def test_column_of_an_instant() -> None:
+    axis = Axis(day(1, 1), day(1, 11), 11)
+    assert [axis.column(day(1, number)) for number in range(1, 12)] == list(range(11))
+    assert axis.column(day(1, 2) - timedelta(microseconds=1)) == 0
+
+
+def test_axis_starts_with_a_month_or_a_day() -> None:
+    assert build_axis(day(1, 20, 8), day(2, 28), 60).start == day(1, 20)
+    assert build_axis(day(1, 20, 8), day(3, 2), 60).start == day(1, 1)
+    assert build_axis(day(1, 20, 8), day(1, 20, 8), 60).end == day(1, 20, 23)
+
+
+@pytest.mark.parametrize(
+    ("last", "columns", "expected"),
+    [
+        (day(1, 1, 23), 71, ["01 Jan", "03:00", "06:00", "09:00", "12:00", "15:00", "18:00", "21:00"]),
+        (day(1, 3), 71, ["01 Jan", "06:00", "12:00", "18:00", "02 Jan", "06:00", "12:00", "18:00"]),
+        (day(1, 8), 71, ["01 Jan", "02 Jan", "03 Jan", "04 Jan", "05 Jan", "06 Jan", "07 Jan"]),
+        (day(2, 1), 71, ["04 Jan", "11 Jan", "18 Jan", "25 Jan"]),
+        (
+            day(3, 16),
+            160,
+            ["04 Jan", "11 Jan", "18 Jan", "25 Jan", "01 Feb", "08 Feb", "15 Feb", "22 Feb", "01 Mar", "08 Mar"],
+        ),
+        (day(3, 17), 160, ["2027", "Feb", "Mar"]),
+        (day(6, 26), 71, ["2027", "Feb", "Mar", "Apr", "May", "Jun"]),
+        (day(6, 26), 31, ["2027", "Feb", "Mar", "Apr", "May", "Jun"]),
+        (day(12, 26), 31, ["2027", "Apr", "Jul", "Oct"]),
+        (day(3, 26, year=2028), 71, ["2027", "Mar", "May", "Jul", "Sep", "Nov", "2028", "Mar"]),
+        (day(1, 1, year=2037), 71, ["2027", "2028", "2029", "2030", "2031", "2032", "2033", "2034", "2035", "2036"]),
+        (day(1, 1, year=2037), 31, ["2028", "2030", "2032", "2034", "2036"]),
+        (day(1, 1, year=2037), 3, []),
+    ],
+)
+def test_labels_are_as_dense_as_possible(last: datetime, columns: int, expected: list[str]) -> None:
+    assert labels(day(1, 1), last, columns) == expected
+
+
+@given(
+    st.datetimes(),
+    st.timedeltas(min_value=timedelta(0), max_value=timedelta(days=4000)),
+    st.integers(min_value=2, max_value=300),
+)
+def test_labels_never_overlap(first: datetime, length: timedelta, columns: int) -> None:
+    first = first.replace(tzinfo=day(1, 1).tzinfo)
+    last = first + min(length, datetime.max.replace(tzinfo=first.tzinfo) - first)
+    axis = build_axis(first, last, columns)
+    assert axis.column(first) >= 0
+    assert axis.column(last) < columns
+    end = -1
+    for column, label in ticks(axis):
+        assert column > end
+        end = column + len(label)
+    assert end <= columns
+
+
+def test_half_a_year_at_80_columns() -> None:
+    assert drawn(household(day(2, 1))) == [
+        "         2027────────Feb────────Mar─────────Apr─────────May─────────Jun─────────",
+        "  in              ●  │        ○           ○           ○           ○           ○",
+        "  out    ●    ●      │○   ○      ○   ○       ○    ○      ○   ○       ○    ○",
+        "  goals            ● │         ○          ○           ○           ○            ○",
+        "  EUR    ▁▁▁▁▁▁▁▁▁▃▃▃│▂▂▂▂▁▁▁▁▄▄▄▃▃▃▃▂▂▂▂▂▅▅▅▄▄▄▄▄▃▃▃▃▆▆▆▅▅▅▅▄▄▄▄▄▇▇▇▆▆▆▆▆▅▅▅▅██",
+        "         now +1 229.50 → end +7 377.00",
+        "         ● happened  ○ scheduled  │ now  ▒ to be saved",
+    ]
+
+
+def test_half_a_year_at_40_columns() -> None:
+    assert drawn(household(day(2, 1)), 40) == [
+        "         2027─Feb──Mar──Apr──May──Jun───",
+        "  in         ●│   ○    ○    ○    ○    ○",
+        "  out    ● ●  ○ ○  ○ ○  ○ ○  ○ ○   ○○",
+        "  goals      ●│   ○    ○    ○    ○     ○",
+        "  EUR    ▁▁▁▁▃│▂▁▁▄▃▃▂▂▅▄▄▃▃▆▅▅▄▄▇▇▆▅▅██",
+        "         now +1 229.50 → end +7 377.00",
+        "         ● happened  ○ scheduled  │ now",
+        "         ▒ to be saved",
+    ]
+
+
+def test_items_in_one_column_are_counted() -> None:
+    """One item is a dot, two to nine are a digit, more are a plus. Each lane counts its own items."""
+    on_days = {1: 1, 3: 2, 5: 9, 7: 10}
+    out = [transaction(day(1, number), "Fee", "1") for number, times in on_days.items() for _ in range(times)]
+    clock = snapshot(day(1, 1), [*out, transaction(day(1, 3), "Refund", "1", "INCOME")])
+    assert drawn(clock, 22)[1:3] == ["  in     │   ○", "  out    ●   2   9   +"]
+    assert drawn(clock)[-1] == "         ● happened  ○ scheduled  2 several at once  │ now"
+
+
+def test_item_at_the_current_column_shows_whether_it_happened() -> None:
+    clocks = [
+        snapshot(frozen_time, [transaction(day(1, 1, 8), "Coffee", "3"), transaction(day(6, 30), "Rent", "1")])
+        for frozen_time in (day(1, 1, 7), day(1, 1, 8))
+    ]
+    assert [drawn(clock)[1][9] for clock in clocks] == ["○", "●"]
+
+
+def test_each_currency_has_a_curve_and_totals() -> None:
+    clock = snapshot(
+        day(1, 15),
+        [
+            transaction(day(1, 1), "Fee", "0.1", currency="USD"),
+            transaction(day(1, 11), "Fee", "0.2", currency="USD"),
+            transaction(day(1, 31), "Salary", "5", "INCOME", currency="EUR"),
+        ],
+    )
+    lines = drawn(clock, 40)
+    assert [line.strip() for line in lines if "now " in line and "●" not in line] == [
+        "now −0.30",
+        "now 0.00 → end +5.00",
+    ]
+    assert [line[2:5] for line in lines if line[2:5].isupper()] == ["USD", "EUR"]
+    usd, eur = (line[9:] for line in lines if line[2:5].isupper())
+    assert (usd[0], usd[-1], eur[0], eur[-1]) == ("█", "▁", "▁", "█")
+
+
+def test_long_currency_list_is_cut() -> None:
+    flows = [transaction(day(1, 1), "Fee", "1", currency=f"AA{last}") for last in "ABCDEFGH"]
+    assert sum("now −1.00" in line for line in drawn(snapshot(day(1, 1), flows[:6]))) == 6
+    assert not any("more" in line for line in drawn(snapshot(day(1, 1), flows[:6])))
+    assert any("and 1 more currency" in line for line in drawn(snapshot(day(1, 1), flows[:7])))
+    assert any("and 2 more currencies" in line for line in drawn(snapshot(day(1, 1), flows)))
+
+
+def test_timeline_of_goals_only_and_of_nothing() -> None:
+    saving = goal(day(1, 1), "Trip", "100", contributions=[contribution(day(3, 1), "10")])
+    assert [line[2:7].strip() for line in drawn(snapshot(day(1, 1), goals=[saving]))] == ["", "goals", ""]
+    assert drawn(snapshot(day(1, 1))) == []

@@ -1,0 +1,267 @@
+"""Error messages of invalid scenarios, in full."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.unit.scenarios.strategies import rent
+from tickover.api.limits import MAX_CATEGORY, MAX_CONTRIBUTIONS, MAX_GOALS, MAX_NAME, MAX_TRANSACTIONS
+from tickover.scenarios import ScenarioError, read
+from tickover.scenarios.phrases import EXPECTED as RECURRENCE
+from tickover.scenarios.timings import EXPECTED as POINT
+
+NEW_YEAR = "2027-01-01T00:00:00Z"
+AMOUNT = "must be a number greater than 0 and at most 1,000,000,000"
+LENGTH = 'must be a duration such as "6 months" or "1 year", at most 10 years'
+DAY = 'must be a date such as "2027-01-31" or an instant such as "2027-01-31T09:00:00Z"'
+TIME = 'must be a time of day in UTC such as "08:00"'
+TEXT = "must be text of 1 to 120 characters"
+TIMES = "must be a whole number from 1 to 10,000"
+COUNTS = "amount must have as many entries as at"
+CURRENCY = 'must be three uppercase letters such as "EUR"'
+TIMING_KEYS = "every, from, until, times, at, time"
+SCENARIO_KEYS = "title, about, currency, start, length, transactions, goals"
+TRIP = {"name": "Trip", "target": 100}
+MISSING: Any = object()
+
+
+def error_message(values: Any, start: str | None = None) -> str:
+    """Return the error of reading the scenario, or with a start, of planning it."""
+    text = json.dumps(values)
+    if start is None:
+        with pytest.raises(ScenarioError) as caught:
+            read(text, "json", "f")
+    else:
+        scenario = read(text, "json", "f")
+        with pytest.raises(ScenarioError) as caught:
+            scenario.plan(start)
+    return str(caught.value)
+
+
+def sentence(text: str) -> str:
+    return text if text.endswith("?") else f"{text}."
+
+
+def without(values: dict[str, Any], **keys: Any) -> dict[str, Any]:
+    return {key: value for key, value in {**values, **keys}.items() if value is not MISSING}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "problem"),
+    [
+        ("name", MISSING, f"name is missing; it {TEXT}"),
+        ("name", "", f'name {TEXT}, not ""'),
+        ("name", 5, f"name {TEXT}, not 5"),
+        ("name", None, f"name {TEXT}, not null"),
+        ("amount", MISSING, f"amount is missing; it {AMOUNT}"),
+        ("amount", 0, f"amount {AMOUNT}, not 0"),
+        ("amount", -5, f"amount {AMOUNT}, not -5"),
+        ("amount", -0.01, f"amount {AMOUNT}, not -0.01"),
+        ("amount", 1_000_000_001, f"amount {AMOUNT}, not 1000000001"),
+        ("amount", 1_000_000_000.01, f"amount {AMOUNT}, not 1000000000.01"),
+        ("amount", True, f"amount {AMOUNT}, not true"),
+        ("amount", "12", f'amount {AMOUNT}, not "12"'),
+        ("amount", None, f"amount {AMOUNT}, not null"),
+        ("amount", {}, f"amount {AMOUNT}, not a table"),
+        ("amount", [], "amount must have at least one entry"),
+        ("amount", [1, False], f"entry 2 of amount {AMOUNT}, not false"),
+        ("amount", [[1]], f"entry 1 of amount {AMOUNT}, not a list"),
+        ("amount", [1], "amount must be one number; a list of amounts requires at"),
+        ("type", MISSING, 'type is missing; it must be "income" or "expense"'),
+        ("type", "debit", 'type must be "income" or "expense", not "debit"'),
+        ("type", 1, 'type must be "income" or "expense", not 1'),
+        ("currency", MISSING, 'currency is missing; set it here or for the whole scenario, for example "EUR"'),
+        ("currency", "eur", f'currency {CURRENCY}, not "eur"'),
+        ("currency", "EURO", f'currency {CURRENCY}, not "EURO"'),
+        ("currency", "EU", f'currency {CURRENCY}, not "EU"'),
+        ("currency", "ÄÖÜ", f'currency {CURRENCY}, not "ÄÖÜ"'),
+        ("currency", "EUR\n", f'currency {CURRENCY}, not "EUR\\u000a"'),
+        ("category", 7, "category must be text of 0 to 80 characters, not 7"),
+        ("every", MISSING, 'must have either every, for example "month on the 25th", or at, for example "+10 days"'),
+        ("at", "+1 day", 'must have either every, for example "month on the 25th", or at, for example "+10 days"'),
+        ("every", "moonth", f'every {RECURRENCE}, not "moonth"'),
+        ("every", ["day"], f"every {RECURRENCE}, not a list"),
+        ("every", "month on the 32nd", 'every must name a day from 1 to 31, not "month on the 32nd"'),
+        ("from", "-1 day", f'from {POINT}, not "-1 day"'),
+        ("until", 2027, f"until {POINT}, not 2027"),
+        ("until", "2027-02-30", f'until {POINT}, not "2027-02-30"'),
+        ("until", "2027-02-28T08:00", f'until {POINT}, not "2027-02-28T08:00"'),
+        ("times", 0, f"times {TIMES}, not 0"),
+        ("times", 10_001, f"times {TIMES}, not 10001"),
+        ("times", 1.5, f"times {TIMES}, not 1.5"),
+        ("times", True, f"times {TIMES}, not true"),
+        ("times", "3", f'times {TIMES}, not "3"'),
+        ("time", "8:00", f'time {TIME}, not "8:00"'),
+        ("time", "24:00", f'time {TIME}, not "24:00"'),
+        ("time", "08:60", f'time {TIME}, not "08:60"'),
+        ("time", 8, f"time {TIME}, not 8"),
+        ("evry", "day", 'unknown key "evry"; did you mean "every"?'),
+        ("Amount", 1, 'unknown key "Amount"; did you mean "amount"?'),
+        ("qqq", 1, f'unknown key "qqq"; available keys: name, amount, type, currency, category, {TIMING_KEYS}'),
+    ],
+)  # fmt: skip
+def test_invalid_transaction(key: str, value: Any, problem: str) -> None:
+    item = without(rent(every="day"), **{key: value})
+    label = ' "Rent"' if key != "name" else ' ""' if value == "" else ""
+    assert error_message({"transactions": [rent(every="day"), item]}) == sentence(f"f, transaction 2{label}: {problem}")
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ({"at": []}, "at must have at least one entry"),
+        ({"at": ["+1 day", "soon"]}, f'entry 2 of at {POINT}, not "soon"'),
+        ({"at": None}, f"at {POINT}, not null"),
+        ({"at": "+1 day", "from": "+1 day"}, "from requires every and can't be used with at; remove it"),
+        ({"at": "+1 day", "until": "+1 day"}, "until requires every and can't be used with at; remove it"),
+        ({"at": "+1 day", "times": 2}, "times requires every and can't be used with at; remove it"),
+        ({"at": "+1 day", "amount": [1, 2]}, f"{COUNTS}: 1, not 2"),
+        ({"at": ["+1 day"] * 3, "amount": [1]}, f"{COUNTS}: 3, not 1"),
+    ],
+)  # fmt: skip
+def test_invalid_instants(keys: dict[str, Any], problem: str) -> None:
+    assert error_message({"transactions": [rent(**keys)]}) == f'f, transaction 1 "Rent": {problem}.'
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "problem"),
+    [
+        ("name", MISSING, f"name is missing; it {TEXT}"),
+        ("target", MISSING, f"target is missing; it {AMOUNT}"),
+        ("target", 0, f"target {AMOUNT}, not 0"),
+        ("target", [1], f"target {AMOUNT}, not a list"),
+        ("initial", -0.01, "initial must be a number from 0 to 1,000,000,000, not -0.01"),
+        ("initial", True, "initial must be a number from 0 to 1,000,000,000, not true"),
+        ("initial", 100.01, "initial must be at most the target of 100, not 100.01"),
+        ("contributions", {}, "contributions must be a list with a table for each contribution, not a table"),
+        ("targt", 1, 'unknown key "targt"; did you mean "target"?'),
+        ("currency", "EUR", 'unknown key "currency"; available keys: name, target, initial, contributions'),
+    ],
+)
+def test_invalid_goal(key: str, value: Any, problem: str) -> None:
+    goal = without({"name": "Trip", "target": 100, "initial": 100}, **{key: value})
+    label = "" if key == "name" else ' "Trip"'
+    assert error_message({"goals": [goal]}) == sentence(f"f, goal 1{label}: {problem}")
+
+
+@pytest.mark.parametrize(
+    ("contribution", "problem"),
+    [
+        (5, f"must be a table with the keys amount, {TIMING_KEYS}, not 5"),
+        ({"amount": 0, "every": "day"}, f"amount {AMOUNT}, not 0"),
+        ({"amount": 1, "every": "dy"}, f'every {RECURRENCE}, not "dy"'),
+        ({"amount": 1, "every": "day", "nam": "x"}, f'unknown key "nam"; available keys: amount, {TIMING_KEYS}'),
+    ],
+)  # fmt: skip
+def test_invalid_contribution(contribution: Any, problem: str) -> None:
+    goal = {"name": "Trip", "target": 100, "contributions": [{"amount": 1, "at": "start"}, contribution]}
+    assert error_message({"goals": [goal]}) == f'f, goal 1 "Trip", contribution 2: {problem}.'
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ([], f"must be a table with the keys {SCENARIO_KEYS}, not a list"),
+        (None, f"must be a table with the keys {SCENARIO_KEYS}, not null"),
+        ({}, "the scenario is empty; add transactions or goals"),
+        ({"transactions": [], "goals": []}, "the scenario is empty; add transactions or goals"),
+        ({"transaction": []}, 'unknown key "transaction"; did you mean "transactions"?'),
+        ({"x" * 41: 1}, f'unknown key "{"x" * 41}"; available keys: {SCENARIO_KEYS}'),
+        ({"transactions": {}}, "transactions must be a list with a table for each transaction, not a table"),
+        ({"goals": None}, "goals must be a list with a table for each goal, not null"),
+        ({"title": ""}, f'title {TEXT}, not ""'),
+        ({"title": "x" * 121}, f'title {TEXT}, not "{"x" * 59}…"'),
+        ({"about": 1}, "about must be text of 0 to 2,000 characters, not 1"),
+        ({"about": "\0"}, 'about must be text without U+0000 and lone surrogates, not "\\u0000"'),
+        ({"about": "\ud800"}, 'about must be text without U+0000 and lone surrogates, not "\\ud800"'),
+        ({"currency": "Eur"}, f'currency {CURRENCY}, not "Eur"'),
+        ({"start": "+1 day"}, f'start {DAY}, not "+1 day"'),
+        ({"start": 20270101}, f"start {DAY}, not 20270101"),
+        ({"start": "9990-01-01", "goals": [TRIP]}, "the start must be in the years 0011 to 9989"),
+        ({"length": 6}, f"length {LENGTH}, not 6"),
+        ({"length": "0 days"}, f'length {LENGTH}, not "0 days"'),
+        ({"length": "half a year"}, f'length {LENGTH}, not "half a year"'),
+        ({"length": "9999 years"}, f'length {LENGTH}, not "9999 years"'),
+        ({"length": "121 months"}, f'length {LENGTH}, not "121 months"'),
+        ({"length": "4000 days"}, f'length {LENGTH}, not "4000 days"'),
+    ],
+    ids=lambda value: str(value)[:40],
+)  # fmt: skip
+def test_invalid_scenario(values: Any, problem: str) -> None:
+    assert error_message(values) == sentence(f"f: {problem}")
+
+
+@pytest.mark.parametrize(
+    ("key", "entry", "maximum", "owner"),
+    [
+        ("transactions", rent(every="day", times=1), MAX_TRANSACTIONS, "clock"),
+        ("goals", {"name": "a", "target": 1}, MAX_GOALS, "clock"),
+    ],
+)
+def test_limits_per_clock(key: str, entry: dict[str, Any], maximum: int, owner: str) -> None:
+    made = read(json.dumps({key: [entry] * maximum}), "json").plan(NEW_YEAR)
+    assert len(made.transactions or made.goals) == maximum
+    problem = f"{maximum + 1} {key} exceed the limit of {maximum} per {owner}; remove some"
+    assert error_message({key: [entry] * (maximum + 1)}) == f"f: {problem}."
+
+
+def test_limit_per_goal() -> None:
+    contributions = [{"amount": 1, "at": "start"}] * (MAX_CONTRIBUTIONS + 1)
+    problem = "101 contributions exceed the limit of 100 per goal; remove some"
+    assert (
+        error_message({"goals": [{"name": "a", "target": 1, "contributions": contributions}]})
+        == f'f, goal 1 "a": {problem}.'
+    )
+
+
+@pytest.mark.parametrize(("key", "maximum"), [("name", MAX_NAME), ("category", MAX_CATEGORY)])
+def test_length_limits_of_text(key: str, maximum: int) -> None:
+    longest = rent(every="day", times=1, **{key: "ü" * maximum})
+    made = read(json.dumps({"transactions": [longest]}), "json").plan(NEW_YEAR)
+    assert getattr(made.transactions[0], key) == "ü" * maximum
+    longer = {"transactions": [{**longest, key: "ü" * (maximum + 1)}]}
+    assert f"{key} must be text of {int(key == 'name')} to {maximum} characters, not " in error_message(longer)
+
+
+def test_an_amount_must_be_exact_as_a_json_number() -> None:
+    text = '{"goals": [{"name": "a", "target": 0.12345678901234567890}]}'
+    with pytest.raises(ScenarioError) as caught:
+        read(text, "json", "f")
+    problem = "must have at most 15 digits, the precision of a JSON number, not 0.12345678901234567890"
+    assert str(caught.value) == f'f, goal 1 "a": target {problem}.'
+
+
+# Errors that depend on the start
+
+BEFORE = 'before the start, 2027-01-01T00:00:00Z; use "start" or later'
+AFTER = "after the end, 2027-07-01T00:00:00Z; use an earlier time, or increase length"
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ({"at": "2026-12-31"}, f'at "2026-12-31" is 2026-12-31T08:00:00Z, {BEFORE}'),
+        ({"at": ["+1 day", "+8 months"]}, f'at "+8 months" is 2027-09-01T08:00:00Z, {AFTER}'),
+        ({"at": "+6 months"}, f'at "+6 months" is 2027-07-01T08:00:00Z, {AFTER}'),
+        ({"at": "+9999 years"}, '"+9999 years" is after the year 9999'),
+        ({"every": "day", "from": "+9999 years"}, '"+9999 years" is after the year 9999'),
+        ({"every": "day", "from": "2016-12-31"}, 'from "2016-12-31" is more than 10 years before the start'),
+        ({"every": "day", "from": "+2 months", "until": "+1 month"}, 'until "+1 month" is before from "+2 months"'),
+    ],
+)
+def test_invalid_instant_in_a_plan(keys: dict[str, Any], problem: str) -> None:
+    assert error_message({"transactions": [rent(**keys)]}, NEW_YEAR) == f'f, transaction 1 "Rent": {problem}.'
+
+
+def test_from_exactly_ten_years_before_the_start_is_accepted() -> None:
+    item = rent(every="year", **{"from": "2017-01-01T00:00:00Z"})
+    assert len(read(json.dumps({"transactions": [item]}), "json").plan(NEW_YEAR).transactions) == 1
+
+
+def test_a_message_is_one_printable_line() -> None:
+    item = rent(every="day", name="\x1b[31mRent\n" + "x" * 1000, amount=-1)
+    message = error_message({"transactions": [item]})
+    assert message.isprintable()
+    assert message.startswith('f, transaction 1 "\\u001b[31mRent\\u000axxx')
+    assert len(message) < 300

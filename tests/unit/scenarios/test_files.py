@@ -1,0 +1,244 @@
+"""Scenario files: TOML and JSON, loaded by name or path, and invalid or hostile content."""
+
+import json
+import os
+import time
+import tomllib
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.transcripts import ROOT
+from tests.unit.scenarios.strategies import rent
+from tickover.scenarios import ScenarioError, load, names, read
+from tickover.scenarios.files import MAX_DOTS_PER_LINE, MAX_FILE_BYTES
+from tickover.scenarios.timings import EXPECTED_DAY
+
+NEW_YEAR = "2027-01-01T00:00:00Z"
+TOML = '[[goals]]\nname = "a"\ntarget = 1\n'
+JSON = '{"goals": [{"name": "a", "target": 1}]}'
+
+
+def error_message(text: str | bytes, format: str = "toml") -> str:
+    """Return the error of reading or planning the scenario. It must be fast."""
+    start = time.monotonic()
+    with pytest.raises(ScenarioError) as caught:
+        read(text, format, "f").plan(NEW_YEAR)
+    assert time.monotonic() - start < 20
+    message = str(caught.value)
+    assert message.isprintable()
+    assert len(message) < 700
+    return message
+
+
+def load_error(name: str | Path) -> str:
+    with pytest.raises(ScenarioError) as caught:
+        load(name)
+    assert str(caught.value).isprintable()
+    return str(caught.value)
+
+
+# Load
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.toml", TOML), ("a.json", JSON), ("a.TOML", TOML), ("a.b.Json", JSON)])
+@pytest.mark.parametrize("form", [str, Path])
+def test_a_file_is_loaded_by_its_path(form: Any, name: str, text: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    scenario = load(form(path))
+    assert scenario.title == path.stem
+    assert [goal.name for goal in scenario.plan(NEW_YEAR).goals] == ["a"]
+
+
+def test_byte_order_mark_and_windows_line_ends_are_accepted(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + TOML.replace("\n", "\r\n").encode())
+    assert load(path).plan(NEW_YEAR).goals[0].name == "a"
+
+
+def test_an_included_scenario_overrides_a_file_of_the_same_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "student").write_text("nonsense")
+    (tmp_path / "student.toml").write_text(TOML)
+    assert load("student").title == "Student"
+    assert load("student.toml").title == "student"
+
+
+@pytest.mark.parametrize("format", ["toml", "json"])
+def test_text_and_bytes_give_the_same_scenario(format: str) -> None:
+    text = {"toml": TOML, "json": JSON}[format]
+    assert read(text, format) == read(text.encode(), format)
+    assert read(text, format, title="x").title == "x"
+
+
+@pytest.mark.parametrize("name", names())
+def test_toml_and_json_have_the_same_structure(name: str) -> None:
+    scenario = load(name)
+    source = ROOT / "src" / "tickover" / "scenarios" / "shipped" / f"{name}.toml"
+    values = tomllib.loads(source.read_text("utf-8"))
+    text = json.dumps(values, default=lambda value: value.isoformat())
+    start = None if scenario.start else NEW_YEAR
+    assert read(text, "json").plan(start) == scenario.plan(start)
+
+
+# Load errors
+
+
+def test_an_unknown_name_suggests_the_closest_and_lists_all() -> None:
+    included = f"Included scenarios: {', '.join(names())}"
+    assert load_error("studnet") == f'studnet: no scenario or file has this name; did you mean "student"? {included}.'
+    assert load_error("no/such/Student.toml").endswith(f'did you mean "student"? {included}.')
+    assert load_error("qqqqq") == f"qqqqq: no scenario or file has this name; {included}."
+    assert load_error("") == f'"": no scenario or file has this name; {included}.'
+
+
+def test_a_folder_is_rejected(tmp_path: Path) -> None:
+    assert load_error(tmp_path) == f"{tmp_path}: can't be read: it is a folder."
+    (tmp_path / "a.toml").mkdir()
+    assert load_error(tmp_path / "a.toml").endswith("it is a folder.")
+
+
+def test_other_file_name_extensions_are_rejected(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(TOML)
+    assert load_error(tmp_path / "a.yaml").endswith(": the file name must end with .toml or .json.")
+
+
+def test_pipes_and_devices_are_rejected(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.toml")
+    assert load_error(tmp_path / "a.toml").endswith(": can't be read: it isn't a regular file.")
+    (tmp_path / "b.toml").symlink_to("/dev/zero")
+    assert load_error(tmp_path / "b.toml").endswith(": can't be read: it isn't a regular file.")
+
+
+@pytest.mark.parametrize("name", ["a\0b.toml", "x" * 5000 + ".toml", "\ud800.toml", "a\n.toml"])
+def test_an_invalid_file_name_is_rejected(name: str) -> None:
+    assert load_error(name)
+
+
+def test_a_symlink_loop_is_rejected(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").symlink_to(tmp_path / "a.toml")
+    assert load_error(tmp_path / "a.toml")
+
+
+# Invalid content
+
+
+@pytest.mark.parametrize(
+    ("text", "format", "message"),
+    [
+        ("x =", "toml", "f: invalid TOML: Invalid value (at end of document)."),
+        ("[[goals]", "toml", None),
+        ("a = 1\na = 2", "toml", "f: invalid TOML: Cannot overwrite a value (at end of document)."),
+        ("", "json", "f: invalid JSON: Expecting value: line 1 column 1 (char 0)."),
+        ('{"a": 1,}', "json", None),
+        ('{"goals": 1, "goals": 2}', "json", 'f: invalid JSON: duplicate key "goals".'),
+        ('{"length": NaN}', "json", "f: invalid JSON: NaN is not a JSON number."),
+        ('{"length": -Infinity}', "json", "f: invalid JSON: -Infinity is not a JSON number."),
+        (b"\xff", "toml", "f: invalid UTF-8 at byte 1."),
+        (b'{"title": "caf\xe9"}', "json", "f: invalid UTF-8 at byte 15."),
+        ("", "yaml", 'f: the format must be "toml" or "json", not "yaml".'),
+        ("a = " + "[" * 100_000, "toml", "f: the values are nested too deeply."),
+        ("[" * 100_000, "json", "f: the values are nested too deeply."),
+        ('{"goals":' * 20_000, "json", "f: the values are nested too deeply."),
+        ("#" * (MAX_FILE_BYTES + 1), "toml", "f: the file must have at most 262,144 bytes."),
+        (" " * (MAX_FILE_BYTES + 1), "json", "f: the file must have at most 262,144 bytes."),
+        (".".join("a" * 100_000) + " = 1", "toml", "f: invalid TOML: line 1 has more than 100 dots."),
+        ("a = " + "9" * 100_000, "toml", None),
+        ("a = 0x" + "f" * 100_000, "toml", None),
+        ("a = 1e99999999999999999999", "toml", "f: invalid TOML: the exponent of a number is out of range."),
+        ('{"a": 1e99999999999999999999}', "json", "f: invalid JSON: the exponent of a number is out of range."),
+        ("a\0", "toml", None),
+    ],
+    ids=lambda value: str(value)[:30],
+)  # fmt: skip
+def test_invalid_content_is_rejected(text: str | bytes, format: str, message: str | None) -> None:
+    assert error_message(text, format) == (message or error_message(text, format))
+
+
+@pytest.mark.parametrize(
+    "amount",
+    [
+        "nan", "-nan", "inf", "-inf", "1e999999999", "1e-999999999", "-1e999", "0." + "1" * 200_000,
+        "0x" + "f" * 200_000, "true", "1979-05-27", "07:32:00", "0.0", "-0.0", "1000000000.0000001",
+    ],
+    ids=lambda amount: amount[:20],
+)  # fmt: skip
+def test_invalid_toml_numbers_are_rejected(amount: str) -> None:
+    assert error_message(f'[[goals]]\nname = "a"\ntarget = {amount}').startswith('f, goal 1 "a": target must ')
+
+
+@pytest.mark.parametrize("amount", ["9" * 5000, "1e400", "-1", "1E-400"], ids=lambda amount: amount[:20])
+def test_invalid_json_numbers_are_rejected(amount: str) -> None:
+    text = f'{{"goals": [{{"name": "a", "target": {amount}}}]}}'
+    assert error_message(text, "json").startswith('f, goal 1 "a": target must ')
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("start = 2027-01-31T09:00:00", "start must have an offset, as in 2027-01-31T09:00:00Z"),
+        ("start = 09:00:00", f"start {EXPECTED_DAY}"),
+        ("start = 0001-01-01T00:00:00+01:00", f"start {EXPECTED_DAY}"),
+        ("title = 2027-01-31", "title must be text of 1 to 120 characters"),
+    ],
+)
+def test_invalid_toml_dates_are_rejected(line: str, problem: str) -> None:
+    assert error_message(f"{line}\n{TOML}") == f"f: {problem}, not {line.partition(' = ')[2]}."
+
+
+def test_the_largest_scenarios_are_counted_quickly() -> None:
+    text = json.dumps({"length": "10 years", "transactions": [rent(every="1 day")] * 30})
+    assert error_message(text, "json").startswith(
+        "f: 109,590 transactions from 2027-01-01T00:00:00Z to 2037-01-01T00:00:00Z "
+    )
+    goal = {"name": "a", "target": 1, "contributions": [{"amount": 1, "every": "day", "from": "2017-01-01"}] * 20}
+    text = json.dumps({"length": "10 years", "goals": [goal] * 25})
+    assert error_message(text, "json").startswith('f, goal 1 "a": 73,060 contributions ')
+
+
+def test_the_maximum_number_of_dots_is_accepted() -> None:
+    assert read(f'about = "{"." * MAX_DOTS_PER_LINE}"\n{TOML}', "toml").about == "." * MAX_DOTS_PER_LINE
+
+
+keys = st.sampled_from(
+    ["title", "about", "currency", "start", "length", "transactions", "goals", "name", "amount", "type", "category",
+     "every", "from", "until", "times", "at", "time", "target", "initial", "contributions"]
+) | st.text(max_size=5)  # fmt: skip
+scalars = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(["day", "EUR", "income"])
+)
+json_values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=6),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.dictionaries(keys, json_values, max_size=6))
+def test_any_values_give_a_plan_or_a_scenario_error(values: dict[str, Any]) -> None:
+    try:
+        read(json.dumps(values), "json", "f").plan(NEW_YEAR)
+    except ScenarioError as error:
+        assert str(error).startswith("f")  # noqa: PT017 - the scenario may also be valid
+        assert str(error).isprintable()  # noqa: PT017
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.text() | st.text("[]{}=.\"'\n#a1:-+ "), st.sampled_from(["toml", "json"]))
+def test_any_other_text_is_rejected(text: str, format: str) -> None:
+    with pytest.raises(ScenarioError, match=r"^f"):
+        read(text, format, "f")
+
+
+def test_amounts_are_not_converted_to_floats() -> None:
+    target = read('[[goals]]\nname = "a"\ntarget = 0.10', "toml").plan(NEW_YEAR).goals[0].target_amount
+    assert str(target) == "0.10"
+    assert isinstance(target, Decimal)

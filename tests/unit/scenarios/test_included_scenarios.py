@@ -1,0 +1,134 @@
+"""The included scenarios: a server accepts them at any start, and they contain what they promise."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+
+from tests.support.world import World
+from tests.unit.scenarios.strategies import starts
+from tickover.api import plans, timestamps
+from tickover.api.durations import Duration
+from tickover.api.limits import MAX_AMOUNT, MAX_CATEGORY, MAX_CONTRIBUTIONS, MAX_GOALS, MAX_NAME, MAX_TRANSACTIONS
+from tickover.api.plans import Plan, PlannedGoal
+from tickover.scenarios import load, names
+from tickover.server.domain.clock_params import CreateTestClockParams
+from tickover.server.jsonrpc.decode import decode
+
+NEW_YEAR = datetime(2027, 1, 1, tzinfo=UTC)
+SPARE_TRANSACTIONS = 10
+"""Regular scenarios stay this far below the limit, so that users can add transactions."""
+
+all_scenarios = pytest.mark.parametrize("name", names())
+regular_scenarios = pytest.mark.parametrize("name", sorted({*names()} - {"limits"}))
+
+
+def plan_of(name: str) -> Plan:
+    scenario = load(name)
+    return scenario.plan() if scenario.start else scenario.plan(NEW_YEAR)
+
+
+def test_expected_scenarios_are_included() -> None:
+    expected = {"salary-and-rent", "freelancer", "student", "trip", "debt-payoff", "two-currencies", "limits"}
+    assert expected <= set(names())
+    assert names() == sorted(names())
+
+
+@all_scenarios
+def test_every_scenario_has_a_description(name: str) -> None:
+    scenario = load(name)
+    assert scenario.title
+    assert scenario.about.endswith(".")
+    assert Duration(months=6).add_to(NEW_YEAR) <= scenario.window(NEW_YEAR).end <= Duration(years=1).add_to(NEW_YEAR)
+
+
+@all_scenarios
+async def test_a_server_accepts_the_scenario_and_posts_all_items(name: str, world: World, token: str) -> None:
+    plan = plan_of(name)
+    clock = await world.create(token, **json.loads(plans.encode_json(plan)))
+    ended = await world.advance(token, clock["id"], timestamps.write(load(name).window(clock["frozenTime"]).end))
+    assert [item["name"] for item in ended["transactions"]] == [item.name for item in plan.transactions]
+    assert [Decimal(str(item["amount"])) for item in ended["transactions"]] == [
+        item.amount for item in plan.transactions
+    ]
+    assert ended["pendingTransactions"] == []
+    assert [len(goal["contributions"]) for goal in ended["goals"]] == [len(goal.contributions) for goal in plan.goals]
+    assert [goal["upcomingContributions"] for goal in ended["goals"]] == [[]] * len(plan.goals)
+
+
+@all_scenarios
+@settings(max_examples=15, deadline=None, derandomize=True)
+@given(starts)
+def test_a_server_accepts_the_scenario_at_any_start(name: str, start: datetime) -> None:
+    plan = load(name).plan(start)
+    faults, _ = decode(CreateTestClockParams, plans.encode_json(plan), start)
+    assert faults == []
+    assert len(plan.transactions) <= MAX_TRANSACTIONS
+
+
+@regular_scenarios
+def test_regular_scenarios_are_varied_and_below_the_limits(name: str) -> None:
+    plan = plan_of(name)
+    assert 40 <= len(plan.transactions) <= MAX_TRANSACTIONS - SPARE_TRANSACTIONS
+    assert {item.type for item in plan.transactions} == {"INCOME", "EXPENSE"}
+    assert all(item.category for item in plan.transactions)
+    assert plan.transactions[0].at == plan.frozen_time, "the first transaction is at the start"
+    assert plan.goals
+    assert all(goal.contributions for goal in plan.goals)
+
+
+@regular_scenarios
+def test_balances_are_realistic(name: str) -> None:
+    balances: dict[str, Decimal] = {}
+    for item in plan_of(name).transactions:
+        sign = 1 if item.type == "INCOME" else -1
+        balances[item.currency] = balances.get(item.currency, Decimal(0)) + sign * item.amount
+        assert balances[item.currency] > -500, item
+    assert all(balance < 10_000 for balance in balances.values())
+
+
+def saved_amount(goal: PlannedGoal, until: datetime) -> Decimal:
+    return sum((item.amount for item in goal.contributions if item.at <= until), start=goal.initial_amount)
+
+
+@pytest.mark.parametrize("start", [NEW_YEAR, NEW_YEAR + timedelta(days=26, hours=9), NEW_YEAR + timedelta(days=30)])
+def test_the_trip_goal_is_reached_just_before_the_end(start: datetime) -> None:
+    (goal,) = load("trip").plan(start).goals
+    end = load("trip").window(start).end
+    assert saved_amount(goal, end) == goal.target_amount
+    assert saved_amount(goal, end - timedelta(days=45)) < goal.target_amount
+
+
+def test_the_debt_is_paid_off() -> None:
+    card = plan_of("debt-payoff").goals[0]
+    assert saved_amount(card, datetime.max.replace(tzinfo=UTC)) == card.target_amount
+
+
+def test_the_freelancer_has_irregular_income_and_quarterly_taxes() -> None:
+    items = plan_of("freelancer").transactions
+    invoices = [item for item in items if item.category == "Invoices"]
+    taxes = [item.at.date().isoformat() for item in items if item.category == "Taxes"]
+    assert len({item.amount for item in invoices}) > len(invoices) / 2
+    assert taxes == ["2027-03-10", "2027-06-10", "2027-09-10"]
+
+
+def test_two_currencies_has_two_currencies() -> None:
+    assert {item.currency for item in plan_of("two-currencies").transactions} == {"CHF", "EUR"}
+
+
+def test_limits_reaches_every_limit() -> None:
+    plan = plan_of("limits")
+    window = load("limits").window()
+    days = {(item.at.month, item.at.day) for item in plan.transactions}
+    amounts = {item.amount for item in plan.transactions}
+    assert len(plan.transactions) == MAX_TRANSACTIONS
+    assert len(plan.goals) == MAX_GOALS
+    assert max(len(goal.contributions) for goal in plan.goals) == MAX_CONTRIBUTIONS
+    assert max(len(item.name) for item in plan.transactions) == max(len(goal.name) for goal in plan.goals) == MAX_NAME
+    assert max(len(item.category) for item in plan.transactions if item.category) == MAX_CATEGORY
+    assert (plan.transactions[0].at, plan.transactions[-1].at) == (window.start, window.end)
+    assert {(2, 29), (3, 31), (4, 30), (12, 31)} <= days
+    assert (min(amounts), max(amounts)) == (Decimal("0.01"), Decimal(MAX_AMOUNT))
+    assert max([item.at for item in plan.transactions].count(item.at) for item in plan.transactions) >= 5

@@ -1,0 +1,348 @@
+"""Plans of scenarios: instants, amounts, order and limits."""
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec import UNSET
+
+from tests.unit.scenarios.strategies import Phrase, at, instants, phrases, plan, rent, starts, times
+from tickover.api import plans
+from tickover.api.limits import MAX_CONTRIBUTIONS, MAX_TRANSACTIONS
+from tickover.api.plans import Plan
+from tickover.scenarios import Scenario, ScenarioError, read
+
+NEW_YEAR = "2027-01-01T00:00:00Z"
+MORNING = "2027-01-01T09:30:00Z"
+
+
+def test_a_scenario_becomes_a_plan() -> None:
+    scenario = read(
+        """
+        title = "Two people"
+        about = "Who share a flat."
+        currency = "EUR"
+        length = "2 months"
+        transactions = [
+          { name = "Salary", amount = 2800, type = "income", category = "Work", every = "month on the 25th" },
+          { name = "Rent", amount = 575.50, type = "EXPENSE", currency = "CHF", every = "month on the 1st" },
+        ]
+        [[goals]]
+        name = "Trip"
+        target = 900.00
+        initial = 100
+        contributions = [{ amount = 50.05, at = "+1 month" }, { amount = 20, at = 2027-01-02 }]
+        [[goals]]
+        name = "Roof"
+        target = 1
+        """,
+        "toml",
+    )
+    assert (scenario.title, scenario.about, scenario.start) == ("Two people", "Who share a flat.", None)
+    assert scenario.plan(NEW_YEAR) == Plan(
+        frozen_time=datetime(2027, 1, 1, tzinfo=UTC),
+        transactions=[
+            plans.expense("Rent", Decimal("575.50"), "CHF", at("2027-01-01")),
+            plans.income("Salary", 2800, "EUR", at("2027-01-25"), "Work"),
+            plans.expense("Rent", Decimal("575.50"), "CHF", at("2027-02-01")),
+            plans.income("Salary", 2800, "EUR", at("2027-02-25"), "Work"),
+        ],
+        goals=[
+            plans.goal(
+                "Trip",
+                900,
+                100,
+                [plans.contribution(20, at("2027-01-02")), plans.contribution(Decimal("50.05"), at("2027-02-01"))],
+            ),
+            plans.goal("Roof", 1),
+        ],
+    )
+
+
+def test_defaults() -> None:
+    scenario = read(json.dumps({"transactions": [rent(every="month on the 2nd")]}), "json", title="budget")
+    result = scenario.plan(NEW_YEAR)
+    assert (scenario.title, scenario.about) == ("budget", "")
+    assert len(result.transactions) == 6
+    assert {item.category for item in result.transactions} == {UNSET}
+    assert {item.at.hour for item in result.transactions} == {8}
+    assert result.goals == []
+
+
+# Timing
+
+
+@pytest.mark.parametrize(
+    ("start", "point", "expected"),
+    [
+        pytest.param(MORNING, "+10 days", "2027-01-11", id="days, at the time of day"),
+        pytest.param(MORNING, "10 days", "2027-01-11", id="without a plus"),
+        pytest.param(MORNING, " +1 Month ", "2027-02-01", id="a month"),
+        pytest.param("2027-01-31T00:00:00Z", "+1 month", "2027-02-28", id="a month after the 31st"),
+        pytest.param("2027-01-31T00:00:00Z", "+2 months", "2027-03-31", id="two months after the 31st"),
+        pytest.param(MORNING, "+1 month 2 weeks", "2027-02-15", id="months and weeks"),
+        pytest.param(NEW_YEAR, "+0 days", "2027-01-01", id="the day of the start"),
+        pytest.param(MORNING, "+36 hours", "2027-01-02 21:30", id="hours are exact"),
+        pytest.param(MORNING, "+1 day 5 minutes", "2027-01-02 09:35", id="minutes are exact"),
+        pytest.param(MORNING, "+1 day 1 second", "2027-01-02 09:30:01", id="seconds are exact"),
+        pytest.param(MORNING, "+0 hours", "2027-01-01 09:30", id="no hours are exact"),
+        pytest.param(MORNING, "+0 seconds", "2027-01-01 09:30", id="no seconds are exact"),
+        pytest.param(MORNING, "start", "2027-01-01 09:30", id="the start"),
+        pytest.param(MORNING, "END", "2027-07-01 09:30", id="the end"),
+        pytest.param(MORNING, "2027-03-31", "2027-03-31", id="a date"),
+        pytest.param(MORNING, "2027-03-31T23:00:00-02:00", "2027-04-01 01:00", id="an instant with an offset"),
+        pytest.param("2027-01-01T00:30:00+01:00", "+1 day", "2027-01-01", id="a start of the day before in UTC"),
+    ],
+)
+def test_points_in_time(start: str, point: str, expected: str) -> None:
+    assert instants(start, at=point) == [at(expected)]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("2027-03-31", "2027-03-31"),
+        ("2027-03-31T09:00:00Z", "2027-03-31 09:00"),
+        ("2027-03-31 11:00:00+02:00", "2027-03-31 09:00"),
+        ('["+1 day", 2027-03-31]', "2027-01-02 2027-03-31"),
+    ],
+)
+def test_toml_dates(value: str, expected: str) -> None:
+    text = f'[[transactions]]\nname = "a"\ncurrency = "EUR"\namount = 1\ntype = "income"\nat = {value}'
+    found = [item.at for item in read(text, "toml").plan(NEW_YEAR).transactions]
+    days = [expected] if len(expected) == 16 else expected.split()
+    assert found == [at(day) for day in days]
+
+
+@pytest.mark.parametrize(
+    ("value", "start"),
+    [
+        ("2027-01-31", "2027-01-31 00:00"),
+        ('"2027-01-31"', "2027-01-31 00:00"),
+        ("2027-01-31T10:00:00+01:00", "2027-01-31 09:00"),
+        ('"2027-01-31T10:00:00+01:00"', "2027-01-31 09:00"),
+    ],
+)
+def test_the_start_argument_overrides_the_start_in_the_file(value: str, start: str) -> None:
+    scenario = read(f'start = {value}\ngoals = [{{ name = "a", target = 1 }}]', "toml")
+    assert scenario.start == at(start)
+    assert scenario.plan().frozen_time == at(start)
+    assert scenario.plan(NEW_YEAR).frozen_time == at("2027-01-01 00:00")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("08:00", "08:00"), ("23:59", "23:59"), ("00:00", "00:00"), ("23:59:59", "23:59:59"), (" 07:05 ", "07:05")],
+)
+def test_time_applies_to_days_without_a_time(value: str, expected: str) -> None:
+    ats = ["+1 day", "2027-01-05", "2027-01-06T03:00:00Z", "+4 hours"]
+    days = [f"2027-01-02 {expected}", f"2027-01-05 {expected}", "2027-01-06 03:00", "2027-01-01 04:00"]
+    assert instants(NEW_YEAR, at=ats, time=value) == sorted(map(at, days))
+    assert instants(NEW_YEAR, every="year on 3 Jan", time=value) == [at(f"2027-01-03 {expected}")]
+
+
+def test_toml_times() -> None:
+    text = '[[goals]]\nname = "a"\ntarget = 1\ncontributions = [{ amount = 1, at = "+1 day", time = 06:07:08 }]'
+    assert read(text, "toml").plan(NEW_YEAR).goals[0].contributions[0].at == at("2027-01-02 06:07:08")
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        pytest.param({}, "01-01 01-08 01-15 01-22 01-29", id="from start to end"),
+        pytest.param({"from": "+1 week"}, "01-08 01-15 01-22 01-29", id="from a Friday"),
+        pytest.param({"from": "2027-01-09"}, "01-15 01-22 01-29", id="from a day after one"),
+        pytest.param({"from": "2027-01-08T08:00:00.000001Z"}, "01-15 01-22 01-29", id="from a microsecond after one"),
+        pytest.param({"from": "2026-06-01"}, "01-01 01-08 01-15 01-22 01-29", id="from before the start"),
+        pytest.param({"from": "end"}, "", id="from the end, which is not a Friday"),
+        pytest.param({"from": "+2 years"}, "", id="from after the end"),
+        pytest.param({"until": "2027-01-15"}, "01-01 01-08 01-15", id="until a Friday, included"),
+        pytest.param({"until": "2027-01-15T07:59:59.999999Z"}, "01-01 01-08", id="until a microsecond before one"),
+        pytest.param({"until": "2029-01-01"}, "01-01 01-08 01-15 01-22 01-29", id="until after the end"),
+        pytest.param({"until": "2026-12-31"}, "", id="until before the start"),
+        pytest.param({"times": 1}, "01-01", id="once"),
+        pytest.param({"times": 5}, "01-01 01-08 01-15 01-22 01-29", id="as often as there are"),
+        pytest.param({"times": 10_000}, "01-01 01-08 01-15 01-22 01-29", id="far more often"),
+        pytest.param({"from": "2026-12-18", "times": 3}, "01-01", id="two of three were before the start"),
+        pytest.param({"from": "2026-12-18", "times": 2}, "", id="both were before the start"),
+        pytest.param({"from": "+1 week", "until": "+1 week"}, "01-08", id="from and until one day"),
+    ],
+)
+def test_bounds_of_a_recurrence(keys: dict[str, Any], expected: str) -> None:
+    found = instants("2027-01-01T08:00:00Z", "1 month", every="Friday", **keys)
+    assert found == [at(f"2027-{day}") for day in expected.split()]
+
+
+def test_steps_count_from_the_first_occurrence_even_before_the_start() -> None:
+    assert instants(NEW_YEAR, "1 month", every="second Friday")[0] == at("2027-01-01")
+    assert instants(NEW_YEAR, "1 month", every="second Friday", **{"from": "2026-12-25"})[0] == at("2027-01-08")
+
+
+@pytest.mark.parametrize(
+    ("every", "since", "expected"),
+    [
+        ("week", "2027-01-06", "2027-01-06 2027-01-13"),
+        ("month", "2027-01-31", "2027-01-31 2027-02-28"),
+        ("month", "2026-08-31", "2027-01-31 2027-02-28"),
+        ("quarter", "+1 month 3 days", "2027-02-04 2027-05-04"),
+        ("year", "2026-03-05", "2027-03-05"),
+    ],
+)
+def test_without_a_day_the_recurrence_uses_the_day_of_from(every: str, since: str, expected: str) -> None:
+    found = instants(NEW_YEAR, every=every, **{"from": since})
+    assert found[:2] == [at(day) for day in expected.split()]
+
+
+@pytest.mark.parametrize(
+    ("start", "length", "last"),
+    [
+        pytest.param("2027-01-01T08:00:00Z", "30 days", "2027-01-31", id="exactly at the end"),
+        pytest.param("2027-01-01T08:00:00Z", "29 days 23 hours", "2027-01-30", id="an hour too late"),
+        pytest.param(NEW_YEAR, "32 hours", "2027-01-02", id="at the end of hours"),
+        pytest.param("2027-01-01T08:00:00Z", "1 second", "2027-01-01", id="at the start of a second"),
+    ],
+)
+def test_the_end_is_included(start: str, length: str, last: str) -> None:
+    assert instants(start, length, every="day")[-1] == at(last)
+
+
+# Amounts and order
+
+
+def test_amounts_belong_to_their_instants_in_any_order() -> None:
+    result = plan(NEW_YEAR, rent(amount=[1, 2.5, 3], at=["+3 days", "+1 day", "+2 days"]))
+    assert [(item.at.day, str(item.amount)) for item in result.transactions] == [(2, "2.5"), (3, "3"), (4, "1")]
+
+
+def test_one_amount_applies_to_all_instants() -> None:
+    result = plan(NEW_YEAR, rent(amount=7, at=["+1 day", "+1 day", "+2 days"]))
+    assert [(item.at.day, str(item.amount)) for item in result.transactions] == [(2, "7"), (2, "7"), (3, "7")]
+
+
+def test_items_at_one_instant_are_in_the_order_of_the_file() -> None:
+    items = [rent(name=name, at=["+2 days", "+1 day"]) for name in "cab"]
+    assert [item.name for item in plan(NEW_YEAR, *items).transactions] == ["c", "a", "b"] * 2
+
+
+@pytest.mark.parametrize("amount", ["0.01", "0.1", "575.50", "1e2", "999999999.99", "1000000000", "123456.789012345"])
+@pytest.mark.parametrize(
+    "form", ['{{"goals": [{{"name": "a", "target": {}}}]}}', 'goals = [{{ name = "a", target = {} }}]']
+)
+def test_amounts_keep_their_digits(form: str, amount: str) -> None:
+    result = read(form.format(amount), "json" if form.startswith("{{") else "toml").plan(NEW_YEAR)
+    assert result.goals[0].target_amount == Decimal(amount)
+    assert json.loads(plans.encode_json(result), parse_float=Decimal)["goals"][0]["targetAmount"] == Decimal(amount)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    starts,
+    st.lists(st.tuples(phrases, times), min_size=1, max_size=5),
+    st.lists(st.integers(0, 36 * 24), max_size=5),
+)
+def test_every_plan_is_within_its_length_and_sorted(
+    start: datetime, drawn: list[tuple[Phrase, Any]], hours: list[int]
+) -> None:
+    recurring = [
+        rent(name=str(number), every=phrase.words, time=time.isoformat(), times=18)
+        for number, (phrase, time) in enumerate(drawn)
+    ]
+    listed = [rent(name="9", at=[f"+{hour} hours" for hour in hours])] if hours else []
+    result = plan(start, *recurring, *listed, length="36 days").transactions
+    assert all(start <= item.at <= start + timedelta(days=36) for item in result)
+    assert all((a.at, a.name) <= (b.at, b.name) for a, b in pairwise(result))
+    assert sum(item.name == "9" for item in result) == len(hours)
+
+
+def test_the_same_start_gives_the_same_plan() -> None:
+    scenario = read(json.dumps({"transactions": [rent(every="second Friday")]}), "json")
+    assert scenario.plan(NEW_YEAR) == scenario.plan(NEW_YEAR) != scenario.plan(MORNING.replace("01-01", "01-02"))
+
+
+# Limits
+
+
+def daily(count: int) -> dict[str, Any]:
+    return {"amount": 1, "every": "day", "times": count}
+
+
+def scenario_of(**top: Any) -> Scenario:
+    return read(json.dumps(top), "json", "f")
+
+
+def test_limit_of_transactions() -> None:
+    assert len(plan(NEW_YEAR, rent(**daily(60)), rent(**daily(40))).transactions) == MAX_TRANSACTIONS
+    with pytest.raises(ScenarioError) as caught:
+        scenario_of(transactions=[rent(**daily(60)), rent(name="Tea", **daily(41))]).plan(NEW_YEAR)
+    assert str(caught.value) == (
+        "f: 101 transactions from 2027-01-01T00:00:00Z to 2027-07-01T00:00:00Z exceed the limit of 100 per "
+        'clock; reduce length, or repeat transaction 1 "Rent" fewer than 60 times.'
+    )
+
+
+def test_limit_of_contributions() -> None:
+    goal = {"name": "Trip", "target": 1, "contributions": [daily(60), daily(40)]}
+    result = scenario_of(goals=[goal, goal]).plan(NEW_YEAR)
+    assert [len(found.contributions) for found in result.goals] == [MAX_CONTRIBUTIONS] * 2
+    more = {"name": "Roof", "target": 1, "contributions": [daily(50), {"amount": 1, "every": "day"}]}
+    with pytest.raises(ScenarioError) as caught:
+        scenario_of(goals=[goal, more]).plan(NEW_YEAR)
+    assert str(caught.value) == (
+        'f, goal 2 "Roof": 231 contributions from 2027-01-01T00:00:00Z to 2027-07-01T00:00:00Z exceed the limit of 100 '
+        'per goal; reduce length, or repeat goal 2 "Roof", contribution 2 fewer than 181 times.'
+    )
+
+
+@pytest.mark.parametrize(
+    ("start", "length"),
+    [
+        (NEW_YEAR, "10 years"),
+        (NEW_YEAR, "120 months"),
+        (NEW_YEAR, "3653 days"),
+        (NEW_YEAR, "9 years 366 days"),
+        ("2028-02-29T00:00:00Z", "10 years"),
+        ("0011-01-01T00:00:00Z", "1 day"),
+        ("9989-12-31T23:59:59Z", "10 years"),
+    ],
+)
+def test_maximum_length(start: str, length: str) -> None:
+    assert len(plan(start, rent(every="year"), length=length).transactions) <= 11
+
+
+@pytest.mark.parametrize(
+    ("start", "length"),
+    [
+        (NEW_YEAR, "10 years 1 second"),
+        (NEW_YEAR, "3654 days"),
+        (NEW_YEAR, "9 years 367 days"),
+        ("2025-01-01T00:00:00Z", "3653 days"),
+        ("9989-12-31T23:59:59Z", "10 years 1 day"),
+    ],
+)
+def test_too_long_scenarios_are_rejected(start: str, length: str) -> None:
+    scenario = scenario_of(length=length, transactions=[rent(every="year")])
+    with pytest.raises(ScenarioError) as caught:
+        scenario.plan(start)
+    assert str(caught.value) == "f: length must be at most 10 years, the longest time that a clock covers."
+
+
+@pytest.mark.parametrize(
+    ("start", "problem"),
+    [
+        (None, "the scenario has no start; pass one"),
+        (datetime(2027, 1, 1), "the start 2027-01-01T00:00:00 has no time zone; …"),  # noqa: DTZ001
+        ("soon", "the start …must be an RFC 3339 timestamp …"),
+        ("0010-12-31T23:59:59Z", "the start must be in the years 0011 to 9989"),
+        ("9990-01-01T00:00:00Z", "the start must be in the years 0011 to 9989"),
+    ],
+)
+def test_invalid_starts(start: Any, problem: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        scenario_of(transactions=[rent(every="year")]).plan(start)
+    assert re.fullmatch(f"f: {re.escape(problem).replace('…', '.*')}\\.", str(caught.value))

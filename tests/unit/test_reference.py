@@ -1,0 +1,127 @@
+"""The page /docs: it contains the whole OpenRPC document, with calls that can be pasted."""
+
+import json
+import re
+import shlex
+from html import unescape
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from tests.rpc.test_pages import Document
+from tests.support.openrpc_document import PUBLIC_URL, document
+from tickover.server.openrpc import describe
+from tickover.server.openrpc.page import kind_of, pretty, render, rules_of
+from tickover.server.operations import OPERATIONS
+
+PAGE = render(describe(PUBLIC_URL)).decode()
+
+
+def section(name: str) -> str:
+    """Return the text under a heading, up to the next heading of its level."""
+    found = re.search(rf'<(h[23]) id="{re.escape(name)}">.*?(?=<\1 id=|</section>)', PAGE, re.DOTALL)
+    assert found, f"there is no heading of {name}"
+    return found[0]
+
+
+def text_of(html: str) -> str:
+    return unescape(re.sub(r"<[^>]+>", "", html))
+
+
+def blocks(html: str) -> list[str]:
+    return [text_of(block) for block in re.findall(r"<pre>(.*?)</pre>", html, re.DOTALL)]
+
+
+def as_pasted(command: str) -> list[str]:
+    """Split a command into words like a shell."""
+    return shlex.split(command.replace("\\\n", " "))
+
+
+@pytest.mark.parametrize("method", document()["methods"], ids=lambda method: str(method["name"]))
+def test_page_describes_the_whole_method(method: Any) -> None:
+    shown = section(method["name"])
+    described = text_of(shown)
+    assert method["summary"] in described
+    assert method["description"].replace("`", "") in described
+    for param in method["params"]:
+        assert re.search(rf"\b{param['name']} [a-z -]+{', required' if param['required'] else ''}\n", described), param
+        assert param["description"].replace("`", "") in described
+    assert ('<span class="badge">extension</span>' in shown) == method["x-extension"]
+    assert ('<span class="badge">needs a token</span>' in shown) == method["x-needs-token"]
+    assert re.findall(r'<a href="#([A-Z_]+)">', shown) == method["x-reasons"]
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_curl_examples_can_be_pasted(name: str) -> None:
+    examples = next(method["examples"] for method in document()["methods"] if method["name"] == name)
+    shown = blocks(section(name))
+    assert len(shown) == 2 * len(examples)
+    for example, request, response in zip(examples, shown[::2], shown[1::2], strict=True):
+        *words, data = as_pasted(request)
+        token = ["-H", "Authorization: Bearer $TOKEN"] if OPERATIONS[name].needs_token else []
+        assert words == ["curl", "-sS", f"{PUBLIC_URL}/rpc", "-H", "Content-Type: application/json", *token, "-d"]
+        params = {param["name"]: param["value"] for param in example["params"]}
+        assert json.loads(data) == {"jsonrpc": "2.0", "id": 1, "method": name, "params": params}
+        assert json.loads(response) == {"jsonrpc": "2.0", "result": example["result"]["value"], "id": 1}
+
+
+def test_every_reason_is_in_the_table_and_under_a_heading() -> None:
+    rows = re.findall(r'<tr><th scope="row"><a href="#(.*?)">.*?</th><td>(.*?)</td><td>(.*?)</td></tr>', PAGE)
+    reasons = document()["x-reasons"]
+    assert rows == [(name, str(about["code"]), str(about["httpStatus"])) for name, about in reasons.items()]
+    for name, about in reasons.items():
+        described = text_of(section(name))
+        assert about["description"].replace("`", "") in described
+        assert [field for field in about["data"]["required"] if f"\n{field} " not in described] == []
+        shown = [json.loads(block)["error"] for block in blocks(section(name))]
+        assert shown == ([about["example"]] if "example" in about else [])
+
+
+def test_headings_skip_no_level() -> None:
+    levels = [int(element.tag[1]) for element in Document("/docs").elements if re.fullmatch("h[1-6]", element.tag)]
+    assert levels[0] == 1
+    assert [pair for pair in pairwise(levels) if pair[1] > pair[0] + 1] == []
+
+
+def test_contents_list_every_method() -> None:
+    (contents,) = re.findall(r"<nav.*?</nav>", PAGE, re.DOTALL)
+    assert re.findall(r'href="#(.*?)"', contents) == ["calling", *OPERATIONS, "reasons"]
+
+
+def test_document_text_is_escaped() -> None:
+    address = "http://[::1]/\"><script>alert(1)</script>'$(id)`id`"
+    page = render(describe(address)).decode()
+    assert "<script" not in page
+    assert as_pasted(blocks(page)[0])[2] == f"{address}/rpc"
+    assert page.count("<pre>") == PAGE.count("<pre>")
+
+
+@pytest.mark.parametrize(
+    ("schema", "kind", "rules"),
+    [
+        ({"type": "string"}, "string", ""),
+        ({"type": "string", "minLength": 1, "maxLength": 120}, "string", "1 to 120 characters"),
+        ({"type": "string", "maxLength": 1}, "string", "at most 1 character"),
+        ({"type": "string", "minLength": 2}, "string", "at least 2 characters"),
+        ({"type": "string", "minLength": 6, "maxLength": 6, "pattern": "^[0-9]{6}$"}, "string", ""),
+        ({"type": "string", "enum": ["A"]}, "string", "always `A`"),
+        ({"type": "string", "enum": ["A", "B"]}, "string", "`A` or `B`"),
+        ({"type": "string", "enum": ["A", "B", "C"]}, "string", "`A`, `B` or `C`"),
+        ({"type": "string", "format": "date-time"}, "timestamp", ""),
+        ({"type": "string", "format": "email", "maxLength": 254}, "email address", "at most 254 characters"),
+        ({"type": "number", "exclusiveMinimum": 0, "maximum": 10**9}, "number", "more than 0, at most 1,000,000,000"),
+        ({"type": "number", "minimum": 0, "maximum": 10, "default": 0}, "number", "0 to 10, by default `0`"),
+        ({"type": "integer", "minimum": 1}, "whole number", "at least 1"),
+        ({"type": "array", "maxItems": 100, "default": []}, "array of objects", "at most 100 entries, by default `[]`"),
+        ({"$ref": "#/components/schemas/Snapshot"}, "object", ""),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "string or null", ""),
+    ],
+)
+def test_bounds_in_words(schema: Any, kind: str, rules: str) -> None:
+    assert (kind_of(schema), rules_of(schema)) == (kind, rules)
+
+
+@pytest.mark.parametrize("value", [{}, [], {"a": ["b" * 60, {"c": "d" * 60}]}, "x" * 200, {"ü": "𝄞" * 99, "n": None}])
+def test_pretty_json_is_the_same_json(value: Any) -> None:
+    assert json.loads(pretty(value)) == value
