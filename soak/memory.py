@@ -1,0 +1,31 @@
+"""The memory of a process, read from /proc."""
+
+import re
+from pathlib import Path
+
+_KIB = re.compile(r"^(VmRSS|VmHWM):\s+(\d+) kB$", re.MULTILINE)
+
+
+def resident_mib(pid: int) -> float:
+    """Return the resident memory of a process and its children."""
+    pids = [pid, *_children(pid)]
+    return sum(_read(each).get("VmRSS", 0) for each in pids) / 1024
+
+
+def peak_mib(pid: int) -> float:
+    """Return the largest resident memory since the start or the last reset."""
+    return _read(pid)["VmHWM"] / 1024
+
+
+def reset_peak(pid: int) -> None:
+    Path(f"/proc/{pid}/clear_refs").write_text("5")
+
+
+def _read(pid: int) -> dict[str, int]:
+    status = Path(f"/proc/{pid}/status")
+    return {name: int(kib) for name, kib in _KIB.findall(status.read_text())} if status.exists() else {}
+
+
+def _children(pid: int) -> list[int]:
+    files = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for file in files for child in file.read_text().split()]
