@@ -35,7 +35,7 @@ class Soak:
         for row, store in self._parts:
             self.progress.plan(f"{row.name} {store}", 1, row.planned_seconds(self._is_quick))
         self.progress.print_line(
-            f"{len(self._parts)} parts, about {self.progress.minutes_left:.0f} minutes. "
+            f"Parts: {len(self._parts)}. Planned minutes: {self.progress.minutes_left:.1f}. "
             "Ctrl-C ends the run and writes a report of the results so far."
         )
         for row, store in self._parts:
