@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from tests.contract.values import ANA, DAY, HOUR, MINUTE, NOW, claim, code, code_limits, link, sent, session, user
+from tests.contract.values import ANA, BEN, DAY, HOUR, MINUTE, NOW, claim, code, code_limits, link, sent, session, user
 from tickover.api.timestamps import Instant
-from tickover.server.domain.logins import Limits, TooSoon, Try
+from tickover.server.domain.logins import Claimed, Limits, TooSoon, Try
 from tickover.server.storage.store import Store
 
 _SET_BACK = [timedelta(minutes=11), HOUR, DAY]
@@ -64,15 +64,28 @@ async def test_sweep_never_makes_an_older_code_the_newest(store: Store) -> None:
     assert await _newest_code(store, NOW + 3 * MINUTE) == newest.digest
 
 
-async def test_sweep_keeps_the_codes_of_other_addresses(store: Store) -> None:
-    await sent(store, code(1, NOW - HOUR, "ben@example.test"))
-    ana = await sent(store, code(2))
+@pytest.mark.parametrize("ana_is_first", [True, False])
+async def test_sweep_keeps_the_codes_of_other_addresses(store: Store, ana_is_first: bool) -> None:
+    ana, expired = code(1), code(2, NOW - HOUR, BEN)
+    for email in (ana, expired) if ana_is_first else (expired, ana):
+        await sent(store, email)
     while await store.sweep(NOW + MINUTE, 1):
         pass
     assert await _newest_code(store, NOW + MINUTE) == ana.digest
 
 
-# The slot of an address
+# The limits of an address
+
+
+async def test_hourly_limit_counts_emails_in_the_order_of_sending(store: Store) -> None:
+    """The last email has the earliest timestamp, because the wall clock was set back by five minutes."""
+    limits = Limits(resend_interval=timedelta(0), sends_an_hour=2, sends_an_hour_from_one_network=0)
+    first, second = NOW + 5 * MINUTE, NOW
+    for number, sent_at in enumerate((first, second)):
+        assert isinstance(await store.claim_send(code(number, sent_at), limits), Claimed)
+        await store.free_slot(code(number, sent_at))
+    rejected = await store.claim_send(code(3, NOW + 6 * MINUTE), limits)
+    assert rejected == TooSoon(first, HOUR, by_last_email=False)
 
 
 @pytest.mark.parametrize(

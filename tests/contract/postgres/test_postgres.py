@@ -69,6 +69,7 @@ async def witness(postgres_url: str) -> AsyncIterator[asyncpg.Connection]:
         ("", "lock_timeout", "2s"),
         ("", "idle_in_transaction_session_timeout", "10s"),
         ("", "default_transaction_isolation", "read committed"),
+        ("", "synchronous_commit", "on"),
         ("?application_name=clocks", "application_name", "clocks"),
         ("?application_name=clocks", "lock_timeout", "2s"),
         ("?statement_timeout=7s&lock_timeout=6s", "statement_timeout", "7s"),

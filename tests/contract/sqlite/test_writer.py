@@ -4,8 +4,9 @@ Jobs and commits run on the event loop's thread only while they are fast.
 """
 
 import asyncio
+import resource
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from threading import Event, current_thread, main_thread
 from time import monotonic
@@ -269,6 +270,31 @@ async def test_full_disk_is_unavailable_and_leaves_no_partial_data(
     assert _names(witness) == [outcome for outcome in outcomes if isinstance(outcome, str)]
     assert await writer.submit(_insert("small enough")) == "small enough"
     await writer.close()
+
+
+@contextmanager
+def _writes_fail() -> Iterator[None]:
+    """Make every write to a file fail, as on a broken disk. Python ignores the signal of this limit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("commit_seconds", [0.0, 1.0], ids=["commit on the loop", "commit in the thread"])
+async def test_failed_commit_is_unavailable_and_leaves_nothing(
+    writer: Writer, witness: apsw.Connection, commit_seconds: float
+) -> None:
+    """The jobs have run, and nothing is written before the commit."""
+    writer._last_commit_seconds = commit_seconds
+    futures = [writer.submit(_insert(name)) for name in ("a", "b")]
+    with _writes_fail():
+        outcomes = await _outcomes(futures)
+    assert all(map(_is_unavailable, outcomes)), outcomes
+    assert _names(witness) == []
+    assert await writer.submit(_insert("later")) == "later"
 
 
 async def test_read_only_database_is_unavailable(path: Path, connection: apsw.Connection) -> None:
