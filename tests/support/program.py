@@ -144,6 +144,10 @@ class Program:
         """The emails in the outbox, oldest first."""
         return [_read_email(file) for file in sorted(self._email_files())]
 
+    @property
+    def email_count(self) -> int:
+        return sum(1 for _ in self._email_files())
+
     def _email_files(self) -> Iterator[Path]:
         """Return the files of emails. Their names sort by time."""
         return (self.data / "outbox").glob("*.eml")

@@ -1,4 +1,4 @@
-"""Fifty concurrent callers: limits and single use hold."""
+"""Fifty concurrent callers: limits and single use hold. `make soak` runs a thousand rounds of each kind."""
 
 import asyncio
 import random
@@ -10,9 +10,10 @@ import pytest
 
 from tests.support.connections import Connection, call_all_at_once, open_connections
 from tests.support.crowds import CROWD, Watch, outcomes, written, wrong_guesses
-from tests.support.program import Program, code_params, verify_params
+from tests.support.program import Program, verify_params
+from tests.support.races import Race, Round, count_wrong_codes, send_one_email, sign_in_once
 
-_ROUNDS = 60
+_ROUNDS = 9
 
 
 @pytest.fixture
@@ -32,56 +33,11 @@ def _address(number: int) -> str:
     return f"round{number}@example.test"
 
 
-async def test_one_of_fifty_concurrent_sends_succeeds(program: Program, crowd: list[Connection]) -> None:
+@pytest.mark.parametrize("kind", [send_one_email, sign_in_once, count_wrong_codes])
+async def test_concurrent_calls_have_exact_results(program: Program, crowd: list[Connection], kind: Round) -> None:
+    race = Race(program, program.sign_in(), crowd)
     for number in range(_ROUNDS):
-        answers = await call_all_at_once(crowd, "sendLoginCodeEmail", [code_params(_address(number))] * CROWD)
-        assert outcomes(answers) == {"ok": 1, "RESEND_TOO_SOON": CROWD - 1}
-        refused = [answer for answer in answers if "error" in answer.json]
-        waits = [answer.json["error"]["data"]["retryAfterSeconds"] for answer in refused]
-        assert all(1 <= wait <= 60 for wait in waits)
-        assert [(answer.status, answer.headers["retry-after"]) for answer in refused] == [
-            (429, str(wait)) for wait in waits
-        ]
-    assert sorted(email["To"] for email in program.emails()) == sorted(map(_address, range(_ROUNDS)))
-
-
-async def test_right_code_is_rejected_after_fifty_concurrent_wrong_codes(
-    program: Program, crowd: list[Connection]
-) -> None:
-    for number in range(_ROUNDS):
-        email = _address(number)
-        code = program.send_code(email)
-        answers = await call_all_at_once(crowd, "loginByEmailVerification", wrong_guesses(email, code, CROWD))
-        assert outcomes(answers) == {"LOGIN_REFUSED": CROWD}
-        right = program.call("loginByEmailVerification", verify_params(email, code))
-        assert right["error"]["data"]["reason"] == "LOGIN_REFUSED"
-
-
-@pytest.mark.parametrize(
-    ("wrong", "outcome"), [(4, "ok"), (5, "LOGIN_REFUSED")], ids=["four leave one", "five leave none"]
-)
-async def test_concurrent_wrong_codes_are_each_counted(
-    program: Program, crowd: list[Connection], wrong: int, outcome: str
-) -> None:
-    for number in range(_ROUNDS):
-        email = _address(number)
-        code = program.send_code(email)
-        guesses = wrong_guesses(email, code, wrong)
-        answers = await call_all_at_once(crowd[:wrong], "loginByEmailVerification", guesses)
-        assert outcomes(answers) == {"LOGIN_REFUSED": wrong}
-        right = await call_all_at_once(crowd[:1], "loginByEmailVerification", [verify_params(email, code)])
-        assert outcomes(right) == {outcome: 1}
-
-
-async def test_one_of_fifty_concurrent_right_codes_signs_in(program: Program, crowd: list[Connection]) -> None:
-    for number in range(_ROUNDS):
-        email = _address(number)
-        params = verify_params(email, program.send_code(email))
-        answers = await call_all_at_once(crowd, "loginByEmailVerification", [params] * CROWD)
-        assert outcomes(answers) == {"ok": 1, "LOGIN_REFUSED": CROWD - 1}
-        assert len({answer.body for answer in answers}) == 2, "all refusals are the same, byte for byte"
-        token = next(answer.json["result"]["token"] for answer in answers if "result" in answer.json)
-        assert "result" in program.call("createTestClock", {}, token)
+        await kind(race, number)
 
 
 async def test_right_code_among_wrong_ones_signs_in_at_most_once(program: Program, crowd: list[Connection]) -> None:
