@@ -10,7 +10,7 @@ BIOME = if [ -x .node-tools/node_modules/.bin/biome ]; then .node-tools/node_mod
 
 help:
 	@echo 'make run      start the server on 127.0.0.1:8000 with a SQLite file'
-	@echo 'make test     run all tests, or without processes and browser with FAST=1'
+	@echo 'make test     run all tests, or with FAST=1 those without processes and browsers'
 	@echo 'make check    run the linters, the type checker and the import checks'
 	@echo 'make fmt      format the code'
 	@echo 'make bench    run the benchmarks (10 minutes, or 2 minutes with QUICK=1)'
@@ -28,8 +28,12 @@ run: .venv/run
 setup: .venv/dev
 
 test: .venv/dev
+ifdef FAST
+	$(BIN)/pytest tests/unit tests/contract tests/rpc
+else
 	$(BIN)/pytest tests/unit tests/rpc --cov --cov-report=term-missing:skip-covered --cov-fail-under=100
-	$(BIN)/pytest $(if $(FAST),tests/contract,tests/contract tests/system tests/browser)
+	$(BIN)/pytest tests/contract tests/system tests/browser
+endif
 
 check: .venv/dev .node-tools/ready
 	$(BIN)/ruff check

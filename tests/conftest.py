@@ -1,5 +1,7 @@
 """Fixtures that all tests share."""
 
+import os
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -10,11 +12,21 @@ from tests.support.world import World, open_world
 
 pytest_plugins = ["tests.support.databases"]
 
+_MEMORY = Path("/dev/shm")
+
 # The time of an example depends on the machine's load, and a slow data generator is not a bug of the product.
 hypothesis.settings.register_profile(
     "tickover", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow], print_blob=True
 )
 hypothesis.settings.load_profile("tickover")
+
+
+def pytest_configure() -> None:
+    """Keep temporary files in memory. No test needs a disk: data in memory survives a killed process too."""
+    if not _MEMORY.is_dir() or os.statvfs(_MEMORY).f_flag & os.ST_NOEXEC:
+        return
+    if shutil.disk_usage(_MEMORY).free > 4 << 30 and os.access(_MEMORY, os.W_OK):
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

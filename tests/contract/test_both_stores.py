@@ -22,7 +22,7 @@ from tickover.server.operations import Policy
 from tickover.server.storage import open_store
 from tickover.server.storage.store import Store
 
-_EXAMPLES: Final = 12
+_EXAMPLES: Final = 8
 _ACTS: Final = 100
 
 _DAY: Final = timedelta(days=1)

@@ -123,7 +123,7 @@ async def _act(store: SqliteStore, plain: _Model, now: Instant, act: str, *how: 
 
 
 @settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(acts=st.lists(_acts, min_size=5, max_size=60), owners=st.sampled_from([1, 2, 3, 10_000]))
 async def test_limit_is_exact_after_any_calls(

@@ -169,7 +169,7 @@ _owners = iter(range(1_000_000, 2_000_000))
 
 
 @settings(
-    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(births=st.lists(st.integers(0, 6 * 24), min_size=1, max_size=15), acts=_acts)
 async def test_pages_during_creations_and_deletions_miss_none_and_repeat_none(

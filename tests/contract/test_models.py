@@ -54,7 +54,7 @@ _steps = st.sampled_from(
 _of_two = st.integers(0, 1)
 _which = st.integers(0, 9)
 _one_store_for_all = settings(
-    deadline=None, max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 

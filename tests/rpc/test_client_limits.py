@@ -80,14 +80,14 @@ async def test_client_has_a_burst_of_300_calls(open_world: Open) -> None:
         pytest.param(0.2, 1, id="after a fifth of a second"),
         pytest.param(0.999999, 4, id="just before a second"),
         pytest.param(1, 5, id="after a second"),
-        pytest.param(59.8, 299, id="just before a minute"),
-        pytest.param(60, 300, id="after a minute"),
-        pytest.param(86_400, 300, id="the next day, and no more than it holds"),
+        pytest.param(1.8, 9, id="just before it is full"),
+        pytest.param(2, 10, id="when it is full"),
+        pytest.param(86_400, 10, id="the next day, and no more than it holds"),
     ],
 )
 async def test_five_calls_per_second_are_refilled(open_world: Open, passed: float, calls: int) -> None:
-    async with open_world() as world:
-        await admitted_of(world, 300)
+    async with open_world(client_burst=10) as world:
+        await admitted_of(world, 10)
         world.pass_time(seconds=passed)
         assert await admitted_of(world, calls + 2) == calls
 
@@ -299,12 +299,6 @@ def batch_of(count: int) -> list[dict[str, Any]]:
     return [{"jsonrpc": "2.0", "id": number, "method": BY_LINK, "params": NOT_A_LINK} for number in range(count)]
 
 
-async def test_seven_batches_of_50_are_more_than_300_calls(open_world: Open) -> None:
-    async with open_world() as world:
-        reasons = [each["error"]["data"]["reason"] for _ in range(7) for each in (await world.post(batch_of(50))).json]
-        assert reasons == ["LOGIN_REFUSED"] * 300 + ["RATE_LIMITED"] * 50
-
-
 async def test_notification_takes_one_token(open_world: Open) -> None:
     async with open_world(client_burst=3) as world:
         response = await world.post({"jsonrpc": "2.0", "method": BY_LINK, "params": NOT_A_LINK})
@@ -312,9 +306,9 @@ async def test_notification_takes_one_token(open_world: Open) -> None:
         assert await admitted_of(world, 5) == 2
 
 
-async def test_300_of_400_concurrent_calls_are_accepted(open_world: Open) -> None:
-    async with open_world() as world:
-        assert sum(await run_concurrently(400, lambda _: is_admitted(world))) == 300
+async def test_30_of_40_concurrent_calls_are_accepted(open_world: Open) -> None:
+    async with open_world(client_burst=30) as world:
+        assert sum(await run_concurrently(40, lambda _: is_admitted(world))) == 30
 
 
 # Networks
@@ -341,10 +335,10 @@ async def test_client_is_an_ipv4_address_or_an_ipv6_64(open_world: Open, first: 
 async def test_each_client_has_its_own_bucket(open_world: Open) -> None:
     async with open_world(client_burst=2) as world:
         for _ in range(2):
-            for number in range(100):
+            for number in range(5):
                 world.client = f"198.51.100.{number}"
                 assert await is_admitted(world)
-        for number in range(100):
+        for number in range(5):
             world.client = f"198.51.100.{number}"
             assert not await is_admitted(world)
 
@@ -362,11 +356,13 @@ async def test_client_cannot_choose_its_bucket_with_a_header(open_world: Open) -
 
 
 @pytest.mark.parametrize(
-    "limits", [{"client_burst": 0}, {"client_refill": 0}, {"client_burst": 0, "client_refill": 0}], ids=str
+    "limits",
+    [{"client_burst": 0}, {"client_burst": 2, "client_refill": 0}, {"client_burst": 0, "client_refill": 0}],
+    ids=str,
 )
 async def test_zero_disables_the_limit(open_world: Open, limits: dict[str, Any]) -> None:
     async with open_world(**limits) as world:
-        assert await admitted_of(world, 350) == 350
+        assert await admitted_of(world, 5) == 5
 
 
 async def test_limits_are_configurable(open_world: Open) -> None:

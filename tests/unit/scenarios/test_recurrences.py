@@ -10,7 +10,7 @@ from tests.unit.scenarios.strategies import LooseList, Phrase, at, instants, loo
 from tickover.api import timestamps
 from tickover.scenarios.phrases import parse
 
-many_examples = settings(max_examples=120, deadline=None, derandomize=True)
+many_examples = settings(max_examples=60, deadline=None, derandomize=True)
 
 
 def first_days(phrase: str, first: str, count: int) -> str:
@@ -102,7 +102,7 @@ def test_the_days_match_the_model(drawn: Phrase, first: date, length: int) -> No
     assert [date.fromordinal(day) for day in found] == list(drawn.days(first, last)), drawn.words
 
 
-@settings(many_examples, max_examples=300)
+@settings(many_examples, max_examples=100)
 @given(st.builds(LooseList, st.lists(loose_days, min_size=1, max_size=4)), st.dates(date(1990, 1, 1), date(2040, 1, 1)))
 def test_lists_of_days_match_the_model_or_are_ambiguous(drawn: LooseList, first: date) -> None:
     last = first + timedelta(days=70)
