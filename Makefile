@@ -6,11 +6,12 @@ BIN := .venv/bin
 BIOME = if [ -x .node-tools/node_modules/.bin/biome ]; then .node-tools/node_modules/.bin/biome $(1) --error-on-warnings; \
 	else echo 'npm is not installed, so JavaScript and CSS were not checked.'; fi
 
-.PHONY: help setup run test check fmt bench soak timing docs release pins clean
+.PHONY: help setup run test mutants check fmt bench soak timing docs release pins clean
 
 help:
 	@echo 'make run      start the server on 127.0.0.1:8000 with a SQLite file'
 	@echo 'make test     run all tests, or with FAST=1 those without processes and browsers'
+	@echo 'make mutants  plant one bug at a time in a copy, and list the bugs that the tests miss'
 	@echo 'make check    run the linters, the type checker and the import checks'
 	@echo 'make fmt      format the code'
 	@echo 'make bench    run the benchmarks (10 minutes, or 2 minutes with QUICK=1)'
@@ -34,6 +35,9 @@ else
 	$(BIN)/pytest tests/unit tests/rpc --cov --cov-report=term-missing:skip-covered --cov-fail-under=100
 	$(BIN)/pytest tests/contract tests/system tests/browser
 endif
+
+mutants: .venv/dev
+	@$(BIN)/python -m tests.mutants $(ONLY) $(if $(WRITE),--write)
 
 check: .venv/dev .node-tools/ready
 	$(BIN)/ruff check

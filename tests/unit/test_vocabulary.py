@@ -52,9 +52,11 @@ def banned_lines(name: str, text: str) -> list[str]:
 
 def test_no_file_uses_a_banned_word() -> None:
     files = text_files()
-    # Released migrations never change, and this file lists the words.
+    # Released migrations never change, patches quote them, and this file lists the words.
     exempt = ("src/tickover/server/storage/schema/", "tests/unit/test_vocabulary.py")
-    checked = {name: text for name, text in files.items() if not name.startswith(exempt)}
+    checked = {
+        name: text for name, text in files.items() if not name.startswith(exempt) and not name.endswith(".patch")
+    }
     assert [line for name, text in checked.items() for line in banned_lines(name, text)] == []
 
 

@@ -1,0 +1,44 @@
+"""The planted bugs in tests/mutants stay usable: their patches apply, and the tests that they name exist."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from tests.mutants.mutant import ROOT, Mutant, load_mutants
+
+MUTANTS = load_mutants()
+AREAS = {
+    "domain rules", "concurrency", "durability", "security", "PostgreSQL functions", "client", "scenario dates",
+    "command line", "console", "settings", "background tasks", "shutdown",
+}  # fmt: skip
+
+
+def test_sixty_mutants_are_numbered_and_cover_every_area() -> None:
+    assert [mutant.name[:3] for mutant in MUTANTS] == [f"{number:02}-" for number in range(1, 61)]
+    assert {mutant.area for mutant in MUTANTS} == AREAS
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="Needs git to check the patches.")
+def test_every_patch_applies_to_the_source() -> None:
+    def applies(mutant: Mutant) -> bool:
+        command = ["git", "apply", "--check", str(mutant.patch)]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode == 0
+
+    assert [mutant.name for mutant in MUTANTS if not applies(mutant)] == []
+
+
+def test_every_patch_changes_only_the_source() -> None:
+    changed = {path for mutant in MUTANTS for path in re.findall(r"\n\+\+\+ b/(.*)", mutant.patch.read_text())}
+    assert [path for path in sorted(changed) if not path.startswith("src/")] == []
+
+
+def test_every_named_test_exists() -> None:
+    def exists(test: str) -> bool:
+        path, _, name = test.partition("::")
+        file = ROOT / path
+        return file.is_file() and (not name or f"def {name}(" in file.read_text())
+
+    missing = {mutant.name: test for mutant in MUTANTS for test in mutant.tests if not exists(test)}
+    assert missing == {}
