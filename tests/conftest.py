@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -26,7 +27,8 @@ def pytest_configure() -> None:
     if not _MEMORY.is_dir() or os.statvfs(_MEMORY).f_flag & os.ST_NOEXEC:
         return
     if shutil.disk_usage(_MEMORY).free > 4 << 30 and os.access(_MEMORY, os.W_OK):
-        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
+        # Workers and all programs that tests start inherit it.
+        tempfile.tempdir = os.environ.setdefault("TMPDIR", str(_MEMORY))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

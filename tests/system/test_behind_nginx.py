@@ -98,9 +98,11 @@ def test_command_line_works_with_the_public_url(behind_nginx: tuple[Program, str
     assert "signed in at" in elsewhere.stderr
 
 
-def test_pytest_plugin_works_with_the_public_url(behind_nginx: tuple[Program, str], pytester: pytest.Pytester) -> None:
+def test_pytest_plugin_works_with_the_public_url(
+    behind_nginx: tuple[Program, str], pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _, url = behind_nginx
-    pytester.makeini("[pytest]\nfilterwarnings = error\nasyncio_default_fixture_loop_scope = function")
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     pytester.makepyfile(
         """
         def test_it(tickover, client, clock, mailbox):
@@ -109,7 +111,8 @@ def test_pytest_plugin_works_with_the_public_url(behind_nginx: tuple[Program, st
                 assert other.token
         """
     )
-    pytester.runpytest_subprocess("-n", "0", "--tickover-url", f"{url}/").assert_outcomes(passed=1)
+    options = ("-p", "tickover.pytest_plugin", "--tickover-url", f"{url}/")
+    pytester.runpytest_inprocess(*options).assert_outcomes(passed=1)
 
 
 def test_each_client_has_its_own_rate_limit(tmp_path: Path) -> None:

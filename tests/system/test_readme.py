@@ -13,6 +13,9 @@ import pytest
 from tests.support.debian_packages import require_program
 from tests.support.program import Program
 from tests.support.transcripts import ROOT
+from tickover.pytest_plugin import Server
+
+pytest_plugins = ["pytester"]
 
 _END = "-- end of block --"
 
@@ -94,16 +97,17 @@ def test_curl_commands_work(shell: str, tmp_path: Path) -> None:
     assert [goal["currentAmount"] for goal in clock["goals"]] == [810]
 
 
-def test_readme_test_passes_and_can_fail(tmp_path: Path) -> None:
+def test_readme_test_passes_and_can_fail(
+    tickover: Server, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
     [example] = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    (tmp_path / "test_readme_example.py").write_text(example)
-    (tmp_path / "test_readme_example_reversed.py").write_text(example.replace(") < names", ") > names"))
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("TICKOVER_", "PYTEST_"))}
-    result = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=90, check=False,
-    )  # fmt: skip
-    assert "1 failed, 1 passed" in result.stdout, result.stdout + result.stderr
+    pytester.makepyfile(
+        test_readme_example=example, test_readme_example_reversed=example.replace(") < names", ") > names")
+    )
+    monkeypatch.setenv("TICKOVER_URL", tickover.url)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    result = pytester.runpytest_inprocess("-p", "tickover.pytest_plugin")
+    result.assert_outcomes(passed=1, failed=1)
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/curl.md"])

@@ -1,4 +1,4 @@
-"""Hundreds of secrets of the real program are stored, logged and returned only where they belong.
+"""Dozens of secrets of the real program are stored, logged and returned only where they belong.
 
 A code or a link is only in its email, and a bearer token only in the response to its sign-in. The test searches the
 database, its write-ahead log, a backup, the secret key's file, the log at the debug level and all other responses,
@@ -27,10 +27,10 @@ from tickover.api.timestamps import from_micros
 from tickover.server.domain.tokens import Mint
 
 # Enough for every code path to run several times.
-BY_CODE = 200
-BY_LINK = 200
-CALLERS = 16
-ODD = 10
+BY_CODE = 12
+BY_LINK = 12
+CALLERS = 4
+ODD = 2
 """Users of each group whose secrets are sent in wrong places."""
 
 
@@ -418,7 +418,7 @@ async def test_secrets_are_stored_and_logged_nowhere(tmp_path: Path) -> None:
 def assert_worth_searching(files: dict[str, bytes], printed: bytes, answers: list[bytes]) -> None:
     """Check that all searched files exist and are not empty."""
     assert {"tickover.db", "tickover.db-wal", "a backup", "secret.key", "tickover.db at the end"} <= files.keys()
-    assert min(len(files["tickover.db-wal"]), len(files["a backup"])) > 100_000
+    assert min(len(files["tickover.db-wal"]), len(files["a backup"])) > 50_000
     assert min(len(answers), printed.count(b'"event": "call"')) > 2 * (BY_CODE + BY_LINK)
     assert printed.count(b"Traceback") == 3 * ODD
     assert printed.count(b"rejected an email") == ODD

@@ -2,7 +2,6 @@
 
 import json
 import socket
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -56,34 +55,31 @@ class _Connection:
 
 @pytest.mark.parametrize("offer", ["h2c", "websocket"])
 @pytest.mark.parametrize("apart", [False, True], ids=["in one packet", "in two"])
-def test_upgrade_header_is_ignored(tmp_path: Path, offer: str, apart: bool) -> None:
-    with Program(tmp_path) as program:
-        line = _Connection(program)
-        packets = [_head(offer, len(_CALL)), _CALL]
-        for _ in range(2):  # The connection is reusable.
-            line.say(*(packets if apart else [b"".join(packets)]))
-            status, body = line.answer()
-            assert (status, json.loads(body)["error"]["data"]["reason"]) == (200, "METHOD_NOT_FOUND")
-        line.close()
+def test_upgrade_header_is_ignored(program: Program, offer: str, apart: bool) -> None:
+    line = _Connection(program)
+    packets = [_head(offer, len(_CALL)), _CALL]
+    for _ in range(2):  # The connection is reusable.
+        line.say(*(packets if apart else [b"".join(packets)]))
+        status, body = line.answer()
+        assert (status, json.loads(body)["error"]["data"]["reason"]) == (200, "METHOD_NOT_FOUND")
+    line.close()
 
 
-def test_body_is_never_parsed_as_a_request(tmp_path: Path) -> None:
+def test_body_is_never_parsed_as_a_request(program: Program) -> None:
     smuggled = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    with Program(tmp_path) as program:
-        line = _Connection(program)
-        line.say(_head("h2c", len(smuggled)), smuggled, _head("h2c", len(_CALL)), _CALL)
-        assert json.loads(line.answer()[1])["error"]["data"]["reason"] == "PARSE_ERROR"
-        assert json.loads(line.answer()[1])["error"]["data"]["reason"] == "METHOD_NOT_FOUND"
-        line.close()
+    line = _Connection(program)
+    line.say(_head("h2c", len(smuggled)), smuggled, _head("h2c", len(_CALL)), _CALL)
+    assert json.loads(line.answer()[1])["error"]["data"]["reason"] == "PARSE_ERROR"
+    assert json.loads(line.answer()[1])["error"]["data"]["reason"] == "METHOD_NOT_FOUND"
+    line.close()
 
 
-def test_connect_is_rejected(tmp_path: Path) -> None:
-    with Program(tmp_path) as program:
-        line = _Connection(program)
-        line.say(b"CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n")
-        assert line.answer()[0] == 400
-        line.close()
-        assert program.request("GET", "/healthz").status == 200
+def test_connect_is_rejected(program: Program) -> None:
+    line = _Connection(program)
+    line.say(b"CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n")
+    assert line.answer()[0] == 400
+    line.close()
+    assert program.request("GET", "/healthz").status == 200
 
 
 _OFFER = b"Connection: Upgrade\r\nUpgrade: h2c\r\n"
@@ -94,26 +90,24 @@ def _post(version: bytes, headers: bytes) -> bytes:
     return head + b"Content-Length: %d\r\n\r\n%b" % (len(_CALL), _CALL)
 
 
-def test_pipelined_upgrade_requests_get_responses(tmp_path: Path) -> None:
-    with Program(tmp_path) as program:
-        line = _Connection(program)
-        line.say(_post(b"1.1", _OFFER) * 600)
-        assert [line.answer()[0] for _ in range(600)] == [200] * 600
-        line.say(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n%b\r\n" % _OFFER * 600)
-        assert [line.answer() for _ in range(600)] == [(200, b"alive\n")] * 600
-        line.close()
-        assert "Traceback" not in program.output
+def test_pipelined_upgrade_requests_get_responses(program: Program) -> None:
+    line = _Connection(program)
+    line.say(_post(b"1.1", _OFFER) * 600)
+    assert [line.answer()[0] for _ in range(600)] == [200] * 600
+    line.say(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n%b\r\n" % _OFFER * 600)
+    assert [line.answer() for _ in range(600)] == [(200, b"alive\n")] * 600
+    line.close()
+    assert "Traceback" not in program.output
 
 
-def test_chunked_body_with_upgrade_is_read(tmp_path: Path) -> None:
+def test_chunked_body_with_upgrade_is_read(program: Program) -> None:
     chunked = b"%x\r\n%b\r\n0\r\nX: y\r\n\r\n" % (len(_CALL), _CALL)
     written = _post(b"1.1", _OFFER).partition(b"Content-Length")[0] + b"Transfer-Encoding: chunked\r\n\r\n" + chunked
-    with Program(tmp_path) as program:
-        line = _Connection(program)
-        line.say(written, written[:90], written[90:])
-        for _ in range(2):
-            assert json.loads(line.answer()[1])["error"]["data"]["reason"] == "METHOD_NOT_FOUND"
-        line.close()
+    line = _Connection(program)
+    line.say(written, written[:90], written[90:])
+    for _ in range(2):
+        assert json.loads(line.answer()[1])["error"]["data"]["reason"] == "METHOD_NOT_FOUND"
+    line.close()
 
 
 @pytest.mark.parametrize(
@@ -123,11 +117,10 @@ def test_chunked_body_with_upgrade_is_read(tmp_path: Path) -> None:
         pytest.param(_post(b"1.0", _OFFER), id="HTTP/1.0"),
     ],
 )
-def test_upgrade_does_not_keep_a_connection_open(tmp_path: Path, written: bytes) -> None:
-    with Program(tmp_path) as program:
-        line = _Connection(program)
-        line.say(written)
-        assert line.answer()[0] == 200
-        assert line.says_close
-        assert line.is_closed()
-        line.close()
+def test_upgrade_does_not_keep_a_connection_open(program: Program, written: bytes) -> None:
+    line = _Connection(program)
+    line.say(written)
+    assert line.answer()[0] == 200
+    assert line.says_close
+    assert line.is_closed()
+    line.close()

@@ -1,4 +1,4 @@
-"""Fixtures: one real server per test worker, and a user with a shell per test."""
+"""Fixtures: a user with a shell per test, and a server that sends real mail."""
 
 import asyncio
 import threading
@@ -14,13 +14,6 @@ from tests.support.program import Program, wait_until
 from tests.support.shells import Shell
 
 _USER_NUMBERS = count(1)
-
-
-@pytest.fixture(scope="session")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    """A server with the development mailbox. Tests share it, each with its own user."""
-    with Program(tmp_path_factory.mktemp("server"), TICKOVER_RESEND_SECONDS="60") as server:
-        yield server
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
-"""A real server for all tests of one process, and both client classes."""
+"""Both client classes, and a client of a new user."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from itertools import count
 
 import pytest
@@ -9,12 +9,6 @@ from tests.support.program import Program
 from tests.system.client.clients import CLIENT_CLASSES, Client, OpenClient, make_opener
 
 _NUMBERS = count()
-
-
-@pytest.fixture(scope="session")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    with Program(tmp_path_factory.mktemp("program")) as started:
-        yield started
 
 
 @pytest.fixture(params=CLIENT_CLASSES, ids=["sync", "async"])

@@ -4,7 +4,6 @@ import inspect
 import io
 import re
 from contextlib import redirect_stdout
-from pathlib import Path
 
 import pytest
 
@@ -21,17 +20,16 @@ def expected_output(example: str) -> list[str]:
     return [re.sub(r".*\)  # ", "", line) for line in example.splitlines() if re.match(r" *print\(", line)]
 
 
-def test_examples_print_what_they_show(tmp_path: Path) -> None:
+def test_examples_print_what_they_show(program: Program) -> None:
     # Port 8000 may be taken here, so the examples use the port of the test server.
     namespace: dict[str, object] = {}
-    with Program(tmp_path) as program:
-        for example in EXAMPLES:
-            printed = io.StringIO()
-            with redirect_stdout(printed):
-                exec(example.replace("http://127.0.0.1:8000", program.url), namespace)
-            lines = printed.getvalue().splitlines()
-            for line, expected in zip(lines, expected_output(example), strict=True):
-                assert re.fullmatch(".*".join(map(re.escape, expected.split("…"))), line), f"{line} is not {expected}"
+    for example in EXAMPLES:
+        printed = io.StringIO()
+        with redirect_stdout(printed):
+            exec(example.replace("http://127.0.0.1:8000", program.url), namespace)
+        lines = printed.getvalue().splitlines()
+        for line, expected in zip(lines, expected_output(example), strict=True):
+            assert re.fullmatch(".*".join(map(re.escape, expected.split("…"))), line), f"{line} is not {expected}"
     assert len(EXAMPLES) > 5
 
 

@@ -1,9 +1,12 @@
-"""The client is typed: mypy accepts correct code and reports wrong code."""
+"""The client and the plugin are typed: mypy accepts correct code and the sample project, and reports wrong code."""
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from tests.support.transcripts import ROOT
 
 CORRECT = """
 import asyncio
@@ -69,15 +72,19 @@ AsyncTickover().create_clock().advance(days=1)
 
 
 def test_mypy_accepts_correct_code_and_reports_wrong_code(tmp_path: Path) -> None:
-    (tmp_path / "correct.py").write_text(CORRECT)
-    (tmp_path / "wrong.py").write_text(WRONG)
+    """One run for all files, because mypy takes seconds to start."""
+    project = tmp_path / "budget_app"
+    shutil.copytree(ROOT / "examples" / "budget_app", project, ignore=shutil.ignore_patterns(".*", "__pycache__"))
+    (project / "correct.py").write_text(CORRECT)
+    (project / "wrong.py").write_text(WRONG)
     process = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "correct.py", "wrong.py"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+        [sys.executable, "-m", "mypy", "--strict", "budget.py", "tests", "correct.py", "wrong.py"],
+        cwd=project, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert process.stderr == ""
+    assert "(checked 6 source files)" in process.stdout
     reported = {
-        (file, int(line)) for file, line in re.findall(r"^(\w+)\.py:(\d+): error:", process.stdout, re.MULTILINE)
+        (file, int(line)) for file, line in re.findall(r"^([\w/]+)\.py:(\d+): error:", process.stdout, re.MULTILINE)
     }
     wrong = {number for number, line in enumerate(WRONG.splitlines(), 1) if number > 2 and line} - {5}
     assert reported == {("wrong", number) for number in wrong}, process.stdout

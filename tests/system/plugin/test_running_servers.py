@@ -19,8 +19,10 @@ SERVER_PACKAGES = {
 }  # fmt: skip
 
 
-def test_a_run_can_use_a_running_server(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytester.makeini("[pytest]\nfilterwarnings = error\nasyncio_default_fixture_loop_scope = function")
+def test_a_run_can_use_a_running_server(
+    program: Program, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     pytester.makepyfile(
         """
         import os
@@ -32,11 +34,11 @@ def test_a_run_can_use_a_running_server(pytester: pytest.Pytester, monkeypatch: 
                 assert other.token
         """
     )
-    with Program(pytester.path) as program:
-        monkeypatch.setenv("TICKOVER_URL", f"{program.url}/")
-        pytester.runpytest_subprocess("-n", "0").assert_outcomes(passed=1)
-        assert len(program.emails()) == 2
-        assert program.result("rpc.discover", {})
+    monkeypatch.setenv("TICKOVER_URL", f"{program.url}/")
+    before = len(program.emails())
+    pytester.runpytest_inprocess("-p", "tickover.pytest_plugin").assert_outcomes(passed=1)
+    assert len(program.emails()) == before + 2
+    assert program.result("rpc.discover", {})
 
 
 @pytest.mark.parametrize(
@@ -100,9 +102,10 @@ def test_missing_server_packages_are_reported(pytester: pytest.Pytester) -> None
         if package.name.partition("-")[0] not in SERVER_PACKAGES:
             (target / package.name).symlink_to(package)
     pytester.makepyfile("def test_it(client): pass")
+    base = {name: value for name, value in os.environ.items() if not name.startswith("TICKOVER_")}
     process = subprocess.run(
-        [environment / "bin" / "python", "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"],
-        env={name: value for name, value in os.environ.items() if not name.startswith("TICKOVER_")},
+        [environment / "bin" / "python", "-m", "pytest", "-p", "no:cacheprovider", "-p", "tickover.pytest_plugin"],
+        env={**base, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         cwd=pytester.path, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert "The Tickover server did not start: it exited with code 2.\n" in process.stdout

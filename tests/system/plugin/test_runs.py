@@ -1,7 +1,9 @@
-"""Whole pytest runs in subprocesses: sessions, workers and failure reports."""
+"""Whole pytest runs: sessions, workers and failure reports.
+
+They run in this process where possible, and use the private server of this session where it does not matter which.
+"""
 
 import json
-import os
 import pkgutil
 import socket
 import subprocess
@@ -17,17 +19,23 @@ pytest_plugins = ["pytester"]
 
 SETTINGS = """
     [pytest]
-    addopts = -p no:cacheprovider -p no:hypothesispytest -p no:pytest_cov
+    addopts = -p tickover.pytest_plugin -p no:cacheprovider
     filterwarnings = error
 """
-ASYNCIO_SETTING = "    asyncio_default_fixture_loop_scope = function\n"
 
 
 @pytest.fixture(autouse=True)
 def _project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytester.makeini(SETTINGS + ASYNCIO_SETTING)
+    """Load no other plugins, because importing them takes most of the time of a run."""
+    pytester.makeini(SETTINGS)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.delenv("TICKOVER_URL", raising=False)
     monkeypatch.setenv("FOLDER", str(pytester.path))
+
+
+@pytest.fixture
+def _use_server_of_this_session(tickover: plugin.Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TICKOVER_URL", tickover.url)
 
 
 def is_listening(url: str) -> bool:
@@ -41,7 +49,7 @@ def test_every_worker_has_its_own_server(pytester: pytest.Pytester) -> None:
         """
         import json, os, pathlib, pytest
 
-        @pytest.mark.parametrize("number", range(6))
+        @pytest.mark.parametrize("number", range(4))
         def test_it(number, tickover, client):
             assert list(client.list_clocks()) == []
             with tickover.client("ana@example.test") as ana:
@@ -50,7 +58,7 @@ def test_every_worker_has_its_own_server(pytester: pytest.Pytester) -> None:
             (pathlib.Path(os.environ["FOLDER"]) / f"seen-{number}.json").write_text(json.dumps(seen))
         """
     )
-    pytester.runpytest_subprocess("-n", "2", "--dist", "load").assert_outcomes(passed=6)
+    pytester.runpytest_subprocess("-p", "xdist.plugin", "-n", "2", "--dist", "load").assert_outcomes(passed=4)
     seen = [json.loads(file.read_text()) for file in pytester.path.glob("seen-*.json")]
     servers = {(one["worker"], one["url"]) for one in seen}
     assert len({worker for worker, _ in servers}) == len({url for _, url in servers}) == len(servers) == 2
@@ -60,6 +68,7 @@ def test_every_worker_has_its_own_server(pytester: pytest.Pytester) -> None:
     assert [url for _, url in servers if is_listening(url)] == []
 
 
+@pytest.mark.usefixtures("_use_server_of_this_session")
 def test_the_report_of_a_failed_test_contains_its_clocks(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """
@@ -114,7 +123,7 @@ def test_the_report_of_a_failed_test_contains_its_clocks(pytester: pytest.Pytest
             assert not "at all"
         """
     )
-    result = pytester.runpytest_subprocess("-n", "1", "-rP")
+    result = pytester.runpytest_inprocess("-rP")
     result.assert_outcomes(passed=2, failed=6, errors=1, xfailed=1)
     assert len([line for line in result.outlines if " tickover -" in line]) == 5
     lines = [line for line in result.outlines if line.startswith(("_", "--", "clock_", "  ●", "  ○", "  (", "("))]
@@ -169,7 +178,7 @@ def test_a_killed_server_is_reported(pytester: pytest.Pytester) -> None:
             pass
         """
     )
-    result = pytester.runpytest_subprocess()
+    result = pytester.runpytest_inprocess()
     result.assert_outcomes(passed=1, failed=2, errors=1)
     result.stdout.fnmatch_lines(
         [
@@ -197,7 +206,7 @@ def test_a_server_that_cannot_start_is_reported_without_a_traceback(
         def test_other(mailbox): pass
         """
     )
-    result = pytester.runpytest_subprocess()
+    result = pytester.runpytest_inprocess()
     result.assert_outcomes(errors=2)
     report = ["The Tickover server did not start: it exited with code 1.", "Last output:", "*uvloop is broken"]
     result.stdout.fnmatch_lines([*report, *report])
@@ -210,37 +219,29 @@ def test_the_server_stops_when_pytest_is_killed(pytester: pytest.Pytester) -> No
         import os, pathlib, threading
 
         def test_it(tickover, client):
-            file = pathlib.Path(os.environ["FOLDER"]) / os.environ["NAME"]
+            file = pathlib.Path(os.environ["FOLDER"]) / "url"
             file.with_suffix(".new").write_text(tickover.url)
             file.with_suffix(".new").rename(file)
             threading.Event().wait()
         """
     )
-    url_files = [pytester.path / "alone", pytester.path / "with-a-worker"]
+    url_file = pytester.path / "url"
     with (pytester.path / "output.txt").open("wb") as output:
-        runs = [
-            subprocess.Popen(
-                [sys.executable, "-m", "pytest", "-n", workers],
-                env={**os.environ, "NAME": file.name}, stdout=output, stderr=output,
-            )
-            for file, workers in zip(url_files, ("0", "1"), strict=True)
-        ]  # fmt: skip
+        command = [sys.executable, "-m", "pytest", "-p", "xdist.plugin", "-n", "1"]
+        run = subprocess.Popen(command, stdout=output, stderr=output)
     try:
-        wait_until(lambda: all(file.exists() for file in url_files) or any(run.poll() is not None for run in runs))
-        assert [run.poll() for run in runs] == [None, None], (pytester.path / "output.txt").read_text()
-        urls = [file.read_text() for file in url_files]
-        assert [is_listening(url) for url in urls] == [True, True]
+        wait_until(lambda: url_file.exists() or run.poll() is not None)
+        assert run.poll() is None, (pytester.path / "output.txt").read_text()
+        url = url_file.read_text()
+        assert is_listening(url)
     finally:
-        for run in runs:
-            run.kill()
-            run.wait()
-    wait_until(lambda: not any(is_listening(url) for url in urls))
+        run.kill()
+        run.wait()
+    wait_until(lambda: not is_listening(url))
 
 
-def test_fixtures_of_the_project_override_the_plugin(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytester.makeini("[pytest]\nfilterwarnings = error\n")
+@pytest.mark.usefixtures("_use_server_of_this_session")
+def test_fixtures_of_the_project_override_the_plugin(pytester: pytest.Pytester) -> None:
     pytester.makeconftest(
         """
         import pytest
@@ -269,11 +270,10 @@ def test_fixtures_of_the_project_override_the_plugin(
             assert tickover_mailbox is tickover.mailbox
         """
     )
-    # The plugin needs no other plugin.
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    pytester.runpytest_subprocess("-p", "tickover.pytest_plugin").assert_outcomes(passed=3)
+    pytester.runpytest_inprocess().assert_outcomes(passed=3)
 
 
+@pytest.mark.usefixtures("_use_server_of_this_session")
 def test_fixtures_of_another_plugin_win_even_if_it_is_loaded_first(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         another="""
@@ -298,12 +298,15 @@ def test_fixtures_of_another_plugin_win_even_if_it_is_loaded_first(pytester: pyt
         """
     )
     pytester.syspathinsert()
-    pytester.runpytest_subprocess("-p", "another").assert_outcomes(passed=1)
+    pytester.makeini(SETTINGS.replace("-p tickover", "-p another -p tickover"))
+    pytester.runpytest_inprocess().assert_outcomes(passed=1)
 
 
-def test_the_plugin_can_be_disabled(pytester: pytest.Pytester) -> None:
+def test_the_plugin_can_be_disabled(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function")
     pytester.makepyfile("def test_one(): pass\ndef test_other(tickover): pass")
-    result = pytester.runpytest_subprocess("-p", "no:tickover")
+    result = pytester.runpytest_inprocess("-p", "no:tickover", "-p", "no:xdist", "-p", "no:pytest_cov")
     result.assert_outcomes(passed=1, errors=1)
     result.stdout.fnmatch_lines("*fixture 'tickover' not found")
 
