@@ -98,8 +98,8 @@ async def test_invalid_request_is_rejected_with_id_null(world: World, body: byte
     ids=lambda part: "left out" if part is OMITTED else repr(part),
 )
 async def test_error_for_invalid_member_repeats_the_id(world: World, member: str, value: Any) -> None:
-    spoilt = {**call("createTestClock", {}, "my id"), member: value}
-    response = await world.post({name: value for name, value in spoilt.items() if value is not OMITTED})
+    invalid = {**call("createTestClock", {}, "my id"), member: value}
+    response = await world.post({name: value for name, value in invalid.items() if value is not OMITTED})
     assert (response.status, reason_of(response), response.json["id"]) == (400, "INVALID_REQUEST", "my id")
     assert member in response.json["error"]["message"]
 

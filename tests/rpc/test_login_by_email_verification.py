@@ -62,9 +62,9 @@ async def test_malformed_code_is_not_repeated(world: World, code: Any) -> None:
 
 async def test_invalid_parameters_are_not_counted_as_try(world: World) -> None:
     code = await world.send_code()
-    for spoilt in (code[:5], code + "0", f" {code[:5]}", int(code)):
+    for invalid in (code[:5], code + "0", f" {code[:5]}", int(code)):
         for _ in range(3):
-            assert await world.faults(LOGIN, login(spoilt))
+            assert await world.faults(LOGIN, login(invalid))
     for _ in range(6):
         assert await world.faults(LOGIN, login(code, authenticationMethod="PASSWORD"))
     for _ in range(4):

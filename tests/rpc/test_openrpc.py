@@ -35,15 +35,15 @@ def test_document_is_valid_openrpc() -> None:
 
 @pytest.mark.parametrize("plant", ["a member", "a type", "a schema"])
 def test_invalid_document_is_detected(plant: str) -> None:
-    spoilt = json.loads(describe(PUBLIC_URL))
+    invalid = json.loads(describe(PUBLIC_URL))
     match plant:
         case "a member":
-            spoilt["methods"][0]["reasons"] = []
+            invalid["methods"][0]["reasons"] = []
         case "a type":
-            spoilt["methods"][0]["params"][0]["required"] = "yes"
+            invalid["methods"][0]["params"][0]["required"] = "yes"
         case "a schema":
-            spoilt["components"]["schemas"]["GoalEntry"]["properties"]["name"]["maxLength"] = "120"
-    assert invalid_parts(spoilt) != []
+            invalid["components"]["schemas"]["GoalEntry"]["properties"]["name"]["maxLength"] = "120"
+    assert invalid_parts(invalid) != []
 
 
 def invalid_parts(described: Any) -> list[str]:

@@ -142,7 +142,7 @@ def objects(schema: Any, good: dict[str, Any]) -> Iterator[Case]:
     yield from ((value, False) for value in _NEVER_GOOD["object"])
     yield good, True
     yield {**good, "unheardOf": 1}, False
-    assert set(good) == set(schema["properties"]), "every parameter has to be there to be spoilt"
+    assert set(good) == set(schema["properties"]), "every parameter has to be there to be changed"
     for name, member in schema["properties"].items():
         without = {key: value for key, value in good.items() if key != name}
         yield without, name not in schema.get("required", ())

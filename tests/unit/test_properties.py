@@ -351,14 +351,14 @@ def test_fast_decode_agrees_with_explain_for_any_json(kind: type[Params], value:
 @every_kind
 @fewer
 @given(data=st.data())
-def test_exactly_the_spoilt_fields_are_listed(kind: type[Params], data: st.DataObject) -> None:
+def test_exactly_the_invalid_fields_are_listed(kind: type[Params], data: st.DataObject) -> None:
     params = data.draw(REQUESTS[kind].filter(bool))
     plain = [place for place in places_in(params) if not isinstance(place[0][place[1]], dict | list)]
-    spoilt = data.draw(st.lists(st.sampled_from(range(len(plain))), unique=True)) if plain else []
-    for number in spoilt:
+    invalid = data.draw(st.lists(st.sampled_from(range(len(plain))), unique=True)) if plain else []
+    for number in invalid:
         holder, key = plain[number]
         # An object is invalid in every plain field.
-        holder[key] = {"spoilt": True}
+        holder[key] = {"invalid": True}
     found, read = explain(kind, msgspec.json.encode(params))
     assert sorted(fault.path for fault in found) == sorted(paths_of_spoilt(params))
     assert {fault.rule for fault in found} <= {"type", "oneOf"}
@@ -367,7 +367,7 @@ def test_exactly_the_spoilt_fields_are_listed(kind: type[Params], data: st.DataO
 
 def paths_of_spoilt(value: Json, path: str = "") -> Iterator[str]:
     """Yield the expected paths of faults."""
-    if value == {"spoilt": True}:
+    if value == {"invalid": True}:
         yield path
     elif isinstance(value, dict):
         for key, item in value.items():

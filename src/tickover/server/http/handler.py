@@ -55,7 +55,7 @@ class Handler:
         self._now = now
         self._site = site
         self._max_in_flight = max_in_flight
-        self._count_refusal = count_rejection
+        self._count_rejection = count_rejection
         self._in_flight = 0
         self.is_draining = False
         """True if the server is about to stop. `/readyz` returns 503 then; other requests are still served."""
@@ -68,7 +68,7 @@ class Handler:
     def handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
         if request.path == "/rpc":
             if self._in_flight >= self._max_in_flight:
-                self._count_refusal(Reason.UNAVAILABLE)
+                self._count_rejection(Reason.UNAVAILABLE)
                 return self._finish(_to_http(_TOO_MANY_CALLS), request, next(self._request_ids))
             self._in_flight += 1
             return self._handle_call(request, next(self._request_ids))
@@ -81,7 +81,7 @@ class Handler:
 
     def reject(self, error: RequestError) -> Response:
         if error.status == 503:
-            self._count_refusal(Reason.UNAVAILABLE)
+            self._count_rejection(Reason.UNAVAILABLE)
             status, headers, body = _to_http(error_response(unavailable(error.message)))
         else:
             _, headers, body = _to_http(error_response(Rejection(Reason.INVALID_REQUEST, error.message)))

@@ -49,7 +49,7 @@ class Dispatcher:
     ) -> None:
         self._operations = operations
         self._log = log
-        self._count_refusal = count_rejection
+        self._count_rejection = count_rejection
         self._failures = FailureLog(log)
         self._last_call_at = inf
         self._batch_limits = BatchLimits()
@@ -104,7 +104,7 @@ class Dispatcher:
                     # An error can be longer than the result: parameters can have thousands of faults.
                     response.check_fits(len(call), len(result.body))
             except Rejection as rejection:
-                self._count_refusal(rejection.reason)
+                self._count_rejection(rejection.reason)
                 return error_response(rejection, request.id) if request.id else NO_RESPONSE
         return result
 
@@ -138,7 +138,7 @@ class Dispatcher:
                 result = await self._operations.handlers[request.method](params, caller)
             response = CallResponse(envelope.encode_result(request.id, result))
         except Rejection as rejection:
-            self._count_refusal(rejection.reason)
+            self._count_rejection(rejection.reason)
             if rejection.__cause__ is not None:
                 ended = asyncio.get_running_loop().time()
                 self._failures.note(request.method, rejection, began, ended, context.request_id)
