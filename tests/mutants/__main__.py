@@ -4,6 +4,7 @@ The working tree never changes. Ctrl-C ends the run and prints the results so fa
 """
 
 import argparse
+import signal
 import sys
 from collections.abc import Sequence
 from enum import StrEnum
@@ -54,6 +55,7 @@ def main() -> int:
     if options.write and options.name:
         parser.error("--write needs all mutants, so pass no name")
     results: list[Result] = []
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with open_workspace() as workspace:
             for number, mutant in enumerate(mutants, 1):

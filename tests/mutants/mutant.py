@@ -23,10 +23,10 @@ class Mutant(NamedTuple):
 
 def load_mutants(name_part: str = "") -> list[Mutant]:
     """Return the mutants whose names contain `name_part`, in order."""
-    return [_read(patch) for patch in sorted(FOLDER.glob("*.patch")) if name_part in patch.stem]
+    return [read_mutant(patch) for patch in sorted(FOLDER.glob("*.patch")) if name_part in patch.stem]
 
 
-def _read(patch: Path) -> Mutant:
+def read_mutant(patch: Path) -> Mutant:
     header = patch.read_text("utf-8").partition("\n--- ")[0]
     fields = [line.partition(": ") for line in header.splitlines() if line]
     values = {name: [value for key, _, value in fields if key == name] for name in ("Bug", "Area", "Tests")}

@@ -87,7 +87,7 @@ def _stop(process: "subprocess.Popen[str]") -> str:
     os.killpg(process.pid, signal.SIGINT)
     try:
         output, _ = process.communicate(timeout=30)
-    except subprocess.TimeoutExpired:
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):
         os.killpg(process.pid, signal.SIGKILL)
         output, _ = process.communicate()
     return output

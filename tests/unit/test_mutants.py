@@ -3,10 +3,12 @@
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
-from tests.mutants.mutant import ROOT, Mutant, load_mutants
+from tests.mutants.mutant import ROOT, Mutant, load_mutants, read_mutant
+from tests.mutants.workspace import Run
 
 MUTANTS = load_mutants()
 AREAS = {
@@ -42,3 +44,23 @@ def test_every_named_test_exists() -> None:
 
     missing = {mutant.name: test for mutant in MUTANTS for test in mutant.tests if not exists(test)}
     assert missing == {}
+
+
+def test_header_without_a_bug_is_rejected(tmp_path: Path) -> None:
+    patch = tmp_path / "01-name.patch"
+    patch.write_text("Area: client\nTests: tests/unit/test_mutants.py\n\n--- a/src/file.py\n")
+    with pytest.raises(ValueError, match="must start with one line 'Bug: …'"):
+        read_mutant(patch)
+
+
+def test_failed_tests_are_read_from_the_output_of_pytest() -> None:
+    output = """
+E   AssertionError: assert 1 == 2
+E    +  where 1 = one()
+FAILED tests/unit/test_a.py::test_one[two words] - AssertionError: assert 1 == 2
+ERROR tests/unit/test_b.py::test_two
+ERROR tests/unit/test_c.py - ImportError: no module
+"""
+    run = Run(1, output)
+    assert run.failed_tests == ["tests/unit/test_a.py::test_one[two words]", "tests/unit/test_b.py::test_two"]
+    assert run.error == "AssertionError: assert 1 == 2"
