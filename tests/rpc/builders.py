@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-import pytest
 
 from tests.support.world import ANA, HttpResponse, World, send_request
 from tickover.server.domain.clocks import Clock
@@ -36,8 +35,6 @@ UNKNOWN_IDS: Final = (
     "clock_01a2d11f-0200-7000-8000-00000000000g", "clock_01A2D11F-0200-7000-8000-000000000000",
 )  # fmt: skip
 """Ids that no clock can have."""
-SQLITE_ONLY: Final = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-"""For tests that do not depend on the store."""
 
 
 def _changed(good: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:

@@ -6,14 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import OMITTED, SQLITE_ONLY, call, contribution, goal, login, send_link, transaction
+from tests.rpc.builders import OMITTED, call, contribution, goal, login, send_link, transaction
 from tests.support.world import HttpResponse, World
 from tickover.api.limits import MAX_BATCH, MAX_BATCH_BYTES, MAX_CATEGORY, MAX_NAME, MAX_PAGE
 from tickover.server.domain.response_sizes import MAX_CLOCK_RESULT, MAX_ENVELOPE, MAX_ERROR
 from tickover.server.jsonrpc.batch_limits import BatchLimits
 from tickover.server.operations import OPERATIONS
-
-pytestmark = SQLITE_ONLY
 
 LATE = "2027-02-01T09:00:00.123456Z"
 LATER = "2027-03-01T09:00:00.123456Z"

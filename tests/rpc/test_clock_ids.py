@@ -9,7 +9,6 @@ from tests.rpc.builders import (
     BEN,
     MICROSECOND,
     OMITTED,
-    SQLITE_ONLY,
     START,
     UNKNOWN_IDS,
     call,
@@ -38,7 +37,6 @@ def never_made(clock: Any) -> Any:
 # Parameters
 
 
-@SQLITE_ONLY
 @every
 @pytest.mark.parametrize(
     ("field", "rule", "value"),
@@ -60,13 +58,11 @@ async def test_invalid_parameters_are_rejected(
     assert await world.faults(method, params, token) == {field: rule}
 
 
-@SQLITE_ONLY
 @every
 async def test_missing_id_is_rejected(world: World, token: str, method: str) -> None:
     assert await world.faults(method, None, token) == {"id": "required"}
 
 
-@SQLITE_ONLY
 @pytest.mark.parametrize("method", PREVIEWS)
 @pytest.mark.parametrize(
     ("rule", "value"),
@@ -82,14 +78,12 @@ async def test_at_must_be_a_timestamp(world: World, token: str, method: str, rul
     assert await world.faults(method, params, token) == {"at": rule}
 
 
-@SQLITE_ONLY
 @pytest.mark.parametrize("method", PREVIEWS)
 async def test_all_faults_are_listed(world: World, token: str, method: str) -> None:
     params = {"id": 5, "at": "soon", "until": "later"}
     assert await world.faults(method, params, token) == {"id": "type", "at": "format", "until": "unknown"}
 
 
-@SQLITE_ONLY
 async def test_delete_rejects_at(world: World, token: str) -> None:
     params = of(await world.create(token, frozenTime=START)) | {"at": START}
     assert await world.faults("deleteTestClock", params, token) == {"at": "unknown"}
@@ -122,7 +116,6 @@ async def test_owner_can_use_any_token(world: World, token: str, method: str) ->
     assert "result" in (await world.call(method, of(clock), another)).json
 
 
-@SQLITE_ONLY
 @every
 @pytest.mark.parametrize("id", UNKNOWN_IDS, ids=value_id)
 async def test_unknown_id_is_not_found(world: World, token: str, method: str, id: str) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.rpc.builders import OMITTED, SQLITE_ONLY, START, call, idempotency_header, post_with, raw_call, reason_of
+from tests.rpc.builders import OMITTED, START, call, idempotency_header, post_with, raw_call, reason_of
 from tests.rpc.idempotent_calls import CREATE, SENT, clock_of, create, faults_in, live_clock_ids
 from tests.support.world import World
 
@@ -12,14 +12,12 @@ from tests.support.world import World
 @pytest.mark.parametrize(
     "key", ["k", "k" * 255, "0f8fad5b-d9cd-469f-a165-70867728950e", '"quoted"', "a b", "é", "ÿ" * 255, "%00", "a,b"]
 )
-@SQLITE_ONLY
 async def test_key_has_1_to_255_characters(world: World, token: str, key: str) -> None:
     assert await clock_of(world, token, key) == await clock_of(world, token, key)
     assert len(await live_clock_ids(world, token)) == 1
 
 
 @pytest.mark.parametrize("key", ["", "k" * 256, "k" * 20_000], ids=["none", "256", "20,000"])
-@SQLITE_ONLY
 async def test_key_with_other_length_is_rejected(world: World, token: str, key: str) -> None:
     response = await create(world, token, key)
     message = "must be one header of 1 to 255 characters"
@@ -30,7 +28,6 @@ async def test_key_with_other_length_is_rejected(world: World, token: str, key: 
 
 
 @pytest.mark.parametrize("keys", [("k", "k"), ("k", "other"), ("", "k"), ("k", "k", "k")])
-@SQLITE_ONLY
 async def test_several_keys_are_rejected(world: World, token: str, keys: tuple[str, ...]) -> None:
     headers = [("Content-Type", "application/json"), ("Authorization", f"Bearer {token}")]
     every = [*headers, *(("Idempotency-Key", key) for key in keys)]
@@ -49,7 +46,6 @@ async def test_keys_are_case_sensitive(world: World, token: str) -> None:
 
 @pytest.mark.parametrize("key", ["k", "", "k" * 256], ids=["good", "empty", "too long"])
 @pytest.mark.parametrize("count", [1, 2, 50])
-@SQLITE_ONLY
 async def test_batch_with_key_is_rejected(world: World, token: str, key: str, count: int) -> None:
     response = await world.post([call(CREATE, {}, number) for number in range(count)], token, **idempotency_header(key))
     assert (response.status, reason_of(response), response.json["id"]) == (400, "INVALID_REQUEST", None)
@@ -57,7 +53,6 @@ async def test_batch_with_key_is_rejected(world: World, token: str, key: str, co
     assert await live_clock_ids(world, token) == []
 
 
-@SQLITE_ONLY
 async def test_batch_with_key_is_rejected_for_all_operations(world: World, token: str) -> None:
     clock = await world.create(token, frozenTime=START)
     advance = {"id": clock["id"], "frozenTime": "2027-02-01T00:00:00Z"}
@@ -69,7 +64,6 @@ async def test_batch_with_key_is_rejected_for_all_operations(world: World, token
 
 
 @pytest.mark.parametrize("key", ["k", "", "k" * 256], ids=["good", "empty", "too long"])
-@SQLITE_ONLY
 async def test_other_operations_ignore_the_key(world: World, token: str, key: str) -> None:
     clock = await world.create(token, frozenTime=START)
     fork = call("forkTestClock", {"id": clock["id"]})
@@ -91,7 +85,6 @@ async def test_notification_uses_its_key(world: World, token: str) -> None:
     assert await live_clock_ids(world, token) == [clock["id"]]
 
 
-@SQLITE_ONLY
 async def test_faults_of_key_and_parameters_are_listed_together(world: World, token: str) -> None:
     response = await create(world, token, "", '{"frozenTime": "soon", "goals": 5}')
     assert faults_in(response) == {"frozenTime": "format", "goals": "type", "Idempotency-Key": "length"}
@@ -100,13 +93,11 @@ async def test_faults_of_key_and_parameters_are_listed_together(world: World, to
     assert faults_in(by_position) == {"params": "type", "Idempotency-Key": "length"}
 
 
-@SQLITE_ONLY
 async def test_token_is_checked_before_the_key(world: World) -> None:
     response = await world.post(raw_call(CREATE, SENT), None, **idempotency_header(""))
     assert (response.status, reason_of(response)) == (401, "UNAUTHENTICATED")
 
 
-@SQLITE_ONLY
 async def test_parameters_are_checked_before_a_used_key(world: World, token: str) -> None:
     await clock_of(world, token, "k")
     assert faults_in(await create(world, token, "k", '{"goals": 5}')) == {"goals": "type"}
@@ -120,7 +111,6 @@ async def test_parameters_are_checked_before_a_used_key(world: World, token: str
         pytest.param('{"x": ', "}", id="in an unknown field"),
     ],
 )
-@SQLITE_ONLY
 async def test_deep_nesting_is_not_an_internal_error(world: World, token: str, before: str, after: str) -> None:
     """Try every depth around the limit."""
     for depth in range(850, 1010):
@@ -129,7 +119,6 @@ async def test_deep_nesting_is_not_an_internal_error(world: World, token: str, b
         assert b"INTERNAL" not in response.body, depth
 
 
-@SQLITE_ONLY
 async def test_number_of_faults_is_limited(world: World, token: str) -> None:
     """10,000 faults of parameters and one of the key are one too many."""
     contributions = ",".join(['{"at":5,"amount":0}'] * 100)

@@ -10,7 +10,6 @@ import pytest
 from tests.rpc.builders import (
     BEN,
     MICROSECOND,
-    SQLITE_ONLY,
     call,
     idempotency_header,
     raw_call,
@@ -80,7 +79,6 @@ SAME = {
 
 @pytest.mark.parametrize("params", SAME.values(), ids=SAME)
 @pytest.mark.parametrize("first", [True, False], ids=["and then so", "first so"])
-@SQLITE_ONLY
 async def test_equal_json_is_the_same_parameters(world: World, token: str, params: str, first: bool) -> None:
     one, other = (SENT, params) if first else (params, SENT)
     assert one != other
@@ -102,7 +100,6 @@ OTHER = {
 
 
 @pytest.mark.parametrize("params", OTHER.values(), ids=OTHER)
-@SQLITE_ONLY
 async def test_other_parameters_with_the_same_key_are_rejected(world: World, token: str, params: str) -> None:
     clock = await clock_of(world, token, "k")
     assert faults_in(await create(world, token, "k", params)) == REUSED

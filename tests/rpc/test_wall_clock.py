@@ -5,10 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import SQLITE_ONLY, reason_of, send
+from tests.rpc.builders import reason_of, send
 from tests.support.world import World
-
-pytestmark = SQLITE_ONLY
 
 WRONG = [datetime(1969, 12, 31, tzinfo=UTC), datetime(1970, 1, 7, 23, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)]
 CALLS: dict[str, Any] = {
