@@ -147,6 +147,20 @@ async def test_clock_id_is_filled_in_with_the_newest_clock(program: Program, bro
         assert await to_json(tab) == {"id": ids[1]}
 
 
+async def test_object_is_entered_as_json(program: Program, browser: Browser) -> None:
+    async with open_signed_in_tab(browser, program) as (tab, token):
+        id = program.result("createTestClock", {}, token)["clock"]["id"]
+        await choose(tab, program, "getTestClockBalances")
+        await expect(field(tab, "openingBalances")).to_have_value('{"EUR":1000}')
+        await field(tab, "openingBalances").fill('{"eur": 5}')
+        await send(tab)
+        await expect(request_form(tab)).to_contain_text("openingBalances.eur: has an invalid name")
+        await field(tab, "openingBalances").fill('{"CHF": 5}')
+        await send(tab)
+        await expect(request_form(tab).get_by_role("region", name="Result")).to_contain_text("CHF")
+        assert await to_json(tab) == {"id": id, "openingBalances": {"CHF": 5}}
+
+
 async def test_items_are_added_and_removed_with_the_keyboard_alone(program: Program, browser: Browser) -> None:
     async with open_signed_in_tab(browser, program) as (tab, _):
         await choose(tab, program, "createTestClock")

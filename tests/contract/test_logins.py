@@ -21,9 +21,9 @@ from tests.contract.values import (
     tries_left,
     user,
 )
-from tickover.api.limits import CODE_LIFETIME
+from tickover.api.limits import CODE_LIFETIME, TOKEN_LIFETIME
 from tickover.server.domain.logins import Try
-from tickover.server.storage.store import Store
+from tickover.server.storage.store import Session, Store
 
 # Tries
 
@@ -175,3 +175,18 @@ async def test_code_sent_after_a_sign_in_is_valid(store: Store) -> None:
     await sent(store, code(2, NOW + MINUTE))
     assert await tries_left(store, ANA, 5, NOW + MINUTE) == 5
     assert await store.redeem_code(ANA, digest(2), session(8)) == user(7)
+
+
+# Sessions
+
+
+async def test_session_has_user_email_and_expiry_until_it_expires(store: Store) -> None:
+    await sent(store, code(1))
+    await store.redeem_code(ANA, digest(1), session(1))
+    expires_at = NOW + TOKEN_LIFETIME
+    expected = Session(user(1), ANA, expires_at)
+    assert await store.find_session(digest(1), expires_at - MICROSECOND) == expected
+    assert await store.find_session(digest(1), expires_at) is None
+    assert await store.find_session(digest(2), NOW) is None
+    await store.revoke_token(digest(1))
+    assert await store.find_session(digest(1), NOW) is None

@@ -147,10 +147,35 @@ async def test_no_other_result_exceeds_its_maximum_size(world: World, token: str
         "loginByEmailLink": {"token": link.partition("#token=")[2]},
         "sendLoginCodeEmail": send_link("ben@example.test"),
         "deleteTestClock": {"id": (await world.create(token))["id"]},
+        "getCurrentUser": {},
         "rpc.discover": {},
         "logout": {},
     }
-    assert set(calls) == {name for name, one in OPERATIONS.items() if one.max_result != MAX_CLOCK_RESULT}
+    on_large_clocks = {"listTestClockEvents", "getTestClockBalances", "checkTestClock"}
+    sized = {name for name, one in OPERATIONS.items() if one.max_result != MAX_CLOCK_RESULT}
+    assert set(calls) == sized - on_large_clocks
+    for method, params in calls.items():
+        response = await world.call(method, params, token)
+        assert "result" in response.json, response.json
+        assert len(response.body) <= OPERATIONS[method].max_result + MAX_ENVELOPE, method
+
+
+@pytest.mark.parametrize("amount", [1.2345678901234567e-300, 1_000_000_000])
+async def test_no_result_about_a_ledger_exceeds_its_maximum_size(world: World, token: str, amount: Any) -> None:
+    # Every transaction has its own currency, and all expectations are violated by all transactions.
+    many = largest("\x01", amount)
+    for number, each in enumerate(many["transactions"]):
+        each["currency"] = "AB" + chr(65 + number % 26)
+    id = (await world.create(token, **many))["id"]
+    openings = {f"Z{chr(65 + number // 26)}{chr(65 + number % 26)}": -0.1234567890123 for number in range(200)}
+    name, category = many["transactions"][0]["name"], many["transactions"][0]["category"]
+    posted = {"posted": {"name": name, "by": LATER, "count": 1_000_000}}
+    total = {"type": many["transactions"][0]["type"], "currency": "ABA", "category": category, "per": "ALL"}
+    calls = {
+        "listTestClockEvents": {"id": id, "until": LATER, "limit": 500, "openingBalances": openings},
+        "getTestClockBalances": {"id": id, "at": LATER, "openingBalances": openings},
+        "checkTestClock": {"id": id, "expectations": [posted] * 49 + [{"total": {**total, "atMost": 0}}]},
+    }
     for method, params in calls.items():
         response = await world.call(method, params, token)
         assert "result" in response.json, response.json

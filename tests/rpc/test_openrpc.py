@@ -190,6 +190,8 @@ def test_every_field_has_a_description_and_none_is_unused() -> None:
         ("SendEntry.email", {"type": "string", "format": "email", "maxLength": 254}),
         ("VerificationEntry.code", {"minLength": 6, "maxLength": 6, "pattern": "^[0-9]{6}$"}),
         ("ListEntry.limit", {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}),
+        ("EventsEntry.limit", {"type": "integer", "minimum": 1, "maximum": 500, "default": 100}),
+        ("CheckEntry.expectations", {"type": "array", "minItems": 1, "maxItems": 50}),
         ("Transaction.amount", {"type": "number"}),
         ("Transaction.category", {"type": "string"}),
         ("ClockPage.nextCursor", {"type": "string"}),
@@ -274,6 +276,17 @@ async def test_results_match_their_schemas(world: World, token: str) -> None:
         await answered("getTestClock", id=clock, at=at)
         await answered("forkTestClock", id=clock, at=at)
         await answered("advanceTestClock", id=clock, frozenTime=at)
+    opening = {"EUR": -0.1, "USD": 10**12}
+    await answered("listTestClockEvents", id=clock, openingBalances=opening, limit=500)
+    await answered("listTestClockEvents", id=clock, limit=1)
+    await answered("getTestClockBalances", id=clock, openingBalances=opening)
+    expectations = [
+        {"balance": {"currency": "EUR", "atLeast": 10**12}},
+        {"posted": {"name": "none", "by": "2037-01-01T12:00:00.25Z"}},
+        {"balance": {"currency": "EUR", "atLeast": -1}},
+    ]
+    assert not (await answered("checkTestClock", id=clock, expectations=expectations))["ok"]
+    await answered("getCurrentUser")
     await answered("listTestClocks")
     await answered("listTestClocks", limit=1)
     await answered("deleteTestClock", id=clock)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from itertools import islice, product
 from typing import Any, Final
 
 import pytest
@@ -32,6 +33,36 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "listTestClocks": {"limit": 20, "cursor": f"cursor_{'0' * 32}"},
     "deleteTestClock": {"id": _CLOCK},
     "forkTestClock": {"id": _CLOCK, "at": _AT},
+    "listTestClockEvents": {
+        "id": _CLOCK,
+        "after": _AT,
+        "until": _AT,
+        "openingBalances": {"EUR": 1},
+        "limit": 20,
+        "cursor": "cursor_8006650000000000_0000_00000000_0",
+    },
+    "getTestClockBalances": {"id": _CLOCK, "at": _AT, "openingBalances": {"EUR": 1}},
+    "checkTestClock": {
+        "id": _CLOCK,
+        "until": _AT,
+        "openingBalances": {"EUR": 1},
+        "expectations": [
+            {
+                "balance": {"currency": "EUR", "atLeast": 0, "atMost": 1, "from": _AT, "until": _AT},
+                "goalReached": {"goal": "Bicycle", "by": _AT},
+                "total": {
+                    "type": "INCOME",
+                    "currency": "EUR",
+                    "category": "home",
+                    "per": "MONTH",
+                    "atLeast": 0,
+                    "atMost": 1,
+                },
+                "posted": {"name": "Salary", "by": _AT, "count": 1},
+            }
+        ],
+    },
+    "getCurrentUser": {},
     "rpc.discover": {},
 }
 
@@ -122,7 +153,7 @@ def numbers(schema: Any) -> Iterator[Case]:
     yield from ((value, False) for value in _NEVER_GOOD[schema["type"]])
     most = schema["maximum"]
     yield from [(most, True), (most + 1, False), (float(most), True), (math.nextafter(most, math.inf), False)]
-    yield from [(1e300, False), (10**30, False), (-1, False)]
+    yield from [(1e300, False), (10**30, False), (-1e300, False)]
     if "exclusiveMinimum" in schema:
         least = schema["exclusiveMinimum"]
         yield from [(least, False), (float(least), False), (-0.0, False)]
@@ -134,11 +165,47 @@ def numbers(schema: Any) -> Iterator[Case]:
 
 def arrays(schema: Any, good: list[Any]) -> Iterator[Case]:
     yield from ((value, False) for value in _NEVER_GOOD["array"])
-    yield from [([], True), (good * schema["maxItems"], True), (good * (schema["maxItems"] + 1), False)]
-    yield from (([entry], is_good) for entry, is_good in cases(schema["items"], good[0]))
+    [entry] = one_alternative(schema, good)
+    yield from [([], "minItems" not in schema), ([entry] * schema["maxItems"], True)]
+    yield [entry] * (schema["maxItems"] + 1), False
+    yield from (([value], is_good) for value, is_good in cases(schema["items"], good[0]))
+
+
+def mappings(schema: Any, good: dict[str, Any]) -> Iterator[Case]:
+    """Yield objects with any names."""
+    yield from ((value, False) for value in _NEVER_GOOD["object"])
+    names = ["".join(code) for code in islice(product("ABCDEFGHIJ", repeat=3), schema["maxProperties"] + 1)]
+    value = next(iter(good.values()))
+    yield from [({}, True), (dict.fromkeys(names[:-1], value), True), (dict.fromkeys(names, value), False)]
+    for name, is_good in texts(schema["propertyNames"], "EUR"):
+        if isinstance(name, str):
+            yield {name: value}, is_good
+    yield from (({names[0]: value}, is_good) for value, is_good in cases(schema["additionalProperties"], value))
+
+
+def alternatives(schema: Any, good: dict[str, Any]) -> Iterator[Case]:
+    """Yield objects that must have exactly one of their members."""
+    yield from ((value, False) for value in _NEVER_GOOD["object"])
+    yield from [({}, False), (good, False), ({"unheardOf": 1}, False)]
+    for name, member in schema["properties"].items():
+        yield from (({name: value}, is_good) for value, is_good in cases(member, good[name]))
+
+
+def one_alternative(part: Any, good: Any) -> Any:
+    """Return a valid value: with one member in each object that has several here and must have exactly one."""
+    schema = resolve(part)
+    if isinstance(good, list):
+        return [one_alternative(schema["items"], entry) for entry in good]
+    if schema.get("maxProperties") == 1:
+        return dict(islice(good.items(), 1))
+    return good
 
 
 def objects(schema: Any, good: dict[str, Any]) -> Iterator[Case]:
+    if schema.get("maxProperties") == 1:
+        yield from alternatives(schema, good)
+        return
+    whole, good = good, {name: one_alternative(schema["properties"][name], value) for name, value in good.items()}
     yield from ((value, False) for value in _NEVER_GOOD["object"])
     yield good, True
     yield {**good, "unheardOf": 1}, False
@@ -146,13 +213,15 @@ def objects(schema: Any, good: dict[str, Any]) -> Iterator[Case]:
     for name, member in schema["properties"].items():
         without = {key: value for key, value in good.items() if key != name}
         yield without, name not in schema.get("required", ())
-        yield from (({**good, name: value}, is_good) for value, is_good in cases(member, good[name]))
+        yield from (({**good, name: value}, is_good) for value, is_good in cases(member, whole[name]))
 
 
 def cases(part: Any, good: Any) -> Iterator[Case]:
     """Yield values just inside and just outside of every bound of the schema."""
     schema = resolve(part)
     match schema["type"]:
+        case "object" if "propertyNames" in schema:
+            yield from mappings(schema, good)
         case "object":
             yield from objects(schema, good)
         case "array":
@@ -204,11 +273,13 @@ def test_every_schema_keyword_is_tested() -> None:
     """Add tests above when this fails because of a new keyword."""
     known = {
         "type", "enum", "format", "pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum",
-        "maxItems", "items", "default", "description", "$ref",
+        "minItems", "maxItems", "items", "default", "description", "$ref", "propertyNames", "additionalProperties",
+        "maxProperties",
     }  # fmt: skip
     entries = [schema for name, schema in document()["components"]["schemas"].items() if name.endswith("Entry")]
     found = {keyword for entry in entries for member in entry["properties"].values() for keyword in member}
     assert found <= known
     assert {keyword for entry in entries for keyword in entry} <= {
-        "title", "description", "type", "properties", "required", "additionalProperties", "anyOf",
+        "title", "description", "type", "properties", "required", "additionalProperties", "anyOf", "minProperties",
+        "maxProperties",
     }  # fmt: skip

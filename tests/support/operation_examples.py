@@ -106,11 +106,34 @@ async def _results(world: World) -> list[dict[str, Any]]:
     world.pass_time(minutes=1)
     await recorder.call("By a month", "advanceTestClock", id=clock, frozenTime="2027-02-01T00:00:00Z")
     await recorder.call("As it would be in March", "getTestClock", id=clock, at="2027-03-01T00:00:00Z")
+    await recorder.call("All of January", "listTestClockEvents", id=clock, openingBalances={"EUR": 1000})
+    await recorder.call(
+        "What is still to come, one event at a time",
+        "listTestClockEvents",
+        id=clock,
+        after="2027-02-01T00:00:00Z",
+        until="2037-01-01T00:00:00Z",
+        limit=1,
+    )
+    await recorder.call("Now", "getTestClockBalances", id=clock, openingBalances={"EUR": 1000})
+    await recorder.call(
+        "Did the money hold?",
+        "checkTestClock",
+        id=clock,
+        openingBalances={"EUR": 1000},
+        expectations=[
+            {"balance": {"currency": "EUR", "atLeast": 0}},
+            {"goalReached": {"goal": "Trip", "by": "2027-12-31T00:00:00Z"}},
+            {"total": {"type": "EXPENSE", "currency": "EUR", "category": "home", "per": "MONTH", "atMost": 1200}},
+            {"posted": {"name": "Salary", "by": "2027-01-31T00:00:00Z"}},
+        ],
+    )
     fork = (await recorder.call("Back to where it started", "forkTestClock", id=clock))["clock"]["id"]
     page = await recorder.call("The newest two", "listTestClocks", limit=2)
     await recorder.call("And the rest", "listTestClocks", limit=2, cursor=page["nextCursor"])
     await recorder.call("The fork", "deleteTestClock", id=fork)
     recorder.token = bo_login["token"]
+    await recorder.call("The token of a sign-in", "getCurrentUser")
     await recorder.call("Signing out", "logout")
     return recorder.examples
 

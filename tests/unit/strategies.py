@@ -18,6 +18,11 @@ from tickover.server.domain.clock_params import (
     GetTestClockParams,
     ListTestClocksParams,
 )
+from tickover.server.domain.ledger_params import (
+    CheckTestClockParams,
+    GetTestClockBalancesParams,
+    ListTestClockEventsParams,
+)
 from tickover.server.domain.logins import LoginByEmailVerificationParams, SendLoginCodeEmailParams
 from tickover.server.domain.params import Params
 
@@ -117,6 +122,27 @@ INSTANTS = written_instants(st.sampled_from(NOWS))
 LIMITS = st.integers(1, 100).flatmap(lambda limit: st.sampled_from([limit, float(limit), Raw(b"%de0" % limit)]))
 CURSORS = st.binary(min_size=16, max_size=16).map(lambda key: f"cursor_{key.hex()}")
 
+OPENINGS = st.dictionaries(
+    st.text("ABCXYZ", min_size=3, max_size=3), written_amounts(0) | st.sampled_from([-(10**12), 1e12]), max_size=3
+)
+EXPECTATIONS = st.one_of(
+    objects({"currency": st.just("EUR"), "atLeast": written_amounts(0)}, **{"from": INSTANTS, "until": INSTANTS}).map(
+        lambda balance: {"balance": balance}
+    ),
+    objects({"goal": written_names(120), "by": INSTANTS}).map(lambda reached: {"goalReached": reached}),
+    objects(
+        {
+            "type": st.just("INCOME"),
+            "currency": st.just("EUR"),
+            "per": st.sampled_from(["DAY", "ALL"]),
+            "atMost": written_amounts(0),
+        },
+        category=written_names(80),
+    ).map(lambda total: {"total": total}),
+    objects({"name": written_names(120), "by": INSTANTS}, count=LIMITS).map(lambda posted: {"posted": posted}),
+)
+EVENT_CURSORS = st.just("cursor_8005b3c1f0d5a000_0001_0000000f_1")
+
 REQUESTS: dict[type[Params], SearchStrategy[Json]] = {
     CreateTestClockParams: schedules(NOWS[0]),
     AdvanceTestClockParams: objects({"id": TEXTS, "frozenTime": INSTANTS}),
@@ -124,6 +150,15 @@ REQUESTS: dict[type[Params], SearchStrategy[Json]] = {
     ListTestClocksParams: objects({}, limit=LIMITS, cursor=CURSORS),
     DeleteTestClockParams: objects({"id": TEXTS}),
     ForkTestClockParams: objects({"id": TEXTS}, at=INSTANTS),
+    GetTestClockBalancesParams: objects({"id": TEXTS}, at=INSTANTS, openingBalances=OPENINGS),
+    ListTestClockEventsParams: objects(
+        {"id": TEXTS}, after=INSTANTS, until=INSTANTS, openingBalances=OPENINGS, limit=LIMITS, cursor=EVENT_CURSORS
+    ),
+    CheckTestClockParams: objects(
+        {"id": TEXTS, "expectations": st.lists(EXPECTATIONS, min_size=1, max_size=4)},
+        until=INSTANTS,
+        openingBalances=OPENINGS,
+    ),
     SendLoginCodeEmailParams: st.builds(
         lambda email, types: {"email": email, "loginCodeType": types[0], "emailType": types[1]}, ADDRESSES, TYPES
     ),

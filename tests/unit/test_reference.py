@@ -114,6 +114,8 @@ def test_document_text_is_escaped() -> None:
         ({"type": "number", "minimum": 0, "maximum": 10, "default": 0}, "number", "0 to 10, by default `0`"),
         ({"type": "integer", "minimum": 1}, "whole number", "at least 1"),
         ({"type": "array", "maxItems": 100, "default": []}, "array of objects", "at most 100 entries, by default `[]`"),
+        ({"type": "array", "items": {"type": "string"}, "minItems": 1}, "array of strings", "at least 1 entry"),
+        ({"type": "object", "maxProperties": 20}, "object", "at most 20 members"),
         ({"$ref": "#/components/schemas/Snapshot"}, "object", ""),
         ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "string or null", ""),
     ],

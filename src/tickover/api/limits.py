@@ -20,6 +20,18 @@ DEFAULT_PAGE: Final = 20
 """Clocks on one page of listTestClocks."""
 MAX_IDEMPOTENCY_KEY: Final = 255
 
+# Events, balances and expectations
+MAX_EVENTS: Final = 500
+DEFAULT_EVENTS: Final = 100
+"""Events on one page of listTestClockEvents."""
+MAX_OPENING_BALANCE: Final = 10**12
+MAX_OPENING_BALANCES: Final = 200
+"""Currencies in `openingBalances`. ISO 4217 has fewer."""
+MAX_BOUND: Final = 10**13
+"""The largest `atLeast` and `atMost`. No balance and no total of a clock can be as large."""
+MAX_EXPECTATIONS: Final = 50
+MAX_POSTED_COUNT: Final = 1_000_000
+
 # Sign-in
 RESEND_INTERVAL: Final = timedelta(seconds=60)
 CODE_DIGITS: Final = 6

@@ -83,6 +83,95 @@ class ClockPage(Result, frozen=True):
     next_cursor: str | None = None
 
 
+EventType = Literal["transaction.posted", "contribution.posted", "goal.reached"]
+
+
+class Event(Result, frozen=True, kw_only=True):
+    """Something that happened to a clock, or will happen. Its type decides which of the other members it has."""
+
+    id: str
+    at: Timestamp
+    type: EventType
+    pending: bool = False
+    transaction: Transaction | None = None
+    balance: Decimal | None = None
+    goal_id: str | None = None
+    contribution: Contribution | None = None
+    current_amount: Decimal | None = None
+
+
+class EventPage(Result, frozen=True):
+    """The result of listTestClockEvents: events in order, and the cursor of the next page if there is one."""
+
+    events: Sequence[Event]
+    next_cursor: str | None = None
+
+
+class BalancePoint(Result, frozen=True):
+    """A balance at an instant."""
+
+    at: Timestamp
+    balance: Decimal
+
+
+class Balance(Result, frozen=True):
+    """The balance of one currency, and what led to it."""
+
+    currency: str
+    opening: Decimal
+    income: Decimal
+    expense: Decimal
+    balance: Decimal
+    lowest: BalancePoint
+    highest: BalancePoint
+
+
+class Balances(Result, frozen=True):
+    """The result of getTestClockBalances."""
+
+    at: Timestamp
+    balances: Sequence[Balance]
+
+
+class Violation(Result, frozen=True):
+    """The first violation of an expectation."""
+
+    at: Timestamp
+    message: str
+    actual: Decimal
+    item_ids: Sequence[str]
+
+
+class ExpectationResult(Result, frozen=True):
+    """Whether one expectation holds."""
+
+    ok: bool
+    violation: Violation | None = None
+
+
+class CheckResult(Result, frozen=True):
+    """The result of checkTestClock: whether all expectations hold, and a result for each."""
+
+    ok: bool
+    until: Timestamp
+    results: Sequence[ExpectationResult]
+
+
+class TokenInfo(Result, frozen=True):
+    """The token in use."""
+
+    type: Literal["SESSION", "ACCESS"]
+    expires_at: Timestamp
+
+
+class CurrentUser(Result, frozen=True):
+    """The result of getCurrentUser."""
+
+    user_id: str
+    email: str
+    token: TokenInfo
+
+
 class Done(Struct, frozen=True):
     """The result of an operation without data."""
 

@@ -72,6 +72,10 @@ class LoginByEmailLinkParams(Params, frozen=True):
     token: Annotated[Text, Meta(extra={"secret": True})]
 
 
+class GetCurrentUserParams(Params, frozen=True):
+    """getCurrentUser has no parameters."""
+
+
 class LogoutParams(Params, frozen=True):
     """logout has no parameters."""
 

@@ -6,6 +6,7 @@ of a common decimal unit. Only results become doubles.
 
 from collections.abc import Sequence
 from decimal import Decimal
+from fractions import Fraction
 from itertools import accumulate
 
 from msgspec import Struct
@@ -37,7 +38,7 @@ class Savings(Struct, frozen=True, array_like=True, gc=False):
     def progress(self, contributions: int) -> Progress:
         """Return the progress after this number of contributions."""
         unit, target, current = int(self.unit), int(self.target), int(self.sums[contributions])
-        return Progress(_number(current, unit), _number(target - current, unit), _percent(current, target))
+        return Progress(to_number(current, unit), to_number(target - current, unit), _percent(current, target))
 
 
 def whole_if_whole(amount: Amount) -> Amount:
@@ -47,14 +48,14 @@ def whole_if_whole(amount: Amount) -> Amount:
 
 def add_up(target: Amount, initial: Amount, contributions: Sequence[Amount]) -> Savings:
     """Return a goal's savings. The sums are exact for all amounts."""
-    (goal, *steps), unit = _to_common_unit([target, initial, *contributions])
+    (goal, *steps), unit = to_common_unit([target, initial, *contributions])
     sums = list(accumulate(steps))
     if max(unit, goal, sums[-1]) > _MAX_STORED_INT:
         return Savings(str(unit), str(goal), [str(sum) for sum in sums])
     return Savings(unit, goal, [*sums])
 
 
-def _to_common_unit(amounts: list[Amount]) -> tuple[list[int], int]:
+def to_common_unit(amounts: list[Amount]) -> tuple[list[int], int]:
     """Return the amounts as integers of 1/unit. The unit is a power of ten."""
     # Most amounts are whole cents. If an amount equals a number of cents as a double, it is that number, because no
     # other decimal with as few digits has the same nearest double.
@@ -66,13 +67,18 @@ def _to_common_unit(amounts: list[Amount]) -> tuple[list[int], int]:
     return [int(whole + fraction.ljust(places, "0")) for whole, fraction in parts], 10**places
 
 
+def to_fraction(amount: Amount) -> Fraction:
+    """Return the exact value of this number's shortest text."""
+    return Fraction(repr(amount))
+
+
 def _plain_text(amount: Amount) -> str:
     """Return the shortest text of this number, without an exponent."""
     text = repr(amount)
     return format(Decimal(text), "f") if "e" in text else text
 
 
-def _number(count: int, unit: int) -> Amount:
+def to_number(count: int, unit: int) -> Amount:
     """Return the double nearest to count/unit. Python's integer division rounds correctly."""
     return whole_if_whole(count / unit)
 
@@ -82,4 +88,4 @@ def _percent(current: int, target: int) -> Amount:
     hundredths = (20_000 * current + target) // (2 * target)
     if current < target:
         hundredths = min(hundredths, 9_999)
-    return _number(min(hundredths, MAX_PROGRESS_PERCENT * 100), 100)
+    return to_number(min(hundredths, MAX_PROGRESS_PERCENT * 100), 100)

@@ -46,22 +46,17 @@ class _Walk:
 
     def visit(self, info: inspect.Type, value: Any, path: str) -> Any:
         """Record the faults of a value. Return the decoded value, or None if it is invalid."""
-        expected, pattern, secret = "", "", False
-        if isinstance(info, inspect.Metadata):
-            schema = info.extra_json_schema or {}
-            expected, pattern = schema.get("description", ""), schema.get("pattern", "")
-            secret = (info.extra or {}).get("secret", False)
-            info = info.type
-        match info:
-            case inspect.StructType():
-                return self._visit_struct(info, value, path)
-            case inspect.ListType():
-                return self._visit_list(info, value, path)
-            case inspect.DateTimeType():
-                return self._visit_custom_type(Instant, value, path)
-            case inspect.CustomType():
-                return self._visit_custom_type(info.cls, value, path)
-        broken = _broken_rule(info, value, expected, pattern)
+        secret = isinstance(info, inspect.Metadata) and (info.extra or {}).get("secret", False)
+        match info.type if isinstance(info, inspect.Metadata) else info:
+            case inspect.StructType() as struct:
+                return self._visit_struct(struct, value, path)
+            case inspect.ListType() as array:
+                return self._visit_list(array, value, path)
+            case inspect.DictType() as mapping:
+                return self._visit_dict(mapping, value, path)
+            case inspect.DateTimeType() | inspect.CustomType() as custom:
+                return self._visit_custom_type(getattr(custom, "cls", Instant), value, path)
+        broken = _broken_rule(info, value)
         if broken is None:
             return value
         rule, message = broken
@@ -102,9 +97,26 @@ class _Walk:
             return None
         if info.max_length is not None and len(value) > info.max_length:
             self._add_fault(path, "count", f"must have at most {info.max_length} entries", len(value))
+        if info.min_length is not None and len(value) < info.min_length:
+            self._add_fault(path, "count", f"must have at least {info.min_length} entry", len(value))
         return [
             self.visit(info.item_type, item, f"{path}[{index}]") for index, item in enumerate(value[: info.max_length])
         ]
+
+    def _visit_dict(self, info: inspect.DictType, value: Any, path: str) -> Any:
+        if not isinstance(value, dict):
+            self._add_fault(path, "type", "must be an object", _summarize(value))
+            return None
+        if info.max_length is not None and len(value) > info.max_length:
+            self._add_fault(path, "count", f"must have at most {info.max_length} members", len(value))
+        decoded = {}
+        for name, member in islice(value.items(), info.max_length):
+            member_path = f"{path}.{truncate(name)}"
+            broken = _broken_rule(info.key_type, name)
+            if broken is not None:
+                self._add_fault(member_path, "name", f"has an invalid name; a name {broken[1]}")
+            decoded[name] = self.visit(info.value_type, member, member_path)
+        return decoded
 
     def _visit_custom_type(self, kind: type, value: Any, path: str) -> Any:
         try:
@@ -130,8 +142,13 @@ class _Walk:
             self.faults.append(Fault(path, rule, message, got))
 
 
-def _broken_rule(info: inspect.Type, value: Any, expected: str, pattern: str) -> tuple[str, str] | None:
+def _broken_rule(info: inspect.Type, value: Any) -> tuple[str, str] | None:
     """Return the rule that the value breaks and a message, or None if the value is valid."""
+    expected = pattern = ""
+    if isinstance(info, inspect.Metadata):
+        schema = info.extra_json_schema or {}
+        expected, pattern = schema.get("description", ""), schema.get("pattern", "")
+        info = info.type
     match info:
         case inspect.StrType():
             return _broken_text_rule(info, value, expected, pattern or info.pattern or "")

@@ -149,6 +149,8 @@ def kind_of(schema: Schema) -> str:
     """Return the type of a schema in words."""
     if "anyOf" in schema:
         return _any_of([kind_of(choice) for choice in schema["anyOf"]])
+    if schema.get("items", {}).get("type") == "string":
+        return "array of strings"
     kind: str = schema.get("format") or schema.get("type", "object")
     return _KINDS.get(kind, kind)
 
@@ -160,7 +162,8 @@ def rules_of(schema: Schema) -> str:
         _any_of([f"`{value}`" for value in schema.get("enum", ())], only="always "),
         _range(schema.get("minLength"), schema.get("maxLength"), "character", "characters"),
         _range(schema.get("minimum"), schema.get("maximum")),
-        _range(None, schema.get("maxItems"), "entry", "entries"),
+        _range(schema.get("minItems"), schema.get("maxItems"), "entry", "entries"),
+        _range(None, schema.get("maxProperties"), "member", "members"),
         f"by default `{_encode(schema['default'])}`" if "default" in schema else "",
     ]
     return ", ".join(filter(None, rules))

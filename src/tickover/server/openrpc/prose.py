@@ -69,6 +69,22 @@ METHODS: Final = {
         "The fork has its own IDs and expires seven days from now. The original doesn't change. To rewind, fork at an "
         "earlier instant. The fork has the `maxTime` of the original."
     ),
+    "listTestClockEvents": (
+        "Returns events after `after`, up to and including `until`, in order of time. At one instant, transactions "
+        "come first, then goals in their order. An event after the clock's `frozenTime` is pending. The id of an event "
+        "never changes. Pass `nextCursor` as `cursor` to get the next page."
+    ),
+    "getTestClockBalances": (
+        "Returns one balance for each currency of the clock or of `openingBalances`, sorted by currency. Sums are "
+        "exact. Transactions of one instant count together, so a balance is looked at after all of them. This never "
+        "moves the clock."
+    ),
+    "checkTestClock": (
+        "Checks expectations from the clock's start to `until`, and returns a result for each, in the order of the "
+        "request. A violation names the first instant at which the expectation doesn't hold. This never moves the "
+        "clock."
+    ),
+    "getCurrentUser": "Use it to check a token.",
     "rpc.discover": "Returns the same document as `GET /openrpc.json`.",
 }
 
@@ -78,6 +94,10 @@ TYPES: Final = {
     "ClockPage": "A page of the list.",
     "Done": "The operation succeeded.",
     "Sent": "The mail server accepted the email.",
+    "EventPage": "A page of events.",
+    "Balances": "The balances at an instant.",
+    "CheckResult": "The results of all expectations.",
+    "CurrentUser": "Your user and the token in use.",
     "SignedIn": "A bearer token and its user.",
     "TransactionEntry": "Income or an expense at an instant.",
     "GoalEntry": "A savings goal.",
@@ -130,6 +150,32 @@ FIELDS: Final = {
     "emailType": "What the email contains: a code or a link.",
     "code": f"The {CODE_DIGITS} digits from the email, including leading zeros.",
     "authenticationMethod": "The only supported method.",
+    "EventsEntry.after": "Returns events after this instant. Default: from the clock's start on.",
+    "EventsEntry.until": (
+        "Returns events up to this instant, from the clock's start to its `maxTime`. Default: its `frozenTime`."
+    ),
+    "EventsEntry.limit": "The maximum number of events.",
+    "EventsEntry.cursor": "The `nextCursor` of the previous page. Without it, the list starts with the first event.",
+    "openingBalances": "The balance of each currency before the clock's start, by currency.",
+    "BalancesEntry.at": "An instant from the clock's start to its `maxTime`. Default: its `frozenTime`.",
+    "CheckEntry.until": (
+        "The end of the check, from the clock's start to its `maxTime`. Default: its `maxTime`, so that the whole "
+        "schedule is checked."
+    ),
+    "CheckEntry.expectations": "Each has exactly one member.",
+    "atLeast": "The smallest value that is allowed.",
+    "atMost": "The largest value that is allowed.",
+    "from": "The start of the range. Default: the clock's start.",
+    "BalanceExpectationEntry.until": "The end of the range. Default: `until` of the call.",
+    "goal": "The id of a goal, or a name that only one goal has.",
+    "by": "An instant from the clock's start to `until` of the call.",
+    "TotalExpectationEntry.category": "Counts only transactions with this category. Default: all transactions.",
+    "per": (
+        "The calendar period in UTC. Weeks start on Monday. Incomplete periods at both ends count only for `atMost`. "
+        "`ALL` means one total for the whole range."
+    ),
+    "PostedExpectationEntry.name": "The name of the transactions.",
+    "count": "The smallest number of transactions.",
     "LinkEntry.token": "The text after `#token=` in the link.",
     # Results
     "Snapshot.transactions": "Transactions at or before `frozenTime`, in order of time.",
@@ -150,9 +196,38 @@ FIELDS: Final = {
     "Contribution.id": "Opaque; starts with `ctb_`.",
     "ClockPage.clocks": "Newest first.",
     "ClockPage.nextCursor": "The cursor of the next page. The last page has none.",
+    "Event.id": "Derived from the item's id, so it never changes. Starts with `evt_`.",
+    "Event.at": "The instant of the event.",
+    "Event.type": "What happened.",
+    "Event.pending": "True if the event is after the clock's `frozenTime`; omitted otherwise.",
+    "Event.balance": "For `transaction.posted`: the balance of its currency after it and all transactions before it.",
+    "Event.goalId": "For `contribution.posted` and `goal.reached`: the goal's id.",
+    "Event.currentAmount": "For `contribution.posted`: the goal's amount after it.",
+    "EventPage.events": "In order of time.",
+    "EventPage.nextCursor": "The cursor of the next page. The last page has none.",
+    "Balances.at": "The instant of the balances.",
+    "Balances.balances": "One for each currency, sorted by currency.",
+    "opening": "The opening balance.",
+    "income": "The sum of all income up to the instant.",
+    "expense": "The sum of all expenses up to the instant.",
+    "balance": "The opening balance plus income minus expenses.",
+    "BalancePoint.at": "The earliest instant with this balance. The opening balance counts as the clock's start.",
+    "CheckResult.ok": "Whether all expectations hold.",
+    "CheckResult.until": "The end of the check.",
+    "results": "One for each expectation, in the order of the request.",
+    "ok": "Whether the expectation holds.",
+    "Violation.at": (
+        "When the expectation is first violated: for `goalReached` and `posted`, `by`; for a total below `atLeast`, "
+        "the last microsecond of the period."
+    ),
+    "Violation.message": "The violation in words.",
+    "actual": "The balance, total, amount or count.",
+    "itemIds": "The IDs of the transactions or contributions that the actual value depends on.",
+    "TokenInfo.type": "`SESSION`: the token of a sign-in.",
+    "TokenInfo.expiresAt": "The real time at which the token expires.",
     "Sent.loginUrl": "The link. Only for `WEB_LOGIN_LINK`, and only if emails go to the development outbox.",
     "SignedIn.token": f"The bearer token. It starts with `tko_` and is valid for {TOKEN_LIFETIME.days} days.",
-    "SignedIn.userId": "Your user id, the same at every sign-in. Opaque; starts with `user_`.",
+    "userId": "Your user id, the same at every sign-in. Opaque; starts with `user_`.",
     # Errors
     "Fault.path": "The field: names joined by dots, and indexes from 0 in brackets. `params` means all parameters.",
     "Fault.rule": "The violated rule, for programs.",

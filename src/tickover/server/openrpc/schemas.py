@@ -13,6 +13,7 @@ from msgspec import NODEFAULT, Struct, inspect
 from tickover.api.limits import MAX_EMAIL
 from tickover.api.timestamps import from_micros
 from tickover.server.domain.email_addresses import EmailAddress
+from tickover.server.domain.ledger_params import BalanceExpectation, Expectation, TotalExpectation
 from tickover.server.domain.logins import SendLoginCodeEmailParams
 from tickover.server.domain.params import Params
 from tickover.server.openrpc.prose import FIELDS, TYPES
@@ -31,6 +32,15 @@ _PUBLISHED_NAMES: Final = {
     "LoginByEmailLinkParams": "LinkEntry",
     "LogoutParams": "LogoutEntry",
     "DiscoverParams": "DiscoverEntry",
+    "GetTestClockBalancesParams": "BalancesEntry",
+    "ListTestClockEventsParams": "EventsEntry",
+    "CheckTestClockParams": "CheckEntry",
+    "Expectation": "ExpectationEntry",
+    "BalanceExpectation": "BalanceExpectationEntry",
+    "GoalReachedExpectation": "GoalReachedExpectationEntry",
+    "TotalExpectation": "TotalExpectationEntry",
+    "PostedExpectation": "PostedExpectationEntry",
+    "GetCurrentUserParams": "CurrentUserEntry",
     "TransactionParams": "TransactionEntry",
     "ContributionParams": "ContributionEntry",
     "GoalParams": "GoalEntry",
@@ -64,6 +74,9 @@ def _structs_in(info: inspect.Type) -> Iterator[inspect.StructType]:
                 yield from _structs_in(field.type)
         case inspect.ListType():
             yield from _structs_in(info.item_type)
+        case inspect.UnionType():
+            for choice in info.types:
+                yield from _structs_in(choice)
 
 
 def _object(info: inspect.StructType) -> Schema:
@@ -75,27 +88,36 @@ def _object(info: inspect.StructType) -> Schema:
         "type": "object",
         "properties": {field.encode_name: _property(name, field, is_params) for field in info.fields},
     }
-    if required := [field.encode_name for field in info.fields if not _is_optional(field, is_params)]:
+    if required := [field.encode_name for field in info.fields if not _is_optional(info, field)]:
         schema["required"] = required
     if info.forbid_unknown_fields:
         schema["additionalProperties"] = False
-    if info.cls is SendLoginCodeEmailParams:
-        schema["anyOf"] = list(_valid_type_pairs())
-    return schema
+    return schema | _combinations(info.cls)
 
 
-def _is_optional(field: inspect.Field, is_params: bool) -> bool:
-    """Return whether the member is optional. Results omit a member only if its default is None or UNSET."""
-    return not field.required and (is_params or field.default in (None, NODEFAULT))
+def _combinations(kind: type[Struct]) -> Schema:
+    """Return the rules about several members of a type."""
+    if kind is SendLoginCodeEmailParams:
+        return {"anyOf": list(_valid_type_pairs())}
+    if kind is Expectation:
+        return {"minProperties": 1, "maxProperties": 1}
+    if kind in (BalanceExpectation, TotalExpectation):
+        return {"anyOf": [{"required": ["atLeast"]}, {"required": ["atMost"]}]}
+    return {}
+
+
+def _is_optional(info: inspect.StructType, field: inspect.Field) -> bool:
+    """Return whether the member is optional. Some results contain members with default values."""
+    return not field.required and (issubclass(info.cls, Params) or info.cls.__struct_config__.omit_defaults)
 
 
 def _property(name: str, field: inspect.Field, is_params: bool) -> Schema:
     schema = _schema(field.type)
+    if field.default is None:
+        schema = next(choice for choice in schema["anyOf"] if choice != {"type": "null"})
     if "$ref" in schema:
         # JSON Schema ignores members next to $ref.
         return schema
-    if field.default is None:
-        schema = next(choice for choice in schema["anyOf"] if choice != {"type": "null"})
     if is_params:
         if schema["type"] == "string" and not {"format", "pattern", "enum"} & schema.keys():
             schema["pattern"] = _WITHOUT_NULL_CHARACTER
@@ -104,7 +126,7 @@ def _property(name: str, field: inspect.Field, is_params: bool) -> Schema:
         if field.default_factory is not NODEFAULT:
             schema["default"] = field.default_factory()
     description = FIELDS.get(f"{name}.{field.encode_name}") or FIELDS[field.encode_name]
-    return {"description": description, **{key: value for key, value in schema.items() if key != "description"}}
+    return {"description": description, **_without_description(schema)}
 
 
 def _schema(info: inspect.Type) -> Schema:
@@ -114,7 +136,17 @@ def _schema(info: inspect.Type) -> Schema:
         case inspect.StructType():
             return reference(published_name(info.cls))
         case inspect.ListType():
-            return _without_none({"type": "array", "items": _schema(info.item_type), "maxItems": info.max_length})
+            bounds = {"minItems": info.min_length, "maxItems": info.max_length}
+            return _without_none({"type": "array", "items": _schema(info.item_type), **bounds})
+        case inspect.DictType():
+            return _without_none(
+                {
+                    "type": "object",
+                    "propertyNames": _without_description(_schema(info.key_type)),
+                    "additionalProperties": _without_description(_schema(info.value_type)),
+                    "maxProperties": info.max_length,
+                }
+            )
         case inspect.UnionType():
             return _union([_schema(choice) for choice in info.types])
     return _scalar_schema(info)
@@ -146,9 +178,13 @@ _PLAIN: Final[dict[type[inspect.Type], Schema]] = {
 def _union(choices: list[Schema]) -> Schema:
     """Return a schema for any of the choices. An integer is redundant next to a number with the same bounds."""
     needed = [
-        choice for choice in choices if choice["type"] != "integer" or {**choice, "type": "number"} not in choices
+        choice for choice in choices if choice.get("type") != "integer" or {**choice, "type": "number"} not in choices
     ]
     return needed[0] if len(needed) == 1 else {"anyOf": needed}
+
+
+def _without_description(schema: Schema) -> Schema:
+    return {key: value for key, value in schema.items() if key != "description"}
 
 
 def _without_none(schema: Schema) -> Schema:

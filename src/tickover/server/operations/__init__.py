@@ -6,7 +6,17 @@ from typing import Any, Final
 from msgspec import Struct
 
 from tickover.api.errors import Reason
-from tickover.api.results import ClockPage, Done, OneClock, Sent, SignedIn
+from tickover.api.results import (
+    Balances,
+    CheckResult,
+    ClockPage,
+    CurrentUser,
+    Done,
+    EventPage,
+    OneClock,
+    Sent,
+    SignedIn,
+)
 from tickover.server.domain import response_sizes
 from tickover.server.domain.clock_params import (
     AdvanceTestClockParams,
@@ -16,7 +26,13 @@ from tickover.server.domain.clock_params import (
     GetTestClockParams,
     ListTestClocksParams,
 )
+from tickover.server.domain.ledger_params import (
+    CheckTestClockParams,
+    GetTestClockBalancesParams,
+    ListTestClockEventsParams,
+)
 from tickover.server.domain.logins import (
+    GetCurrentUserParams,
     LoginByEmailLinkParams,
     LoginByEmailVerificationParams,
     LogoutParams,
@@ -27,6 +43,7 @@ from tickover.server.domain.tokens import Mint
 from tickover.server.mail.mailer import Mailer
 from tickover.server.operations.callers import Caller, IdempotencyKey, Policy
 from tickover.server.operations.clocks import ClockOperations
+from tickover.server.operations.ledger import LedgerOperations
 from tickover.server.operations.logins import LoginOperations
 from tickover.server.operations.tokens import TokenOperations
 from tickover.server.storage.store import Store
@@ -46,6 +63,7 @@ class Operations:
 
     def __init__(self, store: Store, mailer: Mailer, mint: Mint, policy: Policy, openrpc_json: bytes = b"{}") -> None:
         self.clocks = ClockOperations(store, mint, policy)
+        self.ledger = LedgerOperations(self.clocks)
         self.logins = LoginOperations(store, mailer, mint, policy)
         self.tokens = TokenOperations(store)
         self._openrpc_json = openrpc_json
@@ -170,6 +188,44 @@ OPERATIONS: Final = {
         needs_token=True,
         is_extension=True,
         reasons=(*_CLOCK_REASONS, Reason.RATE_LIMITED),
+    ),
+    "listTestClockEvents": Operation(
+        summary="List what happened to a clock, and what will happen",
+        params=ListTestClockEventsParams,
+        result=EventPage,
+        max_result=response_sizes.MAX_EVENTS_RESULT,
+        handler=lambda operations: operations.ledger.list_test_clock_events,
+        needs_token=True,
+        is_extension=True,
+        reasons=_CLOCK_REASONS,
+    ),
+    "getTestClockBalances": Operation(
+        summary="Return the balance of each currency at an instant, with its lowest and highest point",
+        params=GetTestClockBalancesParams,
+        result=Balances,
+        max_result=response_sizes.MAX_BALANCES_RESULT,
+        handler=lambda operations: operations.ledger.get_test_clock_balances,
+        needs_token=True,
+        is_extension=True,
+        reasons=_CLOCK_REASONS,
+    ),
+    "checkTestClock": Operation(
+        summary="Check expectations about balances, goals, totals and transactions",
+        params=CheckTestClockParams,
+        result=CheckResult,
+        max_result=response_sizes.MAX_CHECK_RESULT,
+        handler=lambda operations: operations.ledger.check_test_clock,
+        needs_token=True,
+        is_extension=True,
+        reasons=_CLOCK_REASONS,
+    ),
+    "getCurrentUser": Operation(
+        summary="Return your user and the token in use",
+        params=GetCurrentUserParams,
+        result=CurrentUser,
+        handler=lambda operations: operations.tokens.get_current_user,
+        needs_token=True,
+        is_extension=True,
     ),
     "rpc.discover": Operation(
         summary="Describe all operations in an OpenRPC document",

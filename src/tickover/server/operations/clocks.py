@@ -99,7 +99,7 @@ class ClockOperations:
         return _clock_result(clock.frozen_time, schedule)
 
     async def get_test_clock(self, params: GetTestClockParams, caller: Caller) -> bytes:
-        clock, schedule = await self._find(params.id, caller)
+        clock, schedule = await self.find(params.id, caller)
         if params.at is UNSET:
             return _clock_result(clock.frozen_time, schedule)
         _check_time(params.at, clock)
@@ -120,7 +120,7 @@ class ClockOperations:
         return Done()
 
     async def fork_test_clock(self, params: ForkTestClockParams, caller: Caller) -> bytes:
-        original, schedule = await self._find(params.id, caller)
+        original, schedule = await self.find(params.id, caller)
         at = original.start_time if params.at is UNSET else params.at
         if not original.start_time <= at <= original.max_time:
             limits = f"{timestamps.write(original.start_time)} to {timestamps.write(original.max_time)}"
@@ -131,7 +131,7 @@ class ClockOperations:
         await self._store_new(fork, forked, caller)
         return _clock_result(fork.frozen_time, forked)
 
-    async def _find(self, id: str, caller: Caller) -> tuple[Clock, Schedule]:
+    async def find(self, id: str, caller: Caller) -> tuple[Clock, Schedule]:
         key = _live_key(id, caller.now)
         cached = self._schedules.get(key)
         stored = await self._store.find_clock(key, caller.user, with_schedule=cached is None)

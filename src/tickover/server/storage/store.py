@@ -62,6 +62,14 @@ class NewSession(Struct, frozen=True):
     expires_at: Instant
 
 
+class Session(Struct, frozen=True):
+    """A valid token and its user."""
+
+    user: bytes
+    email: str
+    expires_at: Instant
+
+
 class Store(Protocol):
     """Stores users, tokens, clocks and logins.
 
@@ -81,6 +89,9 @@ class Store(Protocol):
 
     async def user_of_token(self, token_digest: bytes, now: Instant) -> bytes | None:
         """Return the user's key if the token is valid."""
+
+    async def find_session(self, token_digest: bytes, now: Instant) -> Session | None:
+        """Return the session if the token is valid."""
 
     async def create_clock(
         self, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota

@@ -12,6 +12,7 @@ const INPUT_ATTRIBUTES = {
   email: { type: "email", inputmode: "email" },
   number: { inputmode: "decimal" },
   integer: { inputmode: "numeric" },
+  object: { placeholder: "JSON" },
 };
 
 let fieldCount = 0;
@@ -22,7 +23,8 @@ let fieldCount = 0;
  */
 export function objectField(document, schema, value = {}, { suggestions = {}, isCompact = false } = {}) {
   const objectSchema = resolve(document, schema);
-  const members = Object.entries(objectSchema.properties ?? {}).map(([name, member]) => {
+  const members = Object.entries(objectSchema.properties ?? {}).map(([name, memberSchema]) => {
+    const member = resolve(document, memberSchema);
     const build = member.type === "array" ? arrayField : scalarField;
     return [
       name,
@@ -84,9 +86,9 @@ function scalarField(_document, schema, value, { name, isRequired, suggestions, 
     ),
     read: () => parseScalar(schema, control.value),
     showFault(path, message) {
-      if (path !== name) return false;
+      if (path !== name && !path.startsWith(`${name}.`)) return false;
       control.setAttribute("aria-invalid", "true");
-      fault.textContent = message;
+      fault.textContent = path === name ? message : `${path}: ${message}`;
       fault.hidden = false;
       return true;
     },
@@ -101,7 +103,7 @@ function textInput(schema, value, id, options) {
     spellcheck: "false",
     autocapitalize: "none",
     ...INPUT_ATTRIBUTES[schema.format ?? schema.type],
-    value: value === undefined ? undefined : String(value),
+    value: value === undefined || typeof value === "string" ? value : JSON.stringify(value),
     list: options && `${id}-list`,
   });
 }
@@ -115,22 +117,32 @@ function selectInput(schema, value, id) {
   );
 }
 
-// Invalid numbers are sent as text, so the server can explain the fault.
+// Invalid numbers and objects are sent as text, so the server can explain the fault.
 function parseScalar(schema, text) {
   if (text === "") return undefined;
+  if (schema.type === "object") return parseJson(text);
   const isNumber = schema.type === "number" || schema.type === "integer";
   return isNumber && JSON_NUMBER.test(text.trim()) ? Number(text) : text;
+}
+
+function parseJson(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 function arrayField(document, schema, value, { name, suggestions }) {
   const itemSchema = resolve(document, schema.items);
   const noun = (itemSchema.title ?? "item").replace(/Entry$/, "").toLowerCase();
+  const article = /^[aeiou]/.test(noun) ? "an" : "a";
   const items = [];
   // An empty list is not the same as an omitted one.
   let isPresent = value !== undefined;
   const fault = h("p", { class: "error", hidden: true });
   const itemList = h("div", { class: "form-items" });
-  const addButton = h("button", { type: "button", onclick: () => append({}).focus() }, `Add a ${noun}`);
+  const addButton = h("button", { type: "button", onclick: () => append({}).focus() }, `Add ${article} ${noun}`);
   const element = h(
     "fieldset",
     { class: "form-array" },

@@ -35,6 +35,7 @@ function rangeText(min, max, singular = "", plural = "") {
 /** Return the type of a schema in words. */
 export function typeName(schema) {
   if (schema.anyOf && !schema.type) return orList(schema.anyOf.map(typeName));
+  if (schema.items?.type === "string") return "array of strings";
   const type = schema.format ?? schema.type ?? "object";
   return TYPE_NAMES[type] ?? type;
 }
@@ -49,7 +50,8 @@ export function constraintText(schema) {
     ),
     rangeText(schema.minLength, schema.maxLength, "character", "characters"),
     rangeText(schema.minimum, schema.maximum),
-    rangeText(undefined, schema.maxItems, "entry", "entries"),
+    rangeText(schema.minItems, schema.maxItems, "entry", "entries"),
+    rangeText(undefined, schema.maxProperties, "member", "members"),
     "default" in schema && `by default \`${JSON.stringify(schema.default)}\``,
   ]
     .filter(Boolean)

@@ -14,6 +14,9 @@ FIND_USERS = """
     from unnest($1::bytea[], $2::bigint[]) with ordinality as input (digest, instant, position)
     join tokens on tokens.digest = input.digest and tokens.expires_at > input.instant"""
 
+FIND_SESSION = """
+    select key, email, expires_at from tokens join users on key = user_key where digest = $1 and expires_at > $2"""
+
 CREATE_CLOCKS = "select refused, exceeded, oldest from keep_clocks_v2($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
 
 # Keys are sorted, and rows are locked in that order, so that two batches never deadlock.

@@ -26,6 +26,7 @@ from tickover.server.storage.store import (
     NewSession,
     Quota,
     QuotaExceeded,
+    Session,
     StoredClock,
 )
 from tickover.server.storage.write_probe import WriteProbe
@@ -113,6 +114,10 @@ class PostgresStore:
         rows = await self._connections.fetch(statements.FIND_USERS, digests, instants, is_repeatable=True)
         found = {position: user_key.bytes for position, user_key in rows}
         return [found.get(position) for position in range(1, len(tokens) + 1)]
+
+    async def find_session(self, token_digest: bytes, now: Instant) -> Session | None:
+        rows = await self._connections.fetch(statements.FIND_SESSION, token_digest, to_micros(now), is_repeatable=True)
+        return Session(rows[0][0].bytes, rows[0][1], from_micros(rows[0][2])) if rows else None
 
     async def create_clock(
         self, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota

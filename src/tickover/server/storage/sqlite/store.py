@@ -27,6 +27,7 @@ from tickover.server.storage.store import (
     NewSession,
     Quota,
     QuotaExceeded,
+    Session,
     StoredClock,
 )
 from tickover.server.storage.write_probe import WriteProbe
@@ -81,6 +82,10 @@ class SqliteStore:
             "select user_key from tokens where digest = ? and expires_at > ?", token_digest, to_micros(now)
         )
         return found[0] if found else None
+
+    async def find_session(self, token_digest: bytes, now: Instant) -> Session | None:
+        found = self._fetch_one(_FIND_SESSION, token_digest, to_micros(now))
+        return Session(found[0], found[1], from_micros(found[2])) if found else None
 
     async def create_clock(
         self, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
@@ -242,6 +247,8 @@ class SqliteStore:
 
 # Changes a decoy row that belongs to no address. The value must change, because SQLite skips writes of equal pages.
 _PROBE = "update login_failures set count = count + 1 where email = ''"
+_FIND_SESSION = """
+    select key, email, expires_at from tokens join users on key = user_key where digest = ? and expires_at > ?"""
 FIND_SCHEDULE = "select body from schedules where clock_key = ?"
 FIND_CLOCK = "select start_time, frozen_time, max_time from clocks where key = ? and owner = ?"
 _LIST_CLOCKS = """

@@ -1,0 +1,171 @@
+"""The ledger of a schedule: its balances and events, as pure functions of schedule and instant.
+
+Sums are integers of a common unit for each currency, computed once for each schedule. An opening balance only shifts
+them, so a query looks up a few numbers.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Final
+
+from msgspec import Struct, json
+
+from tickover.api.timestamps import Instant
+from tickover.server.domain.clock_params import TransactionType
+from tickover.server.domain.money import Amount, Savings, to_common_unit, to_fraction, to_number
+from tickover.server.domain.schedule_json import GoalHead, Schedule
+
+
+class LedgerTransaction(Struct, frozen=True, gc=False):
+    id: str
+    name: str
+    amount: Amount
+    currency: str
+    type: TransactionType
+    category: str | None = None
+
+
+class LedgerGoal(Struct, frozen=True):
+    """A goal with its sums before the first contribution and after each one, as integers of 1/unit."""
+
+    id: str
+    name: str
+    unit: int
+    target: int
+    sums: Sequence[int]
+
+
+class Account(Struct, frozen=True):
+    """The balance of one currency, without an opening balance, as integers of 1/unit.
+
+    The lists start with the state before the first transaction. After that, they have the state after all transactions
+    of each instant.
+    """
+
+    unit: int
+    positions: list[int]
+    """The currency's transactions, as positions among all transactions."""
+    instants: list[Instant]
+    """The distinct instants. They have no entry for the state before the first transaction."""
+    ends: list[int]
+    """The number of the currency's transactions up to each instant."""
+    incomes: list[int]
+    expenses: list[int]
+    balances: list[int]
+    lowest: list[int]
+    """The index of the earliest lowest balance so far."""
+    highest: list[int]
+
+    def index_at(self, at: Instant) -> int:
+        """Return the index of the state at `at`, after all transactions of that instant."""
+        return bisect_right(self.instants, at)
+
+
+_EMPTY_ACCOUNT: Final = Account(1, [], [], [0], [0], [0], [0], [0], [0])
+_decode_transactions: Final = json.Decoder(list[LedgerTransaction]).decode
+_decode_goal_head: Final = json.Decoder(GoalHead).decode
+
+
+class Ledger:
+    """The sums of one schedule. They don't depend on an instant or on opening balances, so a ledger can be cached."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        self.schedule = schedule
+        self.transactions = _decode_transactions(b"[%b]" % b",".join(schedule.transactions.encoded))
+        self.counts = [0] * len(self.transactions)
+        """The amount of each transaction, in the unit of its currency."""
+        self.running_balances = [0] * len(self.transactions)
+        """The balance after each transaction, in the unit of its currency, without an opening balance."""
+        positions: dict[str, list[int]] = {}
+        for position, transaction in enumerate(self.transactions):
+            positions.setdefault(transaction.currency, []).append(position)
+        self._accounts = {currency: self._open_account(positions[currency]) for currency in sorted(positions)}
+
+    @property
+    def currencies(self) -> Iterable[str]:
+        return self._accounts
+
+    def account(self, currency: str) -> Account:
+        return self._accounts.get(currency, _EMPTY_ACCOUNT)
+
+    @cached_property
+    def goals(self) -> Sequence[LedgerGoal]:
+        heads = [_decode_goal_head(b"{%b}" % goal.head) for goal in self.schedule.goals]
+        return [_ledger_goal(head, goal.savings) for head, goal in zip(heads, self.schedule.goals, strict=True)]
+
+    @cached_property
+    def positions_by_name(self) -> Mapping[str, Sequence[int]]:
+        positions: dict[str, list[int]] = {}
+        for position, transaction in enumerate(self.transactions):
+            positions.setdefault(transaction.name, []).append(position)
+        return positions
+
+    def _open_account(self, positions: list[int]) -> Account:
+        """Fill `counts` and `running_balances` for one currency, and return its account."""
+        counts, unit = to_common_unit([self.transactions[position].amount for position in positions])
+        account = Account(unit, positions, [], [0], [0], [0], [0], [0], [0])
+        at = [self.schedule.transactions.instants[position] for position in positions]
+        income = expense = 0
+        for index, (position, count) in enumerate(zip(positions, counts, strict=True)):
+            if self.transactions[position].type == "INCOME":
+                income += count
+            else:
+                expense += count
+            self.counts[position] = count
+            self.running_balances[position] = income - expense
+            if index + 1 == len(at) or at[index + 1] != at[index]:
+                _add_state(account, at[index], index + 1, income, expense)
+        return account
+
+
+def _add_state(account: Account, at: Instant, end: int, income: int, expense: int) -> None:
+    balance, index = income - expense, len(account.balances)
+    account.instants.append(at)
+    account.ends.append(end)
+    account.incomes.append(income)
+    account.expenses.append(expense)
+    account.balances.append(balance)
+    lowest, highest = account.lowest[-1], account.highest[-1]
+    account.lowest.append(index if balance < account.balances[lowest] else lowest)
+    account.highest.append(index if balance > account.balances[highest] else highest)
+
+
+def _ledger_goal(head: GoalHead, savings: Savings) -> LedgerGoal:
+    # Large integers are stored as text.
+    return LedgerGoal(head.id, head.name, int(savings.unit), int(savings.target), [*map(int, savings.sums)])
+
+
+def balances(ledger: Ledger, start: Instant, at: Instant, opening: Mapping[str, Amount]) -> list[dict[str, Any]]:
+    """Return the balance of each currency at `at`, with its lowest and highest point since the start."""
+    currencies = sorted({*ledger.currencies, *opening})
+    return [
+        {"currency": currency, **_balance(ledger.account(currency), start, at, to_fraction(opening.get(currency, 0)))}
+        for currency in currencies
+    ]
+
+
+def _balance(account: Account, start: Instant, at: Instant, opening: Fraction) -> dict[str, Any]:
+    index = account.index_at(at)
+
+    def balance(index: int) -> Amount:
+        return fraction_to_number(opening + Fraction(account.balances[index], account.unit))
+
+    def point(index: int) -> dict[str, Any]:
+        # The opening balance is the state before the items of the start.
+        return {"at": account.instants[index - 1] if index else start, "balance": balance(index)}
+
+    return {
+        "opening": fraction_to_number(opening),
+        "income": to_number(account.incomes[index], account.unit),
+        "expense": to_number(account.expenses[index], account.unit),
+        "balance": balance(index),
+        "lowest": point(account.lowest[index]),
+        "highest": point(account.highest[index]),
+    }
+
+
+def fraction_to_number(amount: Fraction) -> Amount:
+    """Return the double nearest to an exact amount, or an int if that is whole."""
+    return to_number(amount.numerator, amount.denominator)

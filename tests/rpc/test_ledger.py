@@ -1,0 +1,387 @@
+"""listTestClockEvents, getTestClockBalances and checkTestClock: their ranges, faults and results."""
+
+from typing import Any
+
+import pytest
+
+from tests.rpc.builders import MICROSECOND, START, contribution, goal, shift, transaction
+from tests.support.world import World
+
+EVENTS, BALANCES, CHECK = "listTestClockEvents", "getTestClockBalances", "checkTestClock"
+MAX_TIME = "2037-01-01T00:00:00Z"
+JANUARY, FEBRUARY, MARCH = "2027-01-10T00:00:00Z", "2027-02-10T00:00:00Z", "2027-03-10T00:00:00Z"
+BEFORE_START, AFTER_MAX = shift(START, -MICROSECOND), shift(MAX_TIME, MICROSECOND)
+SCHEDULE: dict[str, Any] = {
+    "frozenTime": START,
+    "transactions": [
+        transaction(at=START, name="Salary", amount=100),
+        transaction(at=JANUARY, name="Rent", amount=130.3, type="EXPENSE", category="home"),
+        transaction(at=JANUARY, name="Refund", amount=0.1),
+        transaction(at=FEBRUARY, name="Salary", amount=100.2),
+        transaction(at=MARCH, name="Hotel", amount=5, currency="CHF", type="EXPENSE"),
+    ],
+    "goals": [
+        goal(name="Bike", targetAmount=20, contributions=[contribution(at=JANUARY, amount=20)]),
+        goal(name="Car", targetAmount=10, initialAmount=10, contributions=[contribution(at=JANUARY, amount=1)]),
+        goal(name="Car", targetAmount=50, contributions=[contribution(at=FEBRUARY, amount=1)]),
+    ],
+}
+
+
+@pytest.fixture
+async def clock(world: World, token: str) -> str:
+    id: str = (await world.create(token, **SCHEDULE))["id"]
+    return id
+
+
+async def faults(world: World, token: str, method: str, **params: Any) -> dict[str, str]:
+    """Return the path and rule of each invalid field."""
+    error = await world.error(method, params, token)
+    assert error["data"]["reason"] == "INVALID_PARAMS", error
+    return {fault["path"]: fault["rule"] for fault in error["data"]["errors"]}
+
+
+async def violation(world: World, token: str, id: str, expectation: Any, **params: Any) -> Any:
+    """Return the violation of an expectation, or None."""
+    result = await world.result(CHECK, {"id": id, "expectations": [expectation], **params}, token)
+    [only] = result["results"]
+    assert only["ok"] is result["ok"] is ("violation" not in only)
+    return only.get("violation")
+
+
+# Balances
+
+
+async def test_balances_have_lowest_and_highest_points(world: World, token: str, clock: str) -> None:
+    found = await world.result(BALANCES, {"id": clock, "at": MARCH, "openingBalances": {"EUR": 0.2}}, token)
+    assert found == {
+        "at": MARCH,
+        "balances": [
+            {
+                "currency": "CHF",
+                "opening": 0,
+                "income": 0,
+                "expense": 5,
+                "balance": -5,
+                "lowest": {"at": MARCH, "balance": -5},
+                "highest": {"at": START, "balance": 0},
+            },
+            {
+                "currency": "EUR",
+                "opening": 0.2,
+                "income": 200.3,
+                "expense": 130.3,
+                "balance": 70.2,
+                "lowest": {"at": JANUARY, "balance": -30},
+                "highest": {"at": START, "balance": 100.2},
+            },
+        ],
+    }
+
+
+async def test_balances_are_those_of_the_frozen_time_by_default(world: World, token: str, clock: str) -> None:
+    assert (await world.result(BALANCES, {"id": clock}, token))["at"] == START
+    await world.advance(token, clock, FEBRUARY)
+    now = await world.result(BALANCES, {"id": clock}, token)
+    assert now == await world.result(BALANCES, {"id": clock, "at": FEBRUARY}, token)
+    earlier = await world.result(BALANCES, {"id": clock, "at": START}, token)
+    assert earlier["balances"][1]["balance"] == 100, "the past of a clock stays visible"
+
+
+async def test_opening_balance_adds_a_currency(world: World, token: str) -> None:
+    id = (await world.create(token, frozenTime=START))["id"]
+    found = await world.result(BALANCES, {"id": id, "openingBalances": {"USD": -1, "EUR": 2}}, token)
+    assert [(each["currency"], each["balance"], each["lowest"]) for each in found["balances"]] == [
+        ("EUR", 2, {"at": START, "balance": 2}),
+        ("USD", -1, {"at": START, "balance": -1}),
+    ]
+    assert (await world.result(BALANCES, {"id": id}, token))["balances"] == []
+
+
+@pytest.mark.parametrize("at", [BEFORE_START, AFTER_MAX])
+async def test_balance_outside_the_clock_is_rejected(world: World, token: str, clock: str, at: str) -> None:
+    assert await faults(world, token, BALANCES, id=clock, at=at) == {"at": "range"}
+
+
+@pytest.mark.parametrize(
+    ("opening", "fault"),
+    [
+        ({"eur": 1}, {"openingBalances.eur": "name"}),
+        ({"EURO": 1}, {"openingBalances.EURO": "name"}),
+        ({"E\0R": 1}, {"openingBalances.E\0R": "name"}),
+        ({"EUR": "1"}, {"openingBalances.EUR": "type"}),
+        ({"EUR": None}, {"openingBalances.EUR": "type"}),
+        ({"EUR": 1e12 + 1}, {"openingBalances.EUR": "max"}),
+        ({"EUR": -1e12 - 1}, {"openingBalances.EUR": "min"}),
+        ([], {"openingBalances": "type"}),
+        (None, {"openingBalances": "null"}),
+    ],
+)
+@pytest.mark.parametrize("method", [EVENTS, BALANCES, CHECK])
+async def test_invalid_opening_balance_is_rejected(
+    world: World, token: str, clock: str, method: str, opening: Any, fault: Any
+) -> None:
+    more = {"expectations": [{"balance": {"currency": "EUR", "atLeast": 0}}]} if method == CHECK else {}
+    assert await faults(world, token, method, id=clock, openingBalances=opening, **more) == fault
+
+
+# Events
+
+
+async def test_events_of_one_instant_are_in_order(world: World, token: str, clock: str) -> None:
+    found = await world.result(EVENTS, {"id": clock, "after": START, "until": JANUARY}, token)
+    assert [(event["type"], event.get("balance", event.get("currentAmount"))) for event in found["events"]] == [
+        ("transaction.posted", -30.3),
+        ("transaction.posted", -30.2),
+        ("contribution.posted", 20),
+        ("goal.reached", None),
+        ("contribution.posted", 11),
+    ]
+    assert all(event["pending"] is True for event in found["events"])
+
+
+async def test_events_contain_the_items_of_the_clock(world: World, token: str, clock: str) -> None:
+    advanced = await world.advance(token, clock, MARCH)
+    events = (await world.result(EVENTS, {"id": clock}, token))["events"]
+    posted = [event["transaction"] for event in events if event["type"] == "transaction.posted"]
+    assert posted == advanced["transactions"]
+    paid = {event["goalId"]: [event["contribution"]] for event in events if event["type"] == "contribution.posted"}
+    assert paid == {each["id"]: each["contributions"] for each in advanced["goals"]}
+    assert len({event["id"] for event in events}) == len(events) == 9
+    assert not any("pending" in event for event in events)
+
+
+async def test_pages_of_events_join_to_the_whole_list(world: World, token: str, clock: str) -> None:
+    whole = await world.result(EVENTS, {"id": clock, "until": MAX_TIME}, token)
+    assert "nextCursor" not in whole
+    for limit in (1, 4, 9):
+        pages = [await world.result(EVENTS, {"id": clock, "until": MAX_TIME, "limit": limit}, token)]
+        while "nextCursor" in pages[-1]:
+            query = {"id": clock, "until": MAX_TIME, "limit": limit, "cursor": pages[-1]["nextCursor"]}
+            pages.append(await world.result(EVENTS, query, token))
+        assert [event for page in pages for event in page["events"]] == whole["events"]
+        assert len(pages) == -(-9 // limit)
+
+
+async def test_cursor_continues_after_an_advance(world: World, token: str, clock: str) -> None:
+    page = await world.result(EVENTS, {"id": clock, "until": JANUARY, "limit": 5}, token)
+    await world.advance(token, clock, FEBRUARY)
+    rest = await world.result(EVENTS, {"id": clock, "cursor": page["nextCursor"]}, token)
+    assert [event["type"] for event in rest["events"]] == [
+        "contribution.posted",
+        "transaction.posted",
+        "contribution.posted",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("params", "expected"),
+    [
+        ({"after": BEFORE_START}, {"after": "range"}),
+        ({"after": shift(START, MICROSECOND)}, {"after": "range"}),
+        ({"after": FEBRUARY, "until": JANUARY}, {"after": "range"}),
+        ({"until": BEFORE_START}, {"until": "range"}),
+        ({"after": AFTER_MAX, "until": AFTER_MAX}, {"after": "range", "until": "range"}),
+        ({"limit": 0, "cursor": "cursor_1"}, {"limit": "min", "cursor": "format"}),
+        ({"limit": 501}, {"limit": "max"}),
+        ({"cursor": "cursor_ffffffffffffffff_0000_00000000_0"}, {"cursor": "format"}),
+    ],
+)
+async def test_invalid_range_of_events_is_rejected(
+    world: World, token: str, clock: str, params: Any, expected: Any
+) -> None:
+    assert await faults(world, token, EVENTS, id=clock, **params) == expected
+
+
+async def test_empty_range_of_events_is_valid(world: World, token: str, clock: str) -> None:
+    assert await world.result(EVENTS, {"id": clock, "after": START}, token) == {"events": []}
+    assert await world.result(EVENTS, {"id": clock, "after": MAX_TIME, "until": MAX_TIME}, token) == {"events": []}
+
+
+# Expectations
+
+
+@pytest.mark.parametrize(
+    ("expectation", "params", "expected"),
+    [
+        ({"balance": {"currency": "EUR", "atLeast": 0}}, {}, (JANUARY, -30.2, [1, 2])),
+        ({"balance": {"currency": "EUR", "atLeast": 0}}, {"until": shift(JANUARY, -MICROSECOND)}, None),
+        ({"balance": {"currency": "EUR", "atLeast": 0}}, {"openingBalances": {"EUR": 30.2}}, None),
+        ({"balance": {"currency": "EUR", "atLeast": 0, "from": FEBRUARY}}, {}, None),
+        ({"balance": {"currency": "EUR", "atLeast": 0, "until": START}}, {}, None),
+        ({"balance": {"currency": "EUR", "atLeast": 0, "from": shift(JANUARY, MICROSECOND)}}, {}, ("from", -30.2, [])),
+        ({"balance": {"currency": "EUR", "atMost": 99.99}}, {}, (START, 100, [0])),
+        ({"balance": {"currency": "EUR", "atMost": 100, "atLeast": -30.2}}, {}, None),
+        ({"balance": {"currency": "JPY", "atLeast": 0, "atMost": 0}}, {}, None),
+        ({"balance": {"currency": "JPY", "atLeast": 1}}, {}, (START, 0, [])),
+        ({"goalReached": {"goal": "Bike", "by": JANUARY}}, {}, None),
+        ({"goalReached": {"goal": "Bike", "by": shift(JANUARY, -MICROSECOND)}}, {}, ("by", 0, [])),
+        ({"goalReached": {"goal": "goal_{}_1", "by": START}}, {}, None),
+        ({"goalReached": {"goal": "goal_{}_2", "by": MAX_TIME}}, {}, (MAX_TIME, 1, ["ctb_{}_2_0"])),
+        ({"posted": {"name": "Salary", "by": FEBRUARY, "count": 2}}, {}, None),
+        ({"posted": {"name": "Salary", "by": JANUARY, "count": 2}}, {}, (JANUARY, 1, [0])),
+        ({"posted": {"name": "salary", "by": MAX_TIME}}, {}, (MAX_TIME, 0, [])),
+        (
+            {"total": {"type": "EXPENSE", "currency": "EUR", "per": "MONTH", "atMost": 130.29}},
+            {},
+            (JANUARY, 130.3, [1]),
+        ),
+        ({"total": {"type": "EXPENSE", "currency": "EUR", "per": "MONTH", "atMost": 130.3}}, {}, None),
+        (
+            {"total": {"type": "INCOME", "currency": "EUR", "per": "MONTH", "atLeast": 100.15}},
+            {"until": FEBRUARY},
+            ("2027-01-31T23:59:59.999999Z", 100.1, [0, 2]),
+        ),
+        ({"total": {"type": "INCOME", "currency": "EUR", "per": "ALL", "atLeast": 200.3, "atMost": 200.3}}, {}, None),
+        (
+            {"total": {"type": "INCOME", "currency": "EUR", "per": "ALL", "atLeast": 200.31}},
+            {},
+            (MAX_TIME, 200.3, [0, 2, 3]),
+        ),
+        ({"total": {"type": "EXPENSE", "currency": "EUR", "category": "fun", "per": "DAY", "atMost": 0}}, {}, None),
+    ],
+)
+async def test_expectations(
+    world: World, token: str, clock: str, expectation: Any, params: Any, expected: tuple[str, Any, list[Any]] | None
+) -> None:
+    hex = clock.removeprefix("clock_").replace("-", "")
+    [[kind, members]] = expectation.items()
+    written = {kind: {name: text.format(hex) if name == "goal" else text for name, text in members.items()}}
+    found = await violation(world, token, clock, written, **params)
+    if expected is None:
+        assert found is None
+        return
+    at, actual, items = expected
+    ids = [item.format(hex) if isinstance(item, str) else f"txn_{hex}_{item}" for item in items]
+    message = found.pop("message")
+    assert message.endswith(".")
+    assert found == {"at": members.get(at, at), "actual": actual, "itemIds": ids}
+
+
+async def test_messages_say_what_is_wrong(world: World, token: str, clock: str) -> None:
+    expectations = [
+        {"balance": {"currency": "EUR", "atLeast": 0}},
+        {"balance": {"currency": "EUR", "atMost": 10}},
+        {"goalReached": {"goal": "Bike", "by": START}},
+        {"posted": {"name": "Rent", "by": START}},
+        {"total": {"type": "EXPENSE", "currency": "EUR", "category": "home", "per": "DAY", "atMost": 100}},
+        {"total": {"type": "INCOME", "currency": "EUR", "per": "WEEK", "atLeast": 200}},
+        {"total": {"type": "INCOME", "currency": "EUR", "per": "MONTH", "atLeast": 200}},
+        {"total": {"type": "INCOME", "currency": "EUR", "per": "ALL", "atMost": 200}},
+    ]
+    result = await world.result(CHECK, {"id": clock, "expectations": expectations}, token)
+    assert (result["ok"], result["until"]) == (False, MAX_TIME)
+    assert [each["violation"]["message"] for each in result["results"]] == [
+        "The EUR balance is -30.2, below 0.",
+        "The EUR balance is 100, above 10.",
+        'Goal "Bike" has 0 of 20 at 2027-01-01T00:00:00Z.',
+        'Transactions named "Rent" at 2027-01-01T00:00:00Z: 0, below 1.',
+        'Expenses in EUR for "home" on 2027-01-10: 130.3, above 100.',
+        "Income in EUR in the week from 2027-01-04: 0.1, below 200.",
+        "Income in EUR in 2027-01: 100.1, below 200.",
+        "Income in EUR in total: 200.3, above 200.",
+    ]
+
+
+async def test_every_fault_of_a_check_is_listed(world: World, token: str, clock: str) -> None:
+    both = {"balance": {"currency": "EUR", "atLeast": 0}, "posted": {"name": "Rent", "by": START}}
+    expectations = [
+        {},
+        both,
+        {"balance": {"currency": "EUR"}},
+        {"balance": {"currency": "eur", "atLeast": "0"}},
+        {"total": {"type": "OTHER", "currency": "EUR", "per": "YEAR"}},
+        {"total": {"type": "INCOME", "currency": "EUR", "per": "ALL", "atMost": -1}},
+        {"posted": {"name": "", "by": "soon", "count": 0}},
+        {"goalReached": {"gaol": "Bike", "by": START}},
+        7,
+    ]
+    assert await faults(world, token, CHECK, id=clock, expectations=expectations, until="never") == {
+        "until": "format",
+        "expectations[0]": "oneOf",
+        "expectations[1]": "oneOf",
+        "expectations[2].balance": "bound",
+        "expectations[3].balance.currency": "format",
+        "expectations[3].balance.atLeast": "type",
+        "expectations[4].total": "bound",
+        "expectations[4].total.type": "oneOf",
+        "expectations[4].total.per": "oneOf",
+        "expectations[5].total.atMost": "min",
+        "expectations[6].posted.name": "minLength",
+        "expectations[6].posted.by": "format",
+        "expectations[6].posted.count": "min",
+        "expectations[7].goalReached.gaol": "unknown",
+        "expectations[7].goalReached.goal": "required",
+        "expectations[8]": "type",
+    }
+
+
+async def test_every_fault_about_the_clock_is_listed(world: World, token: str, clock: str) -> None:
+    until = FEBRUARY
+    expectations: list[Any] = [
+        {"balance": {"currency": "EUR", "atLeast": 0, "from": BEFORE_START, "until": MARCH}},
+        {"balance": {"currency": "EUR", "atLeast": 0, "from": FEBRUARY, "until": JANUARY}},
+        {"goalReached": {"goal": "Car", "by": MARCH}},
+        {"goalReached": {"goal": "Boat", "by": START}},
+        {"posted": {"name": "Rent", "by": BEFORE_START}},
+        {"balance": {"currency": "EUR", "atLeast": 0, "from": FEBRUARY, "until": FEBRUARY}},
+    ]
+    assert await faults(world, token, CHECK, id=clock, expectations=expectations, until=until) == {
+        "expectations[0].balance.from": "range",
+        "expectations[0].balance.until": "range",
+        "expectations[1].balance.from": "range",
+        "expectations[2].goalReached.by": "range",
+        "expectations[2].goalReached.goal": "goal",
+        "expectations[3].goalReached.goal": "goal",
+        "expectations[4].posted.by": "range",
+    }
+    assert await faults(world, token, CHECK, id=clock, expectations=expectations[3:4], until=AFTER_MAX) == {
+        "until": "range",
+        "expectations[3].goalReached.goal".replace("[3]", "[0]"): "goal",
+    }
+
+
+@pytest.mark.parametrize("count", [0, 51])
+async def test_number_of_expectations_is_limited(world: World, token: str, clock: str, count: int) -> None:
+    expectations = [{"balance": {"currency": "EUR", "atLeast": -100}}] * count
+    assert await faults(world, token, CHECK, id=clock, expectations=expectations) == {"expectations": "count"}
+
+
+async def test_start_of_a_fork_is_the_start_of_its_original(world: World, token: str, clock: str) -> None:
+    fork = (await world.result("forkTestClock", {"id": clock, "at": FEBRUARY}, token))["clock"]["id"]
+    found = await world.result(BALANCES, {"id": fork}, token)
+    assert found["balances"][1]["lowest"] == {"at": JANUARY, "balance": -30.2}
+    assert await violation(world, token, fork, {"balance": {"currency": "EUR", "atLeast": 0}}) is not None
+
+
+async def test_clock_evicted_from_the_schedule_cache_gives_the_same_events(
+    world: World, token: str, clock: str
+) -> None:
+    first = await world.result(EVENTS, {"id": clock, "until": MAX_TIME}, token)
+    world.operations.clocks._schedules._entries.clear()
+    assert await world.result(EVENTS, {"id": clock, "until": MAX_TIME}, token) == first
+
+
+# getCurrentUser
+
+
+async def test_current_user_has_email_and_expiry(world: World, token: str) -> None:
+    user = await world.result("getCurrentUser", {}, token)
+    assert user["email"] == "ana@example.test"
+    assert user["userId"].startswith("user_")
+    assert user["token"] == {"type": "SESSION", "expiresAt": "2027-01-31T12:00:00Z"}
+    assert (await world.error("getCurrentUser", {}, "tko_wrong"))["data"]["reason"] == "UNAUTHENTICATED"
+
+
+async def test_token_revoked_during_the_call_is_rejected(
+    world: World, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = world.operations.tokens._store
+    find_session = store.find_session
+
+    async def find_after_logout(digest: bytes, now: Any) -> Any:
+        await store.revoke_token(digest)
+        return await find_session(digest, now)
+
+    monkeypatch.setattr(store, "find_session", find_after_logout)
+    assert (await world.error("getCurrentUser", {}, token))["data"]["reason"] == "UNAUTHENTICATED"

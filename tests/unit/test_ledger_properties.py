@@ -1,0 +1,133 @@
+"""Balances, events and expectations agree with a plain model, on many random clocks."""
+
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from tests.unit.ledger_model import Model
+from tickover.api import ids, timestamps
+from tickover.api.timestamps import Instant
+from tickover.server.domain import clocks
+from tickover.server.domain.clock_params import (
+    ContributionParams,
+    CreateTestClockParams,
+    GoalParams,
+    TransactionParams,
+)
+from tickover.server.domain.events import EventQuery, events, index_events, read_cursor
+from tickover.server.domain.expectations import Scope, check
+from tickover.server.domain.ledger import Ledger, balances
+from tickover.server.domain.ledger_params import BalanceExpectation, Expectation, TotalExpectation
+from tickover.server.domain.schedule_json import Schedule, encode_schedule
+from tickover.server.domain.totals import Totals
+
+START = datetime(2027, 1, 30, 23, 59, 59, 999_999, tzinfo=UTC)
+KEY = ids.uuid7(START, bytes(range(10)))
+MICROSECOND = timedelta(microseconds=1)
+DAY = timedelta(days=1)
+AMOUNTS = (1, 2, 3, 40, 40, 0.1, 0.2, 0.3, 12.34, 1e-7, 5e-324, 1_000_000_000, 0.001)
+BOUNDS = (-50, -3, 0, -0.0, 2, 40, 0.3, -0.1, 1e-9, 12.345, 1e12, -1e12)
+ROUNDS = 150
+
+
+class Dice(Random):
+    """Draws values that are often equal, or next to each other."""
+
+    def instant(self) -> Instant:
+        """Return an instant near the end of a day, week or month."""
+        days, micros = self.choice((0, 0, 1, 2, 3, 8, 9, 28, 29, 60)), self.choice((-1, 0, 1))
+        return max(START, START + days * DAY + micros * MICROSECOND)
+
+    def currency(self) -> str:
+        return self.choice(("EUR", "EUR", "USD"))
+
+    def type(self) -> Any:
+        return self.choice(("INCOME", "EXPENSE"))
+
+    def category(self) -> Any:
+        return self.choice((UNSET, "", "home"))
+
+    def bound(self, *bounds: Any) -> Any:
+        return self.choice((UNSET, *bounds))
+
+    def transaction(self) -> TransactionParams:
+        return TransactionParams(
+            self.instant(), "x", self.choice(AMOUNTS), self.currency(), self.type(), self.category()
+        )
+
+    def goal(self) -> GoalParams:
+        contributions = [ContributionParams(self.instant(), self.choice(AMOUNTS)) for _ in range(self.randrange(6))]
+        return GoalParams("g", self.randint(5, 60), self.randint(0, 5), contributions)
+
+    def ledger(self) -> tuple[Model, Ledger]:
+        transactions = [self.transaction() for _ in range(self.randrange(12))]
+        params = CreateTestClockParams(START, transactions, [self.goal() for _ in range(self.randrange(3))])
+        clock = clocks.new_clock(KEY, params, START)
+        stored = msgspec.msgpack.encode(encode_schedule(clock, params))
+        opening = {currency: self.choice(BOUNDS) for currency in ("EUR", "CHF") if self.random() < 0.5}
+        return Model(KEY.hex(), START, params, opening), Ledger(msgspec.msgpack.decode(stored, type=Schedule))
+
+
+def test_balances_equal_the_model() -> None:
+    for seed in range(ROUNDS):
+        dice = Dice(seed)
+        model, ledger = dice.ledger()
+        at = dice.instant()
+        assert balances(ledger, START, at, model.opening) == model.balances(at), seed
+
+
+def test_pages_of_events_equal_the_model() -> None:
+    for seed in range(ROUNDS):
+        dice = Dice(seed)
+        model, ledger = dice.ledger()
+        frozen_time, until, after = dice.instant(), dice.instant(), dice.choice((None, dice.instant()))
+        limit, cursor = dice.randint(1, 4), None
+        seen: list[Any] = []
+        while True:
+            query = EventQuery(frozen_time, until, limit, after, cursor, model.opening)
+            page = msgspec.json.decode(events(ledger, index_events(ledger), query))
+            seen += page["events"]
+            if "nextCursor" not in page:
+                break
+            assert len(page["events"]) == limit
+            cursor = read_cursor(page["nextCursor"])
+        expected = [event for event in model.events() if (after is None or event[0] > after) and event[0] <= until]
+        assert [
+            (
+                timestamps.parse(event["at"]),
+                event["type"],
+                event["id"],
+                event.get("balance", event.get("currentAmount")),
+            )
+            for event in seen
+        ] == expected, seed
+        assert [event.get("pending", False) for event in seen] == [at > frozen_time for at, *_ in expected], seed
+
+
+def test_balance_expectations_equal_the_model() -> None:
+    for seed in range(2 * ROUNDS):
+        dice = Dice(seed)
+        model, ledger = dice.ledger()
+        low, high, until = sorted(dice.instant() for _ in range(3))
+        expected = BalanceExpectation(
+            dice.currency(), dice.bound(*BOUNDS), dice.bound(*BOUNDS), dice.bound(low), dice.bound(high)
+        )
+        violation = check(Expectation(balance=expected), ledger, Totals(ledger), Scope(START, until, model.opening))
+        outcome = violation and (violation.at, violation.actual, violation.item_ids)
+        assert outcome == model.check_balance(expected, until), seed
+
+
+def test_total_expectations_equal_the_model() -> None:
+    for seed in range(2 * ROUNDS):
+        dice = Dice(seed)
+        model, ledger = dice.ledger()
+        until = dice.instant()
+        per: Any = dice.choice(("DAY", "WEEK", "MONTH", "ALL"))
+        bounds = dice.bound(0, 1e-9, 0.3, 12, 40), dice.bound(0, 0.3, 12.34, 40, 1e13)
+        expected = TotalExpectation(dice.type(), dice.currency(), per, dice.category(), *bounds)
+        violation = check(Expectation(total=expected), ledger, Totals(ledger), Scope(START, until, model.opening))
+        outcome = violation and (violation.at, violation.actual, violation.item_ids)
+        assert outcome == model.check_total(expected, until), seed
