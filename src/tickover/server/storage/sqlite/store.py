@@ -245,10 +245,10 @@ class SqliteStore:
             self._reading.execute("rollback")
 
 
-# Changes a decoy row that belongs to no address. The value must change, because SQLite skips writes of equal pages.
-_PROBE = "update login_failures set count = count + 1 where email = ''"
 _FIND_SESSION = """
     select key, email, expires_at from tokens join users on key = user_key where digest = ? and expires_at > ?"""
+# Changes a decoy row that belongs to no address. The value must change, because SQLite skips writes of equal pages.
+_PROBE = "update login_failures set count = count + 1 where email = ''"
 FIND_SCHEDULE = "select body from schedules where clock_key = ?"
 FIND_CLOCK = "select start_time, frozen_time, max_time from clocks where key = ? and owner = ?"
 _LIST_CLOCKS = """
