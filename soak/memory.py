@@ -12,9 +12,10 @@ def resident_mib(pid: int) -> float:
     return sum(_read(each).get("VmRSS", 0) for each in pids) / 1024
 
 
-def peak_mib(pid: int) -> float:
-    """Return the largest resident memory since the start or the last reset."""
-    return _read(pid)["VmHWM"] / 1024
+def resident_and_peak_mib(pid: int) -> tuple[float, float]:
+    """Return the resident memory of one process, and its maximum since the start or the last reset."""
+    found = _read(pid)
+    return found["VmRSS"] / 1024, found["VmHWM"] / 1024
 
 
 def reset_peak(pid: int) -> None:

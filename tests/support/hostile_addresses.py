@@ -1,12 +1,9 @@
 """Generates hostile email addresses from a grammar. A seed always gives the same addresses."""
 
-import os
 import random
 import string
 from collections.abc import Callable, Iterator
 from typing import Final
-
-COUNT_VARIABLE: Final = "HOSTILE_ADDRESSES"
 
 ATEXT: Final = string.ascii_letters + string.digits + "!#$%&'*+-/=?^_`{|}~"
 SPECIALS: Final = ' "(),:;<>@[\\]'
@@ -32,11 +29,6 @@ ATTACKS: Final = [
     ",eve@example.com", ";eve@example.com", " eve@example.com", "\0eve@example.com", "(eve)",
     "@eve.example.com:", "=?utf-8?q?x?=", "\x1b[31m",
 ]  # fmt: skip
-
-
-def count(default: int) -> int:
-    """Return the number of addresses to generate: `default`, or the environment variable."""
-    return int(os.environ.get(COUNT_VARIABLE, default))
 
 
 def generate(seed: int, count: int) -> Iterator[str]:

@@ -1,21 +1,28 @@
 """Public corpora of valid, invalid and naughty input.
 
-The environment variable CORPORA_DIR names their folder. They are JSONTestSuite, two format files of the
-JSON-Schema-Test-Suite, the examples of the JSON-RPC 2.0 specification, and the big list of naughty strings.
+The environment variable CORPORA_DIR names their folder.
 """
 
 import json
 import os
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from tests.support.corpora import (
+    AT,
+    PLACES,
+    TRANSACTION,
+    Place,
+    documents,
+    examples,
+    format_cases,
+    naughty_strings,
+    raw_call,
+)
 from tests.support.program import Program, code_params, link_params, verify_params
-
-_AT = f"{datetime.now(UTC) + timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"
 
 
 class Caller(NamedTuple):
@@ -48,72 +55,22 @@ def caller(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield Caller(program, program.sign_in())
 
 
-def _documents(corpora: Path, pattern: str) -> dict[str, bytes]:
-    """Return the files of JSONTestSuite as bytes, because some are not UTF-8."""
-    files = sorted((corpora / "JSONTestSuite").glob(pattern))
-    assert files, f"there is no {pattern} in JSONTestSuite"
-    return {file.name: file.read_bytes() for file in files}
-
-
-def _format_cases(corpora: Path, name: str) -> list[Any]:
-    folder = corpora / "JSON-Schema-Test-Suite" / "tests" / "draft2020-12" / "optional" / "format"
-    cases: list[Any] = json.loads((folder / name).read_bytes())[0]["tests"]
-    assert cases
-    return cases
-
-
-def _examples(corpora: Path) -> list[Any]:
-    [file] = (corpora / "jsonrpc-spec-examples").glob("*.json")
-    examples: list[Any] = json.loads(file.read_bytes())
-    return examples
-
-
-def _naughty_strings(corpora: Path) -> list[str]:
-    strings: list[str] = json.loads((corpora / "big-list-of-naughty-strings" / "blns.json").read_bytes())
-    return strings
-
-
 def test_corpora_exist(corpora: Path) -> None:
     for kind in "yni":
-        assert len(_documents(corpora, f"test_parsing/{kind}_*.json")) > 30
-    assert len(_documents(corpora, "test_transform/*.json")) > 20
+        assert len(documents(corpora, f"test_parsing/{kind}_*.json")) > 30
+    assert len(documents(corpora, "test_transform/*.json")) > 20
     for name in ("date-time.json", "email.json"):
-        cases = _format_cases(corpora, name)
+        cases = format_cases(corpora, name)
         assert {case["valid"] for case in cases if isinstance(case["data"], str)} == {True, False}
         assert any(not isinstance(case["data"], str) for case in cases)
-    assert len(_examples(corpora)) > 10
-    assert len(_naughty_strings(corpora)) > 500
+    assert len(examples(corpora)) > 10
+    assert len(naughty_strings(corpora)) > 500
 
 
 # JSONTestSuite
 
 
-def _call(method: str, params: bytes, id: bytes = b"1") -> bytes:
-    return b'{"jsonrpc":"2.0","id":%b,"method":"%b","params":%b}' % (id, method.encode(), params)
-
-
-_TRANSACTION = b'{"at":"%b","name":%%b,"amount":1,"currency":"EUR","type":"INCOME"}' % _AT.encode()
-
-_places: pytest.MarkDecorator = pytest.mark.parametrize(
-    "place",
-    [
-        pytest.param(lambda document: document, id="as the whole body"),
-        pytest.param(lambda document: _call("createTestClock", document), id="as params"),
-        pytest.param(
-            lambda document: _call("createTestClock", b'{"transactions":[%b]}' % (_TRANSACTION % document)),
-            id="as the name of a transaction",
-        ),
-        pytest.param(lambda document: _call("createTestClock", b'{"goals":%b}' % document), id="as goals"),
-        pytest.param(
-            lambda document: _call("advanceTestClock", b'{"id":%b,"frozenTime":"%b"}' % (document, _AT.encode())),
-            id="as the id of a clock",
-        ),
-        pytest.param(lambda document: _call("createTestClock", b"{}", id=document), id="as the id of a request"),
-        pytest.param(lambda document: b"[0,%b]" % document, id="as a member of a batch"),
-    ],
-)
-
-Place = Callable[[bytes], bytes]
+_places: pytest.MarkDecorator = pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 
 
 def _codes(answers: list[Any]) -> set[int]:
@@ -123,7 +80,7 @@ def _codes(answers: list[Any]) -> set[int]:
 @_places
 def test_valid_json_is_never_a_parse_error(corpora: Path, caller: Caller, place: Place) -> None:
     wrong = {}
-    for name, document in _documents(corpora, "test_parsing/y_*.json").items():
+    for name, document in documents(corpora, "test_parsing/y_*.json").items():
         status, answers = caller.post(place(document))
         if status not in (200, 204, 400) or _codes(answers) & {-32700, -32603}:
             wrong[name] = status, answers
@@ -133,7 +90,7 @@ def test_valid_json_is_never_a_parse_error(corpora: Path, caller: Caller, place:
 @_places
 def test_invalid_json_is_always_a_parse_error(corpora: Path, caller: Caller, place: Place) -> None:
     wrong = {}
-    for name, document in _documents(corpora, "test_parsing/n_*.json").items():
+    for name, document in documents(corpora, "test_parsing/n_*.json").items():
         status, answers = caller.post(place(document))
         if (status, [answer["id"] for answer in answers], _codes(answers)) != (400, [None], {-32700}):
             wrong[name] = status, answers
@@ -144,7 +101,7 @@ def test_invalid_json_is_always_a_parse_error(corpora: Path, caller: Caller, pla
 @pytest.mark.parametrize("pattern", ["test_parsing/i_*.json", "test_transform/*.json"])
 def test_ambiguous_json_is_harmless(corpora: Path, caller: Caller, place: Place, pattern: str) -> None:
     wrong = {}
-    for name, document in _documents(corpora, pattern).items():
+    for name, document in documents(corpora, pattern).items():
         status, answers = caller.post(place(document))
         if status not in (200, 204, 400) or -32603 in _codes(answers):
             wrong[name] = status, answers
@@ -153,11 +110,11 @@ def test_ambiguous_json_is_harmless(corpora: Path, caller: Caller, place: Place,
 
 def test_string_in_json_is_echoed_or_rejected(corpora: Path, caller: Caller) -> None:
     given_back = 0
-    for name, document in _documents(corpora, "test_parsing/y_string_*.json").items():
+    for name, document in documents(corpora, "test_parsing/y_string_*.json").items():
         # Most files are an array of one string. Its source is between the brackets.
         read = json.loads(document)
         [text], written = (read, document.strip()[1:-1]) if isinstance(read, list) else ([read], document)
-        _, [answer] = caller.post(_call("createTestClock", b'{"transactions":[%b]}' % (_TRANSACTION % written)))
+        _, [answer] = caller.post(raw_call("createTestClock", b'{"transactions":[%b]}' % (TRANSACTION % written)))
         if "result" in answer:
             assert answer["result"]["clock"]["pendingTransactions"][0]["name"] == text, name
             given_back += 1
@@ -182,7 +139,7 @@ def _faults(answer: Any) -> dict[str, str]:
 
 
 def _transaction(**fields: Any) -> Any:
-    return {"at": _AT, "name": "Rent", "amount": 1, "currency": "EUR", "type": "EXPENSE", **fields}
+    return {"at": AT, "name": "Rent", "amount": 1, "currency": "EUR", "type": "EXPENSE", **fields}
 
 
 def _goal(**fields: Any) -> Any:
@@ -206,7 +163,7 @@ def _goal(**fields: Any) -> Any:
 def test_timestamps_follow_rfc_3339(
     corpora: Path, caller: Caller, method: str, params: Callable[[Any], Any], path: str
 ) -> None:
-    cases = _format_cases(corpora, "date-time.json")
+    cases = format_cases(corpora, "date-time.json")
     for case, answer in zip(cases, caller.batch(method, [params(case["data"]) for case in cases]), strict=True):
         refused_as = _faults(answer) if answer.get("error", {}).get("code") == -32602 else {}
         if not isinstance(case["data"], str):
@@ -225,7 +182,7 @@ def test_email_addresses_match_the_corpus(
     corpora: Path, caller: Caller, tmp_path: Path, params: Callable[[Any], Any]
 ) -> None:
     # A separate program, because an address gets one email a minute.
-    cases = _format_cases(corpora, "email.json")
+    cases = format_cases(corpora, "email.json")
     method = "loginByEmailVerification" if "code" in params("") else "sendLoginCodeEmail"
     with Program(tmp_path) as program:
         answers = program.batch(method, [params(case["data"]) for case in cases])
@@ -243,7 +200,7 @@ def test_email_addresses_match_the_corpus(
 
 def test_examples_of_the_json_rpc_specification(corpora: Path, caller: Caller) -> None:
     """Methods of the examples are unknown, so METHOD_NOT_FOUND replaces their results."""
-    for example in _examples(corpora):
+    for example in examples(corpora):
         answer = caller.program.post(example["request"].encode())
         if example["response"] is None:
             assert (answer.status, answer.body) == (204, b""), example["name"]
@@ -322,7 +279,7 @@ def test_naughty_string_is_echoed_or_rejected(
     read_back: Callable[[Any], str],
     is_good: Callable[[str], bool],
 ) -> None:
-    texts = _naughty_strings(corpora)
+    texts = naughty_strings(corpora)
     for text, answer in zip(texts, caller.batch("createTestClock", [params(text) for text in texts]), strict=True):
         if is_good(text):
             assert read_back(answer["result"]["clock"]) == text
@@ -335,7 +292,7 @@ def test_naughty_string_is_echoed_or_rejected(
     [
         pytest.param(
             "advanceTestClock",
-            lambda text: {"id": text, "frozenTime": _AT},
+            lambda text: {"id": text, "frozenTime": AT},
             {"CLOCK_NOT_FOUND"},
             id="id of a clock",
         ),
@@ -376,14 +333,14 @@ def test_naughty_string_is_echoed_or_rejected(
 def test_naughty_string_in_other_fields_is_handled(
     corpora: Path, caller: Caller, method: str, params: Callable[[str], Any], reasons: set[str]
 ) -> None:
-    texts = _naughty_strings(corpora)
+    texts = naughty_strings(corpora)
     for text, answer in zip(texts, caller.batch(method, [params(text) for text in texts]), strict=True):
         reason = answer["error"]["data"]["reason"] if "error" in answer else "ok"
         assert reason in reasons, text
 
 
 def test_naughty_method_is_unknown_and_naughty_id_is_echoed(corpora: Path, caller: Caller) -> None:
-    for text in _naughty_strings(corpora):
+    for text in naughty_strings(corpora):
         body = json.dumps({"jsonrpc": "2.0", "id": text, "method": text}).encode()
         status, [answer] = caller.post(body)
         assert (status, answer["id"], answer["error"]["code"]) == (200, text, -32601), text
