@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from tests.contract.values import code
 from tests.support.log_capture import LogCapture
 from tests.support.world import NOW, World
 from tickover.api.errors import Reason, unavailable
-from tickover.server.background import Background
+from tickover.server.background import Background, sweep
+from tickover.server.domain.logins import Limits
 from tickover.server.storage import open_store
 
 _LATER = NOW + timedelta(days=60)
@@ -69,6 +71,20 @@ async def test_sweep_deletes_rows_of_every_kind(world: World) -> None:
     assert await is_swept(world)
     assert logged.lines[0][2]["rows"] > 0
     assert set(logged.events()) == {"swept"}
+
+
+async def test_one_sweep_deletes_all_expired_rows_in_steps(world: World) -> None:
+    """A step deletes 200 emails. The server registers its secret key again after each step."""
+    emails = [code(number, email=f"user-{number}@example.test") for number in range(401)]
+    await asyncio.gather(*(world.store.claim_send(email, Limits()) for email in emails))
+    steps: list[None] = []
+
+    async def count_step() -> None:
+        steps.append(None)
+
+    assert await sweep(world.store, lambda: _LATER, count_step) == 401
+    assert len(steps) == 3
+    assert await is_swept(world)
 
 
 @pytest.mark.parametrize(
