@@ -61,7 +61,7 @@ timing: .venv/dev
 	$(BIN)/python -m bench.studies.login_timing
 
 # The pages keep their relative paths, so that links work in the repository and on the site.
-DOCS := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs examples/budget_app/README.md bench/report.txt bench/report.json bench/report.svg
+DOCS := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs examples/budget_app/README.md bench/report.txt bench/report.json bench/report.svg soak/report.md
 docs: .venv-tools/ready
 	@rm -rf .docs && mkdir .docs && tar cf - $(DOCS) | tar xf - -C .docs
 	@NO_MKDOCS_2_WARNING=1 .venv-tools/bin/mkdocs build --quiet --strict
