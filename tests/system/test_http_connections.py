@@ -445,18 +445,21 @@ async def test_exception_in_the_handler_closes_only_its_connection(server: EchoS
 # Stopping
 
 
-async def test_pending_calls_finish_when_the_server_stops(server: EchoServer, client: Client) -> None:
+@pytest.mark.parametrize("calls", [[b"busy"], [b"busy", b"sent ahead"]], ids=["one call", "pipelined calls"])
+async def test_pending_calls_finish_when_the_server_stops(
+    server: EchoServer, client: Client, calls: list[bytes]
+) -> None:
     async with Client.connect(server.port) as idle, Client.connect(server.port) as silent:
         assert (await idle.request(echo_call(b"x"))).status == 200
-        await client.send(echo_call(b"busy") + echo_call(b"sent ahead"))
+        await client.send(b"".join(map(echo_call, calls)))
         await server.is_busy.wait()
         stopping = asyncio.create_task(server.http_server.stop(WAIT_SECONDS))
         assert await idle.read_to_end() == b""
         assert await silent.read_to_end() == b""
         server.may_respond.set()
-        assert (await client.response()).body == b"echo: busy"
-        answer = await client.response()
-    assert (answer.headers["connection"], answer.body) == ("close", b"echo: sent ahead")
+        responses = [await client.response() for _ in calls]
+    assert [response.body for response in responses] == [b"echo: " + call for call in calls]
+    assert responses[-1].headers["connection"] == "close"
     assert await client.read_to_end() == b""
     assert await stopping == 0
 
