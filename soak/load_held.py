@@ -1,7 +1,6 @@
 """R1: 200 mixed requests a second for ten minutes, then three times as many requests as the server can handle."""
 
 import asyncio
-import math
 from collections.abc import Coroutine, Iterator
 from itertools import cycle
 from statistics import median
@@ -90,27 +89,26 @@ def _overload(context: Context, program: Program, tokens: list[str]) -> Iterator
 
     requests = cycle([Request(rpc_request("createTestClock", typical(), token), receive) for token in tokens])
 
-    def measure(rate: float, seconds: float, connections: int) -> Measured:
-        load = OpenLoop(program.url, lambda: next(requests), connections, drop=True)
-        return _run_async(load.run(rate, seconds))
+    def load(connections: int) -> OpenLoop:
+        return OpenLoop(program.url, lambda: next(requests), connections, drop=True)
 
     peaks: list[float] = []
     overloads: list[Measured] = []
     count = context.scale(5, 2)
     for _ in context.rounds(count, "overload", _STEADY_SHARE):
-        peak = measure(math.inf, context.scale(4, 2), _CONNECTIONS)
-        peaks.append(peak.rate(200))
-        overloads.append(measure(_OVERLOAD * peaks[-1], context.scale(6, 3), _OVERLOAD_CONNECTIONS))
+        peaks.append(_run_async(load(_CONNECTIONS).run_at_peak(context.scale(4, 2))).rate(200))
+        overload = load(_OVERLOAD_CONNECTIONS)
+        overloads.append(_run_async(overload.run(_OVERLOAD * peaks[-1], context.scale(6, 3))))
     pairs = list(zip(peaks, overloads, strict=True))
     yield at_least("rounds of overload", len(pairs), count)
     if not pairs:
         return
     yield Figure("peak, 64 connections", f"{median(peaks):,.0f} creates/s")
-    offered = median((load.sent / load.seconds) / peak for peak, load in pairs)
+    offered = median(over.sent / over.seconds / peak for peak, over in pairs)
     yield at_least("offered under overload", round(offered, 2), _OVERLOAD * 0.9, " times the peak")
-    kept = median(100 * load.rate(200) / peak for peak, load in pairs)
+    kept = median(100 * over.rate(200) / peak for peak, over in pairs)
     yield at_least("results under overload", round(kept, 1), 80, " % of the peak")
-    yield at_least("shed with UNAVAILABLE", sum(load.statuses[503] for load in overloads), 1)
+    yield at_least("shed with UNAVAILABLE", sum(over.statuses[503] for over in overloads), 1)
     yield at_most("other responses and lost connections", len(others), 0)
     if others:
         yield Figure("first other response", others[0])

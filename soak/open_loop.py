@@ -106,31 +106,43 @@ class OpenLoop:
         self._next_request = next_request
         self._connections = connections
         self._drop = drop
+        self._is_endless = False
         self._free: deque[_Client] = deque()
         self._clients: set[_Client] = set()
         self._waiting: deque[tuple[Request, float]] = deque()
         self.measured = Measured()
 
     async def run(self, rate: float, seconds: float, each_second: Callable[[int], None] = lambda _: None) -> Measured:
-        """Send `rate` requests a second. With an infinite rate, send one whenever a connection is free."""
-        await asyncio.gather(*(self._connect() for _ in range(self._connections)))
-        self.measured = Measured()
+        """Send `rate` requests a second."""
+        await self._connect_all()
         started = time.monotonic()
         due_count = 0
         seconds_passed = 0
         while (passed := time.monotonic() - started) < seconds:
-            due = len(self._free) if math.isinf(rate) else int(passed * rate) - due_count
+            due = int(passed * rate) - due_count
             for number in range(due):
-                at = started + passed if math.isinf(rate) else started + (due_count + number) / rate
-                self._submit(self._next_request(), at)
+                self._submit(self._next_request(), started + (due_count + number) / rate)
             due_count += due
             if passed >= seconds_passed + 1:
                 seconds_passed = int(passed)
                 each_second(seconds_passed)
-            await asyncio.sleep(0 if math.isinf(rate) else _TICK_SECONDS)
-        self.measured.seconds = time.monotonic() - started
-        await self._finish_all()
-        return self.measured
+            await asyncio.sleep(_TICK_SECONDS)
+        return await self._finish_all(started)
+
+    async def run_at_peak(self, seconds: float) -> Measured:
+        """Send the next request on each connection as soon as it has the response to the previous one."""
+        await self._connect_all()
+        started = time.monotonic()
+        self._is_endless = True
+        for _ in range(self._connections):
+            self._submit(self._next_request(), started)
+        await asyncio.sleep(seconds)
+        self._is_endless = False
+        return await self._finish_all(started)
+
+    async def _connect_all(self) -> None:
+        await asyncio.gather(*(self._connect() for _ in range(self._connections)))
+        self.measured = Measured()
 
     async def _connect(self) -> None:
         loop = asyncio.get_running_loop()
@@ -159,11 +171,14 @@ class OpenLoop:
             self._clients.discard(client)
         elif self._waiting:
             client.send(*self._waiting.popleft())
+        elif self._is_endless:
+            client.send(self._next_request(), time.monotonic())
         else:
             self._free.append(client)
 
-    async def _finish_all(self) -> None:
+    async def _finish_all(self, started: float) -> Measured:
         """Wait for the responses to requests that were sent."""
+        self.measured.seconds = time.monotonic() - started
         deadline = time.monotonic() + _END_SECONDS
         while self._waiting or any(client.request for client in self._clients):
             if time.monotonic() > deadline:
@@ -175,3 +190,4 @@ class OpenLoop:
             client.close()
         # Connections are closed in the next iteration of the event loop.
         await asyncio.sleep(0)
+        return self.measured

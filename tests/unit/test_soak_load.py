@@ -1,7 +1,6 @@
 """The soak's open-loop load, against a small real HTTP server."""
 
 import asyncio
-import math
 from collections import Counter
 from collections.abc import Awaitable, Callable
 
@@ -11,6 +10,9 @@ from soak.open_loop import LOST, Measured, OpenLoop, Request, percentile
 
 REQUEST = b"POST / HTTP/1.1\r\ncontent-length: 0\r\n\r\n"
 Respond = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+PEAK = 0.0
 
 
 async def measure(respond: Respond, rate: float, connections: int, drop: bool = False) -> tuple[Measured, Counter[int]]:
@@ -35,7 +37,7 @@ async def measure(respond: Respond, rate: float, connections: int, drop: bool = 
     async with await asyncio.start_server(accept, "127.0.0.1", 0) as server:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         load = OpenLoop(url, lambda: Request(REQUEST, receive), connections, drop)
-        measured = await load.run(rate, 0.2)
+        measured = await (load.run_at_peak(0.2) if rate == PEAK else load.run(rate, 0.2))
         await asyncio.gather(*served)
     return measured, received
 
@@ -56,10 +58,10 @@ async def test_every_due_request_is_sent_and_measured() -> None:
     assert measured.not_sent == 0
 
 
-async def test_infinite_rate_uses_all_connections() -> None:
-    measured, _ = await measure(respond_well, math.inf, 2)
-    assert measured.rate(200) > 0
-    assert measured.statuses.keys() == {200}
+async def test_peak_sends_the_next_request_after_each_response() -> None:
+    measured, received = await measure(respond_well, PEAK, 2)
+    assert measured.statuses == received == {200: measured.sent}
+    assert measured.sent > 2
 
 
 async def test_lost_connection_is_counted() -> None:
