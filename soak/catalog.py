@@ -1,6 +1,15 @@
 """The rows of the soak, in the order in which they run."""
 
 from soak import bad_input, guessing, kills, load_held, power_loss, races
+from soak.linearizability import row as linearizability
 from soak.rows import Row
 
-ROWS: tuple[Row, ...] = (load_held.ROW, kills.ROW, power_loss.ROW, races.ROW, bad_input.ROW, guessing.ROW)
+ROWS: tuple[Row, ...] = (
+    load_held.ROW,
+    kills.ROW,
+    power_loss.ROW,
+    linearizability.ROW,
+    races.ROW,
+    bad_input.ROW,
+    guessing.ROW,
+)

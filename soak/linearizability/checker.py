@@ -5,6 +5,7 @@ effect between its invocation and its response. The search follows Wing and Gong
 objects" (1993), with the memoization of Lowe, "Testing for linearizability" (2017).
 """
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from enum import Enum
 from math import inf
@@ -55,22 +56,27 @@ class _Search(Generic[State]):
         self._model = model
         self._steps = steps
         self._all = (1 << len(steps)) - 1
+        self._seen: defaultdict[tuple[int, State], list[int]] = defaultdict(list)
         self._required = sum(1 << number for number, step in enumerate(steps) if step.end < inf)
 
     def run(self, max_configurations: int) -> Verdict:
         stack = [(0, self._model.initial)]
-        seen = set(stack)
-        while stack:
-            if len(seen) > max_configurations:
-                return Verdict.UNDECIDED
+        for _ in range(max_configurations):
+            if not stack:
+                return Verdict.VIOLATION
             done, state = stack.pop()
             if done & self._required == self._required:
                 return Verdict.LINEARIZABLE
-            for configuration in self._successors(done, state):
-                if configuration not in seen:
-                    seen.add(configuration)
-                    stack.append(configuration)
-        return Verdict.VIOLATION
+            stack += [successor for successor in self._successors(done, state) if self._is_new(*successor)]
+        return Verdict.UNDECIDED
+
+    def _is_new(self, done: int, state: State) -> bool:
+        """Return whether no seen configuration with the same state has the same required steps and fewer others."""
+        seen = self._seen[done & self._required, state]
+        if any(earlier & done == earlier for earlier in seen):
+            return False
+        seen.append(done)
+        return True
 
     def _successors(self, done: int, state: State) -> list[tuple[int, State]]:
         """Return the next configurations. The most promising is last."""

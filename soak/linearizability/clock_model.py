@@ -1,5 +1,6 @@
 """The sequential model of one account: its clocks and their idempotency keys."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -14,6 +15,9 @@ SCHEDULES: dict[str, Items] = {
     "salary": ((2, "salary"), (6, "salary")),
 }
 """The parameters that clients create clocks with."""
+
+
+_REUSED = ("error", "reused")
 
 
 class View(NamedTuple):
@@ -64,18 +68,25 @@ class ClockModel:
     initial = Account()
 
     def __init__(self, calls: Sequence[Call]) -> None:
-        """The calls tell which IDs a call without a response may have created."""
-        self._ids_of_key: dict[str, set[str]] = {}
-        listed: set[str] = set()
+        """The calls tell which clocks a call without a response may have created."""
+        self._reused_keys = {call.arguments["key"] for call in calls if call.outcome == _REUSED}
+        self._ids_of_key: dict[str, set[str]] = defaultdict(set)
+        self._days: dict[str, set[int]] = defaultdict(set)
+        """The days on which responses show each clock."""
+        self._targets = {tuple(call.arguments.values()) for call in calls if call.name == "advance"}
+        mentioned = {call.arguments["id"] for call in calls if "id" in call.arguments}
         created: set[str] = set()
         for call in calls:
-            match call.name, _result(call):
-                case "create" | "fork", View(id):
-                    self._ids_of_key.setdefault(call.arguments.get("key", ""), set()).add(id)
-                    created.add(id)
-                case "list", clocks if clocks:
-                    listed |= {id for id, _ in clocks}
-        self._ids_without_creator = listed - created
+            result = call.outcome[1] if call.outcome and call.outcome[0] == "result" else None
+            if isinstance(result, View):
+                self._days[result.id].add(result.day)
+            if call.name == "list":
+                for id, day in result or ():
+                    self._days[id].add(day)
+            if call.name in ("create", "fork") and result:
+                self._ids_of_key[call.arguments.get("key", "")].add(result.id)
+                created.add(result.id)
+        self._ids_without_creator = (mentioned | self._days.keys()) - created
 
     def apply(self, state: Account, action: Any) -> Iterable[Account]:
         name, number, arguments, outcome = action
@@ -86,9 +97,9 @@ class ClockModel:
     def _create(self, state: Account, number: int, key: str, params: str, outcome: Any) -> Iterable[Account]:
         holder = next((clock for clock in state.clocks if key and clock.key == key), None)
         if holder is not None:
-            expected = ("result", holder.view) if holder.params == params else ("error", "reused")
+            expected = ("result", holder.view) if holder.params == params else _REUSED
             return [state] if outcome is UNKNOWN or outcome == expected else []
-        ids = self._possible_ids(number, key, outcome)
+        ids = self._possible_ids(number, key, 0, outcome)
         return self._add_one(state, [Clock(id, key, params, SCHEDULES[params], 0) for id in ids], outcome)
 
     def _advance(self, state: Account, number: int, id: str, day: int, outcome: Any) -> Iterable[Account]:
@@ -118,7 +129,7 @@ class ClockModel:
         clock = state.find(id)
         if clock is None:
             return _if_outcome(outcome, ("error", "CLOCK_NOT_FOUND"), state)
-        if outcome is not UNKNOWN and outcome[0] != "result":
+        if not self._possible_ids(number, "", day, outcome):
             return []
         return [state._replace(copies=state.copies | {(number, clock.schedule)})]
 
@@ -126,15 +137,24 @@ class ClockModel:
         copy = next((copy for copy in state.copies if copy[0] == number), None)
         if copy is None:
             return []
-        forks = [Clock(new, "", "", copy[1], day) for new in self._possible_ids(number, "", outcome)]
+        forks = [Clock(new, "", "", copy[1], day) for new in self._possible_ids(number, "", day, outcome)]
         return self._add_one(state._replace(copies=state.copies - {copy}), forks, outcome)
 
-    def _possible_ids(self, number: int, key: str, outcome: Any) -> list[str]:
-        """Return the ID in the outcome. If it is unknown, return those that responses may show later, and a new one."""
+    def _possible_ids(self, number: int, key: str, day: int, outcome: Any) -> list[str]:
+        """Return the ID of a clock that a call created on this day. If it is unknown, return all possible IDs.
+
+        A clock that no response shows is visible only by its key. If that is not visible either, the call can be
+        ignored.
+        """
         if outcome is not UNKNOWN:
             return [outcome[1].id] if outcome[0] == "result" else []
-        seen = self._ids_without_creator | (self._ids_of_key.get(key, set()) if key else set())
-        return [*sorted(seen), f"unknown {number}"]
+        seen = self._ids_without_creator | (self._ids_of_key[key] if key else set())
+        ids = sorted(id for id in seen if self._may_start(id, day))
+        return [*ids, f"unknown {number}"] if key in self._reused_keys else ids
+
+    def _may_start(self, id: str, day: int) -> bool:
+        first = min(self._days[id], default=day)
+        return first == day or (first > day and (id, first) in self._targets)
 
     def _add_one(self, state: Account, clocks: list[Clock], outcome: Any) -> Iterator[Account]:
         for clock in clocks:
@@ -144,10 +164,6 @@ class ClockModel:
 
 def _if_outcome(outcome: Any, expected: Any, after: Account) -> list[Account]:
     return [after] if outcome is UNKNOWN or outcome == expected else []
-
-
-def _result(call: Call) -> Any:
-    return call.outcome[1] if call.outcome and call.outcome[0] == "result" else None
 
 
 def clock_steps(calls: Iterable[Call]) -> Iterator[Step]:

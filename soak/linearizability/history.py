@@ -14,6 +14,9 @@ NOT_EXECUTED: Outcome = ("not executed",)
 """The server was unavailable, and promised that the call has no effect."""
 
 
+Subject = Literal["clocks", "logins"]
+
+
 class Call(Struct, frozen=True):
     """A call as its client saw it. Times are positions in the history, so all of them differ."""
 
@@ -42,7 +45,7 @@ class Delivery(Struct, frozen=True):
 
 class History(Struct, frozen=True):
     number: int
-    subject: Literal["clocks", "logins"]
+    subject: Subject
     fault: str
     calls: list[Call]
     emails: dict[str, list[Delivery]] = {}

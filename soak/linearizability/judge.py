@@ -1,16 +1,15 @@
 """Judges histories, and reduces those that violate linearizability."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import inf
+from typing import Any
 
 from msgspec.structs import replace
 
-from soak.linearizability.checker import Verdict, check
+from soak.linearizability.checker import Model, Step, Verdict, check
 from soak.linearizability.clock_model import ClockModel, clock_steps
-from soak.linearizability.history import UNKNOWN, Call, History
+from soak.linearizability.history import UNKNOWN, Call, Delivery, History
 from soak.linearizability.login_model import LoginModel, login_steps
-
-_READS = ("get", "list")
 
 
 def judge(history: History) -> Verdict:
@@ -24,8 +23,8 @@ def judge(history: History) -> Verdict:
 def reduce(history: History) -> History:
     """Return a smaller history that violates linearizability too.
 
-    Only changes that keep every linearizable history linearizable are tried: the end is cut off, reads are left out,
-    and outcomes are forgotten.
+    Only changes that keep every linearizable history linearizable are tried: the end is cut off, calls that changed
+    nothing are left out, and outcomes are forgotten.
     """
     part = next(part for part in split(history) if _verdict(part) is Verdict.VIOLATION)
     part = next(cut for cut in _prefixes(part) if _verdict(cut) is Verdict.VIOLATION)
@@ -52,10 +51,17 @@ def split(history: History) -> list[History]:
 
 
 def _verdict(part: History) -> Verdict:
-    if part.subject == "clocks":
-        return check(ClockModel(part.calls), clock_steps(part.calls))
+    model: Model[Any] = ClockModel(part.calls) if part.subject == "clocks" else LoginModel(_deliveries(part))
+    return check(model, _steps(part, part.calls))
+
+
+def _steps(part: History, calls: Sequence[Call]) -> Iterable[Step]:
+    return clock_steps(calls) if part.subject == "clocks" else login_steps(calls, _deliveries(part))
+
+
+def _deliveries(part: History) -> Sequence[Delivery]:
     [deliveries] = part.emails.values()
-    return check(LoginModel(deliveries), login_steps(part.calls, deliveries))
+    return deliveries
 
 
 def _prefixes(part: History) -> Iterator[History]:
@@ -67,7 +73,7 @@ def _prefixes(part: History) -> Iterator[History]:
 
 def _weaker(part: History, call: Call) -> Iterator[History]:
     others: Sequence[Call] = [other for other in part.calls if other is not call]
-    if call.name in _READS:
+    if all(step.is_read for step in _steps(part, [call])):
         yield replace(part, calls=others)
     elif call.outcome is not UNKNOWN:
         yield replace(part, calls=[*others, _forget(call)])

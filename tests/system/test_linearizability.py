@@ -1,0 +1,25 @@
+"""Short histories of concurrent clients on real servers are linearizable. The soak records thousands."""
+
+from pathlib import Path
+
+import pytest
+
+from soak.linearizability.checker import Verdict
+from soak.linearizability.judge import judge, reduce
+from soak.linearizability.mail import run_mail_server
+from soak.linearizability.rounds import record_round
+from soak.linearizability.servers import CUT, run_servers
+
+
+@pytest.mark.parametrize("store", ["sqlite", "postgres"])
+async def test_histories_with_lost_connections_are_linearizable(
+    store: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    postgres = request.getfixturevalue("postgres") if store == "postgres" else None
+    async with run_mail_server() as mail, run_servers(tmp_path, postgres, mail.port) as servers:
+        histories = await record_round(servers, mail, range(5))
+        histories += await record_round(servers, mail, range(5, 10), CUT)
+    assert {history.subject for history in histories} == {"clocks", "logins"}
+    assert CUT in {history.fault for history in histories}
+    for history in histories:
+        assert judge(history) is Verdict.LINEARIZABLE, str(reduce(history))
