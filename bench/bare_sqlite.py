@@ -16,7 +16,7 @@ from bench.results import Slot
 from tickover.api.ids import uuid7
 from tickover.api.timestamps import from_micros
 from tickover.server.storage.migrations import migrations
-from tickover.server.storage.sqlite.store import FIND_CLOCK, FIND_SCHEDULE
+from tickover.server.storage.sqlite.statements import FIND_CLOCK, FIND_SCHEDULE
 
 BATCHES = (1, 16, 64)
 _CLOCKS = 1000

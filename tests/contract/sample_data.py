@@ -6,6 +6,8 @@ from datetime import timedelta
 from random import Random
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from tests.contract.values import (
     DAY,
     HOUR,
@@ -28,6 +30,7 @@ from tests.contract.values import (
     user,
 )
 from tickover.api.ids import first_live_key
+from tickover.server.domain.clocks import encode_labels
 from tickover.server.domain.logins import Limits
 from tickover.server.storage import open_store
 from tickover.server.storage.store import Store
@@ -71,11 +74,14 @@ async def fill(url: str, seed: int = 1, people: int = 12) -> Contents:
                 created_at = NOW - random.random() * 15 * DAY
                 size = random.choice((1, 50, 3000))
                 schedule = random.randbytes(size)
+                new = clock(number, created_at)
                 if random.random() < 0.5:
-                    await add_clock(store, clock(number, created_at), user(person), schedule)
+                    labels = encode_labels({"ci": random.choice("1é😀")})
+                    new = replace(new, name=random.choice((None, "Sümmer")), labels=random.choice((None, labels)))
+                if random.random() < 0.5:
+                    await add_clock(store, new, user(person), schedule)
                 else:
                     known = make_record(number, random.randbytes(32))
-                    new = clock(number, created_at)
                     assert await create_once(store, known, new, user(person), schedule, bytes(16), 0) is None
                     contents.creations.append((number, user(person)))
                 await advance(store, key(number, created_at), user(person), START + random.random() * DAY)

@@ -54,6 +54,15 @@ _items = st.tuples(
     st.sampled_from(["Salary", "Rent", "'; drop table clocks; --", "ß\0∂", "%s {0} $1 \\x00", "漢字", "\ud800"]),
 )
 
+_LABELS: Final[list[dict[str, str]]] = [{}, {"ci": "1"}, {"ci": "ß%_'\"\\", "a": ""}, {"ci": "\ud800"}]
+_changes = st.fixed_dictionaries(
+    {},
+    optional={
+        "name": st.sampled_from(["x", "ß\0", None, "'; drop table clocks; --"]),
+        "labels": st.sampled_from([*_LABELS, None]),
+    },
+)
+
 _Kind = tuple[st.SearchStrategy[Any], ...]
 
 _KINDS: Final[dict[str, _Kind]] = {
@@ -68,6 +77,11 @@ _KINDS: Final[dict[str, _Kind]] = {
     "delete": (_mostly_ana, st.integers(0, 3)),
     "delete another's": (_mostly_ana, st.integers(0, 3)),
     "list": (_mostly_ana, st.sampled_from([1, 1, 2, 20, 100, 101]), st.sampled_from(["", "next", "next", "wrong"])),
+    "update": (_mostly_ana, st.integers(0, 3), _changes),
+    "update another's": (_mostly_ana, st.integers(0, 3), _changes),
+    "search": (_mostly_ana, st.sampled_from(_LABELS)),
+    "balances": (_mostly_ana, st.integers(0, 3), _previews),
+    "who am I": (_mostly_ana,),
     "send a code": (_anyone,),
     "send a link": (_anyone,),
     "send wrongly": (_anyone, st.sampled_from([{"email": "nobody"}, {"emailType": "WEB_LOGIN_LINK"}])),
@@ -87,6 +101,11 @@ _CALLS: Final = {
     "delete": 4,
     "delete another's": 1,
     "list": 4,
+    "update": 4,
+    "update another's": 1,
+    "search": 4,
+    "balances": 2,
+    "who am I": 1,
     "send a code": 3,
     "send a link": 3,
     "send wrongly": 1,
@@ -102,6 +121,7 @@ _OF_ONE_CLOCK: Final = {
     "get another's": "getTestClock",
     "fork": "forkTestClock",
     "delete": "deleteTestClock",
+    "balances": "getTestClockBalances",
     "delete another's": "deleteTestClock",
 }
 _IN_VAIN: Final = {
@@ -109,6 +129,7 @@ _IN_VAIN: Final = {
     "advance what is not there",
     "get another's",
     "delete another's",
+    "update another's",
     "send wrongly",
 }
 
@@ -267,6 +288,18 @@ class _Play:
                 return "listTestClocks", {"limit": limit} | cursor
             case "advance what is not there", kind:
                 return "advanceTestClock", {"id": self._id_of_nothing(kind), "frozenTime": to_timestamp(now)}
+            case _:
+                return self._written_about_names(act, who, *how)
+
+    def _written_about_names(self, act: str, who: int, *how: Any) -> tuple[str, Any]:
+        match act, *how:
+            case "update" | "update another's", which, changes:
+                whose = (who + 1) % 2 if act in _IN_VAIN else who
+                return "updateTestClock", self._named(whose, which, time="at") | changes
+            case "search", labels:
+                return "listTestClocks", {"labels": labels}
+            case ("who am I",):
+                return "getCurrentUser", {}
             case _:
                 return self._written_to_sign_in(act, self._emails[who], *how)
 

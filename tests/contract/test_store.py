@@ -34,7 +34,7 @@ from tests.contract.values import (
 from tickover.api.errors import Reason, Rejection
 from tickover.api.limits import TOKEN_LIFETIME
 from tickover.server.storage import open_store
-from tickover.server.storage.store import ExistingClock, Store
+from tickover.server.storage.store import ExistingClock, LabelSearch, NameChanges, Store
 
 METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "ping": lambda store: store.ping(),
@@ -44,6 +44,9 @@ METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "find_creation": lambda store: store.find_creation(digest(1), user(1), bytes(16)),
     "find_clock": lambda store: store.find_clock(key(1), user(1)),
     "list_clocks": lambda store: store.list_clocks(user(1), bytes(16), None, 100),
+    "search_clocks": lambda store: store.search_clocks(user(1), bytes(16), None, 100, LabelSearch(["x"], 10)),
+    "update_clock": lambda store: store.update_clock(key(1), user(1), NameChanges("x")),
+    "find_session": lambda store: store.find_session(digest(1), NOW),
     "delete_clock": lambda store: store.delete_clock(key(1), user(1)),
     "advance_clock": lambda store: store.advance_clock(key(1), user(1), START),
     "claim_send": lambda store: store.claim_send(code(1), code_limits()),

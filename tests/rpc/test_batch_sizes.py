@@ -8,7 +8,16 @@ import pytest
 
 from tests.rpc.builders import OMITTED, call, contribution, goal, login, send_link, transaction
 from tests.support.world import HttpResponse, World
-from tickover.api.limits import MAX_BATCH, MAX_BATCH_BYTES, MAX_CATEGORY, MAX_NAME, MAX_PAGE
+from tickover.api.limits import (
+    MAX_BATCH,
+    MAX_BATCH_BYTES,
+    MAX_CATEGORY,
+    MAX_CLOCK_NAME,
+    MAX_LABEL_VALUE,
+    MAX_LABELS,
+    MAX_NAME,
+    MAX_PAGE,
+)
 from tickover.server.domain.response_sizes import MAX_CLOCK_RESULT, MAX_ENVELOPE, MAX_ERROR
 from tickover.server.jsonrpc.batch_limits import BatchLimits
 from tickover.server.operations import OPERATIONS
@@ -24,7 +33,13 @@ def largest(character: str = "x", amount: float = 1.2345678901234567e-300) -> di
     pay = transaction(at=LATE, name=name, category=category, amount=amount, type="EXPENSE")
     save = [contribution(at=LATE, amount=amount)] * 100
     aim = goal(name=name, targetAmount=amount, contributions=save)
-    return {"frozenTime": "2027-01-01T00:00:00.123456Z", "transactions": [pay] * 100, "goals": [aim] * 25}
+    items = {"frozenTime": "2027-01-01T00:00:00.123456Z", "transactions": [pay] * 100, "goals": [aim] * 25}
+    return items | largest_names(character)
+
+
+def largest_names(character: str) -> dict[str, Any]:
+    labels = {f"{number:064}": character * MAX_LABEL_VALUE for number in range(MAX_LABELS)}
+    return {"name": character * MAX_CLOCK_NAME, "labels": labels}
 
 
 def typical() -> dict[str, Any]:
@@ -138,7 +153,7 @@ async def test_no_clock_exceeds_its_maximum_size(world: World, token: str, chara
 
 async def test_no_other_result_exceeds_its_maximum_size(world: World, token: str) -> None:
     for _ in range(MAX_PAGE + 1):
-        await world.create(token, frozenTime="2027-01-01T00:00:00.123456Z")
+        await world.create(token, frozenTime="2027-01-01T00:00:00.123456Z", **largest_names("\x01"))
     code = await world.send_code()
     link = (await world.result("sendLoginCodeEmail", send_link("eve@example.test")))["loginUrl"]
     calls = {

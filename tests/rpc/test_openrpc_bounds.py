@@ -23,6 +23,8 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
         "frozenTime": "2027-01-01T00:00:00Z",
         "transactions": [transaction(at=_AT, category="home")],
         "goals": [goal(targetAmount=10**9, initialAmount=0, contributions=[contribution(at=_AT)])],
+        "name": "Summer",
+        "labels": {"ci": "1"},
     },
     "advanceTestClock": {"id": _CLOCK, "frozenTime": _AT},
     "sendLoginCodeEmail": send(),
@@ -30,9 +32,10 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "loginByEmailLink": {"token": "secret"},
     "logout": {},
     "getTestClock": {"id": _CLOCK, "at": _AT},
-    "listTestClocks": {"limit": 20, "cursor": f"cursor_{'0' * 32}"},
+    "listTestClocks": {"limit": 20, "cursor": f"cursor_{'0' * 32}", "labels": {"ci": "1"}},
     "deleteTestClock": {"id": _CLOCK},
-    "forkTestClock": {"id": _CLOCK, "at": _AT},
+    "forkTestClock": {"id": _CLOCK, "at": _AT, "name": "Summer", "labels": {"ci": "1"}},
+    "updateTestClock": {"id": _CLOCK, "name": "Summer", "labels": {"ci": "1"}},
     "listTestClockEvents": {
         "id": _CLOCK,
         "after": _AT,
@@ -110,6 +113,7 @@ _OF_FORMATS: Final = {
 _OF_PATTERNS: Final = {
     r"^[^\u0000]*$": {True: (), False: ("\0",)},
     "^[A-Z]{3}$": {True: ("AAA", "ZZZ"), False: ("eur", "EU", "EURO", "EU1", "EUR\n", "ÄÖÜ", "@AB", "[AB", "EU\0")},
+    r"^[A-Za-z0-9._/-]+(?!\n)$": {True: ("A-Za-z0-9._/-", "."), False: ("", "a b", "a\n", "é", "a:b", '"', "a\0")},
     "^[0-9]{6}$": {
         True: ("000000", "999999"),
         False: ("12345", "1234567", "12345a", "12345\n", "１２３４５６", "/12345"),
@@ -141,7 +145,8 @@ def texts(schema: Any, good: str) -> Iterator[Case]:
 
 
 def lengths(schema: Any) -> Iterator[Case]:
-    for character in ("x", "𝄞", " ", "\n"):
+    # A pattern for names allows only some characters.
+    for character in ("x",) if schema.get("pattern", "").startswith("^[A-Za-z") else ("x", "𝄞", " ", "\n"):
         if "minLength" in schema:
             yield character * schema["minLength"], True
             yield character * (schema["minLength"] - 1), False
@@ -177,7 +182,7 @@ def mappings(schema: Any, good: dict[str, Any]) -> Iterator[Case]:
     names = ["".join(code) for code in islice(product("ABCDEFGHIJ", repeat=3), schema["maxProperties"] + 1)]
     value = next(iter(good.values()))
     yield from [({}, True), (dict.fromkeys(names[:-1], value), True), (dict.fromkeys(names, value), False)]
-    for name, is_good in texts(schema["propertyNames"], "EUR"):
+    for name, is_good in texts(schema["propertyNames"], next(iter(good))):
         if isinstance(name, str):
             yield {name: value}, is_good
     yield from (({names[0]: value}, is_good) for value, is_good in cases(schema["additionalProperties"], value))
@@ -219,6 +224,10 @@ def objects(schema: Any, good: dict[str, Any]) -> Iterator[Case]:
 def cases(part: Any, good: Any) -> Iterator[Case]:
     """Yield values just inside and just outside of every bound of the schema."""
     schema = resolve(part)
+    if schema.get("anyOf", [{}])[-1] == {"type": "null"}:
+        yield None, True
+        yield from (case for case in cases(schema["anyOf"][0], good) if case[0] is not None)
+        return
     match schema["type"]:
         case "object" if "propertyNames" in schema:
             yield from mappings(schema, good)
@@ -274,7 +283,7 @@ def test_every_schema_keyword_is_tested() -> None:
     known = {
         "type", "enum", "format", "pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum",
         "minItems", "maxItems", "items", "default", "description", "$ref", "propertyNames", "additionalProperties",
-        "maxProperties",
+        "maxProperties", "anyOf",
     }  # fmt: skip
     entries = [schema for name, schema in document()["components"]["schemas"].items() if name.endswith("Entry")]
     found = {keyword for entry in entries for member in entry["properties"].values() for keyword in member}

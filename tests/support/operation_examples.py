@@ -60,10 +60,10 @@ class _Recorder:
         self.token: str | None = None
         self.examples: list[dict[str, Any]] = []
 
-    async def call(self, name: str, method: str, **params: Any) -> Any:
+    async def call(self, title: str, method: str, /, **params: Any) -> Any:
         """Return the result of the call."""
         result = await self._world.result(method, params, self.token)
-        self.examples.append({"method": method, "name": name, "params": params, "result": result})
+        self.examples.append({"method": method, "name": title, "params": params, "result": result})
         return result
 
 
@@ -103,6 +103,11 @@ async def _results(world: World) -> list[dict[str, Any]]:
     clock = (await recorder.call("Salary, rent, and a trip to save for", "createTestClock", **_SCHEDULE))["clock"]["id"]
     world.pass_time(minutes=1)
     await recorder.call("A clock with nothing on it, at the real now", "createTestClock")
+    world.pass_time(minutes=1)
+    named = await recorder.call("With a name and a label", "createTestClock", name="Nightly run", labels={"ci": "1"})
+    await recorder.call(
+        "Another name, and no labels", "updateTestClock", id=named["clock"]["id"], name="Kept", labels=None
+    )
     world.pass_time(minutes=1)
     await recorder.call("By a month", "advanceTestClock", id=clock, frozenTime="2027-02-01T00:00:00Z")
     await recorder.call("As it would be in March", "getTestClock", id=clock, at="2027-03-01T00:00:00Z")

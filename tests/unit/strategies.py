@@ -17,6 +17,7 @@ from tickover.server.domain.clock_params import (
     ForkTestClockParams,
     GetTestClockParams,
     ListTestClocksParams,
+    UpdateTestClockParams,
 )
 from tickover.server.domain.ledger_params import (
     CheckTestClockParams,
@@ -141,15 +142,17 @@ EXPECTATIONS = st.one_of(
     ).map(lambda total: {"total": total}),
     objects({"name": written_names(120), "by": INSTANTS}, count=LIMITS).map(lambda posted: {"posted": posted}),
 )
+LABELS = st.dictionaries(st.text("aZ09._-/", min_size=1, max_size=64), written_names(200) | st.just(""), max_size=3)
 EVENT_CURSORS = st.just("cursor_8005b3c1f0d5a000_0001_0000000f_1")
 
 REQUESTS: dict[type[Params], SearchStrategy[Json]] = {
     CreateTestClockParams: schedules(NOWS[0]),
     AdvanceTestClockParams: objects({"id": TEXTS, "frozenTime": INSTANTS}),
     GetTestClockParams: objects({"id": TEXTS}, at=INSTANTS),
-    ListTestClocksParams: objects({}, limit=LIMITS, cursor=CURSORS),
+    ListTestClocksParams: objects({}, limit=LIMITS, cursor=CURSORS, labels=LABELS),
     DeleteTestClockParams: objects({"id": TEXTS}),
-    ForkTestClockParams: objects({"id": TEXTS}, at=INSTANTS),
+    ForkTestClockParams: objects({"id": TEXTS}, at=INSTANTS, name=written_names(200), labels=LABELS),
+    UpdateTestClockParams: objects({"id": TEXTS}, name=st.none() | written_names(200), labels=st.none() | LABELS),
     GetTestClockBalancesParams: objects({"id": TEXTS}, at=INSTANTS, openingBalances=OPENINGS),
     ListTestClockEventsParams: objects(
         {"id": TEXTS}, after=INSTANTS, until=INSTANTS, openingBalances=OPENINGS, limit=LIMITS, cursor=EVENT_CURSORS

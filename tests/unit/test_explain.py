@@ -258,8 +258,10 @@ def test_null_for_required_parameter_is_a_type_fault(fields: dict[str, None], ru
             "available: at, name, amount, currency, type, category",
             id="far from all",
         ),
-        pytest.param({"": 1}, "", "available: frozenTime, transactions, goals", id="empty"),
-        pytest.param({"zeit\0": 1}, "zeit\0", "available: frozenTime, transactions, goals", id="with U+0000"),
+        pytest.param({"": 1}, "", "available: frozenTime, transactions, goals, name, labels", id="empty"),
+        pytest.param(
+            {"zeit\0": 1}, "zeit\0", "available: frozenTime, transactions, goals, name, labels", id="with U+0000"
+        ),
     ],
 )
 def test_unknown_name_gets_a_suggestion(params: Any, path: str, hint: str) -> None:
@@ -444,7 +446,8 @@ def test_clock_id_must_not_contain_u_0000(value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "known"), [(GetTestClockParams, "id, at"), (ForkTestClockParams, "id, at"), (DeleteTestClockParams, "id")]
+    ("kind", "known"),
+    [(GetTestClockParams, "id, at"), (ForkTestClockParams, "id, at, name, labels"), (DeleteTestClockParams, "id")],
 )
 def test_parameter_of_another_operation_is_unknown(kind: type[Params], known: str) -> None:
     message = f"is not a known parameter; available: {known}"
@@ -662,7 +665,7 @@ def test_long_string_is_truncated_to_200_characters() -> None:
 
 def test_long_unknown_name_is_truncated_and_gets_no_hint() -> None:
     hinted, silent, cut = faults_of(CreateTestClockParams, {"x" * 40: 1, "x" * 41: 1, "x" * 201: 1})
-    assert hinted.message == "is not a known parameter; available: frozenTime, transactions, goals"
+    assert hinted.message == "is not a known parameter; available: frozenTime, transactions, goals, name, labels"
     assert (silent.path, silent.message) == ("x" * 41, "is not a known parameter")
     assert (cut.path, cut.message) == ("x" * 199 + "…", "is not a known parameter")
 

@@ -19,6 +19,12 @@ MAX_PAGE: Final = 100
 DEFAULT_PAGE: Final = 20
 """Clocks on one page of listTestClocks."""
 MAX_IDEMPOTENCY_KEY: Final = 255
+MAX_CLOCK_NAME: Final = 200
+MAX_LABELS: Final = 20
+MAX_LABEL_NAME: Final = 64
+MAX_LABEL_VALUE: Final = 200
+MAX_SCANNED_CLOCKS: Final = 1_000
+"""Clocks that one call of listTestClocks with `labels` looks at."""
 
 # Events, balances and expectations
 MAX_EVENTS: Final = 500

@@ -3,7 +3,7 @@
 Amounts are decimals, so that the client keeps every digit. In JSON they are numbers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Literal
@@ -52,7 +52,14 @@ class Goal(Result, frozen=True):
     upcoming_contributions: Sequence[Contribution]
 
 
-class Summary(Result, frozen=True):
+class NamedClock(Result, frozen=True, kw_only=True):
+    """The members that a clock has only if they were given."""
+
+    name: str | None = None
+    labels: Mapping[str, str] | None = None
+
+
+class Summary(NamedClock, frozen=True):
     """A clock without its transactions and goals."""
 
     id: str

@@ -32,7 +32,7 @@ from tickover.api.timestamps import Instant
 from tickover.server.domain.logins import Limits
 from tickover.server.storage import open_store
 from tickover.server.storage.postgres.store import PostgresStore
-from tickover.server.storage.store import Quota, Store
+from tickover.server.storage.store import LabelSearch, NameChanges, Quota, Store
 
 _CONCURRENT = 100
 _SWEEP_LIMIT = 200
@@ -124,6 +124,24 @@ class _Caller:
             for owner, before in calls
             for limit in (101, 2)
         ]
+
+    async def search_clocks(self) -> list[Any]:
+        """For an owner with many clocks, one with a few, and one without."""
+        min_live_key, search = first_live_key(NOW), LabelSearch(['"ci":"1"'], 100)
+        owners = (COLLECTOR, 1, next(self._fresh))
+        return [await self._store.search_clocks(user(owner), min_live_key, None, 21, search) for owner in owners]
+
+    async def update_clock(self) -> list[Any]:
+        last = self._data.clocks
+        calls = [(last, NameChanges("x", '{"ci":"1"}')), (last, NameChanges(None)), (last + 1, NameChanges("x"))]
+        return [
+            await self._store.update_clock(self._data.key(number), user(number % self._data.users), changes)
+            for number, changes in calls
+        ]
+
+    async def find_session(self) -> list[Any]:
+        numbers = (self._data.users - 1, next(self._fresh))
+        return [await self._store.find_session(digest(number), NOW) for number in numbers]
 
     async def delete_clock(self) -> list[Any]:
         """A clock with a key, one without, and an unknown one; different ones each time."""

@@ -25,7 +25,7 @@ from tests.contract.values import (
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant, to_micros
 from tickover.server.storage.postgres.store import PostgresStore, slot_of
-from tickover.server.storage.store import Created, Quota, QuotaExceeded
+from tickover.server.storage.store import Created, NameChanges, Quota, QuotaExceeded, StoredClock
 
 # The exact statements of that release.
 _CREATE_CLOCKS = "select refused, oldest from keep_clocks($1, $2, $3, $4, $5, $6, $7, $8, $9)"
@@ -92,6 +92,30 @@ async def test_older_server_creates_with_a_key_and_its_bytes_count(
     assert (await old.fetchval(_CREATE_ONCE, *other, 1)) == key(1)
     new = clock(3), user(1), bytes(41), first_live_key(NOW), Quota(bytes=100)
     assert await store.create_clock(*new) == QuotaExceeded("bytes", key(1))
+
+
+async def test_server_of_the_last_release_creates_clocks_without_names(
+    old: asyncpg.Connection, store: PostgresStore
+) -> None:
+    """Its functions had a limit on bytes, and no names."""
+    slot, min_live_key = slot_of(key(1)), first_live_key(NOW)
+    arrays = [key(1)], [user(1)], *([instant] for instant in _INSTANTS), [bytes(60)], [min_live_key]
+    assert await old.fetch(f"select * from keep_clocks_v2({_marks(10)})", slot, *arrays, 0, 60) == []
+    assert await store.find_clock(key(1), user(1)) == StoredClock(clock(1), bytes(60))
+    await store.update_clock(key(1), user(1), NameChanges("Summer", '{"a":"b"}'))
+    args = digest(2), b"params", slot, key(2), user(1), *_INSTANTS, b"", min_live_key
+    once = f"select * from keep_clock_once_v2({_marks(12)})"
+    [exceeded] = await old.fetch(once, *args, 0, 74)
+    assert exceeded["exceeded"] == "bytes", "names count for it too"
+    [created], [again] = [await old.fetch(once, *args, 0, 75) for _ in range(2)]
+    assert created["exceeded"] is None
+    assert again["earlier_key"] == key(2)
+    found = await old.fetch(f"select * from find_creation({_marks(3)})", digest(2), user(1), min_live_key)
+    assert [tuple(row) for row in found] == [(b"params", key(2), *_INSTANTS, b"")]
+
+
+def _marks(count: int) -> str:
+    return ", ".join(f"${number}" for number in range(1, count + 1))
 
 
 async def test_old_and_new_servers_agree_on_the_newest_code(old: asyncpg.Connection, store: PostgresStore) -> None:

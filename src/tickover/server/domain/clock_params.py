@@ -11,8 +11,12 @@ from tickover.api.limits import (
     DEFAULT_PAGE,
     MAX_AMOUNT,
     MAX_CATEGORY,
+    MAX_CLOCK_NAME,
     MAX_CONTRIBUTIONS,
     MAX_GOALS,
+    MAX_LABEL_NAME,
+    MAX_LABEL_VALUE,
+    MAX_LABELS,
     MAX_NAME,
     MAX_PAGE,
     MAX_TRANSACTIONS,
@@ -40,6 +44,19 @@ Currency = Annotated[
 ]
 PositiveAmount = Annotated[int, _POSITIVE] | Annotated[float, _POSITIVE]
 InitialAmount = Annotated[int, _NOT_NEGATIVE] | Annotated[float, _NOT_NEGATIVE]
+ClockName = Annotated[Text, Meta(min_length=1, max_length=MAX_CLOCK_NAME)]
+# The pattern excludes a line break at the end, which `$` would allow.
+LabelName = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=MAX_LABEL_NAME,
+        pattern=r"^[A-Za-z0-9._/-]+(?!\n)$",
+        description=f"1 to {MAX_LABEL_NAME} characters of A-Z, a-z, 0-9, '.', '_', '-' and '/'",
+    ),
+]
+LabelValue = Annotated[Text, Meta(max_length=MAX_LABEL_VALUE)]
+Labels = Annotated[dict[LabelName, LabelValue], Meta(max_length=MAX_LABELS)]
 TransactionType = Literal["INCOME", "EXPENSE"]
 
 
@@ -73,6 +90,8 @@ class CreateTestClockParams(Params, frozen=True):
     frozen_time: Instant | UnsetType = UNSET
     transactions: Annotated[list[TransactionParams], Meta(max_length=MAX_TRANSACTIONS)] = []
     goals: Annotated[list[GoalParams], Meta(max_length=MAX_GOALS)] = []
+    name: ClockName | UnsetType = UNSET
+    labels: Labels | UnsetType = UNSET
 
     def passes_fast_checks(self, now: Instant) -> bool:
         start = now if self.frozen_time is UNSET else self.frozen_time
@@ -142,6 +161,7 @@ class ListTestClocksParams(Params, frozen=True):
 
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = DEFAULT_PAGE
     cursor: Text | UnsetType = UNSET
+    labels: Labels = {}
 
     def faults(self, now: Instant) -> Iterator[Fault]:
         if isinstance(self.cursor, str) and ids.read_cursor(self.cursor) is None:
@@ -160,3 +180,13 @@ class ForkTestClockParams(Params, frozen=True):
 
     id: Text
     at: Instant | UnsetType = UNSET
+    name: ClockName | UnsetType = UNSET
+    labels: Labels | UnsetType = UNSET
+
+
+class UpdateTestClockParams(Params, frozen=True):
+    """The parameters of updateTestClock. None removes a member."""
+
+    id: Text
+    name: ClockName | None | UnsetType = UNSET
+    labels: Labels | None | UnsetType = UNSET

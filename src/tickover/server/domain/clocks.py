@@ -3,7 +3,9 @@
 `schedule_json` has the schedule, and the view: a pure function of a schedule and an instant.
 """
 
-from msgspec import UNSET, Struct
+from collections.abc import Mapping
+
+from msgspec import UNSET, Struct, UnsetType, json
 
 from tickover.api import timestamps
 from tickover.api.timestamps import Instant
@@ -17,9 +19,33 @@ class Clock(Struct, frozen=True, gc=False):
     start_time: Instant
     frozen_time: Instant
     max_time: Instant
+    name: str | None = None
+    labels: str | None = None
+    """A JSON object."""
 
 
 def new_clock(key: bytes, params: CreateTestClockParams, now: Instant) -> Clock:
     """Return a clock that starts at the requested frozen time, or now."""
     start_time = now if params.frozen_time is UNSET else params.frozen_time
-    return Clock(key, start_time, start_time, timestamps.years_after(start_time))
+    name = None if params.name is UNSET else params.name
+    max_time = timestamps.years_after(start_time)
+    return Clock(key, start_time, start_time, max_time, name, encode_labels(params.labels))
+
+
+def encode_labels(labels: Mapping[str, str] | UnsetType | None) -> str | None:
+    """Return labels as JSON, or None if there are none."""
+    return None if labels is None or labels is UNSET else json.encode(labels).decode()
+
+
+def encode_member(name: str, value: str) -> str:
+    """Return a label as it occurs in encoded labels that have it, and in no others.
+
+    A label's name contains no quote, and JSON escapes quotes in values, so no value can contain this text.
+    """
+    return json.encode({name: value}).decode()[1:-1]
+
+
+def encode_names(clock: Clock) -> bytes:
+    """Return the members `name` and `labels` of a clock, those that it has, with a comma before each."""
+    name = b"" if clock.name is None else b',"name":%b' % json.encode(clock.name)
+    return name if clock.labels is None else b'%b,"labels":%b' % (name, clock.labels.encode())

@@ -87,13 +87,14 @@ def fork_schedule(schedule: Schedule, original_key: bytes, fork: Clock) -> Sched
     return Schedule(_encode_head(fork.key), _encode_bounds(fork), replace_keys(schedule.transactions), goals)
 
 
-def view(frozen_time: Instant, schedule: Schedule) -> bytes:
-    """Return the clock at `frozen_time` as JSON."""
+def view(frozen_time: Instant, schedule: Schedule, names: bytes = b"") -> bytes:
+    """Return the clock at `frozen_time` as JSON. `names` has the members of `encode_names`."""
     visible, pending = schedule.transactions.split(schedule.transactions.count_until(frozen_time))
-    return b'{%b,"frozenTime":%b,%b,"transactions":[%b],"pendingTransactions":[%b],"goals":[%b]}' % (
+    return b'{%b,"frozenTime":%b,%b%b,"transactions":[%b],"pendingTransactions":[%b],"goals":[%b]}' % (
         schedule.head,
         _ENCODER.encode(frozen_time),
         schedule.bounds,
+        names,
         visible,
         pending,
         b",".join([_view_goal(goal, frozen_time) for goal in schedule.goals]),

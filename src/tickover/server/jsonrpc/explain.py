@@ -86,10 +86,13 @@ class _Walk:
                 return field.default_factory()
             # msgspec doesn't report UNSET as a default.
             return UNSET if field.default is NODEFAULT else field.default
+        kind, is_nullable = _without_null(field.type)
         if value[field.encode_name] is None and not field.required:
+            if is_nullable:
+                return None
             self._add_fault(path, "null", "must not be null; omit it", None)
             return None
-        return self.visit(field.type, value[field.encode_name], path)
+        return self.visit(kind, value[field.encode_name], path)
 
     def _visit_list(self, info: inspect.ListType, value: Any, path: str) -> Any:
         if not isinstance(value, list):
@@ -140,6 +143,14 @@ class _Walk:
     ) -> None:
         if len(self.faults) < MAX_FAULTS:
             self.faults.append(Fault(path, rule, message, got))
+
+
+def _without_null(info: inspect.Type) -> tuple[inspect.Type, bool]:
+    """Return the type without null, and whether null is valid."""
+    if not isinstance(info, inspect.UnionType) or not info.includes_none:
+        return info, False
+    [kind] = [choice for choice in info.types if not isinstance(choice, inspect.NoneType)]
+    return kind, True
 
 
 def _broken_rule(info: inspect.Type, value: Any) -> tuple[str, str] | None:

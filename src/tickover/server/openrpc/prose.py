@@ -9,6 +9,7 @@ from tickover.api.limits import (
     MAX_BODY,
     MAX_IDEMPOTENCY_KEY,
     MAX_NESTING,
+    MAX_SCANNED_CLOCKS,
     RESEND_INTERVAL,
     SPAN_YEARS,
     TOKEN_LIFETIME,
@@ -63,11 +64,19 @@ METHODS: Final = {
     ),
     "logout": "Your other tokens stay valid.",
     "getTestClock": "This never moves the clock.",
-    "listTestClocks": "Expired clocks are not listed. Pass `nextCursor` as `cursor` to get the next page.",
+    "listTestClocks": (
+        "Expired clocks are not listed. Pass `nextCursor` as `cursor` to get the next page. With `labels`, one call "
+        f"looks at {MAX_SCANNED_CLOCKS:,} clocks at most. So a page can have fewer clocks than `limit`, or none, and "
+        "still have a `nextCursor`."
+    ),
+    "updateTestClock": (
+        "Replaces what you give: a name, labels or both. `null` removes a name or all labels. This never moves the "
+        "clock, and its schedule stays the same."
+    ),
     "deleteTestClock": "Deletes the clock and its schedule at once. You can reuse its idempotency key.",
     "forkTestClock": (
         "The fork has its own IDs and expires seven days from now. The original doesn't change. To rewind, fork at an "
-        "earlier instant. The fork has the `maxTime` of the original."
+        "earlier instant. The fork has the `maxTime` of the original, and its name and labels unless you give others."
     ),
     "listTestClockEvents": (
         "Returns events after `after`, up to and including `until`, in order of time. At one instant, transactions "
@@ -129,6 +138,17 @@ FIELDS: Final = {
         "current real time."
     ),
     "ScheduleEntry.transactions": "Income and expenses, in any order.",
+    "ScheduleEntry.name": "Your own name for the clock.",
+    "ForkEntry.name": "The name of the fork. Default: that of the original.",
+    "UpdateEntry.name": "The new name, or null to remove it.",
+    "Summary.name": "The name of the clock, if it has one.",
+    "Snapshot.name": "The name of the clock, if it has one.",
+    "labels": "Your own labels, by name. Values are strings.",
+    "ListEntry.labels": "Returns only clocks that have all of these labels with these values.",
+    "ForkEntry.labels": "The labels of the fork. Default: those of the original.",
+    "UpdateEntry.labels": "The new labels, which replace all old ones, or null to remove them.",
+    "Summary.labels": "The labels of the clock, if it has any.",
+    "Snapshot.labels": "The labels of the clock, if it has any.",
     "ScheduleEntry.goals": "Savings goals.",
     "TransactionEntry.at": "The instant at which the item takes effect, from `frozenTime` to `maxTime` inclusive.",
     "ContributionEntry.at": "The instant of the payment, from `frozenTime` to `maxTime` inclusive.",

@@ -27,6 +27,7 @@ _PUBLISHED_NAMES: Final = {
     "ListTestClocksParams": "ListEntry",
     "DeleteTestClockParams": "DeleteEntry",
     "ForkTestClockParams": "ForkEntry",
+    "UpdateTestClockParams": "UpdateEntry",
     "SendLoginCodeEmailParams": "SendEntry",
     "LoginByEmailVerificationParams": "VerificationEntry",
     "LoginByEmailLinkParams": "LinkEntry",
@@ -119,14 +120,23 @@ def _property(name: str, field: inspect.Field, is_params: bool) -> Schema:
         # JSON Schema ignores members next to $ref.
         return schema
     if is_params:
-        if schema["type"] == "string" and not {"format", "pattern", "enum"} & schema.keys():
-            schema["pattern"] = _WITHOUT_NULL_CHARACTER
+        _exclude_null_character(schema)
         if field.default is not NODEFAULT:
             schema["default"] = field.default
         if field.default_factory is not NODEFAULT:
             schema["default"] = field.default_factory()
     description = FIELDS.get(f"{name}.{field.encode_name}") or FIELDS[field.encode_name]
     return {"description": description, **_without_description(schema)}
+
+
+def _exclude_null_character(schema: Schema) -> None:
+    """Exclude U+0000 from all text of a parameter."""
+    if schema.get("type") == "string" and not {"format", "pattern", "enum"} & schema.keys():
+        schema["pattern"] = _WITHOUT_NULL_CHARACTER
+    for part in schema.get("anyOf", ()):
+        _exclude_null_character(part)
+    if "additionalProperties" in schema:
+        _exclude_null_character(schema["additionalProperties"])
 
 
 def _schema(info: inspect.Type) -> Schema:

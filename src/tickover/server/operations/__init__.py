@@ -25,6 +25,7 @@ from tickover.server.domain.clock_params import (
     ForkTestClockParams,
     GetTestClockParams,
     ListTestClocksParams,
+    UpdateTestClockParams,
 )
 from tickover.server.domain.ledger_params import (
     CheckTestClockParams,
@@ -168,6 +169,16 @@ OPERATIONS: Final = {
         handler=lambda operations: operations.clocks.list_test_clocks,
         needs_token=True,
         is_extension=True,
+    ),
+    "updateTestClock": Operation(
+        summary="Change the name and the labels of a clock",
+        params=UpdateTestClockParams,
+        result=OneClock,
+        max_result=response_sizes.MAX_CLOCK_RESULT,
+        handler=lambda operations: operations.clocks.update_test_clock,
+        needs_token=True,
+        is_extension=True,
+        reasons=_CLOCK_REASONS,
     ),
     "deleteTestClock": Operation(
         summary="Delete a clock",

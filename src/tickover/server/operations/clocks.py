@@ -1,13 +1,15 @@
 """Operations on test clocks."""
 
 import hashlib
+from collections.abc import Mapping
 from math import ceil
 from typing import Final
 
-from msgspec import UNSET, msgpack
+from msgspec import UNSET, json, msgpack
 
 from tickover.api import ids, timestamps
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params
+from tickover.api.limits import MAX_SCANNED_CLOCKS
 from tickover.api.results import ClockPage, Done, Summary
 from tickover.api.timestamps import Instant
 from tickover.server.domain.clock_params import (
@@ -17,8 +19,9 @@ from tickover.server.domain.clock_params import (
     ForkTestClockParams,
     GetTestClockParams,
     ListTestClocksParams,
+    UpdateTestClockParams,
 )
-from tickover.server.domain.clocks import Clock, new_clock
+from tickover.server.domain.clocks import Clock, encode_labels, encode_member, encode_names, new_clock
 from tickover.server.domain.lru_cache import LruCache
 from tickover.server.domain.schedule_json import Schedule, encode_schedule, fork_schedule, view
 from tickover.server.domain.tokens import Mint
@@ -27,6 +30,8 @@ from tickover.server.storage.store import (
     Created,
     ExistingClock,
     IdempotencyRecord,
+    LabelSearch,
+    NameChanges,
     Quota,
     QuotaExceeded,
     Store,
@@ -53,7 +58,7 @@ class ClockOperations:
         if caller.idempotency_key is not None:
             return await self._create_once(clock, schedule, caller, caller.idempotency_key)
         await self._store_new(clock, schedule, caller)
-        return _clock_result(clock.frozen_time, schedule)
+        return _clock_result(clock, schedule)
 
     async def _store_new(self, clock: Clock, schedule: Schedule, caller: Caller) -> None:
         min_live_key = ids.first_live_key(caller.now)
@@ -74,11 +79,11 @@ class ClockOperations:
         )
         match outcome:
             case Created():
-                return _clock_result(clock.frozen_time, schedule)
+                return _clock_result(clock, schedule)
             case QuotaExceeded():
                 raise _quota_exceeded(outcome, self._quota, caller.now)
             case ExistingClock(params, stored) if params == record.params:
-                return _clock_result(stored.clock.frozen_time, _decode_stored(stored.schedule))
+                return _clock_result(stored.clock, _decode_stored(stored.schedule))
         message = "was already used with other parameters for a live clock; use a new key"
         raise invalid_params("createTestClock", [Fault("Idempotency-Key", "reused", message)])
 
@@ -88,7 +93,7 @@ class ClockOperations:
         existing = await self._store.find_creation(record.digest, caller.user, ids.first_live_key(caller.now))
         if existing is None or existing.params != record.params:
             return None
-        return _clock_result(existing.stored.clock.frozen_time, _decode_stored(existing.stored.schedule))
+        return _clock_result(existing.stored.clock, _decode_stored(existing.stored.schedule))
 
     async def advance_test_clock(self, params: AdvanceTestClockParams, caller: Caller) -> bytes:
         key = _live_key(params.id, caller.now)
@@ -96,23 +101,48 @@ class ClockOperations:
         stored = await self._store.advance_clock(key, caller.user, params.frozen_time, with_schedule=cached is None)
         clock, schedule = self._with_schedule(stored, cached)
         _check_time(params.frozen_time, clock)
-        return _clock_result(clock.frozen_time, schedule)
+        return _clock_result(clock, schedule)
 
     async def get_test_clock(self, params: GetTestClockParams, caller: Caller) -> bytes:
         clock, schedule = await self.find(params.id, caller)
         if params.at is UNSET:
-            return _clock_result(clock.frozen_time, schedule)
+            return _clock_result(clock, schedule)
         _check_time(params.at, clock)
-        return _clock_result(params.at, schedule)
+        return _clock_result(clock, schedule, params.at)
 
     async def list_test_clocks(self, params: ListTestClocksParams, caller: Caller) -> ClockPage:
         limit = int(params.limit)
         before = ids.read_cursor(params.cursor) if isinstance(params.cursor, str) else None
         min_live_key = ids.first_live_key(caller.now)
+        if params.labels:
+            return await self._search(params.labels, limit, before, caller)
         # One more than the limit tells whether there is a next page.
         found = await self._store.list_clocks(caller.user, min_live_key, before, limit + 1)
         page = [_summary(clock) for clock in found[:limit]]
         return ClockPage(page, ids.write_cursor(found[limit - 1].key) if len(found) > limit else None)
+
+    async def _search(self, labels: Mapping[str, str], limit: int, before: bytes | None, caller: Caller) -> ClockPage:
+        """Return a page of clocks with these labels. It may be short if there are many other clocks."""
+        members = [encode_member(name, value) for name, value in labels.items()]
+        scan = await self._store.search_clocks(
+            caller.user,
+            ids.first_live_key(caller.now),
+            before,
+            limit + 1,
+            LabelSearch(members, MAX_SCANNED_CLOCKS),
+        )
+        last = scan.clocks[limit - 1].key if len(scan.clocks) > limit else scan.ended_at
+        page = [_summary(clock) for clock in scan.clocks[:limit]]
+        return ClockPage(page, ids.write_cursor(last) if last else None)
+
+    async def update_test_clock(self, params: UpdateTestClockParams, caller: Caller) -> bytes:
+        key = _live_key(params.id, caller.now)
+        cached = self._schedules.get(key)
+        labels = params.labels if params.labels is UNSET else encode_labels(params.labels)
+        changes = NameChanges(params.name, labels)
+        stored = await self._store.update_clock(key, caller.user, changes, with_schedule=cached is None)
+        clock, schedule = self._with_schedule(stored, cached)
+        return _clock_result(clock, schedule)
 
     async def delete_test_clock(self, params: DeleteTestClockParams, caller: Caller) -> Done:
         if not await self._store.delete_clock(_live_key(params.id, caller.now), caller.user):
@@ -126,10 +156,12 @@ class ClockOperations:
             limits = f"{timestamps.write(original.start_time)} to {timestamps.write(original.max_time)}"
             message = f"must be between the clock's start and its maxTime ({limits})"
             raise invalid_params("forkTestClock", [Fault("at", "range", message, timestamps.write(at))])
-        fork = Clock(self._mint.new_key(caller.now), original.start_time, at, original.max_time)
+        name = original.name if params.name is UNSET else params.name
+        labels = original.labels if params.labels is UNSET else encode_labels(params.labels)
+        fork = Clock(self._mint.new_key(caller.now), original.start_time, at, original.max_time, name, labels)
         forked = fork_schedule(schedule, original.key, fork)
         await self._store_new(fork, forked, caller)
-        return _clock_result(fork.frozen_time, forked)
+        return _clock_result(fork, forked)
 
     async def find(self, id: str, caller: Caller) -> tuple[Clock, Schedule]:
         key = _live_key(id, caller.now)
@@ -152,7 +184,7 @@ def _quota_exceeded(exceeded: QuotaExceeded, quota: Quota, now: Instant) -> Reje
     if exceeded.limit == "clocks":
         problem = f"You have reached the limit of live clocks ({quota.clocks})."
     else:
-        problem = f"This clock would exceed the limit of {quota.bytes} bytes for stored schedules."
+        problem = f"This clock would exceed the limit of {quota.bytes} bytes for stored schedules, names and labels."
     message = f"{problem} Delete clocks, or wait until the oldest expires in {wait} s."
     return Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
 
@@ -189,8 +221,20 @@ def _check_time(at: Instant, clock: Clock) -> None:
 
 
 def _summary(clock: Clock) -> Summary:
-    return Summary(ids.write("clock", clock.key), "READY", clock.frozen_time, clock.max_time, ids.expires_at(clock.key))
+    labels = None if clock.labels is None else json.decode(clock.labels, type=dict[str, str])
+    return Summary(
+        ids.write("clock", clock.key),
+        "READY",
+        clock.frozen_time,
+        clock.max_time,
+        ids.expires_at(clock.key),
+        name=clock.name,
+        labels=labels,
+    )
 
 
-def _clock_result(frozen_time: Instant, schedule: Schedule) -> bytes:
-    return b'{"clock":%b}' % view(frozen_time, schedule)
+def _clock_result(clock: Clock, schedule: Schedule, at: Instant | None = None) -> bytes:
+    """Return the clock at its frozen time, or at another instant."""
+    # Most clocks have neither a name nor labels.
+    names = b"" if clock.name is clock.labels is None else encode_names(clock)
+    return b'{"clock":%b}' % view(at or clock.frozen_time, schedule, names)

@@ -37,7 +37,13 @@ TABLES: Final = (
     Table("users", ("key", "email", "created_at"), bytes(16)),
     Table("tokens", ("digest", "user_key", "expires_at"), b""),
     Table("schedules", ("key", "body"), bytes(16), size="length(body)", is_partitioned=True),
-    Table("clocks", ("key", "owner", "start_time", "frozen_time", "max_time", "bytes"), bytes(16), is_partitioned=True),
+    Table(
+        "clocks",
+        ("key", "owner", "start_time", "frozen_time", "max_time", "bytes", "name", "labels"),
+        bytes(16),
+        size="coalesce(length(labels), 0)",
+        is_partitioned=True,
+    ),
     Table("creations", ("digest", "params", "clock_key"), b""),
     Table("login_failures", ("email", "count"), "", condition="email like '%@%'"),
     Table(

@@ -1,8 +1,9 @@
 """The interface `Store`, and the types of its results."""
 
+from collections.abc import Sequence
 from typing import Literal, Protocol
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from tickover.api.timestamps import Instant
 from tickover.server.domain.clocks import Clock
@@ -14,6 +15,28 @@ class StoredClock(Struct, frozen=True):
 
     clock: Clock
     schedule: bytes
+
+
+class NameChanges(Struct, frozen=True):
+    """The new name and labels of a clock. UNSET keeps the old ones, and None removes them."""
+
+    name: str | None | UnsetType = UNSET
+    labels: str | None | UnsetType = UNSET
+    """A JSON object."""
+
+
+class ClockScan(Struct, frozen=True):
+    """The clocks that a search by labels found."""
+
+    clocks: Sequence[Clock]
+    ended_at: bytes | None
+    """The key of the last clock that was looked at, if there may be more."""
+
+
+class LabelSearch(Struct, frozen=True):
+    members: Sequence[str]
+    """Labels as `encode_member` returns them."""
+    max_scanned: int
 
 
 class IdempotencyRecord(Struct, frozen=True):
@@ -30,7 +53,7 @@ class Quota(Struct, frozen=True):
 
     clocks: int = 0
     bytes: int = 0
-    """The total size of the stored schedules."""
+    """The total size of the stored schedules, names and labels."""
 
 
 class Created(Struct, frozen=True):
@@ -114,6 +137,19 @@ class Store(Protocol):
 
     async def list_clocks(self, owner: bytes, min_live_key: bytes, before: bytes | None, limit: int) -> list[Clock]:
         """Return the owner's clocks with keys from `min_live_key` up to but excluding `before`, newest first."""
+
+    async def search_clocks(
+        self, owner: bytes, min_live_key: bytes, before: bytes | None, limit: int, search: LabelSearch
+    ) -> ClockScan:
+        """Return up to `limit` clocks, like `list_clocks`, with all of these labels.
+
+        Look at no more than `search.max_scanned` clocks.
+        """
+
+    async def update_clock(
+        self, key: bytes, owner: bytes, changes: NameChanges, *, with_schedule: bool = True
+    ) -> StoredClock | None:
+        """Change a clock's name and labels. Return the clock, or None if the owner has no such clock."""
 
     async def delete_clock(self, key: bytes, owner: bytes) -> bool:
         """Delete the clock and its idempotency record. Return False if the owner has no such clock."""

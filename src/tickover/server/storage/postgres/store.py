@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from asyncpg import PostgresError
 from asyncpg.pgproto.pgproto import UUID
+from msgspec import UnsetType
 
 from tickover.api.errors import unavailable
 from tickover.api.ids import creation_day, first_live_key
@@ -19,10 +20,14 @@ from tickover.server.domain.logins import HOUR, Claimed, Limits, Send, TooSoon, 
 from tickover.server.storage.postgres import statements
 from tickover.server.storage.postgres.batcher import Batcher
 from tickover.server.storage.postgres.connections import Connections
+from tickover.server.storage.rows import scan_of, stored_clock
 from tickover.server.storage.store import (
+    ClockScan,
     Created,
     ExistingClock,
     IdempotencyRecord,
+    LabelSearch,
+    NameChanges,
     NewSession,
     Quota,
     QuotaExceeded,
@@ -135,6 +140,8 @@ class PostgresStore:
             [to_micros(clock.frozen_time) for clock in clocks],
             [to_micros(clock.max_time) for clock in clocks],
             [new.schedule for new in new_clocks],
+            [clock.name for clock in clocks],
+            [clock.labels for clock in clocks],
             [UUID(new.min_live_key) for new in new_clocks],
             new_clocks[0].quota.clocks,
             new_clocks[0].quota.bytes,
@@ -156,6 +163,8 @@ class PostgresStore:
             to_micros(clock.frozen_time),
             to_micros(clock.max_time),
             schedule,
+            clock.name,
+            clock.labels,
             UUID(min_live_key),
             quota.clocks,
             quota.bytes,
@@ -168,19 +177,40 @@ class PostgresStore:
     async def find_creation(self, digest: bytes, owner: bytes, min_live_key: bytes) -> ExistingClock | None:
         values = (digest, UUID(owner), UUID(min_live_key))
         # It rewrites a row with the same values, so it can be repeated like a read.
-        rows = await self._connections.fetch("select * from find_creation($1, $2, $3)", *values, is_repeatable=True)
+        rows = await self._connections.fetch("select * from find_creation_v2($1, $2, $3)", *values, is_repeatable=True)
         return _existing_clock(*rows[0]) if rows else None
 
     async def find_clock(self, key: bytes, owner: bytes, *, with_schedule: bool = True) -> StoredClock | None:
         by_slot = statements.FIND_CLOCK_WITH_SCHEDULE if with_schedule else statements.FIND_CLOCK
         rows = await self._connections.fetch(by_slot[slot_of(key)], UUID(key), UUID(owner), is_repeatable=True)
-        return _stored_clock(key, *rows[0]) if rows else None
+        return stored_clock(key, *rows[0]) if rows else None
 
     async def list_clocks(self, owner: bytes, min_live_key: bytes, before: bytes | None, limit: int) -> list[Clock]:
         rows = await self._connections.fetch(
             statements.LIST_CLOCKS, UUID(owner), UUID(min_live_key), UUID(before or _MAX_KEY), limit, is_repeatable=True
         )
-        return [_stored_clock(key.bytes, *instants).clock for key, *instants in rows]
+        return [stored_clock(key.bytes, *columns).clock for key, *columns in rows]
+
+    async def search_clocks(
+        self, owner: bytes, min_live_key: bytes, before: bytes | None, limit: int, search: LabelSearch
+    ) -> ClockScan:
+        scan = UUID(owner), UUID(min_live_key), UUID(before or _MAX_KEY), search.max_scanned
+        rows = await self._connections.fetch(statements.SEARCH_CLOCKS, *scan, search.members, limit, is_repeatable=True)
+        return scan_of([(key.bytes, *columns) for key, *columns in rows])
+
+    async def update_clock(
+        self, key: bytes, owner: bytes, changes: NameChanges, *, with_schedule: bool = True
+    ) -> StoredClock | None:
+        name, labels = [
+            (False, None) if isinstance(change, UnsetType) else (True, change)
+            for change in (changes.name, changes.labels)
+        ]
+        statement = statements.UPDATE_CLOCK[slot_of(key)]
+        rows = await self._connections.fetch(statement, UUID(key), UUID(owner), *name, *labels)
+        if not rows:
+            return None
+        stored = stored_clock(key, *rows[0])
+        return stored if with_schedule else StoredClock(stored.clock, b"")
 
     async def delete_clock(self, key: bytes, owner: bytes) -> bool:
         row = await self._connections.fetch_row(statements.DELETE_CLOCK[slot_of(key)], UUID(key), UUID(owner))
@@ -202,7 +232,7 @@ class PostgresStore:
             [UUID(advance.owner) for advance in in_order],
             [to_micros(advance.to) for advance in in_order],
         )
-        found = {key.bytes: _stored_clock(key.bytes, *columns) for key, *columns in rows}
+        found = {key.bytes: stored_clock(key.bytes, *columns) for key, *columns in rows}
         return [found.get(advance.key) for advance in advances]
 
     async def claim_send(self, send: Send, limits: Limits) -> Claimed | TooSoon:
@@ -290,11 +320,7 @@ class PostgresStore:
 
 
 def _existing_clock(params: bytes, key: UUID, *columns: Any) -> ExistingClock:
-    return ExistingClock(params, _stored_clock(key.bytes, *columns))
-
-
-def _stored_clock(key: bytes, start_time: int, frozen_time: int, max_time: int, schedule: bytes = b"") -> StoredClock:
-    return StoredClock(Clock(key, from_micros(start_time), from_micros(frozen_time), from_micros(max_time)), schedule)
+    return ExistingClock(params, stored_clock(key.bytes, *columns))
 
 
 def slot_of(key: bytes) -> int:

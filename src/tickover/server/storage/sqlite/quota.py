@@ -90,8 +90,14 @@ class ClockQuota:
         if known is not None:
             self._lower_bounds[owner] = Count(known.usage.plus(size), known.oldest)
 
+    def on_growth(self, owner: bytes, growth: int) -> None:
+        """Add the growth of a clock to the cached upper bound. A rollback leaves the bound too high, which is valid."""
+        known = self._upper_bounds.get(owner)
+        if known is not None and growth > 0:
+            self._upper_bounds[owner] = Usage(known.clocks, known.bytes + growth)
+
     def on_deleted(self, owner: bytes) -> None:
-        """Drop the cached count. Call it after the commit of the deletion, and in the order of commits."""
+        """Drop the cached count. Call it after a commit that reduces usage, and in the order of commits."""
         self._lower_bounds.pop(owner, None)
 
     def on_created_without_quota(self, owner: bytes) -> None:

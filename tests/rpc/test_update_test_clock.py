@@ -1,0 +1,170 @@
+"""Names and labels: given at creation, inherited by forks, changed by updateTestClock, found by listTestClocks."""
+
+from typing import Any
+
+import pytest
+
+from tests.rpc.builders import START, call, idempotency_header, raw_call, reason_of, transaction
+from tests.support.world import World
+from tickover.api.limits import MAX_SCANNED_CLOCKS
+
+LIST, UPDATE, FORK = "listTestClocks", "updateTestClock", "forkTestClock"
+NAMED: dict[str, Any] = {"name": "Summer", "labels": {"ci": "1", "team/a": "é"}}
+
+
+def names_of(clock: dict[str, Any]) -> dict[str, Any]:
+    return {name: clock[name] for name in ("name", "labels") if name in clock}
+
+
+async def update(world: World, token: str, id: str, **changes: Any) -> Any:
+    return (await world.result(UPDATE, {"id": id, **changes}, token))["clock"]
+
+
+async def found(world: World, token: str, **labels: str) -> list[str]:
+    return [clock["id"] for clock in (await world.result(LIST, {"labels": labels}, token))["clocks"]]
+
+
+@pytest.mark.parametrize("given", [{}, {"name": "x"}, {"labels": {}}, {"name": "x" * 200, "labels": {"a": ""}}, NAMED])
+async def test_clock_has_exactly_the_names_that_were_given(world: World, token: str, given: Any) -> None:
+    clock = await world.create(token, frozenTime=START, transactions=[transaction()], **given)
+    assert names_of(clock) == given
+    moved = await world.advance(token, clock["id"], "2027-03-01T00:00:00Z")
+    preview = await world.result("getTestClock", {"id": clock["id"], "at": "2027-04-01T00:00:00Z"}, token)
+    [listed] = (await world.result(LIST, {}, token))["clocks"]
+    assert names_of(moved) == names_of(preview["clock"]) == names_of(listed) == given
+    assert list(moved)[:5] == ["id", "status", "frozenTime", "maxTime", "expiresAt"]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, NAMED),
+        ({"name": "Fork"}, NAMED | {"name": "Fork"}),
+        ({"labels": {}}, NAMED | {"labels": {}}),
+        ({"name": "Fork", "labels": {"x": "y"}}, {"name": "Fork", "labels": {"x": "y"}}),
+    ],
+)
+async def test_fork_inherits_what_it_is_not_given(world: World, token: str, given: Any, expected: Any) -> None:
+    original = await world.create(token, **NAMED)
+    fork = (await world.result(FORK, {"id": original["id"], **given}, token))["clock"]
+    assert names_of(fork) == expected
+    assert names_of((await world.result("getTestClock", {"id": original["id"]}, token))["clock"]) == NAMED
+
+
+@pytest.mark.parametrize("is_cached", [True, False])
+async def test_update_replaces_what_is_given_and_null_removes(world: World, token: str, is_cached: bool) -> None:
+    created = await world.create(token, **NAMED)
+    if is_cached:
+        await world.result("getTestClock", {"id": created["id"]}, token)
+    steps: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({}, NAMED),
+        ({"name": "Winter"}, NAMED | {"name": "Winter"}),
+        ({"labels": {"b": "2"}}, {"name": "Winter", "labels": {"b": "2"}}),
+        ({"name": None}, {"labels": {"b": "2"}}),
+        ({"name": "A", "labels": None}, {"name": "A"}),
+        ({"name": None, "labels": None}, {}),
+        (NAMED, NAMED),
+    ]
+    for changes, expected in steps:
+        clock = await update(world, token, created["id"], **changes)
+        assert names_of(clock) == expected
+        assert clock == (await world.result("getTestClock", {"id": created["id"]}, token))["clock"]
+    assert clock == created
+
+
+@pytest.mark.parametrize("method", ["createTestClock", FORK, UPDATE])
+@pytest.mark.parametrize(
+    ("given", "path", "rule"),
+    [
+        ({"name": ""}, "name", "minLength"),
+        ({"name": "x" * 201}, "name", "maxLength"),
+        ({"name": 7}, "name", "type"),
+        ({"name": "a\0b"}, "name", "format"),
+        ({"labels": []}, "labels", "type"),
+        ({"labels": {f"k{number}": "" for number in range(21)}}, "labels", "count"),
+        ({"labels": {"": "x"}}, "labels.", "name"),
+        ({"labels": {"a" * 65: "x"}}, "labels." + "a" * 65, "name"),
+        ({"labels": {"a b": "x"}}, "labels.a b", "name"),
+        ({"labels": {"a\n": "x"}}, "labels.a\n", "name"),
+        ({"labels": {'a":"': "x"}}, 'labels.a":"', "name"),
+        ({"labels": {"a\0": "x"}}, "labels.a\0", "name"),
+        ({"labels": {"a": "x" * 201}}, "labels.a", "maxLength"),
+        ({"labels": {"a": None}}, "labels.a", "type"),
+        ({"labels": {"a": 1}}, "labels.a", "type"),
+        ({"labels": {"a": "\0"}}, "labels.a", "format"),
+    ],
+)
+async def test_invalid_name_or_label_is_rejected(
+    world: World, token: str, method: str, given: Any, path: str, rule: str
+) -> None:
+    params = given if method == "createTestClock" else {"id": (await world.create(token))["id"], **given}
+    error = await world.error(method, params, token)
+    assert [(fault["path"], fault["rule"]) for fault in error["data"]["errors"]] == [(path, rule)]
+
+
+async def test_lone_surrogate_in_a_label_is_rejected(world: World, token: str) -> None:
+    for labels in ('{"a": "\\ud800"}', '{"\\ud800": "a"}'):
+        response = await world.post(raw_call("createTestClock", f'{{"labels": {labels}}}'), token)
+        assert reason_of(response) == "INVALID_PARAMS"
+
+
+async def test_null_is_valid_only_for_an_update(world: World, token: str) -> None:
+    for method, params in (("createTestClock", {}), (FORK, {"id": (await world.create(token))["id"]}), (LIST, {})):
+        error = await world.error(method, {**params, "labels": None}, token)
+        assert [fault["rule"] for fault in error["data"]["errors"]] == ["null"]
+
+
+async def test_only_the_owner_updates_a_clock(world: World, token: str) -> None:
+    clock = await world.create(token, **NAMED)
+    other = await world.sign_in("ben@example.test")
+    assert reason_of(await world.call(UPDATE, {"id": clock["id"], "name": "x"}, other)) == "CLOCK_NOT_FOUND"
+    world.pass_time(days=7)
+    assert reason_of(await world.call(UPDATE, {"id": clock["id"], "name": "x"}, token)) == "CLOCK_EXPIRED"
+
+
+async def test_list_finds_clocks_by_all_labels(world: World, token: str) -> None:
+    first = (await world.create(token, labels={"ci": "1", "run": "7"}))["id"]
+    world.pass_time(seconds=1)
+    second = (await world.create(token, labels={"ci": "1"}))["id"]
+    world.pass_time(seconds=1)
+    await world.create(token, name="ci", labels={"other": '"ci":"1"'})
+    await world.create(token)
+    assert await found(world, token, ci="1") == [second, first]
+    assert await found(world, token, ci="1", run="7") == [first]
+    assert await found(world, token, ci="2") == []
+    assert await found(world, await world.sign_in("ben@example.test"), ci="1") == []
+    assert len(await found(world, token)) == 4, "no labels find every clock"
+
+
+async def test_pages_of_a_search_join_to_the_whole_result(
+    world: World, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert MAX_SCANNED_CLOCKS == 1000
+    monkeypatch.setattr("tickover.server.operations.clocks.MAX_SCANNED_CLOCKS", 3)
+    expected: list[str] = []
+    for number in range(9):
+        world.pass_time(seconds=1)
+        clock = await world.create(token, labels={"odd": str(number % 2)})
+        expected[:0] = [clock["id"]] if number % 2 else []
+    for limit in (1, 2, 9):
+        ids: list[str] = []
+        cursor: dict[str, str] = {}
+        while True:
+            page = await world.result(LIST, {"labels": {"odd": "1"}, "limit": limit, **cursor}, token)
+            assert len(page["clocks"]) <= limit
+            ids += [clock["id"] for clock in page["clocks"]]
+            if "nextCursor" not in page:
+                break
+            cursor = {"cursor": page["nextCursor"]}
+        assert ids == expected, limit
+
+
+async def test_names_are_part_of_an_idempotent_creation(world: World, token: str) -> None:
+    async def create(**params: Any) -> Any:
+        return (await world.post(call("createTestClock", params), token, **idempotency_header("once"))).json
+
+    created = await create(**NAMED)
+    assert (await create(**NAMED))["result"] == created["result"]
+    assert (await create(name="Winter"))["error"]["data"]["errors"][0]["rule"] == "reused"
+    await update(world, token, created["result"]["clock"]["id"], name="Winter")
+    assert (await create(**NAMED))["result"]["clock"]["name"] == "Winter", "the clock as it is now"
