@@ -61,7 +61,7 @@ async def open_at(url: str) -> AsyncIterator[Store]:
 
 async def fill(url: str, seed: int = 1, people: int = 12) -> Contents:
     """Create random data of every kind: clocks of many days, codes with and without failures, unused emails."""
-    random = Random(seed)
+    random, names = Random(seed), Random(-seed)
     contents = Contents([], [], [], [])
     async with open_at(url) as store:
         for person in range(seed * 1000, seed * 1000 + people):
@@ -75,9 +75,9 @@ async def fill(url: str, seed: int = 1, people: int = 12) -> Contents:
                 size = random.choice((1, 50, 3000))
                 schedule = random.randbytes(size)
                 new = clock(number, created_at)
-                if random.random() < 0.5:
-                    labels = encode_labels({"ci": random.choice("1é😀")})
-                    new = replace(new, name=random.choice((None, "Sümmer")), labels=random.choice((None, labels)))
+                if names.random() < 0.5:
+                    labels = encode_labels({"ci": names.choice("1é😀")})
+                    new = replace(new, name=names.choice((None, "Sümmer")), labels=names.choice((None, labels)))
                 if random.random() < 0.5:
                     await add_clock(store, new, user(person), schedule)
                 else:
