@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tickover.cli.errors import CliError, Exit, from_rejection
 from tickover.client import ClientError, InvalidResponse, NothingLeft, Reason, Rejection, Tickover
 
 if TYPE_CHECKING:
     from tickover.cli.session import Session
+
+_NO_CLOCK: Final = {Reason.CLOCK_NOT_FOUND, Reason.CLOCK_EXPIRED}
 
 
 @contextmanager
@@ -29,9 +31,12 @@ def translate_errors(session: "Session") -> Iterator[None]:
     try:
         yield
     except Rejection as rejection:
-        error = from_rejection(rejection, session.profile.email)
+        error = from_rejection(rejection, session.profile.email, session.login_command)
         if rejection.reason == Reason.UNAUTHENTICATED and session.environment_token:
             error.hint = "The token comes from TICKOVER_TOKEN. Unset the variable or change it."
+        if rejection.reason in _NO_CLOCK and session.uses_last_clock:
+            error.message = "The clock that you used last has been deleted or has expired."
+            error.hint = "List your clocks: tickover clock list. Create one: tickover clock create salary-and-rent"
         raise error from None
     except ClientError as client_error:
         raise from_client_error(client_error, session.url) from None

@@ -1,4 +1,4 @@
-"""The credentials file. It stores a token and the last used clock for each server."""
+"""The credentials file. It stores a token and the last used clock for each server, and the server used last."""
 
 import fcntl
 import os
@@ -26,8 +26,10 @@ class ServerProfile(Struct, frozen=True, rename="camel", omit_defaults=True):
     """The ID of the last used clock."""
 
 
-class _File(Struct, frozen=True):
+class _File(Struct, frozen=True, rename="camel"):
     servers: dict[str, ServerProfile] = {}
+    last_server: str = ""
+    """The URL of the last sign-in."""
 
 
 class Credentials:
@@ -40,13 +42,20 @@ class Credentials:
         """Return the profile of a server, or an empty one."""
         return self._read().servers.get(url, ServerProfile())
 
-    def update(self, url: str, change: Callable[[ServerProfile], ServerProfile]) -> None:
+    @property
+    def last_server(self) -> str:
+        """The URL of the last sign-in, or an empty string."""
+        return self._read().last_server
+
+    def update(self, url: str, change: Callable[[ServerProfile], ServerProfile], *, is_sign_in: bool = False) -> None:
         """Replace the profile of a server with the result of `change`. The write is atomic."""
         try:
             with self._locked():
-                servers = dict(self._read().servers)
+                file = self._read()
+                servers = dict(file.servers)
                 servers[url] = change(servers.get(url, ServerProfile()))
-                self._write(_File({url: profile for url, profile in servers.items() if profile != ServerProfile()}))
+                servers = {url: profile for url, profile in servers.items() if profile != ServerProfile()}
+                self._write(_File(servers, url if is_sign_in else file.last_server))
         except OSError as error:
             raise CliError(Exit.WRONG_COMMAND, f"Can't write {self.path}: {error.strerror}.") from None
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
@@ -10,11 +10,15 @@ from tickover.cli import formatting
 from tickover.cli.output import Output
 from tickover.cli.render.clock import render_advance, render_clock
 from tickover.cli.render.items import advance_items
-from tickover.cli.render.lines import FAINT, HAPPENED, Column, table
+from tickover.cli.render.lines import FAINT, HAPPENED, INDENT, Column, table
 from tickover.client import AdvanceResult, Snapshot, Summary
+
+if TYPE_CHECKING:
+    from tickover.scenarios import Scenario
 
 _MIN_WIDTH_FOR_FULL_IDS: Final = 74
 _MIN_WIDTH_FOR_TIMES: Final = 46
+_MIN_ABOUT_WIDTH: Final = 20
 
 
 class Display:
@@ -24,8 +28,8 @@ class Display:
         self._output = output
         self._now = now
 
-    def clock(self, snapshot: Snapshot, title: str = "", *, with_hint: bool = True, show_all: bool = False) -> None:
-        lines = render_clock(snapshot, self._output.width, self._now(), with_hint=with_hint, show_all=show_all)
+    def clock(self, snapshot: Snapshot, title: str = "", *, is_preview: bool = False, show_all: bool = False) -> None:
+        lines = render_clock(snapshot, self._output.width, self._now(), is_preview=is_preview, show_all=show_all)
         self._output.draw([*([Text(f"  {title}")] if title else []), *lines])
 
     def advance(self, snapshot: Snapshot, result: AdvanceResult, *, show_all: bool = False) -> None:
@@ -52,7 +56,13 @@ class Display:
         marks = ["  ", *("* " if clock.id == last_used else "  " for clock in clocks)]
         self._output.draw(Text(mark).append_text(line[2:]) for mark, line in zip(marks, lines, strict=True))
 
-    def scenario_list(self, titles: Mapping[str, str]) -> None:
-        rows = [[Text(name, HAPPENED), Text(formatting.sanitize(title))] for name, title in titles.items()]
-        hint = Text.assemble(("  Next: ", FAINT), f"tickover clock create {next(iter(titles))}")
+    def scenario_list(self, scenarios: "Mapping[str, Scenario]") -> None:
+        """Draw a table of names and titles, each with its description below."""
+        width = self._output.width - max(map(len, scenarios)) - 2 * len(INDENT)
+        rows = []
+        for name, scenario in scenarios.items():
+            rows.append([Text(name, HAPPENED), Text(formatting.sanitize(scenario.title))])
+            about = Text(formatting.sanitize(scenario.about), FAINT)
+            rows += [[Text(), line] for line in about.wrap(self._output.console, max(width, _MIN_ABOUT_WIDTH))]
+        hint = Text.assemble(("  Next: ", FAINT), f"tickover clock create {next(iter(scenarios))}")
         self._output.draw([*table(rows, [Column(), Column(min_width=8)], self._output.width), Text(), hint])

@@ -46,12 +46,12 @@ _TEMPLATES: Final[Mapping[Reason, _Template]] = {
     Reason.INVALID_PARAMS: _Template(Exit.REFUSED),
     Reason.BODY_TOO_LARGE: _Template(Exit.REFUSED),
     Reason.UNAUTHENTICATED: _Template(
-        Exit.NOT_SIGNED_IN, "Your token is invalid or has expired.", "Sign in again: tickover login {email}"
+        Exit.NOT_SIGNED_IN, "Your token is invalid or has expired.", "Sign in again: {login} {email}"
     ),
     Reason.LOGIN_REFUSED: _Template(
         Exit.NOT_SIGNED_IN,
         "The code or link is wrong, used or expired.",
-        "Request a new one: tickover login {email}",
+        "Request a new one: {login} {email}",
     ),
     Reason.CLOCK_NOT_FOUND: _Template(
         Exit.NOT_FOUND, "You have no clock with this ID on this server.", "List your clocks: tickover clock list"
@@ -68,7 +68,7 @@ _TEMPLATES: Final[Mapping[Reason, _Template]] = {
     Reason.RESEND_TOO_SOON: _Template(
         Exit.LATER,
         "An email was just sent to {email}. You can request another in {seconds}.",
-        "If you haven't used its code yet: tickover login {email} --code CODE",
+        "If you haven't used its code yet: {login} {email} --code CODE",
     ),
     Reason.RATE_LIMITED: _Template(Exit.LATER, hint="Try again in {seconds}."),
     Reason.MAIL_NOT_SENT: _Template(Exit.LATER, hint="Try again in a moment."),
@@ -120,12 +120,13 @@ class CliError(Exception):
         return {"error": error}
 
 
-def from_rejection(rejection: Rejection, email: str = "") -> CliError:
-    """Convert an error of the server."""
+def from_rejection(rejection: Rejection, email: str = "", login: str = "tickover login") -> CliError:
+    """Convert an error of the server. Hints contain the email address and the command `login`."""
     exit, message, hint = _TEMPLATES[rejection.reason]
     values = {
         "message": rejection.message,
         "email": email or "EMAIL",
+        "login": login,
         "seconds": formatting.count(rejection.details.get("retryAfterSeconds", 60), "second"),
         "currentFrozenTime": _format_time(rejection.details.get("currentFrozenTime")),
         "maxTime": _format_time(rejection.details.get("maxTime")),

@@ -24,10 +24,10 @@ def load_scenario(name: str) -> Scenario:
 
 
 def plan_from_scenario(scenario: Scenario, start: datetime | None, now: datetime) -> Plan:
-    """Return the scenario's plan. It starts at `start`, at the file's own start, or today."""
-    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    """Return the scenario's plan. It starts at `start`, at the file's own start, or on the first of this month."""
+    first_of_month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     try:
-        return scenario.plan(start or scenario.start or today)
+        return scenario.plan(start or scenario.start or first_of_month)
     except ScenarioError as error:
         raise CliError(Exit.WRONG_COMMAND, str(error)) from None
 

@@ -17,6 +17,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _WITHOUT_OFFSET: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?", re.ASCII)
 
+_AMBIGUOUS_MINUTES: Final = re.compile(r"([0-9]) *m\b", re.IGNORECASE)
+
 
 def parse_time(text: str) -> datetime:
     """Parse a date or a time. It is in UTC unless it has an offset."""
@@ -35,6 +37,11 @@ def parse_duration(text: str) -> Duration:
     try:
         duration = parse_span(text)
     except ValueError:
+        if _AMBIGUOUS_MINUTES.search(text):
+            months, minutes = (_AMBIGUOUS_MINUTES.sub(rf"\1{unit}", text) for unit in ("mo", "min"))
+            raise click.BadParameter(
+                f"'{text}' is ambiguous. Use '{months}' for months or '{minutes}' for minutes."
+            ) from None
         raise click.BadParameter(f"'{text}' isn't a duration. Use 1mo, 2w, 10d, 30min or '1y 6mo'.") from None
     if duration.is_zero:
         raise click.BadParameter(f"'{text}' doesn't move the clock. Use a duration greater than zero.")
@@ -60,7 +67,7 @@ def output_options(command: F) -> F:
 
 def shared_options(command: F) -> F:
     """Add --url, --json and --no-color to a command."""
-    help = f"Server address. [TICKOVER_URL, default {DEFAULT_URL}]"
+    help = f"Server address. [TICKOVER_URL, default: the last sign-in's server, or {DEFAULT_URL}]"
     return _shared_option("--url", metavar="URL", help=help, apply=_set_url)(output_options(command))
 
 

@@ -39,9 +39,10 @@ def _last_used(session: Session) -> str:
     if not id:
         raise CliError(
             Exit.WRONG_COMMAND,
-            f"You haven't used a clock at {session.url} yet, so pass an ID.",
-            "Create a clock: tickover clock create. List your clocks: tickover clock list",
+            f"No clock is selected at {session.url}. Pass the ID of a clock.",
+            "List your clocks: tickover clock list. Create one: tickover clock create salary-and-rent",
         )
+    session.uses_last_clock = True
     return id
 
 

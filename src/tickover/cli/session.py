@@ -26,10 +26,33 @@ class Session:
     def __init__(self) -> None:
         self.output = Output()
         self.url_option = ""
+        self.uses_last_clock = False
+        """Whether the command has no ID and uses the last clock."""
 
     @property
     def url(self) -> str:
-        return (self.url_option or os.environ.get("TICKOVER_URL") or DEFAULT_URL).rstrip("/")
+        """The server's address: given by the user, that of the last sign-in, or the default."""
+        return self.given_url or self._last_server or DEFAULT_URL
+
+    @property
+    def login_url(self) -> str:
+        """The server that `tickover login` selects. It doesn't depend on the last sign-in."""
+        return self.given_url or DEFAULT_URL
+
+    @property
+    def given_url(self) -> str:
+        return (self.url_option or _environment_url()).rstrip("/")
+
+    @property
+    def _last_server(self) -> str:
+        # The token in the environment may belong to another server.
+        return "" if self.environment_token else self.credentials.last_server
+
+    @property
+    def login_command(self) -> str:
+        """The command that signs in at the current server, without the email address."""
+        is_default = self.url == (_environment_url().rstrip("/") or DEFAULT_URL)
+        return "tickover login" if is_default else f"tickover login --url {self.url}"
 
     @property
     def environment_token(self) -> str:
@@ -62,11 +85,8 @@ class Session:
         token = self.environment_token or self.profile.token
         with self.client(token, timeout, retries) as client:
             if not token:
-                url = f" --url {self.url_option}" if self.url_option else ""
                 raise CliError(
-                    Exit.NOT_SIGNED_IN,
-                    f"You aren't signed in at {self.url}.",
-                    f"Sign in: tickover login EMAIL{url}",
+                    Exit.NOT_SIGNED_IN, f"You aren't signed in at {self.url}.", f"Sign in: {self.login_command} EMAIL"
                 )
             yield client
 
@@ -83,6 +103,10 @@ class Session:
         from tickover.cli.connection import translate_errors
 
         return translate_errors(self)
+
+
+def _environment_url() -> str:
+    return os.environ.get("TICKOVER_URL", "")
 
 
 pass_session = click.make_pass_decorator(Session)

@@ -19,6 +19,7 @@ MAX_DOTS_PER_LINE: Final = 100
 
 _SHIPPED: Final = files("tickover.scenarios") / "shipped"
 _MAX_INT_DIGITS: Final = 18
+_MIN_PART: Final = 3
 
 
 def names() -> list[str]:
@@ -77,7 +78,9 @@ def _read_file(path: Path) -> bytes | None:
 
 
 def _suggest(name: str) -> str:
-    closest = closest_match(Path(name).stem.lower(), names())
+    stem = Path(name).stem.lower()
+    containing = (shipped for shipped in names() if len(stem) >= _MIN_PART and stem in shipped)
+    closest = closest_match(stem, names()) or next(containing, None)
     hint = f'did you mean "{closest}"? ' if closest else ""
     return f"{hint}Included scenarios: {', '.join(names())}"
 

@@ -196,9 +196,10 @@ def listen(host: str, port: int, *, shared: bool) -> socket.socket:
         listener.close()
         if error.errno == errno.EADDRNOTAVAIL:
             raise SettingError(f"TICKOVER_HOST must be an address of this machine, not {host!r}.") from None
-        raise SettingError(
-            f"Cannot listen on {host}:{port}: {error.strerror}. Stop the other program, or set another TICKOVER_PORT."
-        ) from None
+        advice = "Stop the other program, or set another TICKOVER_PORT."
+        if error.errno == errno.EACCES:
+            advice = "Set TICKOVER_PORT to 1024 or higher, for example 8000, and put a reverse proxy in front."
+        raise SettingError(f"Cannot listen on {host}:{port}: {error.strerror}. {advice}") from None
     return listener
 
 

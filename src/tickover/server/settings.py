@@ -135,7 +135,9 @@ def _origins(value: str) -> tuple[str, ...]:
             return origins
     except ValueError:
         pass
-    raise ValueError("must be origins such as https://app.example.com, separated by commas")
+    raise ValueError(
+        "must be origins such as https://app.example.com, without a path or a slash at the end, separated by commas"
+    )
 
 
 def _public_url(value: str) -> str:

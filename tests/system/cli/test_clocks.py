@@ -67,11 +67,10 @@ def test_create_from_shipped_scenario(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("options", [["salary-and-rent"], ["--scenario", "salary-and-rent"]])
-def test_scenario_starts_today_by_default(shell: Shell, options: list[str]) -> None:
-    before = datetime.now(UTC).date()
-    started = datetime.fromisoformat(shell("clock", "create", *options, "--json").json["frozenTime"])
-    assert started.date() in (before, datetime.now(UTC).date())
-    assert started.timetz() == datetime(1, 1, 1, tzinfo=UTC).timetz()
+def test_scenario_starts_on_the_first_of_this_month_by_default(shell: Shell, options: list[str]) -> None:
+    before = datetime.now(UTC)
+    started = shell("clock", "create", *options, "--json").json["frozenTime"]
+    assert started in [f"{now:%Y-%m}-01T00:00:00Z" for now in (before, datetime.now(UTC))]
 
 
 def test_create_from_scenario_file(shell: Shell, tmp_path: Path) -> None:
@@ -96,6 +95,7 @@ def test_empty_clock_starts_now_or_at_the_given_time(shell: Shell) -> None:
     ("arguments", "exit", "message"),
     [
         (["salary-and-rant"], 2, 'did you mean "salary-and-rent"?'),
+        (["salary"], 2, 'did you mean "salary-and-rent"?'),
         (["no-such-file.toml"], 2, "no scenario or file has this name"),
         (["salary-and-rent", "--scenario", "trip"], 2, "Use only one of SCENARIO, --scenario and --params."),
         (["salary-and-rent", "--params", "-"], 2, "Use only one of SCENARIO, --scenario and --params."),
@@ -126,9 +126,27 @@ def test_show_draws_the_clock(shell: Shell, clock: str) -> None:
     assert "\x1b" not in result.out
 
 
+def test_deleted_last_clock_is_reported(shell: Shell, clock: str, program: Program) -> None:
+    program.result("deleteTestClock", {"id": clock}, shell.token)
+    hint = "  List your clocks: tickover clock list. Create one: tickover clock create salary-and-rent"
+    result = shell("clock", "show")
+    assert (result.code, result.err.splitlines()) == (
+        5,
+        ["tickover: The clock that you used last has been deleted or has expired.", hint],
+    )
+    assert shell("clock", "show", clock).err.startswith("tickover: You have no clock with this ID")
+
+
+def test_show_says_the_balance_and_its_lowest_point(shell: Shell, clock: str) -> None:
+    assert f"now 0.00 → end 1 650.10  lowest −1 150.00 on {YEAR}-01-03" in shell("clock", "show").out
+
+
 def test_preview_does_not_move_the_clock(shell: Shell, clock: str) -> None:
     result = shell("clock", "show", "--at", f"{YEAR}-02-01")
-    assert result.out.splitlines()[0] == f"  Preview at {YEAR}-02-01. The clock hasn't moved."
+    title, header = result.out.splitlines()[:2]
+    assert title == f"  Preview at {YEAR}-02-01. The clock hasn't moved."
+    assert header.startswith(f"  clock_…{clock[-8:]}  PREVIEW  at {YEAR}-02-01  ")
+    assert "now" not in result.out
     assert "tickover clock" not in result.out
     assert transaction_counts(shell("clock", "show", "--at", f"{YEAR}-02-01", "--json").json) == (2, 0)
     assert transaction_counts(shell("clock", "show", "--json").json) == (0, 2)
@@ -220,7 +238,7 @@ def test_clock_does_not_move_back(shell: Shell, clock: str) -> None:
         (["--next", "--by", "1d"], 2, "Use exactly one of"),
         (["--to", f"{YEAR}-02-01", "--by", "1d"], 2, "Use exactly one of"),
         (["--by", "0d"], 2, "'0d' doesn't move the clock. Use a duration greater than zero."),
-        (["--by", "1m"], 2, "'1m' isn't a duration. Use 1mo, 2w"),
+        (["--by", "1m"], 2, "'1m' is ambiguous. Use '1mo' for months or '1min' for minutes."),
         (["--by", "soon"], 2, "'soon' isn't a duration. Use 1mo, 2w"),
         (["--to", "tomorrow"], 2, "'tomorrow' isn't a time"),
         (["--by", "10y 1s"], 4, f"The clock can't advance past {YEAR + 10}-01-01."),
@@ -295,13 +313,25 @@ def test_invalid_server_address_is_rejected(signed_out_shell: Shell, url: str) -
 
 
 def test_login_hint_names_the_given_server(signed_out_shell: Shell) -> None:
-    expected = f"tickover: You aren't signed in at {signed_out_shell.url}.\n  Sign in: tickover login EMAIL"
+    url = signed_out_shell.url
+    message = f"tickover: You aren't signed in at {url}.\n  Sign in: tickover login"
     result = signed_out_shell("clock", "list")
-    assert (result.code, result.out, result.err) == (3, "", f"{expected}\n")
-    assert (
-        signed_out_shell("clock", "list", "--url", signed_out_shell.url).err
-        == f"{expected} --url {signed_out_shell.url}\n"
-    )
+    assert (result.code, result.out, result.err) == (3, "", f"{message} EMAIL\n")
+    assert signed_out_shell("clock", "list", "--url", url, TICKOVER_URL="").err == f"{message} --url {url} EMAIL\n"
+
+
+def test_commands_use_the_server_of_the_last_sign_in(signed_out_shell: Shell, email: str) -> None:
+    url = signed_out_shell.url
+    login = signed_out_shell("login", email, "--url", url, TICKOVER_URL="")
+    assert login.out.splitlines()[-1] == "  Next: tickover clock create salary-and-rent"
+    assert signed_out_shell("clock", "create", "salary-and-rent", TICKOVER_URL="").code == 0
+    # A token in the environment may belong to another server, and so may the next sign-in.
+    for arguments in (["clock", "list"], ["login", email]):
+        result = signed_out_shell(*arguments, TICKOVER_URL="", TICKOVER_TOKEN="tko_some")
+        assert url not in result.err
+    assert signed_out_shell("logout", TICKOVER_URL="").out == f"✓ Signed out of {url}.\n"
+    signed_out = signed_out_shell("clock", "list", TICKOVER_URL="")
+    assert signed_out.err.splitlines()[1] == f"  Sign in: tickover login --url {url} EMAIL"
 
 
 def test_url_option_overrides_the_environment(shell: Shell, clock: str) -> None:

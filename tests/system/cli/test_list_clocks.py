@@ -87,10 +87,22 @@ def remaining(shell: Shell) -> list[str]:
 
 
 def test_delete_without_id_deletes_the_last_used_clock(shell: Shell, clocks: list[str]) -> None:
-    result = shell("clock", "delete")
+    result = shell("clock", "delete", "--yes")
     assert (result.code, result.out) == (0, f"✓ Deleted {clocks[0]}\n")
     assert (remaining(shell), shell.clock) == (clocks[1:], "")
-    assert shell("clock", "delete").code == 2
+    assert shell("clock", "delete", "--yes").code == 2
+
+
+@pytest.mark.parametrize("options", [[], ["--all"], ["--all", "--yes", "903ac1d4"]])
+def test_script_must_name_the_clocks_or_confirm(shell: Shell, clocks: list[str], options: list[str]) -> None:
+    assert shell("clock", "delete", *options).code == 2
+    assert remaining(shell) == clocks
+
+
+def test_delete_all_deletes_every_clock(shell: Shell, clocks: list[str]) -> None:
+    assert shell("clock", "delete", "--all", "--yes", "--json").json == {"deleted": clocks}
+    assert remaining(shell) == []
+    assert shell("clock", "delete", "--all", "--yes").out == "There are no clocks to delete.\n"
 
 
 def test_delete_accepts_several_partial_ids(shell: Shell, clocks: list[str]) -> None:

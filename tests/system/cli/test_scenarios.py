@@ -15,12 +15,14 @@ def offline_shell(tmp_path: Path) -> Shell:
     return Shell(tmp_path / "config", "http://127.0.0.1:9")
 
 
-def test_list_shows_names_and_titles(offline_shell: Shell) -> None:
-    result = offline_shell("scenarios")
+@pytest.mark.parametrize("width", [40, 80])
+def test_list_shows_names_titles_and_descriptions(offline_shell: Shell, width: int) -> None:
+    result = offline_shell("scenarios", COLUMNS=str(width))
     assert (result.code, result.err) == (0, "")
     *listed, empty, hint = result.out.splitlines()
-    assert [line.split()[0] for line in listed] == names()
-    assert [line.split(maxsplit=1)[1] for line in listed] == [load(name).title for name in names()]
+    assert max(map(len, listed)) <= width
+    described = " ".join(line.strip() for line in listed)
+    assert described.split() == " ".join(f"{name} {load(name).title} {load(name).about}" for name in names()).split()
     assert (empty, hint) == ("", f"  Next: tickover clock create {names()[0]}")
     assert offline_shell("scenarios", "--json").json["scenarios"] == [
         {"name": name, "title": load(name).title, "about": load(name).about} for name in names()

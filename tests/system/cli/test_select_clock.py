@@ -75,6 +75,6 @@ def test_id_is_required_before_first_use(shell: Shell) -> None:
     result = shell("clock", "show")
     assert (result.code, result.out) == (2, "")
     assert result.err.splitlines() == [
-        f"tickover: You haven't used a clock at {shell.url} yet, so pass an ID.",
-        "  Create a clock: tickover clock create. List your clocks: tickover clock list",
+        f"tickover: No clock is selected at {shell.url}. Pass the ID of a clock.",
+        "  List your clocks: tickover clock list. Create one: tickover clock create salary-and-rent",
     ]

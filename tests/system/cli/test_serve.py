@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.program import wait_until
 from tests.support.shells import Shell
+from tickover.server.storage.migrations import migrations
 
 
 @pytest.fixture
@@ -107,12 +108,30 @@ def test_database_commands_print_json(offline_shell: Shell, tmp_path: Path) -> N
         return json.loads(out), err
 
     one, other = (f"sqlite:///{tmp_path}/{name}.db" for name in ("one", "other"))
-    assert run_json("migrate", "--database-url", one) == ({"database": one}, "")
-    assert run_json("sweep", "--database-url", one) == ({"swept": False}, "")
+    version = len(migrations("sqlite"))
+    assert run_json("migrate", "--database-url", one) == ({"database": one, "schemaVersion": version}, "")
+    assert run_json("sweep", "--database-url", one) == ({"database": one, "swept": 0}, "")
     copied, _ = run_json("copy", one, other)
     assert copied["equal"] is True
     assert {"clocks", "schedules"} <= {table["table"] for table in copied["tables"]}
     assert {(table["rows"], table["written"], len(table["sha256"])) for table in copied["tables"]} == {(0, 0, 64)}
+
+
+def test_database_commands_name_the_database(offline_shell: Shell, tmp_path: Path) -> None:
+    def run_text(*arguments: str) -> tuple[int | None, str, str]:
+        process = offline_shell.start(*arguments, "--database-url", url)
+        out, err = process.communicate(timeout=30)
+        return process.returncode, out, err
+
+    url = f"sqlite:///{tmp_path}/new/tickover.db"
+    assert run_text("sweep") == (
+        2, "", f"tickover: The database {url} doesn't exist.\n  Pass --database-url URL.\n"
+    )  # fmt: skip
+    assert not (tmp_path / "new").exists()
+    version = len(migrations("sqlite"))
+    assert run_text("migrate")[1] == f"Created the database {url}: schema version {version}.\n"
+    assert run_text("migrate")[1] == f"The database {url} is up to date: schema version {version}.\n"
+    assert run_text("sweep")[1] == f"Found no expired data in {url}.\n"
 
 
 def test_invalid_setting_as_json(offline_shell: Shell) -> None:

@@ -41,10 +41,17 @@ def test_servers_have_separate_profiles(credentials: Credentials) -> None:
     assert credentials.get("http://127.0.0.1:8001") == ServerProfile()
 
 
+def test_last_sign_in_is_remembered(credentials: Credentials) -> None:
+    assert credentials.last_server == ""
+    credentials.update(URL, lambda _: ANA, is_sign_in=True)
+    credentials.update("https://clocks.example.com", lambda _: ANA)
+    assert credentials.last_server == URL
+
+
 def test_empty_profile_is_removed(credentials: Credentials) -> None:
     credentials.update(URL, lambda _: ANA)
     credentials.update(URL, lambda _: ServerProfile())
-    assert json.decode(credentials.path.read_bytes()) == {"servers": {}}
+    assert json.decode(credentials.path.read_bytes()) == {"servers": {}, "lastServer": ""}
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])

@@ -84,7 +84,7 @@ def test_half_a_year_at_80_columns() -> None:
         "  out    ●    ●      │○   ○      ○   ○       ○    ○      ○   ○       ○    ○",
         "  goals            ● │         ○          ○           ○           ○            ○",
         "  EUR    ▁▁▁▁▁▁▁▁▁▃▃▃│▂▂▂▂▁▁▁▁▄▄▄▃▃▃▃▂▂▂▂▂▅▅▅▄▄▄▄▄▃▃▃▃▆▆▆▅▅▅▅▄▄▄▄▄▇▇▇▆▆▆▆▆▅▅▅▅██",
-        "         now +1 229.50 → end +7 377.00",
+        "         now 1 229.50 → end 7 377.00  lowest −1 570.50 on 2027-01-14",
         "         ● happened  ○ scheduled  │ now  ▒ to be saved",
     ]
 
@@ -96,7 +96,8 @@ def test_half_a_year_at_40_columns() -> None:
         "  out    ● ●  ○ ○  ○ ○  ○ ○  ○ ○   ○○",
         "  goals      ●│   ○    ○    ○    ○     ○",
         "  EUR    ▁▁▁▁▃│▂▁▁▄▃▃▂▂▅▄▄▃▃▆▅▅▄▄▇▇▆▅▅██",
-        "         now +1 229.50 → end +7 377.00",
+        "         now 1 229.50 → end 7 377.00",
+        "         lowest −1 570.50 on 2027-01-14",
         "         ● happened  ○ scheduled  │ now",
         "         ▒ to be saved",
     ]
@@ -129,9 +130,11 @@ def test_each_currency_has_a_curve_and_totals() -> None:
         ],
     )
     lines = drawn(clock, 40)
-    assert [line.strip() for line in lines if "now " in line and "●" not in line] == [
+    assert [line.strip() for line in lines if ("now " in line or "lowest" in line) and "●" not in line] == [
         "now −0.30",
-        "now 0.00 → end +5.00",
+        "lowest −0.30 on 2027-01-11",
+        "now 0.00 → end 5.00",
+        "lowest 5.00 on 2027-01-31",
     ]
     assert [line[2:5] for line in lines if line[2:5].isupper()] == ["USD", "EUR"]
     usd, eur = (line[9:] for line in lines if line[2:5].isupper())

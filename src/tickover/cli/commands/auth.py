@@ -49,14 +49,15 @@ def login(session: Session, email: str, code: str | None, link: str | None) -> N
     """
     if code and link:
         raise click.UsageError("Use either --code or --link.")
+    session.url_option = session.login_url
     with session.client() as client:
         try:
             if link:
-                signed_in = client.log_in_by_link(_request_link(client, email) if link == _NEW_LINK else link)
+                signed_in = client.log_in_by_link(_request_link(session, client, email) if link == _NEW_LINK else link)
             else:
                 signed_in = client.log_in(email, code) if code else _log_in_by_email(session, client, email)
         except Rejection as rejection:
-            raise from_rejection(rejection, email) from None
+            raise from_rejection(rejection, email, session.login_command) from None
     _save(session, email, signed_in)
     session.output.write(
         {"email": email, "userId": signed_in.user_id, "url": session.url},
@@ -81,20 +82,20 @@ def _log_in_by_email(session: Session, client: "Tickover", email: str) -> "Signe
         raise CliError(
             Exit.NOT_SIGNED_IN,
             f"The server has sent a code to {email}.",
-            f"Sign in with it: tickover login {email} --code CODE",
+            f"Sign in with it: {session.login_command} {email} --code CODE",
             reason="CODE_NEEDED",
         )
     return _prompt_for_code(session, client, email)
 
 
-def _request_link(client: "Tickover", email: str) -> str:
+def _request_link(session: Session, client: "Tickover", email: str) -> str:
     """Request a login link. A development server returns it."""
     link = client.send_link(email)
     if link is None:
         raise CliError(
             Exit.NOT_SIGNED_IN,
             f"The server has sent a login link to {email}.",
-            f"Open it, or sign in here: tickover login {email} --link 'LINK'",
+            f"Open it, or sign in here: {session.login_command} {email} --link 'LINK'",
             reason="LINK_NEEDED",
         )
     return link
@@ -116,7 +117,7 @@ def _prompt_for_code(session: Session, client: "Tickover", email: str) -> "Signe
     raise CliError(
         Exit.NOT_SIGNED_IN,
         f"Sign-in failed after {_TRIES} tries.",
-        f"Try the code again: tickover login {email} --code CODE",
+        f"Try the code again: {session.login_command} {email} --code CODE",
         reason=Reason.LOGIN_REFUSED,
     )
 
@@ -127,7 +128,7 @@ def _save(session: Session, email: str, signed_in: "SignedIn") -> None:
         clock = profile.clock if profile.user_id == signed_in.user_id else ""
         return replace(profile, email=email, user_id=signed_in.user_id, token=signed_in.token, clock=clock)
 
-    session.credentials.update(session.url, change)
+    session.credentials.update(session.url, change, is_sign_in=True)
     if session.environment_token:
         session.output.note("TICKOVER_TOKEN is set and overrides the stored token.")
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     "start",
     type=parse_time,
     metavar="TIME",
-    help="Start time of the clock. [default: the scenario's start, or today]",
+    help="Start time of the clock. [default: the scenario's start, or the first of this month]",
 )
 @click.option("--params", type=click.File("rb"), metavar="FILE|-", help="Parameters of createTestClock as JSON.")
 @shared_options
@@ -95,7 +95,7 @@ def show(session: Session, id: str | None, at: datetime | None, show_all: bool) 
         clock = client.get_clock(resolve_clock_id(session, client, id), at)
         remember_clock(session, clock.id)
     title = f"Preview at {formatting.timestamp(at)}. The clock hasn't moved." if at else ""
-    _show(session, clock.snapshot, title, with_hint=at is None, show_all=show_all)
+    _show(session, clock.snapshot, title, is_preview=at is not None, show_all=show_all)
 
 
 @click.command()
@@ -169,12 +169,12 @@ def fork(session: Session, id: str | None, at: datetime | None) -> None:
 
 
 def _show(
-    session: Session, snapshot: "Snapshot", title: str, *, with_hint: bool = True, show_all: bool = False
+    session: Session, snapshot: "Snapshot", title: str, *, is_preview: bool = False, show_all: bool = False
 ) -> None:
     if session.output.wants_json:
         session.output.write_json(snapshot)
     else:
-        session.display.clock(snapshot, title, with_hint=with_hint, show_all=show_all)
+        session.display.clock(snapshot, title, is_preview=is_preview, show_all=show_all)
 
 
 def _advance_document(snapshot: "Snapshot", result: "AdvanceResult") -> dict[str, Any]:

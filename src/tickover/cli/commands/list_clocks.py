@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 from itertools import islice
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -11,6 +11,9 @@ from tickover.cli import formatting
 from tickover.cli.options import shared_options
 from tickover.cli.select_clock import forget_clock, resolve_clock_id
 from tickover.cli.session import Session, pass_session
+
+if TYPE_CHECKING:
+    from tickover.client import Tickover
 
 _DEFAULT_LIMIT: Final = 20
 
@@ -50,23 +53,31 @@ def list_(session: Session, limit: int | None, list_all: bool) -> None:
 
 @click.command()
 @click.argument("ids", metavar="[ID]...", nargs=-1)
+@click.option("--all", "delete_all", is_flag=True, help="Delete all your clocks.")
 @click.option("--yes", is_flag=True, help="Don't ask for confirmation.")
 @shared_options
 @pass_session
-def delete(session: Session, ids: Sequence[str], yes: bool) -> None:
+def delete(session: Session, ids: Sequence[str], delete_all: bool, yes: bool) -> None:
     """Delete clocks permanently. At a terminal, ask for confirmation first.
+
+    In a script, pass IDs or --yes.
 
     Examples:
 
     \b
     tickover clock delete
     tickover clock delete 5597fdf1 903ac1d4 --yes
+    tickover clock delete --all --yes
     """
+    if delete_all and ids:
+        raise click.UsageError("Use either IDs or --all.", click.get_current_context())
+    asks = not yes and sys.stdin.isatty()
+    if not (ids or yes or asks):
+        raise click.UsageError("Pass the IDs of the clocks to delete, or --yes.", click.get_current_context())
     deleted: list[str] = []
     with session.signed_in_client() as client:
-        # Resolve every ID first, so that a typo deletes nothing.
-        full_ids = list(dict.fromkeys(resolve_clock_id(session, client, id) for id in ids or (None,)))
-        if not yes and sys.stdin.isatty():
+        full_ids = _clocks_to_delete(session, client, ids, delete_all=delete_all)
+        if asks and full_ids:
             _confirm(full_ids)
         try:
             for id in full_ids:
@@ -77,6 +88,15 @@ def delete(session: Session, ids: Sequence[str], yes: bool) -> None:
             # Report the deleted clocks even if a later one fails.
             if deleted:
                 session.output.write({"deleted": deleted}, *(f"✓ Deleted {id}" for id in deleted))
+        if not full_ids:
+            session.output.write({"deleted": []}, "There are no clocks to delete.")
+
+
+def _clocks_to_delete(session: Session, client: "Tickover", ids: Sequence[str], *, delete_all: bool) -> list[str]:
+    if delete_all:
+        return [clock.id for clock in client.list_clocks()]
+    # Resolve every ID first, so that a typo deletes nothing.
+    return list(dict.fromkeys(resolve_clock_id(session, client, id) for id in ids or (None,)))
 
 
 def _confirm(ids: Sequence[str]) -> None:

@@ -37,7 +37,7 @@ def _list(session: Session) -> None:
         listed = [{"name": name, "title": one.title, "about": one.about} for name, one in shipped.items()]
         session.output.write_json({"scenarios": listed})
     else:
-        session.display.scenario_list({name: scenario.title for name, scenario in shipped.items()})
+        session.display.scenario_list(shipped)
 
 
 @scenarios.command()
@@ -47,7 +47,7 @@ def _list(session: Session) -> None:
     "start",
     type=parse_time,
     metavar="TIME",
-    help="With --json: start of the scenario. [default: its own start, or today]",
+    help="With --json: start of the scenario. [default: its own start, or the first of this month]",
 )
 @shared_options
 @pass_session

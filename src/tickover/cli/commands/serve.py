@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
@@ -79,15 +80,18 @@ def migrate(session: Session, /, **flags: Any) -> None:
     before you start them.
     """
     with _translate_errors():
-        from tickover.server.storage import open_store, redact_url
+        from tickover.server.storage import open_store, redact_url, schema_version
 
         async def migrate_database(url: str) -> None:
             store = await open_store(url, 1)
             await store.close()
 
         url = _read_settings(flags).database_url
+        is_new = _is_missing_file(url)
         asyncio.run(migrate_database(url))
-    session.output.write({"database": redact_url(url)}, f"The database {redact_url(url)} is up to date.")
+        name, version = redact_url(url), schema_version(url)
+    text = f"Created the database {name}" if is_new else f"The database {name} is up to date"
+    session.output.write({"database": name, "schemaVersion": version}, f"{text}: schema version {version}.")
 
 
 @click.command()
@@ -101,9 +105,21 @@ def sweep(session: Session, /, **flags: Any) -> None:
     """
     with _translate_errors():
         from tickover.server.app import sweep_all
+        from tickover.server.storage import redact_url
 
-        swept = asyncio.run(sweep_all(_read_settings(flags).database_url))
-    session.output.write({"swept": swept}, "Deleted expired data." if swept else "Found no expired data.")
+        url = _read_settings(flags).database_url
+        name = redact_url(url)
+        if _is_missing_file(url):
+            raise CliError(Exit.WRONG_COMMAND, f"The database {name} doesn't exist.", "Pass --database-url URL.")
+        swept = asyncio.run(sweep_all(url))
+    text = f"Deleted {swept} expired rows from" if swept else "Found no expired data in"
+    session.output.write({"database": name, "swept": swept}, f"{text} {name}.")
+
+
+def _is_missing_file(url: str) -> bool:
+    """Return whether the URL names a SQLite file that doesn't exist."""
+    scheme, _, path = url.partition(":///")
+    return scheme == "sqlite" and not Path(path).exists()
 
 
 @click.command()
@@ -114,8 +130,11 @@ def sweep(session: Session, /, **flags: Any) -> None:
 def copy(session: Session, source_url: str, target_url: str) -> None:
     """Copy all data from one database to another.
 
-    SOURCE_URL and TARGET_URL have the form of TICKOVER_DATABASE_URL. Stop the servers that use them first. If the
-    copy is interrupted, run it again and it continues. At the end it reads both databases again and compares them.
+    SOURCE_URL and TARGET_URL have the form of TICKOVER_DATABASE_URL.
+
+    Stop the servers that use the databases first. Nothing checks that they have stopped, and the copy doesn't include
+    what a server writes after it. If the copy is interrupted, run it again and it continues. At the end it reads both
+    databases again and compares them.
     """
     with _translate_errors():
         from tickover.server.storage.copy import copy as copy_database

@@ -25,17 +25,23 @@ _MIN_WIDTH_FOR_TIMES: Final = 60
 
 
 def render_clock(
-    snapshot: Snapshot, width: int, now: datetime, *, with_hint: bool = True, show_all: bool = False
+    snapshot: Snapshot,
+    width: int,
+    now: datetime,
+    *,
+    is_preview: bool = False,
+    with_hint: bool = True,
+    show_all: bool = False,
 ) -> list[Text]:
-    """Render a clock with all items, or with those around its current time."""
+    """Render a clock with all items, or with those around its time."""
     items = clock_items(snapshot)
     return [
-        *header(snapshot, width, now),
+        *header(snapshot, width, now, is_preview=is_preview),
         *_separate(
-            timeline(items, snapshot.frozen_time, width),
+            timeline(items, snapshot.frozen_time, width, time_label="preview" if is_preview else "now"),
             goal_bars(snapshot.goals, width, show_all=show_all),
             item_list(items, width, show_all=True) if show_all else items_around_now(items, width),
-            next_step(items, width) if with_hint else [],
+            next_step(items, width) if with_hint and not is_preview else [],
         ),
     ]
 
@@ -62,13 +68,14 @@ def _separate(*parts: list[Text]) -> list[Text]:
     return [line for part in parts if part for line in (Text(), *part)]
 
 
-def header(snapshot: Snapshot, width: int, now: datetime) -> list[Text]:
+def header(snapshot: Snapshot, width: int, now: datetime, *, is_preview: bool = False) -> list[Text]:
     """Render the clock's ID, status, time and expiry."""
+    status = Text("PREVIEW", NOW) if is_preview else Text(formatting.sanitize(snapshot.status), GOOD)
     return wrap(
         [
             Text(formatting.short_id(snapshot.id), HAPPENED),
-            Text(formatting.sanitize(snapshot.status), GOOD),
-            Text.assemble(("now ", FAINT), (formatting.timestamp(snapshot.frozen_time), NOW)),
+            status,
+            Text.assemble(("at " if is_preview else "now ", FAINT), (formatting.timestamp(snapshot.frozen_time), NOW)),
             Text(upcoming(snapshot)),
             expiry(snapshot, now),
         ],

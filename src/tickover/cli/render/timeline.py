@@ -11,7 +11,7 @@ from rich.text import Text
 from tickover.cli import formatting
 from tickover.cli.render.axis import Axis, build_axis, ticks
 from tickover.cli.render.items import Item
-from tickover.cli.render.lines import FAINT, HAPPENED, INDENT, NOW, SCHEDULED, truncate, wrap
+from tickover.cli.render.lines import BAD, FAINT, HAPPENED, INDENT, NOW, SCHEDULED, truncate, wrap
 
 HAPPENED_MARK: Final = "●"
 SCHEDULED_MARK: Final = "○"
@@ -23,15 +23,20 @@ _GUTTER: Final = len(INDENT) + _MAX_LABEL + 2
 _MAX_CURRENCIES: Final = 6
 
 
-def timeline(items: Sequence[Item], frozen_time: datetime, width: int) -> list[Text]:
-    """Render the items over time. Return no lines if there are no items."""
+def timeline(items: Sequence[Item], frozen_time: datetime, width: int, time_label: str = "now") -> list[Text]:
+    """Render the items over time. Return no lines if there are no items. `time_label` names the frozen time."""
     if not items:
         return []
     times = [items[0].at, items[-1].at, frozen_time]
     axis = build_axis(min(times), max(times), max(2, width - _GUTTER))
     now = axis.column(frozen_time)
     lanes = [_lane(name, [item for item in items if item.lane == name], axis, now) for name in _LANES]
-    return [_ruler(axis), *filter(None, lanes), *_curves(items, axis, now, width), *_legend(items, axis, width)]
+    return [
+        _ruler(axis),
+        *filter(None, lanes),
+        *_curves(items, axis, now, width, time_label),
+        *_legend(items, axis, width, time_label),
+    ]
 
 
 def _ruler(axis: Axis) -> Text:
@@ -58,13 +63,13 @@ def _count_by_column(items: Iterable[Item], axis: Axis) -> Counter[int]:
     return Counter(axis.column(item.at) for item in items)
 
 
-def _curves(items: Sequence[Item], axis: Axis, now: int, width: int) -> list[Text]:
+def _curves(items: Sequence[Item], axis: Axis, now: int, width: int, time_label: str) -> list[Text]:
     currencies = list(dict.fromkeys(item.currency for item in items if item.currency))
     lines: list[Text] = []
     for currency in currencies[:_MAX_CURRENCIES]:
         flows = [item for item in items if item.currency == currency]
         lines.append(_line(currency, _curve(flows, axis, now)))
-        lines.append(truncate(_line("", _totals(flows)), width))
+        lines += _indent(_balances(flows, time_label), width)
     if len(currencies) > _MAX_CURRENCIES:
         more = formatting.count(len(currencies) - _MAX_CURRENCIES, "more currency", "more currencies")
         lines.append(_line("", Text(f"and {more}", FAINT)))
@@ -86,16 +91,30 @@ def _curve(flows: Sequence[Item], axis: Axis, now: int) -> Text:
     return Text.assemble(("".join(levels[:now]), HAPPENED), (_NOW_MARK, NOW), ("".join(levels[now + 1 :]), SCHEDULED))
 
 
-def _totals(flows: Sequence[Item]) -> Text:
+def _balances(flows: Sequence[Item], time_label: str) -> list[Text]:
+    """Describe the balance at the clock's time and at the end, and the lowest point of the whole schedule."""
     now = sum((item.amount for item in flows if item.happened), Decimal(0))
     end = sum((item.amount for item in flows), Decimal(0))
-    totals = Text.assemble(("now ", FAINT), (formatting.signed_amount(now), HAPPENED))
+    balance = Text.assemble((f"{time_label} ", FAINT), (formatting.amount(now), HAPPENED))
     if not all(item.happened for item in flows):
-        totals.append(" → end ", FAINT).append(formatting.signed_amount(end))
-    return totals
+        balance.append(" → end ", FAINT).append(formatting.amount(end))
+    at, lowest = lowest_point(flows)
+    low = Text.assemble(("lowest ", FAINT), (formatting.amount(lowest), BAD if lowest < 0 else ""))
+    return [balance, low.append(f" on {formatting.date(at)}", FAINT)]
 
 
-def _legend(items: Sequence[Item], axis: Axis, width: int) -> list[Text]:
+def lowest_point(flows: Sequence[Item]) -> tuple[datetime, Decimal]:
+    """Return the first instant with the lowest balance of one currency. Items at one instant count together."""
+    balances: dict[datetime, Decimal] = {}
+    balance = Decimal(0)
+    for item in flows:
+        balance += item.amount
+        balances[item.at] = balance
+    at = min(balances, key=balances.__getitem__)
+    return at, balances[at]
+
+
+def _legend(items: Sequence[Item], axis: Axis, width: int, time_label: str) -> list[Text]:
     entries = {
         f"{HAPPENED_MARK} happened": any(item.happened for item in items),
         f"{SCHEDULED_MARK} scheduled": not all(item.happened for item in items),
@@ -104,12 +123,16 @@ def _legend(items: Sequence[Item], axis: Axis, width: int) -> list[Text]:
             for lane in _LANES
             for number in _count_by_column((i for i in items if i.lane == lane), axis).values()
         ),
-        f"{_NOW_MARK} now": True,
+        f"{_NOW_MARK} {time_label}": True,
         "▒ to be saved": any(item.lane == "goals" and not item.happened for item in items),
     }
+    return _indent([Text(entry, FAINT) for entry, is_used in entries.items() if is_used], width)
+
+
+def _indent(pieces: Iterable[Text], width: int) -> list[Text]:
+    """Place the pieces side by side below the columns of the axis."""
     margin = " " * (_GUTTER - len(INDENT))
-    lines = wrap((Text(entry, FAINT) for entry, is_used in entries.items() if is_used), width - len(margin))
-    return [Text(margin).append_text(line) for line in lines]
+    return [Text(margin).append_text(line) for line in wrap(pieces, width - len(margin))]
 
 
 def _line(label: str, content: Text) -> Text:

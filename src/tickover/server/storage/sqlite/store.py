@@ -67,7 +67,10 @@ class SqliteStore:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             return cls(path)
         except (apsw.Error, OSError) as error:
-            raise SettingError(f"Cannot open the database {path}: {error}.") from None
+            reason = (isinstance(error, OSError) and error.strerror) or error
+            needs_folder = isinstance(error, OSError | apsw.CantOpenError | apsw.ReadOnlyError)
+            advice = " Set TICKOVER_DATA_DIR or TICKOVER_DATABASE_URL to a folder that you can write to."
+            raise SettingError(f"Cannot open the database {path}: {reason}.{advice if needs_folder else ''}") from None
 
     async def close(self) -> None:
         await self._writer.close()
