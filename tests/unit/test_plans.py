@@ -1,13 +1,15 @@
 """Plans: validation, and encoding as JSON."""
 
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from msgspec import UNSET
 
-from tickover.api.plans import Plan, contribution, encode_json, expense, goal, income, to_exact_decimal, to_instant
+from tickover.api.arguments import midnight, to_exact_decimal, to_instant
+from tickover.api.expectations import never_below
+from tickover.api.plans import Plan, contribution, encode_json, expense, goal, income
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
 UTC_PLUS_1 = timezone(timedelta(hours=1))
@@ -28,6 +30,8 @@ class ZoneWithoutOffset(tzinfo):
         (START, START),
         (datetime(2027, 1, 1, 1, tzinfo=UTC_PLUS_1), START),
         ("2027-01-01T00:00:00Z", START),
+        ("2027-01-01", START),
+        (date(2027, 1, 1), START),
         ("2027-01-01t01:00:00.0000019+01:00", START + timedelta(microseconds=1)),
         (datetime(1, 1, 1, tzinfo=UTC), datetime(1, 1, 1, tzinfo=UTC)),
         (datetime(1, 1, 1, 1, tzinfo=UTC_PLUS_1), datetime(1, 1, 1, tzinfo=UTC)),
@@ -46,13 +50,48 @@ def test_instants_are_converted_to_utc(value: datetime | str, expected: datetime
         (datetime(1, 1, 1, 0, 59, tzinfo=UTC_PLUS_1), "is outside of the years 0001 to 9999 in UTC"),
         ("0001-01-01T00:59:00+01:00", "must be in the years 0001 to 9999 in UTC"),
         ("2027-01-01T00:00:00", "'2027-01-01T00:00:00' must be an RFC 3339 timestamp with an offset"),
-        ("2027-01-01", "'2027-01-01' must be an RFC 3339 timestamp with an offset"),
+        ("2027-1-1", "'2027-1-1' must be an RFC 3339 timestamp with an offset"),
+        ("2027-02-29", "'2027-02-29' must be an RFC 3339 timestamp with an offset"),
+        ("2027-W01-1", "'2027-W01-1' must be an RFC 3339 timestamp with an offset"),
+        (20270101, "invalid time 20270101; use a datetime with a time zone, a date or a string"),
         ("", "'' must be an RFC 3339 timestamp with an offset"),
     ],
 )
-def test_invalid_instants_are_rejected(value: datetime | str, message: str) -> None:
+def test_invalid_instants_are_rejected(value: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         to_instant(value)
+
+
+@pytest.mark.parametrize(
+    ("day", "zone", "expected"),
+    [
+        ("2027-01-31", "UTC", "2027-01-31T00:00:00Z"),
+        (date(2027, 1, 31), "Europe/Berlin", "2027-01-30T23:00:00Z"),
+        (date(2027, 7, 1), UTC_PLUS_1, "2027-06-30T23:00:00Z"),
+        ("2027-07-01", "America/New_York", "2027-07-01T04:00:00Z"),
+        # In Beirut, clocks go forward at midnight: the day begins at 01:00.
+        ("2027-03-28", "Asia/Beirut", "2027-03-27T22:00:00Z"),
+    ],
+)
+def test_midnight_is_the_start_of_the_day_in_the_zone(day: date | str, zone: tzinfo | str, expected: str) -> None:
+    assert midnight(day, zone) == to_instant(expected)
+
+
+@pytest.mark.parametrize(
+    ("day", "zone", "message"),
+    [
+        ("2027-02-29", "UTC", "invalid date '2027-02-29'; use a date such as 2027-01-31"),
+        (START, "UTC", "has a time of day; pass a date"),
+        ("2027-01-31", "Europe/Nowhere", "unknown time zone 'Europe/Nowhere'; use a name such as Europe/Berlin"),
+        ("2027-01-31", "", "unknown time zone ''"),
+        ("2027-01-31", "Europe", "unknown time zone 'Europe'"),
+        ("2027-01-31", "../UTC", "unknown time zone"),
+        (date(1, 1, 1), UTC_PLUS_1, "is outside of the years 0001 to 9999 in UTC"),
+    ],
+)
+def test_invalid_days_and_zones_are_rejected(day: Any, zone: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        midnight(day, zone)
 
 
 @pytest.mark.parametrize(
@@ -113,6 +152,16 @@ def test_a_plan_is_encoded_as_create_test_clock_parameters() -> None:
     )
 
 
+def test_opening_balances_and_expectations_are_not_sent() -> None:
+    plan = Plan(frozen_time=START, opening={"EUR": 12.5}, expectations=[never_below("EUR", 0)])
+    assert encode_json(plan.params) == b'{"frozenTime":"2027-01-01T00:00:00Z"}'
+    assert plan.opening == {"EUR": Decimal("12.5")}
+
+
+def test_the_frozen_time_of_a_plan_can_be_a_date() -> None:
+    assert Plan(frozen_time=date(2027, 1, 1)).frozen_time == START  # type: ignore[arg-type]
+
+
 def test_an_empty_plan_is_encoded_as_an_empty_object() -> None:
     assert encode_json(Plan()) == b"{}"
     assert Plan().frozen_time is UNSET
@@ -144,6 +193,7 @@ def test_datetimes_without_a_time_zone_are_rejected(build: Any) -> None:
         lambda amount: contribution(amount, START),
         lambda amount: goal("Trip", amount),
         lambda amount: goal("Trip", 1, amount),
+        lambda amount: Plan(opening={"EUR": amount}),
     ],
 )
 def test_inexact_amounts_are_rejected(build: Any) -> None:

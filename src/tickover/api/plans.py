@@ -1,18 +1,16 @@
 """Plans for new clocks: parameters of createTestClock as Python types, with datetimes and exact amounts."""
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
 from msgspec import UNSET, Struct, UnsetType, json
+from msgspec.structs import force_setattr
 
-from tickover.api import timestamps
+from tickover.api.arguments import Amount, InstantLike, to_exact_decimal, to_instant
+from tickover.api.expectations import Expectation
 from tickover.api.results import TransactionType
-
-InstantLike = datetime | str
-"""A datetime with a time zone, or an RFC 3339 string."""
-Amount = Decimal | int | float
 
 
 class _PlanStruct(Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -40,7 +38,7 @@ class PlannedGoal(_PlanStruct, frozen=True):
     contributions: Sequence[PlannedContribution] = ()
 
 
-class Plan(_PlanStruct, frozen=True):
+class CreateClockParams(_PlanStruct, frozen=True):
     """The parameters of createTestClock. Without `frozen_time` the clock starts at the server's current time."""
 
     frozen_time: datetime | UnsetType = UNSET
@@ -49,7 +47,23 @@ class Plan(_PlanStruct, frozen=True):
 
     def __post_init__(self) -> None:
         if self.frozen_time is not UNSET:
-            to_instant(self.frozen_time)
+            force_setattr(self, "frozen_time", to_instant(self.frozen_time))
+
+
+class Plan(CreateClockParams, frozen=True):
+    """A clock to create, with the opening balances and expectations to check it with. The server stores neither."""
+
+    opening: Mapping[str, Amount] = {}
+    expectations: Sequence[Expectation] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        force_setattr(self, "opening", to_exact_balances(self.opening))
+
+    @property
+    def params(self) -> CreateClockParams:
+        """The parameters of createTestClock."""
+        return CreateClockParams(*(getattr(self, name) for name in CreateClockParams.__struct_fields__))
 
 
 def income(
@@ -83,6 +97,11 @@ def goal(
     )
 
 
+def to_exact_balances(balances: Mapping[str, Amount]) -> dict[str, Decimal]:
+    """Convert opening balances, one for each currency, to decimals."""
+    return {currency: to_exact_decimal(amount) for currency, amount in balances.items()}
+
+
 def _transaction(
     type: TransactionType, name: str, amount: Amount, currency: str, at: InstantLike, category: str | None
 ) -> PlannedTransaction:
@@ -96,38 +115,5 @@ def _transaction(
     )
 
 
-def to_instant(value: InstantLike) -> datetime:
-    """Convert to a datetime in UTC. Raise ValueError if the value is invalid or has no time zone."""
-    if isinstance(value, str):
-        try:
-            return timestamps.parse(value)
-        except ValueError as error:
-            raise ValueError(f"{value!r} {error}") from None
-    if value.utcoffset() is None:
-        raise ValueError(f"{value.isoformat()} has no time zone; add one, for example datetime(..., tzinfo=UTC)")
-    try:
-        return value.astimezone(UTC)
-    except OverflowError:
-        raise ValueError(f"{value.isoformat()} is outside of the years 0001 to 9999 in UTC") from None
-
-
-def to_exact_decimal(amount: Amount) -> Decimal:
-    """Convert to a decimal. Raise ValueError if a JSON number can't represent the amount exactly."""
-    if isinstance(amount, bool) or not isinstance(amount, Decimal | int | float):
-        raise ValueError(f"invalid amount {amount!r}; use a Decimal, an int or a float")
-    decimal = Decimal(repr(amount)) if isinstance(amount, float) else Decimal(amount)
-    if not decimal.is_finite() or not _is_exact_double(decimal):
-        raise ValueError(f"{amount} is not finite or has too many digits for a JSON number")
-    return decimal
-
-
-def _is_exact_double(amount: Decimal) -> bool:
-    """Return whether the amount is the shortest decimal form of a double."""
-    try:
-        return Decimal(repr(float(amount))) == amount
-    except OverflowError:
-        return False
-
-
 encode_json: Final = json.Encoder(decimal_format="number").encode
-"""Encode parameters, such as a plan, as JSON."""
+"""Encode parameters, such as those of a plan, as JSON."""

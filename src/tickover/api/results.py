@@ -163,6 +163,9 @@ class CheckResult(Result, frozen=True):
     until: Timestamp
     results: Sequence[ExpectationResult]
 
+    def __bool__(self) -> bool:
+        return self.ok
+
 
 class TokenInfo(Result, frozen=True):
     """The token in use."""

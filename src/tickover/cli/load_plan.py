@@ -8,7 +8,7 @@ from typing import IO, Any, get_args
 from msgspec import DecodeError, ValidationError, json, structs
 from msgspec.inspect import is_struct_type
 
-from tickover.api.plans import Plan
+from tickover.api.plans import CreateClockParams, Plan
 from tickover.api.suggestions import closest_match
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
@@ -36,9 +36,9 @@ def plan_from_json(file: IO[bytes]) -> Plan:
     """Read parameters of createTestClock."""
     try:
         content = file.read()
-        faults = list(_find_faults(json.decode(content), Plan))
+        faults = list(_find_faults(json.decode(content), CreateClockParams))
         if not faults:
-            return json.decode(content, type=Plan)
+            return Plan(**structs.asdict(json.decode(content, type=CreateClockParams)))
     except OSError as error:
         raise CliError(Exit.WRONG_COMMAND, f"Can't read the parameters: {error.strerror}.") from None
     except ValidationError as error:

@@ -1,25 +1,53 @@
 """The Python client: `Tickover` for synchronous code, `AsyncTickover` for asyncio."""
 
+from tickover.api.arguments import midnight
 from tickover.api.durations import Duration
 from tickover.api.errors import Fault, Reason, Rejection
+from tickover.api.expectations import Expectation, goal_reached, never_above, never_below, posted, total
 from tickover.api.plans import Plan, contribution, expense, goal, income
-from tickover.api.results import ClockPage, Contribution, Goal, SignedIn, Snapshot, Summary, Transaction
+from tickover.api.results import (
+    Balance,
+    BalancePoint,
+    Balances,
+    CheckResult,
+    ClockPage,
+    Contribution,
+    CurrentUser,
+    Event,
+    ExpectationResult,
+    Goal,
+    SignedIn,
+    Snapshot,
+    Summary,
+    TokenInfo,
+    Transaction,
+    Violation,
+)
 from tickover.api.results import StoredEmail as Email
 from tickover.client.async_client import AsyncClock, AsyncTickover
 from tickover.client.clocks import AdvanceResult
-from tickover.client.errors import ClientError, InvalidResponse, NothingLeft, Unreachable
+from tickover.client.errors import ClientError, ExpectationFailed, InvalidResponse, NothingLeft, Unreachable
 from tickover.client.sync_client import Clock, Tickover
 
 __all__ = [
     "AdvanceResult",
     "AsyncClock",
     "AsyncTickover",
+    "Balance",
+    "BalancePoint",
+    "Balances",
+    "CheckResult",
     "ClientError",
     "Clock",
     "ClockPage",
     "Contribution",
+    "CurrentUser",
     "Duration",
     "Email",
+    "Event",
+    "Expectation",
+    "ExpectationFailed",
+    "ExpectationResult",
     "Fault",
     "Goal",
     "InvalidResponse",
@@ -31,10 +59,18 @@ __all__ = [
     "Snapshot",
     "Summary",
     "Tickover",
+    "TokenInfo",
     "Transaction",
     "Unreachable",
+    "Violation",
     "contribution",
     "expense",
     "goal",
+    "goal_reached",
     "income",
+    "midnight",
+    "never_above",
+    "never_below",
+    "posted",
+    "total",
 ]

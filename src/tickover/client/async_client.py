@@ -1,17 +1,31 @@
 """The asyncio client and its clocks."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, Self, TypeVar
 
+from tickover.api.arguments import Amount, InstantLike
 from tickover.api.durations import Duration
-from tickover.api.plans import InstantLike, Plan, PlannedGoal, PlannedTransaction
-from tickover.api.results import ClockPage, SignedIn, Snapshot, Summary
+from tickover.api.expectations import Expectation
+from tickover.api.plans import Plan, PlannedGoal, PlannedTransaction
+from tickover.api.results import (
+    Balance,
+    Balances,
+    CheckResult,
+    ClockPage,
+    CurrentUser,
+    Event,
+    EventPage,
+    SignedIn,
+    Snapshot,
+    Summary,
+)
 from tickover.api.results import StoredEmail as Email
 from tickover.client import calls
 from tickover.client.base_client import DEFAULT_URL, BaseClient
 from tickover.client.calls import Call
-from tickover.client.clocks import AdvanceResult, ClockView
+from tickover.client.clocks import AdvanceResult, ClockView, by_currency
 from tickover.client.retries import RetryState
 
 T = TypeVar("T")
@@ -68,6 +82,10 @@ class AsyncTickover(BaseClient):
         await self._send(calls.log_out())
         self.token = None
 
+    async def current_user(self) -> CurrentUser:
+        """Return the user that the token belongs to, and when the token expires."""
+        return await self._send(calls.current_user())
+
     async def latest_email(self, email: str) -> Email | None:
         """Return the newest email to this address, or None if the development mailbox has none or is disabled."""
         return await self._send(calls.latest_email(email))
@@ -83,7 +101,8 @@ class AsyncTickover(BaseClient):
     ) -> "AsyncClock":
         """Create a clock from a plan, or from a frozen time, transactions and goals."""
         plan = calls.build_plan(plan, frozen_time, transactions, goals)
-        return AsyncClock(self, (await self._send(calls.create_clock(plan, idempotency_key))).clock)
+        result = await self._send(calls.create_clock(plan, idempotency_key))
+        return AsyncClock(self, result.clock, plan.opening, plan.expectations)
 
     async def get_clock(self, id: str, at: InstantLike | None = None) -> "AsyncClock":
         """Return the clock with this id. With `at`, preview it at that instant without moving it."""
@@ -109,6 +128,40 @@ class AsyncTickover(BaseClient):
         """Return one page of your clocks, newest first."""
         return await self._send(calls.list_page(limit, cursor))
 
+    async def list_events(
+        self,
+        id: str,
+        *,
+        after: InstantLike | None = None,
+        until: InstantLike | None = None,
+        opening: Mapping[str, Amount] | None = None,
+    ) -> AsyncIterator[Event]:
+        """Iterate over a clock's events after `after` and until `until`, which is the frozen time by default."""
+        call: Call[EventPage] | None = calls.list_events(id, after, until, opening)
+        while call is not None:
+            page = await self._send(call)
+            for event in page.events:
+                yield event
+            cursor = page.next_cursor
+            call = None if cursor is None else calls.list_events(id, after, until, opening, cursor)
+
+    async def get_balances(
+        self, id: str, at: InstantLike | None = None, *, opening: Mapping[str, Amount] | None = None
+    ) -> Balances:
+        """Return a clock's balances at an instant, which is the frozen time by default."""
+        return await self._send(calls.get_balances(id, at, opening))
+
+    async def check_clock(
+        self,
+        id: str,
+        expectations: Sequence[Expectation],
+        *,
+        until: InstantLike | None = None,
+        opening: Mapping[str, Amount] | None = None,
+    ) -> CheckResult:
+        """Check expectations about everything that is scheduled until `until`. The result is false if one fails."""
+        return await self._send(calls.check_clock(id, expectations, until, opening))
+
     async def discover(self) -> dict[str, Any]:
         """Return the server's OpenRPC document."""
         return await self._send(calls.discover())
@@ -123,8 +176,14 @@ class AsyncTickover(BaseClient):
 class AsyncClock(ClockView):
     """A clock. Its properties are from the last response; its methods call the server."""
 
-    def __init__(self, tickover: AsyncTickover, snapshot: Snapshot) -> None:
-        super().__init__(snapshot)
+    def __init__(
+        self,
+        tickover: AsyncTickover,
+        snapshot: Snapshot,
+        opening: Mapping[str, Amount] = {},
+        expectations: Sequence[Expectation] = (),
+    ) -> None:
+        super().__init__(snapshot, opening, expectations)
         self._tickover = tickover
 
     async def advance(  # noqa: PLR0913 - one parameter for each unit of time
@@ -157,10 +216,50 @@ class AsyncClock(ClockView):
 
     async def fork(self, at: InstantLike | None = None) -> "AsyncClock":
         """Create a clock with the same schedule, at the instant `at` or at this clock's original start."""
-        return await self._tickover.fork_clock(self.id, at)
+        fork = await self._tickover.fork_clock(self.id, at)
+        return AsyncClock(self._tickover, fork.snapshot, self.opening, self.expectations)
 
     async def delete(self) -> None:
         await self._tickover.delete_clock(self.id)
+
+    async def events(
+        self,
+        *,
+        after: InstantLike | None = None,
+        until: InstantLike | None = None,
+        opening: Mapping[str, Amount] | None = None,
+    ) -> AsyncIterator[Event]:
+        """Iterate over the events after `after` and until `until`, which is the frozen time by default."""
+        async for event in self._tickover.list_events(
+            self.id, after=after, until=until, opening=self._opening_or(opening)
+        ):
+            yield event
+
+    async def balance(
+        self, currency: str, at: InstantLike | None = None, *, opening: Mapping[str, Amount] | None = None
+    ) -> Decimal:
+        """Return one currency's balance at an instant, which is the frozen time by default."""
+        # An opening balance makes the server return this currency even if no transaction has it.
+        opening = {currency: 0, **self._opening_or(opening)}
+        return (await self.balances(at, opening=opening))[currency].balance
+
+    async def balances(
+        self, at: InstantLike | None = None, *, opening: Mapping[str, Amount] | None = None
+    ) -> dict[str, Balance]:
+        """Return the balance of each currency at an instant, with its lowest and highest point until then."""
+        return by_currency(await self._tickover.get_balances(self.id, at, opening=self._opening_or(opening)))
+
+    async def check(
+        self,
+        *expectations: Expectation,
+        until: InstantLike | None = None,
+        opening: Mapping[str, Amount] | None = None,
+    ) -> CheckResult:
+        """Check expectations, or those of the clock's plan. Raise ExpectationFailed if one doesn't hold."""
+        __tracebackhide__ = True
+        expectations, opening = expectations or tuple(self.expectations), self._opening_or(opening)
+        result = await self._tickover.check_clock(self.id, expectations, until=until, opening=opening)
+        return self._require_success(expectations, result, opening)
 
     async def _advance(self, to: datetime) -> AdvanceResult:
         result = await self._tickover._send(calls.advance_clock(self.id, to))  # noqa: SLF001 - same module

@@ -11,10 +11,23 @@ from msgspec import UNSET, Struct
 from msgspec.json import Decoder
 from msgspec.structs import replace
 
+from tickover.api.arguments import Amount, InstantLike, to_instant
 from tickover.api.errors import Reason
-from tickover.api.limits import MAX_PAGE
-from tickover.api.plans import InstantLike, Plan, PlannedGoal, PlannedTransaction, encode_json, to_instant
-from tickover.api.results import ClockPage, Done, OneClock, Sent, SignedIn, StoredEmail
+from tickover.api.expectations import Expectation
+from tickover.api.limits import MAX_EVENTS, MAX_PAGE
+from tickover.api.plans import Plan, PlannedGoal, PlannedTransaction, encode_json, to_exact_balances
+from tickover.api.results import (
+    Balances,
+    CheckResult,
+    ClockPage,
+    CurrentUser,
+    Done,
+    EventPage,
+    OneClock,
+    Sent,
+    SignedIn,
+    StoredEmail,
+)
 from tickover.client.messages import Request, Response
 from tickover.client.responses import decode_document, decode_result
 
@@ -23,9 +36,13 @@ T = TypeVar("T")
 _IDEMPOTENCY_KEY: Final = re.compile("[!-~]([ -~]{0,253}[!-~])?")
 _IDS: Final = count(1)
 
+_BALANCES: Final = Decoder(Balances)
+_CHECK_RESULT: Final = Decoder(CheckResult)
+_CURRENT_USER: Final = Decoder(CurrentUser)
 _DOCUMENT: Final = Decoder(dict[str, Any])
 _DONE: Final = Decoder(Done)
 _EMAIL: Final = Decoder(StoredEmail)
+_EVENTS: Final = Decoder(EventPage)
 _ONE_CLOCK: Final = Decoder(OneClock)
 _PAGE: Final = Decoder(ClockPage)
 _SENT: Final = Decoder(Sent)
@@ -70,6 +87,10 @@ def log_out() -> Call[Done]:
     return _call("logout", {}, _DONE, idempotent=False)
 
 
+def current_user() -> Call[CurrentUser]:
+    return _call("getCurrentUser", {}, _CURRENT_USER)
+
+
 def latest_email(email: str) -> Call[StoredEmail | None]:
     request = Request("GET", "/mailbox/latest", query={"to": email})
     return Call(request, lambda response: decode_document(response, _EMAIL), needs_token=False)
@@ -101,7 +122,7 @@ def create_clock(plan: Plan, idempotency_key: str | None) -> Call[OneClock]:
     key = uuid4().hex if idempotency_key is None else idempotency_key
     if not _IDEMPOTENCY_KEY.fullmatch(key):
         raise ValueError("an idempotency key must have 1 to 255 printable ASCII characters and no space at either end")
-    return _call("createTestClock", plan, _ONE_CLOCK, headers={"Idempotency-Key": key})
+    return _call("createTestClock", plan.params, _ONE_CLOCK, headers={"Idempotency-Key": key})
 
 
 def get_clock(id: str, at: InstantLike | None) -> Call[OneClock]:
@@ -134,6 +155,46 @@ def next_page(page: ClockPage) -> Call[ClockPage] | None:
     return None if page.next_cursor is None else list_page(MAX_PAGE, page.next_cursor)
 
 
+def list_events(
+    id: str,
+    after: InstantLike | None,
+    until: InstantLike | None,
+    opening: Mapping[str, Amount] | None,
+    cursor: str | None = None,
+) -> Call[EventPage]:
+    params = {
+        "id": id,
+        "limit": MAX_EVENTS,
+        "after": _optional_instant(after),
+        "until": _optional_instant(until),
+        "openingBalances": to_exact_balances(opening or {}),
+        "cursor": cursor,
+    }
+    return _call("listTestClockEvents", _without_none(params), _EVENTS)
+
+
+def get_balances(id: str, at: InstantLike | None, opening: Mapping[str, Amount] | None) -> Call[Balances]:
+    params = _id_and_at(id, at) | {"openingBalances": to_exact_balances(opening or {})}
+    return _call("getTestClockBalances", params, _BALANCES)
+
+
+def check_clock(
+    id: str,
+    expectations: Sequence[Expectation],
+    until: InstantLike | None,
+    opening: Mapping[str, Amount] | None,
+) -> Call[CheckResult]:
+    if not expectations or not all(isinstance(expectation, Expectation) for expectation in expectations):
+        raise ValueError('pass one or more expectations, such as never_below("EUR", 0)')
+    params = {
+        "id": id,
+        "until": _optional_instant(until),
+        "openingBalances": to_exact_balances(opening or {}),
+        "expectations": expectations,
+    }
+    return _call("checkTestClock", _without_none(params), _CHECK_RESULT)
+
+
 def discover() -> Call[dict[str, Any]]:
     return _call("rpc.discover", {}, _DOCUMENT, needs_token=False)
 
@@ -145,6 +206,14 @@ def _send_email(email: str, code_type: str, email_type: str) -> Call[Sent]:
 
 def _id_and_at(id: str, at: InstantLike | None) -> dict[str, Any]:
     return {"id": id} if at is None else {"id": id, "at": to_instant(at)}
+
+
+def _optional_instant(value: InstantLike | None) -> datetime | None:
+    return None if value is None else to_instant(value)
+
+
+def _without_none(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in params.items() if value is not None}
 
 
 def _call(

@@ -1,14 +1,18 @@
 """The local state of a clock, and the result of an advance."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 
 from msgspec import Struct
 
+from tickover.api.arguments import Amount, InstantLike, to_instant
 from tickover.api.durations import Duration
-from tickover.api.plans import InstantLike, to_instant
-from tickover.api.results import Contribution, Goal, Snapshot, Transaction
-from tickover.client.errors import NothingLeft
+from tickover.api.expectations import Expectation
+from tickover.api.results import Balance, Balances, CheckResult, Contribution, Goal, Snapshot, Transaction
+from tickover.client.balances import balances_after
+from tickover.client.errors import ExpectationFailed, NothingLeft
+from tickover.client.timeline import format_violations
 
 
 class AdvanceResult(Struct, frozen=True):
@@ -19,13 +23,21 @@ class AdvanceResult(Struct, frozen=True):
     transactions: list[Transaction]
     contributions: list[tuple[Goal, Contribution]]
     """Each contribution with its goal as it is after the advance."""
+    balances: dict[str, Decimal]
+    """The balance of each currency after the advance."""
 
 
 class ClockView:
     """A clock as the last response returned it."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(
+        self, snapshot: Snapshot, opening: Mapping[str, Amount] = {}, expectations: Sequence[Expectation] = ()
+    ) -> None:
         self.snapshot = snapshot
+        self.opening = opening
+        """Balances before the clock's start. The server doesn't store them."""
+        self.expectations = expectations
+        """The expectations of the clock's plan."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.id!r}, frozen_time={self.frozen_time.isoformat()!r})"
@@ -88,10 +100,25 @@ class ClockView:
     def _update(self, snapshot: Snapshot) -> AdvanceResult:
         """Replace the snapshot, and return the difference."""
         before, self.snapshot = self.snapshot, snapshot
-        return diff_snapshots(before, snapshot)
+        return diff_snapshots(before, snapshot, self.opening)
+
+    def _opening_or(self, opening: Mapping[str, Amount] | None) -> Mapping[str, Amount]:
+        return self.opening if opening is None else opening
+
+    def _require_success(
+        self, expectations: Sequence[Expectation], result: CheckResult, opening: Mapping[str, Amount]
+    ) -> CheckResult:
+        """Return the result, or raise ExpectationFailed."""
+        if not result.ok:
+            raise ExpectationFailed(format_violations(self.snapshot, expectations, result, opening), result)
+        return result
 
 
-def diff_snapshots(before: Snapshot, after: Snapshot) -> AdvanceResult:
+def by_currency(balances: Balances) -> dict[str, Balance]:
+    return {balance.currency: balance for balance in balances.balances}
+
+
+def diff_snapshots(before: Snapshot, after: Snapshot, opening: Mapping[str, Amount] = {}) -> AdvanceResult:
     """Return the transactions and contributions posted between two snapshots of a clock."""
     posted = {item.id for item in before.transactions}
     posted |= {item.id for goal in before.goals for item in goal.contributions}
@@ -101,4 +128,5 @@ def diff_snapshots(before: Snapshot, after: Snapshot) -> AdvanceResult:
         after=after.frozen_time,
         transactions=[item for item in after.transactions if item.id not in posted],
         contributions=sorted(contributions, key=lambda pair: pair[1].at),
+        balances=balances_after(after.transactions, opening),
     )

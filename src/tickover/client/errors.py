@@ -1,5 +1,7 @@
 """Errors that the client raises itself. An error that the server returns is a `Rejection`."""
 
+from tickover.api.results import CheckResult
+
 
 class ClientError(Exception):
     """Base class of the client's errors. The message is one or two sentences for people."""
@@ -15,3 +17,11 @@ class InvalidResponse(ClientError):
 
 class NothingLeft(ClientError):
     """The clock has no pending transaction and no upcoming contribution to advance to."""
+
+
+class ExpectationFailed(AssertionError):
+    """An expectation doesn't hold. The message lists the violations, and shows the events around the first one."""
+
+    def __init__(self, message: str, result: CheckResult) -> None:
+        super().__init__(message)
+        self.result = result

@@ -1,18 +1,32 @@
 """The synchronous client and its clocks."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, Self, TypeVar
 
+from tickover.api.arguments import Amount, InstantLike
 from tickover.api.durations import Duration
-from tickover.api.plans import InstantLike, Plan, PlannedGoal, PlannedTransaction
-from tickover.api.results import ClockPage, SignedIn, Snapshot, Summary
+from tickover.api.expectations import Expectation
+from tickover.api.plans import Plan, PlannedGoal, PlannedTransaction
+from tickover.api.results import (
+    Balance,
+    Balances,
+    CheckResult,
+    ClockPage,
+    CurrentUser,
+    Event,
+    EventPage,
+    SignedIn,
+    Snapshot,
+    Summary,
+)
 from tickover.api.results import StoredEmail as Email
 from tickover.client import calls
 from tickover.client.base_client import DEFAULT_URL, BaseClient
 from tickover.client.calls import Call
-from tickover.client.clocks import AdvanceResult, ClockView
+from tickover.client.clocks import AdvanceResult, ClockView, by_currency
 from tickover.client.retries import RetryState
 
 T = TypeVar("T")
@@ -61,6 +75,10 @@ class Tickover(BaseClient):
         self._send(calls.log_out())
         self.token = None
 
+    def current_user(self) -> CurrentUser:
+        """Return the user that the token belongs to, and when the token expires."""
+        return self._send(calls.current_user())
+
     def latest_email(self, email: str) -> Email | None:
         """Return the newest email to this address, or None if the development mailbox has none or is disabled."""
         return self._send(calls.latest_email(email))
@@ -76,7 +94,8 @@ class Tickover(BaseClient):
     ) -> "Clock":
         """Create a clock from a plan, or from a frozen time, transactions and goals."""
         plan = calls.build_plan(plan, frozen_time, transactions, goals)
-        return Clock(self, self._send(calls.create_clock(plan, idempotency_key)).clock)
+        result = self._send(calls.create_clock(plan, idempotency_key))
+        return Clock(self, result.clock, plan.opening, plan.expectations)
 
     def get_clock(self, id: str, at: InstantLike | None = None) -> "Clock":
         """Return the clock with this id. With `at`, preview it at that instant without moving it."""
@@ -101,6 +120,39 @@ class Tickover(BaseClient):
         """Return one page of your clocks, newest first."""
         return self._send(calls.list_page(limit, cursor))
 
+    def list_events(
+        self,
+        id: str,
+        *,
+        after: InstantLike | None = None,
+        until: InstantLike | None = None,
+        opening: Mapping[str, Amount] | None = None,
+    ) -> Iterator[Event]:
+        """Iterate over a clock's events after `after` and until `until`, which is the frozen time by default."""
+        call: Call[EventPage] | None = calls.list_events(id, after, until, opening)
+        while call is not None:
+            page = self._send(call)
+            yield from page.events
+            cursor = page.next_cursor
+            call = None if cursor is None else calls.list_events(id, after, until, opening, cursor)
+
+    def get_balances(
+        self, id: str, at: InstantLike | None = None, *, opening: Mapping[str, Amount] | None = None
+    ) -> Balances:
+        """Return a clock's balances at an instant, which is the frozen time by default."""
+        return self._send(calls.get_balances(id, at, opening))
+
+    def check_clock(
+        self,
+        id: str,
+        expectations: Sequence[Expectation],
+        *,
+        until: InstantLike | None = None,
+        opening: Mapping[str, Amount] | None = None,
+    ) -> CheckResult:
+        """Check expectations about everything that is scheduled until `until`. The result is false if one fails."""
+        return self._send(calls.check_clock(id, expectations, until, opening))
+
     def discover(self) -> dict[str, Any]:
         """Return the server's OpenRPC document."""
         return self._send(calls.discover())
@@ -115,8 +167,14 @@ class Tickover(BaseClient):
 class Clock(ClockView):
     """A clock. Its properties are from the last response; its methods call the server."""
 
-    def __init__(self, tickover: Tickover, snapshot: Snapshot) -> None:
-        super().__init__(snapshot)
+    def __init__(
+        self,
+        tickover: Tickover,
+        snapshot: Snapshot,
+        opening: Mapping[str, Amount] = {},
+        expectations: Sequence[Expectation] = (),
+    ) -> None:
+        super().__init__(snapshot, opening, expectations)
         self._tickover = tickover
 
     def advance(  # noqa: PLR0913 - one parameter for each unit of time
@@ -149,10 +207,47 @@ class Clock(ClockView):
 
     def fork(self, at: InstantLike | None = None) -> "Clock":
         """Create a clock with the same schedule, at the instant `at` or at this clock's original start."""
-        return self._tickover.fork_clock(self.id, at)
+        fork = self._tickover.fork_clock(self.id, at)
+        return Clock(self._tickover, fork.snapshot, self.opening, self.expectations)
 
     def delete(self) -> None:
         self._tickover.delete_clock(self.id)
+
+    def events(
+        self,
+        *,
+        after: InstantLike | None = None,
+        until: InstantLike | None = None,
+        opening: Mapping[str, Amount] | None = None,
+    ) -> Iterator[Event]:
+        """Iterate over the events after `after` and until `until`, which is the frozen time by default."""
+        yield from self._tickover.list_events(self.id, after=after, until=until, opening=self._opening_or(opening))
+
+    def balance(
+        self, currency: str, at: InstantLike | None = None, *, opening: Mapping[str, Amount] | None = None
+    ) -> Decimal:
+        """Return one currency's balance at an instant, which is the frozen time by default."""
+        # An opening balance makes the server return this currency even if no transaction has it.
+        opening = {currency: 0, **self._opening_or(opening)}
+        return self.balances(at, opening=opening)[currency].balance
+
+    def balances(
+        self, at: InstantLike | None = None, *, opening: Mapping[str, Amount] | None = None
+    ) -> dict[str, Balance]:
+        """Return the balance of each currency at an instant, with its lowest and highest point until then."""
+        return by_currency(self._tickover.get_balances(self.id, at, opening=self._opening_or(opening)))
+
+    def check(
+        self,
+        *expectations: Expectation,
+        until: InstantLike | None = None,
+        opening: Mapping[str, Amount] | None = None,
+    ) -> CheckResult:
+        """Check expectations, or those of the clock's plan. Raise ExpectationFailed if one doesn't hold."""
+        __tracebackhide__ = True
+        expectations, opening = expectations or tuple(self.expectations), self._opening_or(opening)
+        result = self._tickover.check_clock(self.id, expectations, until=until, opening=opening)
+        return self._require_success(expectations, result, opening)
 
     def _advance(self, to: datetime) -> AdvanceResult:
         result = self._tickover._send(calls.advance_clock(self.id, to))  # noqa: SLF001 - same module

@@ -8,7 +8,8 @@ from typing import Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from tickover.api.plans import InstantLike, PlannedGoal, PlannedTransaction, to_instant
+from tickover.api.arguments import InstantLike, to_instant
+from tickover.api.plans import PlannedGoal, PlannedTransaction
 from tickover.client import Clock, Plan, Tickover
 from tickover.scenarios import Scenario, load
 

@@ -12,9 +12,9 @@ import pytest
 from tickover.client import AsyncTickover, ClientError, Reason, Rejection, Tickover
 from tickover.client.connections import Connections
 from tickover.client.messages import Request, Response
+from tickover.client.timeline import format_clock
 from tickover.pytest_plugin.emails import Mailbox
 from tickover.pytest_plugin.process import run_server
-from tickover.pytest_plugin.timeline import format_clock
 
 _MAX_RESEND_SECONDS: Final = 5
 """The longest wait before another email to the same address. A private server requires one second."""

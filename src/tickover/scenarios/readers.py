@@ -8,7 +8,8 @@ from typing import Final, Generic, TypeVar
 
 from msgspec import Struct
 
-from tickover.api import durations, plans
+from tickover.api import durations
+from tickover.api.arguments import to_exact_decimal
 from tickover.api.durations import Duration
 from tickover.api.limits import MAX_AMOUNT, MAX_CATEGORY, MAX_NAME, SPAN_YEARS
 from tickover.api.results import TransactionType
@@ -77,7 +78,7 @@ def _finite_number(value: object) -> Decimal | int | None:
 
 def _to_exact_decimal(number: Decimal | int) -> Decimal:
     try:
-        return plans.to_exact_decimal(number)
+        return to_exact_decimal(number)
     except ValueError:
         raise ValueError("must have at most 15 digits, the precision of a JSON number") from None
 

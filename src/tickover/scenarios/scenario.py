@@ -10,9 +10,10 @@ from typing import Final, TypeVar
 from msgspec import Struct
 
 from tickover.api import plans, timestamps
+from tickover.api.arguments import InstantLike, to_instant
 from tickover.api.durations import Duration
 from tickover.api.limits import SPAN_YEARS
-from tickover.api.plans import InstantLike, Plan, PlannedContribution, PlannedGoal, PlannedTransaction
+from tickover.api.plans import Plan, PlannedContribution, PlannedGoal, PlannedTransaction
 from tickover.api.results import TransactionType
 from tickover.scenarios.locations import CONTRIBUTIONS, TRANSACTIONS, Limit, Location
 from tickover.scenarios.timings import Timing, Window
@@ -97,7 +98,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
 
 def _to_instant(start: InstantLike) -> datetime:
     try:
-        return plans.to_instant(start)
+        return to_instant(start)
     except ValueError as error:
         raise ValueError(f"the start {error}") from None
 

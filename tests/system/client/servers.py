@@ -19,10 +19,18 @@ CLOCK: dict[str, Any] = {
 }
 RESULTS: dict[str, Any] = {
     "advanceTestClock": {"clock": CLOCK},
+    "checkTestClock": {"ok": True, "until": "2037-01-01T00:00:00Z", "results": [{"ok": True}]},
     "createTestClock": {"clock": CLOCK},
     "deleteTestClock": {"message": "ok"},
     "forkTestClock": {"clock": CLOCK},
+    "getCurrentUser": {
+        "userId": "user_1",
+        "email": "ana@example.test",
+        "token": {"type": "SESSION", "expiresAt": "2027-01-31T00:00:00Z"},
+    },
     "getTestClock": {"clock": CLOCK},
+    "getTestClockBalances": {"at": "2027-01-01T00:00:00Z", "balances": []},
+    "listTestClockEvents": {"events": []},
     "listTestClocks": {"clocks": []},
     "loginByEmailLink": {"token": "tko_new", "userId": "user_1"},
     "loginByEmailVerification": {"token": "tko_new", "userId": "user_1"},

@@ -1,9 +1,11 @@
-"""The examples in docs/client.md run and print what they show, and its tables are complete."""
+"""The examples in docs/client.md and docs/balances.md run and print what they show, and its tables are complete."""
 
 import inspect
 import io
 import re
 from contextlib import redirect_stdout
+from itertools import count
+from typing import Any
 
 import pytest
 
@@ -12,7 +14,12 @@ from tests.support.transcripts import ROOT
 from tickover.client import Clock, Tickover
 
 PAGE = (ROOT / "docs" / "client.md").read_text("utf-8")
-EXAMPLES = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+_NUMBERS = count()
+BALANCES_PAGE = (ROOT / "docs" / "balances.md").read_text("utf-8")
+
+
+def examples(page: str, kind: str) -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
 
 
 def expected_output(example: str) -> list[str]:
@@ -20,17 +27,31 @@ def expected_output(example: str) -> list[str]:
     return [re.sub(r".*\)  # ", "", line) for line in example.splitlines() if re.match(r" *print\(", line)]
 
 
-def test_examples_print_what_they_show(program: Program) -> None:
+def run_examples(page: str, url: str) -> dict[str, Any]:
+    """Run the examples, compare their output, and return their variables."""
     # Port 8000 may be taken here, so the examples use the port of the test server.
-    namespace: dict[str, object] = {}
-    for example in EXAMPLES:
+    address = f"{next(_NUMBERS)}@example.test"
+    namespace: dict[str, Any] = {}
+    for example in examples(page, "python"):
         printed = io.StringIO()
+        code = example.replace("http://127.0.0.1:8000", url).replace("dora@example.test", address)
         with redirect_stdout(printed):
-            exec(example.replace("http://127.0.0.1:8000", program.url), namespace)
+            exec(code, namespace)
         lines = printed.getvalue().splitlines()
         for line, expected in zip(lines, expected_output(example), strict=True):
             assert re.fullmatch(".*".join(map(re.escape, expected.split("…"))), line), f"{line} is not {expected}"
-    assert len(EXAMPLES) > 5
+    return namespace
+
+
+def test_examples_of_the_client_print_what_they_show(program: Program) -> None:
+    assert len(examples(PAGE, "python")) > 5
+    run_examples(PAGE, program.url)
+
+
+def test_examples_of_balances_print_what_they_show(program: Program) -> None:
+    message = run_examples(BALANCES_PAGE, program.url)["message"]
+    [documented] = examples(BALANCES_PAGE, "text")
+    assert re.sub("clock_[-0-9a-f]+", "ID", message) == re.sub("clock_[-0-9a-f]+", "ID", documented).strip()
 
 
 @pytest.mark.parametrize("cls", [Tickover, Clock])
@@ -42,11 +63,15 @@ def test_method_tables_list_every_method_with_its_parameters(cls: type) -> None:
 
 def signature(method: object) -> str:
     parameters = list(inspect.signature(method).parameters.values())[1:]  # type: ignore[arg-type]
-    names = [parameter.name for parameter in parameters]
+    names = [str(parameter).partition(":")[0] if is_variadic(parameter) else parameter.name for parameter in parameters]
     keywords = [parameter.kind is parameter.KEYWORD_ONLY for parameter in parameters]
-    if True in keywords:
+    if True in keywords and not any(map(is_variadic, parameters)):
         names.insert(keywords.index(True), "*")
     return f"{method.__name__}({', '.join(names)})"  # type: ignore[attr-defined]
+
+
+def is_variadic(parameter: inspect.Parameter) -> bool:
+    return parameter.kind is parameter.VAR_POSITIONAL
 
 
 def test_retry_table_lists_every_method_that_calls_the_server() -> None:

@@ -1,6 +1,6 @@
 """Every method of the client, against a real server."""
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -54,6 +54,9 @@ async def test_sign_in_with_a_code(open_client: OpenClient, program: Program, em
         assert signed_in.user_id.startswith("user_")
         assert client.token == signed_in.token
         assert await collect(client.list_clocks()) == []
+        user = await resolve(client.current_user())
+        assert (user.user_id, user.email, user.token.type) == (signed_in.user_id, email, "SESSION")
+        assert timedelta(days=29) < user.token.expires_at - datetime.now(UTC) <= timedelta(days=30)
 
 
 @pytest.mark.parametrize("part", ["link", "secret"])
@@ -222,8 +225,10 @@ async def test_advance_by_a_duration(client: Client, duration: dict[str, int], e
         datetime(2027, 2, 1, 1, tzinfo=timezone(timedelta(hours=1))),
         "2027-02-01T00:00:00Z",
         "2027-02-01T05:30:00+05:30",
+        "2027-02-01",
+        date(2027, 2, 1),
     ],
-    ids=str,
+    ids=repr,
 )
 async def test_advance_to_an_instant(client: Client, to: datetime | str) -> None:
     clock = await resolve(client.create_clock(PLAN))
@@ -239,7 +244,7 @@ async def test_advance_to_an_instant(client: Client, to: datetime | str) -> None
         (None, {"days": 0}, "advance takes either an instant or a duration"),
         (utc(2028, 1, 1), {"days": 1}, "advance takes either an instant or a duration"),
         (datetime(2028, 1, 1), {}, "2028-01-01T00:00:00 has no time zone"),  # noqa: DTZ001 - the time zone is missing on purpose
-        ("2028-01-01", {}, "'2028-01-01' must be an RFC 3339 timestamp"),
+        ("2028-01", {}, "'2028-01' must be an RFC 3339 timestamp"),
         (None, {"years": 7973}, "plus this duration is after the year 9999"),
     ],
 )

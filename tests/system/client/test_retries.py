@@ -17,7 +17,7 @@ from tests.system.client.servers import (
     scripted_server,
     truncate_response,
 )
-from tickover.client import Reason, Rejection, Unreachable
+from tickover.client import Reason, Rejection, Unreachable, never_below
 from tickover.client.calls import delete_clock, fork_clock, get_clock
 from tickover.client.messages import NoResponse, Response
 from tickover.client.retries import RetryState
@@ -25,9 +25,13 @@ from tickover.client.retries import RetryState
 MakeCall = Callable[[Client], Any]
 
 IDEMPOTENT: dict[str, MakeCall] = {
+    "checkTestClock": lambda client: client.check_clock("clock_1", [never_below("EUR", 0)]),
     "createTestClock": lambda client: client.create_clock(),
     "deleteTestClock": lambda client: client.delete_clock("clock_1"),
+    "getCurrentUser": lambda client: client.current_user(),
     "getTestClock": lambda client: client.get_clock("clock_1"),
+    "getTestClockBalances": lambda client: client.get_balances("clock_1"),
+    "listTestClockEvents": lambda client: collect(client.list_events("clock_1")),
     "listTestClocks": lambda client: client.list_page(),
     "rpc.discover": lambda client: client.discover(),
     "mailbox": lambda client: client.latest_email("ana@example.test"),

@@ -62,7 +62,8 @@ def test_sync_methods_are_coroutines_in_the_async_client(sync: type, asynchronou
 def test_public_names_are_exported() -> None:
     expected = (
         "Tickover AsyncTickover Clock AsyncClock AdvanceResult Email Rejection Reason Fault Unreachable InvalidResponse"
-        " NothingLeft income expense goal contribution Plan Duration"
+        " NothingLeft income expense goal contribution Plan Duration Balance Balances CheckResult CurrentUser Event"
+        " Expectation ExpectationFailed Violation goal_reached midnight never_above never_below posted total"
     )
     assert set(expected.split(" ")) <= set(tickover.client.__all__)
     assert [name for name in tickover.client.__all__ if not hasattr(tickover.client, name)] == []

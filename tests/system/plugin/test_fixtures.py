@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tickover.api.plans import to_instant
+from tickover.api.arguments import to_instant
 from tickover.client import Plan, Reason, Rejection, Tickover, contribution, expense, goal, income
 from tickover.pytest_plugin import ClockFactory, Mailbox, Server
 from tickover.scenarios import load, names

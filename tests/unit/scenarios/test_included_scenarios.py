@@ -47,7 +47,7 @@ def test_every_scenario_has_a_description(name: str) -> None:
 @all_scenarios
 async def test_a_server_accepts_the_scenario_and_posts_all_items(name: str, world: World, token: str) -> None:
     plan = plan_of(name)
-    clock = await world.create(token, **json.loads(plans.encode_json(plan)))
+    clock = await world.create(token, **json.loads(plans.encode_json(plan.params)))
     ended = await world.advance(token, clock["id"], timestamps.write(load(name).window(clock["frozenTime"]).end))
     assert [item["name"] for item in ended["transactions"]] == [item.name for item in plan.transactions]
     assert [Decimal(str(item["amount"])) for item in ended["transactions"]] == [
@@ -63,7 +63,7 @@ async def test_a_server_accepts_the_scenario_and_posts_all_items(name: str, worl
 @given(starts)
 def test_a_server_accepts_the_scenario_at_any_start(name: str, start: datetime) -> None:
     plan = load(name).plan(start)
-    faults, _ = decode(CreateTestClockParams, plans.encode_json(plan), start)
+    faults, _ = decode(CreateTestClockParams, plans.encode_json(plan.params), start)
     assert faults == []
     assert len(plan.transactions) <= MAX_TRANSACTIONS
 

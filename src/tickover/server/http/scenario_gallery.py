@@ -51,7 +51,7 @@ def _items(month: Instant) -> Iterator[GalleryItem]:
         except ScenarioError:
             # It cannot start in this month.
             continue
-        yield GalleryItem(name, scenario.title, scenario.about, Raw(plans.encode_json(plan)))
+        yield GalleryItem(name, scenario.title, scenario.about, Raw(plans.encode_json(plan.params)))
 
 
 def _start(scenario: Scenario, month: Instant) -> Instant:

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from tickover.api.results import Contribution, Goal, Snapshot, Transaction, TransactionType
-from tickover.pytest_plugin.timeline import format_clock
+from tickover.client.timeline import format_clock
 
 NEW_YEAR = datetime(2027, 1, 1, tzinfo=UTC)
 
