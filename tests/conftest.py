@@ -27,8 +27,12 @@ def pytest_configure() -> None:
     if not _MEMORY.is_dir() or os.statvfs(_MEMORY).f_flag & os.ST_NOEXEC:
         return
     if shutil.disk_usage(_MEMORY).free > 4 << 30 and os.access(_MEMORY, os.W_OK):
+        folder = _MEMORY / f"tickover-tests-{os.getuid()}"
+        folder.mkdir(exist_ok=True)
+        # PostgreSQL runs as another user, who deletes its folder here.
+        folder.chmod(0o1777)
         # Workers and all programs that tests start inherit it.
-        tempfile.tempdir = os.environ.setdefault("TMPDIR", str(_MEMORY))
+        tempfile.tempdir = os.environ.setdefault("TMPDIR", str(folder))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

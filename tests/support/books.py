@@ -4,6 +4,7 @@ A confirmed operation must be stored with the same content. An unconfirmed one m
 all.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -16,6 +17,8 @@ from tickover.api import ids
 from tickover.api.timestamps import from_micros, write
 
 LAST_DAY = 30
+PAUSE_SECONDS = 0.03
+"""The pause of a caller after an unavailable database. Without it, callers would take all processor time."""
 _START = datetime.now(UTC).replace(microsecond=0)
 
 Json = dict[str, Any]
@@ -166,6 +169,7 @@ class Books:
         await self._after_answer()
         if is_refused(answer):
             self.refusals += 1
+            await asyncio.sleep(PAUSE_SECONDS)
             return None
         self.results += 1
         clock: Json = answer.json["result"]["clock"]

@@ -16,6 +16,7 @@ from tests.support.replicas import Replicas
 from tests.support.visits import Rows, Visits
 
 _WAIT_SECONDS = 60.0
+_NUMBERS = count()
 
 
 async def until(condition: Callable[[], Awaitable[object] | object]) -> None:
@@ -30,13 +31,20 @@ async def until(condition: Callable[[], Awaitable[object] | object]) -> None:
 
 
 class Load:
-    """Callers that write until they are stopped. If a replica is lost, its callers use another one."""
+    """Callers that write until they are stopped. If a replica is lost, its callers use another one.
 
-    def __init__(self, replicas: Replicas) -> None:
+    A caller pauses between two calls. Without a pause, callers take all processor time. At the end, the replicas are
+    stopped, unless `stops_replicas` is false.
+    """
+
+    def __init__(self, replicas: Replicas, pause_seconds: float = 0, stops_replicas: bool = True) -> None:
         self._replicas = replicas
+        self._pause_seconds = pause_seconds
+        self._stops_replicas = stops_replicas
+        self._name = f"load{next(_NUMBERS)}"
         first = replicas.programs[0]
-        self.books = Books(first, first.sign_in(), self._standing)
-        self.visits = Visits(first.data / "outbox")
+        self.books = Books(first, first.sign_in(f"{self._name}@example.test"), self._standing)
+        self.visits = Visits(first.data / "outbox", self._name)
         self.running = list(replicas.programs)
         self.broken = 0
         """Number of connections lost during a call."""
@@ -71,6 +79,7 @@ class Load:
             try:
                 while not self._stopping:
                     await call(connection)
+                    await asyncio.sleep(self._pause_seconds)
                     await self._may_go_on.wait()
             except (ConnectionLost, ResponseTruncated):
                 self.broken += 1
@@ -109,10 +118,14 @@ class Load:
         rows = self._rows()
         for visit in self.visits.every:
             visit.check(rows)
-        self._replicas.stop()
+        if self._stops_replicas:
+            self._replicas.stop()
 
     def _standing(self) -> dict[bytes, int]:
-        pairs = self._pairs("select key, frozen_time from clocks")
+        pairs = self._pairs(
+            f"""select clocks.key, frozen_time from clocks join users on users.key = owner
+                where email = '{self._name}@example.test'"""
+        )
         return {bytes.fromhex(key.replace("-", "")): int(frozen_time) for key, frozen_time in pairs}
 
     def _rows(self) -> Rows:

@@ -11,6 +11,8 @@ import subprocess
 import tempfile
 import time
 from base64 import b64encode
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, Self
 from urllib.parse import quote, urlencode
@@ -167,6 +169,11 @@ class PostgresServer:
         other.start()
         return other
 
+    def drop_slots(self) -> bool:
+        """Drop the replication slots of removed standbys. Return False if a slot is still in use."""
+        self.execute("select pg_drop_replication_slot(slot_name) from pg_replication_slots where not active")
+        return not self.execute("select slot_name from pg_replication_slots")
+
     def promote(self) -> None:
         """Promote a standby, and wait until it accepts writes."""
         self.run("pg_ctl", "promote", "-D", str(self.data))
@@ -227,6 +234,29 @@ class PostgresServer:
         if self._watcher is not None:
             self._watcher.communicate(b"\n")
         self._process = self._watcher = None
+
+
+@contextmanager
+def synchronous_standby(primary: PostgresServer, name: str) -> Iterator[PostgresServer]:
+    """A standby that confirms all commits of the primary. At the end, the primary runs without a standby."""
+    standby = primary.standby(name)
+    try:
+        primary.configure(synchronous_standby_names=name)
+        _wait_until(lambda: primary.execute("select pid from pg_stat_replication where sync_state = 'sync'"))
+        yield standby
+    finally:
+        standby.remove()
+        primary.configure(synchronous_standby_names="")
+        if not primary.is_running:
+            primary.start()
+        _wait_until(primary.drop_slots)
+
+
+def _wait_until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + _WAIT_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "the standby is not in the expected state"
+        time.sleep(0.05)
 
 
 def _scram_verifier(password: str) -> str:

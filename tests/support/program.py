@@ -8,17 +8,20 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from tests.support.world import HttpResponse
 
 _WAIT_SECONDS = 120.0  # a busy machine takes long to start a program
 LAST_BANNER_LINE = "Press Ctrl-C to stop"
+TICKOVER = (sys.executable, "-m", "tickover")
+# Without -P, modules of this folder would shadow others.
+TICKOVER_WITH_SHORT_TIMEOUTS = (sys.executable, "-P", str(Path(__file__).with_name("short_timeouts.py")))
 
 
 class Program:
@@ -30,6 +33,7 @@ class Program:
         self.url = ""
         self.inherited_files: tuple[int, ...] = ()
         """Open files that the process and its children inherit."""
+        self.command = TICKOVER
         self._flags = flags
         self.environment = environment
         self._banners = 0
@@ -71,7 +75,7 @@ class Program:
         environment = _environment({"TICKOVER_PORT": "0", "TICKOVER_CLIENT_BURST": "0", **self.environment})
         with self._log.open("a") as log:
             self._process = subprocess.Popen(
-                [*_TICKOVER_COMMAND, "serve", *self._flags],
+                [*self.command, "serve", *self._flags],
                 cwd=self.folder, env=environment, stdout=log, stderr=subprocess.STDOUT, text=True,
                 pass_fds=self.inherited_files,
             )  # fmt: skip
@@ -157,9 +161,6 @@ def _read_email(file: Path) -> EmailMessage:
     return message_from_bytes(file.read_bytes(), policy=policy.default)
 
 
-_TICKOVER_COMMAND = (sys.executable, "-m", "tickover")
-
-
 def _environment(more: dict[str, str]) -> dict[str, str]:
     """Return this process's environment without settings of the program."""
     return {name: value for name, value in os.environ.items() if not name.startswith("TICKOVER_")} | more
@@ -168,9 +169,62 @@ def _environment(more: dict[str, str]) -> dict[str, str]:
 def run_tickover(folder: Path, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
     """Run `tickover` with these arguments, and wait for its end."""
     return subprocess.run(
-        [*_TICKOVER_COMMAND, *arguments],
+        [*TICKOVER, *arguments],
         cwd=folder, env=_environment(environment), capture_output=True, text=True, timeout=_WAIT_SECONDS, check=False,
     )  # fmt: skip
+
+
+class Run(NamedTuple):
+    """A command with its folder, arguments and environment."""
+
+    folder: Path
+    arguments: tuple[str, ...]
+    environment: dict[str, str]
+
+
+class RunResult(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+_RUN_EACH = """
+import json, os, signal, sys
+import tickover.cli.commands.serve, tickover.cli.run_server, tickover.server.app
+from tickover.cli import main
+
+for folder, arguments, environment, output in json.load(sys.stdin):
+    process = os.fork()
+    if process == 0:
+        signal.alarm(60)
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(environment)
+        sys.argv[1:] = arguments
+        for number in (1, 2):
+            os.dup2(os.open(f"{output}{number}", os.O_CREAT | os.O_WRONLY, 0o600), number)
+        main()
+    print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
+"""
+
+
+def run_each(folder: Path, runs: Sequence[Run]) -> list[RunResult]:
+    """Run commands one after the other, each in its own process, until they end. Python starts only once for all.
+
+    A command that takes more than a minute is ended by SIGALRM. `folder` holds the output.
+    """
+    outputs = [folder / f"run{number}-" for number in range(len(runs))]
+    jobs = [
+        (str(run.folder), run.arguments, _environment(run.environment), str(output))
+        for run, output in zip(runs, outputs, strict=True)
+    ]
+    ran = subprocess.run(
+        [sys.executable, "-c", _RUN_EACH], input=json.dumps(jobs), capture_output=True, text=True, check=True
+    )
+    return [
+        RunResult(int(code), Path(f"{output}1").read_text(), Path(f"{output}2").read_text())
+        for code, output in zip(ran.stdout.split(), outputs, strict=True)
+    ]
 
 
 def code_params(email: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Self
 
 from tests.support.postgres import PostgresServer
-from tests.support.program import Program, wait_until
+from tests.support.program import TICKOVER, TICKOVER_WITH_SHORT_TIMEOUTS, Program, wait_until
 
 _WAIT_SECONDS = 30.0
 _SESSIONS = "select pid from pg_stat_activity where datname = current_database() and application_name = 'tickover'"
@@ -16,7 +16,7 @@ class Replicas:
     """Server processes that share a new database, a secret key and an outbox. A context manager.
 
     `lead` makes the URL that the programs are given from the database's own. `server` may be set to another one that
-    has the database too.
+    has the database too. With `short_timeouts`, the programs wait less for the database.
     """
 
     def __init__(
@@ -25,6 +25,7 @@ class Replicas:
         server: PostgresServer,
         amount: int,
         lead: Callable[[str], str] = lambda url: url,
+        short_timeouts: bool = False,
         **environment: str,
     ) -> None:
         self.server = server
@@ -41,7 +42,9 @@ class Replicas:
         for number in range(amount):
             own = folder / f"replica{number}"
             own.mkdir(parents=True)
-            self.programs.append(Program(own, **self.environment))
+            program = Program(own, **self.environment)
+            program.command = TICKOVER_WITH_SHORT_TIMEOUTS if short_timeouts else TICKOVER
+            self.programs.append(program)
 
     def __enter__(self) -> Self:
         try:

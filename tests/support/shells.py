@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import termios
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,7 @@ from tests.support.program import wait_until
 from tickover.cli.root import run
 
 _TICKOVER = (sys.executable, "-m", "tickover")
+_SECONDS_BETWEEN_KEYS = 3.0
 
 
 class Result(NamedTuple):
@@ -126,7 +128,7 @@ class Terminal:
     def __exit__(self, *_: object) -> None:
         if self.process.poll() is None:
             self.process.kill()
-        self.process.wait(30)
+        self.process.wait(120)
         os.close(self._master)
 
     @property
@@ -151,10 +153,29 @@ class Terminal:
     def type(self, keys: str) -> None:
         os.write(self._master, keys.encode())
 
+    def interrupt(self) -> int:
+        """Press Ctrl-C until the process exits. Return its exit code.
+
+        A signal between the output of a prompt and the read of its answer has no effect before the next key.
+        """
+        pressed = 0.0
+
+        def has_exited() -> bool:
+            nonlocal pressed
+            if self.raw is not None and self.process.poll() is not None:
+                return True
+            if time.monotonic() - pressed > _SECONDS_BETWEEN_KEYS:
+                pressed = time.monotonic()
+                self.type("\x03")
+            return False
+
+        wait_until(has_exited)
+        return self.process.wait(120)
+
     def end(self) -> int:
         """Wait for the process to exit. Return its exit code."""
         wait_until(lambda: self.raw is not None and self.process.poll() is not None)
-        return self.process.wait(30)
+        return self.process.wait(120)
 
     def signal(self, number: signal.Signals) -> None:
         self.process.send_signal(number)

@@ -4,6 +4,7 @@ Every address gets one email. Its secret signs in at most once. Confirmed failur
 is revoked.
 """
 
+import asyncio
 import random
 import re
 from collections import Counter
@@ -11,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.support.books import is_refused
+from tests.support.books import PAUSE_SECONDS, is_refused
 from tests.support.connections import Connection
 from tests.support.program import code_params, link_params, verify_params
 from tests.support.world import HttpResponse
@@ -64,10 +65,11 @@ class Visit:
 
 
 class Visits:
-    """`outbox` is the folder of the emails of all servers."""
+    """`outbox` is the folder of the emails of all servers. The addresses of the visitors contain `name`."""
 
-    def __init__(self, outbox: Path) -> None:
+    def __init__(self, outbox: Path, name: str = "") -> None:
         self._outbox = outbox
+        self._name = name
         self._chances = random.Random(7)
         self._numbers = count()
         self._codes: dict[str, str] = {}
@@ -76,7 +78,7 @@ class Visits:
     async def visit(self, connection: Connection) -> None:
         """Request an email, try a few wrong codes, and usually sign in. Stop if the request gets no response."""
         number = next(self._numbers)
-        visit = Visit(f"visitor{number}@example.test")
+        visit = Visit(f"{self._name}visitor{number}@example.test")
         self.every.append(visit)
         by_link = number % 3 == 0
         secret = await self._ask_for_email(connection, visit, by_link)
@@ -143,4 +145,7 @@ async def _call(connection: Connection, method: str, params: Any, token: str | N
     """Return the response, or None if the database was unavailable."""
     connection.send(method, params, token)
     answer: HttpResponse = await connection.receive()
-    return None if is_refused(answer) else answer.json
+    if is_refused(answer):
+        await asyncio.sleep(PAUSE_SECONDS)
+        return None
+    return answer.json

@@ -1,9 +1,10 @@
-"""The server that tests of one worker share."""
+"""The servers that tests of one worker share."""
 
 from collections.abc import Iterator
 
 import pytest
 
+from tests.support.postgres import PostgresServer
 from tests.support.program import Program
 
 CORS_ORIGIN = "https://app.example.test"
@@ -17,4 +18,11 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
     """
     settings = {"TICKOVER_CORS_ORIGINS": CORS_ORIGIN, "TICKOVER_MAX_CLOCKS_PER_USER": "0"}
     with Program(tmp_path_factory.mktemp("program"), **settings) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def own_postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server of this worker, which tests may stop and configure. They restore it at their end."""
+    with PostgresServer() as started:
         yield started

@@ -11,7 +11,8 @@ from urllib.request import urlopen
 import pytest
 
 from tests.support.nginx import program_behind_nginx
-from tests.support.program import Program, link_params, run_tickover
+from tests.support.program import Program, link_params
+from tests.support.shells import Shell
 from tickover.client import Tickover
 
 pytest_plugins = ["pytester"]
@@ -86,16 +87,14 @@ def test_client_works_with_the_public_url(behind_nginx: tuple[Program, str], sla
 
 def test_command_line_works_with_the_public_url(behind_nginx: tuple[Program, str], tmp_path: Path) -> None:
     _, url = behind_nginx
-    home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config"), "XDG_STATE_HOME": str(tmp_path / "s")}
-    signed_in = run_tickover(tmp_path, "login", "cli@example.test", "--url", f"{url}/", **home)
-    assert signed_in.returncode == 0, signed_in.stderr
-    for variables, flags in [({"TICKOVER_URL": url}, ()), ({}, ("--url", url))]:
-        created = run_tickover(tmp_path, "clock", "create", "trip", "--json", *flags, **home, **variables)
-        assert created.returncode == 0, created.stderr
+    shell = Shell(tmp_path / "config", url)
+    assert shell("login", "cli@example.test", "--url", f"{url}/").code == 0
+    for arguments in ([], ["--url", url]):
+        assert shell("clock", "create", "trip", "--json", *arguments).code == 0
     # The credentials belong to the URL with its path, not to the host.
-    elsewhere = run_tickover(tmp_path, "clock", "list", "--url", url.removesuffix("/tickover"), **home)
-    assert elsewhere.returncode != 0
-    assert "signed in at" in elsewhere.stderr
+    elsewhere = shell("clock", "list", "--url", url.removesuffix("/tickover"))
+    assert elsewhere.code != 0
+    assert "signed in at" in elsewhere.err
 
 
 def test_pytest_plugin_works_with_the_public_url(

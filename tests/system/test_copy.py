@@ -1,10 +1,12 @@
 """`tickover copy`: a server continues on the copied database."""
 
+import asyncio
 import json
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -12,6 +14,7 @@ import pytest
 
 from tests.support.postgres import PostgresServer
 from tests.support.program import Program, run_tickover, verify_params, wait_until
+from tickover.server.storage import open_store
 
 SOURCE = "sqlite:///.tickover/tickover.db"
 ANA = "ana@example.test"
@@ -32,29 +35,26 @@ def create_once(program: Program, token: str, key: str) -> str:
     return clock_id
 
 
-def test_server_continues_on_the_copied_database(tmp_path: Path, target: str) -> None:
-    with Program(tmp_path) as program:
+class Source(NamedTuple):
+    """The folder of a stopped server with two clocks, one of them with an Idempotency-Key, and an unused code."""
+
+    folder: Path
+    token: str
+    clock: Any
+    keyed_clock_id: str
+    code: str
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
+    folder = tmp_path_factory.mktemp("source")
+    with Program(folder) as program:
         token = program.sign_in(ANA)
-        created = program.result("createTestClock", {}, token)
-        clock_id = created["clock"]["id"]
-        once_id = create_once(program, token, "mine")
+        clock = program.result("createTestClock", {}, token)["clock"]
+        keyed_clock_id = create_once(program, token, "mine")
         code = program.send_code(BEN)
         assert program.stop() == 0
-
-    ran = run_tickover(tmp_path, "copy", SOURCE, target)
-    assert ran.returncode == 0, ran.stderr
-    assert "Both databases are equal" in ran.stdout
-    assert ran.stdout.count(" 1 rows") >= 3  # A user, a token and an idempotency record.
-    assert ran.stdout.count(" 2 rows") >= 2  # Clocks and schedules.
-
-    with Program(tmp_path, TICKOVER_DATABASE_URL=target) as program:
-        to = created["clock"]["frozenTime"]
-        moved = program.result("advanceTestClock", {"id": clock_id, "frozenTime": to}, token)
-        assert moved["clock"]["id"] == clock_id
-        assert create_once(program, token, "mine") == once_id
-        assert create_once(program, token, "another") not in (clock_id, once_id)
-        assert program.result("loginByEmailVerification", verify_params(BEN, code))["token"]
-        assert program.stop() == 0
+    return Source(folder, token, clock, keyed_clock_id, code)
 
 
 def test_errors_are_one_sentence(tmp_path: Path, target: str, postgres: PostgresServer) -> None:
@@ -78,34 +78,41 @@ def copy_until_it_waits(folder: Path, target: str, postgres: PostgresServer, num
     return copying.returncode, output
 
 
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)], ids=["Ctrl-C", "SIGKILL"]
-)
-async def test_interrupted_copy_continues(
-    tmp_path: Path, target: str, postgres: PostgresServer, number: int, code: int
+async def test_server_continues_on_a_database_whose_copy_was_interrupted(
+    source: Source, target: str, postgres: PostgresServer
 ) -> None:
-    with Program(tmp_path) as program:
-        token = program.sign_in(ANA)
-        create_once(program, token, "mine")
-        program.stop()
-    assert run_tickover(tmp_path, "migrate", "--database-url", target).returncode == 0
-
+    """Killed, interrupted with Ctrl-C, and then complete."""
+    await (await open_store(target)).close()
     somebody = await asyncpg.connect(target)
-    async with somebody.transaction():
-        # The lock blocks writes of clocks, so the copy waits.
-        await somebody.execute("lock table clocks in share mode")
-        returned, output = copy_until_it_waits(tmp_path, target, postgres, number)
+    for number, code in [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)]:
+        async with somebody.transaction():
+            # The lock blocks writes of clocks, so the copy waits.
+            await somebody.execute("lock table clocks in share mode")
+            returned, output = copy_until_it_waits(source.folder, target, postgres, number)
+        assert returned == code
+        assert "Traceback" not in output
     await somebody.close()
-    assert returned == code
-    assert "Traceback" not in output
 
-    ran = run_tickover(tmp_path, "copy", SOURCE, target)
+    ran = run_tickover(source.folder, "copy", SOURCE, target)
     assert ran.returncode == 0, ran.stderr
-    written = {line.split()[0]: int(line.split()[3]) for line in ran.stdout.splitlines() if "written" in line}
-    assert {name: written[name] for name in ("users", "tokens", "schedules", "clocks", "creations")} == {
-        "users": 0,
-        "tokens": 0,
-        "schedules": 0,
-        "clocks": 1,
-        "creations": 1,
+    assert "Both databases are equal" in ran.stdout
+    # Table, rows, "rows," and written rows.
+    counts = [line.split()[:4] for line in ran.stdout.splitlines() if "written" in line]
+    rows = {name: (int(rows), int(written)) for name, rows, _, written in counts}
+    assert {name: rows[name] for name in ("users", "tokens", "schedules", "clocks", "creations")} == {
+        "users": (1, 0),
+        "tokens": (1, 0),
+        "schedules": (2, 0),
+        "clocks": (2, 2),
+        "creations": (1, 1),
     }
+    await asyncio.to_thread(_continue_on, source, target)
+
+
+def _continue_on(source: Source, target: str) -> None:
+    with Program(source.folder, TICKOVER_DATABASE_URL=target) as program:
+        params = {"id": source.clock["id"], "frozenTime": source.clock["frozenTime"]}
+        assert program.result("advanceTestClock", params, source.token)["clock"] == source.clock
+        assert create_once(program, source.token, "mine") == source.keyed_clock_id
+        assert create_once(program, source.token, "another") not in (source.clock["id"], source.keyed_clock_id)
+        assert program.result("loginByEmailVerification", verify_params(BEN, source.code))["token"]

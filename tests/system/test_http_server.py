@@ -48,67 +48,66 @@ CALL_OF_10 = post("Content-Length: 10")
 LONG_CALL = post("Content-Length: 1000000")
 CHUNKED = request("POST", "/", "Transfer-Encoding: chunked")
 
-TOO_SLOW = [
-    pytest.param(b"", b"", id="nothing at all"),
-    pytest.param(b"GET / HT", b"", id="the first line is never finished"),
-    pytest.param(b"GET / HTTP/1.1\r\nHost: loc", b"", id="the head is never finished"),
-    pytest.param(b"GET /", b"a", id="the first line is trickled"),
-    pytest.param(b"GET / HTTP/1.1\r\nHost: ", b"a", id="the head is trickled byte by byte"),
-    pytest.param(b"GET / HTTP/1.1\r\n", b"a: b\r\n", id="the head is trickled line by line"),
-    pytest.param(b"", b"\r\n", id="blank lines are trickled"),
-    pytest.param(BODY_OF_10, b"", id="the body is never begun"),
-    pytest.param(BODY_OF_10 + b"123456789", b"", id="the body is never finished"),
-    pytest.param(LONG_BODY, b"x", id="the body is trickled"),
-    pytest.param(CALL_OF_10, b"", id="the body of a call is never begun"),
-    pytest.param(CALL_OF_10 + b"123456789", b"", id="the body of a call is never finished"),
-    pytest.param(LONG_CALL, b"x", id="the body of a call is trickled"),
-    pytest.param(CHUNKED + b"5\r\nHel", b"", id="a chunk is never finished"),
-    pytest.param(CHUNKED, b"1\r\nx\r\n", id="chunks are trickled"),
-    pytest.param(CHUNKED + b"5\r\nHello\r\n", b"", id="the last chunk never comes"),
-    pytest.param(CHUNKED + b"0\r\n", b"a: b\r\n", id="trailers are trickled"),
-]
-
-
+TOO_SLOW = {
+    "nothing at all": (b"", b""),
+    "the first line is never finished": (b"GET / HT", b""),
+    "the head is never finished": (b"GET / HTTP/1.1\r\nHost: loc", b""),
+    "the first line is trickled": (b"GET /", b"a"),
+    "the head is trickled byte by byte": (b"GET / HTTP/1.1\r\nHost: ", b"a"),
+    "the head is trickled line by line": (b"GET / HTTP/1.1\r\n", b"a: b\r\n"),
+    "blank lines are trickled": (b"", b"\r\n"),
+    "the body is never begun": (BODY_OF_10, b""),
+    "the body is never finished": (BODY_OF_10 + b"123456789", b""),
+    "the body is trickled": (LONG_BODY, b"x"),
+    "the body of a call is never begun": (CALL_OF_10, b""),
+    "the body of a call is never finished": (CALL_OF_10 + b"123456789", b""),
+    "the body of a call is trickled": (LONG_CALL, b"x"),
+    "a chunk is never finished": (CHUNKED + b"5\r\nHel", b""),
+    "chunks are trickled": (CHUNKED, b"1\r\nx\r\n"),
+    "the last chunk never comes": (CHUNKED + b"5\r\nHello\r\n", b""),
+    "trailers are trickled": (CHUNKED + b"0\r\n", b"a: b\r\n"),
+}
+SLOW_SECOND_REQUEST = {
+    "the head is never finished": (b"GET / HT", b""),
+    "the head is trickled": (b"GET / HTTP/1.1\r\nHost: ", b"a"),
+    "the body is never finished": (BODY_OF_10 + b"12345", b""),
+    "the body is trickled": (LONG_BODY, b"x"),
+    "the body of a call is never finished": (CALL_OF_10 + b"12345", b""),
+    "the body of a call is trickled": (LONG_CALL, b"x"),
+}
+PAGE_AND_CALL = [HELLO, CALL_OF_10 + b"1234567890"]
 FIRST = [pytest.param(HELLO, id="after a page"), pytest.param(CALL_OF_10 + b"1234567890", id="after a call")]
 
 
-@pytest.mark.parametrize(("begun", "trickle"), TOO_SLOW)
-async def test_slow_client_is_disconnected_and_others_are_served(
-    server: EchoServer, begun: bytes, trickle: bytes
-) -> None:
-    async with Client.connect(server.port) as slow, Client.connect(server.port) as fast, asyncio.timeout(WAIT_SECONDS):
+async def _end_of(server: EchoServer, first: bytes, begun: bytes, trickle: bytes) -> str:
+    """Return the first line that a slow client gets before it is disconnected. Meanwhile, another client is served."""
+    async with Client.connect(server.port) as slow, Client.connect(server.port) as fast:
+        if first:
+            assert (await slow.request(first)).status == 200
         await slow.send(begun)
-        assert (await wait_until_disconnected(slow, trickle, fast)).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+        return (await wait_until_disconnected(slow, trickle, fast)).partition(b"\r\n")[0].decode()
 
 
-@pytest.mark.parametrize(
-    ("begun", "trickle"),
-    [
-        pytest.param(b"GET / HT", b"", id="its head is never finished"),
-        pytest.param(b"GET / HTTP/1.1\r\nHost: ", b"a", id="its head is trickled"),
-        pytest.param(BODY_OF_10 + b"12345", b"", id="its body is never finished"),
-        pytest.param(LONG_BODY, b"x", id="its body is trickled"),
-        pytest.param(CALL_OF_10 + b"12345", b"", id="its body is that of a call, and never finished"),
-        pytest.param(LONG_CALL, b"x", id="its body is that of a call, and trickled"),
-    ],
-)
-@pytest.mark.parametrize("first", FIRST)
-async def test_slow_second_request_is_disconnected(
-    server: EchoServer, begun: bytes, trickle: bytes, first: bytes
-) -> None:
-    async with Client.connect(server.port) as slow, Client.connect(server.port) as fast, asyncio.timeout(WAIT_SECONDS):
-        assert (await slow.request(first)).status == 200
-        await slow.send(begun)
-        assert (await wait_until_disconnected(slow, trickle, fast)).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+async def test_slow_client_is_disconnected_and_others_are_served(server: EchoServer) -> None:
+    """All cases run concurrently, because each waits for the deadline."""
+    async with asyncio.timeout(WAIT_SECONDS):
+        ends = await asyncio.gather(*(_end_of(server, b"", *case) for case in TOO_SLOW.values()))
+    assert dict(zip(TOO_SLOW, ends, strict=True)) == dict.fromkeys(TOO_SLOW, "HTTP/1.1 408 Request Timeout")
 
 
-@pytest.mark.parametrize("trickle", [pytest.param(b"", id="once"), pytest.param(b"\r\n", id="for ever")])
-@pytest.mark.parametrize("first", FIRST)
-async def test_blank_lines_do_not_extend_the_deadline(server: EchoServer, trickle: bytes, first: bytes) -> None:
-    async with Client.connect(server.port) as slow, Client.connect(server.port) as fast, asyncio.timeout(6):
-        assert (await slow.request(first)).status == 200
-        await slow.send(b"\r\n")
-        await wait_until_disconnected(slow, trickle, fast)
+async def test_slow_second_request_is_disconnected(server: EchoServer) -> None:
+    cases = {(name, first): case for name, case in SLOW_SECOND_REQUEST.items() for first in PAGE_AND_CALL}
+    async with asyncio.timeout(WAIT_SECONDS):
+        ends = await asyncio.gather(*(_end_of(server, first, *case) for (_, first), case in cases.items()))
+    assert dict(zip(cases, ends, strict=True)) == dict.fromkeys(cases, "HTTP/1.1 408 Request Timeout")
+
+
+async def test_blank_lines_do_not_extend_the_deadline() -> None:
+    """Whether one is sent, or one after the other."""
+    async with run_echo_server(keep_alive_seconds=0.5) as server, asyncio.timeout(WAIT_SECONDS):
+        await asyncio.gather(
+            *(_end_of(server, first, b"\r\n", trickle) for first in PAGE_AND_CALL for trickle in (b"", b"\r\n"))
+        )
 
 
 @pytest.mark.parametrize("first", FIRST)
@@ -141,12 +140,6 @@ def test_default_deadline_is_thirty_seconds() -> None:
 
 
 # The size of a head, against the real program
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    with Program(tmp_path_factory.mktemp("server")) as started:
-        yield started
 
 
 @pytest.fixture
@@ -391,24 +384,29 @@ _BEHIND_A_PROXY = {"TICKOVER_TRUSTED_PROXIES": "127.0.0.0/8", "TICKOVER_MAIL_URL
 _ONE_CALL = {"TICKOVER_CLIENT_BURST": "1", "TICKOVER_CLIENT_REFILL": "0.001"}
 
 
-async def test_each_client_behind_a_trusted_proxy_has_its_own_rate_limit(tmp_path: Path) -> None:
-    with Program(tmp_path, **_BEHIND_A_PROXY, **_ONE_CALL) as program:
-        places = [
-            ["198.51.100.1"],
-            ["198.51.100.2"],
-            ["1.2.3.4, 198.51.100.1"],
-            ["1.2.3.4", "198.51.100.2"],
-            ["198.51.100.3", "127.0.0.9"],
-            [],
-            [],
-        ]
-        assert await _statuses(program, *places) == [200, 200, 429, 429, 200, 200, 429]
+@pytest.fixture(scope="module")
+def program_behind_a_proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """Each client may make one call, so each test uses its own clients."""
+    with Program(tmp_path_factory.mktemp("proxy"), **_BEHIND_A_PROXY, **_ONE_CALL) as started:
+        yield started
 
 
-async def test_long_forwarded_header_counts_for_its_last_client(tmp_path: Path) -> None:
-    with Program(tmp_path, **_BEHIND_A_PROXY, **_ONE_CALL) as program:
-        places = [[f"198.51.100.{number}, {'x' * 600}, 203.0.113.{number % 2}:{number}"] for number in range(4)]
-        assert await _statuses(program, *places) == [200, 200, 429, 429]
+async def test_each_client_behind_a_trusted_proxy_has_its_own_rate_limit(program_behind_a_proxy: Program) -> None:
+    places = [
+        ["198.51.100.1"],
+        ["198.51.100.2"],
+        ["1.2.3.4, 198.51.100.1"],
+        ["1.2.3.4", "198.51.100.2"],
+        ["198.51.100.3", "127.0.0.9"],
+        [],
+        [],
+    ]
+    assert await _statuses(program_behind_a_proxy, *places) == [200, 200, 429, 429, 200, 200, 429]
+
+
+async def test_long_forwarded_header_counts_for_its_last_client(program_behind_a_proxy: Program) -> None:
+    places = [[f"198.51.100.{number}, {'x' * 600}, 203.0.113.{number % 2}:{number}"] for number in range(4)]
+    assert await _statuses(program_behind_a_proxy, *places) == [200, 200, 429, 429]
 
 
 async def test_forwarded_header_is_ignored_without_a_trusted_proxy(tmp_path: Path) -> None:
@@ -416,16 +414,15 @@ async def test_forwarded_header_is_ignored_without_a_trusted_proxy(tmp_path: Pat
         assert await _statuses(program, ["198.51.100.1"], ["198.51.100.2"], []) == [200, 429, 429]
 
 
-async def test_trailers_are_ignored(tmp_path: Path) -> None:
+async def test_trailers_are_ignored(program_behind_a_proxy: Program) -> None:
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "loginByEmailLink", "params": {"token": "none"}}).encode()
-    head = post("Transfer-Encoding: chunked", "X-Forwarded-For: 198.51.100.1")
+    head = post("Transfer-Encoding: chunked", "X-Forwarded-For: 192.0.2.1")
     statuses = []
-    with Program(tmp_path, **_BEHIND_A_PROXY, **_ONE_CALL) as program:
-        for number in range(3):
-            async with Client.connect(port_of(program)) as client:
-                trailer = b"X-Forwarded-For: 198.51.100.%d\r\n\r\n" % (number + 2)
-                answer = await client.request(head + b"%x\r\n%b\r\n0\r\n" % (len(body), body) + trailer)
-                statuses.append(answer.status)
+    for number in range(3):
+        async with Client.connect(port_of(program_behind_a_proxy)) as client:
+            trailer = b"X-Forwarded-For: 192.0.2.%d\r\n\r\n" % (number + 2)
+            answer = await client.request(head + b"%x\r\n%b\r\n0\r\n" % (len(body), body) + trailer)
+            statuses.append(answer.status)
     assert statuses == [200, 429, 429]
 
 

@@ -1,6 +1,7 @@
 """The log of the real program: start, stop, rejected calls, sweep and outages of the database."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -9,7 +10,7 @@ import apsw
 import pytest
 
 import tickover
-from tests.support.program import Program, code_params, verify_params, wait_until
+from tests.support.program import TICKOVER_WITH_SHORT_TIMEOUTS, Program, code_params, verify_params, wait_until
 from tests.support.proxy import Proxy
 
 
@@ -26,9 +27,14 @@ def without_time(line: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in line.items() if name != "timestamp"}
 
 
-def test_start_rejected_calls_and_stop_are_logged_in_order(tmp_path: Path) -> None:
-    with Program(tmp_path) as program:
+@pytest.fixture(scope="module")
+def stopped_program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """A program that has rejected a few calls and stopped."""
+    with Program(tmp_path_factory.mktemp("log")) as program:
         token = program.sign_in()
+        body = b'{"jsonrpc":"2.0","id":1,"method":"createTestClock","params":{}}'
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}", "Idempotency-Key": "one"}
+        assert program.request("POST", "/rpc", body, headers).status == 200
         code = program.send_code("ben@example.test")
         wrong = "000000" if code != "000000" else "000001"
         for _ in range(3):
@@ -37,13 +43,17 @@ def test_start_rejected_calls_and_stop_are_logged_in_order(tmp_path: Path) -> No
         program.call("sendLoginCodeEmail", code_params("ben@example.test"))
         program.call("getTestClock", {"id": "clock_x"}, token)
         assert program.stop() == 0
-        started, stopping, refused, stopped = log_of(program)
+        yield program
+
+
+def test_start_rejected_calls_and_stop_are_logged_in_order(stopped_program: Program) -> None:
+    started, stopping, refused, stopped = log_of(stopped_program)[:4]
     schema = len(list((Path(tickover.__file__).parent / "server" / "storage" / "schema" / "sqlite").iterdir()))
     assert without_time(started) == {
         "event": "started",
         "level": "info",
         "version": tickover.__version__,
-        "address": program.url,
+        "address": stopped_program.url,
         "database": "sqlite:///.tickover/tickover.db",
         "schema_version": schema,
     }
@@ -80,37 +90,41 @@ def _expiring_rows(connection: apsw.Connection) -> int:
         connection.close()
 
 
-def test_sweep_of_every_kind_of_row_is_logged(tmp_path: Path) -> None:
-    database = tmp_path / ".tickover" / "tickover.db"
-    with Program(tmp_path) as program:
-        body = b'{"jsonrpc":"2.0","id":1,"method":"createTestClock","params":{}}'
-        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {program.sign_in()}"}
-        assert program.request("POST", "/rpc", body, {**headers, "Idempotency-Key": "one"}).status == 200
-        program.stop()
-        planted = _make_everything_expire(database)
-        program.start()
-        wait_until(lambda: "swept" in events_of(program))
-        program.stop()
-        [rows] = [line["rows"] for line in log_of(program) if line["event"] == "swept"]
-    assert planted == 5
-    assert rows == planted
+def test_sweep_of_every_kind_of_row_is_logged(stopped_program: Program) -> None:
+    database = stopped_program.data / "tickover.db"
+    planted = _make_everything_expire(database)
+    stopped_program.start()
+    wait_until(lambda: "swept" in events_of(stopped_program))
+    stopped_program.stop()
+    [rows] = [line["rows"] for line in log_of(stopped_program) if line["event"] == "swept"]
+    # A token, two emails, a clock, its schedule and its idempotency record.
+    assert rows == planted == 6
     assert _expiring_rows(apsw.Connection(str(database))) == 0
 
 
-@pytest.mark.parametrize("noticed_by", ["call", "readiness"])
-def test_lost_database_is_logged_and_so_is_its_return(tmp_path: Path, postgres_url: str, noticed_by: str) -> None:
+def test_lost_database_is_logged_and_so_is_its_return(tmp_path: Path, postgres_url: str) -> None:
     port = urlsplit(postgres_url).port
     assert port
-    with Proxy(port) as proxy, Program(tmp_path, TICKOVER_DATABASE_URL=proxy.lead(postgres_url)) as program:
+    with Proxy(port) as proxy, _impatient_program(tmp_path, proxy.lead(postgres_url)) as program:
         token = program.sign_in()
-        proxy.hold()
-        if noticed_by == "call":
-            assert program.call("createTestClock", {}, token)["error"]["data"]["reason"] == "UNAVAILABLE"
-        else:
-            assert program.request("GET", "/readyz").status == 503
-        wait_until(lambda: "database lost" in events_of(program))
-        proxy.let_go()
-        wait_until(lambda: "database back" in events_of(program))
-        assert program.request("GET", "/readyz").status == 200
-        states = [event for event in events_of(program) if event.startswith("database ")]
-        assert states == ["database lost", "database back"]
+        for noticed_by in ("call", "readiness"):
+            proxy.hold()
+            if noticed_by == "call":
+                assert program.call("createTestClock", {}, token)["error"]["data"]["reason"] == "UNAVAILABLE"
+            else:
+                wait_until(lambda: program.request("GET", "/readyz").status == 503)
+            wait_until(lambda: _database_states(program)[-1:] == ["database lost"])
+            proxy.let_go()
+            wait_until(lambda: _database_states(program)[-1:] == ["database back"])
+            assert program.request("GET", "/readyz").status == 200
+        assert _database_states(program) == ["database lost", "database back"] * 2
+
+
+def _impatient_program(folder: Path, url: str) -> Program:
+    program = Program(folder, TICKOVER_DATABASE_URL=url)
+    program.command = TICKOVER_WITH_SHORT_TIMEOUTS
+    return program
+
+
+def _database_states(program: Program) -> list[str]:
+    return [event for event in events_of(program) if event.startswith("database ")]

@@ -68,8 +68,11 @@ async def _session_settings(store: Store) -> dict[str, str]:
     return dict(rows)
 
 
-@pytest.mark.parametrize("settings", [{}, {"server_round_robin": "1"}], ids=["most recently used", "round robin"])
-@pytest.mark.parametrize("mode", ["transaction", "statement"])
+@pytest.mark.parametrize(
+    ("mode", "settings"),
+    [("transaction", {}), ("transaction", {"server_round_robin": "1"}), ("statement", {})],
+    ids=["transaction", "transaction round robin", "statement"],
+)
 async def test_mode_that_shares_sessions_is_rejected_on_one_line(
     postgres: PostgresServer, url: str, mode: str, settings: dict[str, str]
 ) -> None:

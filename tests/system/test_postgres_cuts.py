@@ -6,12 +6,11 @@ The server cannot know which, so it returns an error and does not repeat the sta
 import random
 from collections.abc import Iterator
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.books import is_refused
+from tests.support.books import PAUSE_SECONDS, is_refused
 from tests.support.load import Load, until
 from tests.support.postgres import PostgresServer
 from tests.support.program import Program, code_params, link_params, verify_params
@@ -31,8 +30,9 @@ def proxy(postgres: PostgresServer) -> Iterator[Proxy]:
 @pytest.fixture(scope="module")
 def replicas(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresServer, proxy: Proxy) -> Iterator[Replicas]:
     """Shared by all tests of this module. Each test uses its own address."""
-    with Replicas(tmp_path_factory.mktemp("cut"), postgres, 1, proxy.lead) as started:
+    with Replicas(tmp_path_factory.mktemp("cut"), postgres, 1, proxy.lead, short_timeouts=True) as started:
         yield started
+        started.stop()
 
 
 @pytest.fixture
@@ -56,17 +56,17 @@ def _reason(answer: Any) -> str:
     return str(answer["error"]["data"]["reason"]) if "error" in answer else "ok"
 
 
-async def test_lost_connections_under_load_lose_no_confirmed_write(tmp_path: Path, postgres: PostgresServer) -> None:
+async def test_lost_connections_under_load_lose_no_confirmed_write(replicas: Replicas, proxy: Proxy) -> None:
     chances = random.Random(5)
-    with Proxy(postgres.port) as proxy, Replicas(tmp_path, postgres, 1, proxy.lead) as replicas:
-        load = Load(replicas)
-        async with load.of(16, 4):
-            for number in range(40):
-                proxy.cut("", chances.choice(("before", "after")))
-                await until(lambda number=number: proxy.cuts > number)  # type: ignore[misc]
-                await load.succeed(chances.randint(1, 10))
-            await load.until_readiness_is(200)
-        assert load.books.refusals > 0
+    load = Load(replicas, PAUSE_SECONDS, stops_replicas=False)
+    cuts = proxy.cuts
+    async with load.of(8, 2):
+        for number in range(1, 13):
+            proxy.cut("", chances.choice(("before", "after")))
+            await until(lambda number=number: proxy.cuts == cuts + number)  # type: ignore[misc]
+            await load.succeed(chances.randint(1, 5))
+        await load.until_readiness_is(200)
+    assert load.books.refusals > 0
 
 
 @_BOTH_WAYS

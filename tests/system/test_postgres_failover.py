@@ -7,36 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.books import PAUSE_SECONDS
 from tests.support.load import Load
-from tests.support.postgres import PostgresServer
+from tests.support.postgres import PostgresServer, synchronous_standby
 from tests.support.program import wait_until
 from tests.support.proxy import Proxy
 from tests.support.replicas import Replicas
 
 _NUMBERS = count()
-_IN_SYNC = "select pid from pg_stat_replication where sync_state = 'sync'"
-
-
-@pytest.fixture(scope="module")
-def primary() -> Iterator[PostgresServer]:
-    with PostgresServer() as started:
-        yield started
 
 
 @pytest.fixture
-def standby(primary: PostgresServer) -> Iterator[PostgresServer]:
+def standby(own_postgres: PostgresServer) -> Iterator[PostgresServer]:
     """A synchronous standby. Each test starts with a primary and a standby."""
-    name = f"standby{next(_NUMBERS)}"
-    started = primary.standby(name)
-    try:
-        primary.configure(synchronous_standby_names=name)
-        wait_until(lambda: primary.execute(_IN_SYNC))
+    with synchronous_standby(own_postgres, f"standby{next(_NUMBERS)}") as started:
         yield started
-    finally:
-        started.remove()
-        primary.configure(synchronous_standby_names="")
-        if not primary.is_running:
-            primary.start()
 
 
 def _leading_to(*ports: int) -> Callable[[str], str]:
@@ -50,58 +35,40 @@ def _leading_to(*ports: int) -> Callable[[str], str]:
     return lead
 
 
-@pytest.mark.parametrize("first", ["primary", "standby"])
 async def test_replicas_follow_after_the_primary_dies(
-    tmp_path: Path, primary: PostgresServer, standby: PostgresServer, first: str
+    tmp_path: Path, own_postgres: PostgresServer, standby: PostgresServer
 ) -> None:
-    """The order of the hosts does not matter."""
-    ports = [primary.port, standby.port] if first == "primary" else [standby.port, primary.port]
-    with Replicas(tmp_path, primary, 2, _leading_to(*ports)) as replicas:
-        load = Load(replicas)
-        async with load.of(16, 4):
-            await load.succeed(100)
-            primary.stop("immediate")
+    """The standby is the first host. In the next test, the primary is the first one."""
+    lead = _leading_to(standby.port, own_postgres.port)
+    with Replicas(tmp_path, own_postgres, 1, lead, short_timeouts=True) as replicas:
+        load = Load(replicas, PAUSE_SECONDS)
+        async with load.of(8, 2):
+            await load.succeed(50)
+            own_postgres.stop("immediate")
             await load.be_refused(20)
             await load.until_readiness_is(503)
             standby.promote()
             await load.until_readiness_is(200)
-            await load.succeed(100)
+            await load.succeed(50)
             replicas.server = standby
 
 
 async def test_replicas_follow_after_the_primary_is_unreachable(
-    tmp_path: Path, primary: PostgresServer, standby: PostgresServer
+    tmp_path: Path, own_postgres: PostgresServer, standby: PostgresServer
 ) -> None:
     with (
-        Proxy(primary.port) as proxy,
-        Replicas(tmp_path, primary, 2, _leading_to(proxy.port, standby.port)) as replicas,
+        Proxy(own_postgres.port) as proxy,
+        Replicas(tmp_path, own_postgres, 2, _leading_to(proxy.port, standby.port)) as replicas,
     ):
-        load = Load(replicas)
+        load = Load(replicas, PAUSE_SECONDS)
         # A replica without calls must reconnect too.
         idle = load.running.pop()
-        async with load.of(16, 4):
-            await load.succeed(100)
+        async with load.of(8, 2):
+            await load.succeed(50)
             proxy.hold()
             standby.promote()
             await load.until_readiness_is(200)
-            await load.succeed(100)
+            await load.succeed(50)
             async with load.at_rest():
                 await asyncio.to_thread(wait_until, lambda: idle.request("GET", "/readyz").status == 200)
             replicas.server = standby
-
-
-async def test_standby_returns_after_an_outage(
-    tmp_path: Path, primary: PostgresServer, standby: PostgresServer
-) -> None:
-    """Commits without the standby are not confirmed, and waiting calls do not accumulate."""
-    with Replicas(tmp_path, primary, 1, TICKOVER_DATABASE_CONNECTIONS="2") as replicas:
-        load = Load(replicas)
-        async with load.of(16, 4):
-            await load.succeed(50)
-            standby.stop()
-            await load.until_readiness_is(503)
-            await load.be_refused(20)
-            await asyncio.to_thread(wait_until, lambda: len(replicas.sessions()) <= 4)
-            await asyncio.to_thread(standby.start)
-            await load.until_readiness_is(200)
-            await load.succeed(50)

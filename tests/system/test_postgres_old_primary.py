@@ -13,12 +13,14 @@ from tickover.server.storage import open_store
 from tickover.server.storage.store import Store
 
 _CONCURRENT = 8
+_DATABASE = "old_primary"
 
 
 @pytest.fixture
-def primary() -> Iterator[PostgresServer]:
-    with PostgresServer() as started:
-        yield started
+def primary(own_postgres: PostgresServer) -> Iterator[PostgresServer]:
+    yield own_postgres
+    own_postgres.configure(default_transaction_read_only="off")
+    wait_until(lambda: own_postgres.execute("show default_transaction_read_only") == "off")
 
 
 @pytest.fixture
@@ -26,12 +28,13 @@ def standby(primary: PostgresServer) -> Iterator[PostgresServer]:
     started = primary.standby()
     yield started
     started.remove()
+    wait_until(primary.drop_slots)
 
 
 @pytest.fixture
 async def store(primary: PostgresServer, standby: PostgresServer) -> AsyncIterator[Store]:
     """A store that may use both servers, with idle connections to the primary."""
-    url = primary.create_database("tickover")
+    url = primary.create_database(_DATABASE)
     own, other = f"127.0.0.1:{primary.port}", f"127.0.0.1:{standby.port}"
     opened = await open_store(url.replace(own, f"{own},{other}"))
     # Reads are not batched, so each has its own connection.
@@ -53,10 +56,10 @@ async def test_read_only_old_primary_is_abandoned(
 ) -> None:
     await add_clock(store, clock(1), user(1))
     replayed = "select count(*) from clocks"
-    wait_until(lambda: standby.execute(replayed, "tickover") == "1")
+    wait_until(lambda: standby.execute(replayed, _DATABASE) == "1")
     primary.configure(default_transaction_read_only="on")
     standby.promote()
-    wait_until(lambda: primary.execute("show default_transaction_read_only", "tickover") == "on")
+    wait_until(lambda: primary.execute("show default_transaction_read_only", _DATABASE) == "on")
 
     # The first write fails, and the store learns that the server is read-only.
     with pytest.raises(Rejection):
@@ -66,5 +69,5 @@ async def test_read_only_old_primary_is_abandoned(
     # No connection to the old primary is left. It doesn't have this clock.
     found = await asyncio.gather(*(store.find_clock(key(3), user(1)) for _ in range(_CONCURRENT)))
     assert None not in found
-    assert standby.execute("select count(*) from clocks", "tickover") == "2"
-    assert primary.execute("select count(*) from clocks", "tickover") == "1"
+    assert standby.execute("select count(*) from clocks", _DATABASE) == "2"
+    assert primary.execute("select count(*) from clocks", _DATABASE) == "1"

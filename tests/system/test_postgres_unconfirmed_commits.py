@@ -1,7 +1,7 @@
 """Commits that no standby confirms: a repeated call must not confirm what the first one could not."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import pytest
@@ -30,6 +30,7 @@ from tests.support.postgres import PostgresServer
 from tests.support.program import wait_until
 from tickover.api.errors import Reason, Rejection
 from tickover.server.storage import open_store
+from tickover.server.storage.postgres import connections, sessions
 from tickover.server.storage.store import ExistingClock, Store
 
 _STANDBYS = "show synchronous_standby_names"
@@ -49,16 +50,11 @@ _CALLS: dict[str, Call] = {
 }
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
-    """A separate server, because its settings change."""
-    with PostgresServer() as started:
-        yield started
-
-
 @pytest.fixture
-async def store(server: PostgresServer) -> AsyncIterator[Store]:
-    opened = await open_store(server.create_database())
+async def store(own_postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Store]:
+    monkeypatch.setattr(connections, "_COMMAND_SECONDS", 2.0)
+    monkeypatch.setitem(sessions.SETTINGS, "statement_timeout", "1600ms")
+    opened = await open_store(own_postgres.create_database())
     yield opened
     await opened.close()
 
@@ -84,23 +80,23 @@ async def _outcome(call: Call, store: Store) -> object:
         return rejection.reason
 
 
-async def test_repeated_call_is_not_confirmed_without_a_standby(server: PostgresServer, store: Store) -> None:
+async def test_repeated_call_is_not_confirmed_without_a_standby(own_postgres: PostgresServer, store: Store) -> None:
     """The calls run concurrently, because each waits until its timeout."""
     assert await add_clock_once(store, make_record(1), clock(1), user(1)) is None
     for number in (3, 4, 5):
         await add_clock(store, clock(number), user(1))
     await sent(store, code(1))
     await sent(store, link(2, email=BEN))
-    async with _no_standby_confirms(server):
+    async with _no_standby_confirms(own_postgres):
         for _ in range(2):
             outcomes = await asyncio.gather(*(_outcome(call, store) for call in _CALLS.values()))
             assert dict(zip(_CALLS, outcomes, strict=True)) == dict.fromkeys(_CALLS, Reason.UNAVAILABLE)
 
 
-async def test_repeated_call_succeeds_once_standbys_confirm(server: PostgresServer, store: Store) -> None:
+async def test_repeated_call_succeeds_once_standbys_confirm(own_postgres: PostgresServer, store: Store) -> None:
     await add_clock(store, clock(5), user(1))
     create, delete = _CALLS["create_clock_once"], _CALLS["delete_clock"]
-    async with _no_standby_confirms(server):
+    async with _no_standby_confirms(own_postgres):
         outcomes = [*await asyncio.gather(_outcome(create, store), _outcome(delete, store))]
         assert outcomes == [Reason.UNAVAILABLE] * 2
     assert isinstance(await create(store), ExistingClock)

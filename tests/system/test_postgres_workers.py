@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.support.postgres import PostgresServer
 from tests.support.program import Program, run_tickover, verify_params, wait_until
 
 
@@ -52,9 +53,27 @@ class WorkersProgram(Program):
 
 
 @pytest.fixture
-def program(tmp_path: Path, postgres_url: str) -> Iterator[WorkersProgram]:
-    with WorkersProgram(tmp_path, TICKOVER_DATABASE_URL=postgres_url, TICKOVER_WORKERS="2") as started:
+def program(tmp_path: Path, postgres: PostgresServer) -> Iterator[WorkersProgram]:
+    with _two_workers(tmp_path, postgres) as started:
         yield started
+
+
+@pytest.fixture(scope="module")
+def shared_program(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresServer) -> Iterator[WorkersProgram]:
+    """For tests that stop no process."""
+    with _two_workers(tmp_path_factory.mktemp("workers"), postgres) as started:
+        yield started
+
+
+def _two_workers(folder: Path, postgres: PostgresServer) -> WorkersProgram:
+    return WorkersProgram(folder, TICKOVER_DATABASE_URL=postgres.create_database(), TICKOVER_WORKERS="2")
+
+
+def _assert_stopped(program: WorkersProgram) -> None:
+    wait_until(program.has_ended_wholly)
+    assert not _listens(program)
+    assert program.output.count("Tickover has stopped.") == 1
+    assert "Traceback" not in program.output
 
 
 def _listens(program: Program) -> bool:
@@ -63,7 +82,8 @@ def _listens(program: Program) -> bool:
         return caller.connect_ex((place.hostname, place.port)) == 0
 
 
-def test_all_workers_serve_the_same_data(program: WorkersProgram) -> None:
+def test_all_workers_serve_the_same_data(shared_program: WorkersProgram) -> None:
+    program = shared_program
     assert len(program.workers()) == 2
     wait_until(lambda: len(program.servers()) == 2)
     for number in range(10):
@@ -86,16 +106,14 @@ def test_killed_worker_is_restarted(program: WorkersProgram) -> None:
     assert not before & program.workers()
     assert "result" in program.call("createTestClock", {}, token)
     assert program.output.count("a worker has ended") == 2
-    assert program.stop() == 0
+    assert program.stop(signal.SIGTERM) == 0
+    _assert_stopped(program)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
-def test_signal_stops_all_workers(program: WorkersProgram, number: int) -> None:
-    assert program.stop(number) == 0
-    wait_until(program.has_ended_wholly)
-    assert not _listens(program)
-    assert program.output.count("Tickover has stopped.") == 1
-    assert "Traceback" not in program.output
+def test_signal_stops_all_workers(program: WorkersProgram) -> None:
+    """Ctrl-C. The test of killed workers sends SIGTERM."""
+    assert program.stop(signal.SIGINT) == 0
+    _assert_stopped(program)
 
 
 def test_workers_end_with_the_supervisor(program: WorkersProgram) -> None:
@@ -106,27 +124,28 @@ def test_workers_end_with_the_supervisor(program: WorkersProgram) -> None:
 
 
 def test_signal_during_the_start_stops_all_workers(tmp_path: Path, postgres_url: str) -> None:
-    for started in (2, 4):
-        program = WorkersProgram(tmp_path, TICKOVER_DATABASE_URL=postgres_url, TICKOVER_WORKERS="8")
-        program.launch()
-        # No pause as in wait_until, because the state is short.
-        while len(program.workers()) < started:
-            assert program.process.poll() is None, program.output
-        assert program.stop() == 0
-        wait_until(program.has_ended_wholly)
-        program.__exit__()
+    program = WorkersProgram(tmp_path, TICKOVER_DATABASE_URL=postgres_url, TICKOVER_WORKERS="4")
+    program.launch()
+    # No pause as in wait_until, because the state is short.
+    while len(program.workers()) < 2:
+        assert program.process.poll() is None, program.output
+    assert program.stop() == 0
+    wait_until(program.has_ended_wholly)
+    program.__exit__()
 
 
-def test_several_workers_with_sqlite_are_rejected(tmp_path: Path) -> None:
-    refused = run_tickover(tmp_path, "serve", "--port", "0", "--workers", "2")
-    assert (refused.returncode, refused.stdout) == (2, "")
-    assert refused.stderr.startswith("tickover: TICKOVER_WORKERS must be 1 with SQLite, not 2: ")
-    assert refused.stderr.count("\n") == 1
+def test_sighup_does_not_stop_workers(shared_program: WorkersProgram) -> None:
+    workers = shared_program.workers()
+    for process in (shared_program.process.pid, *workers):
+        os.kill(process, signal.SIGHUP)
+    for _ in range(10):
+        assert shared_program.request("GET", "/healthz").status == 200
+    assert shared_program.workers() == workers
 
 
-def test_used_port_is_one_error(tmp_path: Path, program: WorkersProgram) -> None:
+def test_used_port_is_one_error(tmp_path: Path, shared_program: WorkersProgram) -> None:
     """Even if the other program uses SO_REUSEPORT."""
-    port = urlsplit(program.url).port
+    port = urlsplit(shared_program.url).port
     for workers in ("1", "2"):
         flags = (
             "--port",
@@ -134,22 +153,20 @@ def test_used_port_is_one_error(tmp_path: Path, program: WorkersProgram) -> None
             "--workers",
             workers,
             "--database-url",
-            program.environment["TICKOVER_DATABASE_URL"],
+            shared_program.environment["TICKOVER_DATABASE_URL"],
         )
         refused = run_tickover(tmp_path, "serve", *flags)
         assert (refused.returncode, refused.stdout) == (2, "")
         assert refused.stderr.startswith(f"tickover: Cannot listen on 127.0.0.1:{port}: Address already in use.")
         assert refused.stderr.count("\n") == 1
-    assert program.workers()
+    assert shared_program.workers()
 
 
-def test_other_children_are_ignored(tmp_path: Path, postgres_url: str) -> None:
+def test_other_children_are_ignored(tmp_path: Path, shared_program: WorkersProgram) -> None:
     """For example, a script with background jobs that calls exec, or a container."""
-    with WorkersProgram(tmp_path, TICKOVER_DATABASE_URL=postgres_url, TICKOVER_WORKERS="2"):
-        pass  # It has recorded its key.
     script = 'sleep 0 & exec "$0" -m tickover serve'
     environment = {
-        **os.environ, "TICKOVER_DATABASE_URL": postgres_url, "TICKOVER_WORKERS": "2", "TICKOVER_PORT": "0",
+        **os.environ, **shared_program.environment, "TICKOVER_PORT": "0",
         "TICKOVER_SECRET_KEY": "another key than that of the data folder",
     }  # fmt: skip
     ended = subprocess.run(

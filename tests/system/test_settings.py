@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 import pytest
 
-from tests.support.program import Program, run_tickover
+from tests.support.program import Program, Run, RunResult, run_each, verify_params
 from tickover.server.settings import SETTINGS, SettingError, is_loopback, read_settings
 
 _KEY = "a key of 16 char"
@@ -277,9 +277,12 @@ def test_outbox_is_the_default_only_if_no_other_machine_reaches_the_server(
 _SECRET = "open-sesame-open"
 
 
-def _start_fails(folder: Path, *flags: str, **variables: str) -> str:
-    """Return the error of a start, without the program's name."""
-    ran = run_tickover(folder, "serve", *flags, **{"TICKOVER_PORT": "0", **variables})
+def _serve(folder: Path, *flags: str, **variables: str) -> Run:
+    return Run(folder, ("serve", *flags), {"TICKOVER_PORT": "0", **variables})
+
+
+def _error(ran: RunResult) -> str:
+    """Return the error of a failed start, without the program's name."""
     assert (ran.returncode, ran.stdout) == (2, ""), ran.stderr
     assert ran.stderr.startswith("tickover: ")
     assert ran.stderr.endswith("\n")
@@ -316,36 +319,31 @@ _WRONG_STARTS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("variables", "named"), _WRONG_STARTS, ids=[" ".join(map(ascii, values.items())) for values, _ in _WRONG_STARTS]
-)
-def test_start_with_an_invalid_setting_prints_one_sentence(
-    tmp_path: Path, variables: dict[str, str], named: str
-) -> None:
-    assert _start_fails(tmp_path, **variables).startswith(f"{named} ")
+def test_start_with_an_invalid_setting_prints_one_sentence(tmp_path: Path) -> None:
+    runs = [_serve(tmp_path, **variables) for variables, _ in _WRONG_STARTS]
+    for (variables, name), ran in zip(_WRONG_STARTS, run_each(tmp_path, runs), strict=True):
+        assert _error(ran).startswith(f"{name} "), variables
 
 
-def test_invalid_flag_is_rejected(tmp_path: Path) -> None:
-    assert _start_fails(tmp_path, "--port", "eighty").startswith("TICKOVER_PORT ")
-
-
-def test_secret_key_has_no_flag(tmp_path: Path) -> None:
-    ran = run_tickover(tmp_path, "serve", "--secret-key", _SECRET)
-    assert ran.returncode == 2
-    assert "No such option" in ran.stderr
-    assert _SECRET not in ran.stderr
-
-
-def test_used_port_is_named(tmp_path: Path) -> None:
+def test_invalid_flag_and_unusable_address_are_named(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
-        port = other.getsockname()[1]
-        sentence = _start_fails(tmp_path, TICKOVER_PORT=str(port))
-    assert sentence.startswith(f"Cannot listen on 127.0.0.1:{port}: Address already in use. ")
-
-
-def test_address_of_another_machine_is_named(tmp_path: Path) -> None:
-    sentence = _start_fails(tmp_path, TICKOVER_HOST="192.0.2.1", TICKOVER_MAIL_URL="outbox:")
-    assert sentence == "TICKOVER_HOST must be an address of this machine, not '192.0.2.1'."
+        port = str(other.getsockname()[1])
+        invalid_flag, used_port, other_machine, secret_flag = run_each(
+            tmp_path,
+            [
+                _serve(tmp_path, "--port", "eighty"),
+                _serve(tmp_path, TICKOVER_PORT=port),
+                _serve(tmp_path, TICKOVER_HOST="192.0.2.1", TICKOVER_MAIL_URL="outbox:"),
+                _serve(tmp_path, "--secret-key", _SECRET),
+            ],
+        )
+    assert _error(invalid_flag).startswith("TICKOVER_PORT ")
+    assert _error(used_port).startswith(f"Cannot listen on 127.0.0.1:{port}: Address already in use. ")
+    assert _error(other_machine) == "TICKOVER_HOST must be an address of this machine, not '192.0.2.1'."
+    # The secret key has no flag, because other users of the machine see flags.
+    assert secret_flag.returncode == 2
+    assert "No such option" in secret_flag.stderr
+    assert _SECRET not in secret_flag.stderr
 
 
 def _write_garbage(path: Path) -> None:
@@ -360,68 +358,45 @@ def _write_newer_schema(path: Path) -> None:
     database.close()
 
 
-@pytest.mark.parametrize(
-    ("spoil", "said"),
-    [
-        pytest.param(lambda data: data.touch(), "File exists", id="the data folder is a file"),
-        pytest.param(
-            lambda data: (data.parent.rmdir(), data.parent.touch()),
-            "Not a directory",
-            id="the data folder is in a file",
-        ),
-        pytest.param(
-            lambda data: (data / "tickover.db").mkdir(parents=True), "unable to open", id="the database is a folder"
-        ),
-        pytest.param(lambda data: _write_garbage(data / "tickover.db"), "not a database", id="the database is garbage"),
-        pytest.param(
-            lambda data: _write_newer_schema(data / "tickover.db"),
-            "schema version 9999",
-            id="the database is of a newer program",
-        ),
-        pytest.param(
-            lambda data: (data / "secret.key").mkdir(parents=True),
-            "is not a regular file",
-            id="the secret key is a folder",
-        ),
-        pytest.param(lambda data: _write_garbage(data / "secret.key"), "secret.key", id="the secret key is garbage"),
-        pytest.param(
-            lambda data: (data.mkdir(), (data / "secret.key").write_text("short\n")),
-            "damaged",
-            id="the secret key is cut",
-        ),
-        pytest.param(lambda data: (data.mkdir(), (data / "outbox").touch()), "outbox", id="the outbox is a file"),
-    ],
-)
-def test_unusable_data_folder_is_one_error(tmp_path: Path, spoil: Callable[[Path], object], said: str) -> None:
-    data = tmp_path / "below" / "data"
-    data.parent.mkdir()
-    spoil(data)
-    assert said in _start_fails(tmp_path, TICKOVER_DATA_DIR=str(data))
+_UNUSABLE: dict[str, tuple[Callable[[Any], object], str]] = {
+    "the data folder is a file": (lambda data: data.touch(), "File exists"),
+    "the data folder is in a file": (lambda data: (data.parent.rmdir(), data.parent.touch()), "Not a directory"),
+    "the database is a folder": (lambda data: (data / "tickover.db").mkdir(parents=True), "unable to open"),
+    "the database is garbage": (lambda data: _write_garbage(data / "tickover.db"), "not a database"),
+    "the database is of a newer program": (lambda data: _write_newer_schema(data / "tickover.db"), "version 9999"),
+    "the secret key is a folder": (lambda data: (data / "secret.key").mkdir(parents=True), "is not a regular file"),
+    "the secret key is garbage": (lambda data: _write_garbage(data / "secret.key"), "secret.key"),
+    "the secret key is cut": (lambda data: (data.mkdir(), (data / "secret.key").write_text("short\n")), "damaged"),
+    "the outbox is a file": (lambda data: (data.mkdir(), (data / "outbox").touch()), "outbox"),
+}
 
 
-def test_database_of_a_newer_version_is_not_changed(tmp_path: Path) -> None:
-    _write_newer_schema(tmp_path / ".tickover" / "tickover.db")
-    _start_fails(tmp_path)
-    database = apsw.Connection(str(tmp_path / ".tickover" / "tickover.db"))
+def test_unusable_data_folder_is_one_error(tmp_path: Path) -> None:
+    runs = []
+    for number, (spoil, _) in enumerate(_UNUSABLE.values()):
+        data = tmp_path / f"below{number}" / "data"
+        data.parent.mkdir()
+        spoil(data)
+        runs.append(_serve(tmp_path, TICKOVER_DATA_DIR=str(data)))
+    for (kind, (_, message)), ran in zip(_UNUSABLE.items(), run_each(tmp_path, runs), strict=True):
+        assert message in _error(ran), kind
+    # A database of a newer version is not changed.
+    database = apsw.Connection(str(tmp_path / "below4" / "data" / "tickover.db"))
     assert database.pragma("user_version") == 9999
     assert database.execute("select count(*) from sqlite_schema").fetchall() == [(0,)]
     database.close()
 
 
-def test_failed_start_does_not_block_the_next(tmp_path: Path) -> None:
-    _start_fails(tmp_path, TICKOVER_MAIL_FROM="nobody")
-    with Program(tmp_path) as program:
-        program.sign_in()
-
-
 def test_secret_key_setting_is_used(tmp_path: Path) -> None:
-    """A code is valid only with the key that was used when it was sent."""
+    """A code is valid only with the key that was used when it was sent. A failed start does not block the next."""
+    [failed] = run_each(tmp_path, [_serve(tmp_path, TICKOVER_MAIL_FROM="nobody", TICKOVER_SECRET_KEY=_SECRET)])
+    assert _error(failed).startswith("TICKOVER_MAIL_FROM ")
     with Program(tmp_path, TICKOVER_SECRET_KEY=_SECRET) as program:
         code = program.send_code()
         assert not (program.data / "secret.key").exists()
-    params = {"email": "ana@example.test", "code": code, "authenticationMethod": "EMAIL_CODE"}
-    with Program(tmp_path, TICKOVER_SECRET_KEY=_SECRET + "!") as program:
+        program.kill()
+        program.environment["TICKOVER_SECRET_KEY"] = f"{_SECRET}!"
+        program.start()
+        params = verify_params("ana@example.test", code)
         assert program.call("loginByEmailVerification", params)["error"]["data"]["reason"] == "LOGIN_REFUSED"
-    with Program(tmp_path, TICKOVER_SECRET_KEY=_SECRET) as program:
-        assert "token" in program.result("loginByEmailVerification", params)
         assert _SECRET not in program.output

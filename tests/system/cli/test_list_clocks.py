@@ -123,12 +123,15 @@ def test_delete_reports_clocks_deleted_before_a_failure(shell: Shell, clocks: li
     assert remaining(shell) == clocks[1:]
 
 
-@pytest.mark.parametrize(("answer", "exit"), [("y\n", 0), ("n\n", 130), ("\n", 130), ("\x03", 130)])
+@pytest.mark.parametrize(("answer", "exit"), [("y\n", 0), ("\n", 130), ("Ctrl-C", 130)])
 def test_delete_at_a_terminal_asks_for_confirmation(shell: Shell, clocks: list[str], answer: str, exit: int) -> None:
     with shell.open_terminal("clock", "delete") as terminal:
         terminal.wait_for(f"Delete clock_…{clocks[0][-8:]} permanently? [y/N]: ")
-        terminal.type(answer)
-        assert terminal.end() == exit
+        if answer == "Ctrl-C":
+            assert terminal.interrupt() == exit
+        else:
+            terminal.type(answer)
+            assert terminal.end() == exit
         assert "Traceback" not in terminal.text
     assert remaining(shell) == (clocks[1:] if exit == 0 else clocks)
 

@@ -1,0 +1,26 @@
+"""Runs `tickover` with shorter time limits for the database, so that tests of a silent database wait less.
+
+The limits are still long enough for a busy machine. The limit for connecting is not changed.
+"""
+
+from tickover.cli import main
+from tickover.server.storage.postgres import batcher, connections, sessions, store
+
+_LIMITS = {
+    (connections, "_POOL_WAIT_SECONDS"): 1.5,
+    (connections, "_COMMAND_SECONDS"): 2.0,
+    (batcher, "_MAX_WAIT_SECONDS"): 1.5,
+    (store, "_MAX_WAIT_SECONDS"): 1.5,
+}
+
+
+def shorten() -> None:
+    for (module, name), seconds in _LIMITS.items():
+        assert getattr(module, name) > seconds
+        setattr(module, name, seconds)
+    sessions.SETTINGS.update(statement_timeout="1600ms", lock_timeout="800ms")
+
+
+if __name__ == "__main__":
+    shorten()
+    main()
