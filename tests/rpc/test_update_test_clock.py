@@ -159,6 +159,26 @@ async def test_pages_of_a_search_join_to_the_whole_result(
         assert ids == expected, limit
 
 
+async def test_page_with_large_labels_ends_early(world: World, token: str) -> None:
+    large = {"labels": {f"{number:064}": "\x01" * 200 for number in range(20)}}
+    ids = []
+    for _ in range(6):
+        world.pass_time(seconds=1)
+        ids.append((await world.create(token, **large))["id"])
+    first = await world.result(LIST, {}, token)
+    rest = await world.result(LIST, {"labels": {"0" * 64: "\x01" * 200}, "cursor": first["nextCursor"]}, token)
+    last = await world.result(LIST, {"cursor": rest["nextCursor"]}, token)
+    pages = [[clock["id"] for clock in page["clocks"]] for page in (first, rest, last)]
+    assert [len(page) for page in pages] == [2, 2, 2]
+    assert [id for page in pages for id in page] == ids[::-1]
+    assert "nextCursor" not in last
+
+
+async def test_null_is_no_fault_beside_one(world: World, token: str) -> None:
+    error = await world.error(UPDATE, {"id": "x", "name": None, "labels": {"a b": ""}}, token)
+    assert [fault["path"] for fault in error["data"]["errors"]] == ["labels.a b"]
+
+
 async def test_names_are_part_of_an_idempotent_creation(world: World, token: str) -> None:
     async def create(**params: Any) -> Any:
         return (await world.post(call("createTestClock", params), token, **idempotency_header("once"))).json

@@ -23,6 +23,8 @@ MAX_CLOCK_NAME: Final = 200
 MAX_LABELS: Final = 20
 MAX_LABEL_NAME: Final = 64
 MAX_LABEL_VALUE: Final = 200
+MAX_PAGE_NAMES: Final = 64 * 1024
+"""Bytes of names and labels on one page of listTestClocks. A page that would have more ends early."""
 MAX_SCANNED_CLOCKS: Final = 1_000
 """Clocks that one call of listTestClocks with `labels` looks at."""
 

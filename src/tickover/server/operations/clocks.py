@@ -1,7 +1,8 @@
 """Operations on test clocks."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from math import ceil
 from typing import Final
 
@@ -9,7 +10,7 @@ from msgspec import UNSET, json, msgpack
 
 from tickover.api import ids, timestamps
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params
-from tickover.api.limits import MAX_SCANNED_CLOCKS
+from tickover.api.limits import MAX_PAGE_NAMES, MAX_SCANNED_CLOCKS
 from tickover.api.results import ClockPage, Done, Summary
 from tickover.api.timestamps import Instant
 from tickover.server.domain.clock_params import (
@@ -118,8 +119,7 @@ class ClockOperations:
             return await self._search(params.labels, limit, before, caller)
         # One more than the limit tells whether there is a next page.
         found = await self._store.list_clocks(caller.user, min_live_key, before, limit + 1)
-        page = [_summary(clock) for clock in found[:limit]]
-        return ClockPage(page, ids.write_cursor(found[limit - 1].key) if len(found) > limit else None)
+        return _page(found, limit)
 
     async def _search(self, labels: Mapping[str, str], limit: int, before: bytes | None, caller: Caller) -> ClockPage:
         """Return a page of clocks with these labels. It may be short if there are many other clocks."""
@@ -131,9 +131,7 @@ class ClockOperations:
             limit + 1,
             LabelSearch(members, MAX_SCANNED_CLOCKS),
         )
-        last = scan.clocks[limit - 1].key if len(scan.clocks) > limit else scan.ended_at
-        page = [_summary(clock) for clock in scan.clocks[:limit]]
-        return ClockPage(page, ids.write_cursor(last) if last else None)
+        return _page(scan.clocks, limit, scan.ended_at)
 
     async def update_test_clock(self, params: UpdateTestClockParams, caller: Caller) -> bytes:
         key = _live_key(params.id, caller.now)
@@ -218,6 +216,16 @@ def _check_time(at: Instant, clock: Clock) -> None:
         latest = timestamps.write(clock.max_time)
         message = f"The clock cannot go beyond {latest}."
         raise Rejection(Reason.TIME_AFTER_MAX, message, {"maxTime": latest})
+
+
+def _page(found: Sequence[Clock], limit: int, ended_at: bytes | None = None) -> ClockPage:
+    """Return a page, and the cursor after its last clock if there are more, or after `ended_at`."""
+    sizes = accumulate(len(encode_names(clock)) for clock in found[:limit])
+    count = sum(size <= MAX_PAGE_NAMES for size in sizes)
+    # One clock always fits.
+    page = found[: max(count, 1)]
+    last = page[-1].key if len(page) < len(found) else ended_at
+    return ClockPage([_summary(clock) for clock in page], ids.write_cursor(last) if last else None)
 
 
 def _summary(clock: Clock) -> Summary:
