@@ -34,8 +34,8 @@ _AMOUNTS = (
 _SIMPLE_AMOUNTS = (0.1, 0.2, 0.3, 1, 12.34, 0.005, 300, 1150.5, 99_999.99)
 
 _VIEWS = """async ({ snapshot, before, params, instants }) => {
-  const { parseClock, parseParams, viewAt } = await import("/assets/js/clock-model.js");
-  const { parseInstant } = await import("/assets/js/instants.js");
+  const { parseClock, parseParams, viewAt } = await import("/assets/000000000000/js/clock-model.js");
+  const { parseInstant } = await import("/assets/000000000000/js/instants.js");
   const model = params ? parseParams(params) : parseClock(snapshot, before && parseClock(before));
   return instants.map((text) => {
     const view = viewAt(model, parseInstant(text));
@@ -49,8 +49,8 @@ _VIEWS = """async ({ snapshot, before, params, instants }) => {
 }"""
 
 _TO_PARAMS = """async (snapshot) => {
-  const { parseClock, toParams } = await import("/assets/js/clock-model.js");
-  const { toTimestamp } = await import("/assets/js/instants.js");
+  const { parseClock, toParams } = await import("/assets/000000000000/js/clock-model.js");
+  const { toTimestamp } = await import("/assets/000000000000/js/instants.js");
   return toParams(parseClock(snapshot));
 }"""
 
@@ -237,7 +237,7 @@ async def test_model_can_be_converted_back_to_params(program: Program, token: st
 async def test_timestamps_are_parsed_and_formatted_like_on_the_server(program: Program, tab: Tab) -> None:
     await tab.page.goto(f"{program.url}/login")
     script = """async (texts) => {
-      const { parseInstant, toTimestamp } = await import("/assets/js/instants.js");
+      const { parseInstant, toTimestamp } = await import("/assets/000000000000/js/instants.js");
       return texts.map((text) => toTimestamp(parseInstant(text)));
     }"""
     same = [
@@ -258,7 +258,7 @@ async def test_timestamps_are_parsed_and_formatted_like_on_the_server(program: P
 async def test_adding_a_month_stays_in_the_next_month(program: Program, tab: Tab) -> None:
     await tab.page.goto(f"{program.url}/login")
     script = """async (texts) => {
-      const { addMonths, parseInstant, toTimestamp } = await import("/assets/js/instants.js");
+      const { addMonths, parseInstant, toTimestamp } = await import("/assets/000000000000/js/instants.js");
       return texts.map((text) => toTimestamp(addMonths(parseInstant(text), 1)));
     }"""
     expected = {

@@ -99,8 +99,8 @@ async def test_page_loads_only_its_stylesheets_and_needs_no_javascript(program: 
     async with open_tab(browser, java_script_enabled=False) as tab:
         await tab.page.goto(f"{program.url}/docs#reasons")
         await expect(tab.page.get_by_role("heading", name="Error reasons", exact=True)).to_be_in_viewport()
-        requested = {request.url.partition("#")[0].removeprefix(program.url) for request in tab.requests}
-        assert requested - {"data:,"} == {"/docs", "/assets/css/base.css", "/assets/css/docs.css"}
+        requested = {request.url.partition("#")[0].rpartition("/")[2] for request in tab.requests}
+        assert requested - {"data:,"} == {"docs", "base.css", "docs.css"}
 
 
 async def test_examples_use_the_url_of_this_server(program: Program, tab: Tab) -> None:

@@ -11,15 +11,16 @@ from tests.support.program import Program, link_params
 # All tests of a process share the browser and its event loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-HOSTILE_HTML = """<html><body style="color: rgb(1, 2, 3); background: url(/assets/css/base.css)">
+HOSTILE_HTML = """<html><body style="color: rgb(1, 2, 3); background: url(/assets/000000000000/css/base.css)">
 <p id="x" style="font-size: 40px" onclick="parent.attacked = 1">Seen</p>
 <script>parent.attacked = 1; document.title = "attacked"</script>
-<img src="/assets/js/app.js" onerror="parent.attacked = 1"><svg onload="parent.attacked = 1"></svg>
-<iframe src="/login"></iframe><object data="/login"></object><link rel="stylesheet" href="/assets/css/base.css">
+<img src="/assets/000000000000/js/app.js" onerror="parent.attacked = 1"><svg onload="parent.attacked = 1"></svg>
+<iframe src="/login"></iframe><object data="/login"></object>
+<link rel="stylesheet" href="/assets/000000000000/css/base.css">
 <form action="/login"><button>Send</button><input name="x" autofocus></form>
 <meta http-equiv="refresh" content="0;url=/login"><base href="/docs" target="_top">
 <a href="/login" target="_top" style="color: red">Away</a> <a href="javascript:parent.attacked = 1">Run</a>
-<style>@import "/assets/css/base.css";</style></body></html>"""
+<style>@import "/assets/000000000000/css/base.css";</style></body></html>"""
 HOSTILE_ID = "n990000000000-20990101T000000.000000Z"
 
 # Adds a frame like the one in the console.

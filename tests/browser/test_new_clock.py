@@ -48,7 +48,7 @@ async def test_amounts_are_parsed_in_the_format_of_the_locale(browser: Browser, 
         await tab.page.goto(program.url)
         read = await tab.page.evaluate(
             """async (texts) => {
-              const { parseAmount } = await import("/assets/js/amount-input.js");
+              const { parseAmount } = await import("/assets/000000000000/js/amount-input.js");
               return texts.map((text) => parseAmount(text));
             }""",
             list(cases),

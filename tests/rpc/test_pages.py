@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import shutil
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
@@ -13,20 +14,25 @@ import tickover
 from tests.support.openrpc_document import PUBLIC_URL
 from tests.support.program import Program
 from tests.support.world import World
-from tickover.server.http.pages import load_pages
+from tickover.server.http.pages import load_assets, load_pages
 from tickover.server.openrpc import describe
 
 CONSOLE = Path(tickover.__file__).parent / "server" / "console"
 ASSETS = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8"}
+ASSETS_PATH = load_assets(CONSOLE).path
 CONTENT_TYPES = {
     "/": "text/html; charset=utf-8",
     "/login": "text/html; charset=utf-8",
     "/favicon.ico": "image/svg+xml",
-    **{f"/assets/{kind}/{file.name}": ASSETS[kind] for kind in ASSETS for file in sorted((CONSOLE / kind).iterdir())},
+    **{
+        f"{ASSETS_PATH}{kind}/{file.name}": ASSETS[kind]
+        for kind in ASSETS
+        for file in sorted((CONSOLE / kind).iterdir())
+    },
     "/docs": "text/html; charset=utf-8",
     "/openrpc.json": "application/json",
 }
-SCRIPTS = {"/": ["assets/js/app.js"], "/login": ["assets/js/login.js"], "/docs": []}
+SCRIPTS = {"/": [f"{ASSETS_PATH[1:]}js/app.js"], "/login": [f"{ASSETS_PATH[1:]}js/login.js"], "/docs": []}
 POLICY = {
     "default-src": "'none'",
     "script-src": "'self'",
@@ -40,6 +46,8 @@ POLICY = {
     "trusted-types": "'none'",
 }
 POLICIES = {path: POLICY | ({"frame-src": "'self'"} if path == "/" else {}) for path in CONTENT_TYPES}
+ASSET_PATHS = [path for path in CONTENT_TYPES if path.startswith(ASSETS_PATH)]
+IMMUTABLE = "public, max-age=31536000, immutable"
 MAX_CONSOLE_BYTES = 90_000
 """The compressed size of all console files together."""
 # A namespace, not a request.
@@ -82,10 +90,27 @@ async def test_pages_have_exactly_these_headers(world: World, path: str) -> None
         "referrer-policy": "no-referrer",
         "x-content-type-options": "nosniff",
         "cross-origin-opener-policy": "same-origin",
-        "cache-control": "no-cache",
+        "cache-control": IMMUTABLE if path in ASSET_PATHS else "no-cache",
         "vary": "accept-encoding",
     }
     assert response.body.decode() == TEXTS[path]
+
+
+@pytest.mark.parametrize("file", ["js/app.js", "css/base.css"])
+def test_url_of_every_asset_changes_with_each_file(tmp_path: Path, file: str) -> None:
+    console = shutil.copytree(CONSOLE, tmp_path / "console")
+    assert load_assets(console).path == ASSETS_PATH
+    with (console / file).open("a") as opened:
+        opened.write("\n")
+    assert load_assets(console).path != ASSETS_PATH
+
+
+async def test_assets_of_another_release_are_served_but_not_cached(world: World) -> None:
+    current = await world.request("GET", f"{ASSETS_PATH}js/app.js")
+    other = await world.request("GET", "/assets/0123456789ab/js/app.js")
+    assert (other.status, other.body) == (200, current.body)
+    assert other.headers["cache-control"] == "no-cache"
+    assert (await world.request("GET", "/assets/0123456789ab/js/missing.js")).status == 404
 
 
 @every_page
@@ -165,15 +190,18 @@ UNKNOWN_PATHS = (
     "/assets",
     "/assets/",
     "/assets/js/",
+    "/assets/js/app.js",
+    f"{ASSETS_PATH}js/",
     "/assets/login.html",
     "/assets/docs.html",
     "/assets/index.html",
-    "/assets/js/app",
-    "/assets/js/App.js",
+    f"{ASSETS_PATH}js/app",
+    f"{ASSETS_PATH}js/App.js",
+    f"{ASSETS_PATH}js/../../../login",
     "/assets/../login",
     "/assets/../settings.py",
     "//login",
-    "/assets/css/base.css\x00",
+    f"{ASSETS_PATH}css/base.css\x00",
 )
 
 
@@ -277,7 +305,7 @@ def test_pages_load_only_own_resources(path: str) -> None:
     # An empty icon prevents a request for one.
     urls = {value for element, value in references if (element.attributes.get("rel"), value) != ("icon", "data:,")}
     loaded = {value for value in urls if not value.startswith("#")}
-    assert "assets/css/base.css" in loaded
+    assert f"{ASSETS_PATH[1:]}css/base.css" in loaded
     # A proxy can serve the console below a path.
     assert {value for value in loaded if value.startswith("/")} == set()
     assert {urljoin(path, value) for value in loaded} <= set(CONTENT_TYPES)
@@ -334,7 +362,7 @@ def loaded_by(path: str) -> set[str]:
     while waiting:
         text = TEXTS[waiting.pop()]
         named = {f"/{name}" for name in re.findall(r"""(?:src|href)="(assets/[^"]+)""", text)}
-        named |= {f"/assets/js/{name}" for name in re.findall(r"""(?:from|import|import\()\s*"\./([^"]+)""", text)}
+        named |= {f"{ASSETS_PATH}js/{name}" for name in re.findall(r"""(?:from|import|import\()\s*"\./([^"]+)""", text)}
         waiting += named - found
         found |= named
     return found
@@ -343,6 +371,14 @@ def loaded_by(path: str) -> set[str]:
 @every_document
 def test_imported_files_exist(path: str) -> None:
     assert loaded_by(path) <= set(CONTENT_TYPES)
+
+
+@every_document
+def test_imported_modules_are_preloaded(path: str) -> None:
+    links = [link.attributes["href"] for link in Document(path).tagged("link")]
+    modules = [urljoin(path, link) for link in links if link.endswith(".js")]
+    script = {urljoin(path, source) for source in SCRIPTS[path]}
+    assert sorted(modules) == sorted(loaded_by(path).intersection(MODULES) - script)
 
 
 @pytest.mark.parametrize("path", MODULES)
@@ -354,7 +390,7 @@ def test_scripts_use_only_relative_paths(path: str) -> None:
 
 
 def test_every_console_file_is_used() -> None:
-    assert {path for path in CONTENT_TYPES if path.startswith("/assets/")} <= set().union(*map(loaded_by, DOCUMENTS))
+    assert set(ASSET_PATHS) <= set().union(*map(loaded_by, DOCUMENTS))
 
 
 def test_console_size_is_within_its_budget() -> None:
@@ -394,6 +430,6 @@ def test_every_button_has_type_and_text(path: str) -> None:
 
 
 def test_elements_used_by_login_script_exist() -> None:
-    wanted = set(re.findall(r'byId\("([^"]+)"\)', TEXTS["/assets/js/login.js"]))
+    wanted = set(re.findall(r'byId\("([^"]+)"\)', TEXTS[f"{ASSETS_PATH}js/login.js"]))
     assert wanted
     assert wanted <= set(Document("/login").ids)

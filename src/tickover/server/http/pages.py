@@ -4,7 +4,9 @@ import re
 import zlib
 from collections.abc import Mapping
 from functools import cache, lru_cache
+from hashlib import sha256
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Final
 from urllib.parse import parse_qs
 
@@ -22,6 +24,8 @@ _HTML: Final = b"text/html; charset=utf-8"
 _JSON: Final = b"application/json"
 _ASSETS: Final = {"js": b"text/javascript; charset=utf-8", "css": b"text/css; charset=utf-8"}
 _TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
+_NO_CACHE: Final = (b"cache-control", b"no-cache")
+_IMMUTABLE: Final = (b"cache-control", b"public, max-age=31536000, immutable")
 
 # No foreign or inline scripts and styles, no framing, no assignment of text as markup.
 _POLICY: Final = (
@@ -56,6 +60,14 @@ class Page(Struct, frozen=True):
     def negotiate(self, accept_encoding: bytes) -> Response:
         return self.gzipped if accepts_gzip(accept_encoding) else self.plain
 
+    def without_caching(self) -> "Page":
+        return Page(_without_caching(self.plain), _without_caching(self.gzipped))
+
+
+def _without_caching(response: Response) -> Response:
+    status, headers, body = response
+    return status, [_NO_CACHE if name == _NO_CACHE[0] else (name, value) for name, value in headers], body
+
 
 class Site(Struct, frozen=True):
     """All resources for GET, except the health checks."""
@@ -72,7 +84,9 @@ class Site(Struct, frozen=True):
 
     def has(self, path: str) -> bool:
         """Return whether the path is a route. An email with this id may still be missing."""
-        return path in _GENERATED or path in self.pages or (self.mailbox is not None and _is_mailbox_path(path))
+        if path in _GENERATED or (self.mailbox is not None and _is_mailbox_path(path)):
+            return True
+        return self._find_page(path) is not None
 
     async def get(self, path: str, query: bytes, accept_encoding: bytes, now: Instant) -> Response:
         """Return the response to a GET of a path for which `has` returns True."""
@@ -82,42 +96,95 @@ class Site(Struct, frozen=True):
             return make_page(_JSON, await self.gallery.to_json(now)).negotiate(accept_encoding)
         if self.mailbox is not None and _is_mailbox_path(path):
             return await _get_from_mailbox(self.mailbox, path, query)
-        return self.pages[path].negotiate(accept_encoding)
+        page = self._find_page(path)
+        assert page is not None, "the path is a route"
+        return page.negotiate(accept_encoding)
+
+    def _find_page(self, path: str) -> Page | None:
+        if page := self.pages.get(path):
+            return page
+        # During an upgrade, a server of another release may have sent the page that loads this file.
+        if (match := _ASSET_PATH.fullmatch(path)) and (page := self.pages.get(_assets().path + match[1])):
+            return page.without_caching()
+        return None
 
 
 def load_pages(description: bytes) -> dict[str, Page]:
     """Return the static pages by path. `description` is the OpenRPC document."""
     return {
         **_console_pages(),
-        "/docs": make_page(_HTML, render(description)),
+        "/docs": make_page(_HTML, _assets().link(render(description))),
         "/openrpc.json": make_page(_JSON, description),
     }
 
 
 @cache
 def _console_pages() -> dict[str, Page]:
-    folder = files("tickover.server") / "console"
-    content = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
-    assets = {
-        f"/assets/{kind}/{file.name}": make_page(content_type, file.read_bytes())
-        for kind, content_type in _ASSETS.items()
+    folder, assets = _console_folder(), _assets()
+    return {
+        "/": make_page(_HTML, assets.link((folder / "index.html").read_bytes()), _CONSOLE_POLICY),
+        "/login": make_page(_HTML, assets.link((folder / "login.html").read_bytes())),
+        # Browsers request it for responses that name no icon, such as /openrpc.json.
+        "/favicon.ico": make_page(b"image/svg+xml", (folder / "icon.svg").read_bytes()),
+        **assets.pages(),
+    }
+
+
+def _console_folder() -> Traversable:
+    return files("tickover.server") / "console"
+
+
+_ASSET_PATH: Final = re.compile(r"/assets/[0-9a-f]{12}/((?:js|css)/.+)")
+_MODULE_SCRIPT: Final = re.compile(rb'<script type="module" src="assets/([^"]+)"></script>')
+_IMPORT: Final = re.compile(rb'\b(?:from|import) "\./([^"]+)"')
+
+
+class Assets(Struct, frozen=True):
+    """The scripts and stylesheets. Their URLs contain a hash of all of them, so browsers can cache them forever."""
+
+    contents: Mapping[str, bytes]
+    path: str
+
+    def pages(self) -> dict[str, Page]:
+        return {
+            self.path + name: make_page(_ASSETS[name.partition("/")[0]], body, cache_control=_IMMUTABLE)
+            for name, body in self.contents.items()
+        }
+
+    def link(self, html: bytes) -> bytes:
+        """Complete the URLs of assets, and let the browser load all modules at once instead of one import at a time."""
+        preloaded = _MODULE_SCRIPT.sub(lambda match: self._preload_links(match[1].decode()) + match[0], html)
+        return preloaded.replace(b'"assets/', f'"{self.path[1:]}'.encode())
+
+    def _preload_links(self, script: str) -> bytes:
+        modules = [script]
+        for module in modules:
+            imported = [f"js/{name.decode()}" for name in _IMPORT.findall(self.contents[module])]
+            modules += [name for name in imported if name not in modules]
+        return b"".join(f'<link rel="modulepreload" href="assets/{name}">\n  '.encode() for name in modules[1:])
+
+
+def load_assets(folder: Traversable) -> Assets:
+    contents = {
+        f"{kind}/{file.name}": file.read_bytes()
+        for kind in _ASSETS
         for file in sorted((folder / kind).iterdir(), key=lambda file: file.name)
     }
-    return {
-        "/": make_page(_HTML, content["index.html"], _CONSOLE_POLICY),
-        "/login": make_page(_HTML, content["login.html"]),
-        # Browsers request it for responses that name no icon, such as /openrpc.json.
-        "/favicon.ico": make_page(b"image/svg+xml", content["icon.svg"]),
-        **assets,
-    }
+    version = sha256(json.encode(contents)).hexdigest()[:12]
+    return Assets(contents, f"/assets/{version}/")
+
+
+@cache
+def _assets() -> Assets:
+    return load_assets(_console_folder())
 
 
 @lru_cache(maxsize=256)
-def make_page(content_type: bytes, body: bytes, policy: bytes = _POLICY) -> Page:
+def make_page(content_type: bytes, body: bytes, policy: bytes = _POLICY, cache_control: Header = _NO_CACHE) -> Page:
     headers = [
         (b"content-type", content_type),
         *_security_headers(policy),
-        (b"cache-control", b"no-cache"),
+        cache_control,
         (b"vary", b"accept-encoding"),
     ]
     return Page((200, headers, body), (200, [*headers, (b"content-encoding", b"gzip")], gzip(body)))
