@@ -66,9 +66,14 @@ HOSTILE_CLOCK = {
     ],
 }
 
+# The browser logs these messages for failed requests.
+HTTP_ERROR = "Failed to load resource: the server responded with a status of"
+NETWORK_ERROR = "Failed to load resource: net::ERR_"
+
+# Stores the session in the first document of the tab. `name` keeps its value in the next documents.
 _STORE_SESSION = """
-if (!sessionStorage.getItem("session stored by a test")) {
-  sessionStorage.setItem("session stored by a test", "yes");
+if (window === top && !window.name) {
+  window.name = "signed in by a test";
   sessionStorage.setItem("tickover", SESSION);
 }
 """
@@ -154,12 +159,23 @@ class Console:
         await expect(self.button("Sign out")).to_be_visible()
         self.token = (await self.session("sessionStorage"))["token"]
 
+    async def store_session(self) -> None:
+        """Sign in as a new user, unless there is a token, and let the next document store the session."""
+        email = new_address()
+        self.token = self.token or self.program.sign_in(email)
+        session = json.dumps({"token": self.token, "email": email, "userId": ""})
+        await self.page.add_init_script(_STORE_SESSION.replace("SESSION", json.dumps(session)))
+
     async def session(self, storage: str) -> Any:
         return json.loads(await self.tab.evaluate(f"() => {storage}.getItem('tickover')") or "null")
 
     async def open_clock(self, id: str, query: str = "") -> None:
         await self.open(f"#/clock/{id}{query}")
         await expect(self.slider).to_be_visible()
+
+    async def poll(self) -> None:
+        """Let the page poll now, as after a return to its tab."""
+        await self.tab.evaluate("() => { document.dispatchEvent(new Event('visibilitychange')); }")
 
     # Calls to the server
 
@@ -177,9 +193,7 @@ class Console:
 @asynccontextmanager
 async def open_console(browser: Browser, program: Program, token: str = "", **options: Any) -> AsyncIterator[Console]:
     """Open a tab with a session of a new user, or of the user with this token. Open no page."""
-    email = new_address()
-    token = token or program.sign_in(email)
     async with open_tab(browser, **options) as tab:
-        session = json.dumps({"token": token, "email": email, "userId": ""})
-        await tab.page.add_init_script(_STORE_SESSION.replace("SESSION", json.dumps(session)))
-        yield Console(tab, program, token)
+        console = Console(tab, program, token)
+        await console.store_session()
+        yield console

@@ -7,10 +7,9 @@ from typing import Self
 
 from playwright.async_api import Browser, Page, Request, Route
 
-from tests.browser.console import Console, open_console
+from tests.browser.console import HTTP_ERROR, Console, open_console
+from tests.browser.tabs import TIMEOUT_MS
 from tests.support.program import Program
-
-_HTTP_ERROR = "Failed to load resource: the server responded with a status of"
 
 # A response counts as handled when all its promise callbacks have run.
 _INSTRUMENT = """
@@ -45,7 +44,7 @@ async def instrument_page(page: Page) -> None:
 async def open_instrumented_console(browser: Browser, program: Program) -> AsyncIterator[Console]:
     """Open a console with a session and count its timers and responses."""
     async with open_console(browser, program) as console:
-        console.tab.ignored_prefixes = (_HTTP_ERROR,)
+        console.tab.ignored_prefixes = (HTTP_ERROR,)
         await instrument_page(console.page)
         yield console
 
@@ -74,7 +73,7 @@ class HeldRequests:
 
     async def arrived(self) -> None:
         """Wait until a request is held back."""
-        await asyncio.wait_for(self._arrived.wait(), 15)
+        await asyncio.wait_for(self._arrived.wait(), TIMEOUT_MS / 1000)
 
     async def release(self) -> None:
         """Send the requests and wait until the page has handled the next response."""

@@ -1,12 +1,15 @@
 """A browser tab that records console messages and requests."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.async_api import Browser, ConsoleMessage, Dialog, Locator, Page, Request
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Dialog, Locator, Page, Request
+
+# Long enough for a busy machine.
+TIMEOUT_MS = 60_000
 
 _REPORT_VIOLATIONS = """
 addEventListener("securitypolicyviolation", (violation) =>
@@ -15,7 +18,7 @@ addEventListener("securitypolicyviolation", (violation) =>
 
 
 class Tab:
-    """A tab with its own profile.
+    """A tab with its own session storage.
 
     A test fails on console messages that are not `expected_messages` and do not start with `ignored_prefixes`.
     """
@@ -75,19 +78,45 @@ class Tab:
         """The hosts of all requests, without data URLs."""
         return {urlsplit(request.url).netloc for request in self.requests if not request.url.startswith("data:")}
 
+    async def requests_since(self, count: int) -> list[str]:
+        """Return the URLs that the page has requested after its first `count` requests."""
+        # The browser reports requests in order, so this one is the last.
+        await self.evaluate("async () => { await fetch('/healthz'); }")
+        return [request.url for request in self.requests[count:] if not request.url.endswith("/healthz")]
+
     async def evaluate(self, script: str) -> Any:
         """Return the result of a JavaScript function."""
         return await self.page.evaluate(script)
 
 
-@asynccontextmanager
-async def open_tab(browser: Browser, **options: Any) -> AsyncIterator[Tab]:
-    """Open a tab. When it closes, fail if it has unexpected messages or requests to other hosts."""
+async def create_shared_profile(browser: Browser) -> None:
+    """Create the profile that tests share, so that the browser loads the files of the console only once."""
+    context = await _create_profile(browser)
+    # This page stays open to clear the storage after each test.
+    await context.new_page()
+
+
+async def _create_profile(browser: Browser, **options: Any) -> BrowserContext:
     context = await browser.new_context(**options)
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(TIMEOUT_MS)
+    await context.add_init_script(_REPORT_VIOLATIONS)
+    return context
+
+
+@asynccontextmanager
+async def open_tab(
+    browser: Browser, *, new_profile: bool = False, permissions: Sequence[str] = (), **options: Any
+) -> AsyncIterator[Tab]:
+    """Open a tab in the shared profile, or in a new one if there are options.
+
+    When it closes, fail if it has unexpected messages or requests to other hosts.
+    """
+    is_shared = not (new_profile or options)
+    context = browser.contexts[0] if is_shared else await _create_profile(browser, **options)
+    other_pages = set(context.pages)
+    await context.grant_permissions(permissions)
+    tab = Tab(await context.new_page())
     try:
-        await context.add_init_script(_REPORT_VIOLATIONS)
-        tab = Tab(await context.new_page())
         yield tab
         unexpected = [message for message in tab.messages if not message.startswith(tab.ignored_prefixes)]
         assert unexpected == tab.expected_messages, "\n".join(
@@ -95,4 +124,19 @@ async def open_tab(browser: Browser, **options: Any) -> AsyncIterator[Tab]:
         )
         assert len(tab.hosts) <= 1, tab.hosts
     finally:
-        await context.close()
+        if is_shared:
+            await _close_pages(context, set(context.pages) - other_pages, tab.hosts)
+        else:
+            await context.close()
+
+
+async def _close_pages(context: BrowserContext, pages: set[Page], hosts: set[str]) -> None:
+    """Close pages of the shared profile and delete their data."""
+    for page in pages:
+        await page.close()
+    await context.clear_permissions()
+    devtools = await context.new_cdp_session(context.pages[0])
+    for host in hosts:
+        origin = {"origin": f"http://{host}", "storageTypes": "local_storage,cookies"}
+        await devtools.send("Storage.clearDataForOrigin", origin)
+    await devtools.detach()

@@ -2,14 +2,14 @@
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 
 import pytest
 from playwright.async_api import Browser, expect
 
 from tests.browser.console import Console, new_address, open_console
 from tests.browser.held_requests import HeldRequests, active_intervals, instrument_page, open_instrumented_console
-from tests.browser.tabs import Tab, open_tab
+from tests.browser.tabs import Tab
 from tests.support.program import Program
 
 # All tests of a process share the browser and its event loop.
@@ -17,12 +17,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 # A page that sends no requests.
 OTHER_PAGE = "#/nowhere"
-
-
-@pytest.fixture(scope="module")
-def program(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    with Program(tmp_path_factory.mktemp("console-cleanup")) as started:
-        yield started
 
 
 # Sessions
@@ -44,6 +38,7 @@ async def sign_in_as_another(console: Console) -> str:
 
 async def revoke_on_the_server(console: Console) -> None:
     console.call("logout")
+    await console.poll()
     await expect(console.notification).to_have_text("Your session has ended. Sign in again.")
 
 
@@ -82,18 +77,7 @@ async def test_call_history_ends_with_a_session_that_ended_in_another_tab(progra
     assert (await methods_in_history(console)).count("listTestClocks") == 1
 
 
-async def test_late_response_does_not_enter_the_history_of_the_next_session(browser: Browser, program: Program) -> None:
-    async with open_instrumented_console(browser, program) as console:
-        async with HeldRequests(console.page, "getTestClock") as held:
-            await console.open(f"#/clock/{console.create()}")
-            await held.arrived()
-            await sign_out(console)
-            await sign_in_as_another(console)
-            await held.release()
-        assert "getTestClock" not in await methods_in_history(console)
-
-
-async def test_late_401_does_not_end_the_next_session(browser: Browser, program: Program) -> None:
+async def test_late_401_neither_ends_nor_enters_the_next_session(browser: Browser, program: Program) -> None:
     async with open_instrumented_console(browser, program) as console:
         async with HeldRequests(console.page, "getTestClock") as held:
             await console.open(f"#/clock/{console.create()}")
@@ -103,6 +87,7 @@ async def test_late_401_does_not_end_the_next_session(browser: Browser, program:
             await held.release()
         assert (await console.session("sessionStorage"))["token"] == console.token
         await expect(console.button("Sign out")).to_be_visible()
+        assert "getTestClock" not in await methods_in_history(console)
 
 
 async def test_late_error_is_not_shown_to_the_next_session(browser: Browser, program: Program) -> None:
@@ -170,34 +155,32 @@ async def test_late_response_stores_no_name_for_the_next_session(
 
 @pytest.mark.parametrize("page_name", ["clock", "mailbox"])
 async def test_polling_ends_with_its_page(browser: Browser, program: Program, page_name: str) -> None:
-    async with open_console(browser, program) as console:
+    async with open_console(browser, program, new_profile=True) as console:
         await console.page.clock.install()
-        await console.open(f"#/clock/{console.create()}" if page_name == "clock" else "#/mailbox")
-        await expect(console.page.get_by_role("heading", level=1)).to_be_visible()
+        path = f"#/clock/{console.create()}" if page_name == "clock" else "#/mailbox"
+        await console.open(path)
+        await expect(console.title).to_be_visible()
         for _ in range(2):
             async with console.page.expect_response(polls(page_name)):
                 await console.page.clock.run_for(2_500)
-        await console.open(OTHER_PAGE)
-        await expect(console.heading("Page not found")).to_be_visible()
+        await open_other_page(console)
         await assert_no_requests(console)
-
-
-@pytest.mark.parametrize("page_name", ["clock", "mailbox"])
-async def test_polling_ends_even_if_a_response_is_late(browser: Browser, program: Program, page_name: str) -> None:
-    async with open_console(browser, program) as console:
-        await console.page.clock.install()
-        await console.open(f"#/clock/{console.create()}" if page_name == "clock" else "#/mailbox")
+        # The same if a response is late.
         async with console.page.expect_response(polls(page_name)):
-            await console.page.clock.run_for(2_500)
-        async with HeldRequests(
-            console.page, "getTestClock" if page_name == "clock" else "/mailbox/emails.json"
-        ) as held:
+            await console.open(path)
+        await expect(console.title).to_be_visible()
+        method_or_path = "getTestClock" if page_name == "clock" else "/mailbox/emails.json"
+        async with HeldRequests(console.page, method_or_path) as held:
             await console.page.clock.run_for(2_500)
             await held.arrived()
-            await console.open(OTHER_PAGE)
-            await expect(console.heading("Page not found")).to_be_visible()
+            await open_other_page(console)
             held.drop()
         await assert_no_requests(console)
+
+
+async def open_other_page(console: Console) -> None:
+    await console.open(OTHER_PAGE)
+    await expect(console.heading("Page not found")).to_be_visible()
 
 
 def polls(page_name: str) -> re.Pattern[str]:
@@ -207,42 +190,38 @@ def polls(page_name: str) -> re.Pattern[str]:
 async def assert_no_requests(console: Console) -> None:
     """Assert that the page sends no requests and shows no notification for a simulated minute."""
     before = len(console.tab.requests)
-    await console.tab.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
+    await console.poll()
     await console.tab.evaluate("() => dispatchEvent(new Event('online'))")
     await console.page.clock.run_for(60_000)
-    # The browser reports requests in order, so this one is the last.
-    await console.tab.evaluate("async () => { await fetch('/healthz'); }")
-    assert [request.url for request in console.tab.requests[before:]] == [f"{console.program.url}/healthz"]
+    assert await console.tab.requests_since(before) == []
     await expect(console.notification).to_be_empty()
 
 
-@pytest.mark.parametrize("page_name", ["#/clocks", "#/clocks/new", "#/clock/", "#/mailbox", "#/api/createTestClock"])
-async def test_timers_end_with_their_page(browser: Browser, program: Program, page_name: str) -> None:
+async def test_timers_end_with_their_page(browser: Browser, program: Program, subtests: pytest.Subtests) -> None:
     async with open_instrumented_console(browser, program) as console:
-        await console.open(page_name if page_name != "#/clock/" else f"#/clock/{console.create()}")
-        await expect(console.title).to_be_visible()
-        await console.open(OTHER_PAGE)
-        await expect(console.heading("Page not found")).to_be_visible()
-        assert await active_intervals(console.page) == 0
+        clock = console.create()
+        for path in ("#/clocks", "#/clocks/new", f"#/clock/{clock}", "#/mailbox", "#/api/createTestClock"):
+            with subtests.test(path):
+                await console.open(path)
+                await expect(console.page.get_by_role("main").get_by_role("heading").first).to_be_visible()
+                await open_other_page(console)
+                assert await active_intervals(console.page) == 0
 
 
-@pytest.mark.parametrize("late", [False, True], ids=["response", "late response"])
-async def test_countdown_ends_with_the_sign_in_page(program: Program, browser: Browser, late: bool) -> None:
-    async with open_tab(browser) as tab:
-        console = Console(tab, program)
-        await instrument_page(tab.page)
-        await console.open()
+async def test_countdown_ends_with_the_sign_in_page(program: Program, tab: Tab) -> None:
+    console = Console(tab, program)
+    await instrument_page(tab.page)
+    await console.open()
+    async with HeldRequests(tab.page, "sendLoginCodeEmail") as held:
         await console.page.get_by_label("Email").fill(new_address())
-        async with HeldRequests(tab.page, "sendLoginCodeEmail") as held:
-            await console.button("Send me a code").click()
-            await held.arrived()
-            if late:
-                await console.open(OTHER_PAGE)
-                await expect(console.heading("Page not found")).to_be_visible()
-            await held.release()
-        if not late:
-            await expect(console.heading("Enter your code")).to_be_visible()
-            await tab.page.wait_for_function("() => intervals.size === 1")
-            await console.open(OTHER_PAGE)
-            await expect(console.heading("Page not found")).to_be_visible()
-        assert await active_intervals(tab.page) == 0
+        await console.button("Send me a code").click()
+        await held.arrived()
+        await open_other_page(console)
+        await held.release()
+    assert await active_intervals(tab.page) == 0
+    # The page still asks for the code.
+    await console.open()
+    await expect(console.heading("Enter your code")).to_be_visible()
+    await tab.page.wait_for_function("() => intervals.size === 1")
+    await open_other_page(console)
+    assert await active_intervals(tab.page) == 0

@@ -1,19 +1,14 @@
 """Errors in the console: each has a message and a way to recover."""
 
-import asyncio
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack
-from hashlib import sha256
-from pathlib import Path
-from urllib.parse import urlsplit
+from collections.abc import Awaitable, Callable
 
-import apsw
 import pytest
 from playwright.async_api import Browser, Route, expect
 
-from tests.browser.console import Console, new_address, open_console
+from tests.browser.console import HTTP_ERROR, NETWORK_ERROR, Console, new_address, open_console
+from tests.browser.held_requests import HeldRequests, open_instrumented_console
 from tests.browser.tabs import Tab, open_tab
 from tests.support.program import Program
 
@@ -22,25 +17,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 EXPIRED_ID = "clock_0190a1b2-c3d4-7abc-8def-0123456789ab"
 UNKNOWN_ID = "clock_ff90a1b2-c3d4-7abc-8def-0123456789ab"
-# The browser logs these messages for failed requests.
-HTTP_ERROR = "Failed to load resource: the server responded with a status of"
-NETWORK_ERROR = "Failed to load resource: net::ERR_"
-UNREACHABLE = "The server cannot be reached. Is it running?"
 SESSION_ENDED = "Your session has ended. Sign in again."
-
-
-@pytest.fixture(scope="module")
-def program(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    with Program(tmp_path_factory.mktemp("console-errors")) as started:
-        yield started
-
-
-def expire(program: Program, token: str) -> None:
-    """Expire a token in the database of a stopped program."""
-    database = apsw.Connection(str(program.data / "tickover.db"))
-    database.execute("update tokens set expires_at = 0 where digest = ?", (sha256(token.encode()).digest(),))
-    assert database.changes() == 1
-    database.close()
 
 
 async def drop_response(route: Route) -> None:
@@ -49,54 +26,7 @@ async def drop_response(route: Route) -> None:
     await route.abort()
 
 
-# Server unavailable
-
-
-async def test_pages_recover_when_the_server_restarts(browser: Browser, tmp_path: Path) -> None:
-    async with AsyncExitStack() as stack:
-        program = stack.enter_context(Program(tmp_path))
-        visitor = Console(await stack.enter_async_context(open_tab(browser)), program)
-        creator, watcher, late = [await stack.enter_async_context(open_console(browser, program)) for _ in range(3)]
-        for console in (visitor, creator, watcher, late):
-            console.tab.ignored_prefixes = (NETWORK_ERROR, HTTP_ERROR)
-        clock = watcher.create()
-        await visitor.open()
-        await creator.open("#/clocks/new")
-        await expect(creator.button("Create Salary and rent")).to_be_visible()
-        await watcher.open_clock(clock)
-        await late.open_clock(late.create())
-        program.kill()
-
-        # The clock page polls, so it shows the error by itself. The preview still works.
-        await expect(watcher.alert).to_contain_text(f"{UNREACHABLE} You see the last known state.")
-        await watcher.button("+1 month").click()
-        await expect(watcher.preview_summary).to_have_text("3 items would post; EUR 0.00 → 1,650.50.")
-        await watcher.advance.click()
-        await expect(watcher.alert).to_contain_text(UNREACHABLE)
-        await visitor.page.get_by_label("Email").fill(new_address())
-        await visitor.button("Send me a code").click()
-        await expect(visitor.alert).to_have_text("The server cannot be reached. Try again when it is running.")
-        await creator.button("Create Salary and rent").click()
-        await expect(creator.notification).to_contain_text("A retry does not create a second clock.")
-        await creator.page.get_by_role("link", name="Back to your clocks").click()
-        await expect(creator.alert).to_have_text(UNREACHABLE)
-
-        expire(program, late.token)
-        program.environment["TICKOVER_PORT"] = str(urlsplit(program.url).port)
-        program.start()
-        await watcher.button("Try again now").click()
-        await expect(watcher.notification).to_have_text("The server is available again.")
-        await expect(watcher.alert).to_be_hidden()
-        await watcher.advance.click()
-        await expect(watcher.notification).to_have_text("Advanced to Feb 01, 2027. 3 items posted.")
-        await visitor.button("Send me a code").click()
-        await expect(visitor.heading("Enter your code")).to_be_visible()
-        await creator.button("Try again").click()
-        await expect(creator.heading("Start with a scenario")).to_be_visible()
-        # A user whose session has ended signs in again and returns to the same page.
-        await expect(late.notification).to_have_text(SESSION_ENDED)
-        await late.sign_in(new_address())
-        await expect(late.alert).to_contain_text("Clock not found.")
+# Lost responses
 
 
 async def test_retry_after_a_lost_response_creates_one_clock(browser: Browser, program: Program) -> None:
@@ -134,6 +64,7 @@ async def test_session_ended_elsewhere_leads_to_sign_in(browser: Browser, progra
         clock = console.create()
         await console.open_clock(clock)
         console.call("logout")
+        await console.poll()
         await expect(console.notification).to_have_text(SESSION_ENDED)
         await expect(console.heading("Sign in")).to_be_visible()
         await expect(console.page.get_by_label("Email")).to_be_focused()
@@ -159,6 +90,7 @@ async def test_clock_deleted_elsewhere_can_be_created_again(browser: Browser, pr
         before = console.clock(clock)
         await console.open_clock(clock, "?t=2027-01-31T00:00:00Z")
         console.call("deleteTestClock", id=clock)
+        await console.poll()
         await expect(console.alert).to_contain_text("This clock was deleted elsewhere. You see its last state.")
         await expect(console.page.get_by_text("DELETED", exact=True)).to_be_visible()
         await expect(console.advance).to_have_attribute("aria-disabled", "true")
@@ -187,6 +119,7 @@ async def test_clock_that_expires_while_open_can_be_created_again(browser: Brows
         await console.page.route(
             "**/rpc", lambda route: route.fulfill(status=expired.status, json=expired.json), times=1
         )
+        await console.poll()
         await expect(console.alert).to_contain_text(
             "This clock has expired. Clocks expire after seven days. You see its last state."
         )
@@ -197,21 +130,22 @@ async def test_clock_that_expires_while_open_can_be_created_again(browser: Brows
         )
 
 
-@pytest.mark.parametrize(
-    ("id", "message"),
-    [
-        pytest.param(EXPIRED_ID, "This clock has expired. Clocks expire after seven days.", id="expired"),
-        pytest.param(UNKNOWN_ID, "Clock not found. It was deleted, or it belongs to another account.", id="unknown"),
-        pytest.param("%E0%A4%A<b>", "Clock not found. It was deleted, or it belongs to another account.", id="invalid"),
-    ],
-)
-async def test_missing_clock_shows_a_message(browser: Browser, program: Program, id: str, message: str) -> None:
+MISSING_CLOCKS = {
+    EXPIRED_ID: "This clock has expired. Clocks expire after seven days.",
+    UNKNOWN_ID: "Clock not found. It was deleted, or it belongs to another account.",
+    "%E0%A4%A<b>": "Clock not found. It was deleted, or it belongs to another account.",
+}
+
+
+async def test_missing_clock_shows_a_message(browser: Browser, program: Program, subtests: pytest.Subtests) -> None:
     async with open_console(browser, program) as console:
         console.tab.ignored_prefixes = (HTTP_ERROR,)
-        await console.open(f"#/clock/{id}?t=nonsense")
-        await expect(console.alert).to_contain_text(message)
-        await console.page.get_by_role("link", name="Back to your clocks").click()
-        await expect(console.heading("Start with a scenario")).to_be_visible()
+        for id, message in MISSING_CLOCKS.items():
+            with subtests.test(id):
+                await console.open(f"#/clock/{id}?t=nonsense")
+                await expect(console.alert).to_contain_text(message)
+                await console.page.get_by_role("link", name="Back to your clocks").click()
+                await expect(console.heading("Start with a scenario")).to_be_visible()
 
 
 async def test_unknown_page_is_not_found(program: Program, tab: Tab) -> None:
@@ -228,6 +162,7 @@ async def test_deleted_clock_is_created_once_after_a_lost_response(browser: Brow
         clock = console.create()
         await console.open_clock(clock)
         console.call("deleteTestClock", id=clock)
+        await console.poll()
         await expect(console.button("Create it again")).to_be_visible()
         await console.page.route("**/rpc", drop_response, times=1)
         await console.button("Create it again").click()
@@ -255,29 +190,22 @@ def reject(method: str, **error: object) -> Callable[[Route], Awaitable[None]]:
     return handle
 
 
-async def test_clock_limit_message_stays_visible(browser: Browser, program: Program) -> None:
+async def test_rejected_fork_shows_the_reason_until_the_next_action(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         console.tab.ignored_prefixes = (HTTP_ERROR,)
         await console.open_clock(console.create(), "?t=2027-01-31T00:00:00Z")
-        data = {"reason": "RATE_LIMITED", "retryAfterSeconds": 601_200}
-        rejection = reject("forkTestClock", code=-32005, message="You have too many clocks.", data=data)
-        await console.page.route("**/rpc", rejection)
+        data: dict[str, object] = {"reason": "RATE_LIMITED", "retryAfterSeconds": 601_200}
+        too_many = reject("forkTestClock", code=-32005, message="You have too many clocks.", data=data)
+        await console.page.route("**/rpc", too_many)
         await console.button("Fork…").click()
         await console.button("Fork").click()
         await expect(console.notification).to_contain_text("wait 6 d 23 h")
         async with console.page.expect_response("**/rpc"):
-            pass
+            await console.poll()
         await expect(console.notification).to_contain_text("wait 6 d 23 h")
         await expect(console.alert).to_be_hidden()
-
-
-async def test_rejected_fork_shows_the_fault(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        console.tab.ignored_prefixes = (HTTP_ERROR,)
-        await console.open_clock(console.create(), "?t=2027-01-31T00:00:00Z")
         data = {"reason": "INVALID_PARAMS", "errors": [{"path": "at", "message": "Too late."}]}
-        rejection = reject("forkTestClock", code=-32602, message="Invalid params", data=data)
-        await console.page.route("**/rpc", rejection)
+        await console.page.route("**/rpc", reject("forkTestClock", code=-32602, message="Invalid params", data=data))
         await console.button("Fork…").click()
         await console.button("Fork").click()
         await expect(console.notification).to_contain_text("at: Too late.")
@@ -295,6 +223,7 @@ async def test_lost_fork_response_says_the_fork_may_exist(browser: Browser, prog
         # The focused button disappears when the server is available, so the focus moves to the slider.
         await console.button("Try again now").focus()
         await console.page.unroute("**/rpc")
+        await console.poll()
         await expect(console.notification).to_have_text(f"The server is available again. {warning}")
         await expect(console.slider).to_be_focused()
 
@@ -303,25 +232,17 @@ async def test_lost_fork_response_says_the_fork_may_exist(browser: Browser, prog
 
 
 async def test_late_response_does_not_change_the_next_page(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
+    async with open_instrumented_console(browser, program) as console:
         clock = console.create()
         await console.open_clock(clock, "?t=2027-01-31T00:00:00Z")
-        has_left = asyncio.Event()
-
-        async def delay(route: Route) -> None:
-            if (route.request.post_data_json or {}).get("method") == "advanceTestClock":
-                await has_left.wait()
-            await route.continue_()
-
-        await console.page.route("**/rpc", delay)
-        await console.advance.click()
-        await console.page.get_by_role("link", name="Clocks", exact=True).click()
-        await expect(console.heading("Clocks")).to_be_visible()
-        async with console.page.expect_response(
-            lambda response: "advanceTestClock" in (response.request.post_data or "")
-        ):
-            has_left.set()
-        await console.page.wait_for_timeout(500)  # the page updates its URL with a delay
+        async with HeldRequests(console.page, "advanceTestClock") as held:
+            await console.advance.click()
+            await held.arrived()
+            await console.page.get_by_role("link", name="Clocks", exact=True).click()
+            await expect(console.heading("Clocks")).to_be_visible()
+            await held.release()
+        # The clock page updates its URL with a delay. Timers of a page run in order.
+        await console.tab.evaluate("() => new Promise((resolve) => setTimeout(resolve, 1000))")
         assert console.page.url.endswith("#/clocks")
         await expect(console.notification).to_be_empty()
         assert console.clock(clock)["frozenTime"] == "2027-01-31T00:00:00Z"
@@ -343,6 +264,7 @@ async def test_dialog_closes_with_its_page(browser: Browser, program: Program) -
         await console.button("Fork…").click()
         await expect(dialog).to_be_visible()
         console.call("logout")
+        await console.poll()
         await expect(console.notification).to_have_text(SESSION_ENDED)
         await expect(dialog).to_have_count(0)
         await expect(console.page.get_by_label("Email")).to_be_focused()
@@ -384,20 +306,21 @@ async def test_second_code_request_is_limited_and_the_first_code_still_works(pro
     await expect(console.button("Sign out")).to_be_visible()
 
 
-async def test_resend_wait_comes_from_the_server(program: Program, tab: Tab) -> None:
-    tab.ignored_prefixes = (HTTP_ERROR,)
-    console, email = Console(tab, program), new_address()
-    program.send_code(email)
-    await tab.page.clock.install()
-    await console.open()
-    await console.page.get_by_label("Email").fill(email)
-    await console.button("Send me a code").click()
-    await expect(console.alert).to_contain_text("We already sent an email to this address.")
-    await tab.page.clock.run_for(61_000)
-    await expect(console.button("Send again")).to_be_enabled()
-    # The real minute has not passed, so the server rejects the request.
-    await console.button("Send again").click()
-    await expect(console.page.get_by_role("button", name=re.compile("^Send again in [0-9]+ s$"))).to_be_disabled()
+async def test_resend_wait_comes_from_the_server(program: Program, browser: Browser) -> None:
+    async with open_tab(browser, new_profile=True) as tab:
+        tab.ignored_prefixes = (HTTP_ERROR,)
+        console, email = Console(tab, program), new_address()
+        program.send_code(email)
+        await tab.page.clock.install()
+        await console.open()
+        await console.page.get_by_label("Email").fill(email)
+        await console.button("Send me a code").click()
+        await expect(console.alert).to_contain_text("We already sent an email to this address.")
+        await tab.page.clock.run_for(61_000)
+        await expect(console.button("Send again")).to_be_enabled()
+        # The real minute has not passed, so the server rejects the request.
+        await console.button("Send again").click()
+        await expect(console.page.get_by_role("button", name=re.compile("^Send again in [0-9]+ s$"))).to_be_disabled()
 
 
 # Invalid parameters

@@ -1,7 +1,6 @@
 """The console with the largest allowed clock."""
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,18 +11,12 @@ from tests.browser.console import open_console
 from tests.support.program import Program
 from tickover.api.limits import MAX_AMOUNT, MAX_CATEGORY, MAX_CONTRIBUTIONS, MAX_GOALS, MAX_NAME, MAX_TRANSACTIONS
 
-# All tests of a process fraction the browser and its event loop.
+# All tests of a process share the browser and its event loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
 SPAN = timedelta(days=3650)
 ALL = MAX_TRANSACTIONS + MAX_GOALS * MAX_CONTRIBUTIONS
-
-
-@pytest.fixture(scope="module")
-def program(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    with Program(tmp_path_factory.mktemp("console-largest")) as started:
-        yield started
 
 
 def at(fraction: float) -> str:
@@ -101,8 +94,7 @@ async def test_largest_clock_is_shown_completely(browser: Browser, program: Prog
 
 async def test_list_of_clocks_loads_more(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
-        for _ in range(23):
-            console.create({})
+        program.batch("createTestClock", [{}] * 23, console.token)
         await console.open("#/clocks")
         cards = console.page.get_by_role("listitem").filter(has=console.page.get_by_role("heading"))
         await expect(cards).to_have_count(20)

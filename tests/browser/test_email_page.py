@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.async_api import Browser, Frame, expect
+from playwright.async_api import Frame, expect
 
-from tests.browser.tabs import Tab, open_tab
+from tests.browser.console import new_address
+from tests.browser.tabs import Tab
 from tests.support.program import Program, link_params
 
 # All tests of a process share the browser and its event loop.
@@ -32,13 +33,22 @@ _FRAME = """(path) => new Promise((done) => {
 })"""
 
 
-@pytest.fixture(scope="module")
-def program(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    with Program(tmp_path_factory.mktemp("emails")) as started:
-        started.result("sendLoginCodeEmail", link_params("ana@example.test"))
-        head = "From: x\r\nTo: ana@example.test\r\nContent-Type: text/html\r\n\r\n"
-        (started.data / "outbox" / f"{HOSTILE_ID}.eml").write_text(head + HOSTILE_HTML, newline="")
-        yield started
+@pytest.fixture
+def own_email(program: Program) -> str:
+    """Send an email and return its id."""
+    address = new_address()
+    program.result("sendLoginCodeEmail", link_params(address))
+    return str(program.request("GET", f"/mailbox/latest?to={address}").json["id"])
+
+
+@pytest.fixture
+def hostile_email(program: Program, own_email: str) -> Iterator[str]:
+    """Add a hostile email to the outbox and return its id."""
+    head = "From: x\r\nTo: ana@example.test\r\nContent-Type: text/html\r\n\r\n"
+    file = program.data / "outbox" / f"{HOSTILE_ID}.eml"
+    file.write_text(head + HOSTILE_HTML, newline="")
+    yield HOSTILE_ID
+    file.unlink()
 
 
 async def open_in_frame(tab: Tab, program: Program, id: str) -> Frame:
@@ -49,61 +59,46 @@ async def open_in_frame(tab: Tab, program: Program, id: str) -> Frame:
     return next(frame for frame in tab.page.frames if frame.url.endswith(path))
 
 
-def own_email_id(program: Program) -> str:
-    emails = program.request("GET", "/mailbox/emails.json").json["emails"]
-    return next(str(email["id"]) for email in emails if email["id"] != HOSTILE_ID)
-
-
-async def test_email_keeps_its_styles(program: Program, tab: Tab) -> None:
-    frame = await open_in_frame(tab, program, own_email_id(program))
+async def test_email_keeps_its_styles_and_its_link_does_nothing(program: Program, own_email: str, tab: Tab) -> None:
+    frame = await open_in_frame(tab, program, own_email)
     button = frame.get_by_text("Sign in to Tickover", exact=True)
     await expect(button).to_have_css("background-color", "rgb(29, 78, 216)")
     await expect(button).to_have_css("padding", "12px 20px")
     await expect(frame.locator("body")).to_have_css("font-size", "16px")
-
-
-async def test_link_in_a_framed_email_does_nothing(program: Program, tab: Tab) -> None:
-    frame = await open_in_frame(tab, program, own_email_id(program))
     before = len(tab.requests)
-    await frame.get_by_text("Sign in to Tickover", exact=True).click()
-    await tab.page.wait_for_timeout(300)
-    assert [request.url for request in tab.requests[before:] if "/login" in request.url] == []
+    async with tab.page.expect_event("console") as blocked:
+        await button.click()
+    assert "'allow-popups' permission is not set" in (await blocked.value).text
+    assert await tab.requests_since(before) == []
     assert frame.url.endswith(".html")
     assert tab.page.url.startswith(f"{program.url}/")
-    [blocked] = tab.expected_messages = list(tab.messages)
-    assert "'allow-popups' permission is not set" in blocked
+    [_] = tab.expected_messages = list(tab.messages)
 
 
-async def test_hostile_email_is_inert(program: Program, browser: Browser) -> None:
-    async with open_tab(browser) as tab:
-        frame = await open_in_frame(tab, program, HOSTILE_ID)
-        await expect(frame.get_by_text("Seen")).to_have_css("font-size", "40px")
-        await expect(frame.locator("body")).to_have_css("color", "rgb(1, 2, 3)")
-        before = len(tab.requests)
-        for text in ("Seen", "Away", "Run"):
-            await frame.get_by_text(text).click()
-        await tab.page.wait_for_timeout(300)
-        assert [request.url for request in tab.requests[before:]] == []
-        assert await tab.evaluate("() => window.attacked === undefined")
-        assert frame.url.endswith(f"{HOSTILE_ID}.html")
-        assert all("/login" not in frame.url for frame in tab.page.frames)
-        tab.expected_messages = list(tab.messages)
-
-
-async def test_email_opened_directly_is_sandboxed(program: Program, tab: Tab) -> None:
-    await tab.page.goto(f"{program.url}/mailbox/emails/{HOSTILE_ID}.html")
+async def test_hostile_email_is_inert(program: Program, hostile_email: str, tab: Tab) -> None:
+    frame = await open_in_frame(tab, program, hostile_email)
+    await expect(frame.get_by_text("Seen")).to_have_css("font-size", "40px")
+    await expect(frame.locator("body")).to_have_css("color", "rgb(1, 2, 3)")
+    before = len(tab.requests)
+    for text in ("Seen", "Away", "Run"):
+        await frame.get_by_text(text).click()
+    assert await tab.requests_since(before) == []
+    assert await tab.evaluate("() => window.attacked === undefined")
+    assert frame.url.endswith(f"{hostile_email}.html")
+    assert all("/login" not in frame.url for frame in tab.page.frames)
+    # Opened directly, it has no origin.
+    await tab.page.goto(f"{program.url}/mailbox/emails/{hostile_email}.html")
     await expect(tab.page.get_by_text("Seen")).to_be_visible()
     assert await tab.evaluate("() => self.origin") == "null"
     tab.expected_messages = list(tab.messages)
 
 
-async def test_other_origins_cannot_frame_an_email(program: Program, tab: Tab) -> None:
+async def test_other_origins_cannot_frame_an_email(program: Program, own_email: str, tab: Tab) -> None:
     # Another host name is another origin.
     other = program.url.replace("127.0.0.1", "localhost")
     await tab.page.goto(f"{program.url}/healthz")
-    await tab.page.evaluate(_FRAME, f"{other}/mailbox/emails/{HOSTILE_ID}.html")
-    await tab.page.wait_for_timeout(200)
-    assert [frame.url for frame in tab.page.frames if HOSTILE_ID in frame.url] == []
-    assert any("frame-ancestors" in message for message in tab.messages), tab.messages
+    async with tab.page.expect_event("console", lambda message: "frame-ancestors" in message.text):
+        await tab.page.evaluate(_FRAME, f"{other}/mailbox/emails/{own_email}.html")
+    assert [frame.url for frame in tab.page.frames if own_email in frame.url] == []
     tab.expected_messages = list(tab.messages)
     tab.requests.clear()

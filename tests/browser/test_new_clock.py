@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 
 import pytest
 from playwright.async_api import Browser, Route, expect
@@ -13,12 +12,6 @@ from tests.support.program import Program
 
 # All tests of a process share the browser and its event loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-
-@pytest.fixture(scope="module")
-def program(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    with Program(tmp_path_factory.mktemp("new-clock")) as started:
-        yield started
 
 
 AMOUNTS: dict[str, dict[str, float | None]] = {
@@ -41,22 +34,24 @@ AMOUNTS: dict[str, dict[str, float | None]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("locale", AMOUNTS)
-async def test_amounts_are_parsed_in_the_format_of_the_locale(browser: Browser, program: Program, locale: str) -> None:
-    cases = AMOUNTS[locale]
-    async with open_tab(browser, locale=locale) as tab:
-        await tab.page.goto(program.url)
-        read = await tab.page.evaluate(
-            """async (texts) => {
-              const { parseAmount } = await import("/assets/000000000000/js/amount-input.js");
-              return texts.map((text) => parseAmount(text));
-            }""",
-            list(cases),
-        )
-    # Invalid text is returned unchanged.
-    assert dict(zip(cases, read, strict=True)) == {
-        text: text if value is None else value for text, value in cases.items()
-    }
+async def test_amounts_are_parsed_in_the_format_of_the_locale(
+    browser: Browser, program: Program, subtests: pytest.Subtests
+) -> None:
+    for locale, cases in AMOUNTS.items():
+        with subtests.test(locale):
+            async with open_tab(browser, locale=locale) as tab:
+                await tab.page.goto(f"{program.url}/login")
+                parsed = await tab.page.evaluate(
+                    """async (texts) => {
+                      const { parseAmount } = await import("/assets/000000000000/js/amount-input.js");
+                      return texts.map((text) => parseAmount(text));
+                    }""",
+                    list(cases),
+                )
+            # Invalid text is returned unchanged.
+            assert dict(zip(cases, parsed, strict=True)) == {
+                text: text if value is None else value for text, value in cases.items()
+            }
 
 
 async def test_invalid_amount_is_not_sent(browser: Browser, program: Program) -> None:
@@ -79,31 +74,35 @@ async def test_invalid_amount_is_not_sent(browser: Browser, program: Program) ->
 COFFEE = {"name": "Coffee", "amount": 2.805, "currency": "EUR", "type": "EXPENSE", "at": "2027-01-02T00:00:00Z"}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"frozenTime": "2027-01-',
-        "[]",
-        json.dumps({"more": []}),
-        json.dumps({"frozenTime": "2027-01-01T00:00:00.5Z"}),
-        json.dumps({"transactions": [COFFEE | {"type": "income"}]}),
-        json.dumps({"transactions": [COFFEE | {"amount": "12"}]}),
-        json.dumps({"transactions": [COFFEE | {"note": "black"}]}),
-    ],
+INVALID_FOR_THE_FORM = (
+    '{"frozenTime": "2027-01-',
+    "[]",
+    json.dumps({"more": []}),
+    json.dumps({"frozenTime": "2027-01-01T00:00:00.5Z"}),
+    json.dumps({"transactions": [COFFEE | {"type": "income"}]}),
+    json.dumps({"transactions": [COFFEE | {"amount": "12"}]}),
+    json.dumps({"transactions": [COFFEE | {"note": "black"}]}),
 )
-async def test_json_that_the_form_cannot_show_stays_unchanged(browser: Browser, program: Program, text: str) -> None:
+
+
+async def test_json_that_the_form_cannot_show_stays_unchanged(
+    browser: Browser, program: Program, subtests: pytest.Subtests
+) -> None:
     async with open_console(browser, program) as console:
         page = console.page
-        await console.open("#/clocks/new")
-        await page.get_by_role("tab", name="JSON").click()
-        await page.get_by_label("Parameters").fill(text)
-        await page.get_by_role("tab", name="Form").click()
-        await expect(console.alert).to_contain_text("The form")
-        await expect(page.get_by_label("Parameters")).to_have_value(text)
-        await page.get_by_role("tab", name="Scenarios").click()
-        await page.get_by_role("tab", name="Form").click()
-        await expect(console.alert).to_contain_text("The form")
-        await expect(page.get_by_label("Parameters")).to_have_value(text)
+        for text in INVALID_FOR_THE_FORM:
+            with subtests.test(text):
+                await console.open("#/nowhere")
+                await console.open("#/clocks/new")
+                await page.get_by_role("tab", name="JSON").click()
+                await page.get_by_label("Parameters").fill(text)
+                await page.get_by_role("tab", name="Form").click()
+                await expect(console.alert).to_contain_text("The form")
+                await expect(page.get_by_label("Parameters")).to_have_value(text)
+                await page.get_by_role("tab", name="Scenarios").click()
+                await page.get_by_role("tab", name="Form").click()
+                await expect(console.alert).to_contain_text("The form")
+                await expect(page.get_by_label("Parameters")).to_have_value(text)
 
 
 @pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
@@ -150,3 +149,4 @@ async def test_slow_creation_blocks_a_second_one_and_does_not_navigate_away(brow
         await route.continue_()
         await expect(console.notification).to_have_text("Salary and rent was created. It is in your clocks.")
         assert page.url.endswith("#/mailbox")
+        assert console.tab.methods.count("createTestClock") == 1

@@ -1,0 +1,108 @@
+"""Visits every page and state of the console."""
+
+import re
+from collections.abc import AsyncIterator
+
+from playwright.async_api import expect
+
+from tests.browser.console import HOSTILE_CLOCK, HTTP_ERROR, Console, new_address
+from tests.support.program import link_params
+
+LONG_ADDRESS = f"{'a-very-long-name-' * 3}@{'a-long-part-of-a-domain.' * 4}test"
+
+
+async def first_session_pages(console: Console) -> AsyncIterator[str]:
+    """Sign in as a new user and visit the pages for a new clock. Yield the name of each state."""
+    page, email = console.page, f"{'very.' * 9}long.{new_address()}"
+    console.tab.ignored_prefixes = (HTTP_ERROR,)
+    await console.open("")
+    await expect(console.heading("Sign in")).to_be_visible()
+    yield "sign-in"
+    await page.get_by_label("Email").fill(new_address())
+    await console.button("Send me a link instead").click()
+    await expect(console.heading("Open your link")).to_be_visible()
+    yield "link sent"
+    await console.button("Use another address").click()
+    await console.request_code(email)
+    await page.get_by_label("Six-digit code").fill("12")
+    await console.button("Sign in").click()
+    await expect(console.alert).to_be_visible()
+    yield "code sent"
+    await console.button("Fill in").click()
+    await expect(console.button("Create Salary and rent")).to_be_visible()
+    yield "scenario gallery"
+    await page.get_by_role("button", name=re.compile("^Edit Saving for a trip")).click()
+    await page.get_by_role("group", name="Transactions").get_by_label("Amount").first.fill("-1")
+    await console.button("Create clock").click()
+    await expect(console.alert).to_be_visible()
+    yield "form with faults"
+    await page.get_by_role("tab", name="JSON").click()
+    await page.get_by_label("Parameters of createTestClock").fill('{"goals": 1}')
+    await console.button("Create clock").click()
+    await expect(console.alert).to_be_visible()
+    yield "JSON with faults"
+
+
+async def clock_pages(console: Console) -> AsyncIterator[str]:
+    page = console.page
+    console.tab.ignored_prefixes = (HTTP_ERROR,)
+    await console.store_session()
+    clock = console.create(HOSTILE_CLOCK)
+    console.create()
+    await console.open_clock(clock, "?t=2027-01-09T00:00:00Z")
+    await console.goals.first.get_by_text("1 contribution").click()
+    yield "clock"
+    await console.button("View as table").click()
+    await page.get_by_text("Request inspector").click()
+    await expect(page.get_by_role("group", name="Request")).to_be_visible()
+    yield "timeline table and request as JSON"
+    await page.get_by_role("tab", name="curl").click()
+    yield "request as curl"
+    await page.get_by_text("Request inspector").click()
+    await console.button("Fork…").click()
+    yield "fork dialog"
+    await console.button("Cancel").click()
+    await console.button("Delete…").click()
+    yield "delete dialog"
+    await console.button("Cancel").click()
+    await console.open("#/clocks")
+    await page.get_by_role("button", name=re.compile("^Rename")).first.click()
+    await expect(page.get_by_text("pending")).to_have_count(2)
+    yield "clocks"
+    await console.open_clock(clock)
+    console.call("deleteTestClock", id=clock)
+    await console.poll()
+    await expect(console.alert).to_be_visible()
+    yield "deleted clock"
+
+
+async def public_pages(console: Console) -> AsyncIterator[str]:
+    page, program = console.page, console.program
+    console.tab.ignored_prefixes = (HTTP_ERROR,)
+    # Another test may have sent this email already.
+    program.call("sendLoginCodeEmail", link_params(LONG_ADDRESS))
+    await console.open(f"#/mailbox?to={LONG_ADDRESS}")
+    email = page.get_by_role("region", name="Emails").get_by_role("link").first
+    await expect(email).to_be_visible()
+    yield "mailbox"
+    await email.click()
+    await expect(page.get_by_role("article", name="Email").get_by_role("heading")).to_be_visible()
+    yield "email"
+    await console.open("#/api")
+    await expect(page.get_by_role("heading", name="Calling the API")).to_be_visible()
+    yield "API overview"
+    await console.open("#/api/createTestClock")
+    await page.get_by_role("button", name="Send", exact=True).click()
+    await expect(page.get_by_role("region", name="Error")).to_be_visible()
+    yield "operation"
+    await console.open("#/nowhere")
+    await expect(console.heading("Page not found")).to_be_visible()
+    yield "page not found"
+    await page.goto(f"{program.url}/login#token=old")
+    await expect(console.button("Sign in")).to_be_visible()
+    yield "login link"
+    await console.button("Sign in").click()
+    await expect(page.get_by_role("link", name="Request a new link")).to_be_visible()
+    yield "rejected login link"
+    await page.goto(f"{program.url}/docs")
+    yield "docs"

@@ -1,0 +1,22 @@
+"""Checks the layout of a page."""
+
+from typing import Any
+
+from playwright.async_api import ViewportSize
+
+from tests.browser.tabs import Tab
+
+SMALL: ViewportSize = {"width": 320, "height": 568}
+LARGE: ViewportSize = {"width": 1280, "height": 800}
+
+
+async def overflowing_elements(tab: Tab, width: int) -> Any:
+    """Return the elements that make the page wider than a window of this width."""
+    await tab.page.set_viewport_size({"width": width, "height": 900})
+    return await tab.evaluate("""async () => {
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+      const excess = document.documentElement.scrollWidth - innerWidth;
+      const all = [...document.querySelectorAll("body *")];
+      const outside = all.filter((element) => element.getBoundingClientRect().right > innerWidth + 0.5);
+      return excess > 0 ? [excess, ...outside.slice(-5).map((element) => element.outerHTML.slice(0, 120))] : [];
+    }""")

@@ -1,0 +1,62 @@
+"""Every page of the console: axe, colour schemes and screen widths."""
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser
+
+from tests.browser.console import Console
+from tests.browser.every_page import clock_pages, first_session_pages, public_pages
+from tests.browser.layout import overflowing_elements
+from tests.browser.tabs import Tab, open_tab
+from tests.support.npm_packages import read_package_file
+from tests.support.program import Program
+
+# All tests of a process share the browser and its event loop.
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+WIDTHS = (320, 390, 2560, 1280)
+
+_AXE = """async (options) => {
+  // Contrast is undefined during a transition.
+  document.getAnimations().forEach((animation) => animation.finish());
+  const { violations } = await axe.run(document, { resultTypes: ["violations"], iframes: false, ...options });
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${target}: ${failureSummary}`));
+}"""
+
+# The relative luminance of the page background by WCAG, without gamma correction.
+_BRIGHTNESS = """() => {
+  const colours = [document.querySelector(".card"), document.body, document.documentElement]
+    .filter(Boolean).map((element) => getComputedStyle(element).backgroundColor);
+  const [red, green, blue] = colours.find((colour) => colour !== "rgba(0, 0, 0, 0)").match(/[0-9]+/g);
+  return (0.2126 * red + 0.7152 * green + 0.0722 * blue) / 255;
+}"""
+
+
+@pytest.mark.parametrize("pages", [first_session_pages, clock_pages, public_pages])
+async def test_page_is_accessible_in_both_schemes_and_fits_every_width(
+    browser: Browser, program: Program, pages: Callable[[Console], AsyncIterator[str]], subtests: pytest.Subtests
+) -> None:
+    # The policy of the console blocks the axe script, so this test bypasses it.
+    async with open_tab(browser, bypass_csp=True, viewport={"width": 1280, "height": 900}) as tab:
+        async for name in pages(Console(tab, program)):
+            for width in WIDTHS:
+                with subtests.test(f"{name} at {width} px"):
+                    assert await overflowing_elements(tab, width) == []
+            with subtests.test(f"{name} in light colours"):
+                assert await tab.evaluate(_BRIGHTNESS) > 0.5
+                assert await violations(tab, {}) == []
+            with subtests.test(f"{name} in dark colours"):
+                await tab.page.emulate_media(color_scheme="dark")
+                assert await tab.evaluate(_BRIGHTNESS) < 0.5
+                assert await violations(tab, {"runOnly": ["color-contrast"]}) == []
+            await tab.page.emulate_media(color_scheme="light")
+
+
+async def violations(tab: Tab, options: dict[str, Any]) -> Any:
+    """Return the violations that axe finds."""
+    if not await tab.evaluate("() => 'axe' in window"):
+        await tab.page.evaluate(read_package_file("axe-core", "axe.min.js"))
+    return await tab.page.evaluate(_AXE, options)

@@ -1,0 +1,151 @@
+"""The console with the keyboard alone."""
+
+import re
+
+import pytest
+from playwright.async_api import Browser, Locator, expect
+
+from tests.browser.console import HTTP_ERROR, Console, new_address, open_console
+from tests.browser.tabs import Tab
+from tests.support.program import Program
+
+# All tests of a process share the browser and its event loop.
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def tab_to(tab: Tab, target: Locator, *, key: str = "Tab", limit: int = 80) -> None:
+    """Press Tab until the target has the focus."""
+    await expect(target).to_be_visible()
+    for _ in range(limit):
+        if await target.evaluate("(element) => element === document.activeElement"):
+            return
+        await tab.page.keyboard.press(key)
+    pytest.fail(f"the focus never reaches {target}")
+
+
+async def press(tab: Tab, target: Locator, key: str = "Enter") -> None:
+    await tab_to(tab, target)
+    await tab.page.keyboard.press(key)
+
+
+async def test_first_session_works_with_the_keyboard_alone(program: Program, tab: Tab) -> None:
+    # The clock page may poll between the sign-out on the server and its end.
+    tab.ignored_prefixes = (f"{HTTP_ERROR} 401",)
+    console = Console(tab, program)
+    await sign_in_and_create_clock(console)
+    await move_time(console)
+    await confirm_dialogs(console)
+    await read_and_sign_out(console)
+
+
+async def sign_in_and_create_clock(console: Console) -> None:
+    tab, page, keyboard = console.tab, console.page, console.page.keyboard
+    await console.open("")
+    await expect(page.get_by_label("Email")).to_be_focused()
+    await keyboard.type(new_address())
+    await keyboard.press("Enter")
+    await expect(page.get_by_label("Six-digit code")).to_be_focused()
+    await tab_to(tab, console.button("Fill in"), key="Shift+Tab")
+    await keyboard.press("Space")
+    await expect(console.heading("Start with a scenario")).to_be_focused()
+    # The tab list is one stop. Arrow keys select a tab.
+    await tab_to(tab, page.get_by_role("tab", name="Scenarios"))
+    await keyboard.press("ArrowRight")
+    await expect(page.get_by_role("tab", name="Form")).to_be_focused()
+    await expect(page.get_by_label("Clock name")).to_be_visible()
+    await keyboard.press("Home")
+    await press(tab, console.button("Create Salary and rent"))
+    await expect(console.slider).to_be_visible()
+    await expect(page.get_by_role("main")).to_be_focused()
+
+
+async def move_time(console: Console) -> None:
+    """Move the preview with every control and with the shortcut keys."""
+    tab, keyboard = console.tab, console.page.keyboard
+    await tab_to(tab, console.slider)
+    await keyboard.press("ArrowRight")
+    await expect(console.slider).to_have_attribute("aria-valuetext", re.compile("net flow .* euros"))
+    await expect(console.advance).to_have_text(re.compile("^Advance to"))
+    before = await console.advance.inner_text()
+    for key in ("d", "w", "m", "n"):
+        await keyboard.press(key)
+        await expect(console.advance).not_to_have_text(before)
+        before = await console.advance.inner_text()
+    await keyboard.press("0")
+    await expect(console.advance).to_have_text("Advance…")
+    await press(tab, console.button("+1 month"), "Space")
+    await press(tab, console.advance)
+    await expect(console.notification).to_have_text(re.compile("^Advanced to .* items posted.$"))
+    await expect(console.advance).to_be_focused()
+
+
+async def confirm_dialogs(console: Console) -> None:
+    """A dialog takes the focus and returns it. Escape closes it."""
+    tab, page, keyboard = console.tab, console.page, console.page.keyboard
+    await tab_to(tab, fork := console.button("Fork…"), key="Shift+Tab")
+    await keyboard.press("Enter")
+    await expect(page.get_by_role("dialog", name="Fork clock")).to_be_visible()
+    await keyboard.press("Escape")
+    await expect(fork).to_be_focused()
+    await keyboard.press("Enter")
+    await tab_to(tab, page.get_by_role("radio", name=re.compile("^Now")))
+    await keyboard.press("ArrowUp")
+    await expect(page.get_by_role("radio", name=re.compile("^At its start"))).to_be_checked()
+    await press(tab, console.button("Fork"))
+    await expect(console.heading("Fork of Salary and rent")).to_be_visible()
+    await press(tab, console.button("Rename"))
+    await keyboard.type("Mine")
+    await keyboard.press("Enter")
+    await expect(console.heading("Mine")).to_be_visible()
+    await expect(console.button("Rename")).to_be_focused()
+    await press(tab, console.button("Delete…"))
+    await press(tab, console.button("Delete clock"))
+    await expect(console.heading("Clocks")).to_be_visible()
+
+
+async def read_and_sign_out(console: Console) -> None:
+    """Read the table and the request inspector, use the skip link, sign out."""
+    tab, page, keyboard = console.tab, console.page, console.page.keyboard
+    await press(tab, page.get_by_role("link", name="Salary and rent"))
+    await press(tab, console.button("View as table"))
+    await tab_to(tab, page.get_by_role("region", name="Timeline as a table"))
+    await tab_to(tab, page.get_by_role("region", name="Transactions"))
+    await tab_to(tab, page.locator("summary").filter(has_text="Request inspector"))
+    await keyboard.press("Enter")
+    await press(tab, page.get_by_role("tab", name="JSON"), "ArrowRight")
+    await expect(page.get_by_role("group", name="Request as curl")).to_be_visible()
+    await page.evaluate("() => document.activeElement.blur()")
+    await press(tab, page.get_by_role("link", name="Skip to content"))
+    await expect(page.get_by_role("main")).to_be_focused()
+    await tab_to(tab, console.button("Sign out"), key="Shift+Tab")
+    await keyboard.press("Enter")
+    await expect(console.heading("Sign in")).to_be_visible()
+    await expect(page.get_by_label("Email")).to_be_focused()
+
+
+async def test_enter_confirms_the_fork_dialog(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        await console.open_clock(console.create())
+        await console.button("Fork…").click()
+        await console.page.get_by_role("radio", name=re.compile("^At its start")).press("Enter")
+        await expect(console.notification).to_contain_text("This is the fork.")
+
+
+async def test_focus_is_always_visible(program: Program, tab: Tab) -> None:
+    console = Console(tab, program)
+    await console.store_session()
+    await console.open_clock(console.create())
+    invisible = []
+    for _ in range(40):
+        await tab.page.keyboard.press("Tab")
+        focused = await tab.evaluate("""() => {
+          const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(document.activeElement);
+          const isRinged = outlineStyle !== "none" && parseFloat(outlineWidth) >= 1;
+          return [document.activeElement.outerHTML.slice(0, 80), isRinged || boxShadow !== "none"];
+        }""")
+        if focused[0].startswith("<body"):
+            break
+        # The browser draws the focus ring inside a date field.
+        if not focused[1] and "datetime-local" not in focused[0]:
+            invisible.append(focused[0])
+    assert invisible == []
