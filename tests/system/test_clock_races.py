@@ -5,12 +5,14 @@ The tests run on SQLite, and on PostgreSQL with two processes.
 
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from tests.support.connections import open_connections
 from tests.support.crowds import CROWD, outcomes, written
+from tests.support.postgres import PostgresServer
 from tests.support.program import Program, wait_until
 from tests.support.races import (
     SCHEDULE,
@@ -25,17 +27,15 @@ from tests.support.races import (
 )
 from tests.support.world import HttpResponse
 
-_ROUNDS = 5
+_ROUNDS = 3
+_NUMBERS = count()
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def program(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Program]:
-    shared: dict[str, str] = {}
-    if request.param == "postgres":
-        shared = {"TICKOVER_DATABASE_URL": request.getfixturevalue("postgres_url"), "TICKOVER_WORKERS": "2"}
-    with Program(tmp_path, **shared) as started:
-        if shared:
-            wait_until(lambda: len({_process(started.request("GET", "/healthz")) for _ in range(16)}) == 2)
+@pytest.fixture(scope="module")
+def two_processes(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresServer) -> Iterator[Program]:
+    settings = {"TICKOVER_DATABASE_URL": postgres.create_database(), "TICKOVER_WORKERS": "2"}
+    with Program(tmp_path_factory.mktemp("races"), **settings) as started:
+        wait_until(lambda: len({_process(started.request("GET", "/healthz")) for _ in range(16)}) == 2)
         yield started
 
 
@@ -44,9 +44,10 @@ def _process(answer: HttpResponse) -> str:
     return answer.headers["x-request-id"][:16]
 
 
-@pytest.fixture
-async def race(program: Program) -> AsyncIterator[Race]:
-    token = program.sign_in()
+@pytest.fixture(params=["program", "two_processes"], ids=["sqlite", "postgres"])
+async def race(request: pytest.FixtureRequest) -> AsyncIterator[Race]:
+    program: Program = request.getfixturevalue(request.param)
+    token = program.sign_in(f"race{next(_NUMBERS)}@example.test")
     async with open_connections(program.url, CROWD, token) as connections:
         yield Race(program, token, connections)
 

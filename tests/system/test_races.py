@@ -2,9 +2,8 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -14,12 +13,6 @@ from tests.support.program import Program, verify_params
 from tests.support.races import Race, Round, count_wrong_codes, send_one_email, sign_in_once
 
 _ROUNDS = 9
-
-
-@pytest.fixture
-def program(tmp_path: Path) -> Iterator[Program]:
-    with Program(tmp_path) as started:
-        yield started
 
 
 @pytest.fixture
@@ -35,7 +28,7 @@ def _address(number: int) -> str:
 
 @pytest.mark.parametrize("kind", [send_one_email, sign_in_once, count_wrong_codes])
 async def test_concurrent_calls_have_exact_results(program: Program, crowd: list[Connection], kind: Round) -> None:
-    race = Race(program, program.sign_in(), crowd)
+    race = Race(program, program.sign_in(f"{kind.__name__}@example.test"), crowd)
     for number in range(_ROUNDS):
         await kind(race, number)
 
@@ -56,7 +49,7 @@ async def test_right_code_among_wrong_ones_signs_in_at_most_once(program: Progra
 
 
 async def test_concurrent_advances_never_move_time_back(program: Program) -> None:
-    token = program.sign_in()
+    token = program.sign_in("advances@example.test")
     start = datetime.now(UTC).replace(microsecond=0)
     chances = random.Random(2)
     async with open_connections(program.url, CROWD, token) as crowd:
