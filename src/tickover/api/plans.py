@@ -44,6 +44,8 @@ class CreateClockParams(_PlanStruct, frozen=True):
     frozen_time: datetime | UnsetType = UNSET
     transactions: Sequence[PlannedTransaction] = ()
     goals: Sequence[PlannedGoal] = ()
+    name: str | UnsetType = UNSET
+    labels: Mapping[str, str] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if self.frozen_time is not UNSET:

@@ -5,6 +5,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Self, TypeVar
 
+from msgspec import UNSET, UnsetType
+
 from tickover.api.arguments import Amount, InstantLike
 from tickover.api.durations import Duration
 from tickover.api.expectations import Expectation
@@ -90,17 +92,19 @@ class AsyncTickover(BaseClient):
         """Return the newest email to this address, or None if the development mailbox has none or is disabled."""
         return await self._send(calls.latest_email(email))
 
-    async def create_clock(
+    async def create_clock(  # noqa: PLR0913 - one parameter for each part of a clock
         self,
         plan: Plan | None = None,
         *,
         frozen_time: InstantLike | None = None,
         transactions: Sequence[PlannedTransaction] = (),
         goals: Sequence[PlannedGoal] = (),
+        name: str | None = None,
+        labels: Mapping[str, str] | None = None,
         idempotency_key: str | None = None,
     ) -> "AsyncClock":
         """Create a clock from a plan, or from a frozen time, transactions and goals."""
-        plan = calls.build_plan(plan, frozen_time, transactions, goals)
+        plan = calls.name_plan(calls.build_plan(plan, frozen_time, transactions, goals), name, labels)
         result = await self._send(calls.create_clock(plan, idempotency_key))
         return AsyncClock(self, result.clock, plan.opening, plan.expectations)
 
@@ -108,25 +112,44 @@ class AsyncTickover(BaseClient):
         """Return the clock with this id. With `at`, preview it at that instant without moving it."""
         return AsyncClock(self, (await self._send(calls.get_clock(id, at))).clock)
 
-    async def fork_clock(self, id: str, at: InstantLike | None = None) -> "AsyncClock":
+    async def fork_clock(
+        self,
+        id: str,
+        at: InstantLike | None = None,
+        *,
+        name: str | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> "AsyncClock":
         """Create a clock with the same schedule, at the instant `at` or at the original start."""
-        return AsyncClock(self, (await self._send(calls.fork_clock(id, at))).clock)
+        return AsyncClock(self, (await self._send(calls.fork_clock(id, at, name, labels))).clock)
+
+    async def update_clock(
+        self,
+        id: str,
+        *,
+        name: str | None | UnsetType = UNSET,
+        labels: Mapping[str, str] | None | UnsetType = UNSET,
+    ) -> "AsyncClock":
+        """Replace the name, the labels or both. None removes them."""
+        return AsyncClock(self, (await self._send(calls.update_clock(id, name, labels))).clock)
 
     async def delete_clock(self, id: str) -> None:
         await self._send(calls.delete_clock(id))
 
-    async def list_clocks(self) -> AsyncIterator[Summary]:
-        """Iterate over all your clocks, newest first. Pages are requested when they are needed."""
-        call: Call[ClockPage] | None = calls.first_page()
+    async def list_clocks(self, labels: Mapping[str, str] | None = None) -> AsyncIterator[Summary]:
+        """Iterate over your clocks with these labels, or over all, newest first. Pages are requested when needed."""
+        call: Call[ClockPage] | None = calls.first_page(labels)
         while call is not None:
             page = await self._send(call)
             for clock in page.clocks:
                 yield clock
-            call = calls.next_page(page)
+            call = calls.next_page(page, labels)
 
-    async def list_page(self, limit: int = 20, cursor: str | None = None) -> ClockPage:
-        """Return one page of your clocks, newest first."""
-        return await self._send(calls.list_page(limit, cursor))
+    async def list_page(
+        self, limit: int = 20, cursor: str | None = None, labels: Mapping[str, str] | None = None
+    ) -> ClockPage:
+        """Return one page of your clocks with these labels, or of all, newest first."""
+        return await self._send(calls.list_page(limit, cursor, labels))
 
     async def list_events(
         self,
@@ -214,10 +237,25 @@ class AsyncClock(ClockView):
         """Load the clock's current state from the server."""
         self._update((await self._tickover.get_clock(self.id)).snapshot)
 
-    async def fork(self, at: InstantLike | None = None) -> "AsyncClock":
+    async def fork(
+        self, at: InstantLike | None = None, *, name: str | None = None, labels: Mapping[str, str] | None = None
+    ) -> "AsyncClock":
         """Create a clock with the same schedule, at the instant `at` or at this clock's original start."""
-        fork = await self._tickover.fork_clock(self.id, at)
+        fork = await self._tickover.fork_clock(self.id, at, name=name, labels=labels)
         return AsyncClock(self._tickover, fork.snapshot, self.opening, self.expectations)
+
+    async def rename(self, name: str | None) -> None:
+        """Replace the clock's name. None removes it."""
+        await self.update(name=name)
+
+    async def update(
+        self,
+        *,
+        name: str | None | UnsetType = UNSET,
+        labels: Mapping[str, str] | None | UnsetType = UNSET,
+    ) -> None:
+        """Replace the clock's name, its labels or both. None removes them."""
+        self._update((await self._tickover.update_clock(self.id, name=name, labels=labels)).snapshot)
 
     async def delete(self) -> None:
         await self._tickover.delete_clock(self.id)

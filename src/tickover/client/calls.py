@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any, Final, Generic, TypeVar
 from uuid import uuid4
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.json import Decoder
 from msgspec.structs import replace
 
@@ -117,6 +117,11 @@ def build_plan(
     return plan
 
 
+def name_plan(plan: Plan, name: str | None, labels: Mapping[str, str] | None) -> Plan:
+    """Return the plan with this name and these labels, or its own where an argument is None."""
+    return replace(plan, **_without_none({"name": name, "labels": labels}))
+
+
 def create_clock(plan: Plan, idempotency_key: str | None) -> Call[OneClock]:
     """Create a clock. The call is idempotent because it always has an idempotency key."""
     key = uuid4().hex if idempotency_key is None else idempotency_key
@@ -134,25 +139,34 @@ def advance_clock(id: str, frozen_time: datetime) -> Call[OneClock]:
     return _call("advanceTestClock", {"id": id, "frozenTime": frozen_time}, _ONE_CLOCK)
 
 
-def fork_clock(id: str, at: InstantLike | None) -> Call[OneClock]:
-    return _call("forkTestClock", _id_and_at(id, at), _ONE_CLOCK, idempotent=False)
+def fork_clock(
+    id: str, at: InstantLike | None, name: str | None = None, labels: Mapping[str, str] | None = None
+) -> Call[OneClock]:
+    params = _id_and_at(id, at) | _without_none({"name": name, "labels": labels})
+    return _call("forkTestClock", params, _ONE_CLOCK, idempotent=False)
+
+
+def update_clock(id: str, name: str | None | UnsetType, labels: Mapping[str, str] | None | UnsetType) -> Call[OneClock]:
+    """Replace the name and the labels of a clock. None removes them. The call is idempotent."""
+    params = {"id": id, "name": name, "labels": labels}
+    return _call("updateTestClock", {key: value for key, value in params.items() if value is not UNSET}, _ONE_CLOCK)
 
 
 def delete_clock(id: str) -> Call[Done]:
     return replace(_call("deleteTestClock", {"id": id}, _DONE), already_done={Reason.CLOCK_NOT_FOUND: Done()})
 
 
-def list_page(limit: int, cursor: str | None) -> Call[ClockPage]:
-    params = {"limit": limit} | ({} if cursor is None else {"cursor": cursor})
-    return _call("listTestClocks", params, _PAGE)
+def list_page(limit: int, cursor: str | None, labels: Mapping[str, str] | None) -> Call[ClockPage]:
+    params = {"limit": limit, "cursor": cursor, "labels": labels}
+    return _call("listTestClocks", _without_none(params), _PAGE)
 
 
-def first_page() -> Call[ClockPage]:
-    return list_page(MAX_PAGE, None)
+def first_page(labels: Mapping[str, str] | None) -> Call[ClockPage]:
+    return list_page(MAX_PAGE, None, labels)
 
 
-def next_page(page: ClockPage) -> Call[ClockPage] | None:
-    return None if page.next_cursor is None else list_page(MAX_PAGE, page.next_cursor)
+def next_page(page: ClockPage, labels: Mapping[str, str] | None) -> Call[ClockPage] | None:
+    return None if page.next_cursor is None else list_page(MAX_PAGE, page.next_cursor, labels)
 
 
 def list_events(

@@ -47,6 +47,14 @@ class ClockView:
         return self.snapshot.id
 
     @property
+    def name(self) -> str | None:
+        return self.snapshot.name
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        return self.snapshot.labels or {}
+
+    @property
     def status(self) -> str:
         return self.snapshot.status
 

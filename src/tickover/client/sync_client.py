@@ -6,6 +6,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Self, TypeVar
 
+from msgspec import UNSET, UnsetType
+
 from tickover.api.arguments import Amount, InstantLike
 from tickover.api.durations import Duration
 from tickover.api.expectations import Expectation
@@ -83,17 +85,19 @@ class Tickover(BaseClient):
         """Return the newest email to this address, or None if the development mailbox has none or is disabled."""
         return self._send(calls.latest_email(email))
 
-    def create_clock(
+    def create_clock(  # noqa: PLR0913 - one parameter for each part of a clock
         self,
         plan: Plan | None = None,
         *,
         frozen_time: InstantLike | None = None,
         transactions: Sequence[PlannedTransaction] = (),
         goals: Sequence[PlannedGoal] = (),
+        name: str | None = None,
+        labels: Mapping[str, str] | None = None,
         idempotency_key: str | None = None,
     ) -> "Clock":
         """Create a clock from a plan, or from a frozen time, transactions and goals."""
-        plan = calls.build_plan(plan, frozen_time, transactions, goals)
+        plan = calls.name_plan(calls.build_plan(plan, frozen_time, transactions, goals), name, labels)
         result = self._send(calls.create_clock(plan, idempotency_key))
         return Clock(self, result.clock, plan.opening, plan.expectations)
 
@@ -101,24 +105,43 @@ class Tickover(BaseClient):
         """Return the clock with this id. With `at`, preview it at that instant without moving it."""
         return Clock(self, self._send(calls.get_clock(id, at)).clock)
 
-    def fork_clock(self, id: str, at: InstantLike | None = None) -> "Clock":
+    def fork_clock(
+        self,
+        id: str,
+        at: InstantLike | None = None,
+        *,
+        name: str | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> "Clock":
         """Create a clock with the same schedule, at the instant `at` or at the original start."""
-        return Clock(self, self._send(calls.fork_clock(id, at)).clock)
+        return Clock(self, self._send(calls.fork_clock(id, at, name, labels)).clock)
+
+    def update_clock(
+        self,
+        id: str,
+        *,
+        name: str | None | UnsetType = UNSET,
+        labels: Mapping[str, str] | None | UnsetType = UNSET,
+    ) -> "Clock":
+        """Replace the name, the labels or both. None removes them."""
+        return Clock(self, self._send(calls.update_clock(id, name, labels)).clock)
 
     def delete_clock(self, id: str) -> None:
         self._send(calls.delete_clock(id))
 
-    def list_clocks(self) -> Iterator[Summary]:
-        """Iterate over all your clocks, newest first. Pages are requested when they are needed."""
-        call: Call[ClockPage] | None = calls.first_page()
+    def list_clocks(self, labels: Mapping[str, str] | None = None) -> Iterator[Summary]:
+        """Iterate over your clocks with these labels, or over all, newest first. Pages are requested when needed."""
+        call: Call[ClockPage] | None = calls.first_page(labels)
         while call is not None:
             page = self._send(call)
             yield from page.clocks
-            call = calls.next_page(page)
+            call = calls.next_page(page, labels)
 
-    def list_page(self, limit: int = 20, cursor: str | None = None) -> ClockPage:
-        """Return one page of your clocks, newest first."""
-        return self._send(calls.list_page(limit, cursor))
+    def list_page(
+        self, limit: int = 20, cursor: str | None = None, labels: Mapping[str, str] | None = None
+    ) -> ClockPage:
+        """Return one page of your clocks with these labels, or of all, newest first."""
+        return self._send(calls.list_page(limit, cursor, labels))
 
     def list_events(
         self,
@@ -205,10 +228,25 @@ class Clock(ClockView):
         """Load the clock's current state from the server."""
         self._update(self._tickover.get_clock(self.id).snapshot)
 
-    def fork(self, at: InstantLike | None = None) -> "Clock":
+    def fork(
+        self, at: InstantLike | None = None, *, name: str | None = None, labels: Mapping[str, str] | None = None
+    ) -> "Clock":
         """Create a clock with the same schedule, at the instant `at` or at this clock's original start."""
-        fork = self._tickover.fork_clock(self.id, at)
+        fork = self._tickover.fork_clock(self.id, at, name=name, labels=labels)
         return Clock(self._tickover, fork.snapshot, self.opening, self.expectations)
+
+    def rename(self, name: str | None) -> None:
+        """Replace the clock's name. None removes it."""
+        self.update(name=name)
+
+    def update(
+        self,
+        *,
+        name: str | None | UnsetType = UNSET,
+        labels: Mapping[str, str] | None | UnsetType = UNSET,
+    ) -> None:
+        """Replace the clock's name, its labels or both. None removes them."""
+        self._update(self._tickover.update_clock(self.id, name=name, labels=labels).snapshot)
 
     def delete(self) -> None:
         self._tickover.delete_clock(self.id)

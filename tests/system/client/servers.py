@@ -36,6 +36,7 @@ RESULTS: dict[str, Any] = {
     "loginByEmailVerification": {"token": "tko_new", "userId": "user_1"},
     "logout": {"message": "ok"},
     "rpc.discover": {"openrpc": "1.3.2"},
+    "updateTestClock": {"clock": CLOCK},
     "sendLoginCodeEmail": {"message": "ok"},
 }
 EMAIL = {"id": "1", "to": "ana@example.test", "subject": "Hi", "sentAt": "2027-01-01T00:00:00Z", "text": "Hello"}

@@ -345,6 +345,19 @@ async def test_clocks_are_listed_newest_first(client: Client) -> None:
     assert (rest.clocks[0].frozen_time, rest.clocks[0].max_time) == (START, utc(2037, 1, 1))
 
 
+async def test_names_and_labels_are_set_changed_and_removed(client: Client) -> None:
+    clock = await resolve(client.create_clock(PLAN, name="Budget", labels={"ci": "1"}))
+    assert (clock.name, clock.labels) == ("Budget", {"ci": "1"})
+    fork = await resolve(clock.fork(labels={"ci": "2"}))
+    assert (fork.name, fork.labels) == ("Budget", {"ci": "2"})
+    await resolve(clock.rename("Home"))
+    assert (clock.name, clock.labels) == ("Home", {"ci": "1"})
+    assert [each.id for each in await collect(client.list_clocks({"ci": "1"}))] == [clock.id]
+    assert [each.name for each in (await resolve(client.list_page(labels={"ci": "2"}))).clocks] == ["Budget"]
+    await resolve(clock.update(name=None, labels=None))
+    assert (clock.name, clock.labels) == (None, {})
+
+
 async def test_list_clocks_loads_all_pages(client: Client, program: Program) -> None:
     responses = program.batch("createTestClock", [{}] * 101, client.token)
     listed = [clock.id for clock in await collect(client.list_clocks())]

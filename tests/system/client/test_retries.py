@@ -33,6 +33,7 @@ IDEMPOTENT: dict[str, MakeCall] = {
     "getTestClockBalances": lambda client: client.get_balances("clock_1"),
     "listTestClockEvents": lambda client: collect(client.list_events("clock_1")),
     "listTestClocks": lambda client: client.list_page(),
+    "updateTestClock": lambda client: client.update_clock("clock_1", name="Budget"),
     "rpc.discover": lambda client: client.discover(),
     "mailbox": lambda client: client.latest_email("ana@example.test"),
 }
