@@ -67,11 +67,13 @@ def _hold_load(context: Context, program: Program, tokens: list[str]) -> Iterato
         value = round(1000 * percentile(measured.latencies, share), 1)
         name = f"latency, {'maximum' if share == 1 else f'p{share * 100:.0f}'}"
         yield at_most(name, value, limit, " ms") if limit else Figure(name, f"{value:,g} ms")
-    yield from _memory_figures(memory)
+    # A short run ends while caches still fill.
+    if not context.is_quick:
+        yield from _memory_figures(memory)
 
 
 def _memory_figures(memory: list[float]) -> Iterator[Figure]:
-    """Compare the memory of the third minute with that of the last minute. A short run compares shorter parts."""
+    """Compare the memory of the third minute with that of the last minute."""
     part = len(memory) // 10
     early, late = median(memory[2 * part : 3 * part]), median(memory[-part:])
     yield Figure("memory after minute 2", f"{early:.1f} MiB")
