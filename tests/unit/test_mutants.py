@@ -46,6 +46,12 @@ def test_every_named_test_exists() -> None:
     assert missing == {}
 
 
+def test_docs_list_every_mutant() -> None:
+    page = (ROOT / "docs" / "testing.md").read_text("utf-8")
+    rows = re.findall(r"\n\| ([0-9]{2}) \| ([^|]+) \| ([^|]+) \|", page)
+    assert rows == [(mutant.name[:2], mutant.area, mutant.bug) for mutant in MUTANTS]
+
+
 def test_header_without_a_bug_is_rejected(tmp_path: Path) -> None:
     patch = tmp_path / "01-name.patch"
     patch.write_text("Area: client\nTests: tests/unit/test_mutants.py\n\n--- a/src/file.py\n")
