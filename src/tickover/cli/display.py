@@ -11,7 +11,8 @@ from tickover.cli.output import Output
 from tickover.cli.render.clock import render_advance, render_clock
 from tickover.cli.render.items import advance_items
 from tickover.cli.render.lines import FAINT, HAPPENED, INDENT, Column, table
-from tickover.client import AdvanceResult, Snapshot, Summary
+from tickover.cli.render.money import render_balances, render_check, render_events
+from tickover.client import AdvanceResult, Balances, CheckResult, Event, Expectation, Snapshot, Summary
 
 if TYPE_CHECKING:
     from tickover.scenarios import Scenario
@@ -37,6 +38,15 @@ class Display:
         self._output.draw(
             render_advance(snapshot, result.before, items, self._output.width, self._now(), show_all=show_all)
         )
+
+    def balances(self, id: str, balances: Balances) -> None:
+        self._output.draw(render_balances(id, balances, self._output.width))
+
+    def events(self, snapshot: Snapshot, events: Sequence[Event]) -> None:
+        self._output.draw(render_events(snapshot, events, self._output.width))
+
+    def check(self, snapshot: Snapshot, expectations: Sequence[Expectation], result: CheckResult) -> None:
+        self._output.draw(render_check(snapshot, expectations, result, self._output.width))
 
     def clock_list(self, clocks: Sequence[Summary], last_used: str) -> None:
         """Draw a table of clocks. An asterisk marks the last used one."""

@@ -23,6 +23,7 @@ class Exit(IntEnum):
     NOTHING_LEFT = 6
     UNAVAILABLE = 7
     LATER = 8
+    VIOLATED = 9
     INTERRUPTED = 130
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any, Final, TypeVar
 
 import click
@@ -17,6 +18,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _WITHOUT_OFFSET: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?", re.ASCII)
 
+_CURRENCY: Final = re.compile("[A-Z]{3}")
+_AMOUNT: Final = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{1,10})?")
 _AMBIGUOUS_MINUTES: Final = re.compile(r"([0-9]) *m\b", re.IGNORECASE)
 
 
@@ -46,6 +49,22 @@ def parse_duration(text: str) -> Duration:
     if duration.is_zero:
         raise click.BadParameter(f"'{text}' doesn't move the clock. Use a duration greater than zero.")
     return duration
+
+
+def parse_amount_of_currency(text: str) -> tuple[str, Decimal]:
+    """Parse a currency and an amount: `EUR=1200.50`."""
+    currency, _, amount = text.partition("=")
+    if not _CURRENCY.fullmatch(currency) or not _AMOUNT.fullmatch(amount):
+        raise click.BadParameter(f"'{text}' isn't a currency with an amount. Use EUR=1200 or EUR=-50.25.")
+    return currency, Decimal(amount)
+
+
+def parse_name_and_time(text: str) -> tuple[str, datetime]:
+    """Parse a name and a time: `Rent=2027-02-01`. The name may contain equals signs."""
+    name, _, at = text.rpartition("=")
+    if not name:
+        raise click.BadParameter(f"'{text}' isn't a name with a time. Use NAME=2027-01-31.")
+    return name, parse_time(at)
 
 
 def complete_scenario(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:

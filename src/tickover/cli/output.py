@@ -1,11 +1,12 @@
 """Output of commands: text or JSON on standard output, notes and errors on standard error."""
 
+import csv
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from io import TextIOWrapper
+from io import StringIO, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TextIO
 
@@ -56,6 +57,12 @@ class Output:
     def write_json_line(self, value: Any) -> None:
         """Write one JSON document on one line."""
         click.echo(to_json(value).encode())
+
+    def write_csv(self, rows: Iterable[Sequence[str]]) -> None:
+        """Write rows as CSV in UTF-8."""
+        text = StringIO()
+        csv.writer(text, lineterminator="\n").writerows(rows)
+        click.echo(text.getvalue().encode(), nl=False)
 
     def write(self, document: Any, *lines: str) -> None:
         """Write `document` if the user wants JSON, or else the lines."""

@@ -72,6 +72,9 @@ def root() -> None:
             "advance": LazyCommand(
                 "tickover.cli.commands.clocks:advance", "Move a clock forward and show what happened."
             ),
+            "balance": LazyCommand("tickover.cli.commands.money:balance", "Show balances and their lowest points."),
+            "events": LazyCommand("tickover.cli.commands.money:events", "List what happened, or follow it."),
+            "check": LazyCommand("tickover.cli.commands.money:check", "Check expectations about the money."),
             "fork": LazyCommand("tickover.cli.commands.clocks:fork", "Copy a clock at its start or at another time."),
             "watch": LazyCommand("tickover.cli.commands.watch:watch", "Show a clock and follow its changes."),
             "list": LazyCommand("tickover.cli.commands.list_clocks:list_", "List your clocks, newest first."),

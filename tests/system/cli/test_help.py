@@ -49,7 +49,10 @@ def test_command_list() -> None:
         "login",
         "logout",
         "clock",
-        *(f"clock {name}" for name in ("create", "show", "advance", "fork", "watch", "list", "delete")),
+        *(
+            f"clock {name}"
+            for name in ("create", "show", "advance", "fork", "watch", "list", "delete", "balance", "events", "check")
+        ),
         "scenarios",
         "scenarios show",
         "serve",

@@ -50,6 +50,7 @@ def test_exit_codes_are_stable() -> None:
         "NOTHING_LEFT": 6,
         "UNAVAILABLE": 7,
         "LATER": 8,
+        "VIOLATED": 9,
         "INTERRUPTED": 130,
     }
 

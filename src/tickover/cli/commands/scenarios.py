@@ -65,7 +65,7 @@ def show(session: Session, name: str, start: datetime | None) -> None:
     from tickover.cli.load_plan import load_scenario, plan_from_scenario
 
     plan = plan_from_scenario(load_scenario(name), start, session.now())
-    session.output.write(plan, *_source(name).expandtabs(4).splitlines())
+    session.output.write(plan.params, *_source(name).expandtabs(4).splitlines())
 
 
 def _source(name: str) -> str:

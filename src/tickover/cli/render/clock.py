@@ -1,12 +1,13 @@
 """A whole clock: header, timeline, goals, items and the next command."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from typing import Final
 
 from rich.text import Text
 
+from tickover.api import timestamps
 from tickover.api.results import Goal, Snapshot, Summary
 from tickover.cli import formatting
 from tickover.cli.render.items import Item, clock_items
@@ -58,10 +59,15 @@ def render_advance(
         *_separate(
             timeline(items, snapshot.frozen_time, width),
             goal_bars(snapshot.goals, width, show_all=show_all),
-            [*title, *item_list(happened, width, show_all=show_all)],
+            [*title, *item_list(happened, width, show_all=show_all, all_command=_events_command(before))],
             next_step(items, width),
         ),
     ]
+
+
+def _events_command(after: datetime) -> str:
+    is_midnight = after.astimezone(UTC).time() == time()
+    return f"tickover clock events --after {formatting.date(after) if is_midnight else timestamps.write(after)}"
 
 
 def _separate(*parts: list[Text]) -> list[Text]:
@@ -132,8 +138,10 @@ def _share(amount: Decimal, target: Decimal, cells: int) -> int:
     return int(min(Decimal(cells), amount * cells / target)) if target > 0 else cells
 
 
-def item_list(items: Sequence[Item], width: int, *, show_all: bool = False) -> list[Text]:
-    """Render one line per item. A long list is cut unless `show_all` is set."""
+def item_list(
+    items: Sequence[Item], width: int, *, show_all: bool = False, all_command: str = "tickover clock show --all"
+) -> list[Text]:
+    """Render one line per item. A long list is cut unless `show_all` is set. `all_command` shows the rest."""
     # "… and 1 more" would take the line of the last item.
     shown = items if show_all or len(items) <= _MAX_ITEMS + 1 else items[:_MAX_ITEMS]
     if not shown:
@@ -144,7 +152,7 @@ def item_list(items: Sequence[Item], width: int, *, show_all: bool = False) -> l
     lines = table(rows, [Column(), Column(min_width=4), Column("right")], width)
     if len(shown) < len(items):
         more = Text(f"… and {len(items) - len(shown)} more", FAINT)
-        lines += wrap([more, Text.assemble(("Show all: ", FAINT), "tickover clock show --all")], width)
+        lines += wrap([more, Text.assemble(("Show all: ", FAINT), all_command)], width)
     return lines
 
 

@@ -37,6 +37,16 @@ def advance_items(result: AdvanceResult) -> list[Item]:
     return sorted(items, key=lambda item: item.at)
 
 
+def items_by_id(snapshot: Snapshot) -> dict[str, Item]:
+    """Return all items of the clock by their IDs."""
+    items = {one.id: _transaction_item(one, happened=True) for one in snapshot.transactions}
+    items |= {one.id: _transaction_item(one, happened=False) for one in snapshot.pending_transactions}
+    for goal in snapshot.goals:
+        items |= {one.id: _contribution_item(goal, one, happened=True) for one in goal.contributions}
+        items |= {one.id: _contribution_item(goal, one, happened=False) for one in goal.upcoming_contributions}
+    return items
+
+
 def _clock_items(snapshot: Snapshot) -> Iterator[Item]:
     yield from (_transaction_item(one, happened=True) for one in snapshot.transactions)
     yield from (_transaction_item(one, happened=False) for one in snapshot.pending_transactions)

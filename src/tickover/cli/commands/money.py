@@ -1,0 +1,216 @@
+"""The commands `tickover clock balance`, `events` and `check`."""
+
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from tickover.cli import formatting
+from tickover.cli.errors import CliError, Exit
+from tickover.cli.options import parse_amount_of_currency, parse_name_and_time, parse_time, shared_options
+from tickover.cli.select_clock import remember_clock, resolve_clock_id
+from tickover.cli.session import Session, pass_session
+
+if TYPE_CHECKING:
+    from tickover.client import Clock, Event, Expectation
+
+_FOLLOW_SECONDS: Final = 1.0
+
+_opening_option: Final = click.option(
+    "--opening",
+    type=parse_amount_of_currency,
+    multiple=True,
+    metavar="EUR=1200",
+    help="Balance of a currency before the clock's start. Repeat it for more currencies.",
+)
+
+
+@click.command()
+@click.argument("id", required=False)
+@click.option("--at", type=parse_time, metavar="TIME", help="Time of the balance. [default: the clock's time]")
+@_opening_option
+@shared_options
+@pass_session
+def balance(session: Session, id: str | None, at: datetime | None, opening: Sequence[tuple[str, Decimal]]) -> None:
+    """Show the balance of each currency, and its lowest point from the start until then.
+
+    Examples:
+
+    \b
+    tickover clock balance
+    tickover clock balance --at 2027-06-01 --opening EUR=1200
+    """
+    with session.signed_in_client() as client:
+        full_id = resolve_clock_id(session, client, id)
+        balances = client.get_balances(full_id, at, opening=dict(opening))
+        remember_clock(session, full_id)
+    if session.output.wants_json:
+        session.output.write_json(balances)
+    else:
+        session.display.balances(full_id, balances)
+
+
+@click.command()
+@click.argument("id", required=False)
+@click.option("--after", type=parse_time, metavar="TIME", help="Only events after this time.")
+@click.option(
+    "--until",
+    type=parse_time,
+    metavar="TIME",
+    help="Only events at or before this time, which may lie in the clock's future. [default: the clock's time]",
+)
+@_opening_option
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
+@click.option("--follow", is_flag=True, help="Wait for more events until Ctrl-C.")
+@shared_options
+@pass_session
+def events(  # noqa: PLR0913 - one parameter for each option
+    session: Session,
+    id: str | None,
+    *,
+    after: datetime | None,
+    until: datetime | None,
+    opening: Sequence[tuple[str, Decimal]],
+    as_csv: bool,
+    follow: bool,
+) -> None:
+    """List what happened on a clock: transactions with balances, contributions, and goals reached.
+
+    With --follow and --json, print one event per line.
+
+    Examples:
+
+    \b
+    tickover clock events --after 2027-01-31
+    tickover clock events --until 2027-12-31 --csv > events.csv
+    tickover clock events --follow --json
+    """
+    if as_csv and session.output.wants_json:
+        raise click.UsageError("Use either --csv or --json.", click.get_current_context())
+    if follow and until:
+        raise click.UsageError("Use either --follow or --until.", click.get_current_context())
+    with session.signed_in_client() as client:
+        clock = client.get_clock(resolve_clock_id(session, client, id))
+        remember_clock(session, clock.id)
+        balances = dict(opening)
+        found = list(clock.events(after=after, until=until or clock.frozen_time, opening=balances))
+        _write(session, clock, found, as_csv=as_csv, follow=follow, is_first=True)
+        while follow:
+            time.sleep(_FOLLOW_SECONDS)
+            before = clock.frozen_time
+            clock.refresh()
+            if clock.frozen_time > before:
+                found = list(clock.events(after=before, until=clock.frozen_time, opening=balances))
+                _write(session, clock, found, as_csv=as_csv, follow=True, is_first=False)
+
+
+def _write(
+    session: Session, clock: "Clock", events: "Sequence[Event]", *, as_csv: bool, follow: bool, is_first: bool
+) -> None:
+    if as_csv:
+        from tickover.cli.render.csv import event_rows
+
+        session.output.write_csv(event_rows(events, clock.snapshot, with_header=is_first))
+    elif session.output.wants_json and follow:
+        for event in events:
+            session.output.write_json_line(event)
+    elif session.output.wants_json:
+        session.output.write_json({"events": events})
+    elif events:
+        session.display.events(clock.snapshot, events)
+    elif not follow:
+        session.output.write({}, "No events in this period.")
+
+
+@click.command()
+@click.argument("id", required=False)
+@click.option(
+    "--never-below",
+    type=parse_amount_of_currency,
+    multiple=True,
+    metavar="EUR=0",
+    help="The currency's balance is never below the amount.",
+)
+@click.option(
+    "--never-above",
+    type=parse_amount_of_currency,
+    multiple=True,
+    metavar="EUR=5000",
+    help="The currency's balance is never above the amount.",
+)
+@click.option(
+    "--goal-reached",
+    type=parse_name_and_time,
+    multiple=True,
+    metavar="GOAL=TIME",
+    help="The goal, named by its name or ID, is reached by this time.",
+)
+@click.option(
+    "--posted",
+    type=parse_name_and_time,
+    multiple=True,
+    metavar="NAME=TIME",
+    help="A transaction with this name is posted by this time.",
+)
+@click.option("--until", type=parse_time, metavar="TIME", help="End of the check. [default: all that is scheduled]")
+@_opening_option
+@shared_options
+@pass_session
+def check(  # noqa: PLR0913 - one parameter for each option
+    session: Session,
+    id: str | None,
+    *,
+    never_below: Sequence[tuple[str, Decimal]],
+    never_above: Sequence[tuple[str, Decimal]],
+    goal_reached: Sequence[tuple[str, datetime]],
+    posted: Sequence[tuple[str, datetime]],
+    until: datetime | None,
+    opening: Sequence[tuple[str, Decimal]],
+) -> None:
+    """Check expectations about everything that is scheduled on a clock, without moving it.
+
+    Each expectation is an option, and you can repeat it. If one doesn't hold, say which items broke it and when, and
+    exit with 9.
+
+    Examples:
+
+    \b
+    tickover clock check --never-below EUR=0
+    tickover clock check --never-below EUR=100 --opening EUR=1200
+    tickover clock check --goal-reached "Emergency fund=2027-06-30"
+    """
+    expectations = _expectations(never_below, never_above, goal_reached, posted)
+    if not expectations:
+        raise click.UsageError(
+            "Pass at least one expectation, for example --never-below EUR=0.", click.get_current_context()
+        )
+    with session.signed_in_client() as client:
+        clock = client.get_clock(resolve_clock_id(session, client, id))
+        result = client.check_clock(clock.id, expectations, until=until, opening=dict(opening))
+        remember_clock(session, clock.id)
+    if session.output.wants_json:
+        session.output.write_json(result)
+    else:
+        session.display.check(clock.snapshot, expectations, result)
+    failed = sum(not one.ok for one in result.results)
+    if failed:
+        raise CliError(Exit.VIOLATED, f"{formatting.count(failed, 'expectation')} violated.")
+
+
+def _expectations(
+    never_below: Sequence[tuple[str, Decimal]],
+    never_above: Sequence[tuple[str, Decimal]],
+    goal_reached: Sequence[tuple[str, datetime]],
+    posted: Sequence[tuple[str, datetime]],
+) -> "list[Expectation]":
+    from tickover import client
+
+    return [
+        *(client.never_below(currency, amount) for currency, amount in never_below),
+        *(client.never_above(currency, amount) for currency, amount in never_above),
+        *(client.goal_reached(name, by) for name, by in goal_reached),
+        *(client.posted(name, by) for name, by in posted),
+    ]

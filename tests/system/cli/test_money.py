@@ -1,0 +1,140 @@
+"""Tests of `tickover clock balance`, `tickover clock events` and `tickover clock check`."""
+
+import csv
+import json
+import re
+import signal
+import threading
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tests.support.program import Program
+from tests.support.shells import Shell
+
+YEAR = datetime.now(UTC).year + 1
+
+
+def item(day: str, name: str, amount: float, type: str = "EXPENSE") -> dict[str, Any]:
+    return {"at": f"{YEAR}-{day}T08:00:00Z", "name": name, "amount": amount, "currency": "EUR", "type": type}
+
+
+PARAMS = {
+    "frozenTime": f"{YEAR}-01-01T00:00:00Z",
+    "transactions": [
+        item("01-03", '=HYPERLINK("x")', 50),
+        item("01-12", "Rent", 68.05),
+        item("01-25", "Salary", 1000, "INCOME"),
+    ],
+    "goals": [{"name": "Bike", "targetAmount": 20, "contributions": [{"at": f"{YEAR}-02-01T08:00:00Z", "amount": 20}]}],
+}
+
+
+@pytest.fixture
+def clock(shell: Shell) -> str:
+    """A clock that falls below zero before its income. It is the default of later commands."""
+    return str(shell("clock", "create", "--params", "-", "--json", input=json.dumps(PARAMS).encode()).json["id"])
+
+
+def test_balance_shows_the_lowest_point(shell: Shell, clock: str) -> None:
+    result = shell("clock", "balance", "--at", f"{YEAR}-02-01", "--opening", "EUR=10.5", "--opening", "USD=-1")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines() == [
+        f"  clock_…{clock[-8:]}  balance at {YEAR}-02-01",
+        "",
+        "       OPENING    INCOME  EXPENSES  BALANCE   LOWEST  ON",
+        f"  EUR    10.50  1 000.00    118.05   892.45  −107.55  {YEAR}-01-12",
+        f"  USD    −1.00      0.00      0.00    −1.00    −1.00  {YEAR}-01-01",
+    ]
+    narrow = shell("clock", "balance", "--at", f"{YEAR}-02-01", COLUMNS="40").out.splitlines()
+    assert narrow[-1] == f"  EUR   881.95  −118.05  {YEAR}-01-12"
+
+
+def test_balance_json_matches_the_server(shell: Shell, clock: str, program: Program) -> None:
+    expected = program.result("getTestClockBalances", {"id": clock, "openingBalances": {"EUR": 10.5}}, shell.token)
+    assert shell("clock", "balance", "--opening", "EUR=10.5", "--json").json == expected
+
+
+def test_events_show_balances_and_reached_goals(shell: Shell, clock: str) -> None:
+    assert shell("clock", "events").out == "No events in this period.\n"
+    shell("clock", "advance", "--to", f"{YEAR}-01-25")
+    result = shell("clock", "events", "--after", f"{YEAR}-01-03T08:00:00Z", "--until", f"{YEAR}-03-01")
+    assert result.out.splitlines() == [
+        f"  ● {YEAR}-01-12  Rent               −68.05  −118.05 EUR",
+        f"  ○ {YEAR}-01-25  Salary          +1 000.00   881.95 EUR",
+        f"  ○ {YEAR}-02-01  Bike               +20.00    20.00",
+        f"  ○ {YEAR}-02-01  ✓ Bike reached",
+    ]
+
+
+def test_events_json_matches_the_server(shell: Shell, clock: str, program: Program) -> None:
+    until = f"{YEAR}-03-01T00:00:00Z"
+    expected = program.result("listTestClockEvents", {"id": clock, "until": until}, shell.token)
+    assert shell("clock", "events", "--until", until, "--json").json == expected
+
+
+def test_csv_has_no_formulas(shell: Shell, clock: str) -> None:
+    header, first, *rest = csv.reader(shell("clock", "events", "--until", f"{YEAR}-03-01", "--csv").out.splitlines())
+    row = dict(zip(header, first, strict=True))
+    assert (row["name"], row["amount"], row["currency"], row["balance"]) == ('\'=HYPERLINK("x")', "-50", "EUR", "-50")
+    assert [cells[2] for cells in rest] == [
+        "transaction.posted", "transaction.posted", "contribution.posted", "goal.reached",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [["--csv", "--json"], ["--follow", "--until", f"{YEAR}-03-01"]])
+def test_conflicting_options_are_rejected(shell: Shell, clock: str, options: list[str]) -> None:
+    assert shell("clock", "events", *options).code == 2
+
+
+def test_follow_prints_new_events(shell: Shell, clock: str) -> None:
+    shell("clock", "advance", "--next")
+    following = shell.start("clock", "events", "--follow", "--json", PYTHONUNBUFFERED="1")
+    assert following.stdout
+    killer = threading.Timer(30, following.kill)
+    killer.start()
+    try:
+        assert json.loads(following.stdout.readline())["transaction"]["name"].startswith("=HYPERLINK")
+        shell("clock", "advance", clock, "--next")
+        assert json.loads(following.stdout.readline())["balance"] == -118.05
+        following.send_signal(signal.SIGINT)
+        following.communicate(timeout=30)
+    finally:
+        killer.cancel()
+    assert following.returncode == 130
+
+
+def test_violation_names_the_item_and_exits_with_9(shell: Shell, clock: str) -> None:
+    options = ["--never-below", "EUR=-60", "--goal-reached", f"Bike={YEAR}-03-01", "--posted", f"Rent={YEAR}-02-01"]
+    result = shell("clock", "check", *options)
+    assert (result.code, result.err) == (9, "tickover: 1 expectation violated.\n")
+    assert result.out.splitlines() == [
+        f"  clock_…{clock[-8:]}  2 of 3 expectations hold  until {YEAR + 10}-01-01",
+        "  ✗ The EUR balance is never below -60.",
+        f"    {YEAR}-01-12 08:00 UTC  The EUR balance is -118.05, below -60.",
+        f"    ○ {YEAR}-01-12 08:00  Rent  −68.05 EUR",
+        f'  ✓ Goal "Bike" is reached by {YEAR}-03-01T00:00:00Z.',
+        f'  ✓ "Rent" is posted by {YEAR}-02-01T00:00:00Z.',
+    ]
+    as_json = shell("clock", "check", *options, "--json")
+    assert (as_json.code, as_json.json["ok"], as_json.error["reason"]) == (9, False, "VIOLATED")
+    assert shell("clock", "check", *options, "--opening", "EUR=100").code == 0
+    assert shell("clock", "check", *options, "--until", f"{YEAR}-01-11").code == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "Pass at least one expectation"),
+        (["--never-below", "eur=0"], "isn't a currency with an amount"),
+        (["--never-above", "EUR"], "isn't a currency with an amount"),
+        (["--never-below", "EUR=1e5"], "isn't a currency with an amount"),
+        (["--posted", "Rent"], "isn't a name with a time"),
+        (["--goal-reached", "Bike=soon"], "isn't a time"),
+    ],
+)
+def test_invalid_expectation_is_rejected(shell: Shell, options: list[str], message: str) -> None:
+    result = shell("clock", "check", *options)
+    assert (result.code, result.out) == (2, "")
+    assert message in re.sub(r"\s+", " ", result.err)
