@@ -15,7 +15,7 @@ from tests.support.program import Program, wait_until
 from tests.support.replicas import Replicas
 from tests.support.visits import Rows, Visits
 
-_WAIT_SECONDS = 60.0
+_WAIT_SECONDS = 120.0
 _NUMBERS = count()
 
 

@@ -61,7 +61,7 @@ def program_behind_nginx(folder: Path, **settings: str) -> Iterator[tuple[Progra
             yield program, url
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(120)
 
 
 def _configuration(port: int, program: Program) -> str:

@@ -16,7 +16,7 @@ from tests.support.ports import free_port
 from tests.support.postgres import PostgresServer
 from tests.support.postgres_programs import unprivileged
 
-_WAIT_SECONDS = 30.0
+_WAIT_SECONDS = 120.0
 
 
 class PgBouncer:

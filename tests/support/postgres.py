@@ -22,7 +22,7 @@ from tests.support.postgres_programs import program_folder, unprivileged
 
 Mode = Literal["smart", "fast", "immediate"]
 
-_WAIT_SECONDS = 60.0
+_WAIT_SECONDS = 120.0
 _SIGNALS: dict[Mode, signal.Signals] = {
     "smart": signal.SIGTERM,
     "fast": signal.SIGINT,

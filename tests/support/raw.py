@@ -16,7 +16,7 @@ from tickover.server.http.messages import Request, RequestError, Response
 from tickover.server.http.pool import Limits
 from tickover.server.http.server import Server
 
-WAIT_SECONDS = 20.0
+WAIT_SECONDS = 120.0
 
 
 class Client:

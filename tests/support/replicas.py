@@ -8,7 +8,7 @@ from typing import Self
 from tests.support.postgres import PostgresServer
 from tests.support.program import TICKOVER, TICKOVER_WITH_SHORT_TIMEOUTS, Program, wait_until
 
-_WAIT_SECONDS = 30.0
+_WAIT_SECONDS = 120.0
 _SESSIONS = "select pid from pg_stat_activity where datname = current_database() and application_name = 'tickover'"
 
 

@@ -25,7 +25,7 @@ def behind_nginx(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Pro
 
 
 def read(url: str) -> str:
-    with urlopen(url, timeout=30) as answer:
+    with urlopen(url, timeout=120) as answer:
         assert answer.url == url, "it was redirected"
         text: str = answer.read().decode()
     return text
@@ -44,7 +44,7 @@ def test_all_files_of_a_page_are_below_the_path(behind_nginx: tuple[Program, str
 
 def test_url_without_a_slash_opens_the_console(behind_nginx: tuple[Program, str]) -> None:
     _, url = behind_nginx
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=120)
     connection.request("GET", urlsplit(url).path)
     answer = connection.getresponse()
     connection.close()
@@ -120,7 +120,7 @@ def test_each_client_has_its_own_rate_limit(tmp_path: Path) -> None:
 
         def status_for(source: str, **headers: str) -> int:
             address = urlsplit(url)
-            connection = http.client.HTTPConnection(address.netloc, timeout=30, source_address=(source, 0))
+            connection = http.client.HTTPConnection(address.netloc, timeout=120, source_address=(source, 0))
             body = '{"jsonrpc":"2.0","id":1,"method":"loginByEmailLink","params":{"token":"none"}}'
             connection.request("POST", f"{address.path}/rpc", body, {"Content-Type": "application/json", **headers})
             status = connection.getresponse().status
@@ -134,7 +134,7 @@ def test_each_client_has_its_own_rate_limit(tmp_path: Path) -> None:
 
 def test_body_over_the_limit_reaches_tickover(behind_nginx: tuple[Program, str]) -> None:
     _, url = behind_nginx
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=120)
     connection.request("POST", "/tickover/rpc", b" " * (2**20 + 1), {"Content-Type": "application/json"})
     answer = connection.getresponse()
     assert answer.status == 413

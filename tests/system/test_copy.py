@@ -74,7 +74,7 @@ def copy_until_it_waits(folder: Path, target: str, postgres: PostgresServer, num
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as copying:
         wait_until(lambda: postgres.execute(waits))
         copying.send_signal(number)
-        output, _ = copying.communicate(timeout=30)
+        output, _ = copying.communicate(timeout=120)
     return copying.returncode, output
 
 

@@ -157,7 +157,7 @@ async def test_draining_server_closes_connections_after_their_next_response() ->
 async def test_requests_in_the_backlog_get_a_response_when_the_drain_ends() -> None:
     async with run_echo_server() as server:
         server.http_server.drain()
-        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as client:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=120) as client:
             client.sendall(HELLO)
             # The event loop has not run since, so the server has not accepted the connection.
             assert await server.http_server.stop(600) == 0

@@ -155,5 +155,5 @@ async def test_pending_calls_get_a_response_at_the_stop_if_the_database_is_silen
             program.process.send_signal(signal.SIGTERM)
             answers = await asyncio.gather(*(connection.receive() for connection in connections))
         assert [is_refused(answer) for answer in answers] == [True] * _WRITERS
-        assert program.process.wait(30) == 0
+        assert program.process.wait(120) == 0
         assert "Traceback" not in program.output

@@ -50,4 +50,4 @@ def test_server_stops_with_its_terminal(tmp_path: Path) -> None:
         process.wait(120)
     finally:
         process.kill()
-        process.wait(30)
+        process.wait(120)

@@ -26,7 +26,7 @@ class _Connection:
         address = urlsplit(program.url)
         assert address.hostname
         assert address.port
-        self._socket = socket.create_connection((address.hostname, address.port), timeout=10)
+        self._socket = socket.create_connection((address.hostname, address.port), timeout=120)
         self._file = self._socket.makefile("rb")
 
     def say(self, *packets: bytes) -> None:

@@ -240,7 +240,7 @@ def test_concurrent_logins_are_both_stored(signed_out_shell: Shell, email: str, 
         signed_out_shell.start("login", email),
         signed_out_shell.start("login", email, "--code", smtp_server.code(email), "--url", other),
     ]
-    ended: list[tuple[str, str]] = [login.communicate(timeout=30) for login in logins]
+    ended: list[tuple[str, str]] = [login.communicate(timeout=120) for login in logins]
     assert [login.returncode for login in logins] == [0, 0], ended
     assert set(json.loads(signed_out_shell.credentials_file.read_text())["servers"]) == {signed_out_shell.url, other}
 

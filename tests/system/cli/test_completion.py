@@ -74,7 +74,7 @@ def test_each_shell_can_parse_its_script(offline_shell: Shell, name: str, tmp_pa
     require_program(name)
     script = tmp_path / "script"
     script.write_text(result.out)
-    subprocess.run([name, "-n", str(script)], timeout=20, check=True)
+    subprocess.run([name, "-n", str(script)], timeout=120, check=True)
 
 
 def test_bash_completes_with_the_script(offline_shell: Shell, tmp_path: Path) -> None:
@@ -87,6 +87,6 @@ echo "${{COMPREPLY[@]}}"
 """
     result = subprocess.run(
         ["bash", "--norc", "-c", script],
-        capture_output=True, text=True, timeout=30, check=True, env=offline_shell.environment(),
+        capture_output=True, text=True, timeout=120, check=True, env=offline_shell.environment(),
     )  # fmt: skip
     assert result.stdout == "create\n"

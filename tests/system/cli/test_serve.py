@@ -122,7 +122,7 @@ def test_database_commands_print_json(offline_shell: Shell, tmp_path: Path) -> N
 def test_database_commands_name_the_database(offline_shell: Shell, tmp_path: Path) -> None:
     def run_text(*arguments: str) -> tuple[int | None, str, str]:
         process = offline_shell.start(*arguments, "--database-url", url)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
         return process.returncode, out, err
 
     url = f"sqlite:///{tmp_path}/new/tickover.db"

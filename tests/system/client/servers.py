@@ -177,7 +177,7 @@ def close_connection_early(handler: Handler, call: Any) -> None:
 def never_respond(handler: Handler, call: Any) -> None:
     """Read the request, and send nothing."""
     handler.close_connection = True
-    handler.server.closing.wait(10)
+    handler.server.closing.wait(120)
 
 
 def truncate_response(handler: Handler, call: Any) -> None:

@@ -72,7 +72,7 @@ def test_public_names_are_exported() -> None:
 def imported_by(statement: str) -> set[str]:
     process = subprocess.run(
         [sys.executable, "-c", f"import sys; {statement}; print(*sys.modules)"],
-        cwd=ROOT, capture_output=True, text=True, timeout=30, check=True,
+        cwd=ROOT, capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip
     return set(process.stdout.split())
 
