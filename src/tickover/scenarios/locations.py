@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from tickover.api.limits import MAX_CONTRIBUTIONS, MAX_GOALS, MAX_TRANSACTIONS
+from tickover.api.limits import MAX_CONTRIBUTIONS, MAX_EXPECTATIONS, MAX_GOALS, MAX_TRANSACTIONS
 
 _MAX_VALUE_LENGTH: Final = 60
 _MAX_SOURCE_LENGTH: Final = 200
@@ -55,6 +55,7 @@ class Limit(Struct, frozen=True):
 
 TRANSACTIONS: Final = Limit("transactions", MAX_TRANSACTIONS, "clock")
 GOALS: Final = Limit("goals", MAX_GOALS, "clock")
+EXPECTATIONS: Final = Limit("expectations", MAX_EXPECTATIONS, "scenario")
 CONTRIBUTIONS: Final = Limit("contributions", MAX_CONTRIBUTIONS, "goal")
 
 

@@ -6,13 +6,14 @@ from typing import Final
 
 from tickover.api.durations import Duration
 from tickover.scenarios import readers
-from tickover.scenarios.locations import CONTRIBUTIONS, GOALS, TRANSACTIONS, Location, quote
+from tickover.scenarios.expectations import parse_expectation, parse_opening
+from tickover.scenarios.locations import CONTRIBUTIONS, EXPECTATIONS, GOALS, TRANSACTIONS, Location, quote
 from tickover.scenarios.scenario import ContributionItem, GoalItem, Scenario, TransactionItem
 from tickover.scenarios.tables import Table
 from tickover.scenarios.timings import ListedTiming, RecurringTiming, Timing
 
 _TIMING_KEYS: Final = ("every", "from", "until", "times", "at", "time")
-SCENARIO_KEYS: Final = ("title", "about", "currency", "start", "length", "transactions", "goals")
+SCENARIO_KEYS: Final = ("title", "about", "currency", "start", "length", "opening", "transactions", "goals", "expect")
 TRANSACTION_KEYS: Final = ("name", "amount", "type", "currency", "category", *_TIMING_KEYS)
 GOAL_KEYS: Final = ("name", "target", "initial", "contributions")
 CONTRIBUTION_KEYS: Final = ("amount", *_TIMING_KEYS)
@@ -26,14 +27,21 @@ def parse_scenario(values: object, source: str, title: str) -> Scenario:
     location = Location(source)
     table = Table(values, location, SCENARIO_KEYS)
     currency = table.optional("currency", readers.CURRENCY)
+    transactions = tuple(_parse_transaction(*item, currency) for item in table.items(TRANSACTIONS))
+    goals = tuple(_parse_goal(*item) for item in table.items(GOALS))
+    names = [item.name for item in transactions], [item.name for item in goals]
     scenario = Scenario(
         location=location,
         title=table.optional("title", readers.NAME) or title,
         about=table.optional("about", readers.ABOUT) or "",
         start=table.optional("start", readers.START),
         length=table.optional("length", readers.LENGTH) or _DEFAULT_LENGTH,
-        transactions=tuple(_parse_transaction(*item, currency) for item in table.items(TRANSACTIONS)),
-        goals=tuple(_parse_goal(*item) for item in table.items(GOALS)),
+        opening=parse_opening(table.get("opening", {}), location),
+        transactions=transactions,
+        goals=goals,
+        expectations=tuple(
+            parse_expectation(*item, currency, *names) for item in table.items(EXPECTATIONS, key="expect")
+        ),
     )
     if not scenario.transactions and not scenario.goals:
         raise location.error("the scenario is empty; add transactions or goals")

@@ -11,7 +11,8 @@ from msgspec import Struct
 from tickover.api import durations
 from tickover.api.arguments import to_exact_decimal
 from tickover.api.durations import Duration
-from tickover.api.limits import MAX_AMOUNT, MAX_CATEGORY, MAX_NAME, SPAN_YEARS
+from tickover.api.expectations import Period
+from tickover.api.limits import MAX_AMOUNT, MAX_BOUND, MAX_CATEGORY, MAX_NAME, MAX_OPENING_BALANCE, SPAN_YEARS
 from tickover.api.results import TransactionType
 from tickover.scenarios import phrases, timings
 
@@ -21,6 +22,7 @@ _MAX_ABOUT: Final = 2_000
 _MAX_TIMES: Final = 10_000
 _MAX_LENGTH: Final = timedelta(days=366 * SPAN_YEARS)
 _CURRENCY: Final = re.compile(r"[A-Z]{3}")
+_PERIODS: Final[dict[str, Period]] = {"day": "DAY", "week": "WEEK", "month": "MONTH", "all": "ALL"}
 _TYPES: Final[dict[str, TransactionType]] = {"income": "INCOME", "expense": "EXPENSE"}
 
 
@@ -69,6 +71,18 @@ def _parse_initial_amount(value: object) -> Decimal | None:
     return None if number is None or not 0 <= number <= MAX_AMOUNT else _to_exact_decimal(number)
 
 
+def _amount_reader(minimum: int, maximum: int) -> Reader[Decimal]:
+    def parse(value: object) -> Decimal | None:
+        number = _finite_number(value)
+        return None if number is None or not minimum <= number <= maximum else _to_exact_decimal(number)
+
+    return Reader(f"must be a number from {minimum:,} to {maximum:,}", parse)
+
+
+def _parse_period(value: object) -> Period | None:
+    return _PERIODS.get(value.lower()) if isinstance(value, str) else None
+
+
 def _finite_number(value: object) -> Decimal | int | None:
     """Return the value if it is a finite number. TOML has inf and nan, and in Python True is an int."""
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
@@ -114,6 +128,10 @@ TYPE: Final[Reader[TransactionType]] = Reader('must be "income" or "expense"', _
 CURRENCY: Final = Reader('must be three uppercase letters such as "EUR"', _parse_currency)
 AMOUNT: Final = Reader(f"must be a number greater than 0 and at most {MAX_AMOUNT:,}", _parse_amount)
 INITIAL_AMOUNT: Final = Reader(f"must be a number from 0 to {MAX_AMOUNT:,}", _parse_initial_amount)
+BALANCE: Final = _amount_reader(-MAX_OPENING_BALANCE, MAX_OPENING_BALANCE)
+BOUND: Final = _amount_reader(-MAX_BOUND, MAX_BOUND)
+TOTAL_BOUND: Final = _amount_reader(0, MAX_BOUND)
+PERIOD: Final[Reader[Period]] = Reader('must be "day", "week", "month" or "all"', _parse_period)
 START: Final = Reader(timings.EXPECTED_DAY, _parse_start)
 LENGTH: Final = Reader(f'must be a duration such as "6 months" or "1 year", at most {SPAN_YEARS} years', _parse_length)
 RECURRENCE: Final = Reader(phrases.EXPECTED, phrases.parse)

@@ -1,6 +1,6 @@
 """Parsed scenarios, and their expansion into plans for a given start."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from itertools import repeat
@@ -15,6 +15,7 @@ from tickover.api.durations import Duration
 from tickover.api.limits import SPAN_YEARS
 from tickover.api.plans import Plan, PlannedContribution, PlannedGoal, PlannedTransaction
 from tickover.api.results import TransactionType
+from tickover.scenarios.expectations import ExpectItem
 from tickover.scenarios.locations import CONTRIBUTIONS, TRANSACTIONS, Limit, Location
 from tickover.scenarios.timings import Timing, Window
 
@@ -76,6 +77,8 @@ class Scenario(Struct, frozen=True, kw_only=True):
     length: Duration
     transactions: tuple[TransactionItem, ...]
     goals: tuple[GoalItem, ...]
+    opening: Mapping[str, Decimal] = {}
+    expectations: tuple[ExpectItem, ...] = ()
 
     def plan(self, start: InstantLike | None = None) -> Plan:
         """Expand the scenario from `start` or from the file's start. Sort items by time, then by order in the file."""
@@ -85,6 +88,8 @@ class Scenario(Struct, frozen=True, kw_only=True):
             frozen_time=window.start,
             transactions=[item.plan(amount, at) for item, amount, at in occurrences],
             goals=[goal.plan(window) for goal in self.goals],
+            opening=self.opening,
+            expectations=[expectation.plan(window) for expectation in self.expectations],
         )
 
     def window(self, start: InstantLike | None = None) -> Window:

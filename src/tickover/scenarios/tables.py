@@ -25,6 +25,10 @@ class Table:
     def __contains__(self, key: str) -> bool:
         return key in self._values
 
+    def get(self, key: str, default: object) -> object:
+        """Return the value as it is in the file."""
+        return self._values.get(key, default)
+
     def has_list(self, key: str) -> bool:
         return isinstance(self._values.get(key), list)
 
@@ -45,9 +49,9 @@ class Table:
             raise self.location.error(f"{key} must have at least one entry")
         return tuple(self._read(f"entry {number} of {key}", entry, reader) for number, entry in enumerate(entries, 1))
 
-    def items(self, limit: Limit) -> Iterator[tuple[object, Location]]:
-        """Yield the entries of an optional list with their locations. The key is the limit's plural noun."""
-        key, kind = limit.items, limit.items.removesuffix("s")
+    def items(self, limit: Limit, key: str = "") -> Iterator[tuple[object, Location]]:
+        """Yield the entries of an optional list with their locations. The default key is the limit's plural noun."""
+        key, kind = key or limit.items, limit.items.removesuffix("s")
         entries = self._values.get(key, [])
         if not isinstance(entries, list):
             raise self.location.error(f"{key} must be a list with a table for each {kind}, not {quote(entries)}")

@@ -21,7 +21,7 @@ TIMES = "must be a whole number from 1 to 10,000"
 COUNTS = "amount must have as many entries as at"
 CURRENCY = 'must be three uppercase letters such as "EUR"'
 TIMING_KEYS = "every, from, until, times, at, time"
-SCENARIO_KEYS = "title, about, currency, start, length, transactions, goals"
+SCENARIO_KEYS = "title, about, currency, start, length, opening, transactions, goals, expect"
 TRIP = {"name": "Trip", "target": 100}
 MISSING: Any = object()
 
@@ -265,3 +265,74 @@ def test_a_message_is_one_printable_line() -> None:
     assert message.isprintable()
     assert message.startswith('f, transaction 1 "\\u001b[31mRent\\u000axxx')
     assert len(message) < 300
+
+
+WORDS = "never_below, never_above, goal_reached, total, posted"
+
+
+@pytest.mark.parametrize(
+    ("expectation", "problem"),
+    [
+        ({}, f"must have exactly one of {WORDS}"),
+        ({"never_below": 0, "posted": "Rent"}, f"must have exactly one of {WORDS}"),
+        ({"never_bellow": 0}, 'unknown key "never_bellow"; did you mean "never_below"?'),
+        (
+            {"never_below": 0, "by": "end"},
+            "by can't be used with never_below; available keys: never_below, currency, from, until, time",
+        ),
+        ({"never_below": "0"}, 'never_below must be a number from -10,000,000,000,000 to 10,000,000,000,000, not "0"'),
+        ({"never_below": 0, "currency": "eur"}, f'currency {CURRENCY}, not "eur"'),
+        ({"goal_reached": "Tripp"}, 'no goal is named "Tripp"; did you mean "Trip"?'),
+        ({"goal_reached": "Bike"}, 'no goal is named "Bike"'),
+        ({"goal_reached": "Twin"}, 'several goals are named "Twin"; rename one'),
+        ({"posted": "Rnet"}, 'no transaction is named "Rnet"; did you mean "Rent"?'),
+        ({"posted": "Rent", "count": 0}, f"count {TIMES}, not 0"),
+        ({"total": "expense"}, "total requires at_least, at_most or both"),
+        ({"total": "costs", "at_most": 1}, 'total must be "income" or "expense", not "costs"'),
+        ({"total": "expense", "at_most": -1}, "at_most must be a number from 0 to 10,000,000,000,000, not -1"),
+        (
+            {"total": "expense", "at_most": 1, "per": "year"},
+            'per must be "day", "week", "month" or "all", not "year"',
+        ),
+        ({"total": "income", "at_least": 1, "per": "month"}, 'at_least requires per = "all"'),
+    ],
+)
+def test_expectations(expectation: dict[str, Any], problem: str) -> None:
+    twin = {"name": "Twin", "target": 1}
+    values = {
+        "transactions": [rent(at="start")],
+        "goals": [TRIP, twin, twin],
+        "expect": [{"never_above": 9}, expectation],
+    }
+    assert error_message({"currency": "EUR", **values}) == f"f, expectation 2: {sentence(problem)}"
+
+
+def test_expectations_outside_of_the_scenario() -> None:
+    values = {
+        "currency": "EUR",
+        "length": "1 month",
+        "goals": [TRIP],
+        "expect": [{"goal_reached": "Trip", "by": "+2 months"}],
+    }
+    assert error_message(values, NEW_YEAR) == (
+        'f, expectation 1: by "+2 months" is 2027-03-01T08:00:00Z, outside of the scenario,'
+        " 2027-01-01T00:00:00Z to 2027-02-01T00:00:00Z."
+    )
+
+
+@pytest.mark.parametrize(
+    ("opening", "problem"),
+    [
+        (5, "opening must be a table such as {EUR = 1200}, not 5"),
+        ({"eur": 1}, f'the key "eur" of opening {CURRENCY}'),
+        ({"EUR": "1"}, 'EUR must be a number from -1,000,000,000,000 to 1,000,000,000,000, not "1"'),
+    ],
+)
+def test_opening_balances(opening: Any, problem: str) -> None:
+    assert error_message({"goals": [TRIP], "opening": opening}) == f"f: {sentence(problem)}"
+
+
+def test_an_expectation_without_a_currency() -> None:
+    assert error_message({"goals": [TRIP], "expect": [{"never_below": 0}]}).startswith(
+        "f, expectation 1: currency is missing"
+    )

@@ -59,6 +59,17 @@ async def test_a_server_accepts_the_scenario_and_posts_all_items(name: str, worl
 
 
 @all_scenarios
+async def test_expectations_hold_on_a_server(name: str, world: World, token: str) -> None:
+    plan = plan_of(name)
+    assert plan.expectations
+    assert plan.opening
+    clock = await world.create(token, **json.loads(plans.encode_json(plan.params)))
+    params = {"id": clock["id"], "openingBalances": plan.opening, "expectations": plan.expectations}
+    checked = await world.result("checkTestClock", json.loads(plans.encode_json(params)), token)
+    assert checked["ok"], checked["results"]
+
+
+@all_scenarios
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(starts)
 def test_a_server_accepts_the_scenario_at_any_start(name: str, start: datetime) -> None:

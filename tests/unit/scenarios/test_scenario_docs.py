@@ -11,6 +11,7 @@ import pytest
 from tests.support.transcripts import ROOT
 from tickover.api import limits
 from tickover.scenarios import ScenarioError, load, names, parser, read
+from tickover.scenarios.expectations import EXPECT_KEYS
 from tickover.scenarios.files import MAX_FILE_BYTES
 from tickover.scenarios.phrases import parse
 from tickover.scenarios.timings import Window, parse_point, parse_time
@@ -96,11 +97,12 @@ def test_all_included_scenarios_are_listed() -> None:
 
 def test_every_key_is_documented() -> None:
     documented = {
-        quoted(row[0])[0]
+        key
         for header in ("Key | Type | Default | Description", "Key | Type | Required | Description", "Key | Description")
         for row in rows(header)
+        for key in quoted(row[0])
     }
-    tables = (parser.SCENARIO_KEYS, parser.TRANSACTION_KEYS, parser.GOAL_KEYS, parser.CONTRIBUTION_KEYS)
+    tables = (parser.SCENARIO_KEYS, parser.TRANSACTION_KEYS, parser.GOAL_KEYS, parser.CONTRIBUTION_KEYS, EXPECT_KEYS)
     assert documented == {key for keys in tables for key in keys}
 
 

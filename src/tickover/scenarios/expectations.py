@@ -1,0 +1,162 @@
+"""Expectations of a scenario file: its `[[expect]]` tables and its opening balances."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime, time
+from decimal import Decimal
+from typing import Any, Final
+
+from msgspec import Struct
+
+from tickover.api import expectations, timestamps
+from tickover.api.expectations import Expectation
+from tickover.api.suggestions import closest_match
+from tickover.scenarios import readers
+from tickover.scenarios.locations import Location, quote
+from tickover.scenarios.readers import Reader
+from tickover.scenarios.tables import Table
+from tickover.scenarios.timings import Point, Window
+
+_BUILDERS: Final = {
+    "never_below": expectations.never_below,
+    "never_above": expectations.never_above,
+    "goal_reached": expectations.goal_reached,
+    "total": expectations.total,
+    "posted": expectations.posted,
+}
+_RANGE_KEYS: Final = ("currency", "from", "until", "time")
+_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
+    "never_below": _RANGE_KEYS,
+    "never_above": _RANGE_KEYS,
+    "goal_reached": ("by", "time"),
+    "total": ("currency", "category", "per", "at_least", "at_most"),
+    "posted": ("by", "count", "time"),
+}
+EXPECT_KEYS: Final = tuple(dict.fromkeys([*_KEYS, *(key for keys in _KEYS.values() for key in keys)]))
+_DEFAULT_TIME: Final = time(8)
+_END: Final = Point('"end"', "end")
+
+
+class ExpectItem(Struct, frozen=True, kw_only=True):
+    """One expectation of a file. Its instants depend on the scenario's start."""
+
+    location: Location
+    word: str
+    arguments: tuple[Any, ...]
+    options: Mapping[str, Any]
+    points: Mapping[str, Point]
+    time_of_day: time
+
+    def plan(self, window: Window) -> Expectation:
+        with self.location.wrap_errors():
+            instants = {_python_name(key): self._instant(key, window) for key in self.points}
+            build: Any = _BUILDERS[self.word]
+            expectation: Expectation = build(*self.arguments, **self.options, **instants)
+            return expectation
+
+    def _instant(self, key: str, window: Window) -> datetime:
+        point = self.points[key]
+        instant = point.instant(self.time_of_day, window)
+        if not window.start <= instant <= window.end:
+            period = f"{timestamps.write(window.start)} to {timestamps.write(window.end)}"
+            raise ValueError(f"{key} {point.text} is {timestamps.write(instant)}, outside of the scenario, {period}")
+        return instant
+
+
+def parse_opening(values: object, location: Location) -> dict[str, Decimal]:
+    """Parse the opening balances, a table with an amount for each currency."""
+    if not isinstance(values, dict):
+        raise location.error(f"opening must be a table such as {{EUR = 1200}}, not {quote(values)}")
+    for currency in values:
+        with location.wrap_errors():
+            _read(f"the key {quote(currency)} of opening", currency, readers.CURRENCY)
+    table = Table(values, location, tuple(values))
+    return {currency: table.required(currency, readers.BALANCE) for currency in values}
+
+
+def parse_expectation(
+    value: object, location: Location, currency: str | None, transactions: Collection[str], goals: Collection[str]
+) -> ExpectItem:
+    """Parse one `[[expect]]` table. `transactions` and `goals` are the names in the file."""
+    table = Table(value, location, EXPECT_KEYS)
+    word = _find_word(table)
+    arguments: tuple[Any, ...]
+    match word:
+        case "goal_reached":
+            arguments = (_known_name(table, word, "goal", goals),)
+        case "posted":
+            arguments = (_known_name(table, word, "transaction", transactions),)
+        case "total":
+            arguments = (table.required(word, readers.TYPE), _currency(table, currency))
+        case _:
+            arguments = (_currency(table, currency), table.required(word, readers.BOUND))
+    return ExpectItem(
+        location=location,
+        word=word,
+        arguments=arguments,
+        options=_parse_options(table, word),
+        points=_parse_points(table, word),
+        time_of_day=table.optional("time", readers.TIME_OF_DAY) or _DEFAULT_TIME,
+    )
+
+
+def _find_word(table: Table) -> str:
+    words = [word for word in _BUILDERS if word in table]
+    if len(words) != 1:
+        raise table.location.error(f"must have exactly one of {', '.join(_BUILDERS)}")
+    allowed = (words[0], *_KEYS[words[0]])
+    for key in EXPECT_KEYS:
+        if key in table and key not in allowed:
+            raise table.location.error(f"{key} can't be used with {words[0]}; available keys: {', '.join(allowed)}")
+    return words[0]
+
+
+def _known_name(table: Table, word: str, kind: str, names: Collection[str]) -> str:
+    name = table.required(word, readers.NAME)
+    if name not in names:
+        closest = closest_match(name, names)
+        hint = f'; did you mean "{closest}"?' if closest else ""
+        raise table.location.error(f"no {kind} is named {quote(name)}{hint}")
+    if kind == "goal" and list(names).count(name) > 1:
+        raise table.location.error(f"several goals are named {quote(name)}; rename one")
+    return name
+
+
+def _currency(table: Table, default: str | None) -> str:
+    currency = table.optional("currency", readers.CURRENCY) or default
+    if currency is None:
+        raise table.location.error('currency is missing; set it here or for the whole scenario, for example "EUR"')
+    return currency
+
+
+def _parse_options(table: Table, word: str) -> dict[str, Any]:
+    options = {
+        "per": table.optional("per", readers.PERIOD),
+        "category": table.optional("category", readers.CATEGORY),
+        "at_least": table.optional("at_least", readers.TOTAL_BOUND),
+        "at_most": table.optional("at_most", readers.TOTAL_BOUND),
+        "count": table.optional("count", readers.TIMES),
+    }
+    if word == "total" and options["at_least"] is None and options["at_most"] is None:
+        raise table.location.error("total requires at_least, at_most or both")
+    if options["at_least"] is not None and options["per"] not in (None, "ALL"):
+        # Nothing happens after the scenario's end, but the clock continues for ten years.
+        raise table.location.error('at_least requires per = "all"')
+    return {key: value for key, value in options.items() if value is not None}
+
+
+def _parse_points(table: Table, word: str) -> dict[str, Point]:
+    points = {key: table.optional(key, readers.POINT) for key in ("from", "until", "by")}
+    if "by" in _KEYS[word]:
+        points["by"] = points["by"] or _END
+    return {key: point for key, point in points.items() if point is not None}
+
+
+def _python_name(key: str) -> str:
+    return "from_" if key == "from" else key
+
+
+def _read(label: str, value: object, reader: Reader[str]) -> str:
+    try:
+        return reader.read(value)
+    except ValueError as error:
+        raise ValueError(f"{label} {error}") from None
