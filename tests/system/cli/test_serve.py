@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.shells import Shell
+from tests.support.shells import Result, Shell
 from tickover.server.storage.migrations import migrations
 
 
@@ -100,13 +100,18 @@ def test_json_banner(offline_shell: Shell, tmp_path: Path) -> None:
         assert (server.returncode, out) == (0, "")
 
 
+def run_and_restore_umask(shell: Shell, *arguments: str) -> Result:
+    """Run a command of the database, which changes the umask of this process."""
+    umask = os.umask(0)
+    try:
+        return shell(*arguments)
+    finally:
+        os.umask(umask)
+
+
 def test_database_commands_print_json(offline_shell: Shell, tmp_path: Path) -> None:
     def run_json(*arguments: str) -> Any:
-        umask = os.umask(0)
-        try:
-            result = offline_shell(*arguments, "--json")
-        finally:
-            os.umask(umask)
+        result = run_and_restore_umask(offline_shell, *arguments, "--json")
         return result.json, result.err
 
     one, other = (f"sqlite:///{tmp_path}/{name}.db" for name in ("one", "other"))
@@ -120,10 +125,8 @@ def test_database_commands_print_json(offline_shell: Shell, tmp_path: Path) -> N
 
 
 def test_database_commands_name_the_database(offline_shell: Shell, tmp_path: Path) -> None:
-    def run_text(*arguments: str) -> tuple[int | None, str, str]:
-        process = offline_shell.start(*arguments, "--database-url", url)
-        out, err = process.communicate(timeout=120)
-        return process.returncode, out, err
+    def run_text(*arguments: str) -> Result:
+        return run_and_restore_umask(offline_shell, *arguments, "--database-url", url)
 
     url = f"sqlite:///{tmp_path}/new/tickover.db"
     assert run_text("sweep") == (

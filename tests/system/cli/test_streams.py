@@ -37,7 +37,7 @@ def test_closed_stdin_is_empty(shell: Shell, clock: str) -> None:
     result = run_in_sh(shell, "clock create --params - <&-")
     assert (result.code, result.out) == (2, "")
     assert result.err.startswith("tickover: The parameters aren't valid JSON")
-    assert run_in_sh(shell, "clock delete <&-") == (0, f"✓ Deleted {clock}\n", "")
+    assert run_in_sh(shell, "clock delete --yes <&-") == (0, f"✓ Deleted {clock}\n", "")
 
 
 def test_unreadable_stdin_is_reported(shell: Shell) -> None:

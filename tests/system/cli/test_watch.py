@@ -52,7 +52,7 @@ def test_pipe_gets_one_line_per_change(shell: Shell, clock: str, move: Callable[
     assert (watching.returncode, out) == (5, "")
     assert err.splitlines() == [
         "tickover: The clock has been deleted.",
-        "  List your clocks: tickover clock list",
+        "  List your clocks: tickover clock list. Create one: tickover clock create salary-and-rent",
     ]
 
 
