@@ -174,7 +174,7 @@ async def test_page_with_large_labels_ends_early(world: World, token: str) -> No
     assert "nextCursor" not in last
 
 
-async def test_null_is_no_fault_beside_one(world: World, token: str) -> None:
+async def test_null_is_accepted_beside_an_invalid_label(world: World, token: str) -> None:
     error = await world.error(UPDATE, {"id": "x", "name": None, "labels": {"a b": ""}}, token)
     assert [fault["path"] for fault in error["data"]["errors"]] == ["labels.a b"]
 
