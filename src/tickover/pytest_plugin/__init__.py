@@ -43,6 +43,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("tickover_url", help, default="")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    marker = "tickover_expect(*expectations, until=None, opening=None): check every clock of the test after it"
+    config.addinivalue_line("markers", marker)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if server := item.config.stash.get(_SERVER, None):
@@ -87,11 +92,14 @@ def tickover_client(tickover: Server) -> Iterator[Tickover]:
 
 
 @pytest.fixture
-def tickover_clock(tickover_client: Tickover) -> ClockFactory:
+def tickover_clock(tickover_client: Tickover, request: pytest.FixtureRequest) -> Iterator[ClockFactory]:
     """Creates clocks: empty, from a scenario's name or path, from a plan, or from its parts."""
     from tickover.pytest_plugin.clocks import ClockFactory  # noqa: PLC0415 - see the module docstring
 
-    return ClockFactory(tickover_client)
+    factory = ClockFactory(tickover_client)
+    yield factory
+    for marker in request.node.iter_markers("tickover_expect"):
+        factory.check_clocks(*marker.args, **marker.kwargs)
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """The fixture `clock`: creates clocks from scenarios, plans or parts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -8,9 +8,9 @@ from typing import Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from tickover.api.arguments import InstantLike, to_instant
+from tickover.api.arguments import Amount, InstantLike, to_instant
 from tickover.api.plans import PlannedGoal, PlannedTransaction
-from tickover.client import Clock, Plan, Tickover
+from tickover.client import Clock, Expectation, Plan, Reason, Rejection, Tickover
 from tickover.scenarios import Scenario, load
 
 START: Final = datetime(2027, 1, 1, tzinfo=UTC)
@@ -22,6 +22,7 @@ class ClockFactory:
 
     def __init__(self, client: Tickover) -> None:
         self._client = client
+        self._created: list[Clock] = []
 
     def __call__(
         self,
@@ -49,7 +50,24 @@ class ClockFactory:
             plan = source
         else:
             plan = _scenario_plan(source, start)
-        return self._client.create_clock(replace(plan, frozen_time=START) if plan.frozen_time is UNSET else plan)
+        clock = self._client.create_clock(replace(plan, frozen_time=START) if plan.frozen_time is UNSET else plan)
+        self._created.append(clock)
+        return clock
+
+    def check_clocks(
+        self,
+        *expectations: Expectation,
+        until: InstantLike | None = None,
+        opening: Mapping[str, Amount] | None = None,
+    ) -> None:
+        """Check all clocks that were created and not deleted."""
+        __tracebackhide__ = True
+        for clock in self._created:
+            try:
+                clock.check(*expectations, until=until, opening=opening)
+            except Rejection as rejection:
+                if rejection.reason is not Reason.CLOCK_NOT_FOUND:
+                    raise
 
 
 def _scenario_plan(source: str | Path | Scenario, start: InstantLike | None) -> Plan:

@@ -158,6 +158,40 @@ def test_the_report_of_a_failed_test_contains_its_clocks(pytester: pytest.Pytest
     )
 
 
+@pytest.mark.usefixtures("_use_server_of_this_session")
+def test_expectations_fail_tests_with_a_marked_timeline(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+        from tickover.client import expense, never_below
+
+        RENT = expense("Rent", 20, "EUR", "2027-01-03")
+
+        def test_check(clock):
+            clock(transactions=[RENT]).check(never_below("EUR", 0))
+
+        @pytest.mark.tickover_expect(never_below("EUR", 0))
+        def test_marker(clock):
+            clock(transactions=[RENT])
+
+        @pytest.mark.tickover_expect(never_below("EUR", 0), opening={"EUR": 20})
+        def test_marker_with_opening(clock):
+            clock(transactions=[RENT])
+
+        @pytest.mark.tickover_expect(never_below("EUR", 0))
+        def test_deleted(clock):
+            clock(transactions=[RENT]).delete()
+        """
+    )
+    result = pytester.runpytest_inprocess("--strict-markers")
+    result.assert_outcomes(passed=3, failed=1, errors=1)
+    timeline = [
+        "E * 2027-01-03T00:00:00Z  -20 EUR  = -20 EUR  Rent",
+        "E   *✗ 2027-01-03T00:00:00Z  The EUR balance is -20, below 0.",
+    ]
+    result.stdout.fnmatch_lines([*timeline, *timeline])
+
+
 def test_a_killed_server_is_reported(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """
