@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from tickover.cli import formatting
@@ -51,18 +52,24 @@ class Display:
     def clock_list(self, clocks: Sequence[Summary], last_used: str) -> None:
         """Draw a table of clocks. An asterisk marks the last used one."""
         width, now = self._output.width, self._now()
-        format_id = formatting.sanitize if width >= _MIN_WIDTH_FOR_FULL_IDS else formatting.short_id
+        names = [formatting.sanitize(clock.name or "") for clock in clocks]
+        name_width = max(map(cell_len, names)) + 2 if any(names) else 0
+        format_id = formatting.sanitize if width >= _MIN_WIDTH_FOR_FULL_IDS + name_width else formatting.short_id
         format_time = formatting.date_and_minute if width >= _MIN_WIDTH_FOR_TIMES else formatting.date
-        rows = [[Text(title, FAINT) for title in ("ID", "NOW", "EXPIRES")]]
+        rows = [[Text(title, FAINT) for title in ("ID", "NAME", "NOW", "EXPIRES")]]
         rows += [
             [
                 Text(format_id(clock.id)),
+                Text(name, HAPPENED),
                 Text(format_time(clock.frozen_time)),
                 Text(formatting.duration(clock.expires_at - now)),
             ]
-            for clock in clocks
+            for clock, name in zip(clocks, names, strict=True)
         ]
-        lines = table(rows, [Column(min_width=15), Column(), Column()], width)
+        columns = [Column(min_width=15), Column(min_width=4), Column(), Column()]
+        if not any(names):
+            columns, rows = columns[:1] + columns[2:], [row[:1] + row[2:] for row in rows]
+        lines = table(rows, columns, width)
         marks = ["  ", *("* " if clock.id == last_used else "  " for clock in clocks)]
         self._output.draw(Text(mark).append_text(line[2:]) for mark, line in zip(marks, lines, strict=True))
 

@@ -67,6 +67,14 @@ def parse_name_and_time(text: str) -> tuple[str, datetime]:
     return name, parse_time(at)
 
 
+def parse_label(text: str) -> tuple[str, str]:
+    """Parse a label: `ci=1`."""
+    key, separator, value = text.partition("=")
+    if not key or not separator:
+        raise click.BadParameter(f"'{text}' isn't a label. Use KEY=VALUE, for example ci=1.")
+    return key, value
+
+
 def complete_scenario(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete a file name or the name of a shipped scenario."""
     from tickover.scenarios import names

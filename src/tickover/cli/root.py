@@ -76,6 +76,7 @@ def root() -> None:
             "events": LazyCommand("tickover.cli.commands.money:events", "List what happened, or follow it."),
             "check": LazyCommand("tickover.cli.commands.money:check", "Check expectations about the money."),
             "fork": LazyCommand("tickover.cli.commands.clocks:fork", "Copy a clock at its start or at another time."),
+            "rename": LazyCommand("tickover.cli.commands.clocks:rename", "Set the name of a clock."),
             "watch": LazyCommand("tickover.cli.commands.watch:watch", "Show a clock and follow its changes."),
             "list": LazyCommand("tickover.cli.commands.list_clocks:list_", "List your clocks, newest first."),
             "delete": LazyCommand("tickover.cli.commands.list_clocks:delete", "Delete clocks permanently."),

@@ -49,10 +49,8 @@ def test_command_list() -> None:
         "login",
         "logout",
         "clock",
-        *(
-            f"clock {name}"
-            for name in ("create", "show", "advance", "fork", "watch", "list", "delete", "balance", "events", "check")
-        ),
+        *(f"clock {name}" for name in ("create", "show", "advance", "fork", "rename", "watch", "list", "delete")),
+        *(f"clock {name}" for name in ("balance", "events", "check")),
         "scenarios",
         "scenarios show",
         "serve",

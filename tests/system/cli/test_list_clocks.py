@@ -141,3 +141,32 @@ def test_yes_option_skips_the_confirmation(shell: Shell, clocks: list[str]) -> N
         assert terminal.end() == 0
         assert "permanently?" not in terminal.text
     assert remaining(shell) == clocks[2:]
+
+
+# Names and labels
+
+
+def test_names_are_listed_and_changed(shell: Shell) -> None:
+    created = shell("clock", "create", "--name", "Rent check", "--label", "ci=1", "--label", "app=web", "--json").json
+    assert (created["name"], created["labels"]) == ("Rent check", {"ci": "1", "app": "web"})
+    short, now = f"clock_…{created['id'][-8:]}", created["frozenTime"][:16].replace("T", " ")
+    assert shell("clock", "list").out.splitlines() == [
+        "  ID               NAME        NOW               EXPIRES",
+        f"* {short}  Rent check  {now}  6 d 23 h",
+    ]
+    assert shell("clock", "show").out.splitlines()[0].startswith(f"  {short}  Rent check  READY  ")
+    assert shell("clock", "rename", "Other").out == f"✓ Renamed {created['id']} to Other\n"
+    assert shell("clock", "list", "--json").json["clocks"][0]["name"] == "Other"
+    shell("clock", "rename", "", created["id"])
+    assert "name" not in shell("clock", "show", "--json").json
+
+
+def test_labels_select_the_clocks_to_list_and_delete(shell: Shell, clocks: list[str]) -> None:
+    labelled = [shell("clock", "create", "--label", "ci=1", "--json").json["id"] for _ in range(2)][::-1]
+    listed = shell("clock", "list", "--label", "ci=1", "--json").json["clocks"]
+    assert [one["id"] for one in listed] == labelled
+    assert shell("clock", "list", "--label", "ci=2").out.startswith("You have no clocks with these labels.")
+    assert shell("clock", "delete", "--label", "ci=1", "--yes").code == 2
+    assert shell("clock", "delete", "--all", "--label", "ci", "--yes").code == 2
+    assert shell("clock", "delete", "--all", "--label", "ci=1", "--yes", "--json").json == {"deleted": labelled}
+    assert remaining(shell) == clocks

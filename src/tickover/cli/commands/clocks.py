@@ -1,5 +1,6 @@
-"""The commands `tickover clock create`, `show`, `advance` and `fork`."""
+"""The commands `tickover clock create`, `show`, `advance`, `fork` and `rename`."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from msgspec.structs import replace
 from tickover.api.durations import Duration
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.options import complete_scenario, parse_duration, parse_time, shared_options
+from tickover.cli.options import complete_scenario, parse_duration, parse_label, parse_time, shared_options
 from tickover.cli.select_clock import remember_clock, resolve_clock_id
 from tickover.cli.session import Session, pass_session
 
@@ -32,14 +33,21 @@ if TYPE_CHECKING:
     help="Start time of the clock. [default: the scenario's start, or the first of this month]",
 )
 @click.option("--params", type=click.File("rb"), metavar="FILE|-", help="Parameters of createTestClock as JSON.")
+@click.option("--name", metavar="NAME", help="Name of the clock, shown in lists.")
+@click.option(
+    "--label", "labels", type=parse_label, multiple=True, metavar="KEY=VALUE", help="Label of the clock. Repeatable."
+)
 @shared_options
 @pass_session
-def create(
+def create(  # noqa: PLR0913 - one parameter for each option
     session: Session,
     scenario: str | None,
+    *,
     scenario_option: str | None,
     start: datetime | None,
     params: IO[bytes] | None,
+    name: str | None,
+    labels: Sequence[tuple[str, str]],
 ) -> None:
     """Create a clock from a scenario, from JSON parameters, or an empty one.
 
@@ -49,7 +57,7 @@ def create(
 
     \b
     tickover clock create salary-and-rent --from 2027-01-01
-    tickover clock create my-scenario.toml
+    tickover clock create my-scenario.toml --name "Rent check" --label ci=1
     tickover clock create --params schedule.json
     tickover scenarios show trip --json | tickover clock create --params -
     """
@@ -59,7 +67,7 @@ def create(
     scenario = scenario or scenario_option
     plan = _load_plan(session, scenario, start, params)
     with session.signed_in_client() as client:
-        clock = client.create_clock(plan)
+        clock = client.create_clock(plan, name=name, labels=dict(labels) or None)
         remember_clock(session, clock.id)
     source = f" from {scenario}" if scenario else ""
     _show(session, clock.snapshot, f"✓ Created {clock.id}{source}")
@@ -166,6 +174,27 @@ def fork(session: Session, id: str | None, at: datetime | None) -> None:
         clock = client.fork_clock(resolve_clock_id(session, client, id), at)
         remember_clock(session, clock.id)
     _show(session, clock.snapshot, f"✓ Created {clock.id}, a copy")
+
+
+@click.command()
+@click.argument("name")
+@click.argument("id", required=False)
+@shared_options
+@pass_session
+def rename(session: Session, name: str, id: str | None) -> None:
+    """Set the name of a clock. An empty NAME removes it.
+
+    Examples:
+
+    \b
+    tickover clock rename "Rent check"
+    tickover clock rename "" 5597fdf1
+    """
+    with session.signed_in_client() as client:
+        clock = client.update_clock(resolve_clock_id(session, client, id), name=name or None)
+        remember_clock(session, clock.id)
+    text = f"✓ Renamed {clock.id} to {name}" if name else f"✓ Removed the name of {clock.id}"
+    session.output.write(clock.snapshot, text)
 
 
 def _show(

@@ -3,17 +3,14 @@
 import sys
 from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from tickover.cli import formatting
-from tickover.cli.options import shared_options
+from tickover.cli.options import parse_label, shared_options
 from tickover.cli.select_clock import forget_clock, resolve_clock_id
 from tickover.cli.session import Session, pass_session
-
-if TYPE_CHECKING:
-    from tickover.client import Tickover
 
 _DEFAULT_LIMIT: Final = 20
 
@@ -23,9 +20,17 @@ _DEFAULT_LIMIT: Final = 20
     "--limit", type=click.IntRange(min=1), metavar="N", help=f"List at most N clocks, {_DEFAULT_LIMIT} by default."
 )
 @click.option("--all", "list_all", is_flag=True, help="List all clocks.")
+@click.option(
+    "--label",
+    "labels",
+    type=parse_label,
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Only clocks with this label. Repeatable.",
+)
 @shared_options
 @pass_session
-def list_(session: Session, limit: int | None, list_all: bool) -> None:
+def list_(session: Session, limit: int | None, list_all: bool, labels: Sequence[tuple[str, str]]) -> None:
     """List your clocks, newest first. An asterisk marks the last used one.
 
     Examples:
@@ -39,12 +44,13 @@ def list_(session: Session, limit: int | None, list_all: bool) -> None:
     limit = None if list_all else limit or _DEFAULT_LIMIT
     with session.signed_in_client() as client:
         # One more than the limit shows whether there are more.
-        found = list(islice(client.list_clocks(), limit and limit + 1))
+        found = list(islice(client.list_clocks(dict(labels) or None), limit and limit + 1))
     clocks, has_more = found[:limit], len(found) > len(found[:limit])
     if session.output.wants_json:
         session.output.write_json({"clocks": clocks, "hasMore": has_more})
     elif not clocks:
-        session.output.write({}, "You have no clocks. Create one: tickover clock create salary-and-rent")
+        which = " with these labels" if labels else ""
+        session.output.write({}, f"You have no clocks{which}. Create one: tickover clock create salary-and-rent")
     else:
         session.display.clock_list(clocks, session.profile.clock)
         if has_more:
@@ -54,10 +60,20 @@ def list_(session: Session, limit: int | None, list_all: bool) -> None:
 @click.command()
 @click.argument("ids", metavar="[ID]...", nargs=-1)
 @click.option("--all", "delete_all", is_flag=True, help="Delete all your clocks.")
+@click.option(
+    "--label",
+    "labels",
+    type=parse_label,
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="With --all: only clocks with this label. Repeatable.",
+)
 @click.option("--yes", is_flag=True, help="Don't ask for confirmation.")
 @shared_options
 @pass_session
-def delete(session: Session, ids: Sequence[str], delete_all: bool, yes: bool) -> None:
+def delete(
+    session: Session, ids: Sequence[str], *, delete_all: bool, labels: Sequence[tuple[str, str]], yes: bool
+) -> None:
     """Delete clocks permanently. At a terminal, ask for confirmation first.
 
     In a script, pass IDs or --yes.
@@ -67,16 +83,17 @@ def delete(session: Session, ids: Sequence[str], delete_all: bool, yes: bool) ->
     \b
     tickover clock delete
     tickover clock delete 5597fdf1 903ac1d4 --yes
-    tickover clock delete --all --yes
+    tickover clock delete --all --label ci=1 --yes
     """
-    if delete_all and ids:
-        raise click.UsageError("Use either IDs or --all.", click.get_current_context())
     asks = not yes and sys.stdin.isatty()
-    if not (ids or yes or asks):
-        raise click.UsageError("Pass the IDs of the clocks to delete, or --yes.", click.get_current_context())
+    _check_selection(ids, delete_all=delete_all, has_labels=bool(labels), is_confirmed=yes or asks)
     deleted: list[str] = []
     with session.signed_in_client() as client:
-        full_ids = _clocks_to_delete(session, client, ids, delete_all=delete_all)
+        if delete_all:
+            full_ids = [clock.id for clock in client.list_clocks(dict(labels) or None)]
+        else:
+            # Resolve every ID first, so that a typo deletes nothing.
+            full_ids = list(dict.fromkeys(resolve_clock_id(session, client, id) for id in ids or (None,)))
         if asks and full_ids:
             _confirm(full_ids)
         try:
@@ -92,11 +109,16 @@ def delete(session: Session, ids: Sequence[str], delete_all: bool, yes: bool) ->
             session.output.write({"deleted": []}, "There are no clocks to delete.")
 
 
-def _clocks_to_delete(session: Session, client: "Tickover", ids: Sequence[str], *, delete_all: bool) -> list[str]:
-    if delete_all:
-        return [clock.id for clock in client.list_clocks()]
-    # Resolve every ID first, so that a typo deletes nothing.
-    return list(dict.fromkeys(resolve_clock_id(session, client, id) for id in ids or (None,)))
+def _check_selection(ids: Sequence[str], *, delete_all: bool, has_labels: bool, is_confirmed: bool) -> None:
+    message = ""
+    if delete_all and ids:
+        message = "Use either IDs or --all."
+    elif has_labels and not delete_all:
+        message = "--label requires --all."
+    elif not ids and not is_confirmed:
+        message = "Pass the IDs of the clocks to delete, or --yes."
+    if message:
+        raise click.UsageError(message, click.get_current_context())
 
 
 def _confirm(ids: Sequence[str]) -> None:

@@ -80,6 +80,7 @@ def header(snapshot: Snapshot, width: int, now: datetime, *, is_preview: bool = 
     return wrap(
         [
             Text(formatting.short_id(snapshot.id), HAPPENED),
+            *([truncate(Text(formatting.sanitize(snapshot.name), HAPPENED), 24)] if snapshot.name else []),
             status,
             Text.assemble(("at " if is_preview else "now ", FAINT), (formatting.timestamp(snapshot.frozen_time), NOW)),
             Text(upcoming(snapshot)),
