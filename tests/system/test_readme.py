@@ -93,14 +93,15 @@ def test_curl_commands_work(program: Program, tmp_path: Path) -> None:
 def test_readme_test_passes_and_can_fail(
     tickover: Server, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    [example] = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    examples = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    example = "\n".join(examples)
     pytester.makepyfile(
         test_readme_example=example, test_readme_example_reversed=example.replace(") < names", ") > names")
     )
     monkeypatch.setenv("TICKOVER_URL", tickover.url)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     result = pytester.runpytest_inprocess("-p", "tickover.pytest_plugin")
-    result.assert_outcomes(passed=1, failed=1)
+    result.assert_outcomes(passed=3, failed=1)
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/curl.md"])
