@@ -271,3 +271,11 @@ async def test_limit_of_zero_means_unlimited(tmp_path: Path, database_url: str) 
     async with open_world(tmp_path, database_url, max_clocks_per_user=0) as world:
         token = await world.sign_in()
         assert len({(await world.create(token))["id"] for _ in range(5)}) == 5
+
+
+async def test_clock_larger_than_the_limit_of_bytes_is_rejected(tmp_path: Path, database_url: str) -> None:
+    async with open_world(tmp_path, database_url, max_bytes_per_user=1) as world:
+        token = await world.sign_in()
+        error = await world.error(CREATE, {}, token)
+        assert error["data"] == {"reason": "RATE_LIMITED", "retryAfterSeconds": 7 * 86_400}
+        assert "the limit of 1 bytes" in error["message"]

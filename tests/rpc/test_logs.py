@@ -25,7 +25,7 @@ async def test_call_is_logged_in_one_line(world: World, token: str, caplog: pyte
 @pytest.mark.parametrize(
     ("method", "params", "outcome"),
     [
-        ("createTestClock", {"name": "a name of mine"}, "INVALID_PARAMS"),
+        ("createTestClock", {"nickname": "a name of mine"}, "INVALID_PARAMS"),
         ("loginByEmailVerification", _WRONG_CODE, "LOGIN_REFUSED"),
         ("a name of mine", {}, "METHOD_NOT_FOUND"),
     ],

@@ -128,7 +128,7 @@ def test_all_faults_of_a_page_are_listed() -> None:
         ("limit", "min"),
         ("cursor", "format"),
     ]
-    assert found[0].message == "is not a known parameter; available: limit, cursor"
+    assert found[0].message == "is not a known parameter; available: limit, cursor, labels"
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,4 @@ def _zone(zone: tzinfo | str) -> tzinfo:
 
 def _is_exact_double(amount: Decimal) -> bool:
     """Return whether the amount is the shortest decimal form of a double."""
-    try:
-        return Decimal(repr(float(amount))) == amount
-    except OverflowError:
-        return False
+    return Decimal(repr(float(amount))) == amount

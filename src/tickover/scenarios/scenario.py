@@ -89,7 +89,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
             transactions=[item.plan(amount, at) for item, amount, at in occurrences],
             goals=[goal.plan(window) for goal in self.goals],
             opening=self.opening,
-            expectations=[expectation.plan(window) for expectation in self.expectations],
+            expectations=tuple(expectation.plan(window) for expectation in self.expectations),
         )
 
     def window(self, start: InstantLike | None = None) -> Window:
