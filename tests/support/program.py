@@ -204,7 +204,7 @@ for folder, arguments, environment, output in json.load(sys.stdin):
         for number in (1, 2):
             os.dup2(os.open(f"{output}{number}", os.O_CREAT | os.O_WRONLY, 0o600), number)
         main()
-    print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
+    print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), flush=True)
 """
 
 
