@@ -8,6 +8,7 @@ from typing import IO, Any, get_args
 from msgspec import DecodeError, ValidationError, json, structs
 from msgspec.inspect import is_struct_type
 
+from tickover.api.nesting import is_nested_too_deeply
 from tickover.api.plans import CreateClockParams, Plan
 from tickover.api.suggestions import closest_match
 from tickover.cli import formatting
@@ -36,6 +37,8 @@ def plan_from_json(file: IO[bytes]) -> Plan:
     """Read parameters of createTestClock."""
     try:
         content = file.read()
+        if is_nested_too_deeply(content):
+            raise CliError(Exit.WRONG_COMMAND, "The parameters aren't valid JSON: nested too deeply.")
         faults = list(_find_faults(json.decode(content), CreateClockParams))
         if not faults:
             return Plan(**structs.asdict(json.decode(content, type=CreateClockParams)))
@@ -45,8 +48,6 @@ def plan_from_json(file: IO[bytes]) -> Plan:
         raise CliError(Exit.REFUSED, f"Invalid parameters: {error}.", reason="INVALID_PARAMS") from None
     except (DecodeError, UnicodeDecodeError) as error:
         raise CliError(Exit.WRONG_COMMAND, f"The parameters aren't valid JSON: {error}.") from None
-    except RecursionError:
-        raise CliError(Exit.WRONG_COMMAND, "The parameters aren't valid JSON: nested too deeply.") from None
     message = f"{formatting.count(len(faults), 'parameter')} {'is' if len(faults) == 1 else 'are'} invalid."
     raise CliError(Exit.REFUSED, message, reason="INVALID_PARAMS", faults=faults)
 

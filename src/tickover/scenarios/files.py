@@ -7,6 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
+from tickover.api.nesting import is_nested_too_deeply
 from tickover.api.suggestions import closest_match
 from tickover.scenarios.locations import Location, quote
 from tickover.scenarios.parser import parse_scenario
@@ -93,6 +94,8 @@ def _parse_toml(text: str) -> Any:
 
 
 def _parse_json(text: str) -> Any:
+    if is_nested_too_deeply(text.encode("utf-8", "surrogatepass")):
+        raise RecursionError
     return json.loads(
         text,
         parse_float=_parse_decimal,

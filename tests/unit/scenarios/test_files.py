@@ -146,7 +146,7 @@ def test_a_symlink_loop_is_rejected(tmp_path: Path) -> None:
         ("", "yaml", 'f: the format must be "toml" or "json", not "yaml".'),
         ("a = " + "[" * 100_000, "toml", "f: the values are nested too deeply."),
         ("[" * 100_000, "json", "f: the values are nested too deeply."),
-        ('{"goals":' * 20_000, "json", None),
+        ('{"goals":' * 20_000, "json", "f: the values are nested too deeply."),
         ("#" * (MAX_FILE_BYTES + 1), "toml", "f: the file must have at most 262,144 bytes."),
         (" " * (MAX_FILE_BYTES + 1), "json", "f: the file must have at most 262,144 bytes."),
         (".".join("a" * 100_000) + " = 1", "toml", "f: invalid TOML: line 1 has more than 100 dots."),

@@ -10,6 +10,7 @@ from msgspec import DecodeError, Raw, Struct, ValidationError, json
 
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params
 from tickover.api.limits import MAX_FAULTS, MAX_IDEMPOTENCY_KEY, MAX_NESTING
+from tickover.api.nesting import is_nested_too_deeply
 from tickover.api.timestamps import Instant
 from tickover.server.domain.params import Params
 from tickover.server.jsonrpc.decode import decode
@@ -82,23 +83,9 @@ _encode: Final = json.Encoder().encode
 
 
 def check_nesting(body: bytes) -> None:
-    """Raise PARSE_ERROR if arrays and objects are nested more than MAX_NESTING deep.
-
-    Decoders recurse at each level. Their own limit depends on the version of Python and on the size of the stack.
-    """
-    if body.count(b"[") + body.count(b"{") <= MAX_NESTING:
-        return
-    # Without escaped quotes, every second piece is outside of strings.
-    pieces = body.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2]
-    brackets = b"".join(pieces).translate(_TO_BRACKETS, _NOT_BRACKETS)
-    for _ in range(MAX_NESTING):
-        brackets = brackets.replace(b"[]", b"")
-    if b"[]" in brackets or brackets.count(b"[") > MAX_NESTING:
+    """Raise PARSE_ERROR if arrays and objects are nested too deeply."""
+    if is_nested_too_deeply(body):
         raise _parse_error(f"it is nested more than {MAX_NESTING} levels deep")
-
-
-_TO_BRACKETS: Final = bytes.maketrans(b"{}", b"[]")
-_NOT_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def decode_text(body: bytes) -> str:
