@@ -169,8 +169,6 @@ class EchoServer:
                 return self._do(request.body)
             case "/busy":
                 return self._do(b"busy")
-            case "/shed":
-                return _response(b"", 503)
         return _response(b"Hello")
 
     def reject(self, error: RequestError) -> Response:

@@ -6,8 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from tests.support.raw import HELLO, Client, post, request, run_echo_server
-from tickover.server.http import connection
+from tests.support.raw import HELLO, Client, post, run_echo_server
 from tickover.server.http.pages import accepts_gzip
 from tickover.server.http.pool import MAX_BODY_BYTES_PER_TURN, Limits, Pool
 
@@ -43,68 +42,6 @@ async def test_few_large_calls_start_in_one_turn_of_the_event_loop(sizes: list[i
         pool.start_call(call(), size)
     await all_started.wait()
     assert started == expected_turns
-
-
-SHED = request("GET", "/shed")
-
-
-async def test_shed_connection_is_read_again_when_a_call_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "SHED_PAUSE_SECONDS", 3600)
-    async with run_echo_server() as server:
-        connect = Client.connect
-        async with connect(server.port) as busy, connect(server.port) as first, connect(server.port) as second:
-            await busy.send(request("GET", "/busy"))
-            await server.is_busy.wait()
-            for client in (first, second):
-                assert (await client.request(SHED)).status == 503
-                await client.send(SHED, HELLO)
-            await server.serve_other_client()
-            assert len(server.pool.shed) == 2, "neither is read while the call runs"
-            server.may_respond.set()
-            await busy.response()
-            # No call is left, so all are read again. The next rejection pauses them again.
-            assert [(await client.response()).status for client in (first, second)] == [503, 503]
-            assert len(server.pool.shed) == 2
-
-
-async def test_each_ended_call_resumes_one_shed_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "SHED_PAUSE_SECONDS", 3600)
-    async with run_echo_server() as server:
-        connect = Client.connect
-        async with connect(server.port) as busy, connect(server.port) as first, connect(server.port) as second:
-            await busy.send(request("GET", "/busy"))
-            await server.is_busy.wait()
-            for client in (first, second):
-                assert (await client.request(SHED)).status == 503
-                await client.send(HELLO)
-            async with connect(server.port) as other:
-                await other.request(post("Content-Length: 1") + b"x")
-            assert (await first.response()).status == 200
-            assert len(server.pool.shed) == 1, "the second one waits for the next call"
-
-
-async def test_shed_connection_is_read_again_after_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "SHED_PAUSE_SECONDS", 0.001)
-    async with run_echo_server() as server, Client.connect(server.port) as client:
-        assert (await client.request(SHED)).status == 503
-        assert (await client.request(HELLO)).status == 200
-        assert server.pool.shed == {}
-
-
-async def test_closing_connection_is_not_paused() -> None:
-    async with run_echo_server() as server, Client.connect(server.port) as client:
-        await client.send(request("GET", "/shed", "Connection: close"))
-        assert (await client.read_to_end()).startswith(b"HTTP/1.1 503 ")
-        assert server.pool.shed == {}
-
-
-async def test_lost_connection_is_no_longer_paused() -> None:
-    async with run_echo_server() as server, Client.connect(server.port) as client:
-        assert (await client.request(SHED)).status == 503
-        [paused] = server.pool.shed
-        paused.abort()
-        await client.read_to_end()
-        await server.wait_for(lambda: not server.pool.shed)
 
 
 async def test_calls_that_never_started_count_as_unfinished() -> None:

@@ -20,8 +20,6 @@ from tickover.server.http.pool import Pool
 
 LINGER_SECONDS: Final = 1.0
 """Delay between an error and the close. A client that is still sending would otherwise lose the error."""
-SHED_PAUSE_SECONDS: Final = 1.0
-"""Longest time that a connection is not read after its call was rejected for overload: the time in Retry-After."""
 _QUEUED_BYTES: Final = 1024
 """Memory of a queued request besides its body."""
 
@@ -42,8 +40,6 @@ class Connection(asyncio.Protocol):
         self._is_reading = True
         self._ignores_input = False
         """True after the last request or an error."""
-        self._shed_timer: asyncio.TimerHandle | None = None
-        """Ends the pause after a call that was rejected for overload."""
         self._is_half_closed = False
         """True if the client has closed its side. It may still read responses."""
         self._owes_continue = False
@@ -68,8 +64,6 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._timer.cancel()
-        if self._shed_timer is not None:
-            self._shed_timer.cancel()
         self._ignores_input = True
         self._queue.clear()
         self._count_bytes(-self._counted_bytes)
@@ -166,8 +160,6 @@ class Connection(asyncio.Protocol):
         response = self._handler.handle(message)
         if isinstance(response, tuple):
             self._write(message, response)
-            if response[0] == OVERLOADED.status:
-                self._pause_after_shedding()
         else:
             self._is_handling = True
             self._pool.start_call(self._finish(message, response), len(message.body or b""))
@@ -186,24 +178,6 @@ class Connection(asyncio.Protocol):
                 self._transport.abort()
             self._pool.check_empty()
         self._resume()
-        if self._pool.shed:
-            self._pool.resume_shed()
-
-    def _pause_after_shedding(self) -> None:
-        """Stop reading until another call has ended, so that rejections can't take the time of calls."""
-        if self._ignores_input or self._shed_timer is not None:
-            return
-        self._stop_reading()
-        self._pool.shed[self] = None
-        self._shed_timer = self._loop.call_later(SHED_PAUSE_SECONDS, self.resume_after_shedding)
-
-    def resume_after_shedding(self) -> None:
-        """Read again."""
-        self._pool.shed.pop(self, None)
-        if self._shed_timer is not None:
-            self._shed_timer.cancel()
-            self._shed_timer = None
-            self._resume()
 
     def _resume(self) -> None:
         """Handle queued requests, then resume reading. Mark the connection as idle if nothing is pending."""
@@ -218,13 +192,13 @@ class Connection(asyncio.Protocol):
         if self._owes_continue:
             self._owes_continue = False
             self._transport.write(CONTINUE)
-        if not self._is_reading and self._shed_timer is None:
+        if not self._is_reading:
             self._is_reading = True
             self._transport.resume_reading()
             if self._arriving_since is not None:
                 # The deadline excludes the time in which nothing was read.
                 self._arriving_since = self._loop.time()
-        if self._arriving_since is None and not self._ignores_input and self._shed_timer is None:
+        if self._arriving_since is None and not self._ignores_input:
             self._pool.idle[self] = self._loop.time()
 
     def _write(self, message: Request | RequestError, response: Response) -> None:

@@ -41,8 +41,6 @@ class Pool:
         self.unread: dict[Connection, int] = {}
         """Connections with an unread response, with its size."""
         self.over_limit: dict[Connection, None] = {}
-        self.shed: dict[Connection, None] = {}
-        """Connections that are not read, because their last call was rejected for overload."""
         self.request_bytes = 0
         self.tasks: set[asyncio.Task[Any]] = set()
         self._waiting_calls: deque[tuple[Coroutine[Any, Any, None], int]] = deque()
@@ -70,7 +68,7 @@ class Pool:
     def remove(self, connection: "Connection") -> None:
         """Remove a connection that is closed or closing."""
         self.connections.discard(connection)
-        for order in (self.idle, self.receiving, self.unread, self.over_limit, self.shed):
+        for order in (self.idle, self.receiving, self.unread, self.over_limit):
             order.pop(connection, None)
         self.check_empty()
 
@@ -89,11 +87,6 @@ class Pool:
             del self.unread[waiting]
             waiting.abort()
             excess -= waiting_size
-
-    def resume_shed(self) -> None:
-        """Read again from the connection that has waited longest, or from all if no call is left."""
-        for connection in list(self.shed) if not self.tasks else [next(iter(self.shed))]:
-            connection.resume_after_shedding()
 
     def start_call(self, call: Coroutine[Any, Any, None], body_size: int) -> None:
         """Start a call now, or in a later turn of the event loop after large calls."""
