@@ -13,7 +13,7 @@ from tests.browser.console import new_address, open_console
 from tests.browser.layout import LARGE, SMALL, overflowing_elements
 from tests.browser.tabs import Tab
 from tests.support.program import Program
-from tickover.server.operations import OPERATIONS
+from tickover.server.openrpc import DESCRIBED_OPERATIONS
 
 # All tests of a process share the browser and its event loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -60,7 +60,7 @@ async def test_every_operation_is_listed_with_its_reference(program: Program, ta
     await tab.page.goto(f"{program.url}/#/api")
     navigation = tab.page.get_by_role("navigation", name="Operations")
     links = navigation.get_by_role("listitem").get_by_role("link")
-    await expect(links).to_have_count(len(OPERATIONS))
+    await expect(links).to_have_count(len(DESCRIBED_OPERATIONS))
     for link, method in zip(await links.all(), document["methods"], strict=True):
         text = await link.inner_text()
         assert text.startswith(method["name"])
@@ -388,7 +388,7 @@ async def test_operations_fit_small_and_large_screens(
     program: Program, browser: Browser, subtests: pytest.Subtests
 ) -> None:
     async with open_signed_in_tab(browser, program) as (tab, _):
-        for method in OPERATIONS:
+        for method in DESCRIBED_OPERATIONS:
             await choose(tab, program, method)
             for viewport in (SMALL, LARGE):
                 with subtests.test(f"{method} at {viewport['width']} px"):

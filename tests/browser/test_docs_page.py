@@ -7,7 +7,7 @@ from tests.browser.layout import LARGE, SMALL
 from tests.browser.tabs import Tab, open_tab
 from tests.support.program import Program
 from tickover.api.errors import Reason
-from tickover.server.operations import OPERATIONS
+from tickover.server.openrpc import DESCRIBED_OPERATIONS
 
 # All tests of a process share the browser and its event loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -34,7 +34,8 @@ _FOLLOW_LINKS = """async (targets) => {
 async def test_links_lead_to_their_headings(program: Program, tab: Tab) -> None:
     await tab.page.goto(f"{program.url}/docs")
     contents = [
-        {"selector": f'nav a[href="#{name}"]', "id": name, "tag": "H2"} for name in ["calling", *OPERATIONS, "reasons"]
+        {"selector": f'nav a[href="#{name}"]', "id": name, "tag": "H2"}
+        for name in ["calling", *DESCRIBED_OPERATIONS, "reasons"]
     ]
     reasons = [{"selector": f'table a[href="#{reason}"]', "id": str(reason), "tag": "H3"} for reason in Reason]
     assert await tab.page.evaluate(_FOLLOW_LINKS, contents + reasons) == []
@@ -60,7 +61,7 @@ async def test_contents_can_be_skipped_and_tapped(program: Program, tab: Tab) ->
         await tab.page.set_viewport_size(viewport)
         assert await tab.evaluate(_OVERFLOWING) == []
     heights = await tab.evaluate("() => [...document.querySelectorAll('nav a')].map((a) => a.offsetHeight)")
-    assert len(heights) == len(OPERATIONS) + 2
+    assert len(heights) == len(DESCRIBED_OPERATIONS) + 2
     assert min(heights) >= 24
 
 

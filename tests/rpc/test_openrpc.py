@@ -20,10 +20,9 @@ from tests.support.world import World
 from tickover import __version__
 from tickover.api.errors import Reason
 from tickover.server.jsonrpc.envelope import CODES
-from tickover.server.openrpc import describe, prose
-from tickover.server.operations import OPERATIONS
+from tickover.server.openrpc import DESCRIBED_OPERATIONS, describe, prose
 
-every_method = pytest.mark.parametrize("name", OPERATIONS)
+every_method = pytest.mark.parametrize("name", DESCRIBED_OPERATIONS)
 
 
 # Validity
@@ -104,16 +103,17 @@ def test_public_url_with_special_characters_is_escaped() -> None:
 
 
 def test_methods_are_the_operations() -> None:
-    assert [each["name"] for each in document()["methods"]] == list(OPERATIONS)
+    assert [each["name"] for each in document()["methods"]] == list(DESCRIBED_OPERATIONS)
 
 
 @every_method
 def test_method_matches_its_operation(name: str) -> None:
-    operation, described = OPERATIONS[name], method(name)
+    operation, described = DESCRIBED_OPERATIONS[name], method(name)
     assert described["summary"] == operation.summary
     assert described["paramStructure"] == "by-name"
     assert described["x-needs-token"] == operation.needs_token == ("`Authorization: Bearer" in described["description"])
     assert described["x-extension"] == operation.is_extension
+    assert described["x-idempotent"] == operation.is_idempotent
     assert described["x-takes-idempotency-key"] == operation.takes_idempotency_key
     assert operation.takes_idempotency_key == ("`Idempotency-Key`" in described["description"])
     tags = {resolve(tag)["name"] for tag in described["tags"]}
@@ -123,7 +123,7 @@ def test_method_matches_its_operation(name: str) -> None:
 
 @every_method
 def test_method_has_the_parameters_of_its_type(name: str) -> None:
-    fields = msgspec.structs.fields(OPERATIONS[name].params)
+    fields = msgspec.structs.fields(DESCRIBED_OPERATIONS[name].params)
     described = method(name)["params"]
     assert [(param["name"], param["required"]) for param in described] == [
         (field.encode_name, field.required) for field in fields
@@ -142,8 +142,8 @@ def test_method_has_all_its_reasons(name: str) -> None:
     assert reasons == {reason: CODES[Reason(reason)][0] for reason in described["x-reasons"]}
     every_call = {"PARSE_ERROR", "INVALID_REQUEST", "INVALID_PARAMS", "UNAVAILABLE", "INTERNAL"}
     by_http = {"METHOD_NOT_ALLOWED", "UNSUPPORTED_MEDIA_TYPE", "BODY_TOO_LARGE"}
-    token = {"UNAUTHENTICATED"} if OPERATIONS[name].needs_token else set()
-    assert set(reasons) == every_call | by_http | token | set(OPERATIONS[name].reasons)
+    token = {"UNAUTHENTICATED"} if DESCRIBED_OPERATIONS[name].needs_token else set()
+    assert set(reasons) == every_call | by_http | token | set(DESCRIBED_OPERATIONS[name].reasons)
 
 
 def test_every_reason_has_code_and_status() -> None:
@@ -164,7 +164,7 @@ def test_every_field_has_a_description_and_none_is_unused() -> None:
     used = {f"{kind}.{field}" for kind, field in named} | {field for _, field in named} | beside
     assert set(prose.FIELDS) <= used
     assert set(prose.TYPES) <= set(schemas)
-    assert set(prose.METHODS) == set(OPERATIONS)
+    assert set(prose.METHODS) == set(DESCRIBED_OPERATIONS)
     assert set(prose.REASONS) == set(Reason)
 
 
@@ -255,8 +255,6 @@ def test_every_reason_except_internal_has_an_example() -> None:
 async def test_file_and_discover_return_the_same_document(world: World) -> None:
     page = await world.request("GET", "/openrpc.json")
     assert page.json == document() == await world.result("rpc.discover")
-    shown = method("rpc.discover")["examples"][0]["result"]["value"]
-    assert shown == {**{name: document()[name] for name in ("openrpc", "info", "servers")}, "methods": []}
 
 
 async def test_results_match_their_schemas(world: World, token: str) -> None:
@@ -293,7 +291,6 @@ async def test_results_match_their_schemas(world: World, token: str) -> None:
     await answered("listTestClocks")
     await answered("listTestClocks", limit=1)
     await answered("deleteTestClock", id=clock)
-    await answered("rpc.discover")
     await answered("sendLoginCodeEmail", email="cy@example.test", loginCodeType="SHORT_LIVED", emailType="LOGIN_CODE")
     link = await answered(
         "sendLoginCodeEmail", email="di@example.test", loginCodeType="LONG_LIVED", emailType="WEB_LOGIN_LINK"

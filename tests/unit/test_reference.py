@@ -11,9 +11,8 @@ import pytest
 
 from tests.rpc.test_pages import Document
 from tests.support.openrpc_document import PUBLIC_URL, document
-from tickover.server.openrpc import describe
+from tickover.server.openrpc import DESCRIBED_OPERATIONS, describe
 from tickover.server.openrpc.page import kind_of, pretty, render, rules_of
-from tickover.server.operations import OPERATIONS
 
 PAGE = render(describe(PUBLIC_URL)).decode()
 
@@ -52,14 +51,14 @@ def test_page_describes_the_whole_method(method: Any) -> None:
     assert re.findall(r'<a href="#([A-Z_]+)">', shown) == method["x-reasons"]
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("name", DESCRIBED_OPERATIONS)
 def test_curl_examples_can_be_pasted(name: str) -> None:
     examples = next(method["examples"] for method in document()["methods"] if method["name"] == name)
     shown = blocks(section(name))
     assert len(shown) == 2 * len(examples)
     for example, request, response in zip(examples, shown[::2], shown[1::2], strict=True):
         *words, data = as_pasted(request)
-        token = ["-H", "Authorization: Bearer $TOKEN"] if OPERATIONS[name].needs_token else []
+        token = ["-H", "Authorization: Bearer $TOKEN"] if DESCRIBED_OPERATIONS[name].needs_token else []
         assert words == ["curl", "-sS", f"{PUBLIC_URL}/rpc", "-H", "Content-Type: application/json", *token, "-d"]
         params = {param["name"]: param["value"] for param in example["params"]}
         assert json.loads(data) == {"jsonrpc": "2.0", "id": 1, "method": name, "params": params}
@@ -86,7 +85,7 @@ def test_headings_skip_no_level() -> None:
 
 def test_contents_list_every_method() -> None:
     (contents,) = re.findall(r"<nav.*?</nav>", PAGE, re.DOTALL)
-    assert re.findall(r'href="#(.*?)"', contents) == ["calling", *OPERATIONS, "reasons"]
+    assert re.findall(r'href="#(.*?)"', contents) == ["calling", *DESCRIBED_OPERATIONS, "reasons"]
 
 
 def test_document_text_is_escaped() -> None:

@@ -1,7 +1,7 @@
 """The OpenRPC document, generated from the types of parameters and results and the table of operations.
 
 OpenRPC requires that the errors of a method have different codes, so reasons with the same code share an error. Members
-that OpenRPC doesn't define start with `x-`.
+that OpenRPC doesn't define start with `x-`. OpenRPC implies `rpc.discover`, and its generators fail if it is listed.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,6 +18,8 @@ from tickover.server.jsonrpc.envelope import CODES
 from tickover.server.openrpc.prose import ABOUT, BEARER, FIELDS, METHODS, PUBLIC, REASONS, TAGS, TAKES_KEY
 from tickover.server.openrpc.schemas import Schema, published_name, reference, schemas_of
 from tickover.server.operations import OPERATIONS, Operation
+
+DESCRIBED_OPERATIONS: Final = {name: operation for name, operation in OPERATIONS.items() if name != "rpc.discover"}
 
 _PUBLIC_URL_OF_EXAMPLES: Final = "https://tickover.example.test"
 
@@ -59,17 +61,16 @@ def _document(public_url: str) -> dict[str, Any]:
         "info": {"title": "Tickover", "version": __version__, "description": ABOUT},
         "servers": [{"name": "this server", "url": f"{public_url}/rpc"}],
     }
-    # A complete example would contain itself.
-    discover = {"method": "rpc.discover", "name": "The document, without its methods", "params": {}}
-    result_examples = [*examples["results"], {**discover, "result": {**head, "methods": []}}]
-    params = [operation.params for operation in OPERATIONS.values()]
-    results = [operation.result for operation in OPERATIONS.values() if operation.result]
+    operations = DESCRIBED_OPERATIONS.values()
+    params = [operation.params for operation in operations]
+    results = [operation.result for operation in operations if operation.result]
     schemas = schemas_of([*params, *results, Fault])
-    groups = {group for operation in OPERATIONS.values() for group in _groups(_all_reasons(operation))}
+    groups = {group for operation in operations for group in _groups(_all_reasons(operation))}
     return {
         **head,
         "methods": [
-            _method(name, operation, schemas, result_examples, public_url) for name, operation in OPERATIONS.items()
+            _method(name, operation, schemas, examples["results"], public_url)
+            for name, operation in DESCRIBED_OPERATIONS.items()
         ],
         "components": {
             "schemas": schemas,
@@ -108,6 +109,7 @@ def _method(
         "x-params": reference(published_name(operation.params)),
         "x-extension": operation.is_extension,
         "x-needs-token": operation.needs_token,
+        "x-idempotent": operation.is_idempotent,
         "x-takes-idempotency-key": operation.takes_idempotency_key,
         "x-reasons": reasons,
     }
@@ -132,11 +134,9 @@ def _parameter(name: str, schema: Schema, *, is_required: bool) -> dict[str, Any
 
 
 def _result(operation: Operation, schemas: dict[str, Schema]) -> dict[str, Any]:
-    if operation.result is not None:
-        name = operation.result.__name__
-        return {"name": name, "description": schemas[name]["description"], "schema": reference(name)}
-    schema = {"type": "object", "required": ["openrpc", "info", "methods"]}
-    return {"name": "OpenRPC", "description": "An OpenRPC document.", "schema": schema}
+    assert operation.result, "only rpc.discover has no type"
+    name = operation.result.__name__
+    return {"name": name, "description": schemas[name]["description"], "schema": reference(name)}
 
 
 def _all_reasons(operation: Operation) -> list[Reason]:

@@ -94,7 +94,6 @@ METHODS: Final = {
         "clock."
     ),
     "getCurrentUser": "Use it to check a token.",
-    "rpc.discover": "Returns the same document as `GET /openrpc.json`.",
 }
 
 TYPES: Final = {

@@ -32,7 +32,6 @@ _PUBLISHED_NAMES: Final = {
     "LoginByEmailVerificationParams": "VerificationEntry",
     "LoginByEmailLinkParams": "LinkEntry",
     "LogoutParams": "LogoutEntry",
-    "DiscoverParams": "DiscoverEntry",
     "GetTestClockBalancesParams": "BalancesEntry",
     "ListTestClockEventsParams": "EventsEntry",
     "CheckTestClockParams": "CheckEntry",

@@ -84,6 +84,8 @@ class Operation(Struct, frozen=True, kw_only=True):
     handler: Callable[[Operations], Handler]
     needs_token: bool = False
     is_extension: bool = False
+    is_idempotent: bool = False
+    """Whether a client can send the call again without a key if the response is lost."""
     takes_idempotency_key: bool = False
     limited_per_client: bool = False
     """Whether the rate limit of the client's network counts the call. It counts invalid parameters too."""
@@ -116,6 +118,7 @@ OPERATIONS: Final = {
         max_result=response_sizes.MAX_CLOCK_RESULT,
         handler=lambda operations: operations.clocks.advance_test_clock,
         needs_token=True,
+        is_idempotent=True,
         reasons=(*_CLOCK_REASONS, *_TIME_REASONS),
     ),
     "sendLoginCodeEmail": Operation(
@@ -159,6 +162,7 @@ OPERATIONS: Final = {
         handler=lambda operations: operations.clocks.get_test_clock,
         needs_token=True,
         is_extension=True,
+        is_idempotent=True,
         reasons=(*_CLOCK_REASONS, *_TIME_REASONS),
     ),
     "listTestClocks": Operation(
@@ -169,6 +173,7 @@ OPERATIONS: Final = {
         handler=lambda operations: operations.clocks.list_test_clocks,
         needs_token=True,
         is_extension=True,
+        is_idempotent=True,
     ),
     "updateTestClock": Operation(
         summary="Change the name and the labels of a clock",
@@ -178,6 +183,7 @@ OPERATIONS: Final = {
         handler=lambda operations: operations.clocks.update_test_clock,
         needs_token=True,
         is_extension=True,
+        is_idempotent=True,
         reasons=_CLOCK_REASONS,
     ),
     "deleteTestClock": Operation(
@@ -187,6 +193,7 @@ OPERATIONS: Final = {
         handler=lambda operations: operations.clocks.delete_test_clock,
         needs_token=True,
         is_extension=True,
+        is_idempotent=True,
         reasons=_CLOCK_REASONS,
     ),
     "forkTestClock": Operation(
@@ -208,6 +215,7 @@ OPERATIONS: Final = {
         handler=lambda operations: operations.ledger.list_test_clock_events,
         needs_token=True,
         is_extension=True,
+        is_idempotent=True,
         reasons=_CLOCK_REASONS,
     ),
     "getTestClockBalances": Operation(
@@ -218,6 +226,7 @@ OPERATIONS: Final = {
         handler=lambda operations: operations.ledger.get_test_clock_balances,
         needs_token=True,
         is_extension=True,
+        is_idempotent=True,
         reasons=_CLOCK_REASONS,
     ),
     "checkTestClock": Operation(
@@ -228,6 +237,7 @@ OPERATIONS: Final = {
         handler=lambda operations: operations.ledger.check_test_clock,
         needs_token=True,
         is_extension=True,
+        is_idempotent=True,
         reasons=_CLOCK_REASONS,
     ),
     "getCurrentUser": Operation(
@@ -237,6 +247,7 @@ OPERATIONS: Final = {
         handler=lambda operations: operations.tokens.get_current_user,
         needs_token=True,
         is_extension=True,
+        is_idempotent=True,
     ),
     "rpc.discover": Operation(
         summary="Describe all operations in an OpenRPC document",
@@ -245,5 +256,6 @@ OPERATIONS: Final = {
         handler=lambda operations: operations.discover,
         max_result=response_sizes.MAX_DOCUMENT,
         is_extension=True,
+        is_idempotent=True,
     ),
 }

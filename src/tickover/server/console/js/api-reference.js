@@ -86,11 +86,7 @@ function reasonList(document, method) {
 
 function exampleDetails(method, { name, params, result }) {
   const request = { jsonrpc: "2.0", id: 1, method: method.name, params: paramsOf({ params }) };
-  // The result of rpc.discover is the whole document.
-  const resultText =
-    method.name === "rpc.discover"
-      ? "The OpenRPC document that this page shows."
-      : JSON.stringify(result.value, null, 2);
+  const resultText = JSON.stringify(result.value, null, 2);
   return h(
     "details",
     {},
