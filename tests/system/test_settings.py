@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from tests.support.program import Program, Run, RunResult, run_each, verify_params
-from tickover.server.settings import SETTINGS, SettingError, is_loopback, read_settings
+from tickover.server.settings import SETTINGS, SettingError, has_password, is_loopback, read_settings
 
 _KEY = "a key of 16 char"
 
@@ -191,6 +191,63 @@ def test_invalid_value_is_rejected_in_one_sentence(name: str, written: str) -> N
 
 def test_every_setting_has_an_invalid_value() -> None:
     assert {name for name, _ in _BAD} == {setting.name for setting in SETTINGS} == {name for name, _, _ in _GOOD}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("secret_key", _KEY), ("database_url", "sqlite:///x.db"), ("mail_url", "smtp://a:b@mail.test")]
+)
+def test_secret_is_read_from_a_file(tmp_path: Path, name: str, value: str) -> None:
+    file, variable = tmp_path / "secret", f"TICKOVER_{name.upper()}"
+    for end in ("", "\n", "\r\n"):
+        file.write_text(value + end, newline="")
+        assert getattr(read_settings({f"{variable}_FILE": str(file)}, {}), name) == value
+    assert getattr(read_settings({f"{variable}_FILE": "", variable: value}, {}), name) == value
+    with pytest.raises(SettingError, match=rf"^{variable} and {variable}_FILE are both set\. Unset one of them\.$"):
+        read_settings({f"{variable}_FILE": str(file), variable: value}, {})
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(None, id="missing"),
+        pytest.param(b"", id="empty"),
+        pytest.param(b"\n", id="blank"),
+        pytest.param(b"sesame\nin two lines", id="two lines"),
+        pytest.param(b"sesame, not UTF-8: \xff", id="bytes"),
+        pytest.param(b"x" * (64 * 2**10 + 1), id="too long"),
+        pytest.param(b"short", id="invalid value"),
+    ],
+)
+def test_unusable_file_of_a_secret_is_one_error_without_its_content(tmp_path: Path, content: bytes | None) -> None:
+    file = tmp_path / "key"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(SettingError, match=r"^TICKOVER_SECRET_KEY(_FILE)? (must|names) .+\.$") as error:
+        read_settings({"TICKOVER_SECRET_KEY_FILE": str(file)}, {})
+    assert "sesame" not in str(error.value)
+
+
+def test_only_secrets_are_read_from_files(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match=r"TICKOVER_PORT_FILE is not a setting\."):
+        read_settings({"TICKOVER_PORT_FILE": str(tmp_path)}, {})
+
+
+@pytest.mark.parametrize(
+    ("url", "has_one"),
+    [
+        ("postgresql://ana:pw@db.test/t", True),
+        ("postgresql://ana:p@w@db.test,db2.test:5433/t", True),
+        ("postgresql://ana@db.test/t?user=ana&password=pw", True),
+        ("smtp://ana:pw@mail.test", True),
+        ("postgresql://ana@db.test:5432/t?sslmode=require", False),
+        ("postgresql://db.test:5432/t", False),
+        ("sqlite:///a@b:c.db", False),
+        ("outbox:", False),
+        ("", False),
+    ],
+)
+def test_password_in_a_url_is_found(url: str, has_one: bool) -> None:
+    assert has_password(url) is has_one
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ PREFIX: Final = "TICKOVER_"
 OUTBOX: Final = "outbox:"
 CLIENT_VARIABLES: Final = frozenset({"TICKOVER_URL", "TICKOVER_TOKEN"})
 """Client-only variables; the server ignores them."""
+_MAX_FILE_LENGTH: Final = 64 * 2**10
 
 
 class SettingError(Exception):
@@ -35,6 +36,11 @@ class Setting(Struct, frozen=True):
     @property
     def variable(self) -> str:
         return PREFIX + self.name.upper()
+
+    @property
+    def file_variable(self) -> str:
+        """The variable that names a file with the value, or "" if the setting holds no secret."""
+        return f"{self.variable}_FILE" if self.may_hold_a_secret else ""
 
 
 class Settings(Struct, frozen=True):
@@ -236,7 +242,7 @@ def read_settings(environment: Mapping[str, str], flags: Mapping[str, str]) -> S
     _reject_unknown(environment)
     values: dict[str, Any] = {}
     for setting in SETTINGS:
-        value = flags.get(setting.name) or environment.get(setting.variable) or setting.default
+        value = flags.get(setting.name) or _read_value(setting, environment) or setting.default
         try:
             values[setting.name] = setting.read(value)
         except ValueError as error:
@@ -248,8 +254,40 @@ def read_settings(environment: Mapping[str, str], flags: Mapping[str, str]) -> S
     return settings if settings.mail_url else replace(settings, mail_url=_default_mail_url(settings))
 
 
+def _read_value(setting: Setting, environment: Mapping[str, str]) -> str:
+    """Return the value of the setting's variable, or of the file that another variable names."""
+    value = environment.get(setting.variable, "")
+    file = environment.get(setting.file_variable, "")
+    if not file:
+        return value
+    if value:
+        raise SettingError(f"{setting.variable} and {setting.file_variable} are both set. Unset one of them.")
+    return _read_file(setting.file_variable, Path(file))
+
+
+def _read_file(variable: str, path: Path) -> str:
+    """Return the content of a file with a secret, without the line break at its end."""
+    try:
+        # Not a pipe or a device, which may never end.
+        content = path.read_text("utf-8") if path.is_file() else ""
+    except (OSError, ValueError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or "it isn't UTF-8 text"
+        raise SettingError(f"{variable} names a file that can't be read ({path}): {reason}.") from None
+    if not content.strip() or len(content) > _MAX_FILE_LENGTH:
+        raise SettingError(f"{variable} must name a file with one line of text, not {str(path)!r}.")
+    return content.removesuffix("\n").removesuffix("\r")
+
+
+def has_password(url: str) -> bool:
+    """Return whether a database or mail URL contains a password."""
+    authority, _, rest = url.partition("://")[2].partition("?")
+    user = authority.rpartition("@")[0]
+    return ":" in user or "password=" in rest
+
+
 def _reject_unknown(environment: Mapping[str, str]) -> None:
     known = [setting.variable for setting in SETTINGS]
+    known += [setting.file_variable for setting in SETTINGS if setting.file_variable]
     for variable in environment:
         if variable.startswith(PREFIX) and variable not in known and variable not in CLIENT_VARIABLES:
             # Compare without the prefix, because it makes all names similar.

@@ -100,11 +100,11 @@ def test_json_banner(offline_shell: Shell, tmp_path: Path) -> None:
         assert (server.returncode, out) == (0, "")
 
 
-def run_and_restore_umask(shell: Shell, *arguments: str) -> Result:
+def run_and_restore_umask(shell: Shell, *arguments: str, **variables: Any) -> Result:
     """Run a command of the database, which changes the umask of this process."""
     umask = os.umask(0)
     try:
-        return shell(*arguments)
+        return shell(*arguments, **variables)
     finally:
         os.umask(umask)
 
@@ -137,6 +137,19 @@ def test_database_commands_name_the_database(offline_shell: Shell, tmp_path: Pat
     assert run_text("migrate")[1] == f"Created the database {url}: schema version {version}.\n"
     assert run_text("migrate")[1] == f"The database {url} is up to date: schema version {version}.\n"
     assert run_text("sweep")[1] == f"Found no expired data in {url}.\n"
+
+
+def test_password_on_a_command_line_prints_a_warning(offline_shell: Shell, tmp_path: Path) -> None:
+    url = "postgresql://ana:pw@127.0.0.1:9/t"
+    warning = "Warning: other users of this machine can read the password in "
+    flag = run_and_restore_umask(offline_shell, "sweep", "--database-url", url)
+    assert flag.err.splitlines()[0] == (
+        f"{warning}--database-url. Set TICKOVER_DATABASE_URL or TICKOVER_DATABASE_URL_FILE instead."
+    )
+    argument = run_and_restore_umask(offline_shell, "copy", f"sqlite:///{tmp_path}/t.db", url)
+    assert argument.err.splitlines()[0] == f"{warning}TARGET_URL. Set PGPASSWORD instead."
+    variable = run_and_restore_umask(offline_shell, "sweep", TICKOVER_DATABASE_URL=url)
+    assert "Warning" not in variable.err
 
 
 def test_invalid_setting_as_json(offline_shell: Shell) -> None:

@@ -1,21 +1,24 @@
 """The commands `tickover serve`, `migrate`, `sweep` and `copy`."""
 
 import asyncio
-import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import click
 
-from tickover.api.errors import Rejection
-from tickover.cli.errors import CliError, Exit
+from tickover.cli.database import (
+    check_database_exists,
+    database_url_option,
+    is_missing_file,
+    read_server_settings,
+    translate_errors,
+    warn_of_passwords,
+)
 from tickover.cli.options import output_options
 from tickover.cli.output import to_json
 from tickover.cli.session import Session, pass_session
-from tickover.server.settings import SETTINGS, SettingError, Settings, read_settings
+from tickover.server.settings import SETTINGS
 
 
 def _setting_flags(command: Callable[..., None]) -> Callable[..., None]:
@@ -49,8 +52,8 @@ def serve(session: Session, /, attached: bool, **flags: Any) -> None:
         # Standard output carries the JSON line only. Emails and the last message go to standard error.
         sys.stdout = sys.stderr
 
-    with _translate_errors():
-        settings = _read_settings(flags)
+    with translate_errors():
+        settings = read_server_settings(session, flags)
         from tickover.cli.run_server import banner, run_server, stop_when_input_ends
 
         def when_ready(url: str) -> None:
@@ -64,13 +67,8 @@ def serve(session: Session, /, attached: bool, **flags: Any) -> None:
     sys.exit(code)
 
 
-_database_url_option = click.option(
-    "--database-url", metavar="URL", help="Database, as for `tickover serve`. [TICKOVER_DATABASE_URL]"
-)
-
-
 @click.command()
-@_database_url_option
+@database_url_option
 @output_options
 @pass_session
 def migrate(session: Session, /, **flags: Any) -> None:
@@ -79,15 +77,15 @@ def migrate(session: Session, /, **flags: Any) -> None:
     `tickover serve` does this at every start, and several servers can start at once. Run this command to migrate
     before you start them.
     """
-    with _translate_errors():
+    with translate_errors():
         from tickover.server.storage import open_store, redact_url, schema_version
 
         async def migrate_database(url: str) -> None:
             store = await open_store(url, 1)
             await store.close()
 
-        url = _read_settings(flags).database_url
-        is_new = _is_missing_file(url)
+        url = read_server_settings(session, flags).database_url
+        is_new = is_missing_file(url)
         asyncio.run(migrate_database(url))
         name, version = redact_url(url), schema_version(url)
     text = f"Created the database {name}" if is_new else f"The database {name} is up to date"
@@ -95,7 +93,7 @@ def migrate(session: Session, /, **flags: Any) -> None:
 
 
 @click.command()
-@_database_url_option
+@database_url_option
 @output_options
 @pass_session
 def sweep(session: Session, /, **flags: Any) -> None:
@@ -103,23 +101,16 @@ def sweep(session: Session, /, **flags: Any) -> None:
 
     A running server does this every minute. Use this command for a database that no server uses.
     """
-    with _translate_errors():
+    with translate_errors():
         from tickover.server.app import sweep_all
         from tickover.server.storage import redact_url
 
-        url = _read_settings(flags).database_url
+        url = read_server_settings(session, flags).database_url
         name = redact_url(url)
-        if _is_missing_file(url):
-            raise CliError(Exit.WRONG_COMMAND, f"The database {name} doesn't exist.", "Pass --database-url URL.")
+        check_database_exists(url)
         swept = asyncio.run(sweep_all(url))
     text = f"Deleted {swept} expired rows from" if swept else "Found no expired data in"
     session.output.write({"database": name, "swept": swept}, f"{text} {name}.")
-
-
-def _is_missing_file(url: str) -> bool:
-    """Return whether the URL names a SQLite file that doesn't exist."""
-    scheme, _, path = url.partition(":///")
-    return scheme == "sqlite" and not Path(path).exists()
 
 
 @click.command()
@@ -136,7 +127,8 @@ def copy(session: Session, source_url: str, target_url: str) -> None:
     what a server writes after it. If the copy is interrupted, run it again and it continues. At the end it reads both
     databases again and compares them.
     """
-    with _translate_errors():
+    warn_of_passwords(session, {"SOURCE_URL": source_url, "TARGET_URL": target_url}, "Set PGPASSWORD instead.")
+    with translate_errors():
         from tickover.server.storage.copy import copy as copy_database
 
         with click.progressbar(length=0, file=sys.stderr, width=30, show_pos=True) as bar:
@@ -159,24 +151,3 @@ def copy(session: Session, source_url: str, target_url: str) -> None:
         for table in copied
     ]
     session.output.write({"equal": True, "tables": tables}, *lines, "Both databases are equal.")
-
-
-@contextmanager
-def _translate_errors() -> Iterator[None]:
-    """Raise a `CliError` for errors that an operator can fix."""
-    # Only the owner may read the files that these commands create.
-    os.umask(0o077)
-    try:
-        yield
-    except (SettingError, Rejection) as error:
-        raise CliError(Exit.WRONG_COMMAND, str(error)) from None
-    except ModuleNotFoundError as error:
-        if str(error.name).partition(".")[0] == "tickover":
-            raise
-        raise CliError(
-            Exit.WRONG_COMMAND, "The server isn't installed.", "Install it: pip install 'tickover[server]'"
-        ) from None
-
-
-def _read_settings(flags: dict[str, Any]) -> Settings:
-    return read_settings(os.environ, {name: value for name, value in flags.items() if value is not None})

@@ -1,0 +1,81 @@
+"""Parts of the commands that use the server's settings and its database without a server."""
+
+import os
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tickover.api.errors import Rejection
+from tickover.cli.errors import CliError, Exit
+from tickover.cli.session import Session
+from tickover.server.settings import SETTINGS, SettingError, Settings, has_password, read_settings
+
+if TYPE_CHECKING:
+    from tickover.server.storage.store import Store
+
+database_url_option = click.option(
+    "--database-url", metavar="URL", help="Database, as for `tickover serve`. [TICKOVER_DATABASE_URL]"
+)
+
+
+@contextmanager
+def translate_errors() -> Iterator[None]:
+    """Raise a `CliError` for errors that an operator can fix."""
+    # Only the owner may read the files that these commands create.
+    os.umask(0o077)
+    try:
+        yield
+    except (SettingError, Rejection) as error:
+        raise CliError(Exit.WRONG_COMMAND, str(error)) from None
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] == "tickover":
+            raise
+        raise CliError(
+            Exit.WRONG_COMMAND, "The server isn't installed.", "Install it: pip install 'tickover[server]'"
+        ) from None
+
+
+def read_server_settings(session: Session, flags: Mapping[str, Any]) -> Settings:
+    """Return the server's settings from flags and the environment. Warn of passwords in flags."""
+    given = {name: value for name, value in flags.items() if value is not None}
+    for setting in SETTINGS:
+        if setting.may_hold_a_secret and setting.name in given:
+            flag = f"--{setting.name.replace('_', '-')}"
+            advice = f"Set {setting.variable} or {setting.file_variable} instead."
+            warn_of_passwords(session, {flag: given[setting.name]}, advice)
+    return read_settings(os.environ, given)
+
+
+def warn_of_passwords(session: Session, arguments: Mapping[str, str], advice: str) -> None:
+    """Warn of passwords in these arguments of the command."""
+    for name, url in arguments.items():
+        if has_password(url):
+            session.output.note(f"Warning: other users of this machine can read the password in {name}. {advice}")
+
+
+def is_missing_file(url: str) -> bool:
+    """Return whether the URL names a SQLite file that doesn't exist."""
+    scheme, _, path = url.partition(":///")
+    return scheme == "sqlite" and not Path(path).exists()
+
+
+def check_database_exists(url: str) -> None:
+    """Raise a `CliError` if the URL names a SQLite file that doesn't exist."""
+    if is_missing_file(url):
+        raise CliError(Exit.WRONG_COMMAND, f"The database {url} doesn't exist.", "Pass --database-url URL.")
+
+
+@asynccontextmanager
+async def open_existing_store(url: str) -> "AsyncIterator[Store]":
+    """Open the store of an existing database, and migrate it if needed."""
+    from tickover.server.storage import open_store
+
+    check_database_exists(url)
+    store = await open_store(url, 1)
+    try:
+        yield store
+    finally:
+        await store.close()
