@@ -120,6 +120,11 @@ def call(method: str, params: Any, *headers: str, host: str = "localhost") -> by
     return post(f"Content-Length: {len(body)}", *headers, host=host) + body
 
 
+def echo_call(body: bytes, *headers: str) -> bytes:
+    """Return a call whose body selects the behaviour of the echo server."""
+    return post(f"Content-Length: {len(body)}", *headers) + body
+
+
 HELLO = request("GET", "/")
 
 
