@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from tickover.cli.errors import CliError, Exit, from_rejection
+from tickover.cli.errors import CliError, Exit
+from tickover.cli.rejections import from_rejection
 from tickover.client import ClientError, InvalidResponse, NothingLeft, Reason, Rejection, Tickover
 
 if TYPE_CHECKING:

@@ -1,87 +1,13 @@
-"""Options that several commands share, and parsers of option values."""
+"""Options that several commands share."""
 
-import re
 from collections.abc import Callable
-from datetime import UTC, datetime
-from decimal import Decimal
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import click
-from click.shell_completion import CompletionItem
 
-from tickover.api import timestamps
-from tickover.api.durations import Duration
-from tickover.api.durations import parse as parse_span
 from tickover.cli.session import DEFAULT_URL, Session
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-_WITHOUT_OFFSET: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?", re.ASCII)
-
-_CURRENCY: Final = re.compile("[A-Z]{3}")
-_AMOUNT: Final = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{1,10})?")
-_AMBIGUOUS_MINUTES: Final = re.compile(r"([0-9]) *m\b", re.IGNORECASE)
-
-
-def parse_time(text: str) -> datetime:
-    """Parse a date or a time. It is in UTC unless it has an offset."""
-    try:
-        if _WITHOUT_OFFSET.fullmatch(text):
-            return datetime.fromisoformat(text).replace(tzinfo=UTC)
-        return timestamps.parse(text)
-    except ValueError:
-        raise click.BadParameter(
-            f"'{text}' isn't a time. Use 2027-01-31, '2027-01-31 09:00' or 2027-01-31T09:00:00+01:00."
-        ) from None
-
-
-def parse_duration(text: str) -> Duration:
-    """Parse a duration such as `1mo` or `2w`."""
-    try:
-        duration = parse_span(text)
-    except ValueError:
-        if _AMBIGUOUS_MINUTES.search(text):
-            months, minutes = (_AMBIGUOUS_MINUTES.sub(rf"\1{unit}", text) for unit in ("mo", "min"))
-            raise click.BadParameter(
-                f"'{text}' is ambiguous. Use '{months}' for months or '{minutes}' for minutes."
-            ) from None
-        raise click.BadParameter(f"'{text}' isn't a duration. Use 1mo, 2w, 10d, 30min or '1y 6mo'.") from None
-    if duration.is_zero:
-        raise click.BadParameter(f"'{text}' doesn't move the clock. Use a duration greater than zero.")
-    return duration
-
-
-def parse_amount_of_currency(text: str) -> tuple[str, Decimal]:
-    """Parse a currency and an amount: `EUR=1200.50`."""
-    currency, _, amount = text.partition("=")
-    if not _CURRENCY.fullmatch(currency) or not _AMOUNT.fullmatch(amount):
-        raise click.BadParameter(f"'{text}' isn't a currency with an amount. Use EUR=1200 or EUR=-50.25.")
-    return currency, Decimal(amount)
-
-
-def parse_name_and_time(text: str) -> tuple[str, datetime]:
-    """Parse a name and a time: `Rent=2027-02-01`. The name may contain equals signs."""
-    name, _, at = text.rpartition("=")
-    if not name:
-        raise click.BadParameter(f"'{text}' isn't a name with a time. Use NAME=2027-01-31.")
-    return name, parse_time(at)
-
-
-def parse_label(text: str) -> tuple[str, str]:
-    """Parse a label: `ci=1`."""
-    key, separator, value = text.partition("=")
-    if not key or not separator:
-        raise click.BadParameter(f"'{text}' isn't a label. Use KEY=VALUE, for example ci=1.")
-    return key, value
-
-
-def complete_scenario(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete a file name or the name of a shipped scenario."""
-    from tickover.scenarios import names
-
-    # Files come first because bash drops items before them. The value isn't empty because zsh drops empty items.
-    file = CompletionItem(incomplete or "./", type="file")
-    return [file, *(CompletionItem(name) for name in names() if name.startswith(incomplete))]
 
 
 def output_options(command: F) -> F:

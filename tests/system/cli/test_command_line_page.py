@@ -8,7 +8,8 @@ import pytest
 from tests.system.cli.session_page import PAGE, update_page
 from tests.system.cli.test_help import ALL_COMMANDS
 from tests.unit.test_docs import quoted, rows
-from tickover.cli.errors import EXIT_CODES, Exit
+from tickover.cli.errors import Exit
+from tickover.cli.rejections import EXIT_CODES
 from tickover.cli.root import root
 
 SHARED = {"--json", "--no-color", "--url", "--help", "-h"}

@@ -4,7 +4,8 @@ import pytest
 
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params
 from tickover.cli.connection import from_client_error
-from tickover.cli.errors import EXIT_CODES, CliError, Exit, from_rejection
+from tickover.cli.errors import CliError, Exit
+from tickover.cli.rejections import EXIT_CODES, from_rejection
 from tickover.client import ClientError, InvalidResponse, NothingLeft, Unreachable
 
 

@@ -9,8 +9,9 @@ import click
 from msgspec.structs import replace
 
 from tickover.api.errors import Reason, Rejection
-from tickover.cli.errors import CliError, Exit, from_rejection
+from tickover.cli.errors import CliError, Exit
 from tickover.cli.options import shared_options
+from tickover.cli.rejections import from_rejection
 from tickover.cli.session import Session, pass_session
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from tickover.api.durations import Duration
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.options import complete_scenario, parse_duration, parse_label, parse_time, shared_options
+from tickover.cli.option_values import complete_scenario, parse_duration, parse_label, parse_time
+from tickover.cli.options import shared_options
 from tickover.cli.select_clock import remember_clock, resolve_clock_id
 from tickover.cli.session import Session, pass_session
 

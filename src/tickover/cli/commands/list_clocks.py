@@ -8,7 +8,8 @@ from typing import Final
 import click
 
 from tickover.cli import formatting
-from tickover.cli.options import parse_label, shared_options
+from tickover.cli.option_values import parse_label
+from tickover.cli.options import shared_options
 from tickover.cli.select_clock import forget_clock, resolve_clock_id
 from tickover.cli.session import Session, pass_session
 

@@ -10,7 +10,8 @@ import click
 
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.options import parse_amount_of_currency, parse_name_and_time, parse_time, shared_options
+from tickover.cli.option_values import parse_amount_of_currency, parse_name_and_time, parse_time
+from tickover.cli.options import shared_options
 from tickover.cli.select_clock import remember_clock, resolve_clock_id
 from tickover.cli.session import Session, pass_session
 

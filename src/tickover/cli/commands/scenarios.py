@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from tickover.cli.options import complete_scenario, parse_time, shared_options
+from tickover.cli.option_values import complete_scenario, parse_time
+from tickover.cli.options import shared_options
 from tickover.cli.session import Session, pass_session
 
 

@@ -1,0 +1,86 @@
+"""Errors of the server as errors of the command line."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from tickover.api.errors import Reason, Rejection
+from tickover.api.timestamps import parse
+from tickover.cli import formatting
+from tickover.cli.errors import CliError, Exit
+
+
+class _Template(NamedTuple):
+    """The exit code and the texts for one reason."""
+
+    exit: Exit
+    message: str = "{message}"
+    hint: str = ""
+
+
+_TEMPLATES: Final[Mapping[Reason, _Template]] = {
+    # The first five mean that the client and the server disagree about the protocol.
+    Reason.PARSE_ERROR: _Template(Exit.UNEXPECTED),
+    Reason.INVALID_REQUEST: _Template(Exit.UNEXPECTED),
+    Reason.METHOD_NOT_FOUND: _Template(
+        Exit.UNEXPECTED, "The server doesn't support this operation. It may be older than this program."
+    ),
+    Reason.METHOD_NOT_ALLOWED: _Template(Exit.UNEXPECTED),
+    Reason.UNSUPPORTED_MEDIA_TYPE: _Template(Exit.UNEXPECTED),
+    Reason.INVALID_PARAMS: _Template(Exit.REFUSED),
+    Reason.BODY_TOO_LARGE: _Template(Exit.REFUSED),
+    Reason.UNAUTHENTICATED: _Template(
+        Exit.NOT_SIGNED_IN, "Your token is invalid or has expired.", "Sign in again: {login} {email}"
+    ),
+    Reason.LOGIN_REFUSED: _Template(
+        Exit.NOT_SIGNED_IN,
+        "The code or link is wrong, used or expired.",
+        "Request a new one: {login} {email}",
+    ),
+    Reason.CLOCK_NOT_FOUND: _Template(
+        Exit.NOT_FOUND, "You have no clock with this ID on this server.", "List your clocks: tickover clock list"
+    ),
+    Reason.CLOCK_EXPIRED: _Template(
+        Exit.NOT_FOUND, "This clock has expired. Clocks live for seven days.", "Create a new one: tickover clock create"
+    ),
+    Reason.TIME_BEFORE_CURRENT: _Template(
+        Exit.REFUSED,
+        "The clock is already at {currentFrozenTime}, and time only moves forward.",
+        "To go back, copy the clock at an earlier time: tickover clock fork --at TIME",
+    ),
+    Reason.TIME_AFTER_MAX: _Template(Exit.REFUSED, "The clock can't advance past {maxTime}."),
+    Reason.RESEND_TOO_SOON: _Template(
+        Exit.LATER,
+        "An email was just sent to {email}. You can request another in {seconds}.",
+        "If you haven't used its code yet: {login} {email} --code CODE",
+    ),
+    Reason.RATE_LIMITED: _Template(Exit.LATER, hint="Try again in {seconds}."),
+    Reason.MAIL_NOT_SENT: _Template(Exit.LATER, hint="Try again in a moment."),
+    Reason.UNAVAILABLE: _Template(Exit.UNAVAILABLE, hint="Try again in {seconds}."),
+    Reason.INTERNAL: _Template(Exit.UNAVAILABLE),
+}
+
+EXIT_CODES: Final[Mapping[Reason, Exit]] = {reason: template.exit for reason, template in _TEMPLATES.items()}
+
+
+def from_rejection(rejection: Rejection, email: str = "", login: str = "tickover login") -> CliError:
+    """Convert an error of the server. Hints contain the email address and the command `login`."""
+    exit, message, hint = _TEMPLATES[rejection.reason]
+    values = {
+        "message": rejection.message,
+        "email": email or "EMAIL",
+        "login": login,
+        "seconds": formatting.count(rejection.details.get("retryAfterSeconds", 60), "second"),
+        "currentFrozenTime": _format_time(rejection.details.get("currentFrozenTime")),
+        "maxTime": _format_time(rejection.details.get("maxTime")),
+    }
+    faults = [{"path": fault.path, "message": fault.message} for fault in rejection.faults]
+    return CliError(
+        exit, message.format_map(values), hint.format_map(values), reason=str(rejection.reason), faults=faults
+    )
+
+
+def _format_time(text: object) -> str:
+    try:
+        return formatting.timestamp(parse(text))
+    except ValueError:
+        return "another time"
