@@ -2,11 +2,11 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-# Checks and formats the console's JavaScript and CSS.
+# Checks and formats JavaScript, TypeScript and CSS.
 BIOME = if [ -x .node-tools/node_modules/.bin/biome ]; then .node-tools/node_modules/.bin/biome $(1) --error-on-warnings; \
 	else echo 'npm is not installed, so JavaScript and CSS were not checked.'; fi
 
-.PHONY: help setup run test mutants check fmt bench soak timing docs release pins clean
+.PHONY: help setup run test mutants check fmt bench soak timing types npm docs release pins clean
 
 help:
 	@echo 'make run      start the server on 127.0.0.1:8000 with a SQLite file'
@@ -17,6 +17,8 @@ help:
 	@echo 'make bench    run the benchmarks (10 minutes, or 2 minutes with QUICK=1)'
 	@echo 'make soak     run the robustness targets in full (100 minutes, or 10 minutes with QUICK=1)'
 	@echo 'make timing   measure whether response times of failed sign-ins reveal the cause'
+	@echo 'make types    generate the types of the TypeScript client from the OpenRPC document'
+	@echo 'make npm      build the TypeScript client as an npm package in dist/'
 	@echo 'make docs     build the documentation site in site/'
 	@echo 'make release  build the wheel and the sdist in dist/ and check them'
 	@echo 'make setup    create .venv with Tickover and the development tools'
@@ -60,8 +62,15 @@ soak: .venv/dev
 timing: .venv/dev
 	$(BIN)/python -m bench.studies.login_timing
 
+types: .venv/dev
+	@$(BIN)/python scripts/generate_typescript.py
+
+npm: types
+	@mkdir -p dist
+	@cd clients/typescript && npm ci --loglevel=error --no-audit --no-fund --ignore-scripts && npm pack --pack-destination ../../dist
+
 # The pages keep their relative paths, so that links work in the repository and on the site.
-DOCS := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs examples/budget_app/README.md bench/report.txt bench/report.json bench/report.svg soak/report.md
+DOCS := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs examples/budget_app/README.md examples/node_budget_app/README.md bench/report.txt bench/report.json bench/report.svg soak/report.md
 docs: .venv-tools/ready
 	@rm -rf .docs && mkdir .docs && tar cf - $(DOCS) | tar xf - -C .docs
 	@NO_MKDOCS_2_WARNING=1 .venv-tools/bin/mkdocs build --quiet --strict
@@ -84,7 +93,7 @@ pins: .venv/dev
 	$(PIN) --upgrade --group bench-allauth -c requirements/bench.txt -o requirements/bench-allauth.txt
 
 clean:
-	rm -rf .venv .venv-bench .venv-tools .node-bench .node-test .node-tools .bench .soak .docs site dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .import_linter_cache
+	rm -rf .venv .venv-bench .venv-tools .node-bench .node-test .node-tools clients/typescript/dist clients/typescript/node_modules .bench .soak .docs site dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .import_linter_cache
 
 # venv installs pip last, so an interrupted environment is created again.
 .venv/bin/pip:

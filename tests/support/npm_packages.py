@@ -6,6 +6,8 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +17,7 @@ from tests.support.transcripts import ROOT
 
 _FOLDER: Final = ROOT / ".node-test"
 _VERSIONS: Final = {"@json-schema-tools/meta-schema": "1.8.0", "@open-rpc/meta-schema": "1.14.9", "axe-core": "4.14.0"}
+_QUIET: Final = ("--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
 
 
 @cache
@@ -30,6 +33,20 @@ def read_package_file(package: str, name: str) -> str:
     return (_require(package) / name).read_text("utf-8")
 
 
+def install_project(folder: Path) -> None:
+    """Install the locked packages of a folder's package.json. Skip the test if that is impossible."""
+    lock, installed = folder / "package-lock.json", folder / "node_modules" / ".installed"
+    with _lock():
+        if installed.exists() and installed.read_bytes() == lock.read_bytes():
+            return
+        if failure := _install_npm():
+            skip_or_fail(failure)
+        ran = _run(["npm", "ci", "--prefix", str(folder), *_QUIET])
+        if ran.returncode != 0:
+            skip_or_fail(f"npm ci in {folder.name} failed: {ran.stderr[-500:]}")
+        installed.write_bytes(lock.read_bytes())
+
+
 def _require(package: str) -> Path:
     if failure := _install():
         skip_or_fail(f"{package} is not installed: {failure}")
@@ -39,19 +56,30 @@ def _require(package: str) -> Path:
 @cache
 def _install() -> str:
     """Install all packages once for all processes. Return the reason of a failure, or an empty string."""
-    with (Path(tempfile.gettempdir()) / f"tickover-tests-npm-{os.geteuid()}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with _lock():
         if all(map(_is_installed, _VERSIONS)) and shutil.which("node"):
             return ""
-        if failure := "" if _has_npm() else install("npm", unless=_has_npm):
-            return f"npm is missing: {failure}"
+        if failure := _install_npm():
+            return failure
         _FOLDER.mkdir(exist_ok=True)
         # The folder ignores itself, so that .gitignore doesn't need an entry.
         (_FOLDER / ".gitignore").write_text("*\n")
-        quiet = ["--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts", "--silent"]
         packages = [f"{package}@{version}" for package, version in _VERSIONS.items()]
-        ran = _run(["npm", "install", "--prefix", str(_FOLDER), *quiet, *packages])
+        ran = _run(["npm", "install", "--prefix", str(_FOLDER), "--no-save", "--no-package-lock", *_QUIET, *packages])
         return "" if all(map(_is_installed, _VERSIONS)) else f"npm install failed: {ran.stderr[-500:]}"
+
+
+@contextmanager
+def _lock() -> Iterator[None]:
+    """Let one process of this user install at a time."""
+    with (Path(tempfile.gettempdir()) / f"tickover-tests-npm-{os.geteuid()}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _install_npm() -> str:
+    failure = "" if _has_npm() else install("npm", unless=_has_npm)
+    return f"npm is missing: {failure}" if failure else ""
 
 
 def _has_npm() -> bool:

@@ -13,6 +13,8 @@ from typing import Final, NoReturn
 
 import pytest
 
+from tickover.testing import SETTINGS
+
 _START_SECONDS: Final = 30.0
 _STOP_SECONDS: Final = 20.0
 _EXIT_SECONDS: Final = 2.0
@@ -20,20 +22,6 @@ _EXIT_SECONDS: Final = 2.0
 _MAX_OUTPUT_BYTES: Final = 4000
 
 _COMMAND: Final = (sys.executable, "-m", "tickover", "serve", "--attached")
-_SETTINGS: Final = {
-    "TICKOVER_HOST": "127.0.0.1",
-    "TICKOVER_PORT": "0",
-    "TICKOVER_DATA_DIR": "data",
-    "TICKOVER_MAIL_URL": "outbox:",
-    "TICKOVER_LOG_LEVEL": "warning",
-    # Tests exceed the limits that protect a public server.
-    "TICKOVER_RESEND_SECONDS": "1",
-    "TICKOVER_SENDS_PER_HOUR": "0",
-    "TICKOVER_SENDS_PER_HOUR_PER_NETWORK": "0",
-    "TICKOVER_MAX_CLOCKS_PER_USER": "0",
-    "TICKOVER_CLIENT_BURST": "0",
-    "TICKOVER_CLIENT_REFILL": "0",
-}
 
 
 class Process:
@@ -114,7 +102,7 @@ def run_server(
         process = subprocess.Popen(  # noqa: S603 - the command is trusted
             command,
             cwd=folder,
-            env=environment | _SETTINGS,
+            env=environment | dict(SETTINGS),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=file,

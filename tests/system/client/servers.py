@@ -35,7 +35,7 @@ RESULTS: dict[str, Any] = {
     "loginByEmailLink": {"token": "tko_new", "userId": "user_1"},
     "loginByEmailVerification": {"token": "tko_new", "userId": "user_1"},
     "logout": {"message": "ok"},
-    "rpc.discover": {"openrpc": "1.3.2"},
+    "rpc.discover": {"openrpc": "1.2.6"},
     "updateTestClock": {"clock": CLOCK},
     "sendLoginCodeEmail": {"message": "ok"},
 }

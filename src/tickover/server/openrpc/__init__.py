@@ -57,7 +57,7 @@ def describe(public_url: str) -> bytes:
 def _document(public_url: str) -> dict[str, Any]:
     examples = _examples(public_url)
     head = {
-        "openrpc": "1.3.2",
+        "openrpc": "1.2.6",
         "info": {"title": "Tickover", "version": __version__, "description": ABOUT},
         "servers": [{"name": "this server", "url": f"{public_url}/rpc"}],
     }

@@ -1,0 +1,78 @@
+import { Unreachable } from "./errors.js";
+import type { HttpResponse } from "./response.js";
+
+/** Codes of errors before the request was sent. Node.js sets them; browsers and Deno don't say why fetch failed. */
+const NEVER_ARRIVED = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "ENETUNREACH",
+  "EHOSTUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+/** Sends HTTP requests to one server. */
+export class Connection {
+  readonly url: string;
+  readonly #timeoutSeconds: number;
+
+  constructor(url: string, timeoutSeconds: number) {
+    if (!(timeoutSeconds > 0)) throw new TypeError("timeoutSeconds must be greater than 0");
+    this.url = parseUrl(url);
+    this.#timeoutSeconds = timeoutSeconds;
+  }
+
+  /** Returns the response. Throws Unreachable if there is none, or the reason of `signal` if it was aborted. */
+  async send(path: string, request: RequestInit, signal?: AbortSignal): Promise<HttpResponse> {
+    const url = this.url + path;
+    const timeout = AbortSignal.timeout(this.#timeoutSeconds * 1000);
+    try {
+      const response = await fetch(url, {
+        ...request,
+        redirect: "manual",
+        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      });
+      const body = await response.text();
+      return { url, status: response.status, redirectsTo: redirectTarget(response), body };
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      throw this.#unreachable(error, timeout.aborted);
+    }
+  }
+
+  #unreachable(error: unknown, timedOut: boolean): Unreachable {
+    if (timedOut) {
+      const message = `${this.url} did not respond within ${this.#timeoutSeconds} seconds.`;
+      return new Unreachable(`${message} Use a longer timeout, or try again later.`, true, error);
+    }
+    const code = codeOf(error);
+    const hint = "Check that the server is running and that the URL is right. `tickover serve` starts a server.";
+    const message = `Can't get a response from ${this.url}${code && ` (${code})`}. ${hint}`;
+    return new Unreachable(message, !NEVER_ARRIVED.has(code), error);
+  }
+}
+
+function parseUrl(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  if (!parsed || !["http:", "https:"].includes(parsed.protocol) || parsed.search || parsed.hash) {
+    throw new TypeError(`invalid server URL '${url}'; use a URL such as http://127.0.0.1:8000`);
+  }
+  if (parsed.username || parsed.password) throw new TypeError("a server URL can't contain a user name or a password");
+  return parsed.href.replace(/\/+$/, "");
+}
+
+/** Returns the target of a redirect, an empty text if the browser hides it, or null for other responses. */
+function redirectTarget(response: Response): string | null {
+  if (response.type === "opaqueredirect") return "";
+  const isRedirect = response.status >= 300 && response.status < 400;
+  return isRedirect ? (response.headers.get("location") ?? "") : null;
+}
+
+/** Returns the code of the innermost error that has one. With several addresses, Node.js nests their errors. */
+function codeOf(error: unknown): string {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const inner: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
+    if (inner instanceof Error && "code" in inner && typeof inner.code === "string") return inner.code;
+  }
+  return "";
+}

@@ -1,0 +1,693 @@
+// Generated from the OpenRPC document by `make types`. Don't edit this file.
+
+/** An instant in RFC 3339, such as 2027-01-31T09:00:00Z. The client sends a Date as such a string. */
+export type InstantInput = string | Date;
+
+/** Options of one call. */
+export interface CallOptions {
+  /** For operations that take one. Without it, the client creates a new key for each call. */
+  idempotencyKey?: string;
+  /** Cancels the call. */
+  signal?: AbortSignal;
+}
+
+/** The parameters of createTestClock. */
+export interface ScheduleEntry {
+  /** The start of the clock, at most 10 years before or after the current real time. Default: the current real time. */
+  frozenTime?: InstantInput;
+  /** Income and expenses, in any order. */
+  transactions?: Array<TransactionEntry>;
+  /** Savings goals. */
+  goals?: Array<GoalEntry>;
+  /** Your own name for the clock. */
+  name?: string;
+  /** Your own labels, by name. Values are strings. */
+  labels?: Record<string, string>;
+}
+
+/** Income or an expense at an instant. */
+export interface TransactionEntry {
+  /** The instant at which the item takes effect, from `frozenTime` to `maxTime` inclusive. */
+  at: InstantInput;
+  /** The name of the transaction or goal. */
+  name: string;
+  /** The amount of money. */
+  amount: number;
+  /** Three uppercase letters, such as `EUR`. */
+  currency: string;
+  /** Whether money comes in or goes out. */
+  type: "EXPENSE" | "INCOME";
+  /** Your own label. It may be empty. */
+  category?: string;
+}
+
+/** A savings goal. */
+export interface GoalEntry {
+  /** The name of the transaction or goal. */
+  name: string;
+  /** The amount to save. */
+  targetAmount: number;
+  /** The amount at the start. It must not exceed `targetAmount`. */
+  initialAmount?: number;
+  /** Payments towards the goal, in any order. */
+  contributions?: Array<ContributionEntry>;
+}
+
+/** A payment towards a goal at an instant. */
+export interface ContributionEntry {
+  /** The instant of the payment, from `frozenTime` to `maxTime` inclusive. */
+  at: InstantInput;
+  /** The amount of money. */
+  amount: number;
+}
+
+/** The parameters of advanceTestClock. */
+export interface AdvanceEntry {
+  /** The clock's id. It starts with `clock_`. */
+  id: string;
+  /** The new simulated time, from the clock's `frozenTime` to its `maxTime` inclusive. */
+  frozenTime: InstantInput;
+}
+
+/** The parameters of sendLoginCodeEmail. */
+export interface SendEntry {
+  /** One email address. */
+  email: string;
+  /** How long the code or link is valid: minutes for a code, an hour for a link. See `emailType`. */
+  loginCodeType: "LONG_LIVED" | "SHORT_LIVED";
+  /** What the email contains: a code or a link. */
+  emailType: "LOGIN_CODE" | "WEB_LOGIN_LINK";
+}
+
+/** The parameters of loginByEmailVerification. */
+export interface VerificationEntry {
+  /** One email address. */
+  email: string;
+  /** The 6 digits from the email, including leading zeros. */
+  code: string;
+  /** The only supported method. */
+  authenticationMethod: "EMAIL_CODE";
+}
+
+/** The parameters of loginByEmailLink. */
+export interface LinkEntry {
+  /** The text after `#token=` in the link. */
+  token: string;
+}
+
+/** logout has no parameters. */
+export type LogoutEntry = Record<string, never>;
+
+/** The parameters of getTestClock. With `at`, the result is a preview. */
+export interface GetEntry {
+  /** The clock's id. It starts with `clock_`. */
+  id: string;
+  /** Returns the clock as it would be at this instant, from its `frozenTime` to its `maxTime` inclusive. Default: its `frozenTime`. */
+  at?: InstantInput;
+}
+
+/** The parameters of listTestClocks. */
+export interface ListEntry {
+  /** The maximum number of clocks. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. Without it, the list starts with the newest clock. */
+  cursor?: string;
+  /** Returns only clocks that have all of these labels with these values. */
+  labels?: Record<string, string>;
+}
+
+/** The parameters of updateTestClock. None removes a member. */
+export interface UpdateEntry {
+  /** The clock's id. It starts with `clock_`. */
+  id: string;
+  /** The new name, or null to remove it. */
+  name?: string | null;
+  /** The new labels, which replace all old ones, or null to remove them. */
+  labels?: Record<string, string> | null;
+}
+
+/** The parameters of deleteTestClock. */
+export interface DeleteEntry {
+  /** The clock's id. It starts with `clock_`. */
+  id: string;
+}
+
+/** The parameters of forkTestClock. */
+export interface ForkEntry {
+  /** The clock's id. It starts with `clock_`. */
+  id: string;
+  /** The `frozenTime` of the fork, from the original's first `frozenTime` to its `maxTime` inclusive. Default: the first `frozenTime`. */
+  at?: InstantInput;
+  /** The name of the fork. Default: that of the original. */
+  name?: string;
+  /** The labels of the fork. Default: those of the original. */
+  labels?: Record<string, string>;
+}
+
+/** The parameters of listTestClockEvents. */
+export interface EventsEntry {
+  /** The clock's id. It starts with `clock_`. */
+  id: string;
+  /** Returns events after this instant. Default: from the clock's start on. */
+  after?: InstantInput;
+  /** Returns events up to this instant, from the clock's start to its `maxTime`. Default: its `frozenTime`. */
+  until?: InstantInput;
+  /** The balance of each currency before the clock's start, by currency. */
+  openingBalances?: Record<string, number>;
+  /** The maximum number of events. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. Without it, the list starts with the first event. */
+  cursor?: string;
+}
+
+/** The parameters of getTestClockBalances. */
+export interface BalancesEntry {
+  /** The clock's id. It starts with `clock_`. */
+  id: string;
+  /** An instant from the clock's start to its `maxTime`. Default: its `frozenTime`. */
+  at?: InstantInput;
+  /** The balance of each currency before the clock's start, by currency. */
+  openingBalances?: Record<string, number>;
+}
+
+/** The parameters of checkTestClock. */
+export interface CheckEntry {
+  /** The clock's id. It starts with `clock_`. */
+  id: string;
+  /** Each has exactly one member. */
+  expectations: Array<ExpectationEntry>;
+  /** The end of the check, from the clock's start to its `maxTime`. Default: its `maxTime`, so that the whole schedule is checked. */
+  until?: InstantInput;
+  /** The balance of each currency before the clock's start, by currency. */
+  openingBalances?: Record<string, number>;
+}
+
+/** One expectation. It has exactly one member. */
+export interface ExpectationEntry {
+  balance?: BalanceExpectationEntry;
+  goalReached?: GoalReachedExpectationEntry;
+  total?: TotalExpectationEntry;
+  posted?: PostedExpectationEntry;
+}
+
+/** The balance stays within bounds at every instant from `from` to `until`. */
+export interface BalanceExpectationEntry {
+  /** Three uppercase letters, such as `EUR`. */
+  currency: string;
+  /** The smallest value that is allowed. */
+  atLeast?: number;
+  /** The largest value that is allowed. */
+  atMost?: number;
+  /** The start of the range. Default: the clock's start. */
+  from?: InstantInput;
+  /** The end of the range. Default: `until` of the call. */
+  until?: InstantInput;
+}
+
+/** A goal is reached at or before `by`. */
+export interface GoalReachedExpectationEntry {
+  /** The id of a goal, or a name that only one goal has. */
+  goal: string;
+  /** An instant from the clock's start to `until` of the call. */
+  by: InstantInput;
+}
+
+/** The total of transactions stays within bounds in every period. */
+export interface TotalExpectationEntry {
+  /** Whether money comes in or goes out. */
+  type: "EXPENSE" | "INCOME";
+  /** Three uppercase letters, such as `EUR`. */
+  currency: string;
+  /** The calendar period in UTC. Weeks start on Monday. Incomplete periods at both ends count only for `atMost`. `ALL` means one total for the whole range. */
+  per: "ALL" | "DAY" | "MONTH" | "WEEK";
+  /** Counts only transactions with this category. Default: all transactions. */
+  category?: string;
+  /** The smallest value that is allowed. */
+  atLeast?: number;
+  /** The largest value that is allowed. */
+  atMost?: number;
+}
+
+/** At least `count` transactions with this name are posted at or before `by`. */
+export interface PostedExpectationEntry {
+  /** The name of the transactions. */
+  name: string;
+  /** An instant from the clock's start to `until` of the call. */
+  by: InstantInput;
+  /** The smallest number of transactions. */
+  count?: number;
+}
+
+/** getCurrentUser has no parameters. */
+export type CurrentUserEntry = Record<string, never>;
+
+/** The clock with its items. */
+export interface OneClock {
+  clock: Snapshot;
+}
+
+/** A clock at an instant. */
+export interface Snapshot {
+  /** The clock's id. It starts with `clock_`. */
+  id: string;
+  /** The only status. Advancing is synchronous, so no other status is needed. */
+  status: "READY";
+  /** The current simulated time. */
+  frozenTime: string;
+  /** The latest simulated time: 10 years after the first `frozenTime` of the clock, or of the original if the clock is a fork. */
+  maxTime: string;
+  /** The real time at which the clock expires: seven days after its creation. */
+  expiresAt: string;
+  /** Transactions at or before `frozenTime`, in order of time. */
+  transactions: Array<Transaction>;
+  /** Transactions after `frozenTime`, in order of time. */
+  pendingTransactions: Array<Transaction>;
+  /** Goals, in the order of the request. */
+  goals: Array<Goal>;
+  /** The name of the clock, if it has one. */
+  name?: string;
+  /** The labels of the clock, if it has any. */
+  labels?: Record<string, string>;
+}
+
+/** A simulated income or expense at an instant. */
+export interface Transaction {
+  /** Opaque; starts with `txn_`. */
+  id: string;
+  /** The instant at which the item takes effect. */
+  at: string;
+  /** The name of the transaction or goal. */
+  name: string;
+  /** The amount of money. */
+  amount: number;
+  /** Three uppercase letters, such as `EUR`. */
+  currency: string;
+  /** Whether money comes in or goes out. */
+  type: "EXPENSE" | "INCOME";
+  /** The category of the request, if it had one. */
+  category?: string;
+  /** Distinguishes simulated money from real money. */
+  source: "SIMULATED_TEST_CLOCK";
+}
+
+/** A savings goal with its progress. */
+export interface Goal {
+  /** Opaque; starts with `goal_`. */
+  id: string;
+  /** The name of the transaction or goal. */
+  name: string;
+  /** The amount to save. */
+  targetAmount: number;
+  /** The initial amount plus all posted contributions. */
+  currentAmount: number;
+  /** `targetAmount` minus `currentAmount`. Negative if the goal is overfunded. */
+  remainingAmount: number;
+  /** `currentAmount` as a percentage of `targetAmount`, with at most two decimals. 100 or more only if the target is reached. */
+  progressPercent: number;
+  /** Posted contributions, at or before `frozenTime`, in order of time. */
+  contributions: Array<Contribution>;
+  /** Contributions after `frozenTime`, in order of time. */
+  upcomingContributions: Array<Contribution>;
+}
+
+/** A payment towards a goal at an instant. */
+export interface Contribution {
+  /** Opaque; starts with `ctb_`. */
+  id: string;
+  /** The instant at which the item takes effect. */
+  at: string;
+  /** The amount of money. */
+  amount: number;
+}
+
+/** The mail server accepted the email. */
+export interface Sent {
+  /** Always `ok`. */
+  message: "ok";
+  /** The link. Only for `WEB_LOGIN_LINK`, and only if emails go to the development outbox. */
+  loginUrl?: string;
+}
+
+/** A bearer token and its user. */
+export interface SignedIn {
+  /** The bearer token. It starts with `tko_` and is valid for 30 days. */
+  token: string;
+  /** Your user id, the same at every sign-in. Opaque; starts with `user_`. */
+  userId: string;
+}
+
+/** The operation succeeded. */
+export interface Done {
+  /** Always `ok`. */
+  message: "ok";
+}
+
+/** A page of the list. */
+export interface ClockPage {
+  /** Newest first. */
+  clocks: Array<Summary>;
+  /** The cursor of the next page. The last page has none. */
+  nextCursor?: string;
+}
+
+/** A clock without its transactions and goals. */
+export interface Summary {
+  /** The clock's id. It starts with `clock_`. */
+  id: string;
+  /** The only status. Advancing is synchronous, so no other status is needed. */
+  status: "READY";
+  /** The current simulated time. */
+  frozenTime: string;
+  /** The latest simulated time: 10 years after the first `frozenTime` of the clock, or of the original if the clock is a fork. */
+  maxTime: string;
+  /** The real time at which the clock expires: seven days after its creation. */
+  expiresAt: string;
+  /** The name of the clock, if it has one. */
+  name?: string;
+  /** The labels of the clock, if it has any. */
+  labels?: Record<string, string>;
+}
+
+/** A page of events. */
+export interface EventPage {
+  /** In order of time. */
+  events: Array<Event>;
+  /** The cursor of the next page. The last page has none. */
+  nextCursor?: string;
+}
+
+/** Something that happened to a clock, or will happen. Its type decides which of the other members it has. */
+export interface Event {
+  /** Derived from the item's id, so it never changes. Starts with `evt_`. */
+  id: string;
+  /** The instant of the event. */
+  at: string;
+  /** What happened. */
+  type: "contribution.posted" | "goal.reached" | "transaction.posted";
+  /** True if the event is after the clock's `frozenTime`; omitted otherwise. */
+  pending?: boolean;
+  transaction?: Transaction;
+  /** For `transaction.posted`: the balance of its currency after it and all transactions before it. */
+  balance?: number;
+  /** For `contribution.posted` and `goal.reached`: the goal's id. */
+  goalId?: string;
+  contribution?: Contribution;
+  /** For `contribution.posted`: the goal's amount after it. */
+  currentAmount?: number;
+}
+
+/** The balances at an instant. */
+export interface Balances {
+  /** The instant of the balances. */
+  at: string;
+  /** One for each currency, sorted by currency. */
+  balances: Array<Balance>;
+}
+
+/** The balance of one currency, and what led to it. */
+export interface Balance {
+  /** Three uppercase letters, such as `EUR`. */
+  currency: string;
+  /** The opening balance. */
+  opening: number;
+  /** The sum of all income up to the instant. */
+  income: number;
+  /** The sum of all expenses up to the instant. */
+  expense: number;
+  /** The opening balance plus income minus expenses. */
+  balance: number;
+  lowest: BalancePoint;
+  highest: BalancePoint;
+}
+
+/** A balance at an instant. */
+export interface BalancePoint {
+  /** The earliest instant with this balance. The opening balance counts as the clock's start. */
+  at: string;
+  /** The opening balance plus income minus expenses. */
+  balance: number;
+}
+
+/** The results of all expectations. */
+export interface CheckResult {
+  /** Whether all expectations hold. */
+  ok: boolean;
+  /** The end of the check. */
+  until: string;
+  /** One for each expectation, in the order of the request. */
+  results: Array<ExpectationResult>;
+}
+
+/** Whether one expectation holds. */
+export interface ExpectationResult {
+  /** Whether the expectation holds. */
+  ok: boolean;
+  violation?: Violation;
+}
+
+/** The first violation of an expectation. */
+export interface Violation {
+  /** When the expectation is first violated: for `goalReached` and `posted`, `by`; for a total below `atLeast`, the last microsecond of the period. */
+  at: string;
+  /** The violation in words. */
+  message: string;
+  /** The balance, total, amount or count. */
+  actual: number;
+  /** The IDs of the transactions or contributions that the actual value depends on. */
+  itemIds: Array<string>;
+}
+
+/** Your user and the token in use. */
+export interface CurrentUser {
+  /** Your user id, the same at every sign-in. Opaque; starts with `user_`. */
+  userId: string;
+  /** One email address. */
+  email: string;
+  token: TokenInfo;
+}
+
+/** The token in use. */
+export interface TokenInfo {
+  /** `SESSION`: the token of a sign-in. */
+  type: "ACCESS" | "SESSION";
+  /** The real time at which the token expires. */
+  expiresAt: string;
+}
+
+/** One invalid field of the parameters. */
+export interface Fault {
+  /** The field: names joined by dots, and indexes from 0 in brackets. `params` means all parameters. */
+  path: string;
+  /** The violated rule, for programs. */
+  rule: string;
+  /** The rule in words, for people. */
+  message: string;
+  /** The invalid value, if it is short and not a secret. */
+  got?: string | number | boolean | null;
+}
+
+/** The details of an error, by reason. */
+export interface ReasonDetails {
+  /** The body is not JSON, not UTF-8, or nested more than 64 levels deep. */
+  PARSE_ERROR: Record<string, never>;
+  /** The body is not a JSON-RPC 2.0 request, the batch is empty, has more than 50 calls, would get too large a response or has an `Idempotency-Key`, or the server doesn't serve this Host. */
+  INVALID_REQUEST: Record<string, never>;
+  /** There is no operation with this name. */
+  METHOD_NOT_FOUND: Record<string, never>;
+  /** A parameter, or a combination of parameters, is invalid. */
+  INVALID_PARAMS: {
+    /** All invalid fields. Their order may change. */
+    errors: Array<Fault>;
+  };
+  /** The token is missing, malformed, unknown, expired or revoked. */
+  UNAUTHENTICATED: Record<string, never>;
+  /** You have no clock with this id. It never existed, was deleted, or has another owner. */
+  CLOCK_NOT_FOUND: Record<string, never>;
+  /** The clock has expired, because it was created seven days ago or earlier. */
+  CLOCK_EXPIRED: Record<string, never>;
+  /** The time is before the clock's `frozenTime`. */
+  TIME_BEFORE_CURRENT: {
+    /** The clock's current simulated time. */
+    currentFrozenTime: string;
+  };
+  /** The time is after the clock's `maxTime`. */
+  TIME_AFTER_MAX: {
+    /** The latest simulated time: 10 years after the first `frozenTime` of the clock, or of the original if the clock is a fork. */
+    maxTime: string;
+  };
+  /** The code or link is wrong, used, expired or not the newest, or no attempts are left. The response doesn't say which. */
+  LOGIN_REFUSED: Record<string, never>;
+  /** An email was just sent to this address. */
+  RESEND_TOO_SOON: {
+    /** Retry the call after this many seconds. */
+    retryAfterSeconds: number;
+  };
+  /** Too many live clocks, stored bytes, emails or calls. */
+  RATE_LIMITED: {
+    /** Retry the call after this many seconds. */
+    retryAfterSeconds: number;
+  };
+  /** The mail server did not accept the email, or the connection to it was lost. */
+  MAIL_NOT_SENT: Record<string, never>;
+  /** The database is unavailable, the server is overloaded or stopping, or its clock is wrong. */
+  UNAVAILABLE: {
+    /** Retry the call after this many seconds. */
+    retryAfterSeconds: number;
+  };
+  /** A bug in the server. Its log has details under the same request id. */
+  INTERNAL: {
+    /** Report this id with the bug. It is also in the header `X-Request-Id`. */
+    requestId: string;
+  };
+  /** The HTTP method is not POST. */
+  METHOD_NOT_ALLOWED: Record<string, never>;
+  /** The content type is not JSON, or the charset is not UTF-8. */
+  UNSUPPORTED_MEDIA_TYPE: Record<string, never>;
+  /** The body has more than 1,048,576 bytes. */
+  BODY_TOO_LARGE: Record<string, never>;
+}
+
+/** Why the server rejected a call. */
+export type Reason = keyof ReasonDetails;
+
+/** The parameters and the result of each operation. */
+export interface Operations {
+  createTestClock: { params: ScheduleEntry; result: OneClock };
+  advanceTestClock: { params: AdvanceEntry; result: OneClock };
+  sendLoginCodeEmail: { params: SendEntry; result: Sent };
+  loginByEmailVerification: { params: VerificationEntry; result: SignedIn };
+  loginByEmailLink: { params: LinkEntry; result: SignedIn };
+  logout: { params: LogoutEntry; result: Done };
+  getTestClock: { params: GetEntry; result: OneClock };
+  listTestClocks: { params: ListEntry; result: ClockPage };
+  updateTestClock: { params: UpdateEntry; result: OneClock };
+  deleteTestClock: { params: DeleteEntry; result: Done };
+  forkTestClock: { params: ForkEntry; result: OneClock };
+  listTestClockEvents: { params: EventsEntry; result: EventPage };
+  getTestClockBalances: { params: BalancesEntry; result: Balances };
+  checkTestClock: { params: CheckEntry; result: CheckResult };
+  getCurrentUser: { params: CurrentUserEntry; result: CurrentUser };
+}
+
+export type Method = keyof Operations;
+
+/** How the client calls each operation. */
+export const CALL_RULES: Readonly<
+  Record<Method, { needsToken: boolean; isIdempotent: boolean; takesIdempotencyKey: boolean }>
+> = {
+  createTestClock: { needsToken: true, isIdempotent: false, takesIdempotencyKey: true },
+  advanceTestClock: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
+  sendLoginCodeEmail: { needsToken: false, isIdempotent: false, takesIdempotencyKey: false },
+  loginByEmailVerification: { needsToken: false, isIdempotent: false, takesIdempotencyKey: false },
+  loginByEmailLink: { needsToken: false, isIdempotent: false, takesIdempotencyKey: false },
+  logout: { needsToken: true, isIdempotent: false, takesIdempotencyKey: false },
+  getTestClock: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
+  listTestClocks: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
+  updateTestClock: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
+  deleteTestClock: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
+  forkTestClock: { needsToken: true, isIdempotent: false, takesIdempotencyKey: false },
+  listTestClockEvents: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
+  getTestClockBalances: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
+  checkTestClock: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
+  getCurrentUser: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
+};
+
+/** A method for each operation. */
+export abstract class OperationMethods {
+  /** Calls an operation by its name. */
+  abstract call<M extends Method>(
+    method: M,
+    params: Operations[M]["params"],
+    options?: CallOptions,
+  ): Promise<Operations[M]["result"]>;
+
+  /** Create a clock with its schedule. You own the clock, and it expires seven days after its creation. All parameters are optional. Items dated exactly at `frozenTime` have already happened. */
+  createTestClock(params: ScheduleEntry = {}, options?: CallOptions): Promise<OneClock> {
+    return this.call("createTestClock", params, options);
+  }
+
+  /** Move a clock forward. Items dated at or before the new `frozenTime` become posted. Advancing to the current `frozenTime` changes nothing, so you can retry a call whose response was lost. Time only moves forward; to rewind, fork the clock. */
+  advanceTestClock(params: AdvanceEntry, options?: CallOptions): Promise<OneClock> {
+    return this.call("advanceTestClock", params, options);
+  }
+
+  /** Email a six-digit code or a login link. `LOGIN_CODE` requires `SHORT_LIVED` and sends a code. `WEB_LOGIN_LINK` requires `LONG_LIVED` and sends a link. By default, an address can receive one email every 60 seconds. The response arrives after the mail server has accepted the email. It is the same for known and unknown addresses. */
+  sendLoginCodeEmail(params: SendEntry, options?: CallOptions): Promise<Sent> {
+    return this.call("sendLoginCodeEmail", params, options);
+  }
+
+  /** Exchange a code for a bearer token. A code works once, allows few attempts, and becomes invalid when a newer code is sent. The first sign-in of an address creates its user. All invalid codes get the same response. */
+  loginByEmailVerification(params: VerificationEntry, options?: CallOptions): Promise<SignedIn> {
+    return this.call("loginByEmailVerification", params, options);
+  }
+
+  /** Exchange the secret of a login link for a bearer token. The page of a login link calls this operation when you press its button. A link works once. All invalid links get the same response. */
+  loginByEmailLink(params: LinkEntry, options?: CallOptions): Promise<SignedIn> {
+    return this.call("loginByEmailLink", params, options);
+  }
+
+  /** Revoke the token in use. Your other tokens stay valid. */
+  logout(params: LogoutEntry = {}, options?: CallOptions): Promise<Done> {
+    return this.call("logout", params, options);
+  }
+
+  /** Return a clock, now or at a later instant. This never moves the clock. */
+  getTestClock(params: GetEntry, options?: CallOptions): Promise<OneClock> {
+    return this.call("getTestClock", params, options);
+  }
+
+  /** List your live clocks, newest first. Expired clocks are not listed. Pass `nextCursor` as `cursor` to get the next page. With `labels`, one call looks at 1,000 clocks at most. So a page can have fewer clocks than `limit`, or none, and still have a `nextCursor`. */
+  listTestClocks(params: ListEntry = {}, options?: CallOptions): Promise<ClockPage> {
+    return this.call("listTestClocks", params, options);
+  }
+
+  /** Change the name and the labels of a clock. Replaces what you give: a name, labels or both. `null` removes a name or all labels. This never moves the clock, and its schedule stays the same. */
+  updateTestClock(params: UpdateEntry, options?: CallOptions): Promise<OneClock> {
+    return this.call("updateTestClock", params, options);
+  }
+
+  /** Delete a clock. Deletes the clock and its schedule at once. You can reuse its idempotency key. */
+  deleteTestClock(params: DeleteEntry, options?: CallOptions): Promise<Done> {
+    return this.call("deleteTestClock", params, options);
+  }
+
+  /** Create a clock with the same schedule, at any instant of it. The fork has its own IDs and expires seven days from now. The original doesn't change. To rewind, fork at an earlier instant. The fork has the `maxTime` of the original, and its name and labels unless you give others. */
+  forkTestClock(params: ForkEntry, options?: CallOptions): Promise<OneClock> {
+    return this.call("forkTestClock", params, options);
+  }
+
+  /** List what happened to a clock, and what will happen. Returns events after `after`, up to and including `until`, in order of time. At one instant, transactions come first, then goals in their order. An event after the clock's `frozenTime` is pending. The id of an event never changes. Pass `nextCursor` as `cursor` to get the next page. */
+  listTestClockEvents(params: EventsEntry, options?: CallOptions): Promise<EventPage> {
+    return this.call("listTestClockEvents", params, options);
+  }
+
+  /** Return the balance of each currency at an instant, with its lowest and highest point. Returns one balance for each currency of the clock or of `openingBalances`, sorted by currency. Sums are exact. Transactions of one instant count together, so a balance is looked at after all of them. This never moves the clock. */
+  getTestClockBalances(params: BalancesEntry, options?: CallOptions): Promise<Balances> {
+    return this.call("getTestClockBalances", params, options);
+  }
+
+  /** Check expectations about balances, goals, totals and transactions. Checks expectations from the clock's start to `until`, and returns a result for each, in the order of the request. A violation names the first instant at which the expectation doesn't hold. This never moves the clock. */
+  checkTestClock(params: CheckEntry, options?: CallOptions): Promise<CheckResult> {
+    return this.call("checkTestClock", params, options);
+  }
+
+  /** Return your user and the token in use. Use it to check a token. */
+  getCurrentUser(params: CurrentUserEntry = {}, options?: CallOptions): Promise<CurrentUser> {
+    return this.call("getCurrentUser", params, options);
+  }
+}
+
+/** Settings of a private server for tests: nothing is limited, and emails are stored instead of sent. */
+export const TEST_SETTINGS: Readonly<Record<string, string>> = {
+  "TICKOVER_HOST": "127.0.0.1",
+  "TICKOVER_PORT": "0",
+  "TICKOVER_DATA_DIR": "data",
+  "TICKOVER_MAIL_URL": "outbox:",
+  "TICKOVER_LOG_LEVEL": "warning",
+  "TICKOVER_RESEND_SECONDS": "1",
+  "TICKOVER_SENDS_PER_HOUR": "0",
+  "TICKOVER_SENDS_PER_HOUR_PER_NETWORK": "0",
+  "TICKOVER_MAX_CLOCKS_PER_USER": "0",
+  "TICKOVER_CLIENT_BURST": "0",
+  "TICKOVER_CLIENT_REFILL": "0"
+};

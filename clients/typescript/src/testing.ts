@@ -1,0 +1,160 @@
+/** A private server for tests, for Node.js. `await start()` runs `tickover serve` until `stop()`. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdtemp, open, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Email, Tickover } from "./client.js";
+import { Rejection } from "./errors.js";
+import { TEST_SETTINGS } from "./generated.js";
+
+const START_SECONDS = 30;
+const STOP_SECONDS = 20;
+const MAX_RESEND_SECONDS = 5;
+const POLL_SECONDS = 0.05;
+const MAX_OUTPUT = 4000;
+
+export interface StartOptions {
+  /** Use this running server instead of starting one. The default is TICKOVER_URL. It needs the development mailbox. */
+  url?: string | undefined;
+  /** The program, with its first arguments. The default is ["tickover"]. */
+  command?: readonly string[];
+  /** Settings of the server, for example { TICKOVER_MAX_CLOCKS_PER_USER: "5" }. */
+  settings?: Readonly<Record<string, string>>;
+}
+
+/** Starts a server, or uses the one that `url` or TICKOVER_URL names. */
+export async function start(options: StartOptions = {}): Promise<Server> {
+  const url = options.url ?? process.env.TICKOVER_URL;
+  if (url) return new Server(url, async () => {});
+  const folder = await mkdtemp(join(tmpdir(), "tickover-"));
+  const [program = "tickover", ...first] = options.command ?? [];
+  const log = await open(join(folder, "output.txt"), "w");
+  const child = spawn(program, [...first, "serve", "--attached"], {
+    cwd: folder,
+    env: { ...withoutSettings(process.env), ...TEST_SETTINGS, ...options.settings },
+    // The server stops when its standard input ends, so it also ends if this process is killed.
+    stdio: ["pipe", "pipe", log.fd],
+    // Ctrl-C in the terminal must not stop it before the tests end.
+    detached: true,
+  });
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()).once("error", () => resolve()));
+  const stop = async () => {
+    child.ref();
+    child.stdin?.end();
+    await Promise.race([ended, sleep(STOP_SECONDS * 1000, undefined, { ref: false })]);
+    child.kill("SIGKILL");
+    await ended;
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    const server = new Server(await readUrl(child, join(folder, "output.txt")), stop);
+    // A test run that forgets to stop the server can still end.
+    for (const handle of [child, child.stdin, child.stdout]) (handle as { unref?: () => void } | null)?.unref?.();
+    return server;
+  } catch (error) {
+    await stop();
+    throw error;
+  } finally {
+    await log.close();
+  }
+}
+
+/** A server with a development mailbox, so that tests can sign in any user. */
+export class Server {
+  readonly url: string;
+  readonly #reader: Tickover;
+  readonly #stop: () => Promise<void>;
+  readonly #returned = new Map<string, string>();
+
+  constructor(url: string, stop: () => Promise<void>) {
+    this.#reader = new Tickover({ url });
+    this.url = this.#reader.url;
+    this.#stop = stop;
+  }
+
+  /** Returns a client signed in with this email address, or with a new one. */
+  async client(email: string = this.address()): Promise<Tickover> {
+    const client = new Tickover({ url: this.url });
+    await sendCode(client, email);
+    const { code } = await this.waitForEmail(email);
+    if (code === undefined)
+      throw new Error(`${email} gets no more codes after too many wrong ones. Use another address.`);
+    await client.logIn(email, code);
+    return client;
+  }
+
+  /** Returns a new email address. */
+  address(): string {
+    return `user-${randomUUID()}@example.test`;
+  }
+
+  /** Returns the newest email to an address, once. Waits until a new one arrives. */
+  async waitForEmail(email: string, timeoutSeconds = 5): Promise<Email> {
+    const deadline = performance.now() + timeoutSeconds * 1000;
+    for (;;) {
+      const latest = await this.#reader.latestEmail(email);
+      if (latest && this.#returned.get(latest.to) !== latest.id) {
+        this.#returned.set(latest.to, latest.id);
+        return latest;
+      }
+      if (performance.now() >= deadline)
+        throw new Error(`No new email to ${email} arrived within ${timeoutSeconds} seconds.`);
+      await sleep(POLL_SECONDS * 1000);
+    }
+  }
+
+  /** Stops the server and deletes its data. Does nothing if `start` didn't start it. */
+  async stop(): Promise<void> {
+    await this.#stop();
+  }
+}
+
+function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("TICKOVER_")));
+}
+
+/** Returns the URL that a ready server prints on its first line. */
+async function readUrl(child: ChildProcess, output: string): Promise<string> {
+  const line = await new Promise<string | Error>((resolve) => {
+    const timer = setTimeout(
+      () => resolve(new Error(`was not ready within ${START_SECONDS} seconds`)),
+      START_SECONDS * 1000,
+    );
+    const finish = (outcome: string | Error) => {
+      clearTimeout(timer);
+      resolve(outcome);
+    };
+    let printed = "";
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      printed += text;
+      if (printed.includes("\n")) finish(printed);
+    });
+    child.once("error", (error) => finish(new Error(`did not start: ${error.message}`)));
+    child.once("close", (code) => finish(new Error(`did not start: it exited with code ${code}`)));
+  });
+  if (typeof line === "string") {
+    try {
+      return String((JSON.parse(line) as { url: string }).url);
+    } catch {
+      throw new Error(`The Tickover server did not start. It printed: ${line}`);
+    }
+  }
+  const missing = "Install it with pip install 'tickover[server]', or pass its path as `command`.";
+  const last = (await readFile(output, "utf8")).slice(-MAX_OUTPUT).trim();
+  throw new Error(`The Tickover server ${line.message}. ${last ? `Last output:\n${last}` : missing}`);
+}
+
+/** Sends a code. Waits first if an email was just sent to the address. */
+async function sendCode(client: Tickover, email: string): Promise<void> {
+  try {
+    await client.sendCode(email);
+  } catch (error) {
+    if (!(error instanceof Rejection && error.is("RESEND_TOO_SOON"))) throw error;
+    const seconds = error.details.retryAfterSeconds;
+    if (seconds > MAX_RESEND_SECONDS) throw error;
+    await sleep(seconds * 1000);
+    await client.sendCode(email);
+  }
+}

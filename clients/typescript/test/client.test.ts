@@ -1,0 +1,197 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { InvalidResponse, Rejection, Tickover, Unreachable } from "tickover";
+import { type Server, start } from "tickover/testing";
+import { type Fault, FaultyProxy } from "./faulty-proxy.js";
+
+const START = "2027-01-01T00:00:00Z";
+const RENT = { at: "2027-01-03T08:00:00Z", name: "Rent", amount: 1150, currency: "EUR", type: "EXPENSE" } as const;
+
+let server: Server;
+let proxy: FaultyProxy;
+let tickover: Tickover;
+
+before(async () => {
+  server = await start();
+  proxy = await FaultyProxy.start(server.url);
+  tickover = await server.client();
+});
+
+after(async () => {
+  proxy.stop();
+  await server.stop();
+});
+
+/** Returns a client behind the proxy. */
+function faulty(...faults: Fault[]): Tickover {
+  proxy.faults = faults;
+  proxy.calls = 0;
+  return new Tickover({ url: proxy.url, token: tickover.token, timeoutSeconds: 5 });
+}
+
+async function rejectionOf(promise: Promise<unknown>): Promise<Rejection> {
+  const error: unknown = await promise.then(
+    () => assert.fail("the call was not rejected"),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof Rejection, String(error));
+  return error;
+}
+
+async function countClocks(name: string): Promise<number> {
+  let count = 0;
+  for await (const page of tickover.pages("listTestClocks", { labels: { name } })) count += page.clocks.length;
+  return count;
+}
+
+// Operations
+
+test("a clock is created and advanced, and instants can be dates", async () => {
+  const { clock } = await tickover.createTestClock({ frozenTime: new Date(START), transactions: [RENT] });
+  assert.equal(clock.frozenTime, START);
+  assert.equal(clock.pendingTransactions[0]?.name, "Rent");
+  const moved = await tickover.advanceTestClock({ id: clock.id, frozenTime: new Date(RENT.at) });
+  assert.deepEqual(
+    moved.clock.transactions.map((one) => one.amount),
+    [1150],
+  );
+});
+
+test("sums are exact before they become numbers", async () => {
+  const contributions = [0.1, 0.2].map((amount) => ({ at: START, amount }));
+  const goals = [{ name: "Trip", targetAmount: 1, contributions }];
+  const { clock } = await tickover.createTestClock({ frozenTime: START, goals });
+  assert.equal(clock.goals[0]?.currentAmount, 0.3);
+  assert.notEqual(0.1 + 0.2, 0.3);
+});
+
+test("all pages are requested", async () => {
+  const labels = { test: "pages" };
+  const created: string[] = [];
+  for (let number = 0; number < 3; number++) created.unshift((await tickover.createTestClock({ labels })).clock.id);
+  const found: string[] = [];
+  for await (const page of tickover.pages("listTestClocks", { limit: 2, labels })) {
+    found.push(...page.clocks.map((clock) => clock.id));
+  }
+  assert.deepEqual(found, created);
+});
+
+test("signing out removes the token", async () => {
+  const client = await server.client();
+  await client.logOut();
+  assert.equal(client.token, undefined);
+  assert.ok((await rejectionOf(client.listTestClocks())).is("UNAUTHENTICATED"));
+});
+
+test("wrong names don't compile", () => {
+  // @ts-expect-error A misspelled parameter.
+  const misspelled = () => tickover.createTestClock({ frozentime: START });
+  // @ts-expect-error listTestClocks doesn't need a token parameter, and getTestClock has no pages.
+  const unpaged = () => tickover.pages("getTestClock", { id: "clock_1" });
+  // @ts-expect-error There is no such reason.
+  const reason = (rejection: Rejection) => rejection.is("CLOCK_MISSING");
+  assert.ok([misspelled, unpaged, reason]);
+});
+
+// Errors
+
+test("a rejection has a typed reason with its details", async () => {
+  const { clock } = await tickover.createTestClock({ frozenTime: START });
+  const rejection = await rejectionOf(tickover.advanceTestClock({ id: clock.id, frozenTime: "2026-12-31T00:00:00Z" }));
+  assert.ok(rejection.is("TIME_BEFORE_CURRENT"));
+  const current: string = rejection.details.currentFrozenTime;
+  assert.equal(current, START);
+  assert.equal(rejection.code, -32011);
+  assert.deepEqual(rejection.faults, []);
+});
+
+test("a rejection lists every invalid field", async () => {
+  const transactions = [{ ...RENT, name: "", amount: -1 }];
+  const rejection = await rejectionOf(tickover.createTestClock({ frozenTime: START, transactions }));
+  assert.equal(rejection.reason, "INVALID_PARAMS");
+  assert.deepEqual(rejection.faults.map((fault) => fault.path).sort(), [
+    "transactions[0].amount",
+    "transactions[0].name",
+  ]);
+});
+
+test("a server that doesn't run is unreachable", async () => {
+  const closed = await FaultyProxy.start(server.url);
+  const gone = new Tickover({ url: closed.url, retries: 0 });
+  closed.stop();
+  await assert.rejects(gone.getCurrentUser(), (error) => error instanceof Unreachable && !error.mayHaveArrived);
+});
+
+test("a slow response is a timeout", async () => {
+  proxy.faults = ["never respond"];
+  const impatient = new Tickover({ url: proxy.url, timeoutSeconds: 0.05, retries: 0 });
+  await assert.rejects(impatient.getCurrentUser(), (error) => error instanceof Unreachable && error.mayHaveArrived);
+});
+
+test("a call can be cancelled", async () => {
+  const controller = new AbortController();
+  const call = faulty("never respond").getCurrentUser({}, { signal: controller.signal });
+  controller.abort(new Error("changed my mind"));
+  await assert.rejects(call, /changed my mind/);
+  assert.ok(proxy.calls <= 1);
+});
+
+for (const fault of ["html", "redirect"] as const) {
+  test(`a response that is ${fault} is invalid`, async () => {
+    await assert.rejects(faulty(fault).getCurrentUser(), InvalidResponse);
+  });
+}
+
+for (const options of [
+  { url: "127.0.0.1:8000" },
+  { url: "ftp://127.0.0.1" },
+  { url: "http://ana:secret@127.0.0.1" },
+  { token: "two words" },
+  { timeoutSeconds: 0 },
+  { retries: -1 },
+]) {
+  test(`${JSON.stringify(options)} is rejected before the first call`, () => {
+    assert.throws(() => new Tickover(options), TypeError);
+  });
+}
+
+// Retries
+
+test("a creation whose response is lost is repeated with the same key", async () => {
+  const { clock } = await faulty("lose the response").createTestClock({ labels: { name: "lost" } });
+  assert.equal(proxy.calls, 2);
+  assert.equal(await countClocks("lost"), 1);
+  assert.match(clock.id, /^clock_/);
+});
+
+test("your own key makes two calls one", async () => {
+  const create = () => tickover.createTestClock({ frozenTime: START }, { idempotencyKey: "order 1" });
+  assert.equal((await create()).clock.id, (await create()).clock.id);
+  for (const idempotencyKey of ["", " space", "é"]) {
+    await assert.rejects(tickover.createTestClock({}, { idempotencyKey }), TypeError);
+  }
+  await assert.rejects(tickover.getCurrentUser({}, { idempotencyKey: "no use" }), TypeError);
+});
+
+test("a deletion whose response is lost succeeds", async () => {
+  const { clock } = await tickover.createTestClock({});
+  assert.deepEqual(await faulty("lose the response").deleteTestClock({ id: clock.id }), { message: "ok" });
+  assert.ok((await rejectionOf(tickover.deleteTestClock({ id: clock.id }))).is("CLOCK_NOT_FOUND"));
+});
+
+test("a sign-in whose response is lost isn't repeated", async () => {
+  const email = server.address();
+  await tickover.sendCode(email);
+  const { code } = await server.waitForEmail(email);
+  assert.ok(code);
+  await assert.rejects(faulty("lose the response").logIn(email, code), Unreachable);
+  assert.equal(proxy.calls, 1);
+});
+
+test("an unavailable server is asked again, up to the limit", async () => {
+  await faulty("unavailable", "unavailable").getCurrentUser();
+  assert.equal(proxy.calls, 3);
+  const rejection = await rejectionOf(faulty("unavailable", "unavailable", "unavailable").getCurrentUser());
+  assert.equal(rejection.reason, "UNAVAILABLE");
+  assert.equal(proxy.calls, 3);
+});

@@ -1,0 +1,77 @@
+"""The TypeScript client: its own tests, and the package that would be published."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.npm_packages import install_project
+from tests.support.program import Program
+from tests.support.transcripts import ROOT
+
+CLIENT = ROOT / "clients" / "typescript"
+SETTINGS = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+_NODE_MODULES = shutil.ignore_patterns("node_modules")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def build() -> None:
+    """Compile the client and its tests in strict mode."""
+    install_project(CLIENT)
+    run("npm", "run", "build")
+
+
+def run(*command: str, folder: Path = CLIENT) -> str:
+    ran = subprocess.run(
+        command, cwd=folder, env=os.environ | SETTINGS, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+def test_client_passes_its_tests() -> None:
+    tests = sorted(str(file) for file in (CLIENT / "dist" / "test").glob("*.test.js"))
+    assert tests
+    run("node", "--test", *tests)
+
+
+def test_packed_client_runs_elsewhere(tmp_path: Path) -> None:
+    packed = json.loads(run("npm", "pack", "--json", "--ignore-scripts", "--pack-destination", str(tmp_path)))[0]
+    paths = {file["path"] for file in packed["files"]}
+    assert {"README.md", "package.json", "dist/src/index.js", "dist/src/index.d.ts", "dist/src/testing.js"} <= paths
+    assert [path for path in paths if "test/" in path or "node_modules" in path] == []
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    quiet = ("--no-audit", "--no-fund", "--offline", "--ignore-scripts")
+    run("npm", "install", *quiet, str(tmp_path / packed["filename"]), folder=tmp_path)
+    (tmp_path / "use.js").write_text(
+        'import { Tickover } from "tickover"; import { start } from "tickover/testing";'
+        "console.log(new Tickover().url, typeof start);"
+    )
+    assert run("node", "use.js", folder=tmp_path) == "http://127.0.0.1:8000 function\n"
+
+
+def test_examples_of_the_page_print_what_they_show(program: Program) -> None:
+    page = (ROOT / "docs" / "typescript.md").read_text("utf-8")
+    code = "".join(re.findall(r"^```ts\n(.*?)^```$", page, re.DOTALL | re.MULTILINE))
+    expected = re.findall(r"console\.log\(.*\); // (.*)$", code, re.MULTILINE)
+    assert len(expected) > 8
+    # Inside the package, its name refers to itself.
+    folder = CLIENT / "dist" / "docs"
+    folder.mkdir(exist_ok=True)
+    (folder / "page.ts").write_text(code.replace("http://127.0.0.1:8000", program.url), "utf-8")
+    options = {"extends": "../../tsconfig.json", "files": ["page.ts"], "include": []}
+    (folder / "tsconfig.json").write_text(json.dumps(options | {"compilerOptions": {"rootDir": ".", "outDir": "."}}))
+    run(str(CLIENT / "node_modules" / ".bin" / "tsc"), "-p", str(folder))
+    assert run("node", "page.js", folder=folder).splitlines() == expected
+
+
+def test_node_example_passes(tmp_path: Path) -> None:
+    example = shutil.copytree(ROOT / "examples" / "node_budget_app", tmp_path / "app", ignore=_NODE_MODULES)
+    (example / "node_modules").mkdir()
+    (example / "node_modules" / "tickover").symlink_to(CLIENT)
+    assert "# pass 2\n" in run("node", "--test", "--test-reporter=tap", folder=example)
