@@ -14,6 +14,7 @@ from pathlib import Path
 from bench.load import STEP_SECONDS, Clocks, InvalidSlot
 from bench.results import Slot
 from tests.support.postgres import PostgresServer
+from tickover.server.domain.tokens import digest
 from tickover.server.storage.postgres.sessions import SETTINGS
 
 _END_SECONDS = 60.0
@@ -23,14 +24,14 @@ _MAX_MOVES_BEFORE = 1000
 """More than any client makes before the measurement."""
 _CLOCKS_OF_ITS_DAY = "select 'clocks_' || slot from clocks where key = '{}'"
 
-# pgbench can't compute text, so keys and owners are arrays in the statement, which is planned once.
+# pgbench can't compute text, so keys and digests of tokens are arrays in the statement, which is planned once.
 _SCRIPT = """\
 \\set moves :moves + 1
 \\set number random(1, {count})
 \\set to_time {first} + :moves * {step}
 update {clocks} as clocks
 set frozen_time = case when :to_time between frozen_time and max_time then :to_time else frozen_time end
-where clocks.key = ({keys})[:number] and clocks.owner = ({owners})[:number]
+where clocks.key = ({keys})[:number] and clocks.owner = (select user_key from tokens where digest = ({tokens})[:number])
 returning clocks.key, start_time, frozen_time, max_time;
 """
 
@@ -38,8 +39,7 @@ returning clocks.key, start_time, frozen_time, max_time;
 class PgbenchLoad:
     """Advances of these clocks, as fast as clients of the database can make them."""
 
-    def __init__(self, server: PostgresServer, url: str, clocks: Clocks, owners: Sequence[str]) -> None:
-        """`owners` are the users' IDs, one for each clock."""
+    def __init__(self, server: PostgresServer, url: str, clocks: Clocks) -> None:
         self.retries: list[str] = []
         self._server = server
         self._url = url
@@ -50,8 +50,8 @@ class PgbenchLoad:
             "count": len(keys),
             "step": STEP_SECONDS * 1_000_000,
             "clocks": table,
-            "keys": _array(keys),
-            "owners": _array([owner.removeprefix("user_") for owner in owners]),
+            "keys": _array(keys, "uuid"),
+            "tokens": _array([rf"\\x{digest(token).hex()}" for token in clocks.owning_tokens], "bytea"),
         }
         self._instant = clocks.instant
 
@@ -126,8 +126,8 @@ def read_log(log: str, clients: int) -> Slot:
     return Slot(last - first, len(counted), percentiles[49], percentiles[98])
 
 
-def _array(uuids: Sequence[str]) -> str:
-    return f"'{{{','.join(uuids)}}}'::uuid[]"
+def _array(values: Sequence[str], kind: str) -> str:
+    return f"'{{{','.join(values)}}}'::{kind}[]"
 
 
 def _in_one_line(script: str) -> str:

@@ -91,5 +91,4 @@ class PostgresBlocks:
 
     def _pgbench(self) -> dict[str, Load]:
         work = self._work(self._one, self._users, self._run.plan.clocks)
-        owners = [self._users[owner].id for owner in work.clocks.owners]
-        return {"advance": PgbenchLoad(self._server, self._url, work.clocks, owners)}
+        return {"advance": PgbenchLoad(self._server, self._url, work.clocks)}

@@ -28,6 +28,7 @@ from tests.contract.values import (
     sent,
     session,
     user,
+    user_of_token,
 )
 from tickover.api.ids import first_live_key
 from tickover.server.domain.clocks import encode_labels
@@ -105,7 +106,7 @@ async def query_all(url: str, contents: Contents) -> list[object]:
     then = NOW + 4 * MINUTE
     results: list[object] = []
     async with open_at(url) as store:
-        results.extend([await store.user_of_token(token, then) for token in contents.tokens])
+        results.extend([await user_of_token(store, token, then) for token in contents.tokens])
         for clock_key, owner in contents.clocks:
             results.append(await store.advance_clock(clock_key, owner, START - DAY))
             results.append(await store.advance_clock(clock_key, owner, START + WEEK))
@@ -123,5 +124,5 @@ async def query_all(url: str, contents: Contents) -> list[object]:
             results.append(await store.redeem_code(email, secret, session(number, then)))
             results.append(await store.redeem_link(secret, session(number, then)))
             # A known user keeps the key of the first sign-in.
-            results.append(await store.user_of_token(digest(number), then))
+            results.append(await user_of_token(store, digest(number), then))
     return results

@@ -33,6 +33,7 @@ from tests.contract.values import (
     sent,
     session,
     user,
+    user_of_token,
 )
 from tests.support.postgres import PostgresServer
 from tickover.server.domain.logins import Claimed, TooSoon, Try
@@ -430,8 +431,8 @@ async def test_target_in_use_is_rejected(urls: tuple[str, str]) -> None:
     with pytest.raises(SettingError, match="contains other data"):
         await copy(source, target, ignore_progress)
     async with open_at(target) as store:
-        assert await store.user_of_token(contents.tokens[0], NOW) is not None
-        assert await store.user_of_token(session(1000).token_digest, NOW) is None
+        assert await user_of_token(store, contents.tokens[0], NOW) is not None
+        assert await user_of_token(store, session(1000).token_digest, NOW) is None
 
 
 @pytest.mark.parametrize("harm", ["changed", "lost"])
@@ -602,7 +603,7 @@ async def test_server_that_uses_the_target_finds_all_data(urls: tuple[str, str])
     async with open_at(target) as store:
         await copy(source, target, ignore_progress)
         for token in contents.tokens:
-            assert await store.user_of_token(token, NOW) is not None
+            assert await user_of_token(store, token, NOW) is not None
         for clock_key, owner in contents.clocks:
             assert await advance(store, clock_key, owner, START) is not None
         for number, owner in contents.creations:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.contract.values import user_of_token
 from tests.rpc.builders import BEN, goal, idempotency_header, reason_of, transaction
 from tests.support.world import HttpResponse, World, open_world, run_concurrently
 from tickover.api.ids import read_clock_id
@@ -22,7 +23,7 @@ SCHEDULE = {
 
 async def _size(world: World, token: str, clock_id: str) -> int:
     """Return the stored bytes of a clock."""
-    key, user = read_clock_id(clock_id), await world.store.user_of_token(digest(token), world.now)
+    key, user = read_clock_id(clock_id), await user_of_token(world.store, digest(token), world.now)
     assert key
     assert user
     stored = await world.store.find_clock(key, user)

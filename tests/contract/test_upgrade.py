@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.contract import previous_version
-from tests.contract.values import ANA, MINUTE, NOW, clock, code, code_limits, link, sent, session
+from tests.contract.values import ANA, MINUTE, NOW, clock, code, code_limits, link, sent, session, user_of_token
 from tests.support.world import World, open_world
 from tickover.server.domain.logins import Try
 from tickover.server.storage import open_store
@@ -100,7 +100,7 @@ async def test_old_data_is_swept(world: World) -> None:
     while await world.store.sweep(world.now, 100):
         pass
     assert await world.store.find_clock(previous_version.ROWS["clocks"][0], previous_version.ROWS["clocks"][1]) is None
-    assert await world.store.user_of_token(previous_version.ROWS["tokens"][0], world.now.replace(year=2020)) is None
+    assert await user_of_token(world.store, previous_version.ROWS["tokens"][0], world.now.replace(year=2020)) is None
 
 
 async def test_stores_that_open_it_concurrently_all_find_the_clock(old_url: str) -> None:

@@ -69,6 +69,12 @@ def session(number: int, created_at: Instant = NOW) -> NewSession:
     return NewSession(user(number), digest(number), created_at, created_at + TOKEN_LIFETIME)
 
 
+async def user_of_token(store: Store, token_digest: bytes, now: Instant) -> bytes | None:
+    """Return the user's key if the token is valid."""
+    found = await store.find_token(token_digest, now)
+    return found.user if found else None
+
+
 async def create(
     store: Store, new: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, limit: int
 ) -> bytes | None:

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self, TypeVar
 from urllib.parse import urlsplit
 
 _Result = TypeVar("_Result")
-_PARSE, _BIND, _READY = b"P", b"B", b"Z"
+_PARSE, _BIND, _SYNC, _READY = b"P", b"B", b"S", b"Z"
 
 Cut = Literal["before", "after", "silent"]
 """When the client loses its response: before the statement runs, or after its commit.
@@ -27,6 +27,8 @@ class Proxy:
         self.port = 0
         self.cuts = 0
         """Number of connections closed by the proxy."""
+        self.round_trips = 0
+        """Number of times that a client asked the server to run what it has sent, and waited."""
         self._to = port
         self._marked = b""
         self._how: Cut = "after"
@@ -123,6 +125,8 @@ class Proxy:
                 if kind == _PARSE:
                     name, statement, *_ = body.split(b"\0", 2)
                     statements[name] = statement
+                elif kind == _SYNC:
+                    self.round_trips += 1
                 elif kind == _BIND and self._is_armed and self._marked in statements[body.split(b"\0", 2)[1]]:
                     self._is_armed, mark.cut = False, self._how
             if mark.cut == "before":

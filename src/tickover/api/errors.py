@@ -79,5 +79,10 @@ def invalid_params(method: str, faults: Sequence[Fault]) -> Rejection:
     return Rejection(Reason.INVALID_PARAMS, f"{fields} invalid.", {"errors": list(faults)})
 
 
+def unauthenticated() -> Rejection:
+    message = "A valid bearer token is required. Sign in, and send it as: Authorization: Bearer <token>"
+    return Rejection(Reason.UNAUTHENTICATED, message)
+
+
 def unavailable(message: str) -> Rejection:
     return Rejection(Reason.UNAVAILABLE, message, {"retryAfterSeconds": 1})

@@ -27,6 +27,7 @@ from tests.contract.values import (
     sent,
     session,
     user,
+    user_of_token,
 )
 from tests.support.postgres import PostgresServer
 from tickover.api.errors import Reason, Rejection
@@ -122,7 +123,7 @@ async def test_number_of_sessions_is_limited(postgres_url: str, witness: asyncpg
             store.count_try(f"user-{number}@example.test", code_limits(), NOW),
             store.revoke_token(digest(number)),
             add_clock(store, clock(number), user(number)),
-            store.user_of_token(digest(number), NOW),
+            user_of_token(store, digest(number), NOW),
         )
     ]
     await asyncio.gather(count(), *busy)

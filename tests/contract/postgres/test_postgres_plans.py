@@ -60,10 +60,10 @@ class _Caller:
     async def share_key(self) -> list[Any]:
         return [await self._store.share_key(key, NOW) for key in (b"a key", b"another key")]
 
-    async def user_of_token(self) -> list[Any]:
+    async def find_token(self) -> list[Any]:
         last = self._data.users - 1
         numbers = [last, *range(last, last - _CONCURRENT, -1), next(self._fresh)]
-        return await asyncio.gather(*(self._store.user_of_token(digest(number), NOW) for number in numbers))
+        return await asyncio.gather(*(self._store.find_token(digest(number), NOW) for number in numbers))
 
     async def create_clock(self) -> list[Any]:
         """Below and above each limit, and for an owner with many clocks."""
@@ -283,7 +283,7 @@ _NEEDED = [
     ("creations_by_clock", ["sweep", "delete_clock"], "creations"),
     ("creations_pkey", ["find_creation"], "creations"),
     ("tokens_by_expiry", ["sweep"], "tokens"),
-    ("tokens_pkey", ["user_of_token"], "tokens"),
+    ("tokens_pkey", ["find_token"], "tokens"),
     ("login_sends_by_age", ["sweep"], "login_sends"),
     ("login_sends_by_email", ["count_try"], "login_sends"),
     ("login_sends_pkey", ["free_slot"], "login_sends"),

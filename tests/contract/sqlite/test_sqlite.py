@@ -27,6 +27,7 @@ from tests.contract.values import (
     sent,
     session,
     user,
+    user_of_token,
 )
 from tests.support.debian_packages import require_program
 from tests.support.transcripts import ROOT
@@ -264,7 +265,7 @@ async def test_locked_store_is_unavailable_for_writes_but_reads(path: Path) -> N
             return_exceptions=True,
         )
         assert [outcome.reason for outcome in outcomes if isinstance(outcome, Rejection)] == [Reason.UNAVAILABLE] * 3
-        assert await store.user_of_token(session(1).token_digest, NOW) == user(1)
+        assert await user_of_token(store, session(1).token_digest, NOW) == user(1)
         other.execute("rollback")
     await store.ping()
     await add_clock(store, clock(2), user(1))
@@ -301,7 +302,7 @@ async def store(path: Path) -> AsyncIterator[SqliteStore]:
 
 async def _is_valid(store: SqliteStore, number: int = 1) -> bool:
     """Read without an iteration of the event loop."""
-    return await store.user_of_token(session(number).token_digest, NOW) is not None
+    return await user_of_token(store, session(number).token_digest, NOW) is not None
 
 
 async def test_reads_of_one_loop_iteration_see_one_state_and_later_ones_see_new_writes(

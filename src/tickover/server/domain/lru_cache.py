@@ -24,9 +24,13 @@ class LruCache(Generic[_K, _V]):
 
     def put(self, key: _K, value: _V, size: int) -> None:
         """Add or replace a value. A value larger than the limit empties the cache."""
-        if key in self._entries:
-            self._size -= self._entries.pop(key)[1]
+        self.remove(key)
         self._entries[key] = value, size
         self._size += size
         while self._size > self._limit:
             self._size -= self._entries.popitem(last=False)[1][1]
+
+    def remove(self, key: _K) -> None:
+        """Remove a value, if it is there."""
+        if key in self._entries:
+            self._size -= self._entries.pop(key)[1]

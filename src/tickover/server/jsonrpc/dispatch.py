@@ -137,7 +137,8 @@ class Dispatcher:
                 params = envelope.decode_params(operation.params, request.method, request.params, now)
                 result = await self._operations.handlers[request.method](params, caller)
             response = CallResponse(envelope.encode_result(request.id, result))
-        except Rejection as rejection:
+        except Rejection as first:
+            rejection = await self._operations.tokens.check_again(caller, first)
             self._count_rejection(rejection.reason)
             if rejection.__cause__ is not None:
                 ended = asyncio.get_running_loop().time()
@@ -146,7 +147,7 @@ class Dispatcher:
         except Exception:
             response = self.report_bug(context.request_id, request.id)
         if self._log.isEnabledFor(logging.DEBUG):
-            self._log_call(request.method, caller.user, response, context.request_id)
+            self._log_call(request.method, caller.token.user, response, context.request_id)
         return response if request.id else NO_RESPONSE
 
     def report_bug(self, request_id: str, id: bytes = envelope.NULL) -> CallResponse:

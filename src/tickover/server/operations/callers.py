@@ -1,10 +1,14 @@
 """The caller of an operation, and the operator's settings for operations."""
 
+from datetime import UTC, datetime
+from typing import Final
+
 from msgspec import Struct
 
 from tickover.api.limits import CLIENT_BURST, CLIENT_REFILL
 from tickover.api.timestamps import Instant
 from tickover.server.domain.logins import Limits
+from tickover.server.storage.store import Token
 
 
 class IdempotencyKey(Struct, frozen=True):
@@ -14,13 +18,16 @@ class IdempotencyKey(Struct, frozen=True):
     params: bytes
 
 
+_NO_TOKEN: Final = Token(b"", b"", datetime.min.replace(tzinfo=UTC))
+
+
 class Caller(Struct, frozen=True):
-    """The caller, its network, and the time of the call. `user` and `token_digest` are empty without authentication."""
+    """The caller, its network, and the time of the call."""
 
     now: Instant
     network: str
-    user: bytes = b""
-    token_digest: bytes = b""
+    token: Token = _NO_TOKEN
+    """Its digest and user are empty without authentication. No stored token is like that."""
     idempotency_key: IdempotencyKey | None = None
 
 

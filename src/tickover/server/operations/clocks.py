@@ -64,7 +64,7 @@ class ClockOperations:
     async def _store_new(self, clock: Clock, schedule: Schedule, caller: Caller) -> None:
         min_live_key = ids.first_live_key(caller.now)
         outcome = await self._store.create_clock(
-            clock, caller.user, _encode_stored(schedule), min_live_key, self._quota
+            clock, caller.token, _encode_stored(schedule), min_live_key, self._quota
         )
         if isinstance(outcome, QuotaExceeded):
             raise _quota_exceeded(outcome, self._quota, caller.now)
@@ -76,7 +76,7 @@ class ClockOperations:
         record = _idempotency_record(idempotency_key, caller)
         min_live_key = ids.first_live_key(caller.now)
         outcome = await self._store.create_clock_once(
-            record, clock, caller.user, _encode_stored(schedule), min_live_key, self._quota
+            record, clock, caller.token, _encode_stored(schedule), min_live_key, self._quota
         )
         match outcome:
             case Created():
@@ -91,7 +91,7 @@ class ClockOperations:
     async def find_created(self, idempotency_key: IdempotencyKey, caller: Caller) -> bytes | None:
         """Return the live clock that was created with this key and these parameters, at its current frozen time."""
         record = _idempotency_record(idempotency_key, caller)
-        existing = await self._store.find_creation(record.digest, caller.user, ids.first_live_key(caller.now))
+        existing = await self._store.find_creation(record.digest, caller.token, ids.first_live_key(caller.now))
         if existing is None or existing.params != record.params:
             return None
         return _clock_result(existing.stored.clock, _decode_stored(existing.stored.schedule))
@@ -99,7 +99,7 @@ class ClockOperations:
     async def advance_test_clock(self, params: AdvanceTestClockParams, caller: Caller) -> bytes:
         key = _live_key(params.id, caller.now)
         cached = self._schedules.get(key)
-        stored = await self._store.advance_clock(key, caller.user, params.frozen_time, with_schedule=cached is None)
+        stored = await self._store.advance_clock(key, caller.token, params.frozen_time, with_schedule=cached is None)
         clock, schedule = self._with_schedule(stored, cached)
         _check_time(params.frozen_time, clock)
         return _clock_result(clock, schedule)
@@ -118,14 +118,14 @@ class ClockOperations:
         if params.labels:
             return await self._search(params.labels, limit, before, caller)
         # One more than the limit tells whether there is a next page.
-        found = await self._store.list_clocks(caller.user, min_live_key, before, limit + 1)
+        found = await self._store.list_clocks(caller.token, min_live_key, before, limit + 1)
         return _page(found, limit)
 
     async def _search(self, labels: Mapping[str, str], limit: int, before: bytes | None, caller: Caller) -> ClockPage:
         """Return a page of clocks with these labels. It may be short if there are many other clocks."""
         members = [encode_member(name, value) for name, value in labels.items()]
         scan = await self._store.search_clocks(
-            caller.user,
+            caller.token,
             ids.first_live_key(caller.now),
             before,
             limit + 1,
@@ -138,12 +138,12 @@ class ClockOperations:
         cached = self._schedules.get(key)
         labels = params.labels if params.labels is UNSET else encode_labels(params.labels)
         changes = NameChanges(params.name, labels)
-        stored = await self._store.update_clock(key, caller.user, changes, with_schedule=cached is None)
+        stored = await self._store.update_clock(key, caller.token, changes, with_schedule=cached is None)
         clock, schedule = self._with_schedule(stored, cached)
         return _clock_result(clock, schedule)
 
     async def delete_test_clock(self, params: DeleteTestClockParams, caller: Caller) -> Done:
-        if not await self._store.delete_clock(_live_key(params.id, caller.now), caller.user):
+        if not await self._store.delete_clock(_live_key(params.id, caller.now), caller.token):
             raise _not_found()
         return Done()
 
@@ -164,7 +164,7 @@ class ClockOperations:
     async def find(self, id: str, caller: Caller) -> tuple[Clock, Schedule]:
         key = _live_key(id, caller.now)
         cached = self._schedules.get(key)
-        stored = await self._store.find_clock(key, caller.user, with_schedule=cached is None)
+        stored = await self._store.find_clock(key, caller.token, with_schedule=cached is None)
         return self._with_schedule(stored, cached)
 
     def _with_schedule(self, stored: StoredClock | None, cached: Schedule | None) -> tuple[Clock, Schedule]:
@@ -188,7 +188,7 @@ def _quota_exceeded(exceeded: QuotaExceeded, quota: Quota, now: Instant) -> Reje
 
 
 def _idempotency_record(idempotency_key: IdempotencyKey, caller: Caller) -> IdempotencyRecord:
-    digest = hashlib.sha256(caller.user + idempotency_key.key.encode()).digest()
+    digest = hashlib.sha256(caller.token.user + idempotency_key.key.encode()).digest()
     return IdempotencyRecord(digest, idempotency_key.params)
 
 

@@ -85,6 +85,22 @@ class NewSession(Struct, frozen=True):
     expires_at: Instant
 
 
+class Token(Struct, frozen=True):
+    """A token that was valid when it was looked up. It never changes, but it can be revoked."""
+
+    digest: bytes
+    user: bytes
+    expires_at: Instant
+
+
+Owner = bytes | Token
+"""Whose clocks: a user's key, or a token, which stands for its user until it is revoked."""
+
+
+def user_of(owner: Owner) -> bytes:
+    return owner if isinstance(owner, bytes) else owner.user
+
+
 class Session(Struct, frozen=True):
     """A valid token and its user."""
 
@@ -98,6 +114,9 @@ class Store(Protocol):
 
     Every method is atomic, and its changes are durable when it returns. Every method may raise a Rejection with
     UNAVAILABLE.
+
+    A method with an owner that is a token also checks that the token still exists. A revoked token owns no clock.
+    Methods that list or create clocks raise UNAUTHENTICATED then.
     """
 
     async def ping(self) -> None:
@@ -110,36 +129,36 @@ class Store(Protocol):
         on the other.
         """
 
-    async def user_of_token(self, token_digest: bytes, now: Instant) -> bytes | None:
-        """Return the user's key if the token is valid."""
+    async def find_token(self, digest: bytes, now: Instant) -> Token | None:
+        """Return the token if it is valid."""
 
     async def find_session(self, token_digest: bytes, now: Instant) -> Session | None:
         """Return the session if the token is valid."""
 
     async def create_clock(
-        self, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
+        self, clock: Clock, owner: Owner, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> Created | QuotaExceeded:
         """Store a new clock if it fits into the quota together with the owner's clocks from key `min_live_key` on."""
 
     async def create_clock_once(
-        self, record: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
+        self, record: IdempotencyRecord, clock: Clock, owner: Owner, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> ExistingClock | Created | QuotaExceeded:
         """Store a new clock, unless a live clock was created with the same record. Return that one instead.
 
         Of concurrent calls with the same digest, one creates the clock, and the others return it.
         """
 
-    async def find_creation(self, digest: bytes, owner: bytes, min_live_key: bytes) -> ExistingClock | None:
+    async def find_creation(self, digest: bytes, owner: Owner, min_live_key: bytes) -> ExistingClock | None:
         """Return the owner's clock that was created with this digest, if its key is at least `min_live_key`."""
 
-    async def find_clock(self, key: bytes, owner: bytes, *, with_schedule: bool = True) -> StoredClock | None:
+    async def find_clock(self, key: bytes, owner: Owner, *, with_schedule: bool = True) -> StoredClock | None:
         """Return the clock, or None if the owner has no such clock."""
 
-    async def list_clocks(self, owner: bytes, min_live_key: bytes, before: bytes | None, limit: int) -> list[Clock]:
+    async def list_clocks(self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int) -> list[Clock]:
         """Return the owner's clocks with keys from `min_live_key` up to but excluding `before`, newest first."""
 
     async def search_clocks(
-        self, owner: bytes, min_live_key: bytes, before: bytes | None, limit: int, search: LabelSearch
+        self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int, search: LabelSearch
     ) -> ClockScan:
         """Return up to `limit` clocks, like `list_clocks`, with all of these labels.
 
@@ -147,15 +166,15 @@ class Store(Protocol):
         """
 
     async def update_clock(
-        self, key: bytes, owner: bytes, changes: NameChanges, *, with_schedule: bool = True
+        self, key: bytes, owner: Owner, changes: NameChanges, *, with_schedule: bool = True
     ) -> StoredClock | None:
         """Change a clock's name and labels. Return the clock, or None if the owner has no such clock."""
 
-    async def delete_clock(self, key: bytes, owner: bytes) -> bool:
+    async def delete_clock(self, key: bytes, owner: Owner) -> bool:
         """Delete the clock and its idempotency record. Return False if the owner has no such clock."""
 
     async def advance_clock(
-        self, key: bytes, owner: bytes, to: Instant, *, with_schedule: bool = True
+        self, key: bytes, owner: Owner, to: Instant, *, with_schedule: bool = True
     ) -> StoredClock | None:
         """Set the frozen time to `to`, if `to` is between the frozen time and the max time, both inclusive.
 
@@ -191,8 +210,8 @@ class Store(Protocol):
     async def redeem_link(self, link_digest: bytes, session: NewSession) -> bytes | None:
         """Use a login link in the same way. Return None if it is unknown, used or expired; that writes durably too."""
 
-    async def revoke_token(self, token_digest: bytes) -> None:
-        """Make the token invalid, effective when this returns."""
+    async def revoke_token(self, digest: bytes) -> bool:
+        """Make the token invalid, effective when this returns. Return False if it doesn't exist."""
 
     async def sweep(self, now: Instant, limit: int) -> int:
         """Delete up to `limit` expired rows of each kind, or a whole day of clocks. Return 0 if nothing is left."""

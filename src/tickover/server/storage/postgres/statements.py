@@ -2,32 +2,47 @@
 
 Clocks and schedules are partitioned into slots. A statement on one clock names its partition, so PostgreSQL reads and
 locks only that one. Statements that lock rows of both tables lock `clocks` first.
+
+An owner is two values, of which one is null: a user's key, and the digest of a token. A revoked token has no user.
 """
 
+from typing import Final
+
 SLOTS = 10
+_OWNER: Final = "coalesce($1, (select user_key from tokens where digest = $2))"
 
 # A decoy row that belongs to no address.
 PROBE = "update login_failures set count = count + 1 where email = '0'"
 
-FIND_USERS = """
-    select input.position, tokens.user_key
+FIND_TOKENS = """
+    select input.position, user_key, expires_at
     from unnest($1::bytea[], $2::bigint[]) with ordinality as input (digest, instant, position)
     join tokens on tokens.digest = input.digest and tokens.expires_at > input.instant"""
 
 FIND_SESSION = """
     select key, email, expires_at from tokens join users on key = user_key where digest = $1 and expires_at > $2"""
 
-CREATE_CLOCKS = (
-    "select refused, exceeded, oldest from keep_clocks_v3($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
-)
+# Creates all clocks of the batch, or none and returns a row of nulls if one of the tokens was revoked.
+CREATE_CLOCKS = """
+    with owners as materialized (
+      select array_agg(coalesce(owner, (select user_key from tokens where digest = token)) order by position) as keys
+      from unnest($1::uuid[], $2::bytea[]) with ordinality as input (owner, token, position)
+    ), existing as (
+      select keys from owners where array_position(keys, null) is null
+    )
+    select refused, exceeded, oldest
+    from existing cross join lateral keep_clocks_v3($3, $4, existing.keys, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+    union all
+    select null, null, null where not exists (select from existing)"""
 
 # Keys are sorted, and rows are locked in that order, so that two batches never deadlock.
 ADVANCE_CLOCKS = [
     f"""
       update clocks_{slot} as clocks
       set frozen_time = case when input.to_time between frozen_time and max_time then input.to_time else frozen_time end
-      from unnest($1::uuid[], $2::uuid[], $3::bigint[]) as input (key, owner, to_time)
-      where clocks.key = input.key and clocks.owner = input.owner
+      from unnest($1::uuid[], $2::bytea[], $3::uuid[], $4::bigint[]) as input (owner, token, key, to_time)
+      where clocks.key = input.key
+        and clocks.owner = coalesce(input.owner, (select user_key from tokens where digest = input.token))
       returning clocks.key, start_time, frozen_time, max_time, name, labels"""
     for slot in range(SLOTS)
 ]
@@ -42,39 +57,43 @@ ADVANCE_CLOCKS_WITH_SCHEDULES = [
     for slot in range(SLOTS)
 ]
 FIND_CLOCK = [
-    f"select start_time, frozen_time, max_time, name, labels from clocks_{slot} where key = $1 and owner = $2"
+    f"select start_time, frozen_time, max_time, name, labels from clocks_{slot} where key = $3 and owner = {_OWNER}"
     for slot in range(SLOTS)
 ]
 FIND_CLOCK_WITH_SCHEDULE = [
     f"""
     select start_time, frozen_time, max_time, name, labels, body from clocks_{slot} as clocks
-    join schedules_{slot} as schedules on schedules.key = clocks.key where clocks.key = $1 and owner = $2"""
+    join schedules_{slot} as schedules on schedules.key = clocks.key where clocks.key = $3 and owner = {_OWNER}"""
     for slot in range(SLOTS)
 ]
-LIST_CLOCKS = """
+_PAGE = f"""
     select key, start_time, frozen_time, max_time, name, labels from clocks
-    where owner = $1 and key >= $2 and key < $3 order by key desc limit $4"""
+    where owner = {_OWNER} and key >= $3 and key < $4 order by key desc limit $5"""
+# A row without any value means that the token was revoked.
+_REVOKED = f"select null, null, null, null, null, null where {_OWNER} is null"
+LIST_CLOCKS = f"({_PAGE}) union all {_REVOKED}"
 # The last row has a key alone. It is there if the scan ended early. Keys are sorted, so the last one is the smallest.
 SEARCH_CLOCKS = f"""
-    with scanned as materialized ({LIST_CLOCKS}),
+    with scanned as materialized ({_PAGE}),
     found as (
       select * from scanned
-      where not exists (select from unnest($5::text[]) as member where coalesce(strpos(labels, member), 0) = 0)
-      order by key desc limit $6
+      where not exists (select from unnest($6::text[]) as member where coalesce(strpos(labels, member), 0) = 0)
+      order by key desc limit $7
     )
     select * from found
     union all
-    select (array_agg(key))[$4], null, null, null, null, null from scanned having count(*) = $4"""
-# $3 and $5 tell whether the name and the labels change.
+    select (array_agg(key))[$5], null, null, null, null, null from scanned having count(*) = $5
+    union all {_REVOKED}"""
+# $4 and $6 tell whether the name and the labels change.
 UPDATE_CLOCK = [
     f"""
     with updated as (
       update clocks_{slot}
-      set name = case when $3 then $4 else name end, labels = case when $5 then $6 else labels end,
+      set name = case when $4 then $5 else name end, labels = case when $6 then $7 else labels end,
         bytes = bytes
-          + case when $3 then stored_bytes('', $4, null) - stored_bytes('', name, null) else 0 end
-          + case when $5 then stored_bytes('', null, $6) - stored_bytes('', null, labels) else 0 end
-      where key = $1 and owner = $2
+          + case when $4 then stored_bytes('', $5, null) - stored_bytes('', name, null) else 0 end
+          + case when $6 then stored_bytes('', null, $7) - stored_bytes('', null, labels) else 0 end
+      where key = $3 and owner = {_OWNER}
       returning key, start_time, frozen_time, max_time, name, labels
     )
     select start_time, frozen_time, max_time, name, labels, body
@@ -86,7 +105,7 @@ UPDATE_CLOCK = [
 DELETE_CLOCK = [
     f"""
     with deleted as (
-      delete from clocks_{slot} where key = $1 and owner = $2 returning key
+      delete from clocks_{slot} where key = $3 and owner = {_OWNER} returning key
     ), schedule as (
       delete from schedules_{slot} where key in (select key from deleted)
     ), creation as (
@@ -97,4 +116,10 @@ DELETE_CLOCK = [
     select false from pg_logical_emit_message(true, 'tickover', '') where not exists (select from deleted)"""
     for slot in range(SLOTS)
 ]
-CREATE_CLOCK_ONCE = "select * from keep_clock_once_v3($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
+# Returns no row if the token was revoked.
+CREATE_CLOCK_ONCE = f"""
+    select result.*
+    from (select key from (select {_OWNER} as key) as resolved where key is not null) as owner
+    cross join lateral
+      keep_clock_once_v3($3, $4, $5, $6, owner.key, $7, $8, $9, $10, $11, $12, $13, $14, $15) as result"""
+FIND_CREATION = f"select * from find_creation_v2($3, {_OWNER}, $4)"

@@ -12,12 +12,12 @@ from asyncpg import PostgresError
 from asyncpg.pgproto.pgproto import UUID
 from msgspec import UnsetType
 
-from tickover.api.errors import unavailable
+from tickover.api.errors import unauthenticated, unavailable
 from tickover.api.ids import creation_day, first_live_key
 from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.logins import HOUR, Claimed, Limits, Send, TooSoon, Try
-from tickover.server.storage.postgres import statements
+from tickover.server.storage.postgres import logins, statements
 from tickover.server.storage.postgres.batcher import Batcher
 from tickover.server.storage.postgres.connections import Connections
 from tickover.server.storage.rows import scan_of, stored_clock
@@ -29,14 +29,15 @@ from tickover.server.storage.store import (
     LabelSearch,
     NameChanges,
     NewSession,
+    Owner,
     Quota,
     QuotaExceeded,
     Session,
     StoredClock,
+    Token,
 )
 from tickover.server.storage.write_probe import WriteProbe
 
-_OUT_OF_ORDER = timedelta(minutes=10)
 _DAY = timedelta(days=1)
 _KEY_REGISTRATION_LIFETIME = timedelta(minutes=5)
 _MAX_WAIT_SECONDS = 3.0
@@ -44,14 +45,14 @@ _MAX_KEY = b"\xff" * 16
 _CREATED = Created()
 
 
-class _Token(NamedTuple):
+class _TokenLookup(NamedTuple):
     digest: bytes
     now: Instant
 
 
 class _NewClock(NamedTuple):
     clock: Clock
-    owner: bytes
+    owner: Owner
     schedule: bytes
     min_live_key: bytes
     quota: Quota
@@ -59,9 +60,13 @@ class _NewClock(NamedTuple):
 
 class _Advance(NamedTuple):
     key: bytes
-    owner: bytes
+    owner: Owner
     to: Instant
     with_schedule: bool = True
+
+
+class _TokenRevoked(PostgresError):
+    """A token of the batch was revoked. The batch changed nothing."""
 
 
 class PostgresStore:
@@ -72,7 +77,7 @@ class PostgresStore:
         self._probe = WriteProbe(lambda: connections.fetch(statements.PROBE))
         self._locking_calls = asyncio.Semaphore(max_locking)
         """Limits the calls that may wait for a lock of the database."""
-        self._tokens = Batcher(self._users_of_tokens, group_key=lambda _: None, rolled_back_on=PostgresError)
+        self._tokens = Batcher(self._find_tokens, group_key=lambda _: None, rolled_back_on=PostgresError)
         self._new_clocks = Batcher(
             self._create_clocks,
             group_key=lambda new: (slot_of(new.clock.key), new.quota),
@@ -110,32 +115,38 @@ class PostgresStore:
         shared: bool = row[0]
         return shared
 
-    async def user_of_token(self, token_digest: bytes, now: Instant) -> bytes | None:
-        return await self._tokens.submit(_Token(token_digest, now))
+    async def find_token(self, digest: bytes, now: Instant) -> Token | None:
+        return await self._tokens.submit(_TokenLookup(digest, now))
 
-    async def _users_of_tokens(self, tokens: Sequence[_Token]) -> list[bytes | None]:
-        digests = [token.digest for token in tokens]
-        instants = [to_micros(token.now) for token in tokens]
-        rows = await self._connections.fetch(statements.FIND_USERS, digests, instants, is_repeatable=True)
-        found = {position: user_key.bytes for position, user_key in rows}
-        return [found.get(position) for position in range(1, len(tokens) + 1)]
+    async def _find_tokens(self, lookups: Sequence[_TokenLookup]) -> list[Token | None]:
+        digests = [lookup.digest for lookup in lookups]
+        instants = [to_micros(lookup.now) for lookup in lookups]
+        rows = await self._connections.fetch(statements.FIND_TOKENS, digests, instants, is_repeatable=True)
+        found = {
+            position: Token(digests[position - 1], user.bytes, from_micros(expires_at))
+            for position, user, expires_at in rows
+        }
+        return [found.get(position) for position in range(1, len(lookups) + 1)]
 
     async def find_session(self, token_digest: bytes, now: Instant) -> Session | None:
         rows = await self._connections.fetch(statements.FIND_SESSION, token_digest, to_micros(now), is_repeatable=True)
         return Session(rows[0][0].bytes, rows[0][1], from_micros(rows[0][2])) if rows else None
 
     async def create_clock(
-        self, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
+        self, clock: Clock, owner: Owner, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> Created | QuotaExceeded:
-        return await self._new_clocks.submit(_NewClock(clock, owner, schedule, min_live_key, quota))
+        try:
+            return await self._new_clocks.submit(_NewClock(clock, owner, schedule, min_live_key, quota))
+        except _TokenRevoked:
+            raise unauthenticated() from None
 
     async def _create_clocks(self, new_clocks: Sequence[_NewClock]) -> list[Created | QuotaExceeded]:
         clocks = [new.clock for new in new_clocks]
         rows = await self._connections.fetch(
             statements.CREATE_CLOCKS,
+            *_owner_lists(new_clocks),
             slot_of(clocks[0].key),
             [UUID(clock.key) for clock in clocks],
-            [UUID(new.owner) for new in new_clocks],
             [to_micros(clock.start_time) for clock in clocks],
             [to_micros(clock.frozen_time) for clock in clocks],
             [to_micros(clock.max_time) for clock in clocks],
@@ -146,19 +157,21 @@ class PostgresStore:
             new_clocks[0].quota.clocks,
             new_clocks[0].quota.bytes,
         )
+        if any(oldest is None for *_, oldest in rows):
+            raise _TokenRevoked
         rejected = {position: QuotaExceeded(limit, oldest.bytes) for position, limit, oldest in rows}
         return [rejected.get(position, _CREATED) for position in range(1, len(new_clocks) + 1)]
 
     async def create_clock_once(
-        self, record: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
+        self, record: IdempotencyRecord, clock: Clock, owner: Owner, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> ExistingClock | Created | QuotaExceeded:
-        row = await self._fetch_with_lock(
+        rows = await self._fetch_with_lock(
             statements.CREATE_CLOCK_ONCE,
+            *_owner_values(owner),
             record.digest,
             record.params,
             slot_of(clock.key),
             UUID(clock.key),
-            UUID(owner),
             to_micros(clock.start_time),
             to_micros(clock.frozen_time),
             to_micros(clock.max_time),
@@ -169,56 +182,65 @@ class PostgresStore:
             quota.clocks,
             quota.bytes,
         )
-        limit, oldest, *existing = row
+        if not rows:
+            raise unauthenticated()
+        limit, oldest, *existing = rows[0]
         if existing[0] is not None:
             return _existing_clock(*existing)
         return QuotaExceeded(limit, oldest.bytes) if limit else _CREATED
 
-    async def find_creation(self, digest: bytes, owner: bytes, min_live_key: bytes) -> ExistingClock | None:
-        values = (digest, UUID(owner), UUID(min_live_key))
+    async def find_creation(self, digest: bytes, owner: Owner, min_live_key: bytes) -> ExistingClock | None:
+        values = (*_owner_values(owner), digest, UUID(min_live_key))
         # It rewrites a row with the same values, so it can be repeated like a read.
-        rows = await self._connections.fetch("select * from find_creation_v2($1, $2, $3)", *values, is_repeatable=True)
+        rows = await self._connections.fetch(statements.FIND_CREATION, *values, is_repeatable=True)
         return _existing_clock(*rows[0]) if rows else None
 
-    async def find_clock(self, key: bytes, owner: bytes, *, with_schedule: bool = True) -> StoredClock | None:
+    async def find_clock(self, key: bytes, owner: Owner, *, with_schedule: bool = True) -> StoredClock | None:
         by_slot = statements.FIND_CLOCK_WITH_SCHEDULE if with_schedule else statements.FIND_CLOCK
-        rows = await self._connections.fetch(by_slot[slot_of(key)], UUID(key), UUID(owner), is_repeatable=True)
+        values = (*_owner_values(owner), UUID(key))
+        rows = await self._connections.fetch(by_slot[slot_of(key)], *values, is_repeatable=True)
         return stored_clock(key, *rows[0]) if rows else None
 
-    async def list_clocks(self, owner: bytes, min_live_key: bytes, before: bytes | None, limit: int) -> list[Clock]:
-        rows = await self._connections.fetch(
-            statements.LIST_CLOCKS, UUID(owner), UUID(min_live_key), UUID(before or _MAX_KEY), limit, is_repeatable=True
-        )
-        return [stored_clock(key.bytes, *columns).clock for key, *columns in rows]
+    async def list_clocks(self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int) -> list[Clock]:
+        page = *_owner_values(owner), UUID(min_live_key), UUID(before or _MAX_KEY), limit
+        rows = await self._fetch_page(statements.LIST_CLOCKS, *page)
+        return [stored_clock(*row).clock for row in rows]
 
     async def search_clocks(
-        self, owner: bytes, min_live_key: bytes, before: bytes | None, limit: int, search: LabelSearch
+        self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int, search: LabelSearch
     ) -> ClockScan:
-        scan = UUID(owner), UUID(min_live_key), UUID(before or _MAX_KEY), search.max_scanned
-        rows = await self._connections.fetch(statements.SEARCH_CLOCKS, *scan, search.members, limit, is_repeatable=True)
-        return scan_of([(key.bytes, *columns) for key, *columns in rows])
+        scan = *_owner_values(owner), UUID(min_live_key), UUID(before or _MAX_KEY), search.max_scanned
+        return scan_of(await self._fetch_page(statements.SEARCH_CLOCKS, *scan, search.members, limit))
+
+    async def _fetch_page(self, statement: str, *values: object) -> list[Any]:
+        """Return the rows of several clocks. Raise UNAUTHENTICATED if the token was revoked."""
+        rows = await self._connections.fetch(statement, *values, is_repeatable=True)
+        if rows and rows[-1][0] is None:
+            raise unauthenticated()
+        return [(key.bytes, *columns) for key, *columns in rows]
 
     async def update_clock(
-        self, key: bytes, owner: bytes, changes: NameChanges, *, with_schedule: bool = True
+        self, key: bytes, owner: Owner, changes: NameChanges, *, with_schedule: bool = True
     ) -> StoredClock | None:
         name, labels = [
             (False, None) if isinstance(change, UnsetType) else (True, change)
             for change in (changes.name, changes.labels)
         ]
         statement = statements.UPDATE_CLOCK[slot_of(key)]
-        rows = await self._connections.fetch(statement, UUID(key), UUID(owner), *name, *labels)
+        rows = await self._connections.fetch(statement, *_owner_values(owner), UUID(key), *name, *labels)
         if not rows:
             return None
         stored = stored_clock(key, *rows[0])
         return stored if with_schedule else StoredClock(stored.clock, b"")
 
-    async def delete_clock(self, key: bytes, owner: bytes) -> bool:
-        row = await self._connections.fetch_row(statements.DELETE_CLOCK[slot_of(key)], UUID(key), UUID(owner))
+    async def delete_clock(self, key: bytes, owner: Owner) -> bool:
+        statement = statements.DELETE_CLOCK[slot_of(key)]
+        row = await self._connections.fetch_row(statement, *_owner_values(owner), UUID(key))
         deleted: bool = row[0]
         return deleted
 
     async def advance_clock(
-        self, key: bytes, owner: bytes, to: Instant, *, with_schedule: bool = True
+        self, key: bytes, owner: Owner, to: Instant, *, with_schedule: bool = True
     ) -> StoredClock | None:
         return await self._advances.submit(_Advance(key, owner, to, with_schedule))
 
@@ -228,34 +250,15 @@ class PostgresStore:
         by_slot = statements.ADVANCE_CLOCKS_WITH_SCHEDULES if with_schedule else statements.ADVANCE_CLOCKS
         rows = await self._connections.fetch(
             by_slot[slot_of(advances[0].key)],
+            *_owner_lists(in_order),
             [UUID(advance.key) for advance in in_order],
-            [UUID(advance.owner) for advance in in_order],
             [to_micros(advance.to) for advance in in_order],
         )
         found = {key.bytes: stored_clock(key.bytes, *columns) for key, *columns in rows}
         return [found.get(advance.key) for advance in advances]
 
     async def claim_send(self, send: Send, limits: Limits) -> Claimed | TooSoon:
-        row = await self._fetch_with_lock(
-            "select * from claim_send($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
-            send.digest,
-            send.email,
-            send.kind,
-            to_micros(send.sent_at),
-            to_micros(send.expires_at),
-            send.network,
-            to_micros(send.sent_at - limits.resend_interval),
-            to_micros(send.sent_at - HOUR),
-            # Concurrent emails may be recorded out of order. A later time means that the wall clock was set back.
-            to_micros(send.sent_at + _OUT_OF_ORDER),
-            limits.sends_an_hour,
-            limits.sends_an_hour_from_one_network,
-            limits.failures_in_a_row,
-        )
-        if row["held_since"] is None:
-            return Claimed(codes_stopped=row["codes_stopped"])
-        interval = limits.resend_interval if row["by_last_letter"] else HOUR
-        return TooSoon(from_micros(row["held_since"]), interval, row["by_last_letter"])
+        return await logins.claim_send(self._fetch_with_lock, send, limits)
 
     async def undo_send(self, send: Send) -> None:
         await self._fetch_with_lock("select undo_send($1, $2)", send.digest, send.email)
@@ -264,47 +267,28 @@ class PostgresStore:
         await self._connections.fetch("update login_sends set holds_slot = false where digest = $1", send.digest)
 
     async def count_try(self, email: str, limits: Limits, now: Instant) -> Try | None:
-        row = await self._fetch_with_lock(
-            "select * from count_try($1, $2, $3, $4)",
-            email,
-            to_micros(now),
-            limits.code_tries,
-            limits.failures_in_a_row,
-        )
-        return None if row["code"] is None else Try(row["code"], from_micros(row["code_sent_at"]))
+        return await logins.count_try(self._fetch_with_lock, email, limits, now)
 
     async def redeem_code(self, email: str, code_digest: bytes, session: NewSession) -> bytes | None:
-        return await self._redeem("select redeem_code($1, $2, $3, $4, $5, $6)", code_digest, email, session=session)
+        return await logins.redeem_code(self._fetch_with_lock, email, code_digest, session)
 
     async def redeem_link(self, link_digest: bytes, session: NewSession) -> bytes | None:
-        return await self._redeem("select redeem_link($1, $2, $3, $4, $5)", link_digest, session=session)
+        return await logins.redeem_link(self._fetch_with_lock, link_digest, session)
 
-    async def _redeem(self, statement: str, *secret: object, session: NewSession) -> bytes | None:
-        row = await self._fetch_with_lock(
-            statement,
-            *secret,
-            UUID(session.user_key),
-            session.token_digest,
-            to_micros(session.created_at),
-            to_micros(session.expires_at),
-        )
-        user_key: Any = row[0]
-        return user_key.bytes if user_key else None
-
-    async def _fetch_with_lock(self, statement: str, *values: object) -> Any:
-        """Run a statement that may wait for a lock, such as that of an email address. Return its row."""
+    async def _fetch_with_lock(self, statement: str, *values: object) -> list[Any]:
+        """Run a statement that may wait for a lock, such as that of an email address. Return its rows."""
         try:
             async with asyncio.timeout(_MAX_WAIT_SECONDS):
                 await self._locking_calls.acquire()
         except TimeoutError:
             raise unavailable("The server is overloaded. Try again in a moment.") from None
         try:
-            return await self._connections.fetch_row(statement, *values)
+            return await self._connections.fetch(statement, *values)
         finally:
             self._locking_calls.release()
 
-    async def revoke_token(self, token_digest: bytes) -> None:
-        await self._connections.fetch("delete from tokens where digest = $1", token_digest)
+    async def revoke_token(self, digest: bytes) -> bool:
+        return bool(await self._connections.fetch("delete from tokens where digest = $1 returning true", digest))
 
     async def sweep(self, now: Instant, limit: int) -> int:
         row = await self._connections.fetch_row(
@@ -321,6 +305,18 @@ class PostgresStore:
 
 def _existing_clock(params: bytes, key: UUID, *columns: Any) -> ExistingClock:
     return ExistingClock(params, stored_clock(key.bytes, *columns))
+
+
+def _owner_values(owner: Owner) -> tuple[UUID | None, bytes | None]:
+    """Return the user's key or the token's digest, as the statements expect them."""
+    return (UUID(owner), None) if isinstance(owner, bytes) else (None, owner.digest)
+
+
+def _owner_lists(
+    calls: Sequence[_NewClock] | Sequence[_Advance],
+) -> tuple[list[UUID | None], list[bytes | None]]:
+    values = [_owner_values(call.owner) for call in calls]
+    return [user for user, _ in values], [digest for _, digest in values]
 
 
 def slot_of(key: bytes) -> int:

@@ -1,32 +1,43 @@
-"""The SQL statements about clocks of the SQLite store."""
+"""The SQL statements about clocks of the SQLite store.
+
+An owner is two values, of which one is null: a user's key, and the digest of a token. A revoked token has no user.
+"""
+
+from typing import Final
+
+_OWNER: Final = "coalesce(?1, (select user_key from tokens where digest = ?2))"
+FIND_TOKEN = "select user_key, expires_at from tokens where digest = ? and expires_at > ?"  # noqa: S105 - no secret
+FIND_OWNER = f"select {_OWNER}"
 
 FIND_SESSION = """
     select key, email, expires_at from tokens join users on key = user_key where digest = ? and expires_at > ?"""
 # Changes a decoy row that belongs to no address. The value must change, because SQLite skips writes of equal pages.
 PROBE = "update login_failures set count = count + 1 where email = ''"
 FIND_SCHEDULE = "select body from schedules where clock_key = ?"
-FIND_CLOCK = "select start_time, frozen_time, max_time, name, labels from clocks where key = ? and owner = ?"
+FIND_CLOCK = f"select start_time, frozen_time, max_time, name, labels from clocks where key = ?3 and owner = {_OWNER}"
 INSERT_CLOCK = """
     insert into clocks (key, owner, start_time, frozen_time, max_time, bytes, name, labels)
     values (?, ?, ?, ?, ?, ?, ?, ?)"""
 UPDATE_NAMES = "update clocks set name = ?, labels = ?, bytes = bytes + ? where key = ?"
-LIST_CLOCKS = """
+_PAGE = f"""
     select key, start_time, frozen_time, max_time, name, labels from clocks
-    where owner = ? and key >= ? and key < ? order by key desc limit ?"""
+    where owner = {_OWNER} and key >= ?3 and key < ?4 order by key desc limit ?5"""
+# A row without any value means that the token was revoked.
+_REVOKED = f"select null, null, null, null, null, null where {_OWNER} is null"
+LIST_CLOCKS = f"select * from ({_PAGE}) union all {_REVOKED}"
 # The last row has a key alone. It is there if the scan ended early.
-SEARCH_CLOCKS = """
-    with scanned as materialized (
-      select key, start_time, frozen_time, max_time, name, labels from clocks
-      where owner = ? and key >= ? and key < ? order by key desc limit ?
-    ), found as (
+SEARCH_CLOCKS = f"""
+    with scanned as materialized ({_PAGE}),
+    found as (
       select * from scanned
-      where labels is not null and not exists (select 1 from json_each(?) where instr(labels, value) = 0)
-      order by key desc limit ?
+      where labels is not null and not exists (select 1 from json_each(?6) where instr(labels, value) = 0)
+      order by key desc limit ?7
     )
     select * from found
     union all
-    select min(key), null, null, null, null, null from scanned having count(*) = ?"""
-FIND_CREATION = """
+    select min(key), null, null, null, null, null from scanned having count(*) = ?5
+    union all {_REVOKED}"""
+FIND_CREATION = f"""
     select params, key, start_time, frozen_time, max_time, name, labels, body
     from creations join clocks on key = creations.clock_key join schedules on schedules.clock_key = key
-    where digest = ? and owner = ? and key >= ?"""
+    where creations.digest = ?3 and owner = {_OWNER} and key >= ?4"""

@@ -4,24 +4,24 @@ A read looks up a few rows by key, mostly in cached pages. To pass it to another
 """
 
 import asyncio
-import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import apsw
 from msgspec import json
 
+from tickover.api.errors import unauthenticated
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.logins import Claimed, Limits, Send, TooSoon, Try
 from tickover.server.settings import SettingError
-from tickover.server.storage.migrations import migrations, pending
 from tickover.server.storage.rows import rename, scan_of, stored_bytes, stored_clock
 from tickover.server.storage.sqlite import logins, statements
+from tickover.server.storage.sqlite.connection import LOCK_WAIT_SECONDS, connect, migrate
 from tickover.server.storage.sqlite.quota import ClockQuota, OverQuota
-from tickover.server.storage.sqlite.writer import Writer, immediate, to_rejection
+from tickover.server.storage.sqlite.writer import Writer, to_rejection
 from tickover.server.storage.store import (
     ClockScan,
     Created,
@@ -30,17 +30,17 @@ from tickover.server.storage.store import (
     LabelSearch,
     NameChanges,
     NewSession,
+    Owner,
     Quota,
     QuotaExceeded,
     Session,
     StoredClock,
+    Token,
+    user_of,
 )
 from tickover.server.storage.write_probe import WriteProbe
 
-_LOCK_WAIT_SECONDS = 5.0
 _READ_WAIT_MILLISECONDS = 50
-_CACHE_KIBIBYTES = 8_000
-"""The page cache of each connection. SQLite's default of 2,000 doesn't hold the rows of a thousand clocks."""
 
 _NO_QUOTA = Quota()
 _CREATED = Created()
@@ -50,12 +50,12 @@ class SqliteStore:
     """Implements `storage.store.Store`."""
 
     def __init__(self, path: Path) -> None:
-        self._writing = _connect(path)
-        _migrate(self._writing)
-        self._reading = _connect(path)
+        self._writing = connect(path)
+        migrate(self._writing)
+        self._reading = connect(path)
         # Reads run on the event loop's thread, so they must not wait for long.
         self._reading.set_busy_timeout(_READ_WAIT_MILLISECONDS)
-        self._writer = Writer(self._writing, _LOCK_WAIT_SECONDS)
+        self._writer = Writer(self._writing, LOCK_WAIT_SECONDS)
         self._probe = WriteProbe(lambda: self._writer.submit(_statement(statements.PROBE)))
         self._quota = ClockQuota()
         self._loop = asyncio.get_running_loop()
@@ -85,34 +85,33 @@ class SqliteStore:
         """Return True: all servers of one SQLite file share a data directory, and the key is in it."""
         return True
 
-    async def user_of_token(self, token_digest: bytes, now: Instant) -> bytes | None:
-        found = self._fetch_one(
-            "select user_key from tokens where digest = ? and expires_at > ?", token_digest, to_micros(now)
-        )
-        return found[0] if found else None
+    async def find_token(self, digest: bytes, now: Instant) -> Token | None:
+        found = self._fetch_one(statements.FIND_TOKEN, digest, to_micros(now))
+        return Token(digest, found[0], from_micros(found[1])) if found else None
 
     async def find_session(self, token_digest: bytes, now: Instant) -> Session | None:
         found = self._fetch_one(statements.FIND_SESSION, token_digest, to_micros(now))
         return Session(found[0], found[1], from_micros(found[2])) if found else None
 
     async def create_clock(
-        self, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
+        self, clock: Clock, owner: Owner, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> Created | QuotaExceeded:
-        over = await self._writer.submit(lambda db: self._create(db, clock, owner, schedule, min_live_key, quota))
-        return self._created(owner, stored_bytes(clock, schedule), over)
+        result = await self._writer.submit(lambda db: self._create(db, clock, owner, schedule, min_live_key, quota))
+        return self._created(owner, stored_bytes(clock, schedule), result)
 
     async def create_clock_once(
-        self, record: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
+        self, record: IdempotencyRecord, clock: Clock, owner: Owner, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> ExistingClock | Created | QuotaExceeded:
-        def job(db: apsw.Connection) -> ExistingClock | OverQuota | None:
-            found: Any = db.execute(statements.FIND_CREATION, (record.digest, owner, min_live_key)).fetchone()
+        def job(db: apsw.Connection) -> ExistingClock | OverQuota | Literal["revoked"] | None:
+            values = (*_owner_values(owner), record.digest, min_live_key)
+            found: Any = db.execute(statements.FIND_CREATION, values).fetchone()
             if found is not None:
                 return _existing_clock(*found)
-            over = self._create(db, clock, owner, schedule, min_live_key, quota)
-            if over is None:
-                values = (record.digest, record.params, clock.key)
-                db.execute("insert or replace into creations values (?, ?, ?)", values)
-            return over
+            result = self._create(db, clock, owner, schedule, min_live_key, quota)
+            if result is None:
+                creation = (record.digest, record.params, clock.key)
+                db.execute("insert or replace into creations values (?, ?, ?)", creation)
+            return result
 
         result = await self._writer.submit(job)
         if isinstance(result, ExistingClock):
@@ -120,60 +119,73 @@ class SqliteStore:
         return self._created(owner, stored_bytes(clock, schedule), result)
 
     def _create(
-        self, db: apsw.Connection, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
-    ) -> OverQuota | None:
+        self, db: apsw.Connection, clock: Clock, owner: Owner, schedule: bytes, min_live_key: bytes, quota: Quota
+    ) -> OverQuota | Literal["revoked"] | None:
+        user = _fetch_value(db.execute(statements.FIND_OWNER, _owner_values(owner)))
+        if user is None:
+            return "revoked"
         size = stored_bytes(clock, schedule)
         if quota == _NO_QUOTA:
-            self._quota.on_created_without_quota(owner)
-        elif (over := self._quota.reserve(db, owner, clock.key, size, min_live_key, quota)) is not None:
+            self._quota.on_created_without_quota(user)
+        elif (over := self._quota.reserve(db, user, clock.key, size, min_live_key, quota)) is not None:
             return over
         instants = (to_micros(clock.start_time), to_micros(clock.frozen_time), to_micros(clock.max_time))
-        db.execute(statements.INSERT_CLOCK, (clock.key, owner, *instants, size, clock.name, clock.labels))
+        db.execute(statements.INSERT_CLOCK, (clock.key, user, *instants, size, clock.name, clock.labels))
         db.execute("insert into schedules values (?, ?)", (clock.key, schedule))
         return None
 
-    def _created(self, owner: bytes, size: int, over: OverQuota | None) -> Created | QuotaExceeded:
-        """Update the cached usage after the commit, and return the result."""
-        if over is None:
-            self._quota.on_created(owner, size)
+    def _created(
+        self, owner: Owner, size: int, result: OverQuota | Literal["revoked"] | None
+    ) -> Created | QuotaExceeded:
+        """Update the cached usage after the commit, and return the outcome."""
+        if result == "revoked":
+            raise unauthenticated()
+        if result is None:
+            self._quota.on_created(user_of(owner), size)
             return _CREATED
-        self._quota.on_rejected(owner, over)
-        return over.result
+        self._quota.on_rejected(user_of(owner), result)
+        return result.result
 
-    async def find_creation(self, digest: bytes, owner: bytes, min_live_key: bytes) -> ExistingClock | None:
-        found = self._fetch_one(statements.FIND_CREATION, digest, owner, min_live_key)
+    async def find_creation(self, digest: bytes, owner: Owner, min_live_key: bytes) -> ExistingClock | None:
+        found = self._fetch_one(statements.FIND_CREATION, *_owner_values(owner), digest, min_live_key)
         return _existing_clock(*found) if found else None
 
-    async def find_clock(self, key: bytes, owner: bytes, *, with_schedule: bool = True) -> StoredClock | None:
-        columns = self._fetch_one(statements.FIND_CLOCK, key, owner)
+    async def find_clock(self, key: bytes, owner: Owner, *, with_schedule: bool = True) -> StoredClock | None:
+        columns = self._fetch_one(statements.FIND_CLOCK, *_owner_values(owner), key)
         if columns is None:
             return None
         return stored_clock(key, *columns, self._fetch_one(statements.FIND_SCHEDULE, key)[0] if with_schedule else b"")
 
-    async def list_clocks(self, owner: bytes, min_live_key: bytes, before: bytes | None, limit: int) -> list[Clock]:
-        rows = self._fetch_all(statements.LIST_CLOCKS, owner, min_live_key, before or _MAX_KEY, limit)
-        return [stored_clock(*row).clock for row in rows]
+    async def list_clocks(self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int) -> list[Clock]:
+        page = (*_owner_values(owner), min_live_key, before or _MAX_KEY, limit)
+        return [stored_clock(*row).clock for row in self._fetch_page(statements.LIST_CLOCKS, *page)]
 
     async def search_clocks(
-        self, owner: bytes, min_live_key: bytes, before: bytes | None, limit: int, search: LabelSearch
+        self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int, search: LabelSearch
     ) -> ClockScan:
-        scan = (owner, min_live_key, before or _MAX_KEY, search.max_scanned)
+        scan = (*_owner_values(owner), min_live_key, before or _MAX_KEY, search.max_scanned)
         members = json.encode(search.members).decode()
-        rows = self._fetch_all(statements.SEARCH_CLOCKS, *scan, members, limit, search.max_scanned)
-        return scan_of(rows)
+        return scan_of(self._fetch_page(statements.SEARCH_CLOCKS, *scan, members, limit))
+
+    def _fetch_page(self, statement: str, *bindings: object) -> list[Any]:
+        """Return the rows of several clocks. Raise UNAUTHENTICATED if the token was revoked."""
+        rows = self._fetch_all(statement, *bindings)
+        if rows and rows[-1][0] is None:
+            raise unauthenticated()
+        return rows
 
     async def update_clock(
-        self, key: bytes, owner: bytes, changes: NameChanges, *, with_schedule: bool = True
+        self, key: bytes, owner: Owner, changes: NameChanges, *, with_schedule: bool = True
     ) -> StoredClock | None:
         def job(db: apsw.Connection) -> tuple[StoredClock, int] | None:
-            columns: Any = db.execute(statements.FIND_CLOCK, (key, owner)).fetchone()
+            columns: Any = db.execute(statements.FIND_CLOCK, (*_owner_values(owner), key)).fetchone()
             if columns is None:
                 return None
             old = stored_clock(key, *columns).clock
             new = rename(old, changes)
             growth = stored_bytes(new) - stored_bytes(old)
             db.execute(statements.UPDATE_NAMES, (new.name, new.labels, growth, key))
-            self._quota.on_growth(owner, growth)
+            self._quota.on_growth(user_of(owner), growth)
             schedule = _fetch_value(db.execute(statements.FIND_SCHEDULE, (key,))) if with_schedule else b""
             return StoredClock(new, schedule), growth
 
@@ -182,12 +194,12 @@ class SqliteStore:
             return None
         stored, growth = updated
         if growth < 0:
-            self._quota.on_deleted(owner)
+            self._quota.on_deleted(user_of(owner))
         return stored
 
-    async def delete_clock(self, key: bytes, owner: bytes) -> bool:
+    async def delete_clock(self, key: bytes, owner: Owner) -> bool:
         def job(db: apsw.Connection) -> bool:
-            if db.execute(statements.FIND_CLOCK, (key, owner)).fetchone() is None:
+            if db.execute(statements.FIND_CLOCK, (*_owner_values(owner), key)).fetchone() is None:
                 return False
             db.execute("delete from clocks where key = ?", (key,))
             db.execute("delete from schedules where clock_key = ?", (key,))
@@ -196,17 +208,17 @@ class SqliteStore:
 
         deleted = await self._writer.submit(job)
         if deleted:
-            self._quota.on_deleted(owner)
+            self._quota.on_deleted(user_of(owner))
         return deleted
 
     async def advance_clock(
-        self, key: bytes, owner: bytes, to: Instant, *, with_schedule: bool = True
+        self, key: bytes, owner: Owner, to: Instant, *, with_schedule: bool = True
     ) -> StoredClock | None:
         micros = to_micros(to)
 
         def job(db: apsw.Connection) -> Any:
             # Three plain statements take a quarter of the time of one with `returning`.
-            columns: Any = db.execute(statements.FIND_CLOCK, (key, owner)).fetchone()
+            columns: Any = db.execute(statements.FIND_CLOCK, (*_owner_values(owner), key)).fetchone()
             if columns is None:
                 return None
             start_time, frozen_time, max_time, name, labels = columns
@@ -240,8 +252,11 @@ class SqliteStore:
     async def redeem_link(self, link_digest: bytes, session: NewSession) -> bytes | None:
         return await self._writer.submit(lambda db: logins.redeem_link(db, link_digest, session))
 
-    async def revoke_token(self, token_digest: bytes) -> None:
-        await self._writer.submit(_statement("delete from tokens where digest = ?", token_digest))
+    async def revoke_token(self, digest: bytes) -> bool:
+        def job(db: apsw.Connection) -> bool:
+            return bool(db.execute("delete from tokens where digest = ? returning 1", (digest,)).fetchall())
+
+        return await self._writer.submit(job)
 
     async def sweep(self, now: Instant, limit: int) -> int:
         def job(db: apsw.Connection) -> int:
@@ -291,11 +306,15 @@ def _existing_clock(params: bytes, *columns: Any) -> ExistingClock:
     return ExistingClock(params, stored_clock(*columns))
 
 
-def _fetch_value(cursor: apsw.Cursor) -> bytes:
+def _owner_values(owner: Owner) -> tuple[bytes | None, bytes | None]:
+    """Return the user's key or the token's digest, as the statements expect them."""
+    return (owner, None) if isinstance(owner, bytes) else (None, owner.digest)
+
+
+def _fetch_value(cursor: apsw.Cursor) -> Any:
     """Return the only column of the only row."""
     row: Any = cursor.fetchone()
-    value: bytes = row[0]
-    return value
+    return row[0]
 
 
 def _statement(statement: str, *bindings: object) -> Any:
@@ -303,41 +322,3 @@ def _statement(statement: str, *bindings: object) -> Any:
         db.execute(statement, bindings)
 
     return job
-
-
-def _connect(path: Path) -> apsw.Connection:
-    connection = apsw.Connection(str(path))
-    connection.set_busy_timeout(int(_LOCK_WAIT_SECONDS * 1000))
-    _enter_wal_mode(connection)
-    # Keep query plans independent of bound values, so that statements are not planned again.
-    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-    connection.execute(f"pragma cache_size = -{_CACHE_KIBIBYTES}")
-    # FULL: a committed write survives a power failure. On macOS, only fullfsync reaches the disk itself.
-    connection.execute("pragma synchronous = full; pragma fullfsync = 1; pragma checkpoint_fullfsync = 1")
-    return connection
-
-
-def _enter_wal_mode(connection: apsw.Connection) -> None:
-    """Switch to write-ahead logging. Retry here, because SQLite doesn't wait if another process does the same."""
-    deadline = time.monotonic() + _LOCK_WAIT_SECONDS
-    while True:
-        try:
-            connection.execute("pragma journal_mode = wal")
-            return
-        except apsw.BusyError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.01)
-
-
-def _migrate(connection: apsw.Connection) -> None:
-    """Apply pending migrations, one transaction each. Another process may do the same at the same time."""
-    known = migrations("sqlite")
-    while True:
-        with immediate(connection):
-            version = connection.pragma("user_version")
-            missing = pending(known, version)
-            if not missing:
-                return
-            connection.execute(missing[0].sql)
-            connection.pragma("user_version", missing[0].number)

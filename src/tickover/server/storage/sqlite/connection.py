@@ -1,0 +1,51 @@
+"""Connections to the SQLite file, and its migrations."""
+
+import time
+from pathlib import Path
+
+import apsw
+
+from tickover.server.storage.migrations import migrations, pending
+from tickover.server.storage.sqlite.writer import immediate
+
+LOCK_WAIT_SECONDS = 5.0
+_CACHE_KIBIBYTES = 8_000
+"""The page cache of each connection. SQLite's default of 2,000 doesn't hold the rows of a thousand clocks."""
+
+
+def connect(path: Path) -> apsw.Connection:
+    connection = apsw.Connection(str(path))
+    connection.set_busy_timeout(int(LOCK_WAIT_SECONDS * 1000))
+    _enter_wal_mode(connection)
+    # Keep query plans independent of bound values, so that statements are not planned again.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+    connection.execute(f"pragma cache_size = -{_CACHE_KIBIBYTES}")
+    # FULL: a committed write survives a power failure. On macOS, only fullfsync reaches the disk itself.
+    connection.execute("pragma synchronous = full; pragma fullfsync = 1; pragma checkpoint_fullfsync = 1")
+    return connection
+
+
+def _enter_wal_mode(connection: apsw.Connection) -> None:
+    """Switch to write-ahead logging. Retry here, because SQLite doesn't wait if another process does the same."""
+    deadline = time.monotonic() + LOCK_WAIT_SECONDS
+    while True:
+        try:
+            connection.execute("pragma journal_mode = wal")
+            return
+        except apsw.BusyError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def migrate(connection: apsw.Connection) -> None:
+    """Apply pending migrations, one transaction each. Another process may do the same at the same time."""
+    known = migrations("sqlite")
+    while True:
+        with immediate(connection):
+            version = connection.pragma("user_version")
+            missing = pending(known, version)
+            if not missing:
+                return
+            connection.execute(missing[0].sql)
+            connection.pragma("user_version", missing[0].number)

@@ -1,0 +1,48 @@
+"""Every operation with a token takes one round trip to PostgreSQL, on a server that has seen the token before."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.rpc.token_calls import calls_with_token
+from tests.support.proxy import Proxy
+from tests.support.world import World, open_world
+
+
+@pytest.fixture
+def proxy(postgres_url: str) -> Iterator[Proxy]:
+    port = urlsplit(postgres_url).port
+    assert port
+    with Proxy(port) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def world(tmp_path: Path, proxy: Proxy, postgres_url: str) -> AsyncIterator[World]:
+    async with open_world(tmp_path, proxy.lead(postgres_url)) as opened:
+        yield opened
+
+
+async def test_every_operation_takes_one_round_trip(world: World, proxy: Proxy) -> None:
+    # Run the operations once, because the first run of a statement prepares it in a separate round trip.
+    for method, params in (await calls_with_token(world, token := await world.sign_in())).items():
+        await world.result(method, params, token)
+    token = await world.sign_in()
+    taken = {}
+    for method, params in (await calls_with_token(world, token)).items():
+        before = proxy.round_trips
+        await world.result(method, params, token)
+        taken[method] = proxy.round_trips - before
+    # A fork reads the schedule, and writes the schedule of the new clock.
+    assert taken == {method: 2 if method == "forkTestClock" else 1 for method in taken}
+
+
+async def test_first_call_with_a_token_also_looks_it_up(world: World, proxy: Proxy) -> None:
+    """So that callers without a token can't make the server decode large parameters."""
+    await world.create(await world.sign_in())
+    token = await world.sign_in()
+    before = proxy.round_trips
+    await world.create(token)
+    assert proxy.round_trips - before == 2

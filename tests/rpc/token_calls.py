@@ -1,0 +1,26 @@
+"""A valid call of every operation that needs a token."""
+
+from typing import Any
+
+from tests.support.world import World
+
+AT = "2027-03-01T00:00:00Z"
+
+
+async def calls_with_token(world: World, token: str) -> dict[str, dict[str, Any]]:
+    """Return the parameters of each operation, for a new clock. `logout` is the last."""
+    clock = {"id": (await world.create(token, frozenTime="2027-02-01T00:00:00Z"))["id"]}
+    return {
+        "createTestClock": {},
+        "advanceTestClock": {**clock, "frozenTime": AT},
+        "getTestClock": clock,
+        "listTestClocks": {},
+        "updateTestClock": {**clock, "name": "Nightly run"},
+        "forkTestClock": clock,
+        "listTestClockEvents": clock,
+        "getTestClockBalances": clock,
+        "checkTestClock": {**clock, "expectations": [{"balance": {"currency": "EUR", "atLeast": 0}}]},
+        "getCurrentUser": {},
+        "deleteTestClock": clock,
+        "logout": {},
+    }
