@@ -57,6 +57,16 @@ def test_new_value_replaces_old_value_and_size() -> None:
     assert [cache.get(key) for key in "abc"] == ["newest", None, "c"]
 
 
+def test_removed_value_frees_its_size() -> None:
+    cache: LruCache[str, str] = LruCache(2)
+    for key in "ab":
+        cache.put(key, key, 1)
+    for key in "ax":
+        cache.remove(key)
+    cache.put("c", "c", 1)
+    assert [cache.get(key) for key in "abc"] == [None, "b", "c"]
+
+
 def test_cache_with_limit_0_stores_nothing() -> None:
     cache: LruCache[str, str] = LruCache(0)
     cache.put("a", "a", 1)
