@@ -17,7 +17,7 @@ from tickover.server.mail.outbox import Outbox
 from tickover.server.operations import clocks as operations
 from tickover.server.storage import open_store
 from tickover.server.storage.sqlite.store import SqliteStore
-from tickover.server.storage.store import Store, StoredClock
+from tickover.server.storage.store import Owner, Store, StoredClock
 
 SCHEDULE = {
     "frozenTime": "2027-01-31T09:00:00Z",
@@ -194,13 +194,13 @@ class WatchedStore(SqliteStore):
         self.given: list[int] = []
 
     async def advance_clock(
-        self, key: bytes, owner: bytes, to: Instant, *, with_schedule: bool = True
+        self, key: bytes, owner: Owner, to: Instant, *, with_schedule: bool = True
     ) -> StoredClock | None:
         stored = await super().advance_clock(key, owner, to, with_schedule=with_schedule)
         self.given.append(len(stored.schedule) if stored else 0)
         return stored
 
-    async def find_clock(self, key: bytes, owner: bytes, *, with_schedule: bool = True) -> StoredClock | None:
+    async def find_clock(self, key: bytes, owner: Owner, *, with_schedule: bool = True) -> StoredClock | None:
         stored = await super().find_clock(key, owner, with_schedule=with_schedule)
         self.given.append(len(stored.schedule) if stored else 0)
         return stored

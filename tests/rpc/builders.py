@@ -18,7 +18,7 @@ from tickover.server.mail.outbox import Outbox
 from tickover.server.operations import Policy
 from tickover.server.storage import open_store
 from tickover.server.storage.sqlite.store import SqliteStore
-from tickover.server.storage.store import Created, Quota, QuotaExceeded
+from tickover.server.storage.store import Created, Owner, Quota, QuotaExceeded
 
 BEN: Final = "ben@example.test"
 OMITTED: Final = object()
@@ -170,7 +170,7 @@ class BuggyStore(SqliteStore):
     DETAIL: Final = "a secret detail"
 
     async def create_clock(
-        self, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
+        self, clock: Clock, owner: Owner, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> Created | QuotaExceeded:
         raise RuntimeError(self.DETAIL)
 
