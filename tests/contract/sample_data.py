@@ -91,7 +91,7 @@ async def fill(url: str, seed: int = 1, people: int = 12) -> Contents:
             message = random.choice((code, link))(number, NOW + 2 * MINUTE, email)
             await sent(store, message)
             if random.random() < 0.3:
-                await store.free_slot(message)
+                await store.allow_resend(message)
             for _ in range(random.randrange(5)):
                 await store.count_try(email, code_limits(5), NOW + 3 * MINUTE)
             contents.emails.append((email, message.digest))

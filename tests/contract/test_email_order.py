@@ -83,7 +83,7 @@ async def test_hourly_limit_counts_emails_in_the_order_of_sending(store: Store) 
     first, second = NOW + 5 * MINUTE, NOW
     for number, sent_at in enumerate((first, second)):
         assert isinstance(await store.claim_send(code(number, sent_at), limits), Claimed)
-        await store.free_slot(code(number, sent_at))
+        await store.allow_resend(code(number, sent_at))
     rejected = await store.claim_send(code(3, NOW + 6 * MINUTE), limits)
     assert rejected == TooSoon(first, HOUR, by_last_email=False)
 

@@ -138,24 +138,24 @@ async def test_undo_of_an_unknown_email_succeeds(store: Store, times: int) -> No
 
 @pytest.mark.parametrize("kind", [_CODE, _LINK])
 async def test_freed_slot_can_be_taken_immediately(store: Store, kind: Kind) -> None:
-    await store.free_slot(await sent(store, make_send(1, kind, NOW)))
+    await store.allow_resend(await sent(store, make_send(1, kind, NOW)))
     await sent(store, code(2, NOW + MICROSECOND))
 
 
 async def test_code_of_a_freed_slot_stays_valid(store: Store) -> None:
-    await store.free_slot(await sent(store, code(1)))
+    await store.allow_resend(await sent(store, code(1)))
     assert await tries_left(store, ANA, 4, NOW) == 4
     assert await store.redeem_code(ANA, digest(1), session(7)) == user(7)
 
 
 async def test_code_of_a_freed_slot_is_newer_than_the_previous_one(store: Store) -> None:
     await sent(store, code(1))
-    await store.free_slot(await sent(store, code(2, NOW + MINUTE)))
+    await store.allow_resend(await sent(store, code(2, NOW + MINUTE)))
     assert await store.count_try(ANA, code_limits(), NOW + MINUTE) == Try(digest(2), NOW + MINUTE)
     assert await store.redeem_code(ANA, digest(1), session(7)) is None
 
 
 async def test_next_email_holds_the_slot_again(store: Store) -> None:
-    await store.free_slot(await sent(store, code(1)))
+    await store.allow_resend(await sent(store, code(1)))
     await sent(store, code(2, NOW + SECOND))
     assert await claim(store, code(3, NOW + MINUTE)) == NOW + SECOND

@@ -148,7 +148,7 @@ async def test_undone_link_creates_no_session(store: Store) -> None:
 
 
 async def test_link_of_a_freed_slot_creates_a_session(store: Store) -> None:
-    await store.free_slot(await sent(store, link(1)))
+    await store.allow_resend(await sent(store, link(1)))
     assert await store.redeem_link(digest(1), session(7)) == user(7)
 
 
@@ -283,7 +283,7 @@ async def test_undone_email_does_not_count(store: Store) -> None:
 
 async def test_email_of_a_freed_slot_counts(store: Store) -> None:
     for number in range(10):
-        await store.free_slot(await sent(store, code(number), LIMITS))
+        await store.allow_resend(await sent(store, code(number), LIMITS))
     assert await store.claim_send(code(10), LIMITS) == TooSoon(NOW, HOUR, by_last_email=False)
 
 

@@ -163,7 +163,7 @@ async def _act_on_email(store: Store, model: _ModelLogins, act: str, send: Send,
         await store.undo_send(send)
         model.undo(send)
     elif act == "free":
-        await store.free_slot(send)
+        await store.allow_resend(send)
         model.free(send)
     elif now < send.expires_at:  # an expired code has no counted try, so it is never redeemed
         new = session(next(_fresh), now)

@@ -52,7 +52,7 @@ METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "advance_clock": lambda store: store.advance_clock(key(1), user(1), START),
     "claim_send": lambda store: store.claim_send(code(1), code_limits()),
     "undo_send": lambda store: store.undo_send(code(1)),
-    "free_slot": lambda store: store.free_slot(code(1)),
+    "allow_resend": lambda store: store.allow_resend(code(1)),
     "count_try": lambda store: store.count_try(ANA, code_limits(), NOW),
     "redeem_code": lambda store: store.redeem_code(ANA, digest(1), session(1)),
     "redeem_link": lambda store: store.redeem_link(digest(1), session(1)),

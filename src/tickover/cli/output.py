@@ -41,7 +41,7 @@ class Output:
 
     @cached_property
     def console(self) -> "Console":
-        from tickover.cli.console import PlainConsole
+        from tickover.cli.plain_console import PlainConsole
 
         return PlainConsole(colors=not self.wants_no_color)
 

@@ -34,7 +34,7 @@ _GRACE_SECONDS = 15
 
 
 class Tickover:
-    """A Tickover server at `url`."""
+    """A Tickover server at `url`. The client class of the same name is `tickover.client.Tickover`."""
 
     def __init__(self, settings: Settings, listener: socket.socket, store: Store, mint: Mint, log: BoundLogger) -> None:
         self.settings = settings

@@ -1,4 +1,7 @@
-"""The server's settings: their names, defaults and help, and how they are read from flags and the environment."""
+"""The server's settings: their names, defaults and help, and how they are read from flags and the environment.
+
+Other packages raise `SettingError` when they can't start with their setting.
+"""
 
 import ipaddress
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +23,7 @@ _MAX_FILE_LENGTH: Final = 64 * 2**10
 
 
 class SettingError(Exception):
-    """The server cannot start with these settings. The message is printed for the operator."""
+    """The server can't start with these settings. The message is printed for the operator."""
 
 
 class Setting(Struct, frozen=True):
@@ -216,11 +219,14 @@ SETTINGS: Final = (
     Setting("cors_origins", "Origins that may call the API from a browser, separated by commas.", "", _origins),
     Setting("resend_seconds", "Minimum seconds between two emails to one address.", "60", _between(1, 3600)),
     Setting(
-        "sends_per_hour", "Maximum emails per hour to one address without a sign-in; 0 for no limit.", "30", _count
+        "sends_per_hour",
+        "Maximum emails per hour to one address; a sign-in resets the count; 0 for no limit.",
+        "30",
+        _count,
     ),
     Setting(
         "sends_per_hour_per_network",
-        "Maximum emails per hour to one address from one client network; 0 for no limit.",
+        "Maximum emails per hour to one address from one client network; a sign-in resets the count; 0 for no limit.",
         "10",
         _count,
     ),

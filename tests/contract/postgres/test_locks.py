@@ -53,9 +53,9 @@ _CALLS: dict[str, tuple[str, Callable[[Store], Awaitable[object]]]] = {
 async def store(postgres_url: str) -> AsyncIterator[Store]:
     opened = await open_store(postgres_url)
     await sent(opened, code(1))
-    await opened.free_slot(code(1))
+    await opened.allow_resend(code(1))
     await sent(opened, link(2))
-    await opened.free_slot(link(2))
+    await opened.allow_resend(link(2))
     yield opened
     await opened.close()
 

@@ -95,7 +95,7 @@ async def test_call_that_waits_too_long_for_a_lock_is_rejected_and_changes_nothi
     message = await sent(store, code(1))
     async with witness.transaction():
         await witness.execute("select from login_sends where digest = $1 for update", message.digest)
-        for call in (store.free_slot(message), store.undo_send(message), store.count_try(ANA, code_limits(), NOW)):
+        for call in (store.allow_resend(message), store.undo_send(message), store.count_try(ANA, code_limits(), NOW)):
             with pytest.raises(Rejection) as error:
                 await call
             assert error.value.reason is Reason.UNAVAILABLE

@@ -167,8 +167,8 @@ class _Caller:
     async def undo_send(self) -> None:
         await self._store.undo_send(code(self._data.users - 10, NOW, address(self._data.users - 10)))
 
-    async def free_slot(self) -> None:
-        await self._store.free_slot(code(self._data.users - 12))
+    async def allow_resend(self) -> None:
+        await self._store.allow_resend(code(self._data.users - 12))
 
     async def count_try(self) -> list[Any]:
         emails = (address(self._data.users - 2), address(0), "nobody@example.test")
@@ -286,7 +286,7 @@ _NEEDED = [
     ("tokens_pkey", ["find_token"], "tokens"),
     ("login_sends_by_age", ["sweep"], "login_sends"),
     ("login_sends_by_email", ["count_try"], "login_sends"),
-    ("login_sends_pkey", ["free_slot"], "login_sends"),
+    ("login_sends_pkey", ["allow_resend"], "login_sends"),
     ("clocks_#_by_owner", ["create_clock", "list_clocks"], "clocks_"),
     ("clocks_#_pkey", ["sweep", "find_clock", "delete_clock"], "clocks_"),
     ("schedules_#_pkey", ["advance_clock", "find_clock", "delete_clock"], "schedules_"),

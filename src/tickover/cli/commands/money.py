@@ -36,7 +36,7 @@ _opening_option: Final = click.option(
 @shared_options
 @pass_session
 def balance(session: Session, id: str | None, at: datetime | None, opening: Sequence[tuple[str, Decimal]]) -> None:
-    """Show the balance of each currency, and its lowest point from the start until then.
+    """Show the balance of each currency, and its lowest point up to that time.
 
     Examples:
 

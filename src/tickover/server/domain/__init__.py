@@ -1,1 +1,1 @@
-"""The rules of clocks and sign-in. No I/O, no current time, no randomness."""
+"""The rules of clocks and sign-in. No I/O and no current time. Only `tokens` creates random values."""

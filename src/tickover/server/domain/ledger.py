@@ -1,4 +1,6 @@
-"""The ledger of a schedule: its balances and events, as pure functions of schedule and instant.
+"""The ledger of a schedule: its sums and balances, as pure functions of schedule and instant.
+
+`events`, `expectations` and `totals` are computed from a ledger.
 
 Sums are integers of a common unit for each currency, computed once for each schedule. An opening balance only shifts
 them, so a query looks up a few numbers.

@@ -1,4 +1,7 @@
-"""The HTTP handler: `POST /rpc`, the pages and the health checks. No other module reads the wall clock."""
+"""The HTTP handler: `POST /rpc`, the pages and the health checks.
+
+Only this module of the server reads the wall clock.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence

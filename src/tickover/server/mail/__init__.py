@@ -1,4 +1,7 @@
-"""Sending emails: `open_mailer` opens the mailer for TICKOVER_MAIL_URL."""
+"""Sending emails: `open_mailer` opens the mailer for TICKOVER_MAIL_URL, either SMTP or the development outbox.
+
+A call sends its email itself and waits for the mail server. There is no queue.
+"""
 
 from pathlib import Path
 

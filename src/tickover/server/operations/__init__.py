@@ -1,4 +1,7 @@
-"""The operations: their parameters, results, errors and handlers."""
+"""The operations: their parameters, results, errors and handlers.
+
+`Handler` here runs one operation. The HTTP handler is `tickover.server.http.handler`.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final

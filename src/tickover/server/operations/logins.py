@@ -75,7 +75,7 @@ class LoginOperations:
             await self._store.undo_send(send)
             raise Rejection(Reason.MAIL_NOT_SENT, message) from None
         except MailOutcomeUnknown:
-            await self._store.free_slot(send)
+            await self._store.allow_resend(send)
             raise Rejection(Reason.MAIL_NOT_SENT, message) from None
 
     async def login_by_email_verification(self, params: LoginByEmailVerificationParams, caller: Caller) -> SignedIn:

@@ -184,15 +184,15 @@ class Store(Protocol):
     async def claim_send(self, send: Send, limits: Limits) -> Claimed | TooSoon:
         """Record an email and make its secret valid, unless earlier emails make it too soon.
 
-        Three rules count: the interval since the last email that holds the address's slot, the unused emails of the
+        Three rules count: the interval since the last email (see `allow_resend`), the unused emails of the
         last hour to the address, and those from the same network. If it is too soon, nothing changes.
         """
 
     async def undo_send(self, send: Send) -> None:
         """Delete the record of an email that was not sent. The previous code becomes the newest again."""
 
-    async def free_slot(self, send: Send) -> None:
-        """Release the slot of an email whose delivery is unknown. Its secret stays valid."""
+    async def allow_resend(self, send: Send) -> None:
+        """Let the next email follow at once, because the delivery of this one is unknown. Its secret stays valid."""
 
     async def count_try(self, email: str, limits: Limits, now: Instant) -> Try | None:
         """Count a try and a failure against the address's newest code.

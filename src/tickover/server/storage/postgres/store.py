@@ -263,7 +263,7 @@ class PostgresStore:
     async def undo_send(self, send: Send) -> None:
         await self._fetch_with_lock("select undo_send($1, $2)", send.digest, send.email)
 
-    async def free_slot(self, send: Send) -> None:
+    async def allow_resend(self, send: Send) -> None:
         await self._connections.fetch("update login_sends set holds_slot = false where digest = $1", send.digest)
 
     async def count_try(self, email: str, limits: Limits, now: Instant) -> Try | None:

@@ -84,7 +84,7 @@ def sweep(db: apsw.Connection, now: Instant, limit: int) -> None:
 
 
 def _last_send(db: apsw.Connection, send: Send, interval: timedelta) -> Instant | None:
-    """Return the time of the last email to the address that holds its slot, or None if the interval has passed."""
+    """Return the time of the last email that delays the next one, or None if the interval has passed."""
     found: Any = db.execute(
         "select sent_at from login_sends where email = ? and holds_slot order by number desc limit 1", (send.email,)
     ).fetchone()

@@ -239,7 +239,7 @@ class SqliteStore:
     async def undo_send(self, send: Send) -> None:
         await self._writer.submit(_statement("delete from login_sends where digest = ?", send.digest))
 
-    async def free_slot(self, send: Send) -> None:
+    async def allow_resend(self, send: Send) -> None:
         await self._writer.submit(_statement("update login_sends set holds_slot = 0 where digest = ?", send.digest))
 
     async def count_try(self, email: str, limits: Limits, now: Instant) -> Try | None:

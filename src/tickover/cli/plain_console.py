@@ -1,4 +1,4 @@
-"""A rich console that prints text as it is."""
+"""A console of the library rich that prints text unchanged."""
 
 import os
 
