@@ -61,9 +61,9 @@ METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
 }
 
 
-def test_methods_table_contains_all_but_two_methods() -> None:
+def test_methods_table_contains_all_methods_that_use_the_database() -> None:
     """`close` is tested below. `share_key` of the SQLite store doesn't use the database."""
-    assert {*METHODS, "share_key", "close"} == {name for name in vars(Store) if not name.startswith("_")}
+    assert {*METHODS, "share_key", "load", "close"} == {name for name in vars(Store) if not name.startswith("_")}
 
 
 # Tokens

@@ -27,6 +27,7 @@ from tickover.server.mail.compose import Composer
 from tickover.server.mail.mailbox import Mailbox
 from tickover.server.mail.mailer import Mailer
 from tickover.server.mail.outbox import Outbox
+from tickover.server.metrics.numbers import SharedNumbers
 from tickover.server.openrpc import describe
 from tickover.server.operations import Operations, Policy
 from tickover.server.settings import read_settings
@@ -78,7 +79,8 @@ class World:
         log: BoundLogger = structlog.wrap_logger(_LOGGER, processors=[_as_text], wrapper_class=BoundLogger)
         description = describe(policy.public_url)
         self.operations = Operations(store, mailer, mint, policy, description)
-        self.rpc = Dispatcher(self.operations, log)
+        self.numbers = SharedNumbers()
+        self.rpc = Dispatcher(self.operations, log, observe=self.numbers.recorder().record_call)
         host_check = HostCheck(read_settings({}, {"host": "0.0.0.0", "mail_url": "outbox:"}))
         site = Site(load_pages(description), Mailbox(outbox))
         self.handler = Handler(self.rpc, store.ping, host_check, site, now=lambda: self.now)

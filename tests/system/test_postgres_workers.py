@@ -10,9 +10,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import pytest
 
+from tests.support.metrics import Metrics, parse_metrics, value
 from tests.support.postgres import PostgresServer
 from tests.support.program import Program, run_tickover, verify_params, wait_until
 
@@ -66,7 +68,8 @@ def shared_program(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresS
 
 
 def _two_workers(folder: Path, postgres: PostgresServer) -> WorkersProgram:
-    return WorkersProgram(folder, TICKOVER_DATABASE_URL=postgres.create_database(), TICKOVER_WORKERS="2")
+    settings = {"TICKOVER_WORKERS": "2", "TICKOVER_METRICS_PORT": "0"}
+    return WorkersProgram(folder, TICKOVER_DATABASE_URL=postgres.create_database(), **settings)
 
 
 def _assert_stopped(program: WorkersProgram) -> None:
@@ -96,6 +99,33 @@ def test_all_workers_serve_the_same_data(shared_program: WorkersProgram) -> None
     assert len(re.findall("Press Ctrl-C to stop", program.output)) == 1
 
 
+def _metrics(program: Program) -> Metrics:
+    """Return the metrics, from any worker."""
+    [url, *_] = re.findall(r'"metrics": "(http://127\.0\.0\.1:\d+/metrics)"', program.output)
+    with urlopen(url) as response:
+        assert response.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+        return parse_metrics(response.read().decode())
+
+
+def test_metrics_sum_over_all_workers(shared_program: WorkersProgram) -> None:
+    token = shared_program.sign_in("metrics@example.test")
+    calls = {"method": "createTestClock", "outcome": "OK"}
+    before = value(_metrics(shared_program), "calls_total", **calls)
+    servers = set()
+    for _ in range(20):
+        response = shared_program.post({"jsonrpc": "2.0", "id": 1, "method": "createTestClock", "params": {}}, token)
+        servers.add(response.headers["x-request-id"][:16])
+    assert len(servers) == 2, "both workers were called"
+    for _ in range(4):
+        metrics = _metrics(shared_program)
+        assert value(metrics, "calls_total", **calls) == before + 20
+    assert value(metrics, "database_up") == 1
+    assert value(metrics, "database_connections", state="open") >= 2
+    assert value(metrics, "emails_total", outcome="sent") >= 1
+    assert value(metrics, "disk_free_bytes") > 0
+    assert "tickover_clock_skew_seconds" in {name for name, _ in metrics}
+
+
 def test_killed_worker_is_restarted(program: WorkersProgram) -> None:
     token = program.sign_in()
     before = program.workers()
@@ -104,6 +134,10 @@ def test_killed_worker_is_restarted(program: WorkersProgram) -> None:
         wait_until(lambda victim=victim: victim not in program.workers() and len(program.workers()) == 2)  # type: ignore[misc]
         wait_until(lambda: len(program.servers()) == 2)
     assert not before & program.workers()
+    metrics = _metrics(program)
+    assert value(metrics, "worker_restarts_total") == 2
+    # The counts of the killed workers are kept.
+    assert value(metrics, "calls_total", method="loginByEmailVerification", outcome="OK") == 1
     assert "result" in program.call("createTestClock", {}, token)
     assert program.output.count("a worker has ended") == 2
     assert program.stop(signal.SIGTERM) == 0
@@ -147,15 +181,9 @@ def test_used_port_is_one_error(tmp_path: Path, shared_program: WorkersProgram) 
     """Even if the other program uses SO_REUSEPORT."""
     port = urlsplit(shared_program.url).port
     for workers in ("1", "2"):
-        flags = (
-            "--port",
-            str(port),
-            "--workers",
-            workers,
-            "--database-url",
-            shared_program.environment["TICKOVER_DATABASE_URL"],
-        )
-        refused = run_tickover(tmp_path, "serve", *flags)
+        url = shared_program.environment["TICKOVER_DATABASE_URL"]
+        flags = ("--port", str(port), "--workers", workers)
+        refused = run_tickover(tmp_path, "serve", *flags, TICKOVER_DATABASE_URL=url)
         assert (refused.returncode, refused.stdout) == (2, "")
         assert refused.stderr.startswith(f"tickover: Cannot listen on 127.0.0.1:{port}: Address already in use.")
         assert refused.stderr.count("\n") == 1

@@ -48,6 +48,8 @@ def test_defaults_are_valid() -> None:
         "max_in_flight": 512,
         "keep_alive_seconds": 75,
         "drain_seconds": 0,
+        "metrics_port": None,
+        "metrics_host": "127.0.0.1",
     }
 
 
@@ -91,6 +93,9 @@ _GOOD: list[tuple[str, str, Any]] = [
     ("max_in_flight", "1", 1),
     ("keep_alive_seconds", "3600", 3600),
     ("drain_seconds", "0", 0),
+    ("metrics_port", "0", 0),
+    ("metrics_port", "65535", 65_535),
+    ("metrics_host", "::", "::"),
 ]
 _good = pytest.mark.parametrize(("name", "written", "read"), _GOOD, ids=[f"{name}={text}" for name, text, _ in _GOOD])
 
@@ -175,6 +180,8 @@ _BAD = [
     ("keep_alive_seconds", "0"),
     ("keep_alive_seconds", "0.5"),
     ("drain_seconds", "3601"),
+    ("metrics_port", "65536"),
+    ("metrics_host", "two\nlines"),
 ]
 
 
@@ -385,17 +392,19 @@ def test_start_with_an_invalid_setting_prints_one_sentence(tmp_path: Path) -> No
 def test_invalid_flag_and_unusable_address_are_named(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
-        invalid_flag, used_port, other_machine, secret_flag = run_each(
+        invalid_flag, used_port, used_metrics_port, other_machine, secret_flag = run_each(
             tmp_path,
             [
                 _serve(tmp_path, "--port", "eighty"),
                 _serve(tmp_path, TICKOVER_PORT=port),
+                _serve(tmp_path, TICKOVER_METRICS_PORT=port),
                 _serve(tmp_path, TICKOVER_HOST="192.0.2.1", TICKOVER_MAIL_URL="outbox:"),
                 _serve(tmp_path, "--secret-key", _SECRET),
             ],
         )
     assert _error(invalid_flag).startswith("TICKOVER_PORT ")
     assert _error(used_port).startswith(f"Cannot listen on 127.0.0.1:{port}: Address already in use. ")
+    assert _error(used_metrics_port).endswith("or set another TICKOVER_METRICS_PORT.")
     assert _error(other_machine) == "TICKOVER_HOST must be an address of this machine, not '192.0.2.1'."
     # The secret key has no flag, because other users of the machine see flags.
     assert secret_flag.returncode == 2

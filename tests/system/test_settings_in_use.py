@@ -1,12 +1,15 @@
 """Every setting has an effect: each has a test that fails if its value is ignored."""
 
 import json
+import re
 import socket
 import stat
 from collections.abc import Callable, Iterator
 from email.utils import parseaddr
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 from msgspec import to_builtins
@@ -51,6 +54,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
         "TICKOVER_CLIENT_REFILL": "0.001",
         "TICKOVER_RESEND_SECONDS": "7",
         "TICKOVER_MAX_CLOCKS_PER_USER": "1",
+        "TICKOVER_METRICS_PORT": "0",
+        "TICKOVER_METRICS_HOST": "127.0.0.6",
     }
     with Program(folder, **settings) as started:
         yield started
@@ -67,6 +72,17 @@ def call_from(program: Program, client: str, method: str, params: dict[str, Any]
 def test_host_and_port_are_used(program: Program) -> None:
     assert program.url == f"http://127.0.0.5:{program.environment['TICKOVER_PORT']}"
     assert program.request("GET", "/healthz").status == 200
+
+
+@proves("metrics_host", "metrics_port")
+def test_metrics_have_their_own_port(program: Program) -> None:
+    [url] = re.findall(r'"metrics": "(http://127\.0\.0\.6:\d+)/metrics"', program.output)
+    with urlopen(f"{url}/metrics") as response:
+        assert b"tickover_database_up 1\n" in response.read()
+    for path in ("/", "/rpc", "/healthz"):
+        with pytest.raises(HTTPError, match="404"):
+            urlopen(url + path)
+    assert program.request("GET", "/metrics").status == 404
 
 
 @proves("data_dir", "database_url", "secret_key")

@@ -22,8 +22,11 @@ from tickover.server.domain.params import Params
 from tickover.server.domain.schedule_json import GoalHead
 from tickover.server.jsonrpc.envelope import CODES
 from tickover.server.mail import open_mailer
+from tickover.server.metrics.exposition import Facts, render
+from tickover.server.metrics.numbers import CAUSES, SharedNumbers
 from tickover.server.operations import OPERATIONS
 from tickover.server.settings import CLIENT_VARIABLES, PREFIX, SETTINGS, read_settings
+from tickover.server.storage.statistics import Statistics
 
 DOCS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 ERROR_PAGES = ("docs/api.md", "tests/transcripts/errors.md")
@@ -128,6 +131,19 @@ def test_log_events_in_the_docs_exist() -> None:
     events = [event for cell, _, _ in table for event in quoted(cell)]
     assert len(events) >= 8
     assert [event for event in events if f'"{event}"' not in source] == []
+
+
+# docs/metrics.md
+
+
+def test_table_lists_every_metric() -> None:
+    statistics = Statistics(1, {"users": 1}, 0.5)
+    rendered = render(SharedNumbers(), Facts({"version": "1"}, True, 1, statistics)).decode()
+    kinds = dict(re.findall(r"^# TYPE (\w+) (\w+)$", rendered, re.MULTILINE))
+    table = rows(read("docs/metrics.md"), "Metric | Type | Labels | Meaning")
+    assert {quoted(name)[0]: kind for name, kind, _, _ in table} == kinds
+    causes = section(read("docs/metrics.md"), "## All metrics").partition("The causes of")[2]
+    assert [cause for cause in CAUSES if f"`{cause}`" not in causes] == []
 
 
 # docs/api.md

@@ -13,7 +13,7 @@ import uvloop
 
 from tickover import __version__
 from tickover.cli.session import DEFAULT_URL
-from tickover.server.app import Tickover
+from tickover.server.app import Tickover, Worker
 from tickover.server.logs import open_log
 from tickover.server.settings import OUTBOX, Settings
 from tickover.server.storage import redact_url
@@ -29,15 +29,17 @@ def run_server(settings: Settings, when_ready: Callable[[str], None]) -> int:
     return _run(settings, when_ready)
 
 
-def _run_worker(settings: Settings, when_ready: Callable[[], None], stop_pipe: int) -> int:
-    return _run(settings, lambda _: when_ready(), stop_pipe)
+def _run_worker(settings: Settings, worker: Worker, when_ready: Callable[[], None], stop_pipe: int) -> int:
+    return _run(settings, lambda _: when_ready(), worker, stop_pipe)
 
 
-def _run(settings: Settings, when_ready: Callable[[str], None], stop_pipe: int | None = None) -> int:
+def _run(
+    settings: Settings, when_ready: Callable[[str], None], worker: Worker | None = None, stop_pipe: int | None = None
+) -> int:
     """Serve until a signal arrives or until `stop_pipe` closes."""
 
     async def serve() -> None:
-        server = await Tickover.open(settings, open_log(settings.log_level))
+        server = await Tickover.open(settings, open_log(settings.log_level), worker)
         loop = asyncio.get_running_loop()
 
         def stop(number: int, *_: object) -> None:

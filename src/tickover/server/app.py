@@ -5,12 +5,14 @@ import errno
 import gc
 import socket
 from collections.abc import Callable
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, nullcontext, suppress
 from datetime import timedelta
+from typing import NamedTuple
 
 from structlog.stdlib import BoundLogger
 
 from tickover import __version__
+from tickover.api.errors import Reason
 from tickover.api.limits import MAIL_TIMEOUT
 from tickover.server.background import Background, sweep
 from tickover.server.domain.logins import Limits
@@ -23,6 +25,8 @@ from tickover.server.http.server import Server, raise_file_limit
 from tickover.server.jsonrpc.dispatch import Dispatcher
 from tickover.server.mail import open_mailer
 from tickover.server.mail.mailbox import Mailbox
+from tickover.server.metrics.numbers import SharedNumbers
+from tickover.server.metrics.server import DatabaseFacts, MeasuredMailer, MetricsServer
 from tickover.server.openrpc import describe
 from tickover.server.operations import Operations, Policy
 from tickover.server.secret_key import load_secret_key
@@ -36,40 +40,54 @@ _GRACE_SECONDS = 15
 class Tickover:
     """A Tickover server at `url`. The client class of the same name is `tickover.client.Tickover`."""
 
-    def __init__(self, settings: Settings, listener: socket.socket, store: Store, mint: Mint, log: BoundLogger) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        listeners: "Listeners",
+        store: Store,
+        mint: Mint,
+        log: BoundLogger,
+        worker: "Worker",
+    ) -> None:
         self.settings = settings
-        self.url = server_url(settings.host, listener)
-        self._listener = listener
+        self.url = server_url(settings.host, listeners.calls)
+        self._listeners = listeners
         self._store = store
         self._log = log
         self._stop_requested = asyncio.Event()
         self._drain_ended = asyncio.Event()
-        self._mailer = open_mailer(settings.mail_url, settings.mail_from, settings.data_dir / "outbox", log)
+        self._recorder = worker.numbers.recorder(worker.number)
+        mailer = open_mailer(settings.mail_url, settings.mail_from, settings.data_dir / "outbox", log)
+        self._mailer = MeasuredMailer(mailer, self._recorder)
         if self._mailer.is_local and how_exposed(settings):
             log.warning("emails go to the outbox, so anyone who can reach this server can sign in as any user")
         if not settings.public_url and not is_loopback(settings.host):
             log.warning("TICKOVER_PUBLIC_URL is not set, so login links point to this machine", url=self.url)
         policy = _policy(settings, self.url)
         description = describe(policy.public_url)
-        self._background = Background(store, mint.key_fingerprint(), wall_clock, log)
+        self._background = Background(store, mint.key_fingerprint(), wall_clock, log, on_swept=self._on_swept)
         operations = Operations(store, self._mailer, mint, policy, description)
-        self._rpc = Dispatcher(operations, log, self._background.count_rejection)
+        self._rpc = Dispatcher(operations, log, self._background.count_rejection, self._recorder.record_call)
         mailbox = Mailbox(settings.data_dir / "outbox") if self._mailer.is_local else None
         site = Site(load_pages(description), mailbox, resend_seconds=settings.resend_seconds)
         trusted = settings.trusted_proxies
         self._handler = Handler(
             self._rpc, self._background.ping, HostCheck(settings), site,
             trusted_proxies=trusted, cors_origins=settings.cors_origins, max_in_flight=settings.max_in_flight,
-            count_rejection=self._background.count_rejection,
+            count_rejection=self._count_rejected_request,
         )  # fmt: skip
         self._server = Server(self._handler, _http_limits(settings, log))
+        self._metrics: MetricsServer | None = None
+        if listeners.metrics is not None:
+            facts = DatabaseFacts(settings.database_url, settings.data_dir, store, wall_clock)
+            self._metrics = MetricsServer(listeners.metrics, worker.numbers, self._publish_gauges, facts)
 
     @classmethod
-    async def open(cls, settings: Settings, log: BoundLogger) -> "Tickover":
-        """Open the port, the database and the mailer. Raise SettingError if one is unavailable."""
+    async def open(cls, settings: Settings, log: BoundLogger, worker: "Worker | None" = None) -> "Tickover":
+        """Open the ports, the database and the mailer. Raise SettingError if one is unavailable."""
         async with AsyncExitStack() as undo:
-            listener = listen(settings.host, settings.port, shared=settings.workers > 1)
-            undo.callback(listener.close)
+            listeners = open_listeners(settings, shared=settings.workers > 1)
+            undo.callback(listeners.close)
             store = await open_store(settings.database_url, settings.database_connections)
             undo.push_async_callback(store.close)
             mint = Mint(load_secret_key(settings, log))
@@ -79,7 +97,7 @@ class Tickover:
                     "other. Set TICKOVER_SECRET_KEY to the same value for all. If the other server has stopped, "
                     "wait for five minutes."
                 )
-            server = cls(settings, listener, store, mint, log)
+            server = cls(settings, listeners, store, mint, log, worker or Worker(SharedNumbers(), 0))
             undo.pop_all()
         return server
 
@@ -90,9 +108,9 @@ class Tickover:
         # The objects so far are permanent, so the garbage collector can ignore them.
         gc.collect()
         gc.freeze()
-        async with self._background.running():
+        async with self._background.running(), self._metrics.running(self._log) if self._metrics else nullcontext():
             try:
-                self._server.start(self._listener)
+                self._server.start(self._listeners.calls)
                 self._log_start()
                 when_ready()
                 await self._stop_requested.wait()
@@ -119,6 +137,22 @@ class Tickover:
         if unfinished:
             self._log.error("calls were cancelled because they took too long", calls=unfinished)
 
+    def _on_swept(self, rows: int) -> None:
+        self._recorder.add("swept rows", amount=rows)
+        self._recorder.set("last sweep", value=wall_clock().timestamp())
+
+    def _count_rejected_request(self, reason: Reason) -> None:
+        self._background.count_rejection(reason)
+        self._recorder.add("rejected requests")
+
+    def _publish_gauges(self) -> None:
+        load = self._store.load()
+        self._recorder.set("calls in flight", value=self._handler.in_flight)
+        self._recorder.set("connections", value=self._server.connection_count)
+        self._recorder.set("calls waiting", value=load.waiting_calls)
+        self._recorder.set("database connections", value=load.open_connections)
+        self._recorder.set("busy connections", value=load.busy_connections)
+
     def _log_start(self) -> None:
         url = self.settings.database_url
         self._log.info(
@@ -127,6 +161,7 @@ class Tickover:
             address=self.url,
             database=redact_url(url),
             schema_version=schema_version(url),
+            **({"metrics": self._metrics.url} if self._metrics else {}),
         )
 
     def stop(self, *, at_once: bool = False) -> None:
@@ -143,7 +178,7 @@ class Tickover:
     async def close(self) -> None:
         await self._store.close()
         await self._mailer.close()
-        self._listener.close()
+        self._listeners.close()
         self._log.info("stopped")
 
 
@@ -180,13 +215,45 @@ async def sweep_all(database_url: str) -> int:
         await store.close()
 
 
-def listen(host: str, port: int, *, shared: bool) -> socket.socket:
-    """Bind a socket. With `shared`, several processes can bind the port, and the kernel distributes connections."""
+class Worker(NamedTuple):
+    """The number of a process among the workers of a server, and the numbers that they share."""
+
+    numbers: SharedNumbers
+    number: int
+
+
+class Listeners(NamedTuple):
+    """The bound sockets of a server."""
+
+    calls: socket.socket
+    metrics: socket.socket | None
+
+    def close(self) -> None:
+        self.calls.close()
+        if self.metrics is not None:
+            self.metrics.close()
+
+
+def open_listeners(settings: Settings, *, shared: bool) -> Listeners:
+    """Bind the ports. With `shared`, several processes can bind them, and the kernel distributes connections."""
+    calls = listen(settings.host, settings.port, shared=shared)
+    if settings.metrics_port is None:
+        return Listeners(calls, None)
+    try:
+        return Listeners(calls, listen(settings.metrics_host, settings.metrics_port, shared=shared, setting="METRICS_"))
+    except SettingError:
+        calls.close()
+        raise
+
+
+def listen(host: str, port: int, *, shared: bool, setting: str = "") -> socket.socket:
+    """Bind a socket. `setting` is a part of the names of its settings."""
+    host_variable, port_variable = f"TICKOVER_{setting}HOST", f"TICKOVER_{setting}PORT"
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         listener = socket.socket(family, socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise SettingError(f"TICKOVER_HOST must be an address of this machine, not {host!r}.") from None
+        raise SettingError(f"{host_variable} must be an address of this machine, not {host!r}.") from None
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if shared:
@@ -195,10 +262,10 @@ def listen(host: str, port: int, *, shared: bool) -> socket.socket:
     except OSError as error:
         listener.close()
         if error.errno == errno.EADDRNOTAVAIL:
-            raise SettingError(f"TICKOVER_HOST must be an address of this machine, not {host!r}.") from None
-        advice = "Stop the other program, or set another TICKOVER_PORT."
+            raise SettingError(f"{host_variable} must be an address of this machine, not {host!r}.") from None
+        advice = f"Stop the other program, or set another {port_variable}."
         if error.errno == errno.EACCES:
-            advice = "Set TICKOVER_PORT to 1024 or higher, for example 8000, and put a reverse proxy in front."
+            advice = f"Set {port_variable} to 1024 or higher, for example 8000, and put a reverse proxy in front."
         raise SettingError(f"Cannot listen on {host}:{port}: {error.strerror}. {advice}") from None
     return listener
 

@@ -27,12 +27,14 @@ class Background:
         now: Callable[[], Instant],
         log: BoundLogger,
         seconds: float = 60.0,
+        on_swept: Callable[[int], object] = lambda _: None,
     ) -> None:
         self._store = store
         self._fingerprint = fingerprint
         self._now = now
         self._log = log
         self._seconds = seconds
+        self._on_swept = on_swept
         self._watch = DatabaseWatch(store, log)
         self._rejections = RejectionCounter(log)
 
@@ -76,6 +78,7 @@ class Background:
         except Rejection:
             self._watch.suspect()
             raise
+        self._on_swept(swept)
         if swept:
             self._log.info("swept", rows=swept)
 

@@ -7,13 +7,14 @@ import ipaddress
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from tickover.api.suggestions import closest_match
-from tickover.server.domain.networks import Network, host_name, parse_networks
+from tickover.server import setting_values as values
+from tickover.server.domain.networks import Network
 
 PREFIX: Final = "TICKOVER_"
 OUTBOX: Final = "outbox:"
@@ -77,186 +78,111 @@ class Settings(Struct, frozen=True):
     max_in_flight: int
     keep_alive_seconds: int
     drain_seconds: int
+    metrics_port: int | None
+    """None means no metrics."""
+    metrics_host: str
 
-
-def _text(value: str) -> str:
-    if not value.isprintable():
-        raise ValueError("must be one line of text")
-    return value
-
-
-def _between(minimum: int, maximum: int, message: str = "") -> Callable[[str], int]:
-    def read(value: str) -> int:
-        # Check the length first, because parsing thousands of digits is slow.
-        if not (value.isascii() and value.isdigit() and len(value) <= 15 and minimum <= int(value) <= maximum):
-            raise ValueError(message or f"must be a whole number from {minimum} to {maximum}")
-        return int(value)
-
-    return read
-
-
-_port: Final = _between(0, 65_535)
-_count: Final = _between(0, 10**12, "must be a whole number; 0 means no limit")
-
-
-def _rate(value: str) -> float:
-    try:
-        rate = float(value)
-    except ValueError:
-        rate = -1.0
-    if not 0 <= rate <= 1_000_000:
-        raise ValueError("must be a number from 0 to 1000000; 0 means no limit")
-    return rate
-
-
-def _names(value: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in _text(value).split(",") if name.strip())
-
-
-def _hosts(value: str) -> tuple[str, ...]:
-    hosts = tuple(host_name(name.encode()) for name in _names(value))
-    if not all(hosts):
-        raise ValueError("must be host names such as clocks.example.com, separated by commas")
-    return hosts
-
-
-def _networks(value: str) -> tuple[Network, ...]:
-    try:
-        return parse_networks(value)
-    except ValueError:
-        raise ValueError("must be IP addresses or networks such as 10.0.0.0/8, separated by commas") from None
-
-
-def _http_url(value: str) -> SplitResult:
-    """Parse an HTTP URL without user, query and fragment. Raise ValueError for any other URL."""
-    parts = urlsplit(_text(value))
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0 or parts.query or parts.fragment:
-        raise ValueError
-    if parts.username or parts.password or " " in value:
-        raise ValueError
-    return parts
-
-
-def _origins(value: str) -> tuple[str, ...]:
-    origins = _names(value)
-    try:
-        if all(_http_url(origin).path == "" for origin in origins):
-            return origins
-    except ValueError:
-        pass
-    raise ValueError(
-        "must be origins such as https://app.example.com, without a path or a slash at the end, separated by commas"
-    )
-
-
-def _public_url(value: str) -> str:
-    try:
-        return _http_url(value).geturl().rstrip("/") if value else ""
-    except ValueError:
-        raise ValueError("must be a URL such as https://clocks.example.com") from None
-
-
-def _secret_key(value: str) -> str:
-    if value and len(_text(value)) < 16:
-        raise ValueError("must have at least 16 characters; create one with `openssl rand -hex 32`")
-    return value
-
-
-def _log_level(value: str) -> str:
-    if value.lower() not in LOG_LEVELS:
-        raise ValueError(f"must be one of {', '.join(LOG_LEVELS)}")
-    return value.lower()
-
-
-LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 
 SETTINGS: Final = (
-    Setting("host", "Address to listen on.", "127.0.0.1", _text),
-    Setting("port", "Port to listen on. 0 picks a free port.", "8000", _port),
-    Setting("data_dir", "Folder for the database, the secret key and the outbox.", ".tickover", _text),
+    Setting("host", "Address to listen on.", "127.0.0.1", values.text),
+    Setting("port", "Port to listen on. 0 picks a free port.", "8000", values.port),
+    Setting("data_dir", "Folder for the database, the secret key and the outbox.", ".tickover", values.text),
     Setting(
         "database_url",
         "Database: sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME. Default: tickover.db in the data folder.",
         "",
-        _text,
+        values.text,
         may_hold_a_secret=True,
     ),
-    Setting("database_connections", "Maximum PostgreSQL connections per process.", "10", _between(1, 1000)),
-    Setting("workers", "Number of server processes. More than one requires PostgreSQL.", "1", _between(1, 256)),
+    Setting("database_connections", "Maximum PostgreSQL connections per process.", "10", values.between(1, 1000)),
+    Setting("workers", "Number of server processes. More than one requires PostgreSQL.", "1", values.between(1, 256)),
     Setting(
         "mail_url",
         "Mail server: smtp://USER:PASSWORD@HOST:587 or smtps://…, or outbox: to write emails to files.",
         "",
-        _text,
+        values.text,
         may_hold_a_secret=True,
     ),
-    Setting("mail_from", "Sender of emails.", "Tickover <tickover@localhost>", _text),
-    Setting("public_url", "Base URL of login links. Default: the address that the server listens on.", "", _public_url),
+    Setting("mail_from", "Sender of emails.", "Tickover <tickover@localhost>", values.text),
+    Setting(
+        "public_url", "Base URL of login links. Default: the address that the server listens on.", "", values.public_url
+    ),
     Setting(
         "secret_key",
         "Key that protects stored codes. Default: secret.key in the data folder.",
         "",
-        _secret_key,
+        values.secret_key,
         has_flag=False,
         may_hold_a_secret=True,
     ),
-    Setting("log_level", f"Lowest level to log: {', '.join(LOG_LEVELS)}.", "info", _log_level),
-    Setting("max_clocks_per_user", "Maximum live clocks per user; 0 for no limit.", "10000", _count),
-    Setting("max_bytes_per_user", "Maximum stored bytes of a user's live clocks; 0 for no limit.", "268435456", _count),
+    Setting("log_level", f"Lowest level to log: {', '.join(values.LOG_LEVELS)}.", "info", values.log_level),
+    Setting("max_clocks_per_user", "Maximum live clocks per user; 0 for no limit.", "10000", values.count),
+    Setting(
+        "max_bytes_per_user", "Maximum stored bytes of a user's live clocks; 0 for no limit.", "268435456", values.count
+    ),
     Setting(
         "allowed_hosts",
         "Accepted Host names, separated by commas. Default on loopback: loopback names and the public URL's host; "
         "otherwise any name.",
         "",
-        _hosts,
+        values.hosts,
     ),
     Setting(
         "trusted_proxies",
         "Proxies whose X-Forwarded-For is trusted: IP addresses or networks, separated by commas.",
         "",
-        _networks,
+        values.networks,
     ),
-    Setting("cors_origins", "Origins that may call the API from a browser, separated by commas.", "", _origins),
-    Setting("resend_seconds", "Minimum seconds between two emails to one address.", "60", _between(1, 3600)),
+    Setting("cors_origins", "Origins that may call the API from a browser, separated by commas.", "", values.origins),
+    Setting("resend_seconds", "Minimum seconds between two emails to one address.", "60", values.between(1, 3600)),
     Setting(
         "sends_per_hour",
         "Maximum emails per hour to one address; a sign-in resets the count; 0 for no limit.",
         "30",
-        _count,
+        values.count,
     ),
     Setting(
         "sends_per_hour_per_network",
         "Maximum emails per hour to one address from one client network; a sign-in resets the count; 0 for no limit.",
         "10",
-        _count,
+        values.count,
     ),
-    Setting("code_tries", "Attempts allowed per code.", "5", _between(1, 10)),
+    Setting("code_tries", "Attempts allowed per code.", "5", values.between(1, 10)),
     Setting(
-        "code_failures", "Consecutive failed attempts after which only a login link works.", "100", _between(1, 1000)
+        "code_failures",
+        "Consecutive failed attempts after which only a login link works.",
+        "100",
+        values.between(1, 1000),
     ),
-    Setting("client_burst", "Sign-in calls that a client address may make in a burst; 0 for no limit.", "300", _count),
-    Setting("client_refill", "Sign-in calls per second that a client address may sustain; 0 for no limit.", "5", _rate),
-    Setting("max_connections", "Maximum open connections per process.", "5000", _between(1, 1_000_000)),
-    Setting("max_in_flight", "Maximum concurrent calls per process.", "512", _between(1, 1_000_000)),
-    Setting("keep_alive_seconds", "Seconds until an idle connection is closed.", "75", _between(1, 3600)),
-    Setting("drain_seconds", "Seconds to keep serving after SIGTERM.", "0", _between(0, 3600)),
+    Setting(
+        "client_burst", "Sign-in calls that a client address may make in a burst; 0 for no limit.", "300", values.count
+    ),
+    Setting(
+        "client_refill", "Sign-in calls per second that a client address may sustain; 0 for no limit.", "5", values.rate
+    ),
+    Setting("max_connections", "Maximum open connections per process.", "5000", values.between(1, 1_000_000)),
+    Setting("max_in_flight", "Maximum concurrent calls per process.", "512", values.between(1, 1_000_000)),
+    Setting("keep_alive_seconds", "Seconds until an idle connection is closed.", "75", values.between(1, 3600)),
+    Setting("drain_seconds", "Seconds to keep serving after SIGTERM.", "0", values.between(0, 3600)),
+    Setting("metrics_port", "Port of the metrics for Prometheus. Default: no metrics.", "", values.optional_port),
+    Setting("metrics_host", "Address to serve the metrics on.", "127.0.0.1", values.text),
 )
 
 
 def read_settings(environment: Mapping[str, str], flags: Mapping[str, str]) -> Settings:
     """Return the settings. Flags override the environment, which overrides the defaults."""
     _reject_unknown(environment)
-    values: dict[str, Any] = {}
+    chosen: dict[str, Any] = {}
     for setting in SETTINGS:
         value = flags.get(setting.name) or _read_value(setting, environment) or setting.default
         try:
-            values[setting.name] = setting.read(value)
+            chosen[setting.name] = setting.read(value)
         except ValueError as error:
             suffix = "" if setting.may_hold_a_secret else f", not {value!r}"
             raise SettingError(f"{setting.variable} {error}{suffix}.") from None
-    values["data_dir"] = Path(values["data_dir"])
-    values["database_url"] = values["database_url"] or f"sqlite:///{values['data_dir'] / 'tickover.db'}"
-    settings = Settings(**values)
+    chosen["data_dir"] = Path(chosen["data_dir"])
+    chosen["database_url"] = chosen["database_url"] or f"sqlite:///{chosen['data_dir'] / 'tickover.db'}"
+    settings = Settings(**chosen)
     return settings if settings.mail_url else replace(settings, mail_url=_default_mail_url(settings))
 
 

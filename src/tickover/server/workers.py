@@ -5,7 +5,6 @@ Each worker is a complete server. The kernel distributes connections, and worker
 
 import os
 import signal
-import socket
 import sys
 import time
 from collections.abc import Callable
@@ -15,7 +14,8 @@ from typing import Final, NoReturn
 from msgspec.structs import replace
 from structlog.stdlib import BoundLogger
 
-from tickover.server.app import listen, server_url
+from tickover.server.app import Listeners, Worker, open_listeners, server_url
+from tickover.server.metrics.numbers import SharedNumbers
 from tickover.server.settings import SettingError, Settings
 from tickover.server.storage import is_postgres
 
@@ -23,7 +23,7 @@ _RESTART_SECONDS: Final = 1.0
 _STOP: Final = (signal.SIGINT, signal.SIGTERM)
 _TERMINAL: Final = 0
 
-Serve = Callable[[Settings, Callable[[], None], int], int]
+Serve = Callable[[Settings, Worker, Callable[[], None], int], int]
 """Serves until a signal or the end of the pipe, calls back when ready, and returns the exit code."""
 
 
@@ -42,16 +42,18 @@ def run_workers(settings: Settings, log: BoundLogger, serve: Serve, when_ready: 
             f"TICKOVER_WORKERS must be 1 with SQLite, not {settings.workers}: only one process at a time can write to "
             "the file. For more workers, use PostgreSQL and set TICKOVER_DATABASE_URL."
         )
-    # The supervisor keeps the port bound, so that no other program can take it while a worker restarts.
+    # The supervisor keeps the ports bound, so that no other program can take them while a worker restarts.
     with closing(_reserve(settings)) as reserved:
-        supervisor = _Supervisor(replace(settings, port=reserved.getsockname()[1]), log, serve)
-        return supervisor.run(lambda: when_ready(server_url(settings.host, reserved)))
+        metrics_port = reserved.metrics and reserved.metrics.getsockname()[1]
+        settings = replace(settings, port=reserved.calls.getsockname()[1], metrics_port=metrics_port)
+        supervisor = _Supervisor(settings, log, serve)
+        return supervisor.run(lambda: when_ready(server_url(settings.host, reserved.calls)))
 
 
-def _reserve(settings: Settings) -> socket.socket:
+def _reserve(settings: Settings) -> Listeners:
     # A shared port can be bound beside another program that shares it. Check first that no program uses it.
-    listen(settings.host, settings.port, shared=False).close()
-    return listen(settings.host, settings.port, shared=True)
+    open_listeners(settings, shared=False).close()
+    return open_listeners(settings, shared=True)
 
 
 class _Supervisor:
@@ -59,7 +61,10 @@ class _Supervisor:
         self._settings = settings
         self._log = log
         self._serve = serve
-        self._workers: set[int] = set()
+        self._workers: dict[int, int] = {}
+        """The numbers of the workers by process ID."""
+        # The supervisor has the last row.
+        self._numbers = SharedNumbers(settings.workers + 1)
         self._stopping = False
         # Only the supervisor has the write end. If the supervisor dies, the workers read the end of the pipe.
         self._supervisor_ended, self._supervisor_runs = os.pipe()
@@ -86,15 +91,16 @@ class _Supervisor:
         # Block signals until the worker is registered and has its own handlers.
         signal.pthread_sigmask(signal.SIG_BLOCK, _STOP)
         if not self._stopping:
+            number = min(set(range(self._settings.workers)) - set(self._workers.values()))
             worker = os.fork()
             if not worker:
-                self._work(ready_writer)
-            self._workers.add(worker)
+                self._work(Worker(self._numbers, number), ready_writer)
+            self._workers[worker] = number
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP)
         os.close(ready_writer)
         return ready
 
-    def _work(self, ready_writer: int) -> NoReturn:
+    def _work(self, worker: Worker, ready_writer: int) -> NoReturn:
         # The supervisor forwards signals. In its group, a worker would get Ctrl-C twice and stop without waiting.
         os.setpgid(0, 0)
         os.close(self._supervisor_runs)
@@ -102,7 +108,7 @@ class _Supervisor:
             signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP)
-        sys.exit(self._serve(self._settings, lambda: _notify_ready(ready_writer), self._supervisor_ended))
+        sys.exit(self._serve(self._settings, worker, lambda: _notify_ready(ready_writer), self._supervisor_ended))
 
     def _stop(self, number: int) -> None:
         self._stopping = True
@@ -117,13 +123,14 @@ class _Supervisor:
             # Other children may end too, for example those of a script that called exec.
             worker, status = os.wait()
             if worker in self._workers:
-                self._workers.discard(worker)
+                self._numbers.recorder(self._workers.pop(worker)).clear_gauges()
                 return os.waitstatus_to_exitcode(status)
 
     def _restart(self, code: int) -> None:
         if self._stopping:
             return
         self._log.warning("a worker has ended; a new one starts", exit_code=code)
+        self._numbers.recorder(self._settings.workers).add("worker restarts")
         # Wait, because a worker without a database would fail many times a second.
         time.sleep(_RESTART_SECONDS)
         os.close(self._start())

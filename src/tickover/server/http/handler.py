@@ -59,7 +59,8 @@ class Handler:
         self._site = site
         self._max_in_flight = max_in_flight
         self._count_rejection = count_rejection
-        self._in_flight = 0
+        self.in_flight = 0
+        """The number of calls in progress. A batch counts as one."""
         self.is_draining = False
         """True if the server is about to stop. `/readyz` returns 503 then; other requests are still served."""
         self._date: Header = (b"date", b"")
@@ -70,10 +71,10 @@ class Handler:
 
     def handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
         if request.path == "/rpc":
-            if self._in_flight >= self._max_in_flight:
+            if self.in_flight >= self._max_in_flight:
                 self._count_rejection(Reason.UNAVAILABLE)
                 return self._finish(_to_http(_TOO_MANY_CALLS), request, next(self._request_ids))
-            self._in_flight += 1
+            self.in_flight += 1
             return self._handle_call(request, next(self._request_ids))
         if request.path == "/healthz":
             return self._finish(_health(request, 200, b"alive\n"), request, next(self._request_ids))
@@ -97,7 +98,7 @@ class Handler:
         except Rejection as rejection:
             response = _to_http(error_response(rejection))
         finally:
-            self._in_flight -= 1
+            self.in_flight -= 1
         return self._finish(response, request, request_id)
 
     async def _handle_page(self, request: Request, request_id: str) -> Response:

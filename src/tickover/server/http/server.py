@@ -83,6 +83,10 @@ class Server:
             loop = asyncio.get_running_loop()
             await loop.connect_accepted_socket(lambda: Connection(self._handler, self._pool), accepted)
 
+    @property
+    def connection_count(self) -> int:
+        return len(self._pool.connections)
+
     def drain(self) -> None:
         """Close each connection after its next response."""
         self._pool.is_draining = True

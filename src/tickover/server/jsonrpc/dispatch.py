@@ -42,14 +42,22 @@ class CallResponse(Struct, frozen=True):
 
 NO_RESPONSE = CallResponse(b"")
 
+Observe = Callable[[str, Rejection | None, float], object]
+"""Receives the method of a call that has ended, its rejection if it failed, and its duration in seconds."""
+
 
 class Dispatcher:
     def __init__(
-        self, operations: Operations, log: BoundLogger, count_rejection: Callable[[Reason], object] = lambda _: None
+        self,
+        operations: Operations,
+        log: BoundLogger,
+        count_rejection: Callable[[Reason], object] = lambda _: None,
+        observe: Observe = lambda *_: None,
     ) -> None:
         self._operations = operations
         self._log = log
         self._count_rejection = count_rejection
+        self._observe = observe
         self._failures = FailureLog(log)
         self._last_call_at = inf
         self._batch_limits = BatchLimits()
@@ -146,6 +154,7 @@ class Dispatcher:
             response = error_response(rejection, request.id)
         except Exception:
             response = self.report_bug(context.request_id, request.id)
+        self._observe(request.method, response.rejection, asyncio.get_running_loop().time() - began)
         if self._log.isEnabledFor(logging.DEBUG):
             self._log_call(request.method, caller.token.user, response, context.request_id)
         return response if request.id else NO_RESPONSE

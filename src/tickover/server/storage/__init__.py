@@ -1,6 +1,12 @@
 """Opens the store that a database URL names."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
+
+import apsw
+import asyncpg
 
 from tickover.server.settings import SettingError
 from tickover.server.storage.migrations import migrations
@@ -9,7 +15,8 @@ from tickover.server.storage.postgres.store import PostgresStore
 from tickover.server.storage.sqlite.store import SqliteStore
 from tickover.server.storage.store import Store
 
-_POSTGRES_PREFIXES = ("postgresql://", "postgres://")
+_POSTGRES_PREFIXES: Final = ("postgresql://", "postgres://")
+_INVALID_URL: Final = (asyncpg.ClientConfigurationError, ValueError)
 
 
 async def open_store(url: str, max_connections: int = 10) -> Store:
@@ -27,6 +34,19 @@ async def open_store(url: str, max_connections: int = 10) -> Store:
 
 def is_postgres(url: str) -> bool:
     return url.startswith(_POSTGRES_PREFIXES)
+
+
+def sqlite_path(url: str) -> Path:
+    return Path(url.partition(":///")[2])
+
+
+@contextmanager
+def translate_errors(url: str) -> Iterator[None]:
+    """Raise a SettingError for errors of the database."""
+    try:
+        yield
+    except (OSError, apsw.Error, asyncpg.PostgresError, asyncpg.InterfaceError, *_INVALID_URL) as error:
+        raise SettingError(f"Cannot use the database {redact_url(url)}: {connections.describe_error(error)}.") from None
 
 
 def schema_version(url: str) -> int:

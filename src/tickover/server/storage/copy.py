@@ -5,9 +5,8 @@ end it reads both databases again and compares them. It never changes the source
 """
 
 import hashlib
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from pathlib import Path
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Final
 
 import apsw
@@ -15,7 +14,7 @@ import asyncpg
 from msgspec import Struct, msgpack
 
 from tickover.server.settings import SettingError
-from tickover.server.storage import is_postgres, open_store, redact_url
+from tickover.server.storage import is_postgres, open_store, redact_url, sqlite_path, translate_errors
 from tickover.server.storage.copy_source import TABLES, CopySource, CopyTarget, Row, Table
 from tickover.server.storage.migrations import migrations, pending
 from tickover.server.storage.postgres.connections import Connections, describe_error
@@ -24,8 +23,6 @@ from tickover.server.storage.sqlite.copy import SqliteSource, SqliteTarget
 
 Report = Callable[[str, int, int], None]
 """Called with the current step, the number of finished rows and the total. If it raises, the copy ends."""
-
-_SQLITE_PREFIX: Final = "sqlite:///"
 
 # Errors that an operator can fix, or that go away when the copy runs again.
 _DATABASE_ERRORS: Final = (OSError, apsw.Error, asyncpg.PostgresError, asyncpg.InterfaceError)
@@ -70,15 +67,19 @@ async def copy(source_url: str, target_url: str, report: Report) -> list[Copied]
 
 def _check_urls(source_url: str, target_url: str) -> None:
     for url in (source_url, target_url):
-        if not is_postgres(url) and not url.startswith(_SQLITE_PREFIX):
+        if not is_postgres(url) and not url.startswith("sqlite:///"):
             raise SettingError(
                 "Source and target must look like sqlite:///path/to/file.db or postgresql://user:password@host/database."
             )
     if not is_postgres(source_url):
-        source = _path_of(source_url)
+        source = sqlite_path(source_url)
         if not source.is_file():
             raise SettingError(f"The database {source} doesn't exist. Check the path of the source.")
-        if not is_postgres(target_url) and _path_of(target_url).exists() and source.samefile(_path_of(target_url)):
+        if (
+            not is_postgres(target_url)
+            and sqlite_path(target_url).exists()
+            and source.samefile(sqlite_path(target_url))
+        ):
             raise SettingError("Source and target are the same file. Use another target.")
 
 
@@ -159,16 +160,16 @@ async def _checksum(database: CopySource, table: Table, on_rows: Callable[[int],
 
 @asynccontextmanager
 async def _open_source(url: str) -> AsyncIterator[CopySource]:
-    with _translate_errors(url):
-        source = PostgresSource(await _connect(url)) if is_postgres(url) else SqliteSource(_path_of(url))
+    with translate_errors(url):
+        source = PostgresSource(await _connect(url)) if is_postgres(url) else SqliteSource(sqlite_path(url))
     async with _prepared(url, source):
         yield source
 
 
 @asynccontextmanager
 async def _open_target(url: str) -> AsyncIterator[CopyTarget]:
-    with _translate_errors(url):
-        target = PostgresTarget(await _connect(url)) if is_postgres(url) else SqliteTarget(_path_of(url))
+    with translate_errors(url):
+        target = PostgresTarget(await _connect(url)) if is_postgres(url) else SqliteTarget(sqlite_path(url))
     async with _prepared(url, target):
         yield target
 
@@ -177,7 +178,7 @@ async def _open_target(url: str) -> AsyncIterator[CopyTarget]:
 async def _prepared(url: str, database: CopySource) -> AsyncIterator[None]:
     """Prepare the database, and close it at the end. Raise SettingError if its schema is not up to date."""
     try:
-        with _translate_errors(url):
+        with translate_errors(url):
             version = await database.prepare()
         if pending(migrations(database.dialect), version):
             raise SettingError(
@@ -195,15 +196,3 @@ async def _connect(url: str) -> asyncpg.Connection:
             "A copy doesn't work through a pooler in transaction mode. Use the URL of the database itself."
         )
     return await Connections(url, 1).connect(command_timeout=None)
-
-
-def _path_of(url: str) -> Path:
-    return Path(url.removeprefix(_SQLITE_PREFIX))
-
-
-@contextmanager
-def _translate_errors(url: str) -> Iterator[None]:
-    try:
-        yield
-    except (*_DATABASE_ERRORS, asyncpg.ClientConfigurationError, ValueError) as error:
-        raise SettingError(f"Cannot use the database {redact_url(url)}: {describe_error(error)}.") from None

@@ -5,6 +5,7 @@ from typing import Literal, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 
+from tickover.api.errors import Rejection, unavailable
 from tickover.api.timestamps import Instant
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.logins import Claimed, Limits, Send, TooSoon, Try
@@ -107,6 +108,25 @@ class Session(Struct, frozen=True):
     user: bytes
     email: str
     expires_at: Instant
+
+
+class Load(Struct, frozen=True):
+    """How busy a store is."""
+
+    waiting_calls: int
+    open_connections: int = 0
+    busy_connections: int = 0
+
+
+class Overloaded(Exception):
+    """Too many calls wait for the database."""
+
+
+def overloaded() -> Rejection:
+    """Return a rejection of a call that would wait too long for the database."""
+    rejection = unavailable("The server is overloaded. Try again in a moment.")
+    rejection.__cause__ = Overloaded("too many calls wait for the database")
+    return rejection
 
 
 class Store(Protocol):
@@ -215,6 +235,9 @@ class Store(Protocol):
 
     async def sweep(self, now: Instant, limit: int) -> int:
         """Delete up to `limit` expired rows of each kind, or a whole day of clocks. Return 0 if nothing is left."""
+
+    def load(self) -> Load:
+        """Return how busy the store is."""
 
     async def close(self) -> None:
         """Finish accepted calls, then close the database."""

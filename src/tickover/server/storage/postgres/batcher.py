@@ -5,7 +5,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from typing import Generic, TypeVar
 
-from tickover.api.errors import Rejection, unavailable
+from tickover.api.errors import Rejection
+from tickover.server.storage.store import overloaded
 
 _Call = TypeVar("_Call")
 _Result = TypeVar("_Result")
@@ -68,12 +69,16 @@ class Batcher(Generic[_Call, _Result]):
     async def submit(self, call: _Call) -> _Result:
         """Return the call's result. Raise UNAVAILABLE if too many calls wait, or this one waits too long."""
         if len(self._waiting) >= _MAX_WAITING or self._bytes_waiting > _MAX_BYTES_WAITING:
-            raise _overloaded()
+            raise overloaded()
         entry: _WaitingCall[_Call, _Result] = _WaitingCall(call, asyncio.get_running_loop())
         self._waiting.append(entry)
         self._bytes_waiting += self._size(call)
         self._start()
         return await entry.future
+
+    @property
+    def waiting_calls(self) -> int:
+        return len(self._waiting)
 
     def _start(self) -> None:
         if self._workers < self._max_concurrent:
@@ -100,7 +105,7 @@ class Batcher(Generic[_Call, _Result]):
             if entry.future.done():
                 continue
             if entry.since < min_since:
-                entry.fail(_overloaded())
+                entry.fail(overloaded())
                 continue
             conflict_key, group_key = self._conflict_key(entry.call), self._group_key(entry.call)
             batch_key = group_key if not taken else batch_key
@@ -137,7 +142,3 @@ class Batcher(Generic[_Call, _Result]):
             # Since Python 3.12, gather() of finished tasks doesn't yield to the event loop. The callbacks that remove
             # the tasks may not have run yet.
             self._tasks -= tasks
-
-
-def _overloaded() -> Rejection:
-    return unavailable("The server is overloaded. Try again in a moment.")

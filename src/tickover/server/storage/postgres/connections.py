@@ -125,6 +125,11 @@ class Connections:
         except TimeoutError:
             self._pool.terminate()
 
+    def usage(self) -> tuple[int, int]:
+        """Return the number of open and of busy connections."""
+        assert self._pool is not None
+        return self._pool.get_size(), self._pool.get_size() - self._pool.get_idle_size()
+
     async def fetch(self, statement: str, *values: object, is_repeatable: bool = False) -> list[Any]:
         """Run one statement, and return its rows. It is committed when this returns.
 

@@ -12,7 +12,7 @@ from asyncpg import PostgresError
 from asyncpg.pgproto.pgproto import UUID
 from msgspec import UnsetType
 
-from tickover.api.errors import unauthenticated, unavailable
+from tickover.api.errors import unauthenticated
 from tickover.api.ids import creation_day, first_live_key
 from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.domain.clocks import Clock
@@ -27,6 +27,7 @@ from tickover.server.storage.store import (
     ExistingClock,
     IdempotencyRecord,
     LabelSearch,
+    Load,
     NameChanges,
     NewSession,
     Owner,
@@ -35,6 +36,7 @@ from tickover.server.storage.store import (
     Session,
     StoredClock,
     Token,
+    overloaded,
 )
 from tickover.server.storage.write_probe import WriteProbe
 
@@ -104,6 +106,10 @@ class PostgresStore:
             await batcher.close()
         await self._probe.close()
         await self._connections.close()
+
+    def load(self) -> Load:
+        batchers = (self._tokens, self._new_clocks, self._advances)
+        return Load(sum(batcher.waiting_calls for batcher in batchers), *self._connections.usage())
 
     async def ping(self) -> None:
         await self._probe.check()
@@ -281,7 +287,7 @@ class PostgresStore:
             async with asyncio.timeout(_MAX_WAIT_SECONDS):
                 await self._locking_calls.acquire()
         except TimeoutError:
-            raise unavailable("The server is overloaded. Try again in a moment.") from None
+            raise overloaded()  # noqa: B904 - it has its own cause
         try:
             return await self._connections.fetch(statement, *values)
         finally:

@@ -28,6 +28,7 @@ from tickover.server.storage.store import (
     ExistingClock,
     IdempotencyRecord,
     LabelSearch,
+    Load,
     NameChanges,
     NewSession,
     Owner,
@@ -77,6 +78,9 @@ class SqliteStore:
         await self._probe.close()
         self._reading.close()
         self._writing.close()
+
+    def load(self) -> Load:
+        return Load(self._writer.waiting_jobs)
 
     async def ping(self) -> None:
         await self._probe.check()

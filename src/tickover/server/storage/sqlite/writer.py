@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import apsw
 
 from tickover.api.errors import unavailable
+from tickover.server.storage.store import overloaded
 
 # Failures of the database or the disk. All other exceptions of a job are bugs.
 _DATABASE_ERRORS = (
@@ -106,14 +107,18 @@ class Writer:
         """
         if self._closed:
             raise unavailable("The server is shutting down.")
-        if len(self._waiting) + self._running >= _MAX_WAITING:
-            raise unavailable("The server is overloaded. Try again in a moment.")
+        if self.waiting_jobs >= _MAX_WAITING:
+            raise overloaded()
         future: asyncio.Future[_T] = self._loop.create_future()
         self._waiting.append(_Job(run, future, is_long))
         if self._is_idle.is_set():
             self._is_idle.clear()
             self._start_collecting()
         return future
+
+    @property
+    def waiting_jobs(self) -> int:
+        return len(self._waiting) + self._running
 
     async def close(self) -> None:
         """Finish all accepted jobs, then stop."""

@@ -1,0 +1,145 @@
+"""The port of the metrics: `GET /metrics`, for the whole server, from any of its workers."""
+
+import asyncio
+import shutil
+import socket
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from structlog.stdlib import BoundLogger
+
+from tickover import __version__
+from tickover.api.errors import Rejection
+from tickover.api.timestamps import Instant
+from tickover.server.background import repeat
+from tickover.server.http.messages import Request, RequestError, Response
+from tickover.server.http.pool import Limits
+from tickover.server.http.server import Server
+from tickover.server.mail.mailer import Email, Mailer, MailOutcomeUnknown, MailRejected
+from tickover.server.metrics.exposition import CONTENT_TYPE, Facts, render
+from tickover.server.metrics.numbers import Recorder, SharedNumbers
+from tickover.server.settings import SettingError
+from tickover.server.storage import is_postgres, schema_version
+from tickover.server.storage.statistics import Statistics, data_folder, read_statistics
+from tickover.server.storage.store import Store
+
+_MAX_CONNECTIONS: Final = 32
+_GAUGE_SECONDS: Final = 1.0
+_STATISTICS_SECONDS: Final = 60.0
+"""Statistics of the database are read at most this often, because counting rows takes long."""
+_TEXT: Final = b"text/plain; charset=utf-8"
+
+
+class MeasuredMailer:
+    """A mailer that counts its emails and measures their delivery."""
+
+    def __init__(self, mailer: Mailer, recorder: Recorder) -> None:
+        self._mailer = mailer
+        self._recorder = recorder
+        self.is_local = mailer.is_local
+
+    async def deliver(self, email: Email) -> None:
+        time = asyncio.get_running_loop().time
+        began = time()
+        try:
+            await self._mailer.deliver(email)
+        except MailRejected:
+            self._recorder.record_email("rejected", time() - began)
+            raise
+        except MailOutcomeUnknown:
+            self._recorder.record_email("unknown", time() - began)
+            raise
+        self._recorder.record_email("sent", time() - began)
+
+    async def close(self) -> None:
+        await self._mailer.close()
+
+
+class DatabaseFacts:
+    """Reads the facts that only the database and the disk know."""
+
+    def __init__(self, url: str, data_dir: Path, store: Store, now: Callable[[], Instant]) -> None:
+        self._url = url
+        self._folder = data_folder(url, data_dir)
+        self._store = store
+        self._now = now
+        self._reading = asyncio.Lock()
+        self._statistics: Statistics | None = None
+        self._valid_until = 0.0
+        self._build = {
+            "version": __version__,
+            "database": "postgresql" if is_postgres(url) else "sqlite",
+            "schema_version": str(schema_version(url)),
+        }
+
+    async def read(self) -> Facts:
+        try:
+            await self._store.ping()
+            statistics = await self._read_statistics()
+            is_up = True
+        except (Rejection, SettingError):
+            statistics, is_up = None, False
+        return Facts(self._build, is_up, shutil.disk_usage(self._folder).free, statistics)
+
+    async def _read_statistics(self) -> Statistics:
+        async with self._reading:
+            time = asyncio.get_running_loop().time
+            if self._statistics is None or time() >= self._valid_until:
+                self._statistics = await read_statistics(self._url, self._now)
+                self._valid_until = time() + _STATISTICS_SECONDS
+            return self._statistics
+
+
+class MetricsServer:
+    """Serves the metrics. Implements `tickover.server.http.messages.RequestHandler`."""
+
+    def __init__(
+        self, listener: socket.socket, numbers: SharedNumbers, publish: Callable[[], None], facts: DatabaseFacts
+    ) -> None:
+        """`publish` writes the gauges of this process."""
+        host, port, *_ = listener.getsockname()
+        self.url = f"http://[{host}]:{port}/metrics" if ":" in host else f"http://{host}:{port}/metrics"
+        self._listener = listener
+        self._numbers = numbers
+        self._publish = publish
+        self._facts = facts
+        self._server = Server(self, Limits(connections=_MAX_CONNECTIONS))
+
+    @asynccontextmanager
+    async def running(self, log: BoundLogger) -> AsyncIterator[None]:
+        """Serve, and publish the gauges of this process once a second for the other workers."""
+
+        async def publish() -> None:
+            self._publish()
+
+        publishing = asyncio.create_task(repeat(_GAUGE_SECONDS, "publication of gauges", publish, log))
+        self._server.start(self._listener)
+        try:
+            yield
+        finally:
+            publishing.cancel()
+            await asyncio.gather(publishing, return_exceptions=True)
+            await self._server.stop(_GAUGE_SECONDS)
+
+    def handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
+        if request.path != "/metrics":
+            return _respond(404, _TEXT, b"Not found. The metrics are at GET /metrics.\n")
+        if request.method not in ("GET", "HEAD"):
+            return _respond(405, _TEXT, b"Use GET.\n")
+        return self._respond()
+
+    async def _respond(self) -> Response:
+        self._publish()
+        return _respond(200, CONTENT_TYPE, render(self._numbers, await self._facts.read()))
+
+    def reject(self, error: RequestError) -> Response:
+        return _respond(error.status, _TEXT, error.message.encode() + b"\n")
+
+    def is_health_check(self, request: Request) -> bool:
+        return False
+
+
+def _respond(status: int, content_type: bytes, body: bytes) -> Response:
+    return status, [(b"content-type", content_type), (b"content-length", b"%d" % len(body))], body

@@ -1,0 +1,104 @@
+"""Reads the values of settings. Each function raises ValueError with the rest of a sentence: "must be …"."""
+
+from collections.abc import Callable
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
+
+from tickover.server.domain.networks import Network, host_name, parse_networks
+
+LOG_LEVELS: Final = ("debug", "info", "warning", "error")
+
+
+def text(value: str) -> str:
+    if not value.isprintable():
+        raise ValueError("must be one line of text")
+    return value
+
+
+def between(minimum: int, maximum: int, message: str = "") -> Callable[[str], int]:
+    def read(value: str) -> int:
+        # Check the length first, because parsing thousands of digits is slow.
+        if not (value.isascii() and value.isdigit() and len(value) <= 15 and minimum <= int(value) <= maximum):
+            raise ValueError(message or f"must be a whole number from {minimum} to {maximum}")
+        return int(value)
+
+    return read
+
+
+port: Final = between(0, 65_535)
+
+
+def optional_port(value: str) -> int | None:
+    return port(value) if value else None
+
+
+count: Final = between(0, 10**12, "must be a whole number; 0 means no limit")
+
+
+def rate(value: str) -> float:
+    try:
+        rate = float(value)
+    except ValueError:
+        rate = -1.0
+    if not 0 <= rate <= 1_000_000:
+        raise ValueError("must be a number from 0 to 1000000; 0 means no limit")
+    return rate
+
+
+def names(value: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text(value).split(",") if name.strip())
+
+
+def hosts(value: str) -> tuple[str, ...]:
+    hosts = tuple(host_name(name.encode()) for name in names(value))
+    if not all(hosts):
+        raise ValueError("must be host names such as clocks.example.com, separated by commas")
+    return hosts
+
+
+def networks(value: str) -> tuple[Network, ...]:
+    try:
+        return parse_networks(value)
+    except ValueError:
+        raise ValueError("must be IP addresses or networks such as 10.0.0.0/8, separated by commas") from None
+
+
+def http_url(value: str) -> SplitResult:
+    """Parse an HTTP URL without user, query and fragment. Raise ValueError for any other URL."""
+    parts = urlsplit(text(value))
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0 or parts.query or parts.fragment:
+        raise ValueError
+    if parts.username or parts.password or " " in value:
+        raise ValueError
+    return parts
+
+
+def origins(value: str) -> tuple[str, ...]:
+    origins = names(value)
+    try:
+        if all(http_url(origin).path == "" for origin in origins):
+            return origins
+    except ValueError:
+        pass
+    raise ValueError(
+        "must be origins such as https://app.example.com, without a path or a slash at the end, separated by commas"
+    )
+
+
+def public_url(value: str) -> str:
+    try:
+        return http_url(value).geturl().rstrip("/") if value else ""
+    except ValueError:
+        raise ValueError("must be a URL such as https://clocks.example.com") from None
+
+
+def secret_key(value: str) -> str:
+    if value and len(text(value)) < 16:
+        raise ValueError("must have at least 16 characters; create one with `openssl rand -hex 32`")
+    return value
+
+
+def log_level(value: str) -> str:
+    if value.lower() not in LOG_LEVELS:
+        raise ValueError(f"must be one of {', '.join(LOG_LEVELS)}")
+    return value.lower()

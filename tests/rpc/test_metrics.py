@@ -1,0 +1,184 @@
+"""Metrics: what is counted, in a form that Prometheus reads, without data of callers."""
+
+import asyncio
+import subprocess
+from pathlib import Path
+
+import apsw
+import asyncpg
+import pytest
+
+from tests.rpc.builders import open_buggy_world
+from tests.support.debian_packages import require_program
+from tests.support.metrics import Metrics, parse_metrics, total, value
+from tests.support.world import ANA, NOW, World
+from tickover.api.errors import Rejection
+from tickover.server.mail.mailer import Email, EmailKind, MailOutcomeUnknown, MailRejected
+from tickover.server.metrics.exposition import Facts, render
+from tickover.server.metrics.numbers import BUCKETS, CAUSES, SharedNumbers, cause_of
+from tickover.server.metrics.server import MeasuredMailer
+from tickover.server.storage.statistics import Statistics
+from tickover.server.storage.store import overloaded
+
+FACTS = Facts({"version": "1.2.3"}, True, 10**9, Statistics(4096, {"users": 2}, -0.25))
+
+
+def metrics_of(numbers: SharedNumbers, facts: Facts = FACTS) -> Metrics:
+    return parse_metrics(render(numbers, facts).decode())
+
+
+async def test_calls_are_counted_by_method_and_outcome(world: World, token: str) -> None:
+    clock = await world.create(token)
+    await world.advance(token, clock["id"], clock["frozenTime"])
+    await world.error("advanceTestClock", {"id": clock["id"], "frozenTime": "2020-01-01T00:00:00Z"}, token)
+    await world.error("createTestClock", {}, "wrong token")
+    await world.error("noSuchMethod", {})
+    notification = {"jsonrpc": "2.0", "method": "createTestClock", "params": {}}
+    await world.post([notification, notification], token)
+    found = metrics_of(world.numbers)
+    assert value(found, "calls_total", method="createTestClock", outcome="OK") == 3
+    assert value(found, "calls_total", method="createTestClock", outcome="UNAUTHENTICATED") == 1
+    assert value(found, "calls_total", method="advanceTestClock", outcome="OK") == 1
+    assert value(found, "calls_total", method="advanceTestClock", outcome="TIME_BEFORE_CURRENT") == 1
+    assert value(found, "calls_total", method="unknown", outcome="METHOD_NOT_FOUND") == 1
+    assert value(found, "calls_total", method="deleteTestClock", outcome="OK") == 0
+    assert value(found, "call_duration_seconds_count", method="createTestClock") == 4
+    assert value(found, "call_duration_seconds_bucket", method="createTestClock", le="+Inf") == 4
+
+
+async def test_bug_is_counted_as_internal(tmp_path: Path) -> None:
+    async with open_buggy_world(tmp_path) as world:
+        await world.error("createTestClock", {}, await world.sign_in())
+        assert value(metrics_of(world.numbers), "calls_total", method="createTestClock", outcome="INTERNAL") == 1
+
+
+async def test_no_label_contains_data_of_a_caller(world: World, token: str) -> None:
+    clock = await world.create(token, name="Ana's clock")
+    await world.error("ana@example.test\n} 1", {"email": ANA})
+    await world.error(
+        "loginByEmailVerification", {"email": ANA, "code": "123456", "authenticationMethod": "EMAIL_CODE"}
+    )
+    text = render(world.numbers, FACTS).decode()
+    assert not [secret for secret in (ANA, "ana@", token, clock["id"], "Ana's", "203.0.113") if secret in text]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "bucket"),
+    [(0, "0.0005"), (0.0005, "0.0005"), (0.00051, "0.001"), (10, "10"), (10.001, "+Inf"), (3600, "+Inf")],
+)
+def test_duration_is_counted_in_its_bucket(seconds: float, bucket: str) -> None:
+    numbers = SharedNumbers()
+    numbers.recorder().record_call("logout", None, seconds)
+    found = metrics_of(numbers)
+    counts = [
+        value(found, "call_duration_seconds_bucket", method="logout", le=bound)
+        for bound in (*(f"{bound:g}" for bound in BUCKETS), "+Inf")
+    ]
+    assert counts == sorted(counts), "the counts of a histogram are cumulative"
+    first = next(bound for bound, count in zip((*(f"{b:g}" for b in BUCKETS), "+Inf"), counts, strict=True) if count)
+    assert first == bucket
+    assert value(found, "call_duration_seconds_sum", method="logout") == pytest.approx(seconds)
+
+
+def test_numbers_of_all_processes_are_summed() -> None:
+    numbers = SharedNumbers(3)
+    for process in range(3):
+        recorder = numbers.recorder(process)
+        recorder.record_call("logout", None, 0.5)
+        recorder.set("calls in flight", value=process)
+        recorder.set("last sweep", value=100 + process)
+    found = metrics_of(numbers)
+    assert value(found, "calls_total", method="logout", outcome="OK") == 3
+    assert value(found, "call_duration_seconds_sum", method="logout") == 1.5
+    assert value(found, "calls_in_flight") == 0 + 1 + 2
+    assert value(found, "sweep_last_success_timestamp_seconds") == 102
+    numbers.recorder(2).clear_gauges()
+    assert value(metrics_of(numbers), "calls_in_flight") == 1
+    # A process that replaces another continues its counts.
+    numbers.recorder(2).record_call("logout", None, 0.5)
+    assert value(metrics_of(numbers), "calls_total", method="logout", outcome="OK") == 4
+
+
+@pytest.mark.parametrize(
+    ("failure", "cause"),
+    [
+        (apsw.FullError(), "disk_full"),
+        (asyncpg.DiskFullError(), "disk_full"),
+        (apsw.BusyError(), "lock"),
+        (apsw.IOError(), "io"),
+        (asyncpg.ReadOnlySQLTransactionError(), "read_only"),
+        (asyncpg.DeadlockDetectedError(), "rolled_back"),
+        (asyncpg.AdminShutdownError(), "connection"),
+        (asyncpg.QueryCanceledError(), "timeout"),
+        (asyncpg.TooManyConnectionsError(), "too_many_connections"),
+        (ConnectionRefusedError(), "connection"),
+        (TimeoutError(), "timeout"),
+        (overloaded().__cause__, "overloaded"),
+        (asyncpg.InvalidCatalogNameError(), "other"),
+        (ZeroDivisionError(), "other"),
+    ],
+)
+def test_failure_of_the_database_has_a_cause(failure: BaseException, cause: str) -> None:
+    assert cause_of(failure) == cause
+    assert cause in CAUSES
+
+
+def test_failed_call_counts_the_cause() -> None:
+    numbers = SharedNumbers()
+    numbers.recorder().record_call("logout", overloaded(), 3.0)
+    found = metrics_of(numbers)
+    assert value(found, "database_failures_total", cause="overloaded") == 1
+    assert total(found, "database_failures_total") == 1
+    assert value(found, "calls_total", method="logout", outcome="UNAVAILABLE") == 1
+
+
+class ScriptedMailer:
+    is_local = False
+
+    def __init__(self, *outcomes: type[Exception] | None) -> None:
+        self._outcomes = list(outcomes)
+
+    async def deliver(self, email: Email) -> None:
+        await asyncio.sleep(0)
+        if outcome := self._outcomes.pop():
+            raise outcome
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+async def test_emails_are_counted_by_outcome() -> None:
+    numbers = SharedNumbers()
+    mailer = MeasuredMailer(ScriptedMailer(None, MailRejected, MailRejected, MailOutcomeUnknown), numbers.recorder())
+    for _ in range(4):
+        with_outcome = mailer.deliver(Email(ANA, EmailKind.CODE, "123456", 10, NOW))
+        await asyncio.gather(with_outcome, return_exceptions=True)
+    found = metrics_of(numbers)
+    assert [value(found, "emails_total", outcome=outcome) for outcome in ("sent", "rejected", "unknown")] == [1, 2, 1]
+    assert value(found, "email_duration_seconds_count") == 4
+
+
+def test_metrics_of_a_database_that_is_down() -> None:
+    found = metrics_of(SharedNumbers(), Facts({"version": "1.2.3"}, False, 5))
+    assert value(found, "database_up") == 0
+    assert value(found, "disk_free_bytes") == 5
+    assert [name for name, _ in found if name in ("tickover_database_rows", "tickover_clock_skew_seconds")] == []
+
+
+def test_metrics_of_a_database() -> None:
+    found = metrics_of(SharedNumbers())
+    assert value(found, "build_info", version="1.2.3") == 1
+    assert value(found, "database_up") == 1
+    assert value(found, "database_bytes") == 4096
+    assert value(found, "database_rows", table="users") == 2
+    assert value(found, "clock_skew_seconds") == -0.25
+
+
+def test_promtool_accepts_the_metrics() -> None:
+    numbers = SharedNumbers()
+    numbers.recorder().record_call("logout", Rejection(overloaded().reason, "x"), 0.1)
+    promtool = require_program("promtool", "prometheus")
+    checked = subprocess.run(
+        [promtool, "check", "metrics"], input=render(numbers, FACTS), capture_output=True, check=False
+    )
+    assert (checked.returncode, checked.stdout, checked.stderr) == (0, b"", b"")
