@@ -63,7 +63,7 @@ export interface ContributionEntry {
 
 /** The parameters of advanceTestClock. */
 export interface AdvanceEntry {
-  /** The clock's id. It starts with `clock_`. */
+  /** The clock's ID. It starts with `clock_`. */
   id: string;
   /** The new simulated time, from the clock's `frozenTime` to its `maxTime` inclusive. */
   frozenTime: InstantInput;
@@ -100,7 +100,7 @@ export type LogoutEntry = Record<string, never>;
 
 /** The parameters of getTestClock. With `at`, the result is a preview. */
 export interface GetEntry {
-  /** The clock's id. It starts with `clock_`. */
+  /** The clock's ID. It starts with `clock_`. */
   id: string;
   /** Returns the clock as it would be at this instant, from its `frozenTime` to its `maxTime` inclusive. Default: its `frozenTime`. */
   at?: InstantInput;
@@ -118,7 +118,7 @@ export interface ListEntry {
 
 /** The parameters of updateTestClock. None removes a member. */
 export interface UpdateEntry {
-  /** The clock's id. It starts with `clock_`. */
+  /** The clock's ID. It starts with `clock_`. */
   id: string;
   /** The new name, or null to remove it. */
   name?: string | null;
@@ -128,13 +128,13 @@ export interface UpdateEntry {
 
 /** The parameters of deleteTestClock. */
 export interface DeleteEntry {
-  /** The clock's id. It starts with `clock_`. */
+  /** The clock's ID. It starts with `clock_`. */
   id: string;
 }
 
 /** The parameters of forkTestClock. */
 export interface ForkEntry {
-  /** The clock's id. It starts with `clock_`. */
+  /** The clock's ID. It starts with `clock_`. */
   id: string;
   /** The `frozenTime` of the fork, from the original's first `frozenTime` to its `maxTime` inclusive. Default: the first `frozenTime`. */
   at?: InstantInput;
@@ -146,7 +146,7 @@ export interface ForkEntry {
 
 /** The parameters of listTestClockEvents. */
 export interface EventsEntry {
-  /** The clock's id. It starts with `clock_`. */
+  /** The clock's ID. It starts with `clock_`. */
   id: string;
   /** Returns events after this instant. Default: from the clock's start on. */
   after?: InstantInput;
@@ -162,7 +162,7 @@ export interface EventsEntry {
 
 /** The parameters of getTestClockBalances. */
 export interface BalancesEntry {
-  /** The clock's id. It starts with `clock_`. */
+  /** The clock's ID. It starts with `clock_`. */
   id: string;
   /** An instant from the clock's start to its `maxTime`. Default: its `frozenTime`. */
   at?: InstantInput;
@@ -172,7 +172,7 @@ export interface BalancesEntry {
 
 /** The parameters of checkTestClock. */
 export interface CheckEntry {
-  /** The clock's id. It starts with `clock_`. */
+  /** The clock's ID. It starts with `clock_`. */
   id: string;
   /** Each has exactly one member. */
   expectations: Array<ExpectationEntry>;
@@ -206,7 +206,7 @@ export interface BalanceExpectationEntry {
 
 /** A goal is reached at or before `by`. */
 export interface GoalReachedExpectationEntry {
-  /** The id of a goal, or a name that only one goal has. */
+  /** The ID of a goal, or a name that only one goal has. */
   goal: string;
   /** An instant from the clock's start to `until` of the call. */
   by: InstantInput;
@@ -248,7 +248,7 @@ export interface OneClock {
 
 /** A clock at an instant. */
 export interface Snapshot {
-  /** The clock's id. It starts with `clock_`. */
+  /** The clock's ID. It starts with `clock_`. */
   id: string;
   /** The only status. Advancing is synchronous, so no other status is needed. */
   status: "READY";
@@ -332,7 +332,7 @@ export interface Sent {
 export interface SignedIn {
   /** The bearer token. It starts with `tko_` and is valid for 30 days. */
   token: string;
-  /** Your user id, the same at every sign-in. Opaque; starts with `user_`. */
+  /** Your user ID, the same at every sign-in. Opaque; starts with `user_`. */
   userId: string;
 }
 
@@ -352,7 +352,7 @@ export interface ClockPage {
 
 /** A clock without its transactions and goals. */
 export interface Summary {
-  /** The clock's id. It starts with `clock_`. */
+  /** The clock's ID. It starts with `clock_`. */
   id: string;
   /** The only status. Advancing is synchronous, so no other status is needed. */
   status: "READY";
@@ -378,7 +378,7 @@ export interface EventPage {
 
 /** Something that happened to a clock, or will happen. Its type decides which of the other members it has. */
 export interface Event {
-  /** Derived from the item's id, so it never changes. Starts with `evt_`. */
+  /** Derived from the item's ID, so it never changes. Starts with `evt_`. */
   id: string;
   /** The instant of the event. */
   at: string;
@@ -389,7 +389,7 @@ export interface Event {
   transaction?: Transaction;
   /** For `transaction.posted`: the balance of its currency after it and all transactions before it. */
   balance?: number;
-  /** For `contribution.posted` and `goal.reached`: the goal's id. */
+  /** For `contribution.posted` and `goal.reached`: the goal's ID. */
   goalId?: string;
   contribution?: Contribution;
   /** For `contribution.posted`: the goal's amount after it. */
@@ -459,7 +459,7 @@ export interface Violation {
 
 /** Your user and the token in use. */
 export interface CurrentUser {
-  /** Your user id, the same at every sign-in. Opaque; starts with `user_`. */
+  /** Your user ID, the same at every sign-in. Opaque; starts with `user_`. */
   userId: string;
   /** One email address. */
   email: string;
@@ -501,7 +501,7 @@ export interface ReasonDetails {
   };
   /** The token is missing, malformed, unknown, expired or revoked. */
   UNAUTHENTICATED: Record<string, never>;
-  /** You have no clock with this id. It never existed, was deleted, or has another owner. */
+  /** You have no clock with this ID. It never existed, was deleted, or has another owner. */
   CLOCK_NOT_FOUND: Record<string, never>;
   /** The clock has expired, because it was created seven days ago or earlier. */
   CLOCK_EXPIRED: Record<string, never>;
@@ -534,16 +534,16 @@ export interface ReasonDetails {
     /** Retry the call after this many seconds. */
     retryAfterSeconds: number;
   };
-  /** A bug in the server. Its log has details under the same request id. */
+  /** A bug in the server. Its log has details under the same request ID. */
   INTERNAL: {
-    /** Report this id with the bug. It is also in the header `X-Request-Id`. */
+    /** Report this ID with the bug. It is also in the header `X-Request-Id`. */
     requestId: string;
   };
   /** The HTTP method is not POST. */
   METHOD_NOT_ALLOWED: Record<string, never>;
   /** The content type is not JSON, or the charset is not UTF-8. */
   UNSUPPORTED_MEDIA_TYPE: Record<string, never>;
-  /** The body has more than 1,048,576 bytes. */
+  /** The body is larger than 1,048,576 bytes. */
   BODY_TOO_LARGE: Record<string, never>;
 }
 
@@ -641,12 +641,12 @@ export abstract class OperationMethods {
     return this.call("listTestClocks", params, options);
   }
 
-  /** Change the name and the labels of a clock. Replaces what you give: a name, labels or both. `null` removes a name or all labels. This never moves the clock, and its schedule stays the same. */
+  /** Change the name and the labels of a clock. Changes only the parameters that you pass. `labels` replaces all labels. `null` removes the name or all labels. This never moves the clock, and its schedule stays the same. */
   updateTestClock(params: UpdateEntry, options?: CallOptions): Promise<OneClock> {
     return this.call("updateTestClock", params, options);
   }
 
-  /** Delete a clock. Deletes the clock and its schedule at once. You can reuse its idempotency key. */
+  /** Delete a clock. Deletes the clock and its schedule immediately. You can reuse its idempotency key. */
   deleteTestClock(params: DeleteEntry, options?: CallOptions): Promise<Done> {
     return this.call("deleteTestClock", params, options);
   }
@@ -656,12 +656,12 @@ export abstract class OperationMethods {
     return this.call("forkTestClock", params, options);
   }
 
-  /** List what happened to a clock, and what will happen. Returns events after `after`, up to and including `until`, in order of time. At one instant, transactions come first, then goals in their order. An event after the clock's `frozenTime` is pending. The id of an event never changes. Pass `nextCursor` as `cursor` to get the next page. */
+  /** List what happened to a clock, and what will happen. Returns events after `after`, up to and including `until`, in order of time. Among events of one instant, transactions come first, then goals in the order of the request. An event after the clock's `frozenTime` is pending. The ID of an event never changes. Pass `nextCursor` as `cursor` to get the next page. */
   listTestClockEvents(params: EventsEntry, options?: CallOptions): Promise<EventPage> {
     return this.call("listTestClockEvents", params, options);
   }
 
-  /** Return the balance of each currency at an instant, with its lowest and highest point. Returns one balance for each currency of the clock or of `openingBalances`, sorted by currency. Sums are exact. Transactions of one instant count together, so a balance is looked at after all of them. This never moves the clock. */
+  /** Return the balance of each currency at an instant, with its lowest and highest point. Returns one balance for each currency of the clock or of `openingBalances`, sorted by currency. Sums are exact. Transactions of one instant count together: the lowest and the highest balance are taken after all of them. This never moves the clock. */
   getTestClockBalances(params: BalancesEntry, options?: CallOptions): Promise<Balances> {
     return this.call("getTestClockBalances", params, options);
   }

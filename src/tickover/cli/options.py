@@ -20,7 +20,7 @@ def output_options(command: F) -> F:
 
 def shared_options(command: F) -> F:
     """Add --url, --json and --no-color to a command."""
-    help = f"Server address. [TICKOVER_URL, default: the last sign-in's server, or {DEFAULT_URL}]"
+    help = f"Server address. [TICKOVER_URL, default: the server of the last sign-in, or {DEFAULT_URL}]"
     return _shared_option("--url", metavar="URL", help=help, apply=_set_url)(output_options(command))
 
 

@@ -182,7 +182,7 @@ class AsyncTickover(BaseClient):
         until: InstantLike | None = None,
         opening: Mapping[str, Amount] | None = None,
     ) -> CheckResult:
-        """Check expectations about everything that is scheduled until `until`. The result is false if one fails."""
+        """Check expectations about the schedule until `until`. The result is false if an expectation fails."""
         return await self._send(calls.check_clock(id, expectations, until, opening))
 
     async def discover(self) -> dict[str, Any]:

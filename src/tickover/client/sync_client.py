@@ -173,7 +173,7 @@ class Tickover(BaseClient):
         until: InstantLike | None = None,
         opening: Mapping[str, Amount] | None = None,
     ) -> CheckResult:
-        """Check expectations about everything that is scheduled until `until`. The result is false if one fails."""
+        """Check expectations about the schedule until `until`. The result is false if an expectation fails."""
         return self._send(calls.check_clock(id, expectations, until, opening))
 
     def discover(self) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def balance(session: Session, id: str | None, at: datetime | None, opening: Sequ
     "--until",
     type=parse_time,
     metavar="TIME",
-    help="Only events at or before this time, which may lie in the clock's future. [default: the clock's time]",
+    help="Only events at or before this time. It can be later than the clock's time. [default: the clock's time]",
 )
 @_opening_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
@@ -147,7 +147,7 @@ def _write(
     type=parse_name_and_time,
     multiple=True,
     metavar="GOAL=TIME",
-    help="The goal, named by its name or ID, is reached by this time.",
+    help="The goal with this name or ID is reached by this time.",
 )
 @click.option(
     "--posted",
@@ -156,7 +156,7 @@ def _write(
     metavar="NAME=TIME",
     help="A transaction with this name is posted by this time.",
 )
-@click.option("--until", type=parse_time, metavar="TIME", help="End of the check. [default: all that is scheduled]")
+@click.option("--until", type=parse_time, metavar="TIME", help="End of the check. [default: the clock's maximum time]")
 @_opening_option
 @shared_options
 @pass_session
@@ -171,10 +171,10 @@ def check(  # noqa: PLR0913 - one parameter for each option
     until: datetime | None,
     opening: Sequence[tuple[str, Decimal]],
 ) -> None:
-    """Check expectations about everything that is scheduled on a clock, without moving it.
+    """Check expectations about the whole schedule of a clock, without moving it.
 
-    Each expectation is an option, and you can repeat it. If one doesn't hold, say which items broke it and when, and
-    exit with 9.
+    Each expectation is an option, and you can repeat it. If an expectation doesn't hold, the command shows when and
+    which items violate it, and exits with 9.
 
     Examples:
 

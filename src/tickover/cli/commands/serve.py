@@ -123,9 +123,9 @@ def copy(session: Session, source_url: str, target_url: str) -> None:
 
     SOURCE_URL and TARGET_URL have the form of TICKOVER_DATABASE_URL.
 
-    Stop the servers that use the databases first. Nothing checks that they have stopped, and the copy doesn't include
-    what a server writes after it. If the copy is interrupted, run it again and it continues. At the end it reads both
-    databases again and compares them.
+    Stop the servers that use the databases first. The command doesn't check this, and the copy misses changes that a
+    server makes afterwards. If the copy is interrupted, run it again to continue. At the end it reads both databases
+    again and compares them.
     """
     warn_of_passwords(session, {"SOURCE_URL": source_url, "TARGET_URL": target_url}, "Set PGPASSWORD instead.")
     with translate_errors():

@@ -70,23 +70,23 @@ METHODS: Final = {
         "still have a `nextCursor`."
     ),
     "updateTestClock": (
-        "Replaces what you give: a name, labels or both. `null` removes a name or all labels. This never moves the "
-        "clock, and its schedule stays the same."
+        "Changes only the parameters that you pass. `labels` replaces all labels. `null` removes the name or all "
+        "labels. This never moves the clock, and its schedule stays the same."
     ),
-    "deleteTestClock": "Deletes the clock and its schedule at once. You can reuse its idempotency key.",
+    "deleteTestClock": "Deletes the clock and its schedule immediately. You can reuse its idempotency key.",
     "forkTestClock": (
         "The fork has its own IDs and expires seven days from now. The original doesn't change. To rewind, fork at an "
         "earlier instant. The fork has the `maxTime` of the original, and its name and labels unless you give others."
     ),
     "listTestClockEvents": (
-        "Returns events after `after`, up to and including `until`, in order of time. At one instant, transactions "
-        "come first, then goals in their order. An event after the clock's `frozenTime` is pending. The id of an event "
-        "never changes. Pass `nextCursor` as `cursor` to get the next page."
+        "Returns events after `after`, up to and including `until`, in order of time. Among events of one instant, "
+        "transactions come first, then goals in the order of the request. An event after the clock's `frozenTime` is "
+        "pending. The ID of an event never changes. Pass `nextCursor` as `cursor` to get the next page."
     ),
     "getTestClockBalances": (
         "Returns one balance for each currency of the clock or of `openingBalances`, sorted by currency. Sums are "
-        "exact. Transactions of one instant count together, so a balance is looked at after all of them. This never "
-        "moves the clock."
+        "exact. Transactions of one instant count together: the lowest and the highest balance are taken after all of "
+        "them. This never moves the clock."
     ),
     "checkTestClock": (
         "Checks expectations from the clock's start to `until`, and returns a result for each, in the order of the "
@@ -114,7 +114,7 @@ TYPES: Final = {
 
 FIELDS: Final = {
     # A name without a type describes the field in every type that has no description of its own.
-    "id": "The clock's id. It starts with `clock_`.",
+    "id": "The clock's ID. It starts with `clock_`.",
     "at": "The instant at which the item takes effect.",
     "name": "The name of the transaction or goal.",
     "amount": "The amount of money.",
@@ -186,7 +186,7 @@ FIELDS: Final = {
     "atMost": "The largest value that is allowed.",
     "from": "The start of the range. Default: the clock's start.",
     "BalanceExpectationEntry.until": "The end of the range. Default: `until` of the call.",
-    "goal": "The id of a goal, or a name that only one goal has.",
+    "goal": "The ID of a goal, or a name that only one goal has.",
     "by": "An instant from the clock's start to `until` of the call.",
     "TotalExpectationEntry.category": "Counts only transactions with this category. Default: all transactions.",
     "per": (
@@ -215,12 +215,12 @@ FIELDS: Final = {
     "Contribution.id": "Opaque; starts with `ctb_`.",
     "ClockPage.clocks": "Newest first.",
     "ClockPage.nextCursor": "The cursor of the next page. The last page has none.",
-    "Event.id": "Derived from the item's id, so it never changes. Starts with `evt_`.",
+    "Event.id": "Derived from the item's ID, so it never changes. Starts with `evt_`.",
     "Event.at": "The instant of the event.",
     "Event.type": "What happened.",
     "Event.pending": "True if the event is after the clock's `frozenTime`; omitted otherwise.",
     "Event.balance": "For `transaction.posted`: the balance of its currency after it and all transactions before it.",
-    "Event.goalId": "For `contribution.posted` and `goal.reached`: the goal's id.",
+    "Event.goalId": "For `contribution.posted` and `goal.reached`: the goal's ID.",
     "Event.currentAmount": "For `contribution.posted`: the goal's amount after it.",
     "EventPage.events": "In order of time.",
     "EventPage.nextCursor": "The cursor of the next page. The last page has none.",
@@ -246,7 +246,7 @@ FIELDS: Final = {
     "TokenInfo.expiresAt": "The real time at which the token expires.",
     "Sent.loginUrl": "The link. Only for `WEB_LOGIN_LINK`, and only if emails go to the development outbox.",
     "SignedIn.token": f"The bearer token. It starts with `tko_` and is valid for {TOKEN_LIFETIME.days} days.",
-    "userId": "Your user id, the same at every sign-in. Opaque; starts with `user_`.",
+    "userId": "Your user ID, the same at every sign-in. Opaque; starts with `user_`.",
     # Errors
     "Fault.path": "The field: names joined by dots, and indexes from 0 in brackets. `params` means all parameters.",
     "Fault.rule": "The violated rule, for programs.",
@@ -255,7 +255,7 @@ FIELDS: Final = {
     "reason": "The name that programs should match on.",
     "currentFrozenTime": "The clock's current simulated time.",
     "retryAfterSeconds": "Retry the call after this many seconds.",
-    "requestId": "Report this id with the bug. It is also in the header `X-Request-Id`.",
+    "requestId": "Report this ID with the bug. It is also in the header `X-Request-Id`.",
     "errors": "All invalid fields. Their order may change.",
 }
 
@@ -268,7 +268,7 @@ REASONS: Final = {
     Reason.METHOD_NOT_FOUND: "There is no operation with this name.",
     Reason.INVALID_PARAMS: "A parameter, or a combination of parameters, is invalid.",
     Reason.UNAUTHENTICATED: "The token is missing, malformed, unknown, expired or revoked.",
-    Reason.CLOCK_NOT_FOUND: "You have no clock with this id. It never existed, was deleted, or has another owner.",
+    Reason.CLOCK_NOT_FOUND: "You have no clock with this ID. It never existed, was deleted, or has another owner.",
     Reason.CLOCK_EXPIRED: "The clock has expired, because it was created seven days ago or earlier.",
     Reason.TIME_BEFORE_CURRENT: "The time is before the clock's `frozenTime`.",
     Reason.TIME_AFTER_MAX: "The time is after the clock's `maxTime`.",
@@ -280,8 +280,8 @@ REASONS: Final = {
     Reason.RATE_LIMITED: "Too many live clocks, stored bytes, emails or calls.",
     Reason.MAIL_NOT_SENT: "The mail server did not accept the email, or the connection to it was lost.",
     Reason.UNAVAILABLE: "The database is unavailable, the server is overloaded or stopping, or its clock is wrong.",
-    Reason.INTERNAL: "A bug in the server. Its log has details under the same request id.",
+    Reason.INTERNAL: "A bug in the server. Its log has details under the same request ID.",
     Reason.METHOD_NOT_ALLOWED: "The HTTP method is not POST.",
     Reason.UNSUPPORTED_MEDIA_TYPE: "The content type is not JSON, or the charset is not UTF-8.",
-    Reason.BODY_TOO_LARGE: f"The body has more than {MAX_BODY:,} bytes.",
+    Reason.BODY_TOO_LARGE: f"The body is larger than {MAX_BODY:,} bytes.",
 }
