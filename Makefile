@@ -34,8 +34,7 @@ test: .venv/dev
 ifdef FAST
 	$(BIN)/pytest tests/unit tests/contract tests/rpc
 else
-	$(BIN)/pytest tests/unit tests/rpc --cov --cov-report=term-missing:skip-covered --cov-fail-under=100
-	$(BIN)/pytest tests/contract tests/system tests/browser
+	$(BIN)/pytest --cov --cov-report=term-missing:skip-covered --cov-fail-under=100
 endif
 
 mutants: .venv/dev

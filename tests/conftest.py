@@ -2,18 +2,25 @@
 
 import os
 import shutil
+import sys
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Generator
 from pathlib import Path
 
 import hypothesis
 import pytest
+from coverage import Coverage
 
-from tests.support.world import World, open_world
+from tests.support.world import World, open_signed_in_world, open_world
 
 pytest_plugins = ["tests.support.databases"]
 
 _MEMORY = Path("/dev/shm")
+_COVERAGE = pytest.StashKey[Coverage]()
+
+# Compiling all modules in every process takes longer than most tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # The time of an example depends on the machine's load, and a slow data generator is not a bug of the product.
 hypothesis.settings.register_profile(
@@ -35,6 +42,31 @@ def pytest_configure() -> None:
         tempfile.tempdir = os.environ.setdefault("TMPDIR", str(folder))
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Pause the measurement of coverage, which makes all code slower."""
+    if (coverage := Coverage.current()) is not None:
+        coverage.stop()
+        session.config.stash[_COVERAGE] = coverage
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Measure the coverage of tests in tests/unit and tests/rpc. Their subfolders test other packages.
+
+    Tests with random data are left out, because they cover lines by chance.
+    """
+    coverage = item.config.stash.get(_COVERAGE, None)
+    is_measured = item.path.parent.name in ("unit", "rpc") and item.get_closest_marker("hypothesis") is None
+    if coverage is None or not is_measured:
+        return (yield)
+    coverage.start()
+    try:
+        return (yield)
+    finally:
+        coverage.stop()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test with its tier, the name of its folder."""
     for item in items:
@@ -48,12 +80,14 @@ def database_url(sqlite_url: str) -> str:
 
 
 @pytest.fixture
-async def world(tmp_path: Path, database_url: str) -> AsyncIterator[World]:
-    async with open_world(tmp_path, database_url) as opened:
+async def world(request: pytest.FixtureRequest, tmp_path: Path, database_url: str) -> AsyncIterator[World]:
+    """A server. If the test uses `token`, Ana has signed in."""
+    can_copy = "token" in request.fixturenames and database_url.startswith("sqlite:")
+    async with open_signed_in_world(tmp_path) if can_copy else open_world(tmp_path, database_url) as opened:
         yield opened
 
 
 @pytest.fixture
 async def token(world: World) -> str:
     """A token of Ana. A minute has passed since she signed in."""
-    return await world.sign_in()
+    return world.token or await world.sign_in()

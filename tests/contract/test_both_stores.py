@@ -13,10 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.rpc.builders import call, contribution, goal, login, send, send_link, to_timestamp, transaction
-from tests.support.world import HttpResponse, World
+from tests.support.world import COMPOSER, HttpResponse, World
 from tickover.api import ids
 from tickover.api.errors import Reason
-from tickover.server.mail.compose import Composer
 from tickover.server.mail.outbox import Outbox
 from tickover.server.operations import Policy
 from tickover.server.storage import open_store
@@ -411,7 +410,7 @@ async def test_both_stores_give_the_same_responses(
     worlds = []
     for number, store in enumerate(stores):
         outbox = tmp_path / f"{example}-{number}"
-        mailer = Outbox(outbox, Composer("Tickover <tickover@example.test>"))
+        mailer = Outbox(outbox, COMPOSER)
         worlds.append(World(store, mailer, outbox, _POLICY, seed=example))
     play = _Play(_Worlds(*worlds), example)
     await play.begin()

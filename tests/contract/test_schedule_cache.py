@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import BEN, POLICY, contribution, goal, to_timestamp, transaction
-from tests.support.world import World
+from tests.support.world import COMPOSER, World
 from tickover.api.timestamps import Instant, parse
-from tickover.server.mail.compose import Composer
 from tickover.server.mail.outbox import Outbox
 from tickover.server.operations import clocks as operations
 from tickover.server.storage import open_store
@@ -65,7 +64,7 @@ class Servers:
         store = store or await open_store(self._database_url)
         self._opened.push_async_callback(store.close)
         outbox = self._folder / f"outbox-{self._count}"
-        return World(store, Outbox(outbox, Composer("tickover@example.test")), outbox, POLICY, seed=self._count)
+        return World(store, Outbox(outbox, COMPOSER), outbox, POLICY, seed=self._count)
 
 
 @pytest.fixture

@@ -18,7 +18,8 @@ _NEXT = "2027-03-01T00:00:00.5Z"
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-async def old_url(request: pytest.FixtureRequest, sqlite_url: str) -> str:
+async def old_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    sqlite_url = f"sqlite:///{tmp_path / 'old.db'}"
     return await previous_version.make(request.param, sqlite_url, lambda: request.getfixturevalue("postgres"))
 
 

@@ -9,10 +9,9 @@ from typing import Any, Final
 
 import msgspec
 
-from tests.support.world import ANA, HttpResponse, World, send_request
+from tests.support.world import ANA, COMPOSER, HttpResponse, World, send_request
 from tickover.server.domain.clocks import Clock
 from tickover.server.http.messages import Request, merge
-from tickover.server.mail.compose import Composer
 from tickover.server.mail.mailer import Email
 from tickover.server.mail.outbox import Outbox
 from tickover.server.operations import Policy
@@ -180,6 +179,6 @@ async def open_buggy_world(folder: Path) -> AsyncIterator[World]:
     """Open a world in which createTestClock raises an unexpected exception."""
     store = await BuggyStore.open(folder / "tickover.db")
     try:
-        yield World(store, Outbox(folder / "outbox", Composer("tickover@example.test")), folder / "outbox", POLICY)
+        yield World(store, Outbox(folder / "outbox", COMPOSER), folder / "outbox", POLICY)
     finally:
         await store.close()

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tests.support.program import code_params, link_params, verify_params
-from tests.support.world import ANA, NOW, World, run_concurrently
+from tests.support.sqlite_files import create_database
+from tests.support.world import ANA, COMPOSER, NOW, World, run_concurrently
 from tickover.server.jsonrpc import envelope
-from tickover.server.mail.compose import Composer
 from tickover.server.mail.outbox import Outbox
 from tickover.server.operations import Policy
 from tickover.server.storage import open_store
@@ -31,8 +31,8 @@ def open_world(tmp_path: Path) -> Open:
 
     @asynccontextmanager
     async def opened(**limits: Any) -> AsyncIterator[World]:
-        store = await open_store(f"sqlite:///{tmp_path / 'tickover.db'}")
-        outbox = Outbox(tmp_path / "outbox", Composer("tickover@example.test"))
+        store = await open_store(create_database(tmp_path))
+        outbox = Outbox(tmp_path / "outbox", COMPOSER)
         try:
             policy = Policy("https://tickover.example.test", 0, **limits)
             yield World(store, outbox, tmp_path / "outbox", policy)

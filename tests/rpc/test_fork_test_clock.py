@@ -88,7 +88,7 @@ async def test_fork_has_its_own_ids(world: World, token: str) -> None:
     assert len({tuple(re.sub("[0-9a-f]{32}", "", id) for id in each[1:]) for each in ids}) == 1
 
 
-async def test_text_that_looks_like_ids_is_unchanged(world: World, token: str, tmp_path: Path, sqlite_url: str) -> None:
+async def test_text_that_looks_like_ids_is_unchanged(world: World, token: str, tmp_path: Path) -> None:
     async with open_world(tmp_path / "before") as before:
         # Another world with the same seed creates the same ids.
         known = (await before.create(await before.sign_in()))["id"]

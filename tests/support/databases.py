@@ -15,6 +15,7 @@ import asyncpg
 import pytest
 
 from tests.support.postgres import PostgresServer
+from tests.support.sqlite_files import create_database
 from tickover.server.storage import open_store
 
 _RUN = pytest.StashKey[Path]()
@@ -182,4 +183,5 @@ def postgres_url(_reused_database: ReusedDatabase) -> str:
 
 @pytest.fixture
 def sqlite_url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path / 'tickover.db'}"
+    """A database with the store's schema and without rows."""
+    return create_database(tmp_path)

@@ -9,19 +9,22 @@ from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes, policy
 from email.message import EmailMessage
+from functools import cache
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import structlog
 from structlog.stdlib import BoundLogger
 
+from tests.support.sqlite_files import create_database
 from tickover.api.limits import MAX_BODY
 from tickover.server.domain.tokens import Mint
 from tickover.server.http.handler import Handler
 from tickover.server.http.host_check import HostCheck
 from tickover.server.http.messages import Request, merge
-from tickover.server.http.pages import Site, load_pages
+from tickover.server.http.pages import Page, Site, load_pages
 from tickover.server.jsonrpc.dispatch import Dispatcher
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.mailbox import Mailbox
@@ -38,6 +41,16 @@ NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
 ANA = "ana@example.test"
 
 _LOGGER = logging.getLogger("tests")
+
+# All worlds share these, because creating them takes longer than most tests.
+COMPOSER = Composer("Tickover <tickover@example.test>")
+_HOST_CHECK = HostCheck(read_settings({}, {"host": "0.0.0.0", "mail_url": "outbox:"}))
+
+
+@cache
+def _describe(public_url: str) -> tuple[bytes, dict[str, Page]]:
+    description = describe(public_url)
+    return description, load_pages(description)
 
 
 def _as_text(_: object, __: str, event: MutableMapping[str, Any]) -> str:
@@ -71,19 +84,20 @@ class World:
 
     def __init__(self, store: Store, mailer: Mailer, outbox: Path, policy: Policy, seed: int = 1) -> None:
         self.now = NOW
+        self.token = ""
         self.client = "203.0.113.7"
         self.store = store
         self.outbox = outbox
         self._numbers = count(1)
-        mint = Mint(b"a key for tests alone", random.Random(seed).randbytes)
+        self.random = random.Random(seed)
+        mint = Mint(b"a key for tests alone", self.random.randbytes)
         log: BoundLogger = structlog.wrap_logger(_LOGGER, processors=[_as_text], wrapper_class=BoundLogger)
-        description = describe(policy.public_url)
+        description, pages = _describe(policy.public_url)
         self.operations = Operations(store, mailer, mint, policy, description)
         self.numbers = SharedNumbers()
         self.rpc = Dispatcher(self.operations, log, observe=self.numbers.recorder().record_call)
-        host_check = HostCheck(read_settings({}, {"host": "0.0.0.0", "mail_url": "outbox:"}))
-        site = Site(load_pages(description), Mailbox(outbox))
-        self.handler = Handler(self.rpc, store.ping, host_check, site, now=lambda: self.now)
+        site = Site(pages, Mailbox(outbox))
+        self.handler = Handler(self.rpc, store.ping, _HOST_CHECK, site, now=lambda: self.now)
 
     def pass_time(self, **amount: float) -> None:
         self.now += timedelta(**amount)
@@ -167,14 +181,53 @@ async def open_world(
     folder: Path, database_url: str = "", max_clocks_per_user: int = 10_000, max_bytes_per_user: int = 0
 ) -> AsyncIterator[World]:
     """Open a server with its outbox, and an SQLite file unless there is a URL, in this folder."""
-    store = await open_store(database_url or f"sqlite:///{folder / 'tickover.db'}")
-    outbox = Outbox(folder / "outbox", Composer("Tickover <tickover@example.test>"))
+    store = await open_store(database_url or create_database(folder))
+    outbox = Outbox(folder / "outbox", COMPOSER)
     try:
         # Time doesn't pass in a test, so a client's rate limit would never reset. Tests of it set one.
         policy = Policy("https://tickover.example.test", max_clocks_per_user, max_bytes_per_user, client_burst=0)
         yield World(store, outbox, folder / "outbox", policy)
     finally:
         await store.close()
+
+
+class _SignedIn(NamedTuple):
+    """A world on SQLite after Ana signed in."""
+
+    files: dict[str, bytes]
+    random_state: tuple[Any, ...]
+    token: str
+
+
+_signed_in: list[_SignedIn] = []
+"""Empty, or the one that all tests of this process copy."""
+
+
+def _read_files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+async def _sign_in_once() -> _SignedIn:
+    if not _signed_in:
+        with TemporaryDirectory() as folder:
+            async with open_world(Path(folder)) as world:
+                token = await world.sign_in()
+            _signed_in.append(_SignedIn(_read_files(Path(folder)), world.random.getstate(), token))
+    return _signed_in[0]
+
+
+@asynccontextmanager
+async def open_signed_in_world(folder: Path) -> AsyncIterator[World]:
+    """Open a copy of a world in which Ana has signed in, which is faster than signing in."""
+    signed_in = await _sign_in_once()
+    (folder / "outbox").mkdir(mode=0o700)
+    for name, content in signed_in.files.items():
+        (folder / name).write_bytes(content)
+    async with open_world(folder) as world:
+        world.random.setstate(signed_in.random_state)
+        world.token = signed_in.token
+        world.pass_time(minutes=1)
+        yield world
 
 
 async def run_concurrently(count: int, act: Any) -> list[Any]:

@@ -386,6 +386,18 @@ def test_whole_target_has_no_fraction_in_the_message() -> None:
     assert fault.message == "must not exceed targetAmount (1000)"
 
 
+def test_view_equals_reference_view() -> None:
+    contributions = [{"at": at, "amount": 0.5} for at in ("2027-03-03T00:00:00Z", "2027-03-02T00:00:00Z")]
+    params = {
+        "frozenTime": "2027-03-01T00:00:00Z",
+        "transactions": [transaction(at="2027-03-03T00:00:00Z"), transaction()],
+        "goals": [goal(contributions=contributions)],
+    }
+    clock, schedule = started(**params)
+    for at in (START, START + timedelta(days=1), START + timedelta(days=2)):
+        assert schedule_json.view(at, schedule) == schedule_json.reference_view(clock, create_params(**params), at)
+
+
 @pytest.mark.parametrize("at", [datetime(1, 1, 1, tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
 def test_params_accept_any_id_and_instant(at: Instant) -> None:
     """Whether they are valid depends on the clock."""

@@ -49,9 +49,9 @@ def lines_with(pattern: str, found_in: dict[str, str]) -> list[str]:
 
 
 def test_every_module_has_a_docstring() -> None:
-    modules = [*SOURCES, *(ROOT / "tests").rglob("*.py")]
-    undocumented = [path for path in modules if path.stat().st_size and not ast.get_docstring(tree_of(path))]
-    assert [name_of(path) for path in undocumented] == []
+    texts = {path: path.read_text("utf-8") for path in [*SOURCES, *(ROOT / "tests").rglob("*.py")]}
+    # Parsing all modules would take seconds.
+    assert [name_of(path) for path, text in texts.items() if text and not re.match(r'(#.*\n)*r?"""\S', text)] == []
 
 
 def test_no_file_is_too_long() -> None:

@@ -62,6 +62,11 @@ def test_expectations_have_parameters_and_a_text(expectation: Expectation, param
     assert str(expectation) == text
 
 
+def test_range_of_a_balance_is_optional() -> None:
+    balance = never_above("USD", 1, from_="2027-02-01", until=MAY)
+    assert str(balance) == f"The USD balance is never above 1 from 2027-02-01T00:00:00Z until {MAY}."
+
+
 def test_a_server_accepts_all_expectations() -> None:
     content = encode_json({"id": "clock_1", "expectations": [expectation for expectation, _, _ in EXAMPLES]})
     faults, _ = decode(CheckTestClockParams, content, NOW)
