@@ -46,6 +46,11 @@ class Duration(Struct, frozen=True):
     def is_zero(self) -> bool:
         return self == Duration()
 
+    @property
+    def has_time(self) -> bool:
+        """Return whether it has hours, minutes or seconds."""
+        return bool(self.hours or self.minutes or self.seconds)
+
 
 def parse(text: str) -> Duration:
     """Parse a duration such as `1mo`, `+2 weeks` or `1y 6mo`. Raise ValueError if it is invalid."""

@@ -13,9 +13,11 @@ from tickover.cli.render.clock import render_advance, render_clock
 from tickover.cli.render.items import advance_items
 from tickover.cli.render.lines import FAINT, HAPPENED, INDENT, Column, table
 from tickover.cli.render.money import render_balances, render_check, render_events
+from tickover.cli.render.occurrences import render_occurrences
 from tickover.client import AdvanceResult, Balances, CheckResult, Event, Expectation, Snapshot, Summary
 
 if TYPE_CHECKING:
+    from tickover.api.plans import PlannedTransaction
     from tickover.scenarios import Scenario
 
 _MIN_WIDTH_FOR_FULL_IDS: Final = 74
@@ -72,6 +74,10 @@ class Display:
         lines = table(rows, columns, width)
         marks = ["  ", *("* " if clock.id == last_used else "  " for clock in clocks)]
         self._output.draw(Text(mark).append_text(line[2:]) for mark, line in zip(marks, lines, strict=True))
+
+    def occurrences(self, occurrences: "Sequence[tuple[PlannedTransaction, datetime]]") -> None:
+        """Draw the transactions of a scenario. Those that moved show their nominal date."""
+        self._output.draw(render_occurrences(occurrences, self._output.width))
 
     def scenario_list(self, scenarios: "Mapping[str, Scenario]") -> None:
         """Draw a table of names and titles, each with its description below."""

@@ -1,6 +1,6 @@
 """Loads the plan of a new clock from a scenario or from JSON parameters."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import IO, Any, get_args
@@ -8,8 +8,12 @@ from typing import IO, Any, get_args
 from msgspec import DecodeError, ValidationError, json, structs
 from msgspec.inspect import is_struct_type
 
+from tickover.api import timestamps
+from tickover.api.expectations import Expectation
+from tickover.api.limits import SPAN_YEARS
 from tickover.api.nesting import is_nested_too_deeply
 from tickover.api.plans import CreateClockParams, Plan
+from tickover.api.results import Snapshot
 from tickover.api.suggestions import closest_match
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
@@ -31,6 +35,15 @@ def plan_from_scenario(scenario: Scenario, start: datetime | None, now: datetime
         return scenario.plan(start or scenario.start or first_of_month)
     except ScenarioError as error:
         raise CliError(Exit.WRONG_COMMAND, str(error)) from None
+
+
+def expectations_from_scenario(scenario: Scenario, clock: Snapshot) -> Sequence[Expectation]:
+    """Return the scenario's expectations for a clock, whose start is ten years before its latest time."""
+    start = timestamps.years_after(clock.max_time, -SPAN_YEARS)
+    expectations = plan_from_scenario(scenario, start, start).expectations
+    if not expectations:
+        raise CliError(Exit.WRONG_COMMAND, "The scenario has no expectations.", "Add [[expect]] to its file.")
+    return expectations
 
 
 def plan_from_json(file: IO[bytes]) -> Plan:

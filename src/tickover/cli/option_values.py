@@ -1,9 +1,10 @@
 """Parsers and completions of option values."""
 
 import re
+import shlex
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
 import click
 from click.shell_completion import CompletionItem
@@ -61,6 +62,35 @@ def parse_name_and_time(text: str) -> tuple[str, datetime]:
     if not name:
         raise click.BadParameter(f"'{text}' isn't a name with a time. Use NAME=2027-01-31.")
     return name, parse_time(at)
+
+
+def parse_total(text: str) -> tuple[str, str, dict[str, Any]]:
+    """Parse the total of a type and a currency with its bounds: `expense EUR at_most=900 per=month`."""
+    try:
+        type, currency, *parts = shlex.split(text)
+        options = dict(part.split("=", 1) for part in parts)
+    except ValueError:
+        type, currency, options = "", "", {}
+    bounds = [options[key] for key in ("at_least", "at_most") if key in options]
+    is_valid = (
+        type.lower() in ("income", "expense")
+        and _CURRENCY.fullmatch(currency)
+        and set(options) <= {"at_least", "at_most", "per", "category"}
+        and bounds
+        and all(_AMOUNT.fullmatch(bound) for bound in bounds)
+        and options.get("per", "all").upper() in ("DAY", "WEEK", "MONTH", "ALL")
+    )
+    if not is_valid:
+        raise click.BadParameter(
+            f"'{text}' isn't a total. Use 'expense EUR at_most=900 per=month category=Home'; "
+            "at_least=AMOUNT, per=day|week|month|all and category=NAME are optional."
+        )
+    parsed: dict[str, Any] = {key: Decimal(value) for key, value in options.items() if key in ("at_least", "at_most")}
+    if "per" in options:
+        parsed["per"] = options["per"].upper()
+    if "category" in options:
+        parsed["category"] = options["category"]
+    return type.upper(), currency, parsed
 
 
 def parse_label(text: str) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """Expectations of a scenario file: its `[[expect]]` tables and its opening balances."""
 
 from collections.abc import Collection, Mapping
-from datetime import datetime, time
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
@@ -11,10 +11,10 @@ from tickover.api import expectations, timestamps
 from tickover.api.expectations import Expectation
 from tickover.api.suggestions import closest_match
 from tickover.scenarios import readers
+from tickover.scenarios.item_parser import Defaults
 from tickover.scenarios.locations import Location, quote
-from tickover.scenarios.readers import Reader
 from tickover.scenarios.tables import Table
-from tickover.scenarios.timings import Point, Window
+from tickover.scenarios.timings import LocalTime, Point, Window
 
 _BUILDERS: Final = {
     "never_below": expectations.never_below,
@@ -32,7 +32,6 @@ _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "posted": ("by", "count", "time"),
 }
 EXPECT_KEYS: Final = tuple(dict.fromkeys([*_KEYS, *(key for keys in _KEYS.values() for key in keys)]))
-_DEFAULT_TIME: Final = time(8)
 _END: Final = Point('"end"', "end")
 
 
@@ -44,7 +43,7 @@ class ExpectItem(Struct, frozen=True, kw_only=True):
     arguments: tuple[Any, ...]
     options: Mapping[str, Any]
     points: Mapping[str, Point]
-    time_of_day: time
+    local_time: LocalTime
 
     def plan(self, window: Window) -> Expectation:
         with self.location.wrap_errors():
@@ -55,7 +54,7 @@ class ExpectItem(Struct, frozen=True, kw_only=True):
 
     def _instant(self, key: str, window: Window) -> datetime:
         point = self.points[key]
-        instant = point.instant(self.time_of_day, window)
+        instant = point.instant(self.local_time, window)
         if not window.start <= instant <= window.end:
             period = f"{timestamps.write(window.start)} to {timestamps.write(window.end)}"
             raise ValueError(f"{key} {point.text} is {timestamps.write(instant)}, outside of the scenario, {period}")
@@ -65,16 +64,23 @@ class ExpectItem(Struct, frozen=True, kw_only=True):
 def parse_opening(values: object, location: Location) -> dict[str, Decimal]:
     """Parse the opening balances, a table with an amount for each currency."""
     if not isinstance(values, dict):
-        raise location.error(f"opening must be a table such as {{EUR = 1200}}, not {quote(values)}")
+        raise location.error(f"opening must be a table such as {{EUR = 1200}}, not {quote(values)}", "opening")
     for currency in values:
-        with location.wrap_errors():
-            _read(f"the key {quote(currency)} of opening", currency, readers.CURRENCY)
-    table = Table(values, location, tuple(values))
+        try:
+            readers.CURRENCY.read(currency)
+        except ValueError as error:
+            raise location.error(f"the key {quote(currency)} of opening {error}", "opening") from None
+    table = Table(values, location.within("opening"), None)
     return {currency: table.required(currency, readers.BALANCE) for currency in values}
 
 
 def parse_expectation(
-    value: object, location: Location, currency: str | None, transactions: Collection[str], goals: Collection[str]
+    value: object,
+    location: Location,
+    currency: str | None,
+    transactions: Collection[str],
+    goals: Collection[str],
+    defaults: Defaults,
 ) -> ExpectItem:
     """Parse one `[[expect]]` table. `transactions` and `goals` are the names in the file."""
     table = Table(value, location, EXPECT_KEYS)
@@ -95,7 +101,7 @@ def parse_expectation(
         arguments=arguments,
         options=_parse_options(table, word),
         points=_parse_points(table, word),
-        time_of_day=table.optional("time", readers.TIME_OF_DAY) or _DEFAULT_TIME,
+        local_time=defaults.local_time(table),
     )
 
 
@@ -106,7 +112,7 @@ def _find_word(table: Table) -> str:
     allowed = (words[0], *_KEYS[words[0]])
     for key in EXPECT_KEYS:
         if key in table and key not in allowed:
-            raise table.location.error(f"{key} can't be used with {words[0]}; available keys: {', '.join(allowed)}")
+            raise table.error(f"{key} can't be used with {words[0]}; available keys: {', '.join(allowed)}", key)
     return words[0]
 
 
@@ -115,7 +121,7 @@ def _known_name(table: Table, word: str, kind: str, names: Collection[str]) -> s
     if name not in names:
         closest = closest_match(name, names)
         hint = f'; did you mean "{closest}"?' if closest else ""
-        raise table.location.error(f"no {kind} is named {quote(name)}{hint}")
+        raise table.error(f"no {kind} is named {quote(name)}{hint}", word)
     if kind == "goal" and list(names).count(name) > 1:
         raise table.location.error(f"several goals are named {quote(name)}; rename one")
     return name
@@ -153,10 +159,3 @@ def _parse_points(table: Table, word: str) -> dict[str, Point]:
 
 def _python_name(key: str) -> str:
     return "from_" if key == "from" else key
-
-
-def _read(label: str, value: object, reader: Reader[str]) -> str:
-    try:
-        return reader.read(value)
-    except ValueError as error:
-        raise ValueError(f"{label} {error}") from None

@@ -1,6 +1,7 @@
 """Loads scenario files in TOML or JSON: the included ones by name, and others by path."""
 
 import json
+import re
 import tomllib
 from decimal import Decimal, InvalidOperation
 from importlib.resources import files
@@ -9,7 +10,7 @@ from typing import Any, Final, NoReturn
 
 from tickover.api.nesting import is_nested_too_deeply
 from tickover.api.suggestions import closest_match
-from tickover.scenarios.locations import Location, quote
+from tickover.scenarios.locations import Location, Source, quote
 from tickover.scenarios.parser import parse_scenario
 from tickover.scenarios.scenario import Scenario
 
@@ -21,6 +22,9 @@ MAX_DOTS_PER_LINE: Final = 100
 _SHIPPED: Final = files("tickover.scenarios") / "shipped"
 _MAX_INT_DIGITS: Final = 18
 _MIN_PART: Final = 3
+_POSITION: Final = re.compile(r"(?: \(at|:) line ([0-9]+),? column ([0-9]+)(?:\)| \(char [0-9]+\))$")
+_AT_END: Final = " (at end of document)"
+"""The ends of the messages of tomllib and json."""
 
 
 def names() -> list[str]:
@@ -33,7 +37,7 @@ def load(name_or_path: str | Path) -> Scenario:
     name = str(name_or_path)
     if name in names():
         return read((_SHIPPED / f"{name}.toml").read_bytes(), "toml", name)
-    path, location = Path(name), Location(name or quote(name))
+    path, location = Path(name), Location(Source(name or quote(name)))
     try:
         content = _read_file(path) if name else None
     except (OSError, ValueError) as error:
@@ -49,20 +53,33 @@ def load(name_or_path: str | Path) -> Scenario:
 
 def read(text: str | bytes, format: str, name: str = "scenario", title: str = "") -> Scenario:
     """Parse a scenario from text. Errors contain `name`, and `title` is the default title."""
-    location = Location(name)
+    location = Location(Source(name))
     if format not in _PARSERS:
         raise location.error(f'the format must be "toml" or "json", not {quote(format)}')
     if len(text) > MAX_FILE_BYTES:
         raise location.error(f"the file must have at most {MAX_FILE_BYTES:,} bytes")
     try:
-        values = _PARSERS[format](text if isinstance(text, str) else text.decode("utf-8-sig"))
+        decoded = text if isinstance(text, str) else text.decode("utf-8-sig")
+        values = _PARSERS[format](decoded)
     except UnicodeDecodeError as error:
-        raise location.error(f"invalid UTF-8 at byte {error.start + 1:,}") from None
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise location.error(f"invalid UTF-8 at byte {error.start + 1:,}; save the file as UTF-8", line=line) from None
     except RecursionError:
         raise location.error("the values are nested too deeply") from None
     except ValueError as error:
-        raise location.error(f"invalid {format.upper()}: {error}") from None
-    return parse_scenario(values, name, title or name)
+        problem, line_of_error = _split_position(str(error), decoded)
+        raise location.error(f"invalid {format.upper()}: {problem}", line=line_of_error) from None
+    return parse_scenario(values, Source(name, decoded, format), title or name)
+
+
+def _split_position(problem: str, text: str) -> tuple[str, int | None]:
+    """Split the position from a parser's message, such as `Invalid value (at line 3, column 5)`."""
+    if problem.endswith(_AT_END):
+        return f"{problem.removesuffix(_AT_END)} at the end of the file", text.count("\n") + 1
+    position = _POSITION.search(problem)
+    if not position:
+        return problem, None
+    return f"{problem[: position.start()]} at column {int(position[2]):,}", int(position[1])
 
 
 def _read_file(path: Path) -> bytes | None:
@@ -89,7 +106,7 @@ def _suggest(name: str) -> str:
 def _parse_toml(text: str) -> Any:
     for number, line in enumerate(text.split("\n"), 1):
         if line.count(".") > MAX_DOTS_PER_LINE:
-            raise ValueError(f"line {number} has more than {MAX_DOTS_PER_LINE} dots")
+            raise ValueError(f"more than {MAX_DOTS_PER_LINE} dots (at line {number}, column 1)")
     return tomllib.loads(text, parse_float=_parse_decimal)
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from tickover.api.limits import MAX_CONTRIBUTIONS, MAX_EXPECTATIONS, MAX_GOALS, MAX_TRANSACTIONS
+from tickover.scenarios.lines import Path, find_lines
 
 _MAX_VALUE_LENGTH: Final = 60
 _MAX_SOURCE_LENGTH: Final = 200
@@ -17,21 +18,52 @@ _MAX_SOURCE_LENGTH: Final = 200
 class ScenarioError(Exception):
     """A scenario is invalid. The message says where, what is wrong, and how to fix it."""
 
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+        """The line in the file, if the error has one."""
+
+
+class Advice(ValueError):
+    """An invalid value whose message needs no key and no value, because it says what to write instead."""
+
+
+class Source(Struct, frozen=True):
+    """The text of a scenario, and its name in error messages."""
+
+    name: str
+    text: str = ""
+    format: str = "toml"
+
+    def find_line(self, path: Path, key: str) -> int | None:
+        """Return the line of a key, or else of the table that it belongs to."""
+        lines = find_lines(self.text, self.format)
+        return lines.get((*path, key), lines.get(path))
+
 
 class Location(Struct, frozen=True):
     """A scenario, or an item in it, for error messages."""
 
-    source: str
+    source: Source
     item: str = ""
+    path: Path = ()
 
-    def child(self, kind: str, number: int, name: object = None) -> "Location":
-        """Return the location of an item, for example `transaction 2 "Rent"`."""
+    def child(self, kind: str, key: str, number: int, name: object = None) -> "Location":
+        """Return the location of an entry of the list `key`, for example `transaction 2 "Rent"`."""
         label = f" {quote(name)}" if isinstance(name, str) else ""
-        return Location(self.source, ", ".join(filter(None, [self.item, f"{kind} {number}{label}"])))
+        item = ", ".join(filter(None, [self.item, f"{kind} {number}{label}"]))
+        return Location(self.source, item, (*self.path, key, number - 1))
 
-    def error(self, problem: str) -> ScenarioError:
-        where = ", ".join(filter(None, [_escape(self.source, _MAX_SOURCE_LENGTH), self.item]))
-        return ScenarioError(f"{where}: {problem}{'' if problem.endswith('?') else '.'}")
+    def within(self, key: str) -> "Location":
+        """Return the location of the table in a key of this item."""
+        return Location(self.source, self.item, (*self.path, key))
+
+    def error(self, problem: str, key: str = "", line: int | None = None) -> ScenarioError:
+        """Return an error about a key of this item, or about the whole item."""
+        line = line or self.source.find_line(self.path, key)
+        name = _escape(self.source.name, _MAX_SOURCE_LENGTH)
+        where = ", ".join(filter(None, [name, f"line {line:,}" if line else "", self.item]))
+        return ScenarioError(f"{where}: {problem}{'' if problem.endswith(('?', '.')) else '.'}", line)
 
     @contextmanager
     def wrap_errors(self) -> Iterator[None]:

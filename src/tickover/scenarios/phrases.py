@@ -33,7 +33,7 @@ _COUNTS: Final = {
 _MAX_POSITION: Final = 4
 # The names in Python's calendar module depend on the locale.
 _WEEKDAY_NAMES: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTH_NAMES: Final = (
+MONTH_NAMES: Final = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
@@ -51,9 +51,26 @@ _DAY_KINDS: Final = {
 # The most days of a kind in a month, by the number of weekdays in the kind. Higher ordinals are days of the month.
 _MAX_IN_A_MONTH: Final = {1: 5, len(_MONDAY_TO_FRIDAY): 23}
 _MONTHS: Final = {
-    form: number for number, name in enumerate(map(str.lower, _MONTH_NAMES), 1) for form in (name, name[:3])
+    form: number for number, name in enumerate(map(str.lower, MONTH_NAMES), 1) for form in (name, name[:3])
 }
 
+WORDS: Final = frozenset(
+    {
+        *_ORDINALS, *_COUNTS, *_DAY_KINDS, *_MONTHS, "every", "each", "on", "the", "a", "and", "of", "last", "twice",
+        "week", "weeks", "fortnight", "month", "months", "quarter", "quarters", "year", "years", "business", "working",
+        "daily", "weekly", "biweekly", "fortnightly", "monthly", "quarterly", "yearly", "annually",
+    }
+)  # fmt: skip
+"""All words of phrases."""
+_ADVERBS: Final = {
+    "daily": "day",
+    "weekly": "week",
+    **dict.fromkeys(("biweekly", "bi-weekly", "fortnightly"), "fortnight"),
+    "monthly": "month",
+    "quarterly": "quarter",
+    **dict.fromkeys(("yearly", "annually"), "year"),
+}
+_WORKING_DAY: Final = re.compile(r"\b(?:business|working)[ -]?day|\bworkday")
 _OF_THE_MONTH: Final = re.compile(r"(.+) of (?:(?:the|a|each|every) )?month")
 _TWICE_A_MONTH: Final = re.compile(r"twice (?:a|each|every) month (.+)")
 _EVERY: Final = re.compile(r"^(?:every|each) ")
@@ -107,8 +124,13 @@ def parse(phrase: object) -> Recurrence:
 
 
 def _normalize(phrase: str) -> str:
-    """Return the standard form: `Every last Friday of the month` becomes `month last friday`. Commas become `and`."""
-    text = _EVERY.sub("", " ".join(_COMMA.sub(" and ", phrase.lower()).split()))
+    """Return the standard form: `Every last Friday of the month` becomes `month last friday`.
+
+    Commas become `and`, business days become weekdays, and `monthly` becomes `month`.
+    """
+    text = _EVERY.sub("", " ".join(_COMMA.sub(" and ", _WORKING_DAY.sub("weekday", phrase.lower())).split()))
+    first, _, rest = text.partition(" ")
+    text = f"{_ADVERBS.get(first, first)} {rest}".strip()
     of_the_month = _OF_THE_MONTH.fullmatch(text)
     return f"month {of_the_month[1]}" if of_the_month else text
 
@@ -155,11 +177,6 @@ def _fortnights(step: int, words: list[str]) -> Weeks:
     return _weeks(2 * step, words)
 
 
-def _fortnightly(_step: int, _words: list[str]) -> Weeks:
-    # Some people understand biweekly as twice a week.
-    raise ValueError('must be written as "every 2 weeks on Friday"')
-
-
 def _months(step: int, words: list[str]) -> Months:
     return Months(step, _resolve_month_days([_parse_month_day(part) for part in _split_parts(words)]))
 
@@ -184,7 +201,6 @@ _UNITS: Final[dict[str, Callable[[int, list[str]], Recurrence]]] = {
     "weekday": _weekdays,
     "week": _weeks,
     "fortnight": _fortnights,
-    **dict.fromkeys(("fortnightly", "biweekly", "bi-weekly"), _fortnightly),
     "month": _months,
     "quarter": _quarters,
     "year": _years,
@@ -260,7 +276,7 @@ def _parse_year_day(words: list[str]) -> tuple[int, MonthDay]:
     number, month = _split_date(_strip_articles(words))
     day = _day_number(number)
     if day > monthrange(_LEAP_YEAR, month)[1]:
-        raise ValueError(f"must name a day that exists in {_MONTH_NAMES[month - 1]}")
+        raise ValueError(f"must name a day that exists in {MONTH_NAMES[month - 1]}")
     return month, MonthDay(day)
 
 

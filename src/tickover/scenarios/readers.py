@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, time, timedelta
+from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
 from typing import Final, Generic, TypeVar
+from zoneinfo import ZoneInfo, available_timezones
 
 from msgspec import Struct
 
@@ -12,14 +13,20 @@ from tickover.api import durations
 from tickover.api.arguments import to_exact_decimal
 from tickover.api.durations import Duration
 from tickover.api.expectations import Period
-from tickover.api.limits import MAX_AMOUNT, MAX_BOUND, MAX_CATEGORY, MAX_NAME, MAX_OPENING_BALANCE, SPAN_YEARS
+from tickover.api.limits import MAX_AMOUNT, MAX_BOUND, MAX_CATEGORY, MAX_NAME, SPAN_YEARS
 from tickover.api.results import TransactionType
-from tickover.scenarios import phrases, timings
+from tickover.api.suggestions import closest_match
+from tickover.scenarios import phrase_advice, phrases, rrules, timings
+from tickover.scenarios.calendars import WEEKENDS, Weekend
+from tickover.scenarios.locations import Advice, quote
 
 T = TypeVar("T")
 
 _MAX_ABOUT: Final = 2_000
 _MAX_TIMES: Final = 10_000
+_MAX_JITTER_DAYS: Final = 15
+_MAX_SEED: Final = 1_000_000_000
+_DATE: Final = 'must be a date such as "2027-01-31"'
 _MAX_LENGTH: Final = timedelta(days=366 * SPAN_YEARS)
 _CURRENCY: Final = re.compile(r"[A-Z]{3}")
 _PERIODS: Final[dict[str, Period]] = {"day": "DAY", "week": "WEEK", "month": "MONTH", "all": "ALL"}
@@ -110,15 +117,48 @@ def _parse_length(value: object) -> Duration | None:
     return None if length.is_zero or too_long else length
 
 
-def _parse_times(value: object) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int):
+def _parse_zone(value: object) -> tzinfo | None:
+    if not isinstance(value, str):
         return None
-    return value if 1 <= value <= _MAX_TIMES else None
+    try:
+        return ZoneInfo(value)
+    except (ValueError, OSError, KeyError):
+        # ZoneInfo raises OSError for folders and KeyError for missing zones.
+        closest = closest_match(value, available_timezones())
+        if closest is None:
+            return None
+        raise Advice(f'timezone {quote(value)} is unknown; did you mean "{closest}"?') from None
 
 
-def _parse_start(value: object) -> datetime:
-    day = timings.parse_day(value)
-    return day if isinstance(day, datetime) else datetime.combine(day, time(), UTC)
+def _parse_weekend(value: object) -> Weekend | None:
+    return WEEKENDS.get(value.lower()) if isinstance(value, str) else None
+
+
+def _parse_date(value: object) -> date | None:
+    day = timings.parse_day(value, _DATE)
+    return None if isinstance(day, datetime) else day
+
+
+def _parse_whole_number(minimum: int, maximum: int) -> Callable[[object], int | None]:
+    def parse(value: object) -> int | None:
+        if isinstance(value, bool) or not isinstance(value, int):
+            return None
+        return value if minimum <= value <= maximum else None
+
+    return parse
+
+
+def _parse_chance(value: object) -> Decimal | None:
+    number = _finite_number(value)
+    return Decimal(number) if number is not None and 0 <= number <= 1 else None
+
+
+def _parse_delay(value: object) -> Duration | None:
+    try:
+        delay = durations.parse(value if isinstance(value, str) else "")
+    except ValueError:
+        return None
+    return None if delay.is_zero else delay
 
 
 NAME: Final = _text_reader(1, MAX_NAME)
@@ -128,13 +168,23 @@ TYPE: Final[Reader[TransactionType]] = Reader('must be "income" or "expense"', _
 CURRENCY: Final = Reader('must be three uppercase letters such as "EUR"', _parse_currency)
 AMOUNT: Final = Reader(f"must be a number greater than 0 and at most {MAX_AMOUNT:,}", _parse_amount)
 INITIAL_AMOUNT: Final = Reader(f"must be a number from 0 to {MAX_AMOUNT:,}", _parse_initial_amount)
-BALANCE: Final = _amount_reader(-MAX_OPENING_BALANCE, MAX_OPENING_BALANCE)
+BALANCE: Final = _amount_reader(-MAX_AMOUNT, MAX_AMOUNT)
 BOUND: Final = _amount_reader(-MAX_BOUND, MAX_BOUND)
 TOTAL_BOUND: Final = _amount_reader(0, MAX_BOUND)
 PERIOD: Final[Reader[Period]] = Reader('must be "day", "week", "month" or "all"', _parse_period)
-START: Final = Reader(timings.EXPECTED_DAY, _parse_start)
+START: Final = Reader(timings.EXPECTED_DAY, timings.parse_day)
 LENGTH: Final = Reader(f'must be a duration such as "6 months" or "1 year", at most {SPAN_YEARS} years', _parse_length)
-RECURRENCE: Final = Reader(phrases.EXPECTED, phrases.parse)
+RECURRENCE: Final = Reader(phrases.EXPECTED, phrase_advice.parse)
+RRULE: Final = Reader(rrules.EXPECTED, rrules.parse)
 POINT: Final = Reader(timings.EXPECTED, timings.parse_point)
 TIME_OF_DAY: Final = Reader(timings.EXPECTED_TIME, timings.parse_time)
-TIMES: Final = Reader(f"must be a whole number from 1 to {_MAX_TIMES:,}", _parse_times)
+TIMES: Final = Reader(f"must be a whole number from 1 to {_MAX_TIMES:,}", _parse_whole_number(1, _MAX_TIMES))
+ZONE: Final = Reader('must be the name of a time zone such as "Europe/Berlin"', _parse_zone)
+WEEKEND: Final[Reader[Weekend]] = Reader('must be "before", "after" or "keep"', _parse_weekend)
+HOLIDAY: Final = Reader(_DATE, _parse_date)
+JITTER_DAYS: Final = Reader(
+    f"must be a whole number from 1 to {_MAX_JITTER_DAYS}", _parse_whole_number(1, _MAX_JITTER_DAYS)
+)
+CHANCE: Final = Reader("must be a number from 0 to 1, such as 0.3", _parse_chance)
+SEED: Final = Reader(f"must be a whole number from 0 to {_MAX_SEED:,}", _parse_whole_number(0, _MAX_SEED))
+DELAY: Final = Reader('must be a duration such as "3 days"', _parse_delay)

@@ -1,38 +1,66 @@
 """Parsed scenarios, and their expansion into plans for a given start."""
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence, Sized
+from datetime import date, datetime
 from decimal import Decimal
-from itertools import repeat
-from operator import itemgetter
 from typing import Final, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tickover.api import plans, timestamps
 from tickover.api.arguments import InstantLike, to_instant
 from tickover.api.durations import Duration
-from tickover.api.limits import SPAN_YEARS
+from tickover.api.limits import MAX_NAME, SPAN_YEARS
 from tickover.api.plans import Plan, PlannedContribution, PlannedGoal, PlannedTransaction
 from tickover.api.results import TransactionType
+from tickover.scenarios.adjustments import Adjustments
 from tickover.scenarios.expectations import ExpectItem
-from tickover.scenarios.locations import CONTRIBUTIONS, TRANSACTIONS, Limit, Location
+from tickover.scenarios.locations import CONTRIBUTIONS, TRANSACTIONS, Limit, Location, ScenarioError
 from tickover.scenarios.timings import Timing, Window
+from tickover.scenarios.variety import AmountRange
+
+MAX_NOMINAL: Final = 5_000
+"""Dates of all transactions, or of a goal's contributions, before adjustments. It bounds the time that a plan takes."""
 
 _TRANSACTION_BUILDERS: Final = {"INCOME": plans.income, "EXPENSE": plans.expense}
+_OPPOSITES: Final[dict[TransactionType, TransactionType]] = {"INCOME": "EXPENSE", "EXPENSE": "INCOME"}
+
+
+class Occurrence(Struct, frozen=True):
+    """One payment: when it happens, and its nominal instant before any adjustment."""
+
+    at: datetime
+    nominal: datetime
+    amount: Decimal
+    is_reversal: bool = False
 
 
 class ScheduledItem(Struct, frozen=True, kw_only=True):
-    """Amounts and their timing."""
+    """Amounts, their timing and its adjustments."""
 
     location: Location
-    amounts: tuple[Decimal, ...]
-    """One for all instants, or one for each instant."""
+    amounts: tuple[Decimal, ...] | AmountRange
+    """One for all instants, one for each instant, or a range."""
     timing: Timing
+    adjustments: Adjustments
 
-    def instants(self, window: Window) -> list[datetime]:
+    def nominal_instants(self, window: Window) -> list[datetime]:
         with self.location.wrap_errors():
             return self.timing.instants(window)
+
+    def occurrences(self, nominal: Sequence[datetime], window: Window) -> list[Occurrence]:
+        local_time = self.timing.local_time
+        with self.location.wrap_errors():
+            return [
+                Occurrence(at, instant, self._amount(index, local_time.to_local(instant).date()))
+                for index, instant, at in self.adjustments.apply(nominal, local_time, window)
+            ]
+
+    def _amount(self, index: int, day: date) -> Decimal:
+        if isinstance(self.amounts, AmountRange):
+            return self.amounts.draw(self.adjustments.variety, day)
+        return self.amounts[index] if len(self.amounts) > 1 else self.amounts[0]
 
 
 _Item = TypeVar("_Item", bound=ScheduledItem)
@@ -43,14 +71,30 @@ class TransactionItem(ScheduledItem, frozen=True, kw_only=True):
     type: TransactionType
     currency: str
     category: str | None = None
+    reversed_after: Duration | None = None
 
-    def plan(self, amount: Decimal, at: datetime) -> PlannedTransaction:
-        return _TRANSACTION_BUILDERS[self.type](self.name, amount, self.currency, at, self.category)
+    def occurrences(self, nominal: Sequence[datetime], window: Window) -> list[Occurrence]:
+        payments = super().occurrences(nominal, window)
+        if self.reversed_after is None:
+            return payments
+        with self.location.wrap_errors():
+            reversals = [replace(payment, at=self._reversal(payment), is_reversal=True) for payment in payments]
+        return [*payments, *(reversal for reversal in reversals if reversal.at <= window.end)]
+
+    def _reversal(self, payment: Occurrence) -> datetime:
+        assert self.reversed_after is not None
+        return self.timing.local_time.add(payment.at, self.reversed_after)
+
+    def plan(self, occurrence: Occurrence) -> PlannedTransaction:
+        type, name = self.type, self.name
+        if occurrence.is_reversal:
+            type, name = _OPPOSITES[type], f"Reversal: {name}"[:MAX_NAME]
+        return _TRANSACTION_BUILDERS[type](name, occurrence.amount, self.currency, occurrence.at, self.category)
 
 
 class ContributionItem(ScheduledItem, frozen=True, kw_only=True):
-    def plan(self, amount: Decimal, at: datetime) -> PlannedContribution:
-        return plans.contribution(amount, at)
+    def plan(self, occurrence: Occurrence) -> PlannedContribution:
+        return plans.contribution(occurrence.amount, occurrence.at)
 
 
 class GoalItem(Struct, frozen=True, kw_only=True):
@@ -62,7 +106,7 @@ class GoalItem(Struct, frozen=True, kw_only=True):
 
     def plan(self, window: Window) -> PlannedGoal:
         occurrences = _expand(self.location, self.contributions, window, CONTRIBUTIONS)
-        contributions = [item.plan(amount, at) for item, amount, at in occurrences]
+        contributions = [item.plan(occurrence) for item, occurrence in occurrences]
         return plans.goal(self.name, self.target, self.initial, contributions)
 
 
@@ -78,19 +122,28 @@ class Scenario(Struct, frozen=True, kw_only=True):
     transactions: tuple[TransactionItem, ...]
     goals: tuple[GoalItem, ...]
     opening: Mapping[str, Decimal] = {}
+    """Balances at the start. Each becomes a transaction."""
     expectations: tuple[ExpectItem, ...] = ()
 
     def plan(self, start: InstantLike | None = None) -> Plan:
         """Expand the scenario from `start` or from the file's start. Sort items by time, then by order in the file."""
         window = self.window(start)
-        occurrences = _expand(self.location, self.transactions, window, TRANSACTIONS)
         return Plan(
             frozen_time=window.start,
-            transactions=[item.plan(amount, at) for item, amount, at in occurrences],
+            transactions=[transaction for transaction, _ in self.occurrences(start)],
             goals=[goal.plan(window) for goal in self.goals],
-            opening=self.opening,
             expectations=tuple(expectation.plan(window) for expectation in self.expectations),
         )
+
+    def occurrences(self, start: InstantLike | None = None) -> list[tuple[PlannedTransaction, datetime]]:
+        """Return the plan's transactions, each with its nominal instant. The opening balances come first."""
+        window = self.window(start)
+        opening = [_opening(window.start, currency, amount) for currency, amount in self.opening.items() if amount]
+        found = _expand(self.location, self.transactions, window, TRANSACTIONS, len(opening))
+        return [
+            *((transaction, window.start) for transaction in opening),
+            *((item.plan(occurrence), occurrence.nominal) for item, occurrence in found),
+        ]
 
     def window(self, start: InstantLike | None = None) -> Window:
         """Return the start and the end. Raise ScenarioError if no clock can cover them."""
@@ -120,20 +173,39 @@ def _end(start: datetime, length: Duration) -> datetime:
     return end
 
 
+def _opening(start: datetime, currency: str, amount: Decimal) -> PlannedTransaction:
+    build = plans.income if amount > 0 else plans.expense
+    return build("Opening balance", abs(amount), currency, start, "Balance")
+
+
 def _expand(
-    location: Location, items: Sequence[_Item], window: Window, limit: Limit
-) -> list[tuple[_Item, Decimal, datetime]]:
-    """Return every occurrence of every item in order of time. Raise ScenarioError if they exceed the limit."""
-    instants = [item.instants(window) for item in items]
-    counts = [len(found) for found in instants]
-    if sum(counts) > limit.maximum:
-        period = f" from {timestamps.write(window.start)} to {timestamps.write(window.end)}"
-        busiest = counts.index(max(counts))
-        advice = f"reduce length, or repeat {items[busiest].location.item} fewer than {counts[busiest]:,} times"
-        raise location.error(f"{limit.error_text(sum(counts), period)}; {advice}")
-    occurrences = [
-        (item, amount, at)
-        for item, found in zip(items, instants, strict=True)
-        for amount, at in zip(item.amounts if len(item.amounts) > 1 else repeat(item.amounts[0]), found, strict=False)
-    ]
-    return sorted(occurrences, key=itemgetter(2))
+    location: Location, items: Sequence[_Item], window: Window, limit: Limit, others: int = 0
+) -> list[tuple[_Item, Occurrence]]:
+    """Return every occurrence of every item in order of time. Raise ScenarioError if they exceed the limit.
+
+    `others` is the number of other occurrences that count.
+    """
+    nominal: list[list[datetime]] = []
+    for item in items:
+        nominal.append(item.nominal_instants(window))
+        if sum(map(len, nominal)) > MAX_NOMINAL:
+            raise _limit_error(location, items, nominal, f"more than {MAX_NOMINAL:,} {limit.items}{_period(window)}")
+    found = [item.occurrences(instants, window) for item, instants in zip(items, nominal, strict=True)]
+    count = sum(map(len, found)) + others
+    if count > limit.maximum:
+        raise _limit_error(location, items, found, limit.error_text(count, _period(window)))
+    occurrences = [(item, one) for item, group in zip(items, found, strict=True) for one in group]
+    return sorted(occurrences, key=lambda pair: pair[1].at)
+
+
+def _limit_error(
+    location: Location, items: Sequence[ScheduledItem], found: Sequence[Sized], problem: str
+) -> ScenarioError:
+    counts = [len(one) for one in found]
+    busiest = counts.index(max(counts))
+    advice = f"reduce length, or repeat {items[busiest].location.item} fewer than {counts[busiest]:,} times"
+    return location.error(f"{problem}; {advice}")
+
+
+def _period(window: Window) -> str:
+    return f" from {timestamps.write(window.start)} to {timestamps.write(window.end)}"

@@ -4,23 +4,26 @@ from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from tickover.api.suggestions import closest_match
-from tickover.scenarios.locations import Limit, Location, quote
+from tickover.scenarios.locations import Advice, Limit, Location, ScenarioError, quote
 from tickover.scenarios.readers import Reader
 
 T = TypeVar("T")
 
 
 class Table:
-    """A table with a fixed set of allowed keys."""
+    """A table with a fixed set of allowed keys. If `allowed` is None, the keys are the user's."""
 
-    def __init__(self, value: object, location: Location, allowed: tuple[str, ...]) -> None:
+    def __init__(self, value: object, location: Location, allowed: tuple[str, ...] | None) -> None:
+        if allowed is None:
+            assert isinstance(value, dict)
+            allowed = tuple(value)
         if not isinstance(value, dict):
             raise location.error(f"must be a table with the keys {', '.join(allowed)}, not {quote(value)}")
         self.location = location
         self._values: dict[str, Any] = value
         for key in value:
             if key not in allowed:
-                raise location.error(f"unknown key {quote(key)}; {_suggest(key, allowed)}")
+                raise location.error(f"unknown key {quote(key)}; {_suggest(key, allowed)}", key)
 
     def __contains__(self, key: str) -> bool:
         return key in self._values
@@ -46,25 +49,34 @@ class Table:
         if not isinstance(entries, list):
             return (self.required(key, reader),)
         if not entries:
-            raise self.location.error(f"{key} must have at least one entry")
-        return tuple(self._read(f"entry {number} of {key}", entry, reader) for number, entry in enumerate(entries, 1))
+            raise self.error(f"{key} must have at least one entry", key)
+        return tuple(
+            self._read(key, entry, reader, f"entry {number} of {key}") for number, entry in enumerate(entries, 1)
+        )
 
     def items(self, limit: Limit, key: str = "") -> Iterator[tuple[object, Location]]:
         """Yield the entries of an optional list with their locations. The default key is the limit's plural noun."""
         key, kind = key or limit.items, limit.items.removesuffix("s")
         entries = self._values.get(key, [])
         if not isinstance(entries, list):
-            raise self.location.error(f"{key} must be a list with a table for each {kind}, not {quote(entries)}")
+            raise self.error(f"{key} must be a list with a table for each {kind}, not {quote(entries)}", key)
         if len(entries) > limit.maximum:
-            raise self.location.error(f"{limit.error_text(len(entries))}; remove some")
+            raise self.error(f"{limit.error_text(len(entries))}; remove some", key)
         for number, entry in enumerate(entries, 1):
-            yield entry, self.location.child(kind, number, entry.get("name") if isinstance(entry, dict) else None)
+            name = entry.get("name") if isinstance(entry, dict) else None
+            yield entry, self.location.child(kind, key, number, name)
 
-    def _read(self, label: str, value: object, reader: Reader[T]) -> T:
+    def error(self, problem: str, key: str = "") -> ScenarioError:
+        """Return an error about a key, or about the whole table."""
+        return self.location.error(problem, key)
+
+    def _read(self, key: str, value: object, reader: Reader[T], label: str = "") -> T:
         try:
             return reader.read(value)
+        except Advice as advice:
+            raise self.error(str(advice), key) from None
         except ValueError as error:
-            raise self.location.error(f"{label} {error}, not {quote(value)}") from None
+            raise self.error(f"{label or key} {error}, not {quote(value)}", key) from None
 
 
 def _suggest(key: str, allowed: tuple[str, ...]) -> str:

@@ -1,7 +1,7 @@
 """Timings of a scenario's items: listed instants or a recurrence."""
 
 import re
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, tzinfo
 from itertools import islice
 from typing import Final, Literal
 
@@ -18,7 +18,7 @@ EXPECTED: Final = (
     'an instant such as "2027-01-31T09:00:00Z", "start" or "end"'
 )
 EXPECTED_DAY: Final = 'must be a date such as "2027-01-31" or an instant such as "2027-01-31T09:00:00Z"'
-EXPECTED_TIME: Final = 'must be a time of day in UTC such as "08:00"'
+EXPECTED_TIME: Final = 'must be a time of day such as "08:00"'
 
 _End = Literal["start", "end"]
 _ENDS: Final[dict[str, _End]] = {"start": "start", "end": "end"}
@@ -34,14 +34,46 @@ class Window(Struct, frozen=True):
     end: datetime
 
 
+class LocalTime(Struct, frozen=True):
+    """A time of day in a time zone.
+
+    If the clocks go forward past it, it is as much later: 02:30 becomes 03:30. If it occurs twice, it is the first one.
+    """
+
+    time: time
+    zone: tzinfo = UTC
+
+    def on(self, day: date) -> datetime:
+        """Return the instant on a day."""
+        return self.to_instant(datetime.combine(day, self.time))
+
+    def to_instant(self, local: datetime) -> datetime:
+        """Return the instant of a local time without a zone."""
+        try:
+            return local.replace(tzinfo=self.zone).astimezone(UTC)
+        except OverflowError:
+            raise ValueError(f"{local.isoformat()} is outside of the years 1 to 9999 in UTC") from None
+
+    def to_local(self, instant: datetime) -> datetime:
+        """Return the local time of an instant, without a zone."""
+        return instant.astimezone(self.zone).replace(tzinfo=None)
+
+    def add(self, instant: datetime, duration: Duration) -> datetime:
+        """Return the instant whose local time is `duration` later."""
+        try:
+            return self.to_instant(duration.add_to(self.to_local(instant)))
+        except OverflowError:
+            raise ValueError(f"{timestamps.write(instant)} plus the duration is after the year 9999") from None
+
+
 class Point(Struct, frozen=True):
     """A point in time as written in a file. Its instant depends on the scenario's start."""
 
     text: str
     value: datetime | date | Duration | _End
 
-    def instant(self, time_of_day: time, window: Window) -> datetime:
-        """Return the instant. A day without a time gets `time_of_day`."""
+    def instant(self, local_time: LocalTime, window: Window) -> datetime:
+        """Return the instant. A day without a time gets `local_time`."""
         match self.value:
             case "start":
                 return window.start
@@ -50,11 +82,10 @@ class Point(Struct, frozen=True):
             case datetime():
                 return self.value
             case date():
-                return datetime.combine(self.value, time_of_day, UTC)
-        moved = self._add_to(self.value, window.start)
-        if self.value.hours or self.value.minutes or self.value.seconds:
-            return moved
-        return datetime.combine(moved, time_of_day, UTC)
+                return local_time.on(self.value)
+        if self.value.has_time:
+            return self._add_to(self.value, window.start)
+        return local_time.on(self._add_to(self.value, local_time.to_local(window.start)))
 
     def _add_to(self, duration: Duration, start: datetime) -> datetime:
         try:
@@ -67,14 +98,14 @@ class ListedTiming(Struct, frozen=True):
     """Instants in the order of the file."""
 
     points: tuple[Point, ...]
-    time_of_day: time
+    local_time: LocalTime
 
     def instants(self, window: Window) -> list[datetime]:
         """Return all instants. Raise ValueError if one is outside of the window."""
         return [self._check(point, window) for point in self.points]
 
     def _check(self, point: Point, window: Window) -> datetime:
-        instant = point.instant(self.time_of_day, window)
+        instant = point.instant(self.local_time, window)
         if instant < window.start:
             problem = f'before the start, {timestamps.write(window.start)}; use "start" or later'
         elif instant > window.end:
@@ -88,7 +119,7 @@ class RecurringTiming(Struct, frozen=True):
     """A recurrence with optional bounds."""
 
     recurrence: Recurrence
-    time_of_day: time
+    local_time: LocalTime
     since: Point | None = None
     until: Point | None = None
     times: int | None = None
@@ -96,18 +127,21 @@ class RecurringTiming(Struct, frozen=True):
     def instants(self, window: Window) -> list[datetime]:
         """Return the instants inside of the window. Those before the start count towards `times`."""
         begin, end = self._bounds(window)
-        first = begin.toordinal() + (begin.time() > self.time_of_day)
-        last = end.toordinal() - (end.time() < self.time_of_day)
-        ordinals = self.recurrence.with_default_day(begin).ordinals(first, last)
-        found = (
-            datetime.combine(date.fromordinal(ordinal), self.time_of_day, UTC)
-            for ordinal in islice(ordinals, self.times)
-        )
+        days = self.recurrence.with_default_day(self.local_time.to_local(begin)).ordinals(*self._days(begin, end))
+        found = map(self.local_time.on, map(date.fromordinal, islice(days, self.times)))
         return [instant for instant in found if instant >= window.start]
 
+    def _days(self, begin: datetime, end: datetime) -> tuple[int, int]:
+        """Return the first and the last day whose instant is between two instants."""
+        first, last = self.local_time.to_local(begin).date(), self.local_time.to_local(end).date()
+        return (
+            first.toordinal() + (self.local_time.on(first) < begin),
+            last.toordinal() - (self.local_time.on(last) > end),
+        )
+
     def _bounds(self, window: Window) -> tuple[datetime, datetime]:
-        begin = self.since.instant(self.time_of_day, window) if self.since else window.start
-        end = self.until.instant(self.time_of_day, window) if self.until else window.end
+        begin = self.since.instant(self.local_time, window) if self.since else window.start
+        end = self.until.instant(self.local_time, window) if self.until else window.end
         if self.since and begin < timestamps.years_after(window.start, -SPAN_YEARS):
             raise ValueError(f"from {self.since.text} is more than {SPAN_YEARS} years before the start")
         if self.since and self.until and end < begin:

@@ -6,12 +6,15 @@ import re
 import signal
 import threading
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from tests.support.program import Program
 from tests.support.shells import Shell
+from tickover.cli.option_values import parse_total
 
 YEAR = datetime.now(UTC).year + 1
 
@@ -138,3 +141,28 @@ def test_invalid_expectation_is_rejected(shell: Shell, options: list[str], messa
     result = shell("clock", "check", *options)
     assert (result.code, result.out) == (2, "")
     assert message in re.sub(r"\s+", " ", result.err)
+
+
+def test_check_totals_and_the_expectations_of_a_scenario(shell: Shell, clock: str, tmp_path: Path) -> None:
+    total = "expense EUR per=month at_most={}"
+    assert shell("clock", "check", "--total", total.format("118.05")).code == 0
+    assert shell("clock", "check", "--total", total.format("118.04")).code == 9
+    file = tmp_path / "a.toml"
+    text = '[[goals]]\nname = "Bike"\ntarget = 1\n[[expect]]\ngoal_reached = "Bike"\nby = "+{}"\n'
+    file.write_text(text.format("1 month"))
+    assert shell("clock", "check", "--scenario", str(file)).code == 0
+    file.write_text(text.format("30 days"))
+    assert shell("clock", "check", "--scenario", str(file)).code == 9
+    file.write_text('[[goals]]\nname = "Bike"\ntarget = 1\n')
+    result = shell("clock", "check", "--scenario", str(file))
+    assert (result.code, result.err.splitlines()[0]) == (2, "tickover: The scenario has no expectations.")
+
+
+@pytest.mark.parametrize(
+    "total",
+    ["", "expense", "costs EUR at_most=1", "expense eur at_most=1", "expense EUR", "expense EUR at_most=x",
+     "expense EUR at_most=1 per=year", "expense EUR at_most=1 most=2", "expense EUR 'at_most=1"],
+)  # fmt: skip
+def test_an_invalid_total_is_rejected(total: str) -> None:
+    with pytest.raises(click.BadParameter, match="isn't a total"):
+        parse_total(total)

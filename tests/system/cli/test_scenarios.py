@@ -60,6 +60,19 @@ def test_show_checks_a_scenario_file(offline_shell: Shell, tmp_path: Path) -> No
     assert result.err.count("\n") == 1
 
 
+def test_show_dates_lists_nominal_dates(offline_shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    item = (
+        'name = "Pay"\namount = 9\ntype = "income"\ncurrency = "EUR"\nevery = "month on the 31st"\nweekend = "before"'
+    )
+    file.write_text(f'start = 2027-01-01\nlength = "3 months"\n[[transactions]]\n{item}')
+    assert offline_shell("scenarios", "show", str(file), "--dates").out.splitlines() == [
+        "  2027-01-29 08:00  Pay  +9.00 EUR  due 2027-01-31",
+        "  2027-02-26 08:00  Pay  +9.00 EUR  due 2027-02-28",
+        "  2027-03-31 08:00  Pay  +9.00 EUR",
+    ]
+
+
 def test_unknown_scenario_suggests_the_closest_name(offline_shell: Shell) -> None:
     result = offline_shell("scenarios", "show", "salary-and-rant")
     assert (result.code, result.out) == (2, "")

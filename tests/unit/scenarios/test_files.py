@@ -133,23 +133,24 @@ def test_a_symlink_loop_is_rejected(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "format", "message"),
     [
-        ("x =", "toml", "f: invalid TOML: Invalid value (at end of document)."),
+        ("x =", "toml", "f, line 1: invalid TOML: Invalid value at the end of the file."),
         ("[[goals]", "toml", None),
-        ("a = 1\na = 2", "toml", "f: invalid TOML: Cannot overwrite a value (at end of document)."),
-        ("", "json", "f: invalid JSON: Expecting value: line 1 column 1 (char 0)."),
+        ("a = 1\na = 2", "toml", "f, line 2: invalid TOML: Cannot overwrite a value at the end of the file."),
+        ("", "json", "f, line 1: invalid JSON: Expecting value at column 1."),
         ('{"a": 1,}', "json", None),
+        ('title = "a"\n\nlength = x', "toml", "f, line 3: invalid TOML: Invalid value at column 10."),
         ('{"goals": 1, "goals": 2}', "json", 'f: invalid JSON: duplicate key "goals".'),
         ('{"length": NaN}', "json", "f: invalid JSON: NaN is not a JSON number."),
         ('{"length": -Infinity}', "json", "f: invalid JSON: -Infinity is not a JSON number."),
-        (b"\xff", "toml", "f: invalid UTF-8 at byte 1."),
-        (b'{"title": "caf\xe9"}', "json", "f: invalid UTF-8 at byte 15."),
+        (b"\xff", "toml", "f, line 1: invalid UTF-8 at byte 1; save the file as UTF-8."),
+        (b'{"title": "caf\xe9"}', "json", "f, line 1: invalid UTF-8 at byte 15; save the file as UTF-8."),
         ("", "yaml", 'f: the format must be "toml" or "json", not "yaml".'),
         ("a = " + "[" * 100_000, "toml", "f: the values are nested too deeply."),
         ("[" * 100_000, "json", "f: the values are nested too deeply."),
         ('{"goals":' * 20_000, "json", "f: the values are nested too deeply."),
         ("#" * (MAX_FILE_BYTES + 1), "toml", "f: the file must have at most 262,144 bytes."),
         (" " * (MAX_FILE_BYTES + 1), "json", "f: the file must have at most 262,144 bytes."),
-        (".".join("a" * 100_000) + " = 1", "toml", "f: invalid TOML: line 1 has more than 100 dots."),
+        (".".join("a" * 100_000) + " = 1", "toml", "f, line 1: invalid TOML: more than 100 dots at column 1."),
         ("a = " + "9" * 100_000, "toml", None),
         ("a = 0x" + "f" * 100_000, "toml", None),
         ("a = 1e99999999999999999999", "toml", "f: invalid TOML: the exponent of a number is out of range."),
@@ -171,13 +172,13 @@ def test_invalid_content_is_rejected(text: str | bytes, format: str, message: st
     ids=lambda amount: amount[:20],
 )  # fmt: skip
 def test_invalid_toml_numbers_are_rejected(amount: str) -> None:
-    assert error_message(f'[[goals]]\nname = "a"\ntarget = {amount}').startswith('f, goal 1 "a": target must ')
+    assert error_message(f'[[goals]]\nname = "a"\ntarget = {amount}').startswith('f, line 3, goal 1 "a": target must ')
 
 
 @pytest.mark.parametrize("amount", ["9" * 5000, "1e400", "-1", "1E-400"], ids=lambda amount: amount[:20])
 def test_invalid_json_numbers_are_rejected(amount: str) -> None:
     text = f'{{"goals": [{{"name": "a", "target": {amount}}}]}}'
-    assert error_message(text, "json").startswith('f, goal 1 "a": target must ')
+    assert error_message(text, "json").startswith('f, line 1, goal 1 "a": target must ')
 
 
 @pytest.mark.parametrize(
@@ -190,17 +191,17 @@ def test_invalid_json_numbers_are_rejected(amount: str) -> None:
     ],
 )
 def test_invalid_toml_dates_are_rejected(line: str, problem: str) -> None:
-    assert error_message(f"{line}\n{TOML}") == f"f: {problem}, not {line.partition(' = ')[2]}."
+    assert error_message(f"{line}\n{TOML}") == f"f, line 1: {problem}, not {line.partition(' = ')[2]}."
 
 
-def test_the_largest_scenarios_are_counted_quickly() -> None:
+def test_the_largest_scenarios_are_not_expanded() -> None:
     text = json.dumps({"length": "10 years", "transactions": [rent(every="1 day")] * 30})
     assert error_message(text, "json").startswith(
-        "f: 109,590 transactions from 2027-01-01T00:00:00Z to 2037-01-01T00:00:00Z "
+        "f: more than 5,000 transactions from 2027-01-01T00:00:00Z to 2037-01-01T00:00:00Z; "
     )
     goal = {"name": "a", "target": 1, "contributions": [{"amount": 1, "every": "day", "from": "2017-01-01"}] * 20}
     text = json.dumps({"length": "10 years", "goals": [goal] * 25})
-    assert error_message(text, "json").startswith('f, goal 1 "a": 73,060 contributions ')
+    assert error_message(text, "json").startswith('f, line 1, goal 1 "a": more than 5,000 contributions ')
 
 
 def test_the_maximum_number_of_dots_is_accepted() -> None:
@@ -209,7 +210,9 @@ def test_the_maximum_number_of_dots_is_accepted() -> None:
 
 keys = st.sampled_from(
     ["title", "about", "currency", "start", "length", "transactions", "goals", "name", "amount", "type", "category",
-     "every", "from", "until", "times", "at", "time", "target", "initial", "contributions"]
+     "every", "rrule", "from", "until", "times", "at", "time", "target", "initial", "contributions", "timezone",
+     "weekend", "holidays", "jitter_days", "chance", "seed", "late_by", "skipped", "reversed_after", "opening",
+     "expect"]
 ) | st.text(max_size=5)  # fmt: skip
 scalars = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(["day", "EUR", "income"])

@@ -62,9 +62,8 @@ async def test_a_server_accepts_the_scenario_and_posts_all_items(name: str, worl
 async def test_expectations_hold_on_a_server(name: str, world: World, token: str) -> None:
     plan = plan_of(name)
     assert plan.expectations
-    assert plan.opening
     clock = await world.create(token, **json.loads(plans.encode_json(plan.params)))
-    params = {"id": clock["id"], "openingBalances": plan.opening, "expectations": plan.expectations}
+    params = {"id": clock["id"], "expectations": plan.expectations}
     checked = await world.result("checkTestClock", json.loads(plans.encode_json(params)), token)
     assert checked["ok"], checked["results"]
 
@@ -86,6 +85,7 @@ def test_regular_scenarios_are_varied_and_below_the_limits(name: str) -> None:
     assert {item.type for item in plan.transactions} == {"INCOME", "EXPENSE"}
     assert all(item.category for item in plan.transactions)
     assert plan.transactions[0].at == plan.frozen_time, "the first transaction is at the start"
+    assert plan.transactions[0].name == "Opening balance"
     assert plan.goals
     assert all(goal.contributions for goal in plan.goals)
 

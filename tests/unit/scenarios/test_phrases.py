@@ -120,7 +120,7 @@ def test_synonyms(recurrence: Recurrence, phrases: list[str]) -> None:
         "1st month on the 5th", "first year", "2nd Friday every month", "the second Friday",
         "15th of every second month", "month on 3 Friday", "2 Fridays of the month", "3 days of the month",
         "twice a month on the 1st and 1st", "twice a month on the 31st and the last day", "month on the 10th weekday",
-        "year on 1 and 15 April", "year on the first Monday of April", "month on the thirty-second", "monthly",
+        "year on 1 and 15 April", "year on the first Monday of April", "month on the thirty-second", "monthlyish",
         "x" * 100_000,
     ],
     ids=lambda phrase: repr(phrase)[:40],
@@ -196,11 +196,28 @@ def test_ambiguous_ordinals(phrase: str, ordinal: str, readings: tuple[str, str]
     assert all(parse(f"month on the {reading}") for reading in supported)
 
 
-@pytest.mark.parametrize("phrase", ["fortnightly", "biweekly", "bi-weekly", "every biweekly on Friday", "Fortnightly"])
-def test_fortnightly_and_biweekly_are_rejected(phrase: str) -> None:
-    with pytest.raises(ValueError, match=r'^must be written as "every 2 weeks on Friday"$'):
-        parse(phrase)
-    assert parse("every 2 weeks on Friday") == Weeks(2, FRIDAY)
+@pytest.mark.parametrize(
+    ("phrase", "same"),
+    [
+        ("daily", "day"),
+        ("Weekly", "week"),
+        ("weekly on Monday", "week on Monday"),
+        ("biweekly", "2 weeks"),
+        ("bi-weekly on Friday", "2 weeks on Friday"),
+        ("fortnightly on Friday", "2 weeks on Friday"),
+        ("monthly on the 25th", "month on the 25th"),
+        ("quarterly", "quarter"),
+        ("yearly on 1 April", "year on 1 April"),
+        ("annually", "year"),
+        ("every business day", "weekday"),
+        ("working days", "weekday"),
+        ("workday", "weekday"),
+        ("last business day of the month", "month on the last weekday"),
+        ("monthly on the first working day", "month on the first weekday"),
+    ],
+)
+def test_other_words_for_the_same_recurrence(phrase: str, same: str) -> None:
+    assert parse(phrase) == parse(same)
 
 
 def test_examples_in_the_error_message_are_valid() -> None:

@@ -294,8 +294,8 @@ def test_limit_of_contributions() -> None:
     with pytest.raises(ScenarioError) as caught:
         scenario_of(goals=[goal, more]).plan(NEW_YEAR)
     assert str(caught.value) == (
-        'f, goal 2 "Roof": 231 contributions from 2027-01-01T00:00:00Z to 2027-07-01T00:00:00Z exceed the limit of 100 '
-        'per goal; reduce length, or repeat goal 2 "Roof", contribution 2 fewer than 181 times.'
+        'f, line 1, goal 2 "Roof": 231 contributions from 2027-01-01T00:00:00Z to 2027-07-01T00:00:00Z exceed the '
+        'limit of 100 per goal; reduce length, or repeat goal 2 "Roof", contribution 2 fewer than 181 times.'
     )
 
 

@@ -4,13 +4,19 @@ import time
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.option_values import parse_amount_of_currency, parse_name_and_time, parse_time
+from tickover.cli.option_values import (
+    complete_scenario,
+    parse_amount_of_currency,
+    parse_name_and_time,
+    parse_time,
+    parse_total,
+)
 from tickover.cli.options import shared_options
 from tickover.cli.select_clock import remember_clock, resolve_clock_id
 from tickover.cli.session import Session, pass_session
@@ -156,6 +162,20 @@ def _write(
     metavar="NAME=TIME",
     help="A transaction with this name is posted by this time.",
 )
+@click.option(
+    "--total",
+    "totals",
+    type=parse_total,
+    multiple=True,
+    metavar="BOUNDS",
+    help="The total is within bounds, such as 'expense EUR at_most=900 per=month'.",
+)
+@click.option(
+    "--scenario",
+    metavar="FILE|NAME",
+    help="Check the expectations of a scenario, from the clock's start on.",
+    shell_complete=complete_scenario,
+)
 @click.option("--until", type=parse_time, metavar="TIME", help="End of the check. [default: the clock's maximum time]")
 @_opening_option
 @shared_options
@@ -168,6 +188,8 @@ def check(  # noqa: PLR0913 - one parameter for each option
     never_above: Sequence[tuple[str, Decimal]],
     goal_reached: Sequence[tuple[str, datetime]],
     posted: Sequence[tuple[str, datetime]],
+    totals: Sequence[tuple[str, str, dict[str, Any]]],
+    scenario: str | None,
     until: datetime | None,
     opening: Sequence[tuple[str, Decimal]],
 ) -> None:
@@ -182,14 +204,21 @@ def check(  # noqa: PLR0913 - one parameter for each option
     tickover clock check --never-below EUR=0
     tickover clock check --never-below EUR=100 --opening EUR=1200
     tickover clock check --goal-reached "Emergency fund=2027-06-30"
+    tickover clock check --total "expense EUR per=month at_most=900"
+    tickover clock check --scenario salary-and-rent
     """
-    expectations = _expectations(never_below, never_above, goal_reached, posted)
-    if not expectations:
+    from tickover.cli.load_plan import expectations_from_scenario, load_scenario
+
+    expectations = _expectations(never_below, never_above, goal_reached, posted, totals)
+    loaded = load_scenario(scenario) if scenario else None
+    if not expectations and not loaded:
         raise click.UsageError(
             "Pass at least one expectation, for example --never-below EUR=0.", click.get_current_context()
         )
     with session.signed_in_client() as client:
         clock = client.get_clock(resolve_clock_id(session, client, id))
+        if loaded:
+            expectations += expectations_from_scenario(loaded, clock.snapshot)
         result = client.check_clock(clock.id, expectations, until=until, opening=dict(opening))
         remember_clock(session, clock.id)
     if session.output.wants_json:
@@ -206,6 +235,7 @@ def _expectations(
     never_above: Sequence[tuple[str, Decimal]],
     goal_reached: Sequence[tuple[str, datetime]],
     posted: Sequence[tuple[str, datetime]],
+    totals: Sequence[tuple[str, str, dict[str, Any]]],
 ) -> "list[Expectation]":
     from tickover import client
 
@@ -214,4 +244,5 @@ def _expectations(
         *(client.never_above(currency, amount) for currency, amount in never_above),
         *(client.goal_reached(name, by) for name, by in goal_reached),
         *(client.posted(name, by) for name, by in posted),
+        *(client.total(cast("Any", type), currency, **options) for type, currency, options in totals),
     ]

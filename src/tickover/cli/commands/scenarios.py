@@ -48,25 +48,32 @@ def _list(session: Session) -> None:
     "start",
     type=parse_time,
     metavar="TIME",
-    help="With --json: start of the scenario. [default: its own start, or the first of this month]",
+    help="Start for --dates and --json. [default: the scenario's start, or the first of this month]",
 )
+@click.option("--dates", is_flag=True, help="List the transactions with their dates instead of the file.")
 @shared_options
 @pass_session
-def show(session: Session, name: str, start: datetime | None) -> None:
-    """Print a scenario's file.
+def show(session: Session, name: str, start: datetime | None, dates: bool) -> None:
+    """Print a scenario's file, or its transactions.
 
-    With --json, print the parameters of createTestClock that it produces.
+    With --dates, a payment on another day than its rule says shows when it was due. With --json, print the parameters
+    of createTestClock that the scenario produces.
 
     Examples:
 
     \b
     tickover scenarios show salary-and-rent
+    tickover scenarios show family --dates
     tickover scenarios show salary-and-rent --from 2027-01-01 --json
     """
     from tickover.cli.load_plan import load_scenario, plan_from_scenario
 
-    plan = plan_from_scenario(load_scenario(name), start, session.now())
-    session.output.write(plan.params, *_source(name).expandtabs(4).splitlines())
+    scenario = load_scenario(name)
+    plan = plan_from_scenario(scenario, start, session.now())
+    if dates and not session.output.wants_json:
+        session.display.occurrences(scenario.occurrences(plan.frozen_time or None))
+    else:
+        session.output.write(plan.params, *_source(name).expandtabs(4).splitlines())
 
 
 def _source(name: str) -> str:

@@ -1,0 +1,80 @@
+"""Recurrences in the format of iCalendar, such as `FREQ=MONTHLY;BYDAY=-1FR` (RFC 5545)."""
+
+from collections.abc import Iterator
+from datetime import date, datetime, time
+from typing import Final
+
+from dateutil.rrule import rrulestr
+
+from tickover.scenarios.locations import Advice, quote
+from tickover.scenarios.recurrences import Recurrence
+
+EXPECTED: Final = 'must be an iCalendar rule such as "FREQ=MONTHLY;BYDAY=-1FR"'
+
+_FREQUENCIES: Final = ("DAILY", "WEEKLY", "MONTHLY", "YEARLY")
+_PARTS: Final = ("FREQ", "INTERVAL", "BYDAY", "BYMONTHDAY", "BYMONTH", "BYSETPOS", "BYYEARDAY", "BYWEEKNO", "WKST")
+_REPLACED_PARTS: Final = {
+    "COUNT": "times = 6",
+    "UNTIL": 'until = "2027-06-30"',
+    "BYHOUR": 'time = "09:00"',
+    "BYMINUTE": 'time = "09:00"',
+    "BYSECOND": 'time = "09:00"',
+}
+_MAX_LENGTH: Final = 200
+_MAX_INTERVAL: Final = 1000
+_ANY_DAY: Final = datetime(2000, 1, 1)  # noqa: DTZ001 - days have no time zone
+_CALENDAR_CYCLE: Final = date(2400, 1, 1).toordinal() - date(2000, 1, 1).toordinal()
+"""The calendar repeats after 400 years."""
+_LATEST_START: Final = date(9978, 1, 1).toordinal()
+"""Leaves the 20 years that a scenario needs before the end of the year 9999."""
+
+
+class Rule(Recurrence, frozen=True):
+    """An iCalendar rule that begins on `begin`, a proleptic ordinal."""
+
+    text: str = ""
+    begin: int = 0
+
+    def with_default_day(self, day: date) -> Recurrence:
+        return Rule(1, self.text, day.toordinal())
+
+    def ordinals(self, first: int, last: int) -> Iterator[int]:
+        # dateutil searches until the year 9999. It has less to search in the last 400 years.
+        shift = (_LATEST_START - self.begin) // _CALENDAR_CYCLE * _CALENDAR_CYCLE
+        begin = datetime.combine(date.fromordinal(self.begin + shift), time())
+        for found in rrulestr(self.text, dtstart=begin):
+            day = found.toordinal() - shift
+            if day > last:
+                return
+            if day >= first:
+                yield day
+        raise ValueError(f"rrule {quote(self.text)} selects no day")
+
+
+def parse(value: object) -> Rule | None:
+    """Parse a rule. Raise ValueError if it is invalid. Return None for other values."""
+    if not isinstance(value, str) or len(value) > _MAX_LENGTH:
+        return None
+    text = value.strip().upper().removeprefix("RRULE:")
+    _check_parts(dict(part.partition("=")[::2] for part in text.split(";")))
+    try:
+        rrulestr(text, dtstart=_ANY_DAY)
+    except (ValueError, IndexError, TypeError):
+        return None
+    return Rule(1, text)
+
+
+def _check_parts(parts: dict[str, str]) -> None:
+    """Raise Advice if a part is missing or not supported."""
+    for name in parts:
+        if name in _REPLACED_PARTS:
+            raise Advice(f"rrule can't have {name}; write {_REPLACED_PARTS[name]} instead")
+        if name not in _PARTS:
+            raise Advice(f"rrule can't have {quote(name)}; available parts: {', '.join(_PARTS)}")
+    if parts.get("FREQ") not in _FREQUENCIES:
+        raise Advice(f"rrule must have a FREQ of {', '.join(_FREQUENCIES)}")
+    if parts["FREQ"] == "DAILY" and not set(parts) <= {"FREQ", "INTERVAL", "BYDAY", "WKST"}:
+        # dateutil would search every day until the year 9999.
+        raise Advice("rrule with FREQ=DAILY can have only INTERVAL and BYDAY; use FREQ=MONTHLY or FREQ=YEARLY")
+    if "INTERVAL" in parts and parts["INTERVAL"] not in map(str, range(1, _MAX_INTERVAL + 1)):
+        raise Advice(f"rrule must have an INTERVAL from 1 to {_MAX_INTERVAL}")

@@ -1,0 +1,284 @@
+"""Weekends, holidays, time zones, seeded variety, and late, skipped and reversed payments."""
+
+import json
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from tests.unit.scenarios.strategies import instants, plan, rent
+from tickover.scenarios import ScenarioError, read
+from tickover.scenarios.variety import AmountRange, Variety
+
+NEW_YEAR = "2027-01-01T00:00:00Z"
+
+
+def days(start: str = NEW_YEAR, length: str = "6 months", **keys: Any) -> str:
+    return " ".join(f"{at:%m-%d}" for at in instants(start, length, **keys))
+
+
+def hours(start: str, length: str, **keys: Any) -> str:
+    return " ".join(f"{at:%m-%dT%H:%M}" for at in instants(start, length, **keys))
+
+
+def error(**keys: Any) -> str:
+    with pytest.raises(ScenarioError) as caught:
+        instants(NEW_YEAR, **keys)
+    return str(caught.value).partition('"Rent": ')[2]
+
+
+# In 2027, 31 January, 28 February and 30 May are Sundays, and 1 May is a Saturday.
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({}, "01-31 02-28 03-31 04-30 05-31 06-30"),
+        ({"weekend": "keep"}, "01-31 02-28 03-31 04-30 05-31 06-30"),
+        ({"weekend": "before"}, "01-29 02-26 03-31 04-30 05-31 06-30"),
+        ({"weekend": "after"}, "02-01 03-01 03-31 04-30 05-31 06-30"),
+        ({"weekend": "before", "holidays": ["2027-01-29", "2027-03-31"]}, "01-28 02-26 03-30 04-30 05-31 06-30"),
+        ({"weekend": "after", "holidays": ["2027-02-01"]}, "02-02 03-01 03-31 04-30 05-31 06-30"),
+        ({"weekend": "before", "holidays": []}, "01-29 02-26 03-31 04-30 05-31 06-30"),
+    ],
+)
+def test_dates_move_away_from_weekends_and_holidays(keys: dict[str, Any], expected: str) -> None:
+    assert days(every="month on the last day", **keys) == expected
+
+
+def test_a_file_sets_the_weekend_and_an_item_overrides_it() -> None:
+    moved = plan(NEW_YEAR, rent(every="month on the 31st"), weekend="before", length="1 month")
+    kept = plan(NEW_YEAR, rent(every="month on the 31st", weekend="keep"), weekend="before", length="1 month")
+    assert [item.at.day for item in (*moved.transactions, *kept.transactions)] == [29, 31]
+
+
+def test_listed_dates_do_not_move() -> None:
+    listed = plan(NEW_YEAR, rent(at="2027-01-31"), weekend="before", length="1 month")
+    assert [item.at.day for item in listed.transactions] == [31]
+
+
+def test_an_occurrence_that_moves_out_of_the_scenario_is_omitted() -> None:
+    assert days("2027-05-01T00:00:00Z", "1 month", every="month on the 1st", weekend="before") == ""
+
+
+def test_public_holidays_of_a_country() -> None:
+    # 3 October is a holiday in Germany, and Epiphany, 6 January, in Bavaria.
+    unity = {"every": "year on 3 October", "length": "1 year", "weekend": "after"}
+    assert days("2028-01-01T00:00:00Z", **unity) == "10-03"
+    assert days("2028-01-01T00:00:00Z", holidays="DE", **unity) == "10-04"
+    epiphany = {"every": "year on 6 January", "weekend": "before"}
+    assert days(holidays="DE", **epiphany) == "01-06"
+    assert days(holidays="DE-BY", **epiphany) == "01-05"
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ({"weekend": "monday"}, 'weekend must be "before", "after" or "keep", not "monday".'),
+        ({"holidays": ["2027-01-01"]}, 'holidays requires weekend = "before" or weekend = "after".'),
+        ({"weekend": "before", "holidays": "Germany"}, "holidays must be a list of dates or a country code"),
+        ({"weekend": "before", "holidays": "XX"}, 'holidays must be a list of dates or a country code such as "DE"'),
+        ({"weekend": "after", "holidays": ["soon"]}, 'entry 1 of holidays must be a date such as "2027-01-31"'),
+        ({"weekend": "before", "holidays": ["2027-01-01"] * 401}, "holidays must have at most 400 dates."),
+        ({"timezone": "Europe/Berlino"}, 'timezone "Europe/Berlino" is unknown; did you mean "Europe/Berlin"?'),
+        ({"timezone": "Mars"}, 'timezone must be the name of a time zone such as "Europe/Berlin", not "Mars".'),
+        ({"timezone": "../etc/passwd"}, "timezone must be the name of a time zone"),
+        ({"jitter_days": 0}, "jitter_days must be a whole number from 1 to 15, not 0."),
+        ({"jitter_days": 16}, "jitter_days must be a whole number from 1 to 15, not 16."),
+        ({"chance": 1.01}, "chance must be a number from 0 to 1, such as 0.3, not 1.01."),
+        ({"chance": -0.1}, "chance must be a number from 0 to 1, such as 0.3, not -0.1."),
+        ({"seed": -1}, "seed must be a whole number from 0 to 1,000,000,000, not -1."),
+        ({"late_by": "soon"}, 'late_by must be a duration such as "3 days", not "soon".'),
+        ({"late_by": {"x": "3d"}}, 'the key "x" of late_by must be a date such as "2027-01-31".'),
+        ({"late_by": {"2027-01-25": "0d"}}, '2027-01-25 must be a duration such as "3 days", not "0d".'),
+        ({"skipped": "2027-01-26"}, 'skipped "2027-01-26" isn\'t a date of this item; the nearest one is 2027-01-25.'),
+        ({"late_by": {"2027-02-24": "1d"}}, 'late_by "2027-02-24" isn\'t a date of this item; the nearest one'),
+        ({"reversed_after": 3}, 'reversed_after must be a duration such as "3 days", not 3.'),
+        ({"amount": {"between": [40]}}, "between must have the lowest and the highest amount, as in {"),
+        ({"amount": {"between": [90, 40]}}, "between must have the lowest and the highest amount"),
+        ({"amount": {"between": [1, 2], "stp": 1}}, 'unknown key "stp"; did you mean "step"?'),
+        ({"amount": {"between": [1, 1000000], "step": 1e-9}}, "step is too small for between; increase it."),
+    ],
+)  # fmt: skip
+def test_invalid_adjustments(keys: dict[str, Any], problem: str) -> None:
+    assert error(**{"every": "month on the 25th", **keys}).startswith(problem)
+
+
+@pytest.mark.parametrize("key", ["weekend", "holidays"])
+def test_keys_that_need_a_recurrence(key: str) -> None:
+    assert error(at="start", **{key: "before"}).startswith(f"{key} requires every or rrule and can't be used with at")
+
+
+# Time zones. In Berlin, clocks go forward on 28 March 2027 at 02:00 and back on 31 October 2027 at 03:00.
+
+
+@pytest.mark.parametrize(
+    ("start", "time", "expected"),
+    [
+        pytest.param("2027-03-27", "09:00", "03-27T08:00 03-28T07:00 03-29T07:00", id="9:00 stays 9:00 in spring"),
+        pytest.param("2027-10-30", "09:00", "10-30T07:00 10-31T08:00 11-01T08:00", id="9:00 stays 9:00 in autumn"),
+        pytest.param(
+            "2027-03-27", "02:30", "03-27T01:30 03-28T01:30 03-29T00:30", id="a skipped time is an hour later"
+        ),
+        pytest.param("2027-10-30", "02:30", "10-30T00:30 10-31T00:30 11-01T01:30", id="the first of two equal times"),
+    ],
+)
+def test_local_times_across_daylight_saving(start: str, time: str, expected: str) -> None:
+    found = hours(f"{start}T00:00:00Z", "3 days", every="day", time=time, timezone="Europe/Berlin")
+    assert found.split() == expected.split()
+
+
+def test_days_are_those_of_the_time_zone() -> None:
+    # In Auckland, 23:30 on 31 December UTC is already 1 January.
+    found = hours("2026-12-31T11:30:00Z", "2 days", every="month on the 1st", time="00:30", timezone="Pacific/Auckland")
+    assert found == "12-31T11:30"
+
+
+def test_durations_and_dates_use_the_time_zone() -> None:
+    keys = {"timezone": "America/New_York", "time": "20:00"}
+    assert hours("2027-01-01T12:00:00Z", "10 days", at=["+1 day", "2027-01-04", "+1 hour"], **keys) == (
+        "01-01T13:00 01-03T01:00 01-05T01:00"
+    )
+
+
+def test_a_start_without_a_time_is_midnight_in_the_time_zone() -> None:
+    text = json.dumps({"start": "2027-07-01", "timezone": "Europe/Berlin", "transactions": [rent(at="start")]})
+    assert read(text, "json").start == datetime(2027, 6, 30, 22, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "Asia/Kathmandu", "America/St_Johns", "Pacific/Apia"])
+@pytest.mark.parametrize("hour", range(0, 24, 5))
+def test_daily_items_happen_once_on_every_local_day(zone: str, hour: int) -> None:
+    start = datetime(2010, 1, 1, hour, tzinfo=UTC)
+    found = instants(start, "98 days 12 hours", every="day", timezone=zone, time="12:00")
+    assert len(found) in (98, 99)
+    assert all(timedelta(hours=23) <= later - at <= timedelta(hours=25) for at, later in pairwise(found))
+
+
+# Variety
+
+
+def test_variety_gives_the_same_numbers_in_every_version() -> None:
+    """Golden values. If this test fails, existing scenarios change: add a version instead."""
+    variety, day = Variety(7, "Groceries"), date(2027, 1, 2)
+    assert [variety.draw(day, use, 1_000_000) for use in ("amount", "chance", "jitter")] == [235198, 427030, 338102]
+    assert [Variety(seed, "Groceries").draw(day, "amount", 100) for seed in range(5)] == [94, 84, 12, 24, 91]
+    assert Variety(7, "Café").draw(day, "amount", 1_000_000) == 102420
+    made = plan(
+        NEW_YEAR,
+        rent(name="Groceries", amount={"between": [40, 90]}, every="Saturday", chance=0.7, jitter_days=2),
+        seed=7,
+        length="2 months",
+    )
+    assert [f"{item.at:%m-%d} {item.amount}" for item in made.transactions] == [
+        "01-01 51.76",
+        "01-11 76.98",
+        "01-24 84.60",
+        "01-31 76.96",
+        "02-05 65.89",
+        "02-14 88.08",
+    ]
+
+
+def test_variety_depends_on_the_seed_the_name_and_the_day_only() -> None:
+    varied = {"amount": {"between": [1, 1000]}, "every": "day"}
+    alone = plan(NEW_YEAR, rent(**varied), length="20 days").transactions
+    later = plan("2027-01-05T00:00:00Z", rent(name="Other", every="day"), rent(**varied), length="5 days").transactions
+    assert [item.amount for item in later if item.name == "Rent"] == [item.amount for item in alone[4:9]]
+    other_seed = plan(NEW_YEAR, rent(**varied, seed=1), length="20 days").transactions
+    other_name = plan(NEW_YEAR, rent(name="x", **varied), length="20 days").transactions
+    amounts = [tuple(item.amount for item in items) for items in (alone, other_seed, other_name)]
+    assert len(set(amounts)) == 3
+
+
+@pytest.mark.parametrize("step", ["0.01", "0.5", "5", "7"])
+def test_amounts_are_between_the_bounds_in_steps(step: str) -> None:
+    amounts = AmountRange(Decimal(40), Decimal(90), Decimal(step))
+    drawn = {amounts.draw(Variety(1, "x"), date.fromordinal(700_000 + number)) for number in range(2000)}
+    highest = Decimal(40) + Decimal(step) * (Decimal(50) // Decimal(step))
+    assert all((amount - 40) % Decimal(step) == 0 for amount in drawn)
+    if len(drawn) < 500:
+        assert (min(drawn), max(drawn)) == (Decimal(40), highest)
+    assert 40 <= min(drawn) <= max(drawn) <= highest
+
+
+def test_chance_and_jitter() -> None:
+    assert days("2027-01-01T00:00:00Z", "20 days", every="day", chance=0) == ""
+    assert len(instants(NEW_YEAR, "20 days", every="day", chance=1)) == 20
+    happened = sum(
+        Variety(3, "x").happens(date.fromordinal(700_000 + number), Decimal("0.3")) for number in range(2000)
+    )
+    assert 500 < happened < 700
+    offsets = {Variety(3, "x").jitter(date.fromordinal(700_000 + number), 2) for number in range(200)}
+    assert offsets == {-2, -1, 0, 1, 2}
+
+
+def test_jitter_comes_before_the_weekend() -> None:
+    found = instants(NEW_YEAR, "5 months", every="Friday", jitter_days=2, weekend="after")
+    assert {at.weekday() for at in found} <= {0, 1, 2, 3, 4}
+    assert len({at.weekday() for at in found}) > 1
+
+
+# Accidents
+
+
+def test_all_or_some_payments_are_late() -> None:
+    assert days("2027-01-01T00:00:00Z", "3 months", every="month on the 25th", late_by="3 days") == "01-28 02-28 03-28"
+    late = {"2027-02-25": "1 month", "2027-12-25": "1d"}
+    assert days(length="4 months", every="month on the 25th", late_by=late) == "01-25 03-25 03-25 04-25"
+
+
+def test_a_payment_is_skipped_on_its_nominal_date() -> None:
+    keys: dict[str, Any] = {"every": "month on the last day", "weekend": "before"}
+    assert days(length="3 months", skipped=["2027-02-28"], **keys) == "01-29 03-31"
+    assert days(length="3 months", skipped="+1 month 27 days", **keys) == "01-29 03-31"
+    assert days(length="3 months", skipped="2030-01-31", **keys) == "01-29 02-26 03-31"
+
+
+def test_a_reversal_is_an_item_of_the_opposite_type() -> None:
+    made = plan(NEW_YEAR, rent(at=["+10 days", "+40 days"], reversed_after="3d", category="Home"), length="41 days")
+    assert [(f"{item.at:%m-%d}", item.name, item.type, item.amount, item.category) for item in made.transactions] == [
+        ("01-11", "Rent", "EXPENSE", Decimal(10), "Home"),
+        ("01-14", "Reversal: Rent", "INCOME", Decimal(10), "Home"),
+        ("02-10", "Rent", "EXPENSE", Decimal(10), "Home"),
+    ]
+
+
+def test_contributions_have_no_reversal() -> None:
+    contribution = {"amount": 1, "at": "start", "reversed_after": "1d"}
+    with pytest.raises(ScenarioError, match='unknown key "reversed_after"'):
+        plan(NEW_YEAR, goals=[{"name": "a", "target": 1, "contributions": [contribution]}])
+
+
+def test_nominal_dates_are_kept() -> None:
+    item = rent(every="month on the 31st", weekend="before", late_by={"2027-02-28": "2 days"})
+    scenario = read(json.dumps({"transactions": [item], "length": "3 months", "opening": {"EUR": 5}}), "json")
+    found = [(f"{planned.at:%m-%d}", f"{nominal:%m-%d}") for planned, nominal in scenario.occurrences(NEW_YEAR)]
+    assert found == [("01-01", "01-01"), ("01-29", "01-31"), ("02-28", "02-28"), ("03-31", "03-31")]
+
+
+def test_opening_balances_are_transactions_at_the_start() -> None:
+    made = plan(NEW_YEAR, rent(at="start"), opening={"USD": -3.5, "EUR": 10, "GBP": 0})
+    assert [(item.name, item.type, item.amount, item.currency) for item in made.transactions] == [
+        ("Opening balance", "EXPENSE", Decimal("3.5"), "USD"),
+        ("Opening balance", "INCOME", 10, "EUR"),
+        ("Rent", "EXPENSE", 10, "EUR"),
+    ]
+
+
+def test_opening_balances_count_towards_the_limit() -> None:
+    items = rent(every="day", times=99)
+    assert len(plan(NEW_YEAR, items, opening={"EUR": 1}).transactions) == 100
+    with pytest.raises(ScenarioError, match="101 transactions"):
+        plan(NEW_YEAR, items, opening={"EUR": 1, "USD": 1})
+
+
+@pytest.mark.parametrize("start", ["9989-12-20T00:00:00Z", "0011-01-01T00:00:00Z"])
+@pytest.mark.parametrize("keys", [{"jitter_days": 15}, {"late_by": "9999 years"}, {"reversed_after": "9999 years"}])
+def test_adjustments_at_the_first_and_last_years(start: str, keys: dict[str, Any]) -> None:
+    item = rent(every="year", **keys)
+    for zone in ("Pacific/Kiritimati", "Pacific/Pago_Pago"):
+        try:
+            plan(start, {**item, "timezone": zone}, length="10 years")
+        except ScenarioError as found:
+            assert "9999" in str(found)  # noqa: PT017 - some of them are valid

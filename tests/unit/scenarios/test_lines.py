@@ -1,0 +1,132 @@
+"""Errors name the line of the key or of the table."""
+
+import json
+import tomllib
+from typing import Any
+
+import pytest
+
+from tests.support.transcripts import ROOT
+from tickover.scenarios import ScenarioError, names, read
+from tickover.scenarios.lines import Path, find_lines
+
+TEXT = '''\
+title = "A [[strange]] title # not a comment"  # [[goals]]
+about = """
+[[transactions]]
+several lines"""
+currency = "EUR"
+opening = { EUR = 5, USD = "x" }
+
+[[transactions]]
+name = 'Rent = [1, 2]'
+amount = 840
+type = "expense"
+every = "month"
+
+[[transactions]]
+"name" = "Gym"
+amount = [
+  10,
+  20,
+]
+type = "expense"
+at = ["+1 day", "+2 days"]
+
+[[goals]]
+name = "Trip"
+target = 3
+contributions = [
+  { amount = 1, at = "start" },
+  { amount = 2, at = [
+    "end" ] },
+]
+
+
+
+[[goals]]
+name = "Roof"
+target = 3
+
+[[goals.contributions]]
+amount = 1
+at = "start"
+
+[[ goals . contributions ]]
+amount = 1
+at = "start"
+'''
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        (("title",), 1),
+        (("about",), 2),
+        (("currency",), 5),
+        (("opening",), 6),
+        (("opening", "USD"), 6),
+        (("transactions", 0), 8),
+        (("transactions", 0, "name"), 9),
+        (("transactions", 0, "every"), 12),
+        (("transactions", 1), 14),
+        (("transactions", 1, "name"), 15),
+        (("transactions", 1, "amount"), 16),
+        (("transactions", 1, "amount", 1), 18),
+        (("transactions", 1, "type"), 20),
+        (("goals", 0, "contributions", 0, "at"), 27),
+        (("goals", 0, "contributions", 1), 28),
+        (("goals", 0, "contributions", 1, "at", 0), 29),
+        (("goals", 1, "target"), 36),
+        (("goals", 1, "contributions", 0), 38),
+        (("goals", 1, "contributions", 1, "amount"), 43),
+    ],
+)
+def test_lines_in_toml(path: Path, line: int) -> None:
+    tomllib.loads(TEXT)
+    assert find_lines(TEXT, "toml")[path] == line
+
+
+def missing_paths(value: Any, lines: dict[Path, int], path: Path = ()) -> list[Path]:
+    """Return the paths of values without a line. A list of `[[tables]]` has none."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    missing = [(*path, key) for key, inner in pairs if (*path, key) not in lines and not isinstance(inner, list)]
+    for key, inner in pairs:
+        missing += missing_paths(inner, lines, (*path, key))
+    return missing
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_value_of_an_included_scenario_has_a_line(name: str) -> None:
+    text = (ROOT / "src" / "tickover" / "scenarios" / "shipped" / f"{name}.toml").read_text("utf-8")
+    values = tomllib.loads(text)
+    assert missing_paths(values, find_lines(text, "toml")) == []
+    as_json = json.dumps(values, default=str, indent=1)
+    lines = find_lines(as_json, "json")
+    assert missing_paths(values, lines) == []
+    assert as_json.splitlines()[lines["transactions", 1, "name"] - 1].strip().startswith('"name"')
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message", "line"),
+    [
+        ('every = "month"', 'evry = "month"', 'f, line 12, transaction 1 "Rent = [1, 2]": unknown key "evry"', 12),
+        ("  20,\n", "  -20,\n", 'f, line 16, transaction 2 "Gym": entry 2 of amount must be', 16),
+        ('    "end" ] },', '    "never" ] },', 'f, line 28, goal 1 "Trip", contribution 2: entry 1 of at must be', 28),
+        ('target = 3\ncontri', 'contri', 'f, line 23, goal 1 "Trip": target is missing', 23),
+        ('USD = "x"', 'USD = "y"', 'f, line 6: USD must be a number', 6),
+    ],
+)  # fmt: skip
+def test_an_error_names_the_line(old: str, new: str, message: str, line: int) -> None:
+    text = TEXT.replace('USD = "x"', "USD = 5") if "USD" not in old else TEXT
+    assert old in text
+    with pytest.raises(ScenarioError) as caught:
+        read(text.replace(old, new), "toml", "f")
+    assert str(caught.value).startswith(message)
+    assert caught.value.line == line
+
+
+def test_an_error_of_a_plan_names_the_line_of_the_item() -> None:
+    text = TEXT.replace('USD = "x"', "USD = 5").replace("+2 days", "+9 months")
+    with pytest.raises(ScenarioError, match=r'^f, line 14, transaction 2 "Gym": at "\+9 months"'):
+        read(text, "toml", "f").plan("2027-01-01")

@@ -1,0 +1,65 @@
+"""iCalendar rules."""
+
+from typing import Any
+
+import pytest
+
+from tests.unit.scenarios.strategies import instants
+from tickover.scenarios import ScenarioError
+
+NEW_YEAR = "2027-01-01T00:00:00Z"
+
+
+def days(length: str = "6 months", **keys: Any) -> str:
+    return " ".join(f"{at:%m-%d}" for at in instants(NEW_YEAR, length, **keys))
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ("FREQ=MONTHLY;BYDAY=-1FR", "01-29 02-26 03-26 04-30 05-28 06-25"),
+        ("RRULE:FREQ=MONTHLY;BYDAY=-1FR", "01-29 02-26 03-26 04-30 05-28 06-25"),
+        ("freq=monthly;bymonthday=15", "01-15 02-15 03-15 04-15 05-15 06-15"),
+        ("FREQ=MONTHLY;BYMONTHDAY=31", "01-31 03-31 05-31"),
+        ("FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1", "01-29 02-26 03-31 04-30 05-31 06-30"),
+        ("FREQ=MONTHLY;INTERVAL=3", "01-01 04-01"),
+        ("FREQ=YEARLY;BYMONTH=3;BYDAY=2SU", "03-14"),
+        ("FREQ=WEEKLY;INTERVAL=8;BYDAY=TU", "02-23 04-20 06-15"),
+    ],
+)
+def test_rules_select_days(rule: str, expected: str) -> None:
+    assert days(rrule=rule) == expected
+
+
+def test_rules_have_a_time_bounds_and_adjustments() -> None:
+    found = instants(NEW_YEAR, rrule="FREQ=DAILY", time="09:30", times=2, weekend="after", **{"from": "+1 day"})
+    assert [f"{at:%m-%d %H:%M}" for at in found] == ["01-04 09:30", "01-04 09:30"]
+    assert days(rrule="FREQ=MONTHLY", until="2027-02-15") == "01-01 02-01"
+
+
+def test_a_rule_counts_from_its_start() -> None:
+    assert days(rrule="FREQ=WEEKLY;INTERVAL=2;BYDAY=FR", times=8, **{"from": "2026-12-25"}).split()[0] == "01-08"
+
+
+@pytest.mark.parametrize(
+    ("rule", "problem"),
+    [
+        (5, 'rrule must be an iCalendar rule such as "FREQ=MONTHLY;BYDAY=-1FR", not 5.'),
+        ("monthly", 'rrule can\'t have "MONTHLY"; available parts: FREQ, INTERVAL,'),
+        ("FREQ=HOURLY", "rrule must have a FREQ of DAILY, WEEKLY, MONTHLY, YEARLY."),
+        ("BYDAY=FR", "rrule must have a FREQ of"),
+        ("FREQ=DAILY;COUNT=3", "rrule can't have COUNT; write times = 6 instead."),
+        ("FREQ=DAILY;UNTIL=20270101", 'rrule can\'t have UNTIL; write until = "2027-06-30" instead.'),
+        ("FREQ=DAILY;BYHOUR=9", 'rrule can\'t have BYHOUR; write time = "09:00" instead.'),
+        ("FREQ=DAILY;INTERVAL=0", "rrule must have an INTERVAL from 1 to 1000."),
+        ("FREQ=DAILY;INTERVAL=1001", "rrule must have an INTERVAL from 1 to 1000."),
+        ("FREQ=DAILY;BYMONTH=2", "rrule with FREQ=DAILY can have only INTERVAL and BYDAY; use FREQ=MONTHLY or"),
+        ("FREQ=MONTHLY;BYDAY=XX", 'rrule must be an iCalendar rule such as "FREQ=MONTHLY;BYDAY=-1FR", not'),
+        ("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", 'rrule "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30" selects no day.'),
+        ("FREQ=DAILY;INTERVAL=7;BYDAY=MO", 'rrule "FREQ=DAILY;INTERVAL=7;BYDAY=MO" selects no day.'),
+    ],
+)  # fmt: skip
+def test_invalid_rules(rule: Any, problem: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        instants(NEW_YEAR, rrule=rule)
+    assert str(caught.value).partition('"Rent": ')[2].startswith(problem)
