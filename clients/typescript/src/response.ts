@@ -45,7 +45,7 @@ function rejectionOf(response: HttpResponse, error: unknown): Error {
 function notTickover({ url, status }: HttpResponse): InvalidResponse {
   return new InvalidResponse(
     `${url} returned HTTP status ${status} and no JSON-RPC response. ` +
-      "Check that the URL is the one of a Tickover server, without /rpc.",
+      "Check that the URL is the address of a Tickover server, without /rpc.",
   );
 }
 

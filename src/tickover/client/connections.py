@@ -52,7 +52,7 @@ class _BaseConnections:
         else:
             message = (
                 f"{self._url} closed the connection or doesn't speak HTTP."
-                " Check that the URL is the one of a Tickover server."
+                " Check that the URL is the address of a Tickover server."
             )
         return NoResponse(message, not isinstance(error, _NEVER_ARRIVED))
 

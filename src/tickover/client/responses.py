@@ -122,7 +122,7 @@ def _rejection(response: Response, error: _Error) -> Rejection:
 def _not_tickover(response: Response) -> InvalidResponse:
     return InvalidResponse(
         f"{response.url} returned HTTP status {response.status} and no JSON-RPC response."
-        " Check that the URL is the one of a Tickover server, without /rpc."
+        " Check that the URL is the address of a Tickover server, without /rpc."
     )
 
 

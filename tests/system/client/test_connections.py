@@ -106,7 +106,7 @@ async def test_a_server_url_may_have_a_path(open_client: OpenClient, path: str) 
 async def test_a_url_that_ends_in_rpc_is_explained(open_client: OpenClient, program: Program) -> None:
     async with open_client(f"{program.url}/rpc") as client:
         error = await catch(InvalidResponse, client.discover)
-    assert str(error).endswith("Check that the URL is the one of a Tickover server, without /rpc.")
+    assert str(error).endswith("Check that the URL is the address of a Tickover server, without /rpc.")
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ async def catch_invalid_response(open_client: OpenClient, server: ScriptedServer
 
 NOT_TICKOVER = (
     "returned HTTP status {} and no JSON-RPC response."
-    " Check that the URL is the one of a Tickover server, without /rpc."
+    " Check that the URL is the address of a Tickover server, without /rpc."
 )
 NOT_DECODED = "sent a response that this client can't decode{}. Check that the versions of client and server match."
 WRONG_ID = "returned the response to another call. Check for a faulty proxy in front of the server."

@@ -111,7 +111,7 @@ async def test_the_client_gives_up_after_the_last_retry(open_client: OpenClient,
         assert len(server.requests) == 1 + retries
         assert str(error) == (
             f"{server.url} closed the connection or doesn't speak HTTP."
-            " Check that the URL is the one of a Tickover server."
+            " Check that the URL is the address of a Tickover server."
         )
 
 

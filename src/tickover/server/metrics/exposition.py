@@ -47,7 +47,12 @@ def _lines(numbers: SharedNumbers, facts: Facts) -> Iterator[str]:
     )
     yield from _counter(numbers, "swept_rows", "Expired rows that were deleted.", "swept rows")
     yield from _counter(numbers, "worker_restarts", "Workers that ended unexpectedly.", "worker restarts")
-    yield from _family("disk_free_bytes", "gauge", "Free bytes on the disk of the data.", {"": facts.free_bytes})
+    yield from _family(
+        "disk_free_bytes",
+        "gauge",
+        "Free bytes on the disk of the SQLite file or the data folder.",
+        {"": facts.free_bytes},
+    )
 
 
 _PARTS: Final = (*BUCKET_NAMES, "sum")
@@ -83,7 +88,9 @@ def _emails(numbers: SharedNumbers) -> Iterator[str]:
 def _database(numbers: SharedNumbers, facts: Facts) -> Iterator[str]:
     yield from _family("database_up", "gauge", "1 if the database accepts writes.", {"": int(facts.is_database_up)})
     failures = {_labels(cause=cause): numbers.total("database failures", cause) for cause in CAUSES}
-    yield from _family("database_failures_total", "counter", "Calls that the database failed, by cause.", failures)
+    yield from _family(
+        "database_failures_total", "counter", "Calls that failed because of the database, by cause.", failures
+    )
     connections = {
         _labels(state="open"): numbers.total("database connections"),
         _labels(state="busy"): numbers.total("busy connections"),
@@ -98,7 +105,7 @@ def _database(numbers: SharedNumbers, facts: Facts) -> Iterator[str]:
     yield from _family("database_rows", "gauge", "Rows by table; PostgreSQL estimates them.", rows)
     if found.clock_skew_seconds is not None:
         skew = {"": found.clock_skew_seconds}
-        yield from _family("clock_skew_seconds", "gauge", "How far this clock is ahead of the database's.", skew)
+        yield from _family("clock_skew_seconds", "gauge", "How far the server's clock is ahead of PostgreSQL's.", skew)
 
 
 def _counter(numbers: SharedNumbers, name: str, help: str, key: str) -> Iterator[str]:
