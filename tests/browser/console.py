@@ -121,7 +121,12 @@ class Console:
 
     @property
     def advance(self) -> Locator:
-        return self.page.get_by_role("button", name=re.compile("^Advance"))
+        return self.page.get_by_role("button", name=re.compile("^Advance (to|1)"))
+
+    async def choose(self, item: str) -> None:
+        """Choose an item of the clock's menu."""
+        await self.button("More actions").click()
+        await self.page.get_by_role("menuitem", name=item, exact=True).click()
 
     @property
     def preview_summary(self) -> Locator:
@@ -130,9 +135,8 @@ class Console:
 
     @property
     def rows(self) -> Locator:
-        """The rows of the transaction table, without the header."""
-        table = self.page.get_by_role("region", name="Transactions")
-        return table.get_by_role("row").filter(has=self.page.get_by_role("rowheader"))
+        """The rows of the transaction table, without the header. The table hides rows long before and after now."""
+        return self.page.get_by_role("region", name="Transactions").locator("tbody tr")
 
     @property
     def goals(self) -> Locator:
@@ -140,7 +144,7 @@ class Console:
 
     async def states(self) -> list[str]:
         """Return the state of each transaction."""
-        return [str(text) for text in await self.rows.locator("td.state-cell").all_inner_texts()]
+        return [text or "" for text in await self.rows.locator("td.state-cell").all_text_contents()]
 
     # Actions in the browser
 

@@ -62,7 +62,7 @@ async def clock_pages(console: Console) -> AsyncIterator[str]:
     await console.button("Fork…").click()
     yield "fork dialog"
     await console.button("Cancel").click()
-    await console.button("Delete…").click()
+    await console.choose("Delete…")
     yield "delete dialog"
     await console.button("Cancel").click()
     await console.open("#/clocks")

@@ -361,7 +361,7 @@ async def test_session_end_clears_everything_of_the_user(program: Program, brows
         await page.get_by_role("button", name="Create Salary and rent").click()
         # The scenario card has the same heading.
         await page.wait_for_url("**/#/clock/*")
-        assert await tab.evaluate("() => Object.keys(sessionStorage).toSorted()") == ["tickover", "tickover-names"]
+        assert await tab.evaluate("() => Object.keys(sessionStorage).toSorted()") == ["tickover", "tickover-checks"]
         await choose(tab, program, "listTestClocks")
         await field(tab, "limit").fill("7")
         await send(tab)

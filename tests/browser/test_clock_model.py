@@ -2,7 +2,6 @@
 
 import random
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal, localcontext
 from typing import Any
 
 import pytest
@@ -31,17 +30,23 @@ _AMOUNTS = (
     999_999_999.99,
     10**9,
 )
+_OPENING = {"EUR": 0.7, "CHF": -3}
 _SIMPLE_AMOUNTS = (0.1, 0.2, 0.3, 1, 12.34, 0.005, 300, 1150.5, 99_999.99)
 
-_VIEWS = """async ({ snapshot, before, params, instants }) => {
-  const { parseClock, parseParams, viewAt } = await import("/assets/000000000000/js/clock-model.js");
-  const { parseInstant } = await import("/assets/000000000000/js/instants.js");
-  const model = params ? parseParams(params) : parseClock(snapshot, before && parseClock(before));
+_VIEWS = """async ({ snapshot, before, params, instants, opening }) => {
+  const { lowestPoint, parseClock, parseParams, viewAt } =
+    await import("/assets/000000000000/js/clock-model.js");
+  const { parseInstant, toTimestamp } = await import("/assets/000000000000/js/instants.js");
+  const model = params ? parseParams(params, opening)
+    : parseClock(snapshot, before && parseClock(before, null, opening), before ? undefined : opening);
   return instants.map((text) => {
     const view = viewAt(model, parseInstant(text));
     return {
       posted_ids: model.items.slice(0, view.postedCount).map((item) => item.id).sort(),
-      flows: Object.fromEntries(view.flows),
+      balances: Object.fromEntries(model.balances.map((balance) => {
+        const lowest = lowestPoint(balance, model.start, view.instant);
+        return [balance.currency, [view.balances.get(balance.currency), lowest.value]];
+      })),
       goals: view.goals.map(({ current, remaining, percent, postedCount, next }) =>
         ({ current, remaining, percent, posted: postedCount, next: next?.amount })),
     };
@@ -109,22 +114,14 @@ def _parse(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def _flows(clock: dict[str, Any], currencies: list[str]) -> dict[str, float]:
-    """Return the net flows as exact sums. The server sums only goals."""
-    with localcontext(prec=1000):
-        sums = dict.fromkeys(currencies, Decimal(0))
-        for entry in clock["transactions"]:
-            sums[entry["currency"]] += Decimal(repr(entry["amount"])) * (1 if entry["type"] == "INCOME" else -1)
-        return {currency: float(sum) for currency, sum in sums.items()}
-
-
-def _expected(clock: dict[str, Any]) -> dict[str, Any]:
-    """Convert a clock from a response to the view that the console must show."""
+def _expected(clock: dict[str, Any], balances: dict[str, Any]) -> dict[str, Any]:
+    """Convert a clock and its balances from responses to the view that the console must show."""
     contributions = [entry for goal in clock["goals"] for entry in goal["contributions"]]
-    everything = clock["transactions"] + clock["pendingTransactions"]
     return {
         "posted_ids": sorted(entry["id"] for entry in clock["transactions"] + contributions),
-        "flows": _flows(clock, sorted({entry["currency"] for entry in everything})),
+        "balances": {
+            entry["currency"]: [entry["balance"], entry["lowest"]["balance"]] for entry in balances["balances"]
+        },
         "goals": [
             {
                 "current": goal["currentAmount"],
@@ -140,12 +137,18 @@ def _expected(clock: dict[str, Any]) -> dict[str, Any]:
 
 def _normalize(view: dict[str, Any]) -> dict[str, Any]:
     goals = [{"next": None, **goal} for goal in view["goals"]]
-    return {**view, "flows": dict(sorted(view["flows"].items())), "goals": goals}
+    return {**view, "balances": dict(sorted(view["balances"].items())), "goals": goals}
 
 
 def _server_views(program: Program, token: str, id: str, instants: list[str]) -> list[dict[str, Any]]:
     responses = program.batch("getTestClock", [{"id": id, "at": at} for at in instants], token)
-    return [_expected(response["result"]["clock"]) for response in responses]
+    balances = _server_balances(program, token, id, instants)
+    return [_expected(response["result"]["clock"], at) for response, at in zip(responses, balances, strict=True)]
+
+
+def _server_balances(program: Program, token: str, id: str, instants: list[str]) -> list[dict[str, Any]]:
+    params = [{"id": id, "at": at, "openingBalances": _OPENING} for at in instants]
+    return [response["result"] for response in program.batch("getTestClockBalances", params, token)]
 
 
 async def test_previews_equal_the_views_of_the_server(program: Program, token: str, tab: Tab) -> None:
@@ -159,13 +162,15 @@ async def _compare_previews(program: Program, token: str, tab: Tab, rng: random.
     params = _random_clock(rng, _AMOUNTS)
     created = program.result("createTestClock", params, token)["clock"]
     instants = _random_instants(rng, params)
-    views = await tab.page.evaluate(_VIEWS, {"snapshot": created, "instants": instants})
+    views = await tab.page.evaluate(_VIEWS, {"snapshot": created, "instants": instants, "opening": _OPENING})
     assert [_normalize(view) for view in views] == _server_views(program, token, created["id"], instants)
     # The same for an advanced clock with an earlier model.
     middle = instants[len(instants) // 2]
     advanced = program.result("advanceTestClock", {"id": created["id"], "frozenTime": middle}, token)["clock"]
     instants = _random_instants(rng, params, since=middle)
-    views = await tab.page.evaluate(_VIEWS, {"snapshot": advanced, "before": created, "instants": instants})
+    views = await tab.page.evaluate(
+        _VIEWS, {"snapshot": advanced, "before": created, "instants": instants, "opening": _OPENING}
+    )
     assert [_normalize(view) for view in views] == _server_views(program, token, created["id"], instants)
 
 
@@ -182,10 +187,11 @@ async def _compare_with_forks(program: Program, token: str, tab: Tab, rng: rando
     created = program.result("createTestClock", params, token)["clock"]
     instants = _random_instants(rng, params)
     advanced = program.result("advanceTestClock", {"id": created["id"], "frozenTime": instants[-1]}, token)["clock"]
-    views = await tab.page.evaluate(_VIEWS, {"snapshot": advanced, "instants": instants})
+    views = await tab.page.evaluate(_VIEWS, {"snapshot": advanced, "instants": instants, "opening": _OPENING})
     forks = program.batch("forkTestClock", [{"id": created["id"], "at": at} for at in instants], token)
-    for view, fork in zip(views, forks, strict=True):
-        expected = _expected(fork["result"]["clock"])
+    balances = _server_balances(program, token, created["id"], instants)
+    for view, fork, at in zip(views, forks, balances, strict=True):
+        expected = _expected(fork["result"]["clock"], at)
         assert len(view["posted_ids"]) == len(expected["posted_ids"])
         assert {**_normalize(view), "posted_ids": []} == {**expected, "posted_ids": []}
 
@@ -201,7 +207,7 @@ async def _compare_with_params(program: Program, token: str, tab: Tab, rng: rand
     params = _random_clock(rng, _AMOUNTS)
     created = program.result("createTestClock", params, token)["clock"]
     instants = _random_instants(rng, params)
-    views = await tab.page.evaluate(_VIEWS, {"params": params, "instants": instants})
+    views = await tab.page.evaluate(_VIEWS, {"params": params, "instants": instants, "opening": _OPENING})
     for view, expected in zip(views, _server_views(program, token, created["id"], instants), strict=True):
         assert len(view["posted_ids"]) == len(expected["posted_ids"])
         assert {**_normalize(view), "posted_ids": []} == {**expected, "posted_ids": []}
@@ -220,7 +226,8 @@ async def test_model_can_be_converted_back_to_params(program: Program, token: st
         for at in (_timestamp(_START), far, _timestamp(_START + timedelta(days=500))):
             forks = [{"id": id, "at": at} for id in (created["id"], copied["id"])]
             original, copy = (
-                _expected(response["result"]["clock"]) for response in program.batch("forkTestClock", forks, token)
+                _expected(response["result"]["clock"], *_server_balances(program, token, fork["id"], [at]))
+                for fork, response in zip(forks, program.batch("forkTestClock", forks, token), strict=True)
             )
             assert len(original.pop("posted_ids")) == len(copy.pop("posted_ids"))
             assert original == copy

@@ -127,18 +127,22 @@ async def confirm_fork(console: Console) -> None:
 
 
 async def confirm_delete(console: Console) -> None:
-    await console.button("Delete…").click()
+    await console.choose("Delete…")
     await console.button("Delete clock").click()
 
 
 @pytest.mark.parametrize(
     ("method", "act"), [("forkTestClock", confirm_fork), ("deleteTestClock", confirm_delete)], ids=["fork", "delete"]
 )
-async def test_late_response_stores_no_name_for_the_next_session(
+async def test_late_response_stores_no_checks_for_the_next_session(
     browser: Browser, program: Program, method: str, act: Callable[[Console], Awaitable[None]]
 ) -> None:
     async with open_instrumented_console(browser, program) as console:
-        await console.open_clock(console.create())
+        clock = console.create()
+        await console.open("#/nowhere")
+        checks = json.dumps(json.dumps({clock: {"opening": {"EUR": 1}, "expectations": []}}))
+        await console.tab.evaluate(f"() => sessionStorage.setItem('tickover-checks', {checks})")
+        await console.open_clock(clock)
         async with HeldRequests(console.page, method) as held:
             await act(console)
             await held.arrived()
@@ -147,7 +151,7 @@ async def test_late_response_stores_no_name_for_the_next_session(
             await sign_out(console)
             await sign_in_as_another(console)
             await held.release()
-        assert "tickover-names" not in await console.tab.evaluate("() => Object.keys(sessionStorage)")
+        assert "tickover-checks" not in await console.tab.evaluate("() => Object.keys(sessionStorage)")
 
 
 # Pages

@@ -44,7 +44,7 @@ async def advance(console: Console) -> Locator:
 
 async def delete(console: Console) -> Locator:
     await console.open_clock(console.create())
-    await console.button("Delete…").click()
+    await console.choose("Delete…")
     return console.button("Delete clock")
 
 

@@ -255,7 +255,7 @@ async def test_dialog_closes_with_its_page(browser: Browser, program: Program) -
         await console.open("#/clocks")
         await console.open_clock(clock)
         dialog = console.page.get_by_role("dialog")
-        await console.button("Delete…").click()
+        await console.choose("Delete…")
         await expect(dialog).to_be_visible()
         await console.page.go_back()
         await expect(console.heading("Clocks")).to_be_visible()

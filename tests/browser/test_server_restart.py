@@ -61,7 +61,9 @@ async def test_clock_pages_and_sign_in_recover_when_the_server_restarts(browser:
         await watcher.poll()
         await expect(watcher.alert).to_contain_text(f"{UNREACHABLE} You see the last known state.")
         await watcher.button("+1 month").click()
-        await expect(watcher.preview_summary).to_have_text("3 items would post; EUR 0.00 → 1,650.50.")
+        await expect(watcher.preview_summary).to_have_text(
+            "3 items would post; €0.00 → €1,650.50; dips to −€1,150.00 on Jan 3, 2027."
+        )
         await watcher.advance.click()
         await expect(watcher.alert).to_contain_text(UNREACHABLE)
         await visitor.page.get_by_label("Email").fill(new_address())
@@ -79,7 +81,7 @@ async def test_clock_pages_and_sign_in_recover_when_the_server_restarts(browser:
         await expect(watcher.notification).to_have_text("The server is available again.")
         await expect(watcher.alert).to_be_hidden()
         await watcher.advance.click()
-        await expect(watcher.notification).to_have_text("Advanced to Feb 01, 2027. 3 items posted.")
+        await expect(watcher.notification).to_have_text("Advanced to Feb 1, 2027. 3 items posted.")
         await visitor.button("Send me a code").click()
         await expect(visitor.heading("Enter your code")).to_be_visible()
         await creator.button("Try again").click()

@@ -48,7 +48,7 @@ POLICY = {
 POLICIES = {path: POLICY | ({"frame-src": "'self'"} if path == "/" else {}) for path in CONTENT_TYPES}
 ASSET_PATHS = [path for path in CONTENT_TYPES if path.startswith(ASSETS_PATH)]
 IMMUTABLE = "public, max-age=31536000, immutable"
-MAX_CONSOLE_BYTES = 90_000
+MAX_CONSOLE_BYTES = 120_000
 """The compressed size of all console files together."""
 # A namespace, not a request.
 SVG = "http://www.w3.org/2000/svg"
@@ -103,6 +103,27 @@ def test_url_of_every_asset_changes_with_each_file(tmp_path: Path, file: str) ->
     with (console / file).open("a") as opened:
         opened.write("\n")
     assert load_assets(console).path != ASSETS_PATH
+
+
+@pytest.mark.parametrize(
+    ("file", "source", "served"),
+    [
+        (
+            "js/app.js",
+            "// One.\nconst url = 'http://x'; // two\n  /** Three\n * four. */\nrun(/a*/);\n",
+            "const url = 'http://x'; // two\nrun(/a*/);\n",
+        ),
+        (
+            "css/base.css",
+            "/* One. */\na {\n  /* Two\n     three. */\n  b: c; /* four */\n}\n",
+            "a {\n  b: c; /* four */\n}\n",
+        ),
+    ],
+)
+def test_comment_lines_are_not_served(tmp_path: Path, file: str, source: str, served: str) -> None:
+    console = shutil.copytree(CONSOLE, tmp_path / "console")
+    (console / file).write_text(source)
+    assert load_assets(console).contents[file].decode() == served
 
 
 async def test_assets_of_another_release_are_served_but_not_cached(world: World) -> None:

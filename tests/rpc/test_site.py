@@ -31,15 +31,20 @@ async def test_gallery_has_every_scenario(world: World) -> None:
     assert list(found) == NAMES
     for name, one in found.items():
         scenario = scenarios.load(name)
-        assert {**one, "params": {}} == {"name": name, "title": scenario.title, "about": scenario.about, "params": {}}
+        texts = {"name": name, "title": scenario.title, "about": scenario.about}
+        assert {**one, **texts} == one
+        assert set(one) == {*texts, "params", "opening", "expectations"}
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_every_scenario_creates_a_clock(world: World, name: str) -> None:
+async def test_every_scenario_creates_a_clock_that_meets_its_expectations(world: World, name: str) -> None:
     token = await world.sign_in()
-    params = (await shown(world))[name]["params"]
-    clock = (await world.result("createTestClock", params, token))["clock"]
+    found = (await shown(world))[name]
+    clock = (await world.result("createTestClock", found["params"], token))["clock"]
     assert clock["status"] == "READY"
+    if expectations := found["expectations"]:
+        check = {"id": clock["id"], "openingBalances": found["opening"], "expectations": expectations}
+        assert (await world.result("checkTestClock", check, token))["ok"]
 
 
 async def test_scenario_starts_on_the_first_day_of_the_month(world: World) -> None:

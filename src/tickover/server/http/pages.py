@@ -139,6 +139,9 @@ _MODULE_SCRIPT: Final = re.compile(rb'<script type="module" src="assets/([^"]+)"
 _IMPORT: Final = re.compile(rb'\b(?:from|import) "\./([^"]+)"')
 
 
+_COMMENT_LINES: Final = re.compile(rb"^[ \t]*(?://[^\n]*|/\*(?:(?!\*/).)*\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
+
+
 class Assets(Struct, frozen=True):
     """The scripts and stylesheets. Their URLs contain a hash of all of them, so browsers can cache them forever."""
 
@@ -171,7 +174,9 @@ def load_assets(folder: Traversable) -> Assets:
         for file in sorted((folder / kind).iterdir(), key=lambda file: file.name)
     }
     version = sha256(json.encode(contents)).hexdigest()[:12]
-    return Assets(contents, f"/assets/{version}/")
+    # Comments are a sixth of the compressed size.
+    code = {name: _COMMENT_LINES.sub(b"", content) for name, content in contents.items()}
+    return Assets(code, f"/assets/{version}/")
 
 
 @cache

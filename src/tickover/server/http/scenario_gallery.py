@@ -19,6 +19,10 @@ class GalleryItem(Struct, frozen=True):
     about: str
     params: Raw
     """The parameters of createTestClock."""
+    opening: Raw
+    """The opening balances, by currency."""
+    expectations: Raw
+    """The expectations, as in the parameters of checkTestClock."""
 
 
 class ScenarioGallery:
@@ -51,7 +55,10 @@ def _items(month: Instant) -> Iterator[GalleryItem]:
         except ScenarioError:
             # It cannot start in this month.
             continue
-        yield GalleryItem(name, scenario.title, scenario.about, Raw(plans.encode_json(plan.params)))
+        params, opening, expectations = (
+            Raw(plans.encode_json(part)) for part in (plan.params, plan.opening, plan.expectations)
+        )
+        yield GalleryItem(name, scenario.title, scenario.about, params, opening, expectations)
 
 
 def _start(scenario: Scenario, month: Instant) -> Instant:

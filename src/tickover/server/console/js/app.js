@@ -4,6 +4,7 @@ import "./api-page.js";
 import "./clock-page.js";
 import "./clocks-page.js";
 import { h, notify, render } from "./dom.js";
+import { logo } from "./icons.js";
 import "./mailbox-page.js";
 import "./request-inspector.js";
 import { RpcError, ServerUnavailable, signOut } from "./rpc.js";
@@ -86,7 +87,7 @@ function showHeader() {
   const account = session && (session.email || session.userId);
   render(
     document.getElementById("header"),
-    h("a", { class: "brand", href: "#/" }, h("span", { "aria-hidden": "true" }, "◷ "), "Tickover"),
+    h("a", { class: "brand", href: "#/" }, logo(), "Tickover"),
     h(
       "nav",
       { "aria-label": "Pages" },

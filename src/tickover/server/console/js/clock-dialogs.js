@@ -30,7 +30,7 @@ const cancelButton = () => h("button", { value: "", autofocus: true }, "Cancel")
 export async function confirmDeletion(name) {
   const choice = await openDialog(
     "Delete clock",
-    h("h2", {}, `Delete ${name}?`),
+    h("h2", {}, `Delete “${name}”?`),
     h("p", {}, "The clock is deleted permanently, for everyone who uses it. Its forks stay."),
     buttonRow(cancelButton(), h("button", { value: "delete", class: "danger" }, "Delete clock")),
   );
@@ -44,7 +44,8 @@ export async function askForkTime(model, instant) {
     ["now", "Now", model.now],
   ];
   if (instant !== model.now) options.push(["preview", "At the preview", instant]);
-  let selected = options.at(-1)[0];
+  const isFirst = ([, , at], index) => options.findIndex(([, , other]) => other === at) === index;
+  let selected = options.filter(isFirst).at(-1)[0];
   const choice = await openDialog(
     "Fork clock",
     h("h2", {}, "Fork this clock"),
@@ -53,7 +54,7 @@ export async function askForkTime(model, instant) {
       "fieldset",
       {},
       h("legend", {}, "Time of the fork"),
-      options.map(([value, text, at]) =>
+      options.filter(isFirst).map(([value, text, at]) =>
         h(
           "label",
           {},

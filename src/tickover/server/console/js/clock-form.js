@@ -11,7 +11,8 @@ import {
   timeInput,
   toTimestampText,
 } from "./clock-form-fields.js";
-import { createClock, creationErrorMessage } from "./create-clock.js";
+import { MAX_NAME_LENGTH } from "./clock-names.js";
+import { createClock, creationErrorMessage, withName } from "./create-clock.js";
 import { h, onSubmit, render, withBusyState } from "./dom.js";
 import { faultList, faultsIn } from "./faults.js";
 import { sameParams } from "./params-equality.js";
@@ -91,7 +92,7 @@ export function clockForm(draft) {
   const name = field(
     "clock-name",
     "Clock name",
-    textInput(draft.name, { placeholder: "optional, stored in this browser" }),
+    textInput(draft.name, { placeholder: "optional", maxLength: MAX_NAME_LENGTH }),
   );
   const start = field("frozenTime", "Start (UTC)", timeInput(frozenTime), toTimestampText);
   const transactionRows = rowList(
@@ -162,7 +163,7 @@ export function clockForm(draft) {
     );
     if (invalidAmounts.length) return;
     try {
-      await createClock(params(), name.read());
+      await createClock(withName(params(), name.read()), draft.checks);
     } catch (error) {
       showError(creationErrorMessage(error), faultsIn(error));
     }

@@ -1,91 +1,125 @@
-// The header of a clock's page: its name, id, status, expiry and frozen time.
+// The header of a clock's page: its name and labels, its expiry, and a menu of actions.
 
-import { clockName, renameClock } from "./clock-names.js";
-import { copyText, h, notify, onSubmit, render } from "./dom.js";
-import { formatDuration, formatInstant } from "./format.js";
+import { toParams } from "./clock-model.js";
+import { clockName, MAX_NAME_LENGTH, renameClock } from "./clock-names.js";
+import { copyText, h, notify, onSubmit, render, withBusyState } from "./dom.js";
+import { downloadFile } from "./download.js";
+import { formatDuration } from "./format.js";
+import { icon } from "./icons.js";
 import { DAY } from "./instants.js";
+import { menuButton } from "./menu.js";
 
 export class ClockHeader {
-  #id;
-  #expiresAt;
+  #model;
+  #onError;
   #name = h("div", { class: "row clock-name" });
-  #expiry = h("span", { class: "muted" });
-  #now = h("strong", {});
-  #status;
+  #status = h("span", { class: "chip status", hidden: true });
+  #expiry = h("span", { class: "expiry" });
+  #menu;
 
-  constructor({ id, status, expiresAt, onFork, onDelete }) {
-    this.#id = id;
-    this.#expiresAt = expiresAt;
-    this.#status = h("span", { class: "badge ready" }, status);
+  constructor(model, { onFork, onDelete, onError }) {
+    this.#model = model;
+    this.#onError = onError;
+    this.#menu = menuButton({ label: "More actions", content: icon("more"), className: "icon-button" }, [
+      { text: "Rename", onSelect: () => this.#editName() },
+      { text: "Copy id", onSelect: () => copyText(model.id, "the clock id") },
+      { text: "Export as JSON", onSelect: () => this.#export() },
+      null,
+      { text: "Delete…", danger: true, onSelect: onDelete },
+    ]);
     this.element = h(
       "header",
       { class: "row clock-header" },
+      h(
+        "nav",
+        { "aria-label": "Breadcrumb", class: "breadcrumb" },
+        h("a", { href: "#/clocks", "aria-label": "Back to clocks" }, "Clocks"),
+        h("span", { "aria-hidden": "true" }, "/"),
+      ),
       this.#name,
       this.#status,
-      h(
-        "span",
-        { class: "row id" },
-        h("code", { title: id }, `${id.slice(0, 14)}…`),
-        h("button", { type: "button", class: "plain", onclick: () => copyText(id, "the clock id") }, "Copy id"),
-      ),
       this.#expiry,
       h(
-        "span",
+        "div",
         { class: "row actions" },
-        h("button", { type: "button", onclick: onFork }, "Fork…"),
-        h("button", { type: "button", class: "danger", onclick: onDelete }, "Delete…"),
+        h("button", { type: "button", onclick: onFork }, icon("fork"), "Fork…"),
+        this.#menu,
       ),
-      h("p", { class: "now" }, "Now ", this.#now),
     );
     this.#drawName();
     this.drawExpiry();
   }
 
-  setNow(instant) {
-    this.#now.textContent = formatInstant(instant);
+  setModel(model) {
+    if (model.name !== this.#model.name) {
+      this.#model = model;
+      // A name that is being edited stays.
+      if (this.#name.querySelector("h1")) this.#drawName();
+    }
+    this.#model = model;
   }
 
+  /** Show that the clock is gone. A living clock has no status. */
   setStatus(status) {
     this.#status.textContent = status;
+    this.#status.hidden = false;
   }
 
   drawExpiry() {
-    const left = this.#expiresAt - Date.now();
-    this.#expiry.textContent = left > 0 ? `expires in ${formatDuration(left)}` : "expired";
+    const left = this.#model.expiresAt - Date.now();
+    this.#expiry.textContent = left > 0 ? `Expires in ${formatDuration(left)}` : "Expired";
     this.#expiry.classList.toggle("soon", left < DAY);
   }
 
   #drawName() {
-    const name = clockName(this.#id);
+    const name = clockName(this.#model);
     document.title = `${name} · Tickover`;
-    const edit = h("button", { type: "button", class: "plain", onclick: () => this.#editName() }, "Rename");
-    render(this.#name, h("h1", {}, name), edit);
-    return edit;
+    render(
+      this.#name,
+      h("h1", {}, name),
+      Object.entries(this.#model.labels).map(([key, value]) => h("span", { class: "chip" }, `${key}=${value}`)),
+    );
   }
 
   #editName() {
     const field = h("input", {
       "aria-label": "Clock name",
-      value: clockName(this.#id),
-      maxlength: "120",
+      value: clockName(this.#model),
+      maxlength: String(MAX_NAME_LENGTH),
       autocomplete: "off",
     });
-    const close = () => this.#drawName().focus();
-    const save = () => {
-      renameClock(this.#id, field.value);
-      close();
-      notify("This browser stores the name.");
+    const close = () => {
+      this.#drawName();
+      this.#menu.button.focus();
     };
+    const save = async () => {
+      try {
+        const { name } = await withBusyState(button, () => renameClock(this.#model.id, field.value));
+        this.#model = { ...this.#model, name };
+        close();
+        notify(name ? "Renamed." : "The name was removed.");
+      } catch (error) {
+        this.#onError(error);
+      }
+    };
+    const button = h("button", {}, "Save");
     render(
       this.#name,
       h(
         "form",
         { class: "row", onsubmit: onSubmit(save), onkeydown: (event) => event.key === "Escape" && close() },
         field,
-        h("button", {}, "Save"),
+        button,
         h("button", { type: "button", class: "plain", onclick: close }, "Cancel"),
       ),
     );
     field.select();
+  }
+
+  #export() {
+    const { name } = this.#model;
+    const params = { ...toParams(this.#model), ...(name && { name }) };
+    downloadFile(`${this.#model.id}.json`, `${JSON.stringify(params, null, 2)}\n`);
+    notify("Exported the parameters of createTestClock.");
   }
 }

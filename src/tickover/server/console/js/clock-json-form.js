@@ -1,7 +1,7 @@
 // The JSON editor for a new clock.
 
 import { clockForm } from "./clock-form.js";
-import { createClock, creationErrorMessage } from "./create-clock.js";
+import { createClock, creationErrorMessage, withName } from "./create-clock.js";
 import { h, newId, onSubmit, render, withBusyState } from "./dom.js";
 import { faultList, faultsIn } from "./faults.js";
 import { sameParams } from "./params-equality.js";
@@ -55,7 +55,7 @@ export function clockJsonForm(draft) {
       return;
     }
     try {
-      await createClock(params, draft.name);
+      await createClock(withName(params, draft.name), draft.checks);
     } catch (error) {
       showError(creationErrorMessage(error), faultsIn(error));
     }

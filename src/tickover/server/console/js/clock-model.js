@@ -15,8 +15,8 @@ function progressPercent(current, target) {
 
 const CLOCK_MONTHS = 120;
 
-/** Build the model of a clock in a response. An earlier model has the exact initial amounts. */
-export function parseClock(clock, previous) {
+/** Build the model of a clock in a response. An earlier model has the exact initial amounts and opening balances. */
+export function parseClock(clock, previous, opening = previous?.opening ?? {}) {
   const now = parseInstant(clock.frozenTime);
   const maxTime = parseInstant(clock.maxTime);
   const transactions = [...clock.transactions, ...clock.pendingTransactions];
@@ -26,14 +26,22 @@ export function parseClock(clock, previous) {
     return { ...goal, contributions, initial };
   });
   return buildModel(
-    { id: clock.id, status: clock.status, now, maxTime, expiresAt: parseInstant(clock.expiresAt) },
+    {
+      id: clock.id,
+      name: clock.name,
+      labels: clock.labels ?? {},
+      now,
+      maxTime,
+      expiresAt: parseInstant(clock.expiresAt),
+    },
     transactions,
     goals,
+    opening,
   );
 }
 
 /** Build the model of the clock that createTestClock would create. */
-export function parseParams({ frozenTime, transactions = [], goals = [] }) {
+export function parseParams({ frozenTime, transactions = [], goals = [] }, opening = {}) {
   const now = frozenTime === undefined ? Date.now() : parseInstant(frozenTime);
   const inOrder = (entries) => [...entries].sort((left, right) => parseInstant(left.at) - parseInstant(right.at));
   const goalsWithDefaults = goals.map((goal, index) => ({
@@ -42,8 +50,8 @@ export function parseParams({ frozenTime, transactions = [], goals = [] }) {
     initial: goal.initialAmount ?? 0,
     contributions: inOrder(goal.contributions ?? []),
   }));
-  const state = { id: null, status: null, now, maxTime: addMonths(now, CLOCK_MONTHS), expiresAt: null };
-  return buildModel(state, inOrder(transactions), goalsWithDefaults);
+  const state = { id: null, labels: {}, now, maxTime: addMonths(now, CLOCK_MONTHS), expiresAt: null };
+  return buildModel(state, inOrder(transactions), goalsWithDefaults, opening);
 }
 
 /** Return the params of createTestClock for the same schedule. */
@@ -69,12 +77,12 @@ export function toParams(model) {
   };
 }
 
-/** Return the view at an instant: the number of posted items, the net flows and the goals. */
+/** Return the view at an instant: the number of posted items, the balances and the goals. */
 export function viewAt(model, instant) {
   return {
     instant,
     postedCount: countUntil(model.times, instant),
-    flows: new Map(model.flows.map((flow) => [flow.currency, flow.values[countUntil(flow.times, instant)]])),
+    balances: new Map(model.balances.map((balance) => [balance.currency, balanceAt(balance, instant)])),
     goals: model.goals.map((goal) => {
       const postedCount = countUntil(goal.times, instant);
       const current = goal.sums[postedCount];
@@ -92,6 +100,20 @@ export function viewAt(model, instant) {
   };
 }
 
+export const balanceAt = ({ times, values }, instant) => values[countUntil(times, instant)];
+
+/**
+ * Return the lowest point `{ at, value, index }` of a balance after `from` until `to`, or null without a change.
+ * With `inclusive`, the balance at `from` counts too. The earliest point wins a tie.
+ */
+export function lowestPoint({ times, values }, from, to, inclusive = true) {
+  const [first, last] = [countUntil(times, from), countUntil(times, to)];
+  let lowest = inclusive ? { at: from, value: values[first], index: first } : null;
+  for (let index = first + 1; index <= last; index += 1)
+    if (!lowest || values[index] < lowest.value) lowest = { at: times[index - 1], value: values[index], index };
+  return lowest;
+}
+
 /** Count the sorted times at or before the instant. */
 export function countUntil(times, instant) {
   let [low, high] = [0, times.length];
@@ -103,7 +125,7 @@ export function countUntil(times, instant) {
   return low;
 }
 
-function buildModel(state, transactions, goals) {
+function buildModel(state, transactions, goals, opening) {
   const goalModels = goals.map(goalModel);
   const items = [
     ...transactions.map((entry, index) => ({
@@ -127,8 +149,6 @@ function buildModel(state, transactions, goals) {
     ),
   ].sort((left, right) => left.at - right.at);
   for (const item of items) item.isPosted = item.at <= state.now;
-  const transactionItems = items.filter((item) => item.currency);
-  const currencies = [...new Set(transactionItems.map((item) => item.currency))];
   return {
     ...state,
     // A fork has the start and end of its original. For a start on 29 February, this is 28 February.
@@ -136,22 +156,42 @@ function buildModel(state, transactions, goals) {
     items,
     times: items.map((item) => item.at),
     goals: goalModels,
-    currencies,
-    flows: currencies.map((currency) =>
-      netFlow(
-        currency,
-        transactionItems.filter((item) => item.currency === currency),
-      ),
-    ),
+    ...balancesOf(items, opening),
   };
 }
 
-/** Return the net flow of a currency before its first item and after each item. */
-function netFlow(currency, items) {
-  const { places, counts } = toCommonUnit(items.map((item) => item.amount));
-  let sum = 0n;
-  const steps = counts.map((count, index) => (sum += items[index].kind === "income" ? count : -count));
-  return { currency, times: items.map((item) => item.at), values: [0, ...steps.map((step) => toNumber(step, places))] };
+/** Return the model with other opening balances. */
+export const withOpening = (model, opening) => ({ ...model, ...balancesOf(model.items, opening) });
+
+function balancesOf(items, opening) {
+  const transactions = items.filter((item) => item.currency);
+  const currencies = [...new Set([...transactions.map((item) => item.currency), ...Object.keys(opening)])];
+  const balances = currencies.map((currency) =>
+    balanceOf(
+      currency,
+      transactions.filter((item) => item.currency === currency),
+      opening[currency] ?? 0,
+    ),
+  );
+  return { opening, currencies, balances };
+}
+
+/**
+ * Return the balance of a currency before its first item and after each instant with items. Set `item.balance`, the
+ * balance after the item and all before it.
+ */
+function balanceOf(currency, items, opening) {
+  const { places, counts } = toCommonUnit([opening, ...items.map((item) => item.amount)]);
+  let sum = counts[0];
+  const [times, values] = [[], [opening]];
+  items.forEach((item, index) => {
+    sum += item.kind === "income" ? counts[index + 1] : -counts[index + 1];
+    item.balance = toNumber(sum, places);
+    // Items of one instant count together.
+    if (times.at(-1) !== item.at) times.push(item.at);
+    values[times.length] = item.balance;
+  });
+  return { currency, times, values };
 }
 
 function goalModel({ id, name, targetAmount, initial, contributions }) {

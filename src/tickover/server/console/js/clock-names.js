@@ -1,21 +1,19 @@
-// Clock names. The API has none, so the browser stores them next to the token.
+// Clock names, which the server stores.
 
-import { DEVICE, NAMES_KEY, readStored, SESSION_KEY, TAB, writeStored } from "./storage.js";
+import { call } from "./rpc.js";
 
-const MAX_NAMES = 500;
+export const MAX_NAME_LENGTH = 200;
+
+const truncate = (name) => [...name].slice(0, MAX_NAME_LENGTH).join("");
 
 /** Return the name of a clock, or the end of its id if it has no name. */
-export function clockName(id) {
-  const name = readStored(TAB, NAMES_KEY)?.[id] ?? readStored(DEVICE, NAMES_KEY)?.[id];
-  return typeof name === "string" && name ? name : `clock …${id.slice(-6)}`;
-}
+export const clockName = ({ id, name }) => name || `clock …${id.slice(-6)}`;
 
-/** Name a clock. An empty name removes its name. */
-export function renameClock(id, name) {
-  const storage = readStored(TAB, SESSION_KEY) ? TAB : DEVICE;
-  // Ids start with the time of creation, so the first ids are the oldest.
-  const newestNames = Object.entries({ ...readStored(storage, NAMES_KEY), [id]: name.trim() })
-    .sort()
-    .slice(-MAX_NAMES);
-  writeStored(storage, NAMES_KEY, Object.fromEntries(newestNames));
+/** Return the name for a fork of a clock. */
+export const forkName = (clock) => truncate(`Fork of ${clockName(clock)}`);
+
+/** Name a clock. An empty name removes its name. Return the clock. */
+export async function renameClock(id, name) {
+  const { clock } = await call("updateTestClock", { id, name: truncate(name.trim()) || null });
+  return clock;
 }

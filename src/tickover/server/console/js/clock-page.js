@@ -1,23 +1,23 @@
 // <tick-clock>: one clock, at its frozen time or at a previewed time.
 
-import { askForkTime, confirmDeletion } from "./clock-dialogs.js";
+import { AdvanceBar } from "./advance-bar.js";
+import { ClockActions } from "./clock-actions.js";
+import { readChecks, writeChecks } from "./clock-checks.js";
+import { ClockFigures } from "./clock-figures.js";
 import { ClockHeader } from "./clock-header.js";
-import { parseClock, toParams, viewAt } from "./clock-model.js";
-import { clockName, renameClock } from "./clock-names.js";
+import { parseClock, viewAt, withOpening } from "./clock-model.js";
 import "./clock-tables.js";
-import { describePreview, postedText, spokenPreview } from "./clock-text.js";
+import { postedText, spokenPreview } from "./clock-text.js";
 import { watchClock } from "./clock-watcher.js";
-import { createClock, errorDetails } from "./create-clock.js";
+import { errorDetails } from "./create-clock.js";
 import { h, notify, render } from "./dom.js";
-import { forkClock } from "./fork-clock.js";
+import { ExpectationsPanel } from "./expectations-panel.js";
 import { formatInstant } from "./format.js";
 import "./goals.js";
 import { parseInstant, toTimestamp } from "./instants.js";
-import { navigate, notifyAfterNavigation } from "./navigation.js";
 import { Notice } from "./notice.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
 import { clampToClock } from "./scrubber.js";
-import { captureSession } from "./session.js";
 import "./timeline.js";
 
 const SCRUB_PAUSE_MS = 400; // polling waits this long after a move of the scrubber
@@ -27,6 +27,8 @@ const URL_UPDATE_MS = 300; // browsers limit how often a page changes its URL
 class ClockPage extends HTMLElement {
   #model = null;
   #currentView = null;
+  #checks = null;
+  #results = null;
   #instant = null;
   #watcher = null;
   #frame = 0;
@@ -34,14 +36,19 @@ class ClockPage extends HTMLElement {
   #urlTimer = 0;
   #expiryTimer = 0;
   #retryTimer = 0;
-  #isBusy = false;
   #isUnreachable = false;
-  #pendingWarning = "";
   #notice = new Notice();
+  #actions = new ClockActions(this, {
+    model: () => this.#model,
+    checks: () => this.#checks,
+    onAdvanced: (clock) => this.#advanced(clock),
+    onDeleted: () => this.#watcher.stop(),
+    onError: (error) => this.#handleError(error, true),
+  });
 
   connectedCallback() {
     this.clockId = this.argument;
-    document.title = `${clockName(this.clockId)} · Tickover`;
+    this.#checks = readChecks(this.clockId);
     render(this, h("p", { class: "muted" }, "Loading the clock…"));
     this.#load();
   }
@@ -76,7 +83,7 @@ class ClockPage extends HTMLElement {
   }
 
   #open(clock) {
-    this.#model = parseClock(clock);
+    this.#model = parseClock(clock, null, this.#checks.opening);
     this.#instant = this.#timeInQuery(this.query) ?? this.#model.now;
     const hadFocus = this.contains(document.activeElement);
     this.#build();
@@ -85,53 +92,86 @@ class ClockPage extends HTMLElement {
     this.#watcher = watchClock(this.clockId, {
       onClock: (clock) => this.#receive(clock),
       onError: (error) => this.#handleError(error),
-      isPaused: () => this.#isBusy || performance.now() - this.#lastMove < SCRUB_PAUSE_MS,
+      isPaused: () => this.#actions.isBusy || performance.now() - this.#lastMove < SCRUB_PAUSE_MS,
     });
     this.#expiryTimer = setInterval(() => this.header.drawExpiry(), 30_000);
+    this.#check(this.#checks).catch((error) => this.expectations.showError(errorDetails(error)));
+  }
+
+  /** Check expectations on the server and show the results. Throw if the server rejects them. */
+  async #check(checks) {
+    const { opening, expectations } = checks;
+    const params = { id: this.clockId, expectations, ...(Object.keys(opening).length && { openingBalances: opening }) };
+    const { results } = expectations.length ? await call("checkTestClock", params, { quiet: true }) : { results: [] };
+    if (!this.isConnected) return;
+    this.#results = results;
+    if (checks !== this.#checks) {
+      this.#checks = checks;
+      writeChecks(this.clockId, checks);
+      if (opening !== this.#model.opening) this.#update(withOpening(this.#model, opening));
+    }
+    this.#drawChecks();
+  }
+
+  #drawChecks() {
+    const { expectations } = this.#checks;
+    this.timeline.setChecks(expectations, this.#results);
+    this.figures.drawChecks(expectations, this.#results);
+    this.expectations.draw(this.#model, this.#checks, this.#results);
   }
 
   #build() {
     this.#notice.element.hidden = true;
-    this.header = new ClockHeader({
-      id: this.clockId,
-      status: this.#model.status,
-      expiresAt: this.#model.expiresAt,
-      onFork: () => this.#askFork(),
-      onDelete: () => this.#askDelete(),
+    this.header = new ClockHeader(this.#model, {
+      onFork: () => this.#actions.askFork(this.#instant),
+      onDelete: () => this.#actions.askDelete(),
+      onError: (error) => this.#handleError(error, true),
     });
+    this.figures = new ClockFigures();
     this.timeline = h("tick-timeline", {
       class: "card",
       role: "group",
       "aria-labelledby": "timeline-title",
       onpreview: (event) => this.#preview(event.detail),
+      onadvance: (event) => this.#actions.advance(event.detail ?? this.bar.target),
     });
-    this.advance = h("button", { type: "button", class: "primary advance", onclick: () => this.#advance() });
-    this.backToNow = h("button", { type: "button", onclick: () => this.#preview(this.#model.now) }, "Back to now");
-    this.forkHere = h("button", { type: "button", onclick: () => this.#fork(this.#instant) }, "Fork here");
-    this.summary = h("p", { class: "preview-summary", id: "preview-summary" });
-    this.advance.setAttribute("aria-describedby", "preview-summary");
+    this.bar = new AdvanceBar({
+      steps: this.timeline.scrubber.controls,
+      onAdvance: (instant) => this.#actions.advance(instant),
+      onFork: (instant) => this.#actions.fork(instant),
+      onBack: () => this.#preview(this.#model.now),
+    });
     this.transactions = h("tick-transactions", { class: "card" });
     this.goals = h("tick-goals", { class: "card" });
+    this.expectations = new ExpectationsPanel({
+      onChange: (checks) => this.#check(checks),
+      onShow: (instant) => this.#preview(clampToClock(this.#model, instant)),
+    });
     render(
       this,
       this.header.element,
+      this.figures.element,
       this.#notice.element,
       this.timeline,
-      h("div", { class: "clock-columns" }, this.transactions, this.goals),
+      h(
+        "div",
+        { class: "clock-columns" },
+        this.transactions,
+        h("div", { class: "clock-aside" }, this.expectations.element, this.goals),
+      ),
     );
-    this.timeline.append(
-      h("div", { class: "row preview-actions" }, this.advance, this.forkHere, this.backToNow, this.summary),
-    );
+    this.timeline.append(this.bar.element);
   }
 
   /** Show a new state of the clock. */
   #update(model) {
     this.#model = model;
     this.#currentView = viewAt(model, model.now);
-    this.header.setNow(model.now);
+    this.header.setModel(model);
     this.timeline.setModel(model, this.#instant);
     this.transactions.setModel(model);
     this.goals.setModel(model);
+    this.#drawChecks();
     this.#draw();
   }
 
@@ -139,10 +179,15 @@ class ClockPage extends HTMLElement {
     if (this.#isUnreachable) {
       this.#isUnreachable = false;
       this.#hide(this.#notice.element);
-      notify(`The server is available again.${this.#pendingWarning}`);
-      this.#pendingWarning = "";
+      notify(`The server is available again.${this.#actions.warning}`);
+      this.#actions.warning = "";
     }
-    if (this.#isBusy || parseInstant(clock.frozenTime) === this.#model.now) return;
+    if (this.#actions.isBusy) return;
+    if (parseInstant(clock.frozenTime) === this.#model.now) {
+      this.#model = { ...this.#model, name: clock.name };
+      this.header.setModel(this.#model);
+      return;
+    }
     const wasAtNow = this.#instant === this.#model.now;
     const model = parseClock(clock, this.#model);
     const posted = viewAt(model, model.now).postedCount - this.#currentView.postedCount;
@@ -169,12 +214,11 @@ class ClockPage extends HTMLElement {
     this.timeline.preview(instant, spokenPreview(model, currentView, view));
     this.transactions.preview(model.now, instant);
     this.goals.preview(currentView, view);
-    const [isNow, isPast] = [instant === model.now, instant < model.now];
-    this.summary.textContent = `${describePreview(model, currentView, view)}.`;
-    this.advance.textContent = isNow || isPast ? "Advance…" : `Advance to ${formatInstant(instant)}`;
-    this.advance.setAttribute("aria-disabled", String(isNow || isPast || Boolean(this.isGone)));
-    this.#hide(this.forkHere, !isPast);
-    this.#hide(this.backToNow, isNow);
+    this.figures.draw(model, currentView, view);
+    this.bar.draw(model, currentView, view, {
+      isGone: Boolean(this.isGone),
+      hide: (node, hidden) => this.#hide(node, hidden),
+    });
   }
 
   /** Hide a node. If it has the focus, move the focus to the slider. */
@@ -191,86 +235,12 @@ class ClockPage extends HTMLElement {
     }, URL_UPDATE_MS);
   }
 
-  /** Run one action at a time and report its error. If the user has left the page, ignore the outcome. */
-  async #runAction(work, onDone) {
-    if (this.#isBusy) return;
-    this.#isBusy = true;
-    this.setAttribute("aria-busy", "true");
-    try {
-      const result = await work();
-      if (this.isConnected) onDone(result);
-    } catch (error) {
-      if (this.isConnected) this.#handleError(error, true);
-    } finally {
-      this.#isBusy = false;
-      this.removeAttribute("aria-busy");
-    }
-  }
-
-  #advance() {
-    const [instant, now] = [this.#instant, this.#model.now];
-    if (this.isGone) return notify("This clock no longer exists, so it cannot be advanced.", { error: true });
-    if (instant === now) return notify("Choose a later time first: move the slider, press +1 day or set the date.");
-    if (instant < now) return notify("Time only moves forward. Fork the clock to continue from this time.");
-    return this.#runAction(
-      () => call("advanceTestClock", { id: this.clockId, frozenTime: toTimestamp(instant) }),
-      ({ clock }) => {
-        const posted = viewAt(this.#model, instant).postedCount - this.#currentView.postedCount;
-        if (this.#instant === instant) this.#instant = parseInstant(clock.frozenTime);
-        this.#update(parseClock(clock, this.#model));
-        this.#updateUrl();
-        notify(`Advanced to ${formatInstant(this.#model.now)}. ${postedText(posted)}`);
-      },
-    );
-  }
-
-  async #askFork() {
-    const at = await askForkTime(this.#model, this.#instant);
-    if (at !== null) this.#fork(at);
-  }
-
-  #fork(at) {
-    const isSameSession = captureSession();
-    return this.#runAction(
-      async () => {
-        try {
-          const clock = await forkClock(this.#model, at);
-          if (isSameSession()) renameClock(clock.id, `Fork of ${clockName(this.clockId)}`);
-          return clock;
-        } catch (error) {
-          if (error instanceof ServerUnavailable) this.#pendingWarning = " The fork may exist. Check your clocks.";
-          throw error;
-        }
-      },
-      (clock) =>
-        navigate(
-          `#/clock/${encodeURIComponent(clock.id)}`,
-          `This is the fork. Its time is ${formatInstant(parseInstant(clock.frozenTime))}.`,
-        ),
-    );
-  }
-
-  /** Create a new clock with the items of the deleted or expired one. */
-  #createAgain() {
-    return this.#runAction(
-      () => createClock(toParams(this.#model), clockName(this.clockId)),
-      () =>
-        location.hash.includes(this.clockId) ||
-        notifyAfterNavigation("This is a new clock with the same items. Its time is their start."),
-    );
-  }
-
-  async #askDelete() {
-    if (!(await confirmDeletion(clockName(this.clockId)))) return;
-    const isSameSession = captureSession();
-    await this.#runAction(
-      async () => {
-        await call("deleteTestClock", { id: this.clockId });
-        this.#watcher.stop();
-        if (isSameSession()) renameClock(this.clockId, "");
-      },
-      () => navigate("#/clocks", "The clock was deleted."),
-    );
+  #advanced(clock) {
+    const posted = this.#currentView.postedCount;
+    this.#instant = Math.max(this.#instant, parseInstant(clock.frozenTime));
+    this.#update(parseClock(clock, this.#model));
+    this.#updateUrl();
+    notify(`Advanced to ${formatInstant(this.#model.now)}. ${postedText(this.#currentView.postedCount - posted)}`);
   }
 
   /** Report an error. Return whether polling continues. An action of the user is not retried. */
@@ -283,7 +253,7 @@ class ClockPage extends HTMLElement {
       this.#isUnreachable = true;
       if (!this.#model) this.#retryTimer = setTimeout(() => this.#load(), RETRY_MS);
       this.#showNotice(
-        `${error.message}${this.#pendingWarning} ${this.#model ? "You see the last known state. " : ""}Retrying every few seconds.`,
+        `${error.message}${this.#actions.warning} ${this.#model ? "You see the last known state. " : ""}Retrying every few seconds.`,
         h(
           "button",
           { type: "button", onclick: () => (this.#watcher ? this.#watcher.poll() : this.#load()) },
@@ -336,7 +306,7 @@ class ClockPage extends HTMLElement {
     this.#draw();
     this.#showNotice(
       `${expired ? "This clock has expired. Clocks expire after seven days." : "This clock was deleted elsewhere."} You see its last state.`,
-      h("button", { type: "button", class: "primary", onclick: () => this.#createAgain() }, "Create it again"),
+      h("button", { type: "button", class: "primary", onclick: () => this.#actions.createAgain() }, "Create it again"),
       clocksLink,
     );
   }

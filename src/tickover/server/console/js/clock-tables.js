@@ -1,51 +1,109 @@
-// <tick-transactions> and the monthly table of the timeline.
+// <tick-transactions>: the transactions of a clock with the balance after each.
 
 import { countUntil } from "./clock-model.js";
 import { signedAmount } from "./clock-text.js";
-import { toCommonUnit, toNumber } from "./decimals.js";
-import { h, render } from "./dom.js";
-import { formatCount, formatDay, formatMoney, formatMonthOfYear, formatTime } from "./format.js";
-import { addMonths, startOfDay } from "./instants.js";
+import { copyText, h, newId, render } from "./dom.js";
+import { formatCount, formatDay, formatMoney, formatTime } from "./format.js";
+import { icon } from "./icons.js";
+import { startOfDay, toTimestamp } from "./instants.js";
 import { RowStates, stateMark } from "./item-states.js";
+
+const [MAX_EARLIER, MAX_LATER] = [6, 100];
+// The table hides earlier rows only if there are many.
+const MIN_HIDDEN = 6;
 
 class TransactionTable extends HTMLElement {
   #clockId = "";
-  #lastPostedCount = -1;
+  #opening = null;
+  #isComplete = false;
+  #now = 0;
 
   setModel(model) {
-    const items = model.items.filter((item) => item.currency);
+    this.#now = model.now;
     // The schedule of a clock never changes, so its rows are built once.
-    if (this.#clockId === model.id) return;
+    if (this.#clockId !== model.id) this.#build(model);
+    if (this.#opening !== model.opening) this.#drawBalances(model);
+    this.#filter();
+  }
+
+  #build(model) {
     this.#clockId = model.id;
-    this.rows = items.map(transactionRow);
+    this.items = model.items.filter((item) => item.currency);
+    this.rows = this.items.map(transactionRow);
     this.states = new RowStates(
-      items.map((item) => item.at),
+      this.items.map((item) => item.at),
       this.rows,
     );
     this.count = h("span", { class: "muted" });
-    this.scrollArea = h(
+    this.nothing = h("p", { class: "muted", hidden: true }, "No transaction matches.");
+    this.showAll = h("button", {
+      type: "button",
+      class: "plain show-all",
+      onclick: () => {
+        this.#isComplete = true;
+        this.#filter();
+        this.search.focus();
+      },
+    });
+    const searchId = newId();
+    this.search = h("input", {
+      id: searchId,
+      type: "search",
+      placeholder: "Name or category",
+      autocomplete: "off",
+      oninput: () => this.#filter(),
+    });
+    this.type = h(
+      "select",
+      { "aria-label": "Type", onchange: () => this.#filter() },
+      [
+        ["", "All types"],
+        ["income", "Income"],
+        ["expense", "Expenses"],
+      ].map(([value, text]) => h("option", { value }, text)),
+    );
+    render(
+      this,
+      h(
+        "div",
+        { class: "row card-header" },
+        h("h2", { id: "transactions-title" }, "Transactions"),
+        this.count,
+        this.items.length > 0 &&
+          h(
+            "div",
+            { class: "row filters" },
+            h("label", { for: searchId, class: "visually-hidden" }, "Filter by name or category"),
+            this.search,
+            this.type,
+            h("button", { type: "button", onclick: () => this.#copyCsv() }, icon("copy"), "CSV"),
+          ),
+      ),
+      this.items.length ? this.#table() : h("p", { class: "muted" }, "This clock has no transactions."),
+    );
+  }
+
+  #table() {
+    const headings = ["Time (UTC)", "Name", "State", "Amount", "Balance"];
+    return h(
       "div",
-      { class: "rows", tabindex: "0", role: "region", "aria-labelledby": "transactions-title" },
+      { class: "rows", role: "region", "aria-labelledby": "transactions-title" },
+      this.showAll,
       h(
         "table",
         { class: "data as-cards" },
-        (this.head = h(
+        h(
           "thead",
           {},
           h(
             "tr",
             {},
-            ["Time", "Name", "State"].map((title) => h("th", { scope: "col" }, title)),
-            h("th", { scope: "col", class: "number" }, "Amount"),
+            headings.map((title, index) => h("th", { scope: "col", class: index > 2 ? "number" : undefined }, title)),
           ),
-        )),
+        ),
         h("tbody", {}, this.rows),
       ),
-    );
-    render(
-      this,
-      h("div", { class: "row card-header" }, h("h2", { id: "transactions-title" }, "Transactions"), this.count),
-      items.length ? this.scrollArea : h("p", { class: "muted" }, "This clock has no transactions."),
+      this.nothing,
     );
   }
 
@@ -55,17 +113,53 @@ class TransactionTable extends HTMLElement {
       ? `${formatCount(posted)} posted, ${formatCount(this.rows.length - posted)} pending`
       : "";
     if (this.count.textContent !== count) this.count.textContent = count;
-    this.#scrollToNext(posted);
   }
 
-  /** Scroll the table, not the page, to the next item. */
-  #scrollToNext(posted) {
-    if (posted === this.#lastPostedCount) return;
-    this.#lastPostedCount = posted;
-    const next = this.rows[posted];
-    if (!next || this.scrollArea.scrollHeight <= this.scrollArea.clientHeight) return;
-    const above = this.rows[Math.max(0, posted - 2)];
-    this.scrollArea.scrollTop = above.offsetTop - this.head.offsetHeight;
+  #drawBalances(model) {
+    this.#opening = model.opening;
+    this.rows.forEach((row, index) => {
+      const { balance, currency } = this.items[index];
+      row.lastElementChild.textContent = formatMoney(balance, currency);
+      row.lastElementChild.classList.toggle("below-zero", balance < 0);
+    });
+  }
+
+  /** Return whether an item matches the text and the type. */
+  #matches({ name, category = "", kind }) {
+    const text = this.search.value.trim().toLowerCase();
+    return (!this.type.value || kind === this.type.value) && `${name}\n${category}`.toLowerCase().includes(text);
+  }
+
+  /** Show the rows that match. Without a filter, hide those long before and long after now. */
+  #filter() {
+    const isFiltered = this.search.value.trim() !== "" || this.type.value !== "";
+    const posted = countUntil(this.states.times, this.#now);
+    const first = posted - MAX_EARLIER > MIN_HIDDEN ? posted - MAX_EARLIER : 0;
+    const last = posted + MAX_LATER;
+    const isNear = (index) => this.#isComplete || (index >= first && index < last);
+    let shown = 0;
+    this.rows.forEach((row, index) => {
+      const isShown = isFiltered ? this.#matches(this.items[index]) : isNear(index);
+      shown += isShown;
+      if (row.hidden === isShown) row.hidden = !isShown;
+    });
+    this.nothing.hidden = shown > 0 || this.rows.length === 0;
+    this.showAll.hidden = isFiltered || shown === this.rows.length;
+    this.showAll.textContent = `Show all ${formatCount(this.rows.length)} transactions`;
+  }
+
+  #copyCsv() {
+    const quote = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+    const isFiltered = this.search.value.trim() !== "" || this.type.value !== "";
+    const lines = this.items
+      .filter((item) => !isFiltered || this.#matches(item))
+      .map(({ at, name, category = "", kind, amount, currency, balance }) =>
+        [toTimestamp(at), name, category, kind.toUpperCase(), amount, currency, balance].map((value) =>
+          quote(String(value)),
+        ),
+      );
+    const header = ["at", "name", "category", "type", "amount", "currency", "balance"];
+    return copyText(`${[header, ...lines].join("\n")}\n`, `${formatCount(lines.length)} transactions as CSV`);
   }
 }
 
@@ -81,7 +175,7 @@ function transactionRow(item) {
       { class: "when" },
       mark,
       formatDay(item.at),
-      isMidnight(item.at) ? null : h("span", { class: "muted detail" }, `${formatTime(item.at)} UTC`),
+      isMidnight(item.at) ? null : h("span", { class: "muted detail" }, formatTime(item.at)),
     ),
     h(
       "th",
@@ -90,85 +184,9 @@ function transactionRow(item) {
       item.category ? h("span", { class: "muted detail" }, item.category) : null,
     ),
     h("td", { class: "state-cell" }, state),
-    h("td", { class: `number ${item.kind}` }, signedAmount(item)),
+    h("td", { class: `number amount ${item.kind}` }, signedAmount(item)),
+    h("td", { class: "number balance" }),
   );
 }
 
 customElements.define("tick-transactions", TransactionTable);
-
-function sum(items) {
-  const { places, counts } = toCommonUnit(items.map((item) => item.amount));
-  return toNumber(
-    counts.reduce((total, count) => total + count, 0n),
-    places,
-  );
-}
-
-const monthOf = (instant) => {
-  const date = new Date(instant);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
-};
-
-/** Return one row per month and currency, and one per month for contributions. */
-function monthlyRows(model) {
-  const groups = new Map();
-  for (const item of model.items) {
-    const key = `${monthOf(item.at)} ${item.currency ?? ""}`;
-    if (!groups.has(key)) groups.set(key, []);
-    groups.get(key).push(item);
-  }
-  return [...groups.values()].map((items) => {
-    const [{ at, currency }] = items;
-    const month = monthOf(at);
-    const of = (kind) => items.filter((item) => item.kind === kind);
-    const flow = model.flows.find((candidate) => candidate.currency === currency);
-    const end = flow?.values[countUntil(flow.times, addMonths(month, 1) - 0.001)];
-    return {
-      month,
-      currency,
-      posted: items.filter((item) => item.isPosted).length,
-      count: items.length,
-      income: of("income"),
-      expense: of("expense"),
-      goal: of("goal"),
-      end,
-    };
-  });
-}
-
-/** Return the timeline as a table. */
-export function monthlyTable(model) {
-  const bare = (amount, { currency }) => formatMoney(amount, currency, { bare: true });
-  const money = (kind, row) => (row[kind].length ? bare(sum(row[kind]), row) : "");
-  const rows = monthlyRows(model).map((row) =>
-    h(
-      "tr",
-      {},
-      h("th", { scope: "row" }, formatMonthOfYear(row.month)),
-      h("td", {}, row.currency ?? "goals"),
-      h("td", { class: "number" }, `${formatCount(row.posted)} of ${formatCount(row.count)}`),
-      h("td", { class: "number" }, money(row.currency ? "income" : "goal", row)),
-      h("td", { class: "number" }, money("expense", row)),
-      h("td", { class: "number" }, row.currency ? bare(row.end, row) : ""),
-    ),
-  );
-  if (rows.length === 0) return h("p", { class: "muted" }, "This clock has no items.");
-  return h(
-    "table",
-    { class: "data" },
-    h("caption", { class: "muted" }, "Posted items, income, expenses and net flow of each month."),
-    h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        ["Month", "Currency", "Posted"].map((title, index) =>
-          h("th", { scope: "col", class: index > 1 ? "number" : undefined }, title),
-        ),
-        ["In", "Out", "Net flow"].map((title) => h("th", { scope: "col", class: "number" }, title)),
-      ),
-    ),
-    h("tbody", {}, rows),
-  );
-}

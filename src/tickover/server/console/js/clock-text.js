@@ -1,6 +1,7 @@
 // Sentences about a clock and its preview.
 
-import { formatCount, formatInstant, formatMoney, spokenInstant, spokenMoney } from "./format.js";
+import { balanceAt, lowestPoint } from "./clock-model.js";
+import { formatCount, formatDay, formatInstant, formatMoney, spokenInstant, spokenMoney } from "./format.js";
 
 const MAX_CURRENCIES = 3;
 
@@ -12,25 +13,38 @@ export const postedText = (count) => (count ? `${plural(count, "item")} posted.`
 /** Describe the difference between the current view of a clock and the previewed one. */
 export function describePreview(model, currentView, view) {
   const count = view.postedCount - currentView.postedCount;
-  const changes = describeFlows(model, currentView, view);
+  const changes = describeBalances(model, currentView, view);
   if (view.instant === currentView.instant) return describeNextItem(model, currentView);
   if (view.instant > currentView.instant)
-    return [count ? `${plural(count, "item")} would post` : "Nothing would post", ...changes].join("; ");
+    return [
+      count ? `${plural(count, "item")} would post` : "Nothing would post",
+      ...changes,
+      ...describeDips(model, currentView, view),
+    ].join("; ");
   const since = count ? `${plural(-count, "item")} posted since then` : "nothing posted since then";
   return [`Past: ${since}`, ...changes, "read-only because time only moves forward"].join("; ");
 }
 
-/** Describe the net flow of each currency, from the earlier view to the later. */
-function describeFlows(model, currentView, view) {
+/** Describe balances that go below zero on the way and end above it. */
+function describeDips(model, { instant: now }, { instant }) {
+  return model.balances.flatMap((balance) => {
+    const lowest = lowestPoint(balance, now, instant);
+    if (lowest.value >= 0 || lowest.value >= balanceAt(balance, instant) || lowest.at === now) return [];
+    return [`dips to ${formatMoney(lowest.value, balance.currency)} on ${formatDay(lowest.at)}`];
+  });
+}
+
+/** Describe the change of each balance, from the earlier view to the later. */
+function describeBalances(model, currentView, view) {
   const [from, to] = view.instant < currentView.instant ? [view, currentView] : [currentView, view];
-  const changed = model.currencies.filter((currency) => from.flows.get(currency) !== to.flows.get(currency));
+  const changed = model.currencies.filter((currency) => from.balances.get(currency) !== to.balances.get(currency));
   const rest = changed.length - MAX_CURRENCIES;
   return [
     ...changed
       .slice(0, MAX_CURRENCIES)
       .map(
         (currency) =>
-          `${formatMoney(from.flows.get(currency), currency)} → ${formatMoney(to.flows.get(currency), currency, { bare: true })}`,
+          `${formatMoney(from.balances.get(currency), currency)} → ${formatMoney(to.balances.get(currency), currency)}`,
       ),
     ...(rest > 0 ? [plural(rest, "more currency", "more currencies")] : []),
   ];
@@ -51,9 +65,9 @@ export function signedAmount(item) {
 /** Describe a preview for screen readers. */
 export function spokenPreview(model, currentView, view) {
   const count = view.postedCount - currentView.postedCount;
-  const flows = model.currencies
+  const balances = model.currencies
     .slice(0, MAX_CURRENCIES)
-    .map((currency) => spokenMoney(view.flows.get(currency), currency));
+    .map((currency) => spokenMoney(view.balances.get(currency), currency));
   const change =
     count > 0
       ? `${plural(count, "item")} would post`
@@ -63,7 +77,7 @@ export function spokenPreview(model, currentView, view) {
   return [
     spokenInstant(view.instant),
     view.instant < currentView.instant ? "past" : view.instant === currentView.instant ? "now" : null,
-    flows.length ? `net flow ${flows.join(" and ")}` : null,
+    balances.length ? `balance ${balances.join(" and ")}` : null,
     change ?? (view.instant > currentView.instant ? "nothing would post" : null),
   ]
     .filter(Boolean)

@@ -1,11 +1,13 @@
 // <tick-clocks>: the list of clocks, and the page for a new clock.
 
+import { readChecks } from "./clock-checks.js";
 import { clockForm } from "./clock-form.js";
 import { clockJsonForm, formProblem } from "./clock-json-form.js";
-import { parseClock } from "./clock-model.js";
-import { clockName, renameClock } from "./clock-names.js";
+import { parseClock, viewAt } from "./clock-model.js";
+import { clockName, MAX_NAME_LENGTH, renameClock } from "./clock-names.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
-import { formatDuration, formatInstant } from "./format.js";
+import { formatDuration, formatInstant, formatMoney } from "./format.js";
+import { icon } from "./icons.js";
 import { DAY } from "./instants.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
 import { scenarioGallery } from "./scenario-gallery.js";
@@ -13,12 +15,38 @@ import { sparkline } from "./sparkline.js";
 import { tabList } from "./tabs.js";
 
 const MAX_CONCURRENT_REQUESTS = 3;
+const MAX_BALANCES = 3;
 
 const GONE_MESSAGES = { CLOCK_NOT_FOUND: "This clock was deleted.", CLOCK_EXPIRED: "This clock has expired." };
 
 function firstOfMonth() {
   const now = new Date();
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth())).toISOString().replace(".000", "");
+}
+
+/** Return the balance of each currency. */
+function cardFigures(model) {
+  const { balances } = viewAt(model, model.now);
+  const shown = [...balances].slice(0, MAX_BALANCES);
+  return h(
+    "dl",
+    { class: "balances" },
+    shown.map(([currency, balance]) =>
+      h("div", {}, h("dt", {}, `${currency} balance`), h("dd", {}, formatMoney(balance, currency))),
+    ),
+    balances.size > shown.length &&
+      h("div", {}, h("dt", {}, "and"), h("dd", {}, `${balances.size - shown.length} more`)),
+  );
+}
+
+function cardCounts(model) {
+  const posted = model.items.filter((item) => item.isPosted).length;
+  return h(
+    "p",
+    { class: "muted counts" },
+    h("span", {}, `${posted} posted`),
+    h("span", {}, `${model.items.length - posted} pending`),
+  );
 }
 
 class ClocksPage extends HTMLElement {
@@ -159,7 +187,7 @@ class ClocksPage extends HTMLElement {
     const expiry = h("p", { class: "expiry" });
     const card = h("li", { class: "card clock" }, name, now, details, expiry);
 
-    const drawNow = ({ frozenTime }) => render(now, "Now ", h("strong", {}, formatInstant(Date.parse(frozenTime))));
+    const drawNow = ({ frozenTime }) => render(now, h("strong", {}, formatInstant(Date.parse(frozenTime))));
     const drawExpiry = () => {
       const left = Date.parse(clock.expiresAt) - Date.now();
       const isSoon = left < DAY;
@@ -168,43 +196,56 @@ class ClocksPage extends HTMLElement {
     };
     drawNow(clock);
     drawExpiry();
-    this.#drawName(name, clock.id);
+    this.#drawName(name, clock);
     this.#cards.set(card, { clock, details, drawNow, drawExpiry });
     return card;
   }
 
-  #drawName(container, id, { focus = false } = {}) {
-    const name = clockName(id);
+  #drawName(container, clock, { focus = false } = {}) {
+    const name = clockName(clock);
     const renameButton = h(
       "button",
       {
         type: "button",
-        class: "plain rename",
-        "aria-label": `Rename ${name}`,
+        class: "plain icon-button rename",
+        "aria-label": `Rename “${name}”`,
         title: "Rename",
-        onclick: () => this.#editName(container, id),
+        onclick: () => this.#editName(container, clock),
       },
-      "✎",
+      icon("edit"),
     );
-    render(container, h("h2", {}, h("a", { href: `#/clock/${id}` }, name)), renameButton);
+    render(container, h("h2", {}, h("a", { href: `#/clock/${clock.id}` }, name)), renameButton);
     if (focus) renameButton.focus();
   }
 
-  #editName(container, id) {
-    const input = h("input", { id: newId(), type: "text", value: clockName(id), maxLength: 120, autocomplete: "off" });
-    const close = () => this.#drawName(container, id, { focus: true });
-    const save = () => {
-      if (input.value !== clockName(id)) renameClock(id, input.value);
-      close();
+  #editName(container, clock) {
+    const input = h("input", {
+      id: newId(),
+      type: "text",
+      value: clockName(clock),
+      maxLength: MAX_NAME_LENGTH,
+      autocomplete: "off",
+    });
+    const button = h("button", {}, "Save");
+    const close = () => this.#drawName(container, clock, { focus: true });
+    const save = async () => {
+      try {
+        if (input.value !== clockName(clock))
+          clock.name = (await withBusyState(button, () => renameClock(clock.id, input.value))).name;
+        close();
+      } catch (error) {
+        if (!(error instanceof ServerUnavailable || error instanceof RpcError)) throw error;
+        notify(error.message, { error: true });
+      }
     };
     render(
       container,
       h(
         "form",
         { class: "row", onsubmit: onSubmit(save), onkeydown: (event) => event.key === "Escape" && close() },
-        h("label", { for: input.id, class: "visually-hidden" }, "Clock name, stored in this browser"),
+        h("label", { for: input.id, class: "visually-hidden" }, "Clock name"),
         input,
-        h("button", {}, "Save"),
+        button,
       ),
     );
     input.select();
@@ -236,21 +277,10 @@ class ClocksPage extends HTMLElement {
         { id: clock.id },
         { quiet: true, signal: this.#abortController.signal },
       );
-      const model = parseClock(fullClock);
-      const posted = model.items.filter((item) => item.isPosted).length;
+      const model = parseClock(fullClock, null, readChecks(clock.id).opening);
       drawNow(fullClock);
       if (model.items.length === 0) render(details, h("p", { class: "muted" }, "This clock has no items."));
-      else
-        render(
-          details,
-          sparkline(model, { width: 320, height: 72 }),
-          h(
-            "p",
-            { class: "muted counts" },
-            h("span", {}, `● ${posted} posted`),
-            h("span", {}, `○ ${model.items.length - posted} pending`),
-          ),
-        );
+      else render(details, cardFigures(model), sparkline(model), cardCounts(model));
     } catch (error) {
       if (this.#abortController.signal.aborted) return;
       if (!(error instanceof ServerUnavailable || error instanceof RpcError)) throw error;

@@ -1,6 +1,6 @@
 // Creates a clock exactly once, even after a double click or a lost response.
 
-import { renameClock } from "./clock-names.js";
+import { writeChecks } from "./clock-checks.js";
 import { notify } from "./dom.js";
 import { faultsIn } from "./faults.js";
 import { formatDuration } from "./format.js";
@@ -17,11 +17,11 @@ const newIdempotencyKey = () =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /**
- * Create a clock, store its name and open it, unless the user has left the page. Throw RpcError or ServerUnavailable.
+ * Create a clock, store its checks and open it, unless the user has left the page. Throw RpcError or ServerUnavailable.
  *
  * A retry with the same parameters sends the same idempotency key, so the server creates one clock.
  */
-export async function createClock(params, name) {
+export async function createClock(params, checks = {}) {
   if (isCreating) {
     notify("Another clock is being created. Try again when it is ready.", { error: true });
     return;
@@ -36,13 +36,16 @@ export async function createClock(params, name) {
     const { clock } = await call("createTestClock", params, { headers: { "Idempotency-Key": key } });
     lastAttempt = { text: null, key: null };
     if (!isSameSession()) return;
-    if (name) renameClock(clock.id, name);
+    writeChecks(clock.id, checks);
     if (page.isConnected) location.hash = `#/clock/${clock.id}`;
-    else notify(`${name || "The clock"} was created. It is in your clocks.`);
+    else notify(`${params.name ? `“${params.name}”` : "The clock"} was created. It is in your clocks.`);
   } finally {
     isCreating = false;
   }
 }
+
+/** Add a name to the params of createTestClock, unless they have one or the name is empty. */
+export const withName = (params, name) => (name && params.name === undefined ? { ...params, name } : params);
 
 /** Return the message for an error of `createClock`. */
 export function creationErrorMessage(error) {

@@ -23,3 +23,9 @@ export function toNumber(count, places) {
   const size = Number(`${digits.slice(0, cut)}.${digits.slice(cut)}`);
   return count < 0n ? -size : size;
 }
+
+/** Return left minus right, exactly. */
+export function difference(left, right) {
+  const { places, counts } = toCommonUnit([left, right]);
+  return toNumber(counts[0] - counts[1], places);
+}

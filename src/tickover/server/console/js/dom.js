@@ -38,11 +38,18 @@ export function render(node, ...children) {
   return append(node, children);
 }
 
-/** Show a message at the top of the page. Screen readers announce it. */
+const NOTIFICATION_MS = 4_000;
+const ERROR_MS = 10_000;
+let notificationTimer = 0;
+
+/** Show a message above the page for some seconds. Screen readers announce it. */
 export function notify(message, { error = false } = {}) {
   const notification = document.getElementById("notification");
   notification.classList.toggle("error", error);
+  notification.classList.toggle("shown", message !== "");
   notification.textContent = message;
+  clearTimeout(notificationTimer);
+  notificationTimer = setTimeout(() => notification.classList.remove("shown"), error ? ERROR_MS : NOTIFICATION_MS);
 }
 
 /** Copy text to the clipboard. `description` completes "Copied …". */

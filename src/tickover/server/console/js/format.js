@@ -1,8 +1,8 @@
 // Formats numbers, dates and currencies for the user's locale. Simulated time is in UTC.
 
 export const locale = navigator.languages?.length ? [...navigator.languages] : undefined;
-const day = new Intl.DateTimeFormat(locale, { timeZone: "UTC", day: "2-digit", month: "short", year: "numeric" });
-const shortDay = new Intl.DateTimeFormat(locale, { timeZone: "UTC", day: "2-digit", month: "short" });
+const day = new Intl.DateTimeFormat(locale, { timeZone: "UTC", day: "numeric", month: "short", year: "numeric" });
+const shortDay = new Intl.DateTimeFormat(locale, { timeZone: "UTC", day: "numeric", month: "short" });
 const time = new Intl.DateTimeFormat(locale, { timeZone: "UTC", hour: "2-digit", minute: "2-digit" });
 const exactTime = new Intl.DateTimeFormat(locale, {
   timeZone: "UTC",
@@ -13,12 +13,12 @@ const exactTime = new Intl.DateTimeFormat(locale, {
 const longDay = new Intl.DateTimeFormat(locale, { timeZone: "UTC", day: "numeric", month: "long", year: "numeric" });
 const monthOfYear = new Intl.DateTimeFormat(locale, { timeZone: "UTC", month: "short", year: "numeric" });
 const year = new Intl.DateTimeFormat(locale, { timeZone: "UTC", year: "numeric" });
-const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumSignificantDigits: 4 });
-const scientific = new Intl.NumberFormat(locale, { notation: "scientific", maximumSignificantDigits: 2 });
 const integer = new Intl.NumberFormat(locale);
 const month = new Intl.DateTimeFormat(locale, { timeZone: "UTC", month: "short" });
 const percentage = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 2 });
 const moneyFormats = new Map();
+const DEFAULT_DECIMALS = 2; // for amounts without a currency
+const [MAX_AXIS_VALUE, MAX_AXIS_DECIMALS] = [1e8, 4];
 
 const isMidnight = (instant) => instant % 86_400_000 === 0;
 
@@ -35,47 +35,45 @@ export const formatPercent = (number) => percentage.format(number / 100);
 
 export const formatCount = (number) => integer.format(number);
 
-/** Format a number in a few characters: `2.5K`. */
-export const formatCompact = (number) =>
-  (number !== 0 && Math.abs(number) < 0.001 ? scientific : compact).format(number);
-
 /** Format an instant or an amount for screen readers: `2 March 2027`, `2,460 euros`. */
 export const spokenInstant = (instant) =>
   longDay.format(instant) + (isMidnight(instant) ? "" : `, ${formatTime(instant)} UTC`);
 export function spokenMoney(amount, currency) {
-  const isInteger = Number.isInteger(amount);
-  const key = `spoken ${currency} ${isInteger}`;
-  if (!moneyFormats.has(key)) {
-    moneyFormats.set(
-      key,
-      new Intl.NumberFormat(locale, {
-        style: "currency",
-        currency,
-        currencyDisplay: "name",
-        minimumFractionDigits: isInteger ? 0 : undefined,
-        maximumFractionDigits: 20,
-      }),
-    );
-  }
-  return moneyFormats.get(key).format(amount);
+  const options = { currencyDisplay: "name", maximumFractionDigits: 20 };
+  return moneyFormat(currency, Number.isInteger(amount) ? { ...options, minimumFractionDigits: 0 } : options).format(
+    amount,
+  );
 }
 
-/** Format an amount: `EUR 2,800.00`, or `2,800.00` if `bare`. Any three letters can be a currency. */
-export function formatMoney(amount, currency, { sign = "auto", bare = !currency } = {}) {
-  const key = `${currency} ${sign} ${bare}`;
+/** Return the number format for these options. Creating a format is slow. */
+function moneyFormat(currency, options) {
+  const key = `${currency} ${JSON.stringify(options)}`;
   if (!moneyFormats.has(key)) {
-    const style = currency && { style: "currency", currency, currencyDisplay: "code" };
-    moneyFormats.set(
-      key,
-      new Intl.NumberFormat(locale, {
-        ...(!bare && style),
-        minimumFractionDigits: style ? new Intl.NumberFormat(locale, style).resolvedOptions().minimumFractionDigits : 2,
-        maximumFractionDigits: 20,
-        signDisplay: sign,
-      }),
-    );
+    const style = currency ? { style: "currency", currency } : {};
+    moneyFormats.set(key, new Intl.NumberFormat(locale, { ...style, ...options }));
   }
-  return moneyFormats.get(key).format(amount);
+  return moneyFormats.get(key);
+}
+
+const withMinusSign = (text) => text.replace("-", "−");
+
+const minDecimals = (currency) =>
+  currency ? moneyFormat(currency, {}).resolvedOptions().minimumFractionDigits : DEFAULT_DECIMALS;
+
+/** Format an amount: `€2,800.00`, or `2,800.00` if `bare`. Any three letters can be a currency. */
+export function formatMoney(amount, currency, { sign = "auto", bare = false } = {}) {
+  const options = { minimumFractionDigits: minDecimals(currency), maximumFractionDigits: 20, signDisplay: sign };
+  return withMinusSign(moneyFormat(bare ? undefined : currency, options).format(amount));
+}
+
+/** Format a value of an axis whose values are `step` apart: `€2,000`. */
+export function formatAxisMoney(value, currency, step) {
+  const decimals = step >= 1 ? 0 : Math.min(20, Math.ceil(-Math.log10(step)));
+  const isLong = Math.abs(value) >= MAX_AXIS_VALUE || decimals > MAX_AXIS_DECIMALS;
+  const options = isLong
+    ? { notation: step < 1 ? "scientific" : "compact", maximumSignificantDigits: 3 }
+    : { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  return withMinusSign(moneyFormat(currency, options).format(value));
 }
 
 /** Format a duration in its two largest units: `6 d 23 h`. */

@@ -1,8 +1,8 @@
 // The state of each row of items: posted, next, pending or later.
 
-import { LANES } from "./chart.js";
 import { countUntil } from "./clock-model.js";
 import { h, s } from "./dom.js";
+import { MARKS } from "./event-lanes.js";
 
 const STATE_TEXTS = { posted: "posted", next: "next", pending: "pending", later: "posted later" };
 
@@ -34,14 +34,13 @@ export class RowStates {
   }
 }
 
-/** Return the mark of a row, in the shape of its lane, and the text of its state. */
+/** Return the mark of a row, in the shape of its kind, and the text of its state. */
 export function stateMark(kind) {
-  const { mark } = LANES.find((lane) => lane.kind === kind);
   return [
     s(
       "svg",
       { class: `mark ${kind}`, width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true" },
-      s("path", { d: `M0 0${mark}` }),
+      s("path", { d: MARKS[kind] }),
     ),
     h("span", { class: "state" }),
   ];

@@ -1,9 +1,11 @@
-// The scenario cards, each with a button that creates a clock.
+// The scenario cards, each with a button that creates a clock, with a search and filters.
 
-import { parseParams } from "./clock-model.js";
+import { lowestPoint, parseParams } from "./clock-model.js";
 import { plural } from "./clock-text.js";
-import { createClock, creationErrorMessage } from "./create-clock.js";
-import { h, notify, render, withBusyState } from "./dom.js";
+import { createClock, creationErrorMessage, withName } from "./create-clock.js";
+import { h, newId, notify, render, withBusyState } from "./dom.js";
+import { formatMoney, formatShortDay } from "./format.js";
+import { DAY } from "./instants.js";
 import { loadScenarios } from "./server-info.js";
 import { sparkline } from "./sparkline.js";
 
@@ -11,29 +13,42 @@ import { sparkline } from "./sparkline.js";
 const RANKS = { "salary-and-rent": -1, limits: 1 };
 const rank = ({ name }) => RANKS[name] ?? 0;
 
-function summary(model) {
-  const transactions = model.items.filter((item) => item.kind !== "goal").length;
-  return [
-    plural(transactions, "transaction"),
-    model.goals.length && plural(model.goals.length, "goal"),
-    model.currencies.join(", "),
-  ]
-    .filter(Boolean)
-    .join(" · ");
+const MONTH_DAYS = 30.4;
+
+const FILTERS = [
+  ["All", () => true],
+  ["Goes below zero", ({ lowest }) => lowest?.value < 0],
+  ["Several currencies", ({ model }) => model.currencies.length > 1],
+  ["Saves for a goal", ({ model }) => model.goals.length > 0],
+];
+
+/** Return the lowest balance of all currencies, or null: `{ currency, at, value }`. */
+function lowestBalance(model) {
+  const points = model.balances.map((balance) => ({
+    currency: balance.currency,
+    ...lowestPoint(balance, model.start, model.maxTime),
+  }));
+  return points.toSorted((left, right) => left.value - right.value)[0] ?? null;
 }
 
-function scenarioCard({ title, about, params }, edit) {
-  const model = parseParams(params);
-  const button = h(
-    "button",
-    { type: "button", class: "primary" },
-    "Create",
-    h("span", { class: "visually-hidden" }, ` ${title}`),
-  );
+function tags(model) {
+  const months = Math.round(((model.times.at(-1) ?? model.start) - model.start) / DAY / MONTH_DAYS);
+  return [
+    ...model.currencies.slice(0, 3),
+    months > 0 && (months % 12 === 0 ? plural(months / 12, "year") : plural(months, "month")),
+    model.goals.length && plural(model.goals.length, "goal"),
+    plural(model.items.filter((item) => item.currency).length, "transaction"),
+  ].filter(Boolean);
+}
+
+function scenarioCard({ title, about, params, opening, expectations, model, lowest }, edit) {
+  const checks = { opening, expectations };
+  const hiddenTitle = () => h("span", { class: "visually-hidden" }, ` ${title}`);
+  const button = h("button", { type: "button", class: "soft" }, "Create", hiddenTitle());
   button.addEventListener("click", () =>
     withBusyState(button, async () => {
       try {
-        await createClock(params, title);
+        await createClock(withName(params, title), checks);
       } catch (error) {
         notify(creationErrorMessage(error), { error: true });
       }
@@ -42,38 +57,106 @@ function scenarioCard({ title, about, params }, edit) {
   return h(
     "li",
     { class: "card scenario" },
-    h("h2", {}, title),
-    h("p", {}, about),
-    sparkline(model, { width: 320, height: 72 }),
-    h("p", { class: "muted" }, summary(model)),
     h(
       "div",
-      { class: "row" },
-      button,
+      { class: "scenario-header" },
+      h("h2", {}, title),
+      lowest &&
+        h(
+          "p",
+          { class: "muted" },
+          "Lowest ",
+          h(
+            "strong",
+            { class: lowest.value < 0 ? "below-zero" : undefined },
+            formatMoney(lowest.value, lowest.currency),
+          ),
+          ` ${formatShortDay(lowest.at)}`,
+        ),
+    ),
+    sparkline(model, { width: 360, height: 96 }),
+    h("p", { class: "about" }, about),
+    h(
+      "ul",
+      { class: "tags", "aria-label": "Tags" },
+      tags(model).map((tag) => h("li", { class: "chip" }, tag)),
+    ),
+    h(
+      "div",
+      { class: "row card-actions" },
       h(
         "button",
-        { type: "button", onclick: () => edit({ name: title, params }) },
+        { type: "button", class: "quiet", onclick: () => edit({ name: title, params, checks }) },
         "Edit",
-        h("span", { class: "visually-hidden" }, ` ${title}`),
+        hiddenTitle(),
       ),
+      button,
     ),
   );
 }
 
-/** Create the gallery. The button Edit calls `edit({ name, params })`. */
+function gallery(scenarios, edit) {
+  const entries = scenarios
+    .toSorted((left, right) => rank(left) - rank(right))
+    .map((scenario) => {
+      const model = parseParams(scenario.params, scenario.opening);
+      return { ...scenario, model, lowest: lowestBalance(model) };
+    });
+  const cards = entries.map((entry) => scenarioCard(entry, edit));
+  let matches = FILTERS[0][1];
+  const nothing = h("p", { class: "muted", hidden: true }, "No scenario matches.");
+  const show = () => {
+    const text = search.value.trim().toLowerCase();
+    cards.forEach((card, index) => {
+      const { title, about } = entries[index];
+      card.hidden = !matches(entries[index]) || !`${title}\n${about}`.toLowerCase().includes(text);
+    });
+    nothing.hidden = cards.some((card) => !card.hidden);
+  };
+  const id = newId();
+  const search = h("input", {
+    id,
+    type: "search",
+    placeholder: "Search scenarios",
+    autocomplete: "off",
+    oninput: show,
+  });
+  const chips = FILTERS.map(([text, filter], index) =>
+    h(
+      "button",
+      {
+        type: "button",
+        class: "filter-chip",
+        "aria-pressed": String(index === 0),
+        onclick: () => {
+          matches = filter;
+          chips.forEach((chip, position) => chip.setAttribute("aria-pressed", String(position === index)));
+          show();
+        },
+      },
+      `${text} ${entries.filter(filter).length}`,
+    ),
+  );
+  return [
+    h(
+      "div",
+      { class: "row gallery-filters" },
+      h("label", { for: id, class: "visually-hidden" }, "Search scenarios"),
+      search,
+      h("div", { class: "row", role: "group", "aria-label": "Filter scenarios" }, chips),
+    ),
+    nothing,
+    h("ul", { class: "cards" }, cards),
+  ];
+}
+
+/** Create the gallery. The button Edit calls `edit({ name, params, checks })`. */
 export function scenarioGallery(edit) {
   const container = h("div", {}, h("p", { class: "muted" }, "Loading…"));
   const load = async () => {
+    let scenarios;
     try {
-      const scenarios = (await loadScenarios()).toSorted((left, right) => rank(left) - rank(right));
-      render(
-        container,
-        h(
-          "ul",
-          { class: "cards" },
-          scenarios.map((scenario) => scenarioCard(scenario, edit)),
-        ),
-      );
+      scenarios = await loadScenarios();
     } catch {
       const retryButton = h("button", { type: "button" }, "Try again");
       retryButton.addEventListener("click", () => withBusyState(retryButton, load));
@@ -86,7 +169,9 @@ export function scenarioGallery(edit) {
           retryButton,
         ),
       );
+      return;
     }
+    render(container, gallery(scenarios, edit));
   };
   load();
   return container;

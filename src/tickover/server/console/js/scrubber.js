@@ -1,10 +1,10 @@
-// The controls of the preview time: a slider, buttons and a date field. They send nothing to the server.
+// The controls of the preview time: a slider, buttons and a date field. With Shift, a button advances the clock.
 
 import { countUntil } from "./clock-model.js";
 import { h } from "./dom.js";
 import { addMonths, DAY, HOUR, MINUTE } from "./instants.js";
 
-const THUMB_WIDTH = 20; // as in timeline.css
+const THUMB_WIDTH = 22; // as in timeline.css
 const MIN_STEPS = 28;
 const FIELD_UPDATE_MS = 120;
 const DIRECTIONS = { ArrowRight: 1, ArrowUp: 1, PageUp: 1, ArrowLeft: -1, ArrowDown: -1, PageDown: -1 };
@@ -23,7 +23,7 @@ export const TIME_STEPS = [
     label: "+1 month",
     to: (_model, _instant, months) => (months.to = addMonths(months.from, ++months.count)),
   },
-  { key: "n", label: "Next item", to: (model, instant) => model.times[countUntil(model.times, instant)] ?? null },
+  { key: "n", label: "Next event", to: (model, instant) => model.times[countUntil(model.times, instant)] ?? null },
 ];
 
 /** Return the value of the date field. It has seconds only if they are not zero. */
@@ -38,10 +38,12 @@ export class Scrubber {
   #fieldTimer = 0;
   #months = {};
 
-  /** Call `onPreview(instant)` for each move, and `onEdge(direction)` when the slider reaches an end. */
-  constructor({ onPreview, onEdge }) {
-    this.onPreview = onPreview;
-    this.onEdge = onEdge;
+  /**
+   * Call `onPreview(instant)` for each move, `onAdvance(instant)` for a step with Shift, and `onEdge(direction)` when
+   * the slider reaches an end.
+   */
+  constructor({ onPreview, onAdvance, onEdge }) {
+    Object.assign(this, { onPreview, onAdvance, onEdge });
     this.slider = h("input", {
       type: "range",
       class: "scrubber",
@@ -55,26 +57,21 @@ export class Scrubber {
       "aria-label": "Preview time (UTC)",
       onchange: () => this.#readField(),
     });
-    // Without a minimum, the field cuts off the time instead of wrapping below its label.
-    this.field.style.minWidth = "min(14rem, 100%)";
     this.buttons = TIME_STEPS.map((step) =>
       h(
         "button",
         {
           type: "button",
           "aria-keyshortcuts": step.key,
-          title: `${step.label} (press ${step.key} in the timeline)`,
-          onclick: () => this.move(step),
+          title: `Preview ${step.label.toLowerCase()}. With Shift: advance at once.`,
+          onclick: (event) => this.move(step, { advances: event.shiftKey }),
         },
         step.label,
+        h("kbd", { "aria-hidden": "true" }, step.key.toUpperCase()),
       ),
     );
-    this.controls = h(
-      "div",
-      { class: "row time-steps" },
-      this.buttons,
-      h("label", { class: "row go-to" }, h("span", {}, "Go to (UTC)"), this.field),
-    );
+    this.controls = h("div", { class: "joined", role: "group", "aria-label": "Move the preview" }, this.buttons);
+    this.goTo = h("label", { class: "go-to", title: "Go to (UTC). Shortcut: G" }, this.field);
   }
 
   setModel(model) {
@@ -111,7 +108,14 @@ export class Scrubber {
     if (document.activeElement !== this.field) this.field.value = toFieldValue(this.#instant);
   }
 
-  move({ to }) {
+  /** Move the preview by a step. With `advances`, advance the clock by the step instead. */
+  move({ to }, { advances = false } = {}) {
+    if (advances) {
+      const { now } = this.#model;
+      const instant = to(this.#model, now, { from: now, count: 0 });
+      if (instant !== null) this.onAdvance(clampToClock(this.#model, instant));
+      return;
+    }
     if (this.#months.to !== this.#instant) this.#months = { from: this.#instant, count: 0 };
     const instant = to(this.#model, this.#instant, this.#months);
     if (instant !== null) this.#setInstant(instant);
@@ -124,9 +128,13 @@ export class Scrubber {
   }
 
   #positionThumb() {
-    if (!this.window) return;
-    const step = Math.round((this.#instant - this.window.from) / this.stepSize);
+    if (!this.window || !this.#model) return;
+    const { from, to } = this.window;
+    const step = Math.round((this.#instant - from) / this.stepSize);
     if (Number(this.slider.value) !== step) this.slider.value = step;
+    const fraction = (instant) => Math.min(Math.max((instant - from) / (to - from), 0), 1);
+    this.slider.style.setProperty("--now", fraction(this.#model.now));
+    this.slider.style.setProperty("--end", fraction(Math.max(this.#instant, this.#model.now)));
   }
 
   #readSlider() {

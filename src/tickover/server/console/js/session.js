@@ -1,6 +1,6 @@
 // The session of the signed-in user. The tab stores it, or the device if the user stays signed in.
 
-import { DEVICE, NAMES_KEY, readStored, removeStored, SESSION_KEY, TAB, writeStored } from "./storage.js";
+import { CHECKS_KEY, DEVICE, readStored, removeStored, SESSION_KEY, TAB, writeStored } from "./storage.js";
 
 const events = new EventTarget();
 // Used until the page closes if the browser blocks storage.
@@ -40,7 +40,7 @@ export function endSession(message = "") {
 
 function clearTabStorage() {
   removeStored(TAB, SESSION_KEY);
-  removeStored(TAB, NAMES_KEY);
+  removeStored(TAB, CHECKS_KEY);
 }
 
 /** Remove everything in this tab that belongs to the user who signed out. */

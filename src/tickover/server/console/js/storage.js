@@ -5,7 +5,7 @@ export const [TAB, DEVICE] = ["sessionStorage", "localStorage"];
 // A proxy can serve the console below a path, and all sites of a host share its storage. The keys include the path.
 const BASE_PATH = new URL(".", document.baseURI).pathname.slice(0, -1);
 export const SESSION_KEY = `tickover${BASE_PATH}`;
-export const NAMES_KEY = `tickover-names${BASE_PATH}`;
+export const CHECKS_KEY = `tickover-checks${BASE_PATH}`;
 
 /** Return the stored value, or null if it is missing or invalid, or if the browser blocks storage. */
 export function readStored(storage, key) {

@@ -1,15 +1,16 @@
 // The time axis of the timeline: the visible window and its ticks.
 
+import { textWidth } from "./chart-paths.js";
 import { s } from "./dom.js";
 import { formatDay, formatMonth, formatMonthOfYear, formatShortDay, formatTime, formatYear } from "./format.js";
 import { addMonths, DAY, endOfDay, HOUR, MINUTE, startOfDay } from "./instants.js";
 
 /** The zoom levels in months. Zero shows everything up to shortly after the last item. */
 export const ZOOMS = [
-  { name: "1 month", months: 1 },
-  { name: "3 months", months: 3 },
-  { name: "1 year", months: 12 },
-  { name: "All", months: 0 },
+  { name: "1 month", label: "1M", months: 1 },
+  { name: "3 months", label: "3M", months: 3 },
+  { name: "1 year", label: "1Y", months: 12 },
+  { name: "All", label: "All", months: 0 },
 ];
 
 /** Return the window from the clock's start to its last item, its time or the preview, whichever is latest. */
@@ -23,13 +24,53 @@ function wholeWindow(model, instant) {
   return { from: startOfDay(first), to: Math.min(to, Math.max(endOfDay(model.maxTime), last)) };
 }
 
-/** Return a window of some months, with the instant after the first quarter. */
-export function windowAround(model, instant, months) {
-  if (!months) return wholeWindow(model, instant);
+/** Return a window of some months, or of the length of `previous`, with the instant after the first quarter. */
+export function windowAround(model, instant, months, previous) {
+  if (months === 0) return wholeWindow(model, instant);
+  if (months === undefined) {
+    const length = previous.to - previous.from;
+    return clampWindow(model, { from: instant - length / 4, to: instant + (length * 3) / 4 });
+  }
   const earliest = startOfDay(model.start);
   const length = addMonths(earliest, months) - earliest;
   const from = Math.max(earliest, startOfDay(instant - length / 4));
   return { from, to: Math.min(from + length, endOfDay(model.maxTime)) };
+}
+
+const MIN_WINDOW = HOUR;
+
+/** Limit a window to the time of the clock. */
+export function clampWindow(model, { from, to }) {
+  const [earliest, latest] = [startOfDay(model.start), Math.max(endOfDay(model.maxTime), model.now)];
+  const length = Math.min(Math.max(to - from, MIN_WINDOW), latest - earliest);
+  const start = Math.min(Math.max(from, earliest), latest - length);
+  return { from: start, to: start + length };
+}
+
+/** Return the window `factor` times as long that keeps the instant in its place. */
+export function zoomWindow({ from, to }, instant, factor) {
+  return { from: instant - (instant - from) * factor, to: instant + (to - instant) * factor };
+}
+
+const ANIMATION_MS = 240;
+
+/** Move from one window to another. Return a function that stops. */
+export function animateWindow(from, to, onFrame) {
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+    onFrame(to);
+    return () => {};
+  }
+  const startedAt = performance.now();
+  let frame = 0;
+  const step = () => {
+    const progress = Math.min(1, (performance.now() - startedAt) / ANIMATION_MS);
+    const eased = 1 - (1 - progress) ** 3;
+    const between = (edge) => (progress === 1 ? to[edge] : from[edge] + (to[edge] - from[edge]) * eased);
+    onFrame({ from: between("from"), to: between("to") });
+    if (progress < 1) frame = requestAnimationFrame(step);
+  };
+  frame = requestAnimationFrame(step);
+  return () => cancelAnimationFrame(frame);
 }
 
 const STEPS = [
@@ -75,7 +116,7 @@ export function drawAxis(ticks, x, { left, right, top, bottom }) {
   let freeX = -Infinity;
   const texts = [];
   for (const tick of ticks) {
-    const width = tick.text.length * 6.2;
+    const width = textWidth(tick.text);
     const start = Math.min(x(tick.at), right - width);
     if (start < freeX) continue;
     freeX = start + width + 6;

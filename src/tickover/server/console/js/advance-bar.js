@@ -1,0 +1,89 @@
+// The actions below the timeline: advance, fork, go back to now, and what the preview would do.
+
+import { countUntil } from "./clock-model.js";
+import { describePreview } from "./clock-text.js";
+import { h } from "./dom.js";
+import { formatInstant } from "./format.js";
+import { icon } from "./icons.js";
+import { addMonths, DAY } from "./instants.js";
+import { menuButton } from "./menu.js";
+
+/** Return the time to which the main button advances without a preview: the next event, or a month later. */
+function nextTime({ times, now, maxTime }) {
+  return times[countUntil(times, now)] ?? Math.min(addMonths(now, 1), maxTime);
+}
+
+export class AdvanceBar {
+  #model = null;
+  #instant = 0;
+
+  /** Call `onAdvance(instant)`, `onFork(instant)` and `onBack()`. */
+  constructor({ steps, onAdvance, onFork, onBack }) {
+    const advanceBy = (move) => () => onAdvance(Math.min(move(this.#model), this.#model.maxTime));
+    this.advance = h(
+      "button",
+      {
+        type: "button",
+        class: "primary advance",
+        "aria-describedby": "preview-summary",
+        onclick: () => onAdvance(this.target),
+      },
+      (this.label = h("span")),
+      h("kbd", { "aria-hidden": "true" }, "↵"),
+    );
+    this.more = menuButton({ label: "More ways to advance", content: icon("down"), className: "primary" }, [
+      { text: "Advance 1 day", hint: "⇧D", onSelect: advanceBy(({ now }) => now + DAY) },
+      { text: "Advance 1 week", hint: "⇧W", onSelect: advanceBy(({ now }) => now + 7 * DAY) },
+      { text: "Advance 1 month", hint: "⇧M", onSelect: advanceBy(({ now }) => addMonths(now, 1)) },
+      null,
+      {
+        text: "Advance to the last event",
+        onSelect: advanceBy((model) => Math.max(model.now, model.times.at(-1) ?? model.maxTime)),
+      },
+    ]);
+    this.forkHere = h(
+      "button",
+      { type: "button", class: "primary", onclick: () => onFork(this.#instant) },
+      "Fork here",
+    );
+    this.backToNow = h(
+      "button",
+      { type: "button", class: "plain back", "aria-keyshortcuts": "Escape", onclick: onBack },
+      "Back to now",
+      h("kbd", { "aria-hidden": "true" }, "Esc"),
+    );
+    this.summary = h("p", { class: "preview-summary", id: "preview-summary" });
+    this.split = h("div", { class: "split" }, this.advance, this.more);
+    this.element = h(
+      "div",
+      { class: "row advance-bar" },
+      this.split,
+      this.forkHere,
+      this.summary,
+      this.backToNow,
+      steps,
+    );
+  }
+
+  /** The time to which the main button advances. */
+  get target() {
+    return this.#instant > this.#model.now ? this.#instant : nextTime(this.#model);
+  }
+
+  draw(model, currentView, view, { isGone, hide }) {
+    this.#model = model;
+    this.#instant = view.instant;
+    const [isNow, isPast] = [view.instant === model.now, view.instant < model.now];
+    this.summary.textContent = `${describePreview(model, currentView, view)}.`;
+    const hasNext = countUntil(model.times, model.now) < model.times.length;
+    this.label.textContent = isNow
+      ? hasNext
+        ? "Advance to next event"
+        : "Advance 1 month"
+      : `Advance to ${formatInstant(view.instant)}`;
+    this.advance.setAttribute("aria-disabled", String(isGone || (isNow && model.now >= model.maxTime)));
+    hide(this.split, isPast);
+    hide(this.forkHere, !isPast || isGone);
+    hide(this.backToNow, isNow);
+  }
+}

@@ -1,0 +1,178 @@
+// The plot of one currency: its balance as a filled step curve, with its expectations and its lowest point.
+
+import { areaPath, scale, stepPath, textWidth, valueTicks } from "./chart-paths.js";
+import { balanceAt, countUntil, lowestPoint } from "./clock-model.js";
+import { newId, s } from "./dom.js";
+import { formatAxisMoney, formatMoney, formatShortDay } from "./format.js";
+
+const LABEL_SPACE = 32; // below the lowest point, for its label
+const TOP_SPACE = 12;
+const CALLOUT_HEIGHT = 22;
+
+/** Return the scale and ticks of the values that a plot shows. They include zero and the bounds of the rules. */
+export function valueScale(balance, rules, { from, to, top, bottom }) {
+  const [first, last] = [countUntil(balance.times, from), countUntil(balance.times, to)];
+  const shown = [
+    0,
+    ...rules.flatMap(({ atLeast, atMost }) => [atLeast, atMost]).filter((value) => value !== undefined),
+  ];
+  let [low, high] = [Math.min(...shown), Math.max(...shown)];
+  for (let index = first; index <= last; index += 1) {
+    low = Math.min(low, balance.values[index]);
+    high = Math.max(high, balance.values[index]);
+  }
+  if (low === high) high = low + 1;
+  const { ticks, step } = valueTicks(low, high, bottom - top > 140 ? 4 : 2);
+  return { y: scale(low, high, bottom - LABEL_SPACE, top + TOP_SPACE), ticks, step };
+}
+
+/** Return whether no other rule forbids all that a rule forbids. */
+const isStrictest = (rule, rules) =>
+  !rules.some(
+    (other) =>
+      other !== rule &&
+      other.from <= rule.from &&
+      other.to >= rule.to &&
+      (rule.atLeast === undefined || other.atLeast > rule.atLeast) &&
+      (rule.atMost === undefined || other.atMost < rule.atMost),
+  );
+
+export class BalancePlot {
+  constructor({ model, balance, rules, isTitled, hasInnerLabels }, x, box) {
+    Object.assign(this, { model, balance, x, box, ids: [newId(), newId(), newId()] });
+    const { left, right, top, bottom, from, to } = box;
+    this.y = box.y;
+    const line = stepPath(balance, x, this.y, from, to);
+    const area = areaPath(line, x, this.y(0), from);
+    this.clips = this.ids.map(() => s("rect", { y: 0, height: bottom }));
+    this.nowDot = s("circle", { class: "dot now", r: 4 });
+    this.dot = s("circle", { class: "dot", r: 5 });
+    this.node = s(
+      "g",
+      { class: "balance-plot" },
+      s(
+        "defs",
+        {},
+        this.clips.map((clip, index) => s("clipPath", { id: this.ids[index] }, clip)),
+      ),
+      this.#grid(hasInnerLabels),
+      rules.filter((rule) => isStrictest(rule, rules)).map((rule) => this.#forbidden(rule)),
+      ["rest", "past", "preview"].map((name, index) =>
+        s(
+          "g",
+          { class: `curve ${name}`, "clip-path": `url(#${this.ids[index]})` },
+          s("path", { class: "area", d: area }),
+          s("path", { class: "line", d: line }),
+        ),
+      ),
+      s("path", { class: "zero", d: `M${left} ${this.y(0)}H${right}` }),
+      rules.map((rule) => this.#breach(rule, line)),
+      isTitled && s("text", { class: "title halo", x: left + 6, y: top + 4 }, balance.currency),
+      this.#lowest(rules),
+      this.nowDot,
+      this.dot,
+    );
+  }
+
+  #grid(hasInnerLabels) {
+    const { left, right, ticks, step } = this.box;
+    return ticks.map((value) => [
+      value !== 0 && s("path", { class: "grid", d: `M${left} ${this.y(value)}H${right}` }),
+      s(
+        "text",
+        hasInnerLabels
+          ? { class: "value halo", x: left + 2, y: this.y(value) - 3 }
+          : { class: "value", x: left - 10, y: this.y(value) + 4, "text-anchor": "end" },
+        formatAxisMoney(value, this.balance.currency, step),
+      ),
+    ]);
+  }
+
+  /** Return the sides `{ top, height, bound }` that a rule forbids. */
+  #forbiddenSides({ atLeast, atMost }) {
+    const { top, bottom } = this.box;
+    return [
+      atLeast !== undefined && { top: this.y(atLeast), height: bottom - this.y(atLeast), bound: atLeast },
+      atMost !== undefined && { top, height: this.y(atMost) - top, bound: atMost },
+    ].filter((side) => side && side.height > 0);
+  }
+
+  #range({ from, to }) {
+    const [start, end] = [Math.max(from, this.box.from), Math.min(to, this.box.to)];
+    return { x: this.x(start), width: Math.max(0, this.x(end) - this.x(start)) };
+  }
+
+  #forbidden(rule) {
+    return this.#forbiddenSides(rule).map(({ top, height }) =>
+      s("rect", { class: "forbidden", y: top, height, fill: "url(#hatch)", ...this.#range(rule) }),
+    );
+  }
+
+  /** Draw the part of the curve on the forbidden side of a rule in red. */
+  #breach(rule, line) {
+    return this.#forbiddenSides(rule).map(({ top, height, bound }) => {
+      const id = newId();
+      const { x, width } = this.#range(rule);
+      return s(
+        "g",
+        { class: "breach" },
+        s("clipPath", { id }, s("rect", { x: x - 1, width: width + 2, y: top, height })),
+        s("path", {
+          class: "area",
+          "clip-path": `url(#${id})`,
+          d: areaPath(line, this.x, this.y(bound), this.box.from),
+        }),
+        s("path", { class: "line", "clip-path": `url(#${id})`, d: line }),
+      );
+    });
+  }
+
+  /** Call out the lowest visible point as money with its date. */
+  #lowest(rules) {
+    const { left, right, from, to, bottom } = this.box;
+    const lowest = lowestPoint(this.balance, Math.max(from, this.model.start), to);
+    if (this.balance.times.length === 0) return null;
+    const isBroken = rules.some(
+      ({ atLeast, from, to }) => lowest.value < atLeast && lowest.at >= from && lowest.at <= to,
+    );
+    const label = `Lowest, ${formatShortDay(lowest.at)}`;
+    const money = formatMoney(lowest.value, this.balance.currency);
+    const width = textWidth(label) + textWidth(money) + 28;
+    const [pointX, pointY] = [this.x(lowest.at), this.y(lowest.value)];
+    const boxX = Math.min(Math.max(pointX - width / 2, left + 2), right - width - 2);
+    const boxY = Math.min(pointY + 9, bottom - CALLOUT_HEIGHT);
+    return s(
+      "g",
+      { class: `lowest${isBroken ? " broken" : ""}` },
+      s("circle", { r: 4, cx: pointX, cy: pointY }),
+      s("rect", { x: boxX, y: boxY, width, height: CALLOUT_HEIGHT, rx: 6 }),
+      s("text", { x: boxX + 8, y: boxY + 15 }, label),
+      s("text", { class: "money", x: boxX + width - 8, y: boxY + 15, "text-anchor": "end" }, money),
+    );
+  }
+
+  preview(instant) {
+    const { left, right, from, to } = this.box;
+    const { now } = this.model;
+    const clamp = (time) => Math.min(Math.max(this.x(time), left), right);
+    const [nowX, endX] = [clamp(now), clamp(Math.max(instant, now))];
+    const edges = [
+      [endX, right],
+      [left, nowX],
+      [nowX, endX],
+    ];
+    this.clips.forEach((clip, index) => {
+      clip.setAttribute("x", edges[index][0]);
+      clip.setAttribute("width", Math.max(0, edges[index][1] - edges[index][0]));
+    });
+    this.#place(this.nowDot, now, now >= from && now <= to);
+    this.#place(this.dot, instant, instant !== now && instant >= from && instant <= to);
+  }
+
+  #place(dot, instant, isVisible) {
+    dot.setAttribute("visibility", isVisible ? "visible" : "hidden");
+    if (!isVisible) return;
+    dot.setAttribute("cx", this.x(instant));
+    dot.setAttribute("cy", this.y(balanceAt(this.balance, instant)));
+  }
+}

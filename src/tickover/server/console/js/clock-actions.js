@@ -1,0 +1,106 @@
+// What a user can do with a clock: advance, fork, delete, and create it again.
+
+import { writeChecks } from "./clock-checks.js";
+import { askForkTime, confirmDeletion } from "./clock-dialogs.js";
+import { toParams } from "./clock-model.js";
+import { clockName } from "./clock-names.js";
+import { createClock, withName } from "./create-clock.js";
+import { notify } from "./dom.js";
+import { copyChecks, forkClock } from "./fork-clock.js";
+import { formatInstant } from "./format.js";
+import { parseInstant, toTimestamp } from "./instants.js";
+import { navigate, notifyAfterNavigation } from "./navigation.js";
+import { call, ServerUnavailable } from "./rpc.js";
+import { captureSession } from "./session.js";
+
+export class ClockActions {
+  isBusy = false;
+  /** What the user must check when the server is available again. */
+  warning = "";
+  #page;
+  #hooks;
+
+  /** `page` is the clock's page. `hooks` has `model()`, `checks()`, `onAdvanced`, `onDeleted` and `onError`. */
+  constructor(page, hooks) {
+    this.#page = page;
+    this.#hooks = hooks;
+  }
+
+  /** Run one action at a time and report its error. If the user has left the page, ignore the outcome. */
+  async #run(work, onDone) {
+    if (this.isBusy) return;
+    this.isBusy = true;
+    this.#page.setAttribute("aria-busy", "true");
+    try {
+      const result = await work();
+      if (this.#page.isConnected) onDone(result);
+    } catch (error) {
+      if (this.#page.isConnected) this.#hooks.onError(error);
+    } finally {
+      this.isBusy = false;
+      this.#page.removeAttribute("aria-busy");
+    }
+  }
+
+  advance(instant) {
+    const { id, now } = this.#hooks.model();
+    if (this.#page.isGone) return notify("This clock no longer exists, so it cannot be advanced.", { error: true });
+    if (instant <= now) return notify("The clock is at its end, so it cannot be advanced.", { error: true });
+    return this.#run(
+      () => call("advanceTestClock", { id, frozenTime: toTimestamp(instant) }),
+      ({ clock }) => this.#hooks.onAdvanced(clock),
+    );
+  }
+
+  async askFork(instant) {
+    const at = await askForkTime(this.#hooks.model(), instant);
+    if (at !== null) this.fork(at);
+  }
+
+  fork(at) {
+    const model = this.#hooks.model();
+    const isSameSession = captureSession();
+    return this.#run(
+      async () => {
+        try {
+          const clock = await forkClock(model, at);
+          if (isSameSession()) copyChecks(model, clock);
+          return clock;
+        } catch (error) {
+          if (error instanceof ServerUnavailable) this.warning = " The fork may exist. Check your clocks.";
+          throw error;
+        }
+      },
+      (clock) =>
+        navigate(
+          `#/clock/${encodeURIComponent(clock.id)}`,
+          `This is the fork. Its time is ${formatInstant(parseInstant(clock.frozenTime))}.`,
+        ),
+    );
+  }
+
+  /** Create a new clock with the items of the deleted or expired one. */
+  createAgain() {
+    const model = this.#hooks.model();
+    return this.#run(
+      () => createClock(withName(toParams(model), model.name), this.#hooks.checks()),
+      () =>
+        location.hash.includes(model.id) ||
+        notifyAfterNavigation("This is a new clock with the same items. Its time is their start."),
+    );
+  }
+
+  async askDelete() {
+    const model = this.#hooks.model();
+    if (!(await confirmDeletion(clockName(model)))) return;
+    const isSameSession = captureSession();
+    await this.#run(
+      async () => {
+        await call("deleteTestClock", { id: model.id });
+        this.#hooks.onDeleted();
+        if (isSameSession()) writeChecks(model.id, {});
+      },
+      () => navigate("#/clocks", "The clock was deleted."),
+    );
+  }
+}

@@ -1,0 +1,59 @@
+// Pointer, touch and wheel gestures in the plot.
+
+const WHEEL_SPEED = 0.0015;
+
+/**
+ * Drag to preview, pinch or Ctrl+wheel to zoom, and move the wheel sideways to pan. A plain wheel scrolls the page.
+ * `toInstant` converts an x coordinate to an instant.
+ */
+export function listenToGestures(svg, { toInstant, onPreview, onHover, onZoom, onPan }) {
+  const pointers = new Map();
+  let pinch = null;
+
+  /** Return the middle and the distance of two fingers. */
+  const measure = () => {
+    const [first, second] = [...pointers.values()];
+    return { middle: (first + second) / 2, distance: Math.max(10, Math.abs(first - second)) };
+  };
+
+  svg.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    pointers.set(event.pointerId, event.offsetX);
+    svg.setPointerCapture(event.pointerId);
+    if (pointers.size === 2) pinch = measure();
+    else if (pointers.size === 1) onPreview(toInstant(event.offsetX));
+  });
+
+  svg.addEventListener("pointermove", (event) => {
+    if (!pointers.has(event.pointerId)) {
+      if (event.pointerType === "mouse") onHover(event);
+      return;
+    }
+    pointers.set(event.pointerId, event.offsetX);
+    if (pointers.size === 1 && !pinch) onPreview(toInstant(event.offsetX));
+    if (pointers.size !== 2) return;
+    const next = measure();
+    onZoom(pinch.distance / next.distance, toInstant(pinch.middle));
+    onPan(pinch.middle - next.middle);
+    pinch = next;
+  });
+
+  for (const name of ["pointerup", "pointercancel"])
+    svg.addEventListener(name, (event) => {
+      pointers.delete(event.pointerId);
+      // The last finger of a pinch must not move the preview.
+      if (pointers.size === 0) pinch = null;
+    });
+
+  svg.addEventListener(
+    "wheel",
+    (event) => {
+      const sideways = event.shiftKey ? event.deltaX || event.deltaY : event.deltaX;
+      if (event.ctrlKey || event.metaKey) onZoom(Math.exp(event.deltaY * WHEEL_SPEED), toInstant(event.offsetX));
+      else if (Math.abs(sideways) > Math.abs(event.shiftKey ? 0 : event.deltaY)) onPan(sideways);
+      else return;
+      event.preventDefault();
+    },
+    { passive: false },
+  );
+}

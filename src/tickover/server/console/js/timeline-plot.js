@@ -1,0 +1,156 @@
+// Draws the timeline: pills for now and the preview, one plot per currency, lanes of items, and the axis.
+
+import { BalancePlot, valueScale } from "./balance-plot.js";
+import { scale, textWidth } from "./chart-paths.js";
+import { render, s } from "./dom.js";
+import { barLane, expectationStrip, goalLane } from "./event-lanes.js";
+import { balanceRules, shortLabel } from "./expectations.js";
+import { formatAxisMoney, formatShortDay } from "./format.js";
+
+export const MAX_PLOTS = 6;
+const MAX_STRIPS = 4;
+const [TOP, RIGHT, AXIS] = [34, 12, 26];
+const [BAR_HEIGHT, GOAL_HEIGHT, STRIP_HEIGHT] = [28, 20, 16];
+const NARROW = 560;
+const MAX_LABEL = 116;
+const INNER_LABEL_HEIGHT = 15;
+
+const plotHeight = (count) => (count === 1 ? 232 : count === 2 ? 168 : 124);
+
+function hatch() {
+  return s(
+    "pattern",
+    { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+    s("path", { class: "hatch", d: "M0 0V6" }),
+  );
+}
+
+/** Place the plots, lanes and strips below each other. */
+function layOut({ model, expectations, window, width, showsAll }) {
+  const isNarrow = width < NARROW;
+  const balances = showsAll ? model.balances : model.balances.slice(0, MAX_PLOTS);
+  const strips = expectations.slice(0, MAX_STRIPS);
+  let bottom = TOP;
+  const below = (height, label) => {
+    if (isNarrow && label) bottom += INNER_LABEL_HEIGHT;
+    const place = { top: bottom, bottom: bottom + height, label };
+    bottom = place.bottom;
+    return place;
+  };
+  const plots = balances.map((balance) => {
+    const rules = balanceRules(expectations, balance.currency, model);
+    const place = below(plotHeight(balances.length));
+    return { balance, rules, ...place, ...valueScale(balance, rules, { ...window, ...place }) };
+  });
+  bottom += 8;
+  const lanes = {
+    income: below(BAR_HEIGHT, isNarrow ? "Income and expenses" : "Income"),
+    expense: below(BAR_HEIGHT, isNarrow ? "" : "Expenses"),
+  };
+  bottom += 4;
+  if (model.goals.length) lanes.goal = below(GOAL_HEIGHT, "Goals");
+  const stripPlaces = strips.map((expectation) => below(STRIP_HEIGHT, shortLabel(expectation)));
+  const labels = plots.flatMap(({ ticks, step, balance }) =>
+    ticks.map((tick) => formatAxisMoney(tick, balance.currency, step)),
+  );
+  const longest = Math.max(...["Expenses", ...labels, ...stripPlaces.map(({ label }) => label)].map(textWidth));
+  const left = isNarrow ? 4 : Math.min(MAX_LABEL, longest + 14);
+  return { isNarrow, plots, lanes, strips, stripPlaces, left, bottom: bottom + 4 };
+}
+
+function laneLabel({ label, top, bottom }, { left, isNarrow }) {
+  if (!label) return null;
+  if (isNarrow) return s("text", { class: "label", x: left, y: top - 3 }, label);
+  const text = textWidth(label) > MAX_LABEL - 14 ? `${label.slice(0, 12)}…` : label;
+  return s("text", { class: "label", x: left - 10, y: (top + bottom) / 2 + 4, "text-anchor": "end" }, text);
+}
+
+/** A pill above the plot with a line down to the axis. */
+class Pill {
+  #text = s("text", { y: 19, "text-anchor": "middle" });
+  #rect = s("rect", { y: 4, height: 22, rx: 11 });
+  #line = s("path", { class: "stem" });
+
+  constructor(name) {
+    this.node = s("g", { class: `pill ${name}` }, this.#line, this.#rect, this.#text);
+  }
+
+  draw(text, x, { left, right, bottom }, avoid) {
+    const half = textWidth(text) / 2 + 10;
+    let middle = Math.min(Math.max(x, left + half), right - half);
+    if (avoid && Math.abs(avoid.middle - middle) < avoid.half + half + 2)
+      middle = avoid.middle + (middle < avoid.middle ? -1 : 1) * (avoid.half + half + 2);
+    middle = Math.min(Math.max(middle, half), right - half + 8);
+    this.#text.textContent = text;
+    this.#text.setAttribute("x", middle);
+    this.#rect.setAttribute("x", middle - half);
+    this.#rect.setAttribute("width", half * 2);
+    this.#line.setAttribute("d", `M${x} 26V${bottom}`);
+    this.node.removeAttribute("visibility");
+    return { middle, half };
+  }
+
+  hide() {
+    this.node.setAttribute("visibility", "hidden");
+  }
+}
+
+/** Draw everything into the SVG. Return `{ lanes, plots, box, preview }`; `preview(instant)` moves the preview. */
+export function drawTimeline(svg, { model, expectations, results, window, width: pixels, showsAll, axis }) {
+  // The layout is for a font size of 16 px and scales with the font size of the browser.
+  const fontScale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+  const width = pixels / fontScale;
+  const layout = layOut({ model, expectations, window, width, showsAll });
+  const { left, bottom, isNarrow } = layout;
+  const right = width - (isNarrow ? 4 : RIGHT);
+  const x = scale(window.from, window.to, left, right);
+  const edges = { left, right, ...window };
+  const plots = layout.plots.map(
+    (plot) =>
+      new BalancePlot({ model, ...plot, isTitled: model.balances.length > 1, hasInnerLabels: isNarrow }, x, {
+        ...edges,
+        ...plot,
+      }),
+  );
+  const lanes = Object.entries(layout.lanes).map(([kind, place]) =>
+    kind === "goal" ? goalLane(model, x, { ...edges, ...place }) : barLane(kind, model, x, { ...edges, ...place }),
+  );
+  const height = bottom + AXIS;
+  const box = { ...edges, bottom, height, fontScale };
+  const [nowPill, previewPill] = [new Pill("now"), new Pill("preview")];
+  const shade = s("rect", { class: "preview-shade", y: TOP, height: bottom - TOP });
+  svg.setAttribute("width", pixels);
+  svg.setAttribute("height", height * fontScale);
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  render(
+    svg,
+    s("defs", {}, hatch()),
+    shade,
+    axis(x, { left, right, top: TOP, bottom }),
+    s("path", { class: "base", d: `M${left} ${layout.lanes.expense.top}H${right}` }),
+    plots.map((plot) => plot.node),
+    [...Object.values(layout.lanes), ...layout.stripPlaces].map((place) => laneLabel(place, layout)),
+    layout.strips.map((expectation, index) =>
+      expectationStrip(model, expectation, results?.[index], x, { ...edges, ...layout.stripPlaces[index] }),
+    ),
+    lanes.map((lane) => lane.node),
+    nowPill.node,
+    previewPill.node,
+  );
+  const isVisible = (instant) => instant >= window.from && instant <= window.to;
+  const preview = (instant) => {
+    const isShown = instant !== model.now && isVisible(instant);
+    const word = isNarrow ? ["", ""] : ["Now ", instant < model.now ? "Past " : "Preview "];
+    const placed = isShown && previewPill.draw(`${word[1]}${formatShortDay(instant)}`, x(instant), box);
+    if (!isShown) previewPill.hide();
+    if (isVisible(model.now)) nowPill.draw(`${word[0]}${formatShortDay(model.now)}`, x(model.now), box, placed);
+    else nowPill.hide();
+    const [first, last] = [model.now, Math.max(instant, model.now)].map((time) =>
+      Math.min(Math.max(x(time), left), right),
+    );
+    shade.setAttribute("x", first);
+    shade.setAttribute("width", last - first);
+    for (const part of [...plots, ...lanes]) part.preview(instant);
+  };
+  return { lanes, plots, box, preview };
+}

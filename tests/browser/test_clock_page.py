@@ -1,0 +1,229 @@
+"""The clock page: balances, expectations, advancing with one click, zoom, and the transaction table."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, Locator, expect
+
+from tests.browser.console import Console, open_console
+from tests.support.program import Program
+
+# All tests of a process share the browser and its event loop.
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+TOP = "(element) => element.getBoundingClientRect().top + scrollY"
+NEVER_BELOW_ZERO = {"balance": {"currency": "EUR", "atLeast": 0}}
+
+
+async def open_with_checks(console: Console, clock: str, checks: dict[str, Any]) -> None:
+    """Open a clock with opening balances and expectations that the tab has stored."""
+    await console.open("#/nowhere")
+    stored = json.dumps(json.dumps({clock: checks}))
+    await console.tab.evaluate(f"() => sessionStorage.setItem('tickover-checks', {stored})")
+    await console.open_clock(clock)
+
+
+def figure(console: Console, label: str) -> Locator:
+    """Return a figure at the top of the page."""
+    return console.page.locator(".figure").filter(has_text=label)
+
+
+def expectations(console: Console) -> Locator:
+    return console.page.get_by_role("list", name="Expectations").get_by_role("listitem")
+
+
+async def plot_range(console: Console) -> str:
+    plot = console.page.get_by_role("img", name=re.compile("^Timeline from"))
+    return str(await plot.get_attribute("aria-label")).split(".")[0]
+
+
+# Balances and expectations
+
+
+async def test_balances_include_the_opening_balance(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        clock = console.create()
+        await open_with_checks(console, clock, {"opening": {"EUR": 1200, "CHF": 5}, "expectations": []})
+        await expect(figure(console, "EUR balance")).to_contain_text("€1,200.00")
+        await expect(figure(console, "EUR balance")).to_contain_text("CHF\xa05.00")
+        await expect(figure(console, "Lowest ahead")).to_contain_text("€50.00")
+        balances = await console.rows.locator(".balance").all_inner_texts()
+        assert balances == ["€50.00", "€2,850.50", "€1,700.50"]
+        await console.page.get_by_text("Opening balance: ").click()
+        await console.page.get_by_label("EUR", exact=True).fill("1,000")
+        await console.page.locator(".opening").get_by_role("button", name="Save").click()
+        await expect(figure(console, "EUR balance")).to_contain_text("€1,000.00")
+        await expect(console.rows.first.locator(".balance")).to_have_text("−€150.00")
+        await console.open("#/clocks")
+        await expect(console.page.get_by_role("listitem")).to_contain_text("€1,000.00")
+
+
+async def test_broken_expectation_is_marked_and_explained(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        clock = console.create()
+        await open_with_checks(console, clock, {"expectations": [NEVER_BELOW_ZERO]})
+        await expect(figure(console, "Expectations")).to_contain_text("Broken")
+        await expect(expectations(console)).to_contain_text("EUR balance never below €0.00: broken")
+        await expect(expectations(console)).to_contain_text("with “Rent”. The EUR balance is -1150, below 0.")
+        await expect(console.page.locator(".strip.broken .breaks")).to_have_count(1)
+        await expect(console.page.locator(".breach .line")).to_have_count(1)
+        await console.page.get_by_role("button", name="Breaks on Jan 3, 2027, 08:00 AM UTC").click()
+        await expect(console.page).to_have_url(re.compile(r"\?t=2027-01-03T08:00:00Z$"))
+        # A fork has the same expectations. An opening balance keeps this one.
+        await console.button("Fork…").click()
+        await console.button("Fork").click()
+        await expect(console.heading(re.compile("^Fork of"))).to_be_visible()
+        await console.page.get_by_text("Opening balance: ").click()
+        await console.page.get_by_label("EUR", exact=True).fill("1150")
+        await console.page.locator(".opening").get_by_role("button", name="Save").click()
+        await expect(figure(console, "Expectations")).to_contain_text("All hold")
+        await expect(console.page.locator(".strip .breaks")).to_have_count(0)
+
+
+async def test_expectations_can_be_added_and_removed(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        page = console.page
+        await console.open_clock(console.create())
+        await expect(figure(console, "Expectations")).to_contain_text("None")
+        await console.button("Add").click()
+        await page.get_by_label("Expectation", exact=True).select_option("Goal reached")
+        await page.get_by_label("By (UTC)").fill("2027-02-01")
+        await console.button("Add expectation").click()
+        await expect(expectations(console)).to_contain_text("Goal “Trip” reached by Feb 1, 2027: broken")
+        await console.button("Add").click()
+        await page.get_by_label("Expectation", exact=True).select_option("Transaction posted")
+        await page.get_by_label("Name", exact=True).fill("Salary")
+        # The server rejects times after the end of the clock.
+        await page.get_by_label("By (UTC)").fill("2099-02-01")
+        await console.button("Add expectation").click()
+        await expect(console.alert).to_contain_text("expectations[1].posted.by")
+        await page.get_by_label("By (UTC)").fill("2027-02-01")
+        await console.button("Add expectation").click()
+        await expect(expectations(console).nth(1)).to_contain_text("“Salary” posted by Feb 1, 2027: holds")
+        await page.reload()
+        await expect(figure(console, "Expectations")).to_contain_text("1 of 2 broken")
+        await page.get_by_role("button", name=re.compile("^Remove Goal “Trip”")).click()
+        await expect(figure(console, "Expectations")).to_contain_text("All hold")
+
+
+# Advancing
+
+
+async def test_advance_without_a_preview_goes_to_the_next_event(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        clock = console.create()
+        await console.open_clock(clock)
+        await expect(console.advance).to_have_accessible_name("Advance to next event")
+        top = await console.advance.evaluate(TOP)
+        await console.advance.click()
+        await expect(console.notification).to_have_text("Advanced to Jan 3, 2027, 08:00 AM UTC. 1 item posted.")
+        assert console.clock(clock)["frozenTime"] == "2027-01-03T08:00:00Z"
+        # The message lies above the page and moves nothing.
+        assert await console.advance.evaluate(TOP) == top
+        await console.slider.press("Enter")
+        await expect(console.notification).to_have_text("Advanced to Jan 25, 2027, 08:00 AM UTC. 1 item posted.")
+        await console.button("+1 month").click(modifiers=["Shift"])
+        await expect(console.notification).to_have_text("Advanced to Feb 25, 2027, 08:00 AM UTC. 2 items posted.")
+        await expect(console.advance).to_have_accessible_name("Advance 1 month")
+        await console.button("More ways to advance").click()
+        await console.page.get_by_role("menuitem", name="Advance 1 week").click()
+        await expect(console.notification).to_have_text("Advanced to Mar 4, 2027, 08:00 AM UTC. Nothing posted.")
+        await expect(console.button("More ways to advance")).to_be_focused()
+
+
+async def test_name_changed_elsewhere_is_shown(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        clock = console.create()
+        await console.open_clock(clock)
+        console.call("updateTestClock", id=clock, name="Late salary")
+        await console.poll()
+        await expect(console.heading("Late salary")).to_be_visible()
+
+
+# The plot
+
+
+async def test_keys_and_wheel_zoom_and_pan_the_plot(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        await console.open_clock(console.create())
+        whole = await plot_range(console)
+        await console.slider.press("+")
+        zoomed = await plot_range(console)
+        assert zoomed != whole
+        await console.slider.press("Shift+ArrowRight")
+        panned = await plot_range(console)
+        assert panned not in (whole, zoomed)
+        await console.page.locator("svg.plot").hover(position={"x": 500, "y": 100})
+        await expect(console.page.locator(".tooltip")).to_contain_text("EUR")
+        await console.page.keyboard.down("Control")
+        await console.page.mouse.wheel(0, 2000)
+        await console.page.keyboard.up("Control")
+        plot = console.page.get_by_role("img", name=re.compile("^Timeline from"))
+        await expect(plot).not_to_have_accessible_name(re.compile(f"^{re.escape(panned)}"))
+        await console.button("All").click()
+        await expect(plot).to_have_accessible_name(re.compile(f"^{re.escape(whole)}"))
+
+
+async def test_several_currencies_have_a_plot_each(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        entry = {"name": "Pay", "type": "INCOME", "amount": 5, "at": "2027-01-02T00:00:00Z"}
+        pays = [{**entry, "currency": currency} for currency in ("EUR", "USD")]
+        await console.open_clock(console.create({"frozenTime": "2027-01-01T00:00:00Z", "transactions": pays}))
+        plots = console.page.locator(".balance-plot")
+        assert await plots.locator(".title").all_text_contents() == ["EUR", "USD"]
+        await expect(plots.first.locator(".lowest")).to_contain_text("Lowest, Jan 1€0.00")
+
+
+# Transactions
+
+
+async def test_transactions_can_be_filtered_and_copied(browser: Browser, program: Program) -> None:
+    permissions = ["clipboard-read", "clipboard-write"]
+    async with open_console(browser, program, permissions=permissions) as console:
+        await console.open_clock(console.create())
+        await console.page.get_by_label("Filter by name or category").fill("rent")
+        shown = console.page.get_by_role("region", name="Transactions").get_by_role("rowheader")
+        await expect(shown).to_have_text(["Rent", "Rent"])
+        await console.button("CSV").click()
+        await expect(console.notification).to_have_text("Copied 2 transactions as CSV.")
+        assert (await console.tab.evaluate("() => navigator.clipboard.readText()")).splitlines() == [
+            "at,name,category,type,amount,currency,balance",
+            "2027-01-03T08:00:00Z,Rent,,EXPENSE,1150,EUR,-1150",
+            "2027-02-03T08:00:00Z,Rent,,EXPENSE,1150,EUR,500.5",
+        ]
+        await console.page.get_by_label("Type").select_option("Income")
+        await expect(console.page.get_by_text("No transaction matches.")).to_be_visible()
+
+
+async def test_long_table_shows_the_rows_around_now(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        days = [f"2027-01-{day:02}T00:00:00Z" for day in range(2, 31)]
+        entry = {"name": "Coffee", "type": "EXPENSE", "amount": 3, "currency": "EUR"}
+        clock = console.create(
+            {"frozenTime": "2027-01-01T00:00:00Z", "transactions": [{**entry, "at": at} for at in days]}
+        )
+        console.call("advanceTestClock", id=clock, frozenTime="2027-01-25T00:00:00Z")
+        await console.open_clock(clock)
+        shown = console.page.get_by_role("region", name="Transactions").get_by_role("rowheader")
+        await expect(shown).to_have_count(11)
+        await console.button("Show all 29 transactions").click()
+        await expect(shown).to_have_count(29)
+
+
+# The gallery
+
+
+async def test_scenarios_can_be_searched(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        await console.open("#/clocks/new")
+        cards = console.page.locator(".scenario:not([hidden])")
+        await expect(cards.first).to_contain_text(re.compile("Lowest .[0-9.]+"))
+        await console.page.get_by_role("button", name=re.compile("^Several currencies")).click()
+        await expect(console.button("Create Two currencies")).to_be_visible()
+        await expect(console.button("Create Student")).to_be_hidden()
+        await console.page.get_by_role("button", name=re.compile("^All ")).click()
+        await console.page.get_by_label("Search scenarios").fill("student")
+        await expect(cards).to_have_count(1)
+        await expect(console.button("Create Student")).to_be_visible()
