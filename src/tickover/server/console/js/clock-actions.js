@@ -1,4 +1,4 @@
-// What a user can do with a clock: advance, fork, delete, and create it again.
+// The actions of a clock: advance, fork, delete, and create it again.
 
 import { writeChecks } from "./clock-checks.js";
 import { askForkTime, confirmDeletion } from "./clock-dialogs.js";
@@ -15,7 +15,7 @@ import { captureSession } from "./session.js";
 
 export class ClockActions {
   isBusy = false;
-  /** What the user must check when the server is available again. */
+  /** A warning for the time when the server is available again. */
   warning = "";
   #page;
   #hooks;
