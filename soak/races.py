@@ -1,4 +1,4 @@
-"""R5: five kinds of races, a thousand rounds each, fifty calls at once, with exact results."""
+"""R5: six kinds of races, a thousand rounds each, fifty calls at once, with exact results."""
 
 import asyncio
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ async def _race(program: Program, token: str, name: str, numbers: Iterator[int])
 ROW = Row(
     "R5",
     "Races",
-    "5 kinds of races, 1,000 rounds of 50 concurrent calls each, with exact results",
+    "6 kinds of races, 1,000 rounds of 50 concurrent calls each, with exact results",
     run,
     minutes=5,
     quick_minutes=0.5,

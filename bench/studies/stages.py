@@ -161,8 +161,10 @@ def _stop_before_operation(bench: Bench) -> AbstractContextManager[object]:
 
 
 def _stop_before_store(bench: Bench) -> AbstractContextManager[object]:
-    async def advance_clock(_: object, key: bytes, __: bytes, to: Any, *, with_schedule: bool = True) -> StoredClock:
-        return StoredClock(Clock(key, NOW, to, years_after(NOW)), bench.schedule if with_schedule else b"")
+    async def advance_clock(
+        _: object, key: bytes, __: bytes, to: Any, *, known_revision: int | None = None
+    ) -> StoredClock:
+        return StoredClock(Clock(key, NOW, to, years_after(NOW)), bench.schedule if known_revision is None else b"")
 
     async def create_clock(*_: object) -> Created:
         return Created()

@@ -26,6 +26,8 @@ _REQUESTS: dict[str, Callable[..., Request]] = {
     "get": lambda clock: Request("getTestClock", {"id": clock}),
     "list": lambda: Request("listTestClocks", {"limit": 100}),
     "fork": lambda clock, day: Request("forkTestClock", {"id": clock, "at": _on_day(day)}),
+    "add": lambda clock, day: Request("amendTestClock", {"id": clock, "add": {"transactions": [_item(day, "added")]}}),
+    "cancel": lambda clock, number: Request("amendTestClock", {"id": clock, "cancel": [_item_id(clock, number)]}),
     "delete": lambda clock: Request("deleteTestClock", {"id": clock}),
     "send": lambda address, kind: Request("sendLoginCodeEmail", _EMAILS[kind](address)),
     "verify": lambda address, code: Request("loginByEmailVerification", verify_params(address, code)),
@@ -68,14 +70,19 @@ def _result(result: dict[str, Any]) -> Any:
 
 
 def _creation(schedule: Items) -> dict[str, Any]:
-    transactions = [
-        {"at": _on_day(day), "name": name, "amount": 1, "currency": "EUR", "type": "EXPENSE"} for day, name in schedule
-    ]
-    return {"frozenTime": _on_day(0), "transactions": transactions}
+    return {"frozenTime": _on_day(0), "transactions": [_item(day, name) for day, _, name in schedule]}
+
+
+def _item(day: int, name: str) -> dict[str, Any]:
+    return {"at": _on_day(day), "name": name, "amount": 1, "currency": "EUR", "type": "EXPENSE"}
+
+
+def _item_id(clock: str, number: int) -> str:
+    return f"txn_{clock.removeprefix('clock_').replace('-', '')}_{number}"
 
 
 def _items(transactions: list[dict[str, Any]]) -> Items:
-    return tuple((_day(item["at"]), item["name"]) for item in transactions)
+    return tuple((_day(item["at"]), int(item["id"].rpartition("_")[2]), item["name"]) for item in transactions)
 
 
 def _on_day(day: int) -> str:

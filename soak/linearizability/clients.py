@@ -20,8 +20,13 @@ _SHARE_CUT = 0.15
 _MAX_ABANDONED = 8
 """Calls of a history whose clients don't wait for the response. The search grows with their number."""
 _KEYS = ("k1", "k1", "k2", "")
-_WEIGHTS = ([20, 30, 15, 8, 6, 10], [6, 60, 20, 4, 3, 3], [40, 10, 6, 8, 4, 24])
-"""Of createTestClock, advanceTestClock, getTestClock, listTestClocks, forkTestClock and deleteTestClock."""
+_ACTIONS = ["create", "advance", "get", "list", "fork", "delete", "add", "cancel"]
+_WEIGHTS = (
+    [20, 30, 15, 8, 6, 10, 10, 6],
+    [6, 30, 20, 4, 3, 3, 30, 15],
+    [40, 10, 6, 8, 4, 24, 6, 4],
+)
+"""Of the actions. The last two are amendments."""
 _FAILED_REPLIES: tuple[Reply, ...] = ("rejected", "none")
 
 
@@ -110,7 +115,7 @@ class ClockClients:
     def choose(self) -> tuple[str, dict[str, Any]]:
         """Return the name and the arguments of the next call."""
         chances = self._chances
-        [name] = chances.choices(["create", "advance", "get", "list", "fork", "delete"], self._weights)
+        [name] = chances.choices(_ACTIONS, self._weights)
         if name == "list":
             return name, {}
         if name == "create" or not self._days:
@@ -119,7 +124,9 @@ class ClockClients:
         [id] = chances.choices(list(self._days)[-3:][::-1], [8, 2, 1][: len(self._days)])
         if name in ("get", "delete"):
             return name, {"id": id}
-        day = self._days[id] + chances.randint(-1, 3) if name == "advance" else chances.randint(0, 9)
+        if name == "cancel":
+            return name, {"id": id, "number": chances.randint(0, 4)}
+        day = self._days[id] + chances.randint(-1, 3) if name in ("advance", "add") else chances.randint(0, 9)
         return name, {"id": id, "day": max(0, day)}
 
     def note(self, call: Call) -> None:

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 from soak.linearizability.checker import Step
 from soak.linearizability.history import NOT_EXECUTED, UNKNOWN, Call
 
-Items = tuple[tuple[int, str], ...]
-"""The transactions of a schedule: day and name, sorted."""
+Items = tuple[tuple[int, int, str], ...]
+"""The transactions of a schedule: day, number and name, sorted. The ids of transactions end with their numbers."""
 
 SCHEDULES: dict[str, Items] = {
-    "rent": ((1, "rent"), (4, "rent"), (9, "rent")),
-    "salary": ((2, "salary"), (6, "salary")),
+    "rent": ((1, 0, "rent"), (4, 1, "rent"), (9, 2, "rent")),
+    "salary": ((2, 0, "salary"), (6, 1, "salary")),
 }
 """The parameters that clients create clocks with."""
 
@@ -35,6 +35,8 @@ class Clock(NamedTuple):
     params: str
     schedule: Items
     day: int
+    next_number: int
+    """The number of the next transaction. Numbers of cancelled ones are not used again."""
 
     @property
     def view(self) -> View:
@@ -47,7 +49,7 @@ class Account(NamedTuple):
 
     clocks: frozenset[Clock] = frozenset()
     deleted: frozenset[str] = frozenset()
-    copies: frozenset[tuple[int, Items]] = frozenset()
+    copies: frozenset[tuple[int, Items, int]] = frozenset()
 
     def find(self, id: str) -> Clock | None:
         return next((clock for clock in self.clocks if clock.id == id), None)
@@ -100,7 +102,7 @@ class ClockModel:
             expected = ("result", holder.view) if holder.params == params else _REUSED
             return [state] if outcome is UNKNOWN or outcome == expected else []
         ids = self._possible_ids(number, key, 0, outcome)
-        return self._add_one(state, [Clock(id, key, params, SCHEDULES[params], 0) for id in ids], outcome)
+        return self._add_one(state, [new_clock(id, key, params) for id in ids], outcome)
 
     def _advance(self, state: Account, number: int, id: str, day: int, outcome: Any) -> Iterable[Account]:
         clock = state.find(id)
@@ -114,6 +116,28 @@ class ClockModel:
     def _get(self, state: Account, number: int, id: str, outcome: Any) -> Iterable[Account]:
         clock = state.find(id)
         return _if_outcome(outcome, ("result", clock.view) if clock else ("error", "CLOCK_NOT_FOUND"), state)
+
+    def _add(self, state: Account, number: int, id: str, day: int, outcome: Any) -> Iterable[Account]:
+        clock = state.find(id)
+        if clock is None:
+            return _if_outcome(outcome, ("error", "CLOCK_NOT_FOUND"), state)
+        if day < clock.day:
+            return _if_outcome(outcome, ("error", "INVALID_PARAMS"), state)
+        schedule = tuple(sorted([*clock.schedule, (day, clock.next_number, "added")]))
+        amended = clock._replace(schedule=schedule, next_number=clock.next_number + 1)
+        return _if_outcome(outcome, ("result", amended.view), state.replace(clock, amended))
+
+    def _cancel(self, state: Account, number: int, id: str, item: int, outcome: Any) -> Iterable[Account]:
+        clock = state.find(id)
+        if clock is None:
+            return _if_outcome(outcome, ("error", "CLOCK_NOT_FOUND"), state)
+        found = next((each for each in clock.schedule if each[1] == item), None)
+        if found is None:
+            return _if_outcome(outcome, ("error", "INVALID_PARAMS"), state)
+        if found[0] <= clock.day:
+            return _if_outcome(outcome, ("error", "ITEM_NOT_PENDING"), state)
+        amended = clock._replace(schedule=tuple(each for each in clock.schedule if each != found))
+        return _if_outcome(outcome, ("result", amended.view), state.replace(clock, amended))
 
     def _list(self, state: Account, number: int, outcome: Any) -> Iterable[Account]:
         return _if_outcome(outcome, ("result", frozenset((clock.id, clock.day) for clock in state.clocks)), state)
@@ -131,13 +155,13 @@ class ClockModel:
             return _if_outcome(outcome, ("error", "CLOCK_NOT_FOUND"), state)
         if not self._possible_ids(number, "", day, outcome):
             return []
-        return [state._replace(copies=state.copies | {(number, clock.schedule)})]
+        return [state._replace(copies=state.copies | {(number, clock.schedule, clock.next_number)})]
 
     def _store_fork(self, state: Account, number: int, id: str, day: int, outcome: Any) -> Iterable[Account]:
         copy = next((copy for copy in state.copies if copy[0] == number), None)
         if copy is None:
             return []
-        forks = [Clock(new, "", "", copy[1], day) for new in self._possible_ids(number, "", day, outcome)]
+        forks = [Clock(new, "", "", copy[1], day, copy[2]) for new in self._possible_ids(number, "", day, outcome)]
         return self._add_one(state._replace(copies=state.copies - {copy}), forks, outcome)
 
     def _possible_ids(self, number: int, key: str, day: int, outcome: Any) -> list[str]:
@@ -160,6 +184,10 @@ class ClockModel:
         for clock in clocks:
             if outcome is UNKNOWN or outcome == ("result", clock.view):
                 yield from state.add(clock)
+
+
+def new_clock(id: str, key: str, params: str) -> Clock:
+    return Clock(id, key, params, SCHEDULES[params], 0, len(SCHEDULES[params]))
 
 
 def _if_outcome(outcome: Any, expected: Any, after: Account) -> list[Account]:

@@ -73,6 +73,13 @@ _KINDS: Final[dict[str, _Kind]] = {
     "get": (_mostly_ana, st.integers(0, 3), _previews),
     "get another's": (_mostly_ana, st.integers(0, 3), _previews),
     "fork": (_mostly_ana, st.integers(0, 3), _previews),
+    "amend": (
+        _mostly_ana,
+        st.integers(0, 3),
+        st.just([]) | st.lists(_items, max_size=2),
+        st.lists(st.sampled_from([0, 0, 0, 1, 3]), max_size=1),
+        st.sampled_from([None, None, "k1", "k2"]),
+    ),
     "delete": (_mostly_ana, st.integers(0, 3)),
     "delete another's": (_mostly_ana, st.integers(0, 3)),
     "list": (_mostly_ana, st.sampled_from([1, 1, 2, 20, 100, 101]), st.sampled_from(["", "next", "next", "wrong"])),
@@ -97,6 +104,7 @@ _CALLS: Final = {
     "get": 4,
     "get another's": 1,
     "fork": 3,
+    "amend": 6,
     "delete": 4,
     "delete another's": 1,
     "list": 4,
@@ -259,7 +267,8 @@ class _Play:
         calls = [call(*self._written(*act), id=number) for number, act in enumerate(acts)]
         single = acts[0] if len(acts) == 1 else ("several",)
         # Batches can't have a key.
-        headers = {"Idempotency-Key": f"key {single[2]}"} if single[0] == "create once" else {}
+        key = {"create once": f"key {single[-2]}", "amend": single[-1]}.get(single[0]) if len(single) > 2 else None
+        headers = {"Idempotency-Key": key} if key else {}
         body = calls if len(calls) > 1 else calls[0]
         response, emails = await self._worlds.post(body, self._tokens[whose], **headers)
         for one in response.json if len(calls) > 1 else [response.json]:
@@ -295,12 +304,25 @@ class _Play:
             case "update" | "update another's", which, changes:
                 whose = (who + 1) % 2 if act in _IN_VAIN else who
                 return "updateTestClock", self._named(whose, which, time="at") | changes
+            case "amend", which, items, numbers, _:
+                return "amendTestClock", self._amendment(who, which, items, numbers)
             case "search", labels:
                 return "listTestClocks", {"labels": labels}
             case ("who am I",):
                 return "getCurrentUser", {}
             case _:
                 return self._written_to_sign_in(act, self._emails[who], *how)
+
+    def _amendment(
+        self, who: int, which: int, items: list[tuple[timedelta, float, str]], numbers: list[int]
+    ) -> dict[str, Any]:
+        id, start = (self._clocks[who] or [("none", self._worlds.now)])[which % (len(self._clocks[who]) or 1)]
+        key = id.removeprefix("clock_").replace("-", "")
+        added = _schedule(start, items)
+        contributions = [{"goalId": f"goal_{key}_0", **item} for item in added["goals"][0]["contributions"][:1]]
+        cancel = [f"ctb_{key}_0_0" if number == 3 else f"txn_{key}_{number}" for number in numbers]
+        add = {"transactions": added["transactions"], "goals": added["goals"][: len(items)]}
+        return {"id": id, "add": add | {"contributions": contributions}, "cancel": cancel}
 
     def _named(self, whose: int, which: int, after: timedelta | None = None, *, time: str) -> dict[str, str]:
         """Return the parameters with a clock's id, and `at` if it is set."""
@@ -392,7 +414,8 @@ def outcomes() -> Iterator[Counter[str]]:
     counted: Counter[str] = Counter()
     yield counted
     if counted.total() > _ACTS:
-        assert set(counted) == _OUTCOMES
+        # A cancelled item has rarely happened before.
+        assert set(counted) - {Reason.ITEM_NOT_PENDING} == _OUTCOMES
 
 
 @settings(

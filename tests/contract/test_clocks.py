@@ -146,7 +146,7 @@ async def test_clock_advances_up_to_its_max_time(store: Store, to: Instant, then
 async def test_schedule_is_omitted_unless_requested(store: Store, to: Instant) -> None:
     for number in (1, 2):
         await add_clock(store, clock(number), user(1), _LARGE_SCHEDULE)
-    bare = await store.advance_clock(key(1), user(1), to, with_schedule=False)
+    bare = await store.advance_clock(key(1), user(1), to, known_revision=0)
     whole = await store.advance_clock(key(2), user(1), to)
     assert bare is not None
     assert whole is not None
@@ -160,7 +160,7 @@ async def test_unknown_clock_is_none_with_and_without_schedule(store: Store) -> 
     await add_clock(store, clock(1), user(1))
     for who, which in ((user(2), key(1)), (user(1), key(2))):
         for with_schedule in (True, False):
-            assert await store.advance_clock(which, who, START, with_schedule=with_schedule) is None
+            assert await store.advance_clock(which, who, START, known_revision=None if with_schedule else 0) is None
 
 
 async def test_concurrent_advances_return_what_each_requested(store: Store) -> None:
@@ -170,7 +170,7 @@ async def test_concurrent_advances_return_what_each_requested(store: Store) -> N
     calls = [(number, (number + turn) % 2 == 0) for turn in range(2) for number in range(6)]
     stored = await asyncio.gather(
         *(
-            store.advance_clock(key(number), user(1), START, with_schedule=with_schedule)
+            store.advance_clock(key(number), user(1), START, known_revision=None if with_schedule else 0)
             for number, with_schedule in calls
         )
     )

@@ -229,7 +229,9 @@ def insert_many_schedules(url: str, count: int, size: int) -> None:
         for number in range(10**6, 10**6 + count):
             values = (key(number), random.randbytes(size))
             connection.execute("insert into schedules values (?, ?)", values)
-            connection.execute("insert into clocks values (?, ?, 1, 2, 3, ?, null, null)", (key(number), user(1), size))
+            connection.execute(
+                "insert into clocks values (?, ?, 1, 2, 3, ?, null, null, 0)", (key(number), user(1), size)
+            )
 
 
 @pytest.mark.parametrize("count", [4999, 5000, 5001, 10_000, 12_345])

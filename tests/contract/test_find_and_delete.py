@@ -43,7 +43,7 @@ _with_and_without_schedule = pytest.mark.parametrize(
 async def test_stored_clock_is_found(store: Store, with_schedule: bool) -> None:
     await add_clock(store, clock(1), user(1), _LARGE_SCHEDULE)
     await add_clock(store, clock(2), user(1), b"another")
-    found = await store.find_clock(key(1), user(1), with_schedule=with_schedule)
+    found = await store.find_clock(key(1), user(1), known_revision=None if with_schedule else 0)
     assert found == StoredClock(clock(1), _LARGE_SCHEDULE if with_schedule else b"")
 
 
@@ -55,7 +55,9 @@ async def test_schedule_is_returned_unless_declined(store: Store) -> None:
 @_with_and_without_schedule
 async def test_empty_schedule_is_found(store: Store, with_schedule: bool) -> None:
     await add_clock(store, clock(1), user(1), b"")
-    assert await store.find_clock(key(1), user(1), with_schedule=with_schedule) == StoredClock(clock(1), b"")
+    assert await store.find_clock(key(1), user(1), known_revision=None if with_schedule else 0) == StoredClock(
+        clock(1), b""
+    )
 
 
 @_with_and_without_schedule
@@ -70,7 +72,7 @@ async def test_clock_is_found_at_its_last_frozen_time(store: Store, with_schedul
         (END, END),
     ):
         await advance(store, key(1), user(1), to)
-        found = await store.find_clock(key(1), user(1), with_schedule=with_schedule)
+        found = await store.find_clock(key(1), user(1), known_revision=None if with_schedule else 0)
         assert found == StoredClock(Clock(key(1), START, stands, END), schedule)
 
 
@@ -99,7 +101,7 @@ async def test_all_instants_of_a_clock_are_found(store: Store, start: Instant, s
 async def test_clock_of_another_owner_is_not_found(store: Store, with_schedule: bool) -> None:
     await add_clock(store, clock(1), user(1))
     for which, whose in ((key(1), user(2)), (key(2), user(1)), (key(1, NOW + DAY), user(1))):
-        assert await store.find_clock(which, whose, with_schedule=with_schedule) is None
+        assert await store.find_clock(which, whose, known_revision=None if with_schedule else 0) is None
 
 
 async def test_expired_clock_is_found_until_swept(store: Store) -> None:
@@ -133,8 +135,10 @@ async def test_deleted_clock_is_gone_for_every_method(store: Store) -> None:
         await add_clock(store, clock(number), user(1), b"schedule %d" % number)
     assert await store.delete_clock(key(2), user(1)) is True
     for with_schedule in (True, False):
-        assert await store.find_clock(key(2), user(1), with_schedule=with_schedule) is None
-        assert await store.advance_clock(key(2), user(1), START + DAY, with_schedule=with_schedule) is None
+        assert await store.find_clock(key(2), user(1), known_revision=None if with_schedule else 0) is None
+        assert (
+            await store.advance_clock(key(2), user(1), START + DAY, known_revision=None if with_schedule else 0) is None
+        )
     assert await listed(store, user(1)) == [key(3), key(1)]
     assert await store.delete_clock(key(2), user(1)) is False
     assert await store.find_clock(key(1), user(1)) == StoredClock(clock(1), b"schedule 1")

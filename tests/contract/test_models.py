@@ -12,6 +12,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.contract.values import (
     DAY,
@@ -39,6 +40,9 @@ from tickover.api.timestamps import Instant
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.logins import Kind, Send, Try
 from tickover.server.storage.store import (
+    Amended,
+    Amendment,
+    Conflict,
     Created,
     ExistingClock,
     IdempotencyRecord,
@@ -193,6 +197,16 @@ _clock_acts = st.lists(
         st.tuples(st.just("find creation"), _of_two, _of_two),
         st.tuples(st.just("advance"), _of_two, _which, st.sampled_from(_targets)),
         st.tuples(st.just("find"), _of_two, _which, st.booleans()),
+        st.tuples(
+            st.just("amend"),
+            _of_two,
+            _which,
+            _quotas,
+            st.integers(0, 2),
+            st.sampled_from(_targets),
+            st.binary(max_size=30),
+            st.none() | _of_two,
+        ),
         st.tuples(st.just("delete"), _of_two, _which),
         st.tuples(st.just("list"), _of_two, st.none() | _which, st.integers(1, 4)),
         st.tuples(st.just("wait"), _pauses),
@@ -249,9 +263,31 @@ class _ModelClocks:
             return None
         clock = found.clock
         if clock.frozen_time <= to <= clock.max_time:
-            clock = Clock(key, clock.start_time, to, clock.max_time)
+            clock = replace(clock, frozen_time=to)
             self.stored[key] = StoredClock(clock, found.schedule)
         return clock
+
+    def amend(
+        self, key: bytes, owner: bytes, amendment: Amendment, min_live_key: bytes, quota: Quota
+    ) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
+        record = amendment.record
+        if record and (earlier := self.find_creation(record.digest, owner, min_live_key)):
+            return earlier
+        found = self.find(key, owner)
+        if found is None:
+            return None
+        if found.clock.revision != amendment.revision or found.clock.frozen_time > amendment.latest:
+            return Conflict(found)
+        live = self.listed(owner, min_live_key)
+        growth = len(amendment.schedule) - len(found.schedule)
+        used_bytes = sum(len(self.stored[one.key].schedule) for one in live)
+        if quota.bytes and growth > 0 and used_bytes + growth > quota.bytes:
+            return QuotaExceeded("bytes", live[-1].key)
+        clock = replace(found.clock, revision=amendment.revision + 1)
+        self.stored[key] = StoredClock(clock, amendment.schedule)
+        if record:
+            self.creations[record.digest] = record.params, key
+        return Amended(clock)
 
     def delete(self, key: bytes, owner: bytes) -> bool:
         if self.find(key, owner) is None:
@@ -309,10 +345,19 @@ class _Example:
                 moved = await advance(self._store, named.key, owner, to)
                 assert moved == self._model.advance(named.key, owner, to)
             case "find", with_schedule:
-                found = await self._store.find_clock(named.key, owner, with_schedule=with_schedule)
                 expected = self._model.find(named.key, owner)
+                known = None if with_schedule or expected is None else expected.clock.revision
+                found = await self._store.find_clock(named.key, owner, known_revision=known)
                 bare = None if expected is None else StoredClock(expected.clock, b"")
                 assert found == (expected if with_schedule else bare)
+            case "amend", quota, back, target, schedule, which:
+                stands = self._model.stored.get(named.key, StoredClock(named, b""))
+                digests = self._digests[self._owners.index(owner)]
+                record = None if which is None else IdempotencyRecord(digests[which], schedule)
+                revision = max(0, stands.clock.revision - back // 2)
+                amendment = Amendment(revision, target(stands.clock), schedule, record)
+                args = named.key, owner, amendment, self._min_live_key, quota
+                assert await self._store.amend_clock(*args) == self._model.amend(*args)
             case _:
                 deleted = await self._store.delete_clock(named.key, owner)
                 assert deleted == self._model.delete(named.key, owner)

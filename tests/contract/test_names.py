@@ -38,9 +38,9 @@ async def test_names_are_returned_by_every_method(store: Store) -> None:
     new = named(1)
     await add_clock(store, new, user(1))
     assert await store.find_clock(new.key, user(1)) == StoredClock(new, b"schedule")
-    assert await store.find_clock(new.key, user(1), with_schedule=False) == StoredClock(new, b"")
+    assert await store.find_clock(new.key, user(1), known_revision=0) == StoredClock(new, b"")
     assert await store.advance_clock(new.key, user(1), START) == StoredClock(new, b"schedule")
-    assert await store.advance_clock(new.key, user(1), START, with_schedule=False) == StoredClock(new, b"")
+    assert await store.advance_clock(new.key, user(1), START, known_revision=0) == StoredClock(new, b"")
     assert await store.list_clocks(user(1), bytes(16), None, 10) == [new]
 
 
@@ -71,9 +71,9 @@ async def test_update_changes_only_what_is_given(
     await add_clock(store, named(1, "old", '{"a":"1"}'), user(1))
     await add_clock(store, named(2), user(1))
     expected = StoredClock(named(1, name, labels), b"schedule" if with_schedule else b"")
-    updated = await store.update_clock(named(1).key, user(1), changes, with_schedule=with_schedule)
+    updated = await store.update_clock(named(1).key, user(1), changes, known_revision=None if with_schedule else 0)
     assert updated == expected
-    assert await store.find_clock(named(1).key, user(1), with_schedule=with_schedule) == expected
+    assert await store.find_clock(named(1).key, user(1), known_revision=None if with_schedule else 0) == expected
     found = await store.find_clock(named(2).key, user(1))
     assert found == StoredClock(named(2), b"schedule")
 

@@ -106,6 +106,26 @@ async def test_advance_on_another_server_is_visible(servers: Servers) -> None:
         assert error["data"] == {"reason": "TIME_BEFORE_CURRENT", "currentFrozenTime": "2027-03-01T00:00:00Z"}
 
 
+async def test_amendment_on_another_server_is_visible(servers: Servers) -> None:
+    here, elsewhere = await servers.start(), await servers.start()
+    token = await here.sign_in()
+    clock = await here.create(token, **SCHEDULE)
+    for world in (here, elsewhere):
+        await world.result("getTestClock", {"id": clock["id"]}, token)
+        await world.result("getTestClockBalances", {"id": clock["id"]}, token)
+    item = clock["pendingTransactions"][0]
+    amended = (await elsewhere.result("amendTestClock", {"id": clock["id"], "cancel": [item["id"]]}, token))["clock"]
+    assert (await here.result("getTestClock", {"id": clock["id"]}, token))["clock"] == amended
+    at = {"id": clock["id"], "at": clock["maxTime"]}
+    balances = [await world.result("getTestClockBalances", at, token) for world in (here, elsewhere)]
+    assert balances[0] == balances[1]
+    # An advance is the first call that another server makes after a further amendment.
+    item = clock["pendingTransactions"][1]
+    await elsewhere.result("amendTestClock", {"id": clock["id"], "cancel": [item["id"]]}, token)
+    moved = await here.advance(token, clock["id"], clock["frozenTime"])
+    assert moved == (await elsewhere.result("getTestClock", {"id": clock["id"]}, token))["clock"]
+
+
 async def test_get_and_fork_give_the_same_response_on_all_servers(servers: Servers) -> None:
     here, elsewhere = await servers.start(), await servers.start()
     token = await here.sign_in()
@@ -193,14 +213,14 @@ class WatchedStore(SqliteStore):
         self.given: list[int] = []
 
     async def advance_clock(
-        self, key: bytes, owner: Owner, to: Instant, *, with_schedule: bool = True
+        self, key: bytes, owner: Owner, to: Instant, *, known_revision: int | None = None
     ) -> StoredClock | None:
-        stored = await super().advance_clock(key, owner, to, with_schedule=with_schedule)
+        stored = await super().advance_clock(key, owner, to, known_revision=known_revision)
         self.given.append(len(stored.schedule) if stored else 0)
         return stored
 
-    async def find_clock(self, key: bytes, owner: Owner, *, with_schedule: bool = True) -> StoredClock | None:
-        stored = await super().find_clock(key, owner, with_schedule=with_schedule)
+    async def find_clock(self, key: bytes, owner: Owner, *, known_revision: int | None = None) -> StoredClock | None:
+        stored = await super().find_clock(key, owner, known_revision=known_revision)
         self.given.append(len(stored.schedule) if stored else 0)
         return stored
 

@@ -22,7 +22,7 @@ from tests.contract.values import (
     user,
 )
 from tickover.api.errors import Reason, Rejection
-from tickover.server.storage.store import Created, LabelSearch, NameChanges, Owner, Quota, Store, Token
+from tickover.server.storage.store import Amendment, Created, LabelSearch, NameChanges, Owner, Quota, Store, Token
 
 QUOTAS = pytest.mark.parametrize("quota", [Quota(), Quota(100, 10**6)], ids=["without quota", "with quota"])
 
@@ -32,6 +32,9 @@ ONE_CLOCK: dict[str, Callable[[Store, Owner], Awaitable[object]]] = {
     "find_creation": lambda store, owner: store.find_creation(digest(1), owner, bytes(16)),
     "advance_clock": lambda store, owner: store.advance_clock(key(1), owner, START + DAY),
     "update_clock": lambda store, owner: store.update_clock(key(1), owner, NameChanges("x")),
+    "amend_clock": lambda store, owner: store.amend_clock(
+        key(1), owner, Amendment(0, START, b"amended", make_record(2)), bytes(16), Quota(100, 10**6)
+    ),
     "delete_clock": lambda store, owner: store.delete_clock(key(1), owner),
 }
 MANY_CLOCKS: dict[str, Callable[[Store, Owner], Awaitable[object]]] = {

@@ -13,6 +13,7 @@ from tests.rpc.builders import (
     open_failing_mail_world,
     reason_of,
     send,
+    transaction,
     wrong,
 )
 from tests.support.world import HttpResponse, World, open_world
@@ -55,6 +56,7 @@ TABLE = [
     Row(7, "CLOCK_EXPIRED", -32010, 200),
     Row(8, "TIME_BEFORE_CURRENT", -32011, 200, details=("currentFrozenTime",)),
     Row(9, "TIME_AFTER_MAX", -32012, 200, details=("maxTime",)),
+    Row(52, "ITEM_NOT_PENDING", -32013, 200, details=("itemIds",)),
     Row(10, "LOGIN_REFUSED", -32020, 200),
     Row(11, "RESEND_TOO_SOON", -32005, 429, details=("retryAfterSeconds",), headers=("retry-after",)),
     Row(12, "RATE_LIMITED", -32005, 429, details=("retryAfterSeconds",), headers=("retry-after",)),
@@ -183,6 +185,16 @@ _advance_to(Reason.CLOCK_NOT_FOUND, "2027-01-02T00:00:00Z", lambda good: good[:-
 _advance_to(Reason.CLOCK_EXPIRED, "2027-01-02T00:00:00Z", days=7)
 _advance_to(Reason.TIME_BEFORE_CURRENT, "2027-01-01T11:59:59Z")
 _advance_to(Reason.TIME_AFTER_MAX, "2037-01-01T12:00:01Z")
+
+
+@provokes(Reason.ITEM_NOT_PENDING)
+async def _(place: Place, in_a_batch: bool) -> HttpResponse:
+    async with open_world(*place) as world:
+        token = await world.sign_in()
+        at = "2027-01-01T12:00:00Z"
+        clock = await world.create(token, frozenTime=at, transactions=[transaction(at=at)])
+        params = {"id": clock["id"], "cancel": [clock["transactions"][0]["id"]]}
+        return await post(world, "amendTestClock", params, in_a_batch, token)
 
 
 @provokes(Reason.LOGIN_REFUSED)

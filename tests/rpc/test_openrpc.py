@@ -274,6 +274,7 @@ async def test_results_match_their_schemas(world: World, token: str) -> None:
         await answered("getTestClock", id=clock, at=at)
         await answered("forkTestClock", id=clock, at=at)
         await answered("advanceTestClock", id=clock, frozenTime=at)
+    await answered("amendTestClock", id=clock, add={"goals": [goal()]}, cancel=[])
     await answered("updateTestClock", id=clock, name="𝄞", labels={})
     await answered("listTestClocks")
     await answered("updateTestClock", id=clock, name=None)

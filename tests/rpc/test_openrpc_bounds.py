@@ -35,6 +35,15 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "listTestClocks": {"limit": 20, "cursor": f"cursor_{'0' * 32}", "labels": {"ci": "1"}},
     "deleteTestClock": {"id": _CLOCK},
     "forkTestClock": {"id": _CLOCK, "at": _AT, "name": "Summer", "labels": {"ci": "1"}},
+    "amendTestClock": {
+        "id": _CLOCK,
+        "add": {
+            "transactions": [transaction(at=_AT, category="")],
+            "goals": [goal(targetAmount=10**9, initialAmount=0, contributions=[contribution(at=_AT)])],
+            "contributions": [contribution(at=_AT, goalId="goal_1")],
+        },
+        "cancel": ["txn_1"],
+    },
     "updateTestClock": {"id": _CLOCK, "name": "Summer", "labels": {"ci": "1"}},
     "listTestClockEvents": {
         "id": _CLOCK,

@@ -109,7 +109,8 @@ async def _results(world: World) -> list[dict[str, Any]]:
         "Another name, and no labels", "updateTestClock", id=named["clock"]["id"], name="Kept", labels=None
     )
     world.pass_time(minutes=1)
-    await recorder.call("By a month", "advanceTestClock", id=clock, frozenTime="2027-02-01T00:00:00Z")
+    moved = await recorder.call("By a month", "advanceTestClock", id=clock, frozenTime="2027-02-01T00:00:00Z")
+    [goal] = moved["clock"]["goals"]
     await recorder.call("As it would be in March", "getTestClock", id=clock, at="2027-03-01T00:00:00Z")
     await recorder.call("All of January", "listTestClockEvents", id=clock, openingBalances={"EUR": 1000})
     await recorder.call(
@@ -132,6 +133,23 @@ async def _results(world: World) -> list[dict[str, Any]]:
             {"total": {"type": "EXPENSE", "currency": "EUR", "category": "home", "per": "MONTH", "atMost": 1200}},
             {"posted": {"name": "Salary", "by": "2027-01-31T00:00:00Z"}},
         ],
+    )
+    await recorder.call(
+        "A late bonus, and one contribution less",
+        "amendTestClock",
+        id=clock,
+        add={
+            "transactions": [
+                {
+                    "at": "2027-02-01T00:00:00Z",
+                    "name": "Bonus",
+                    "amount": 400,
+                    "currency": "EUR",
+                    "type": "INCOME",
+                }
+            ]
+        },
+        cancel=[goal["upcomingContributions"][0]["id"]],
     )
     fork = (await recorder.call("Back to where it started", "forkTestClock", id=clock))["clock"]["id"]
     page = await recorder.call("The newest two", "listTestClocks", limit=2)

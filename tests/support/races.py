@@ -125,6 +125,31 @@ async def delete_one_clock_during_advances(race: Race, number: int) -> None:
     assert deleted["error"]["data"]["reason"] == "CLOCK_NOT_FOUND"
 
 
+async def amend_one_clock_during_advances(race: Race, number: int) -> None:
+    """Of 25 cancellations of an item and 24 advances past it, one order holds for all. No addition is lost."""
+    clock = race.program.result("createTestClock", SCHEDULE, race.token)["clock"]
+    item = clock["pendingTransactions"][CROWD // 2]
+    day = datetime.fromisoformat(item["at"]) - START
+    late = written(START + timedelta(days=CROWD + 1))
+    added = {"at": late, "name": "Added", "amount": 1, "currency": "EUR", "type": "EXPENSE"}
+    cancellations = [Call("amendTestClock", {"id": clock["id"], "cancel": [item["id"]]})] * (CROWD // 2)
+    half = CROWD // 4
+    additions = [Call("amendTestClock", {"id": clock["id"], "add": {"transactions": [added]}})] * half
+    advances = [Call("advanceTestClock", {"id": clock["id"], "frozenTime": item["at"]})] * (CROWD // 2 - half)
+    responses = await race.at_once(by_turns(cancellations, [*additions, *advances]))
+    cancelled = outcomes(responses[::2])
+    # Once it is cancelled, the item is unknown. Once it has happened, it stays.
+    assert cancelled == (
+        {"ok": 1, "INVALID_PARAMS": CROWD // 2 - 1} if cancelled["ok"] else {"ITEM_NOT_PENDING": CROWD // 2}
+    )
+    assert outcomes(responses[1::2]) == {"ok": CROWD // 2}
+    end = race.program.result("getTestClock", {"id": clock["id"]}, race.token)["clock"]
+    items = [*end["transactions"], *end["pendingTransactions"]]
+    assert len(items) == len({each["id"] for each in items}) == CROWD + half - cancelled["ok"]
+    assert len(end["transactions"]) == day.days - cancelled["ok"]
+    race.program.result("deleteTestClock", {"id": clock["id"]}, race.token)
+
+
 Round = Callable[[Race, int], Awaitable[None]]
 KINDS: dict[str, Round] = {
     "one of fifty emails is sent": send_one_email,
@@ -132,4 +157,5 @@ KINDS: dict[str, Round] = {
     "every wrong code is counted": count_wrong_codes,
     "fifty creations with one key make one clock": create_one_clock_with_one_key,
     "a clock is deleted once, whole": delete_one_clock_during_advances,
+    "an item is cancelled before it happens, or not": amend_one_clock_during_advances,
 }

@@ -20,6 +20,7 @@ from tests.support.races import (
     Call,
     Race,
     Round,
+    amend_one_clock_during_advances,
     by_turns,
     clocks_in,
     create_one_clock_with_one_key,
@@ -52,7 +53,9 @@ async def race(request: pytest.FixtureRequest) -> AsyncIterator[Race]:
         yield Race(program, token, connections)
 
 
-@pytest.mark.parametrize("kind", [delete_one_clock_during_advances, create_one_clock_with_one_key])
+@pytest.mark.parametrize(
+    "kind", [delete_one_clock_during_advances, create_one_clock_with_one_key, amend_one_clock_during_advances]
+)
 async def test_concurrent_calls_have_exact_results(race: Race, kind: Round) -> None:
     for number in range(_ROUNDS):
         await kind(race, number)

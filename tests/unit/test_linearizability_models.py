@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from soak.linearizability.checker import Verdict
-from soak.linearizability.clock_model import SCHEDULES, Clock
+from soak.linearizability.clock_model import SCHEDULES, Clock, new_clock
 from soak.linearizability.history import NOT_EXECUTED, Call, Delivery, History
 from soak.linearizability.judge import judge, reduce
 
@@ -16,12 +16,28 @@ TOO_SOON = ("error", "RESEND_TOO_SOON")
 NOT_SENT = ("error", "MAIL_NOT_SENT")
 REFUSED = ("error", "LOGIN_REFUSED")
 OK = ("result", "ok")
+NOT_PENDING = ("error", "ITEM_NOT_PENDING")
+INVALID = ("error", "INVALID_PARAMS")
+SALARY = SCHEDULES["salary"]
 
 Row = tuple[float, float, str, dict[str, Any], Any]
 
 
 def view(id: str, day: int = 0, params: str = "rent") -> Any:
-    return "result", Clock(id, "", "", SCHEDULES[params], day).view
+    return "result", new_clock(id, "", params)._replace(day=day).view
+
+
+def amended(id: str, day: int, *items: tuple[int, int, str]) -> Any:
+    """Return the result of a clock with these transactions: day, number and name."""
+    return "result", Clock(id, "", "", items, day, 0).view
+
+
+def add(begin: float, end: float, id: str, day: int, outcome: Any) -> Row:
+    return begin, end, "add", {"id": id, "day": day}, outcome
+
+
+def cancel(begin: float, end: float, id: str, number: int, outcome: Any) -> Row:
+    return begin, end, "cancel", {"id": id, "number": number}, outcome
 
 
 def create(begin: float, end: float, outcome: Any, key: str = "k", params: str = "rent") -> Row:
@@ -107,6 +123,26 @@ LINEARIZABLE = {
     "a call that was not executed": clocks(
         create(0, 1, view("A")), delete(2, 3, "A", NOT_EXECUTED), get(4, 5, "A", view("A"))
     ),
+    "concurrent amendments in either order": clocks(
+        create(0, 1, view("A", 0, "salary"), params="salary"),
+        add(2, 5, "A", 6, amended("A", 0, *SALARY, (6, 2, "added"))),
+        cancel(3, 6, "A", 0, amended("A", 0, SALARY[1], (6, 2, "added"))),
+    ),
+    "an advance posts an item before it is cancelled": clocks(
+        create(0, 1, view("A")), advance(2, 5, "A", 4, view("A", 4)), cancel(3, 6, "A", 1, NOT_PENDING)
+    ),
+    "an item on the current day": clocks(
+        create(0, 1, view("A", 0, "salary"), params="salary"), advance(2, 3, "A", 3, view("A", 3, "salary")),
+        add(4, 5, "A", 3, amended("A", 3, SALARY[0], (3, 2, "added"), SALARY[1])), add(6, 7, "A", 2, INVALID),
+    ),
+    "a fork of an amended clock": clocks(
+        create(0, 1, view("A", 0, "salary"), params="salary"), cancel(2, 3, "A", 1, amended("A", 0, SALARY[0])),
+        fork(4, 5, "A", 1, amended("B", 1, SALARY[0])), add(6, 7, "B", 1, amended("B", 1, (1, 2, "added"), SALARY[0])),
+    ),
+    "an amendment without a response": clocks(
+        create(0, 1, view("A", 0, "salary"), params="salary"), cancel(2, inf, "A", 1, None),
+        get(3, 4, "A", view("A", 0, "salary")), get(5, 6, "A", amended("A", 0, SALARY[0])),
+    ),
     "one of two emails": logins([CODE], send(0, 3, OK), send(1, 2, TOO_SOON)),
     "an email during a failed one": logins(
         [REJECTED, CODE], send(0, 5, NOT_SENT), send(1, 2, TOO_SOON), send(3, 7, OK)
@@ -157,6 +193,27 @@ VIOLATIONS = {
     ),
     "a call that was executed after all": clocks(
         create(0, 1, view("A")), delete(2, 3, "A", NOT_EXECUTED), get(4, 5, "A", NOT_FOUND)
+    ),
+    "a lost amendment": clocks(
+        create(0, 1, view("A", 0, "salary"), params="salary"),
+        add(2, 5, "A", 6, amended("A", 0, *SALARY, (6, 2, "added"))),
+        cancel(3, 6, "A", 0, amended("A", 0, SALARY[1])), get(7, 8, "A", amended("A", 0, SALARY[1])),
+    ),
+    "an item that has happened is cancelled": clocks(
+        create(0, 1, view("A", 0, "salary"), params="salary"), advance(2, 3, "A", 2, view("A", 2, "salary")),
+        cancel(4, 5, "A", 0, amended("A", 2, SALARY[1])),
+    ),
+    "an item is added to the past": clocks(
+        create(0, 1, view("A", 0, "salary"), params="salary"), advance(2, 3, "A", 3, view("A", 3, "salary")),
+        add(4, 5, "A", 2, amended("A", 3, SALARY[0], (2, 2, "added"), SALARY[1])),
+    ),
+    "the number of a cancelled item is used again": clocks(
+        create(0, 1, view("A", 0, "salary"), params="salary"), cancel(2, 3, "A", 1, amended("A", 0, SALARY[0])),
+        add(4, 5, "A", 6, amended("A", 0, SALARY[0], (6, 1, "added"))),
+    ),
+    "a stale schedule after an amendment": clocks(
+        create(0, 1, view("A", 0, "salary"), params="salary"), cancel(2, 3, "A", 0, amended("A", 0, SALARY[1])),
+        advance(4, 5, "A", 3, view("A", 3, "salary")),
     ),
     "an unexpected error": clocks(create(0, 1, ("error", "INTERNAL"))),
     "two emails": logins([CODE, CODE], send(0, 2, OK), send(1, 3, OK)),

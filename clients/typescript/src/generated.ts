@@ -144,6 +144,35 @@ export interface ForkEntry {
   labels?: Record<string, string>;
 }
 
+/** The parameters of amendTestClock. */
+export interface AmendEntry {
+  /** The clock's ID. It starts with `clock_`. */
+  id: string;
+  add?: AddEntry;
+  /** The IDs of pending transactions and upcoming contributions. */
+  cancel?: Array<string>;
+}
+
+/** Items to add. You need `add`, `cancel` or both. */
+export interface AddEntry {
+  /** Income and expenses, in any order. */
+  transactions?: Array<TransactionEntry>;
+  /** New savings goals, with their contributions. */
+  goals?: Array<GoalEntry>;
+  /** Payments towards goals that the clock has already, in any order. */
+  contributions?: Array<AddedContributionEntry>;
+}
+
+/** A payment towards a goal that the clock has already. */
+export interface AddedContributionEntry {
+  /** The instant of the payment, from `frozenTime` to `maxTime` inclusive. */
+  at: InstantInput;
+  /** The amount of money. */
+  amount: number;
+  /** The id of a goal of this clock. */
+  goalId: string;
+}
+
 /** The parameters of listTestClockEvents. */
 export interface EventsEntry {
   /** The clock's ID. It starts with `clock_`. */
@@ -262,7 +291,7 @@ export interface Snapshot {
   transactions: Array<Transaction>;
   /** Transactions after `frozenTime`, in order of time. */
   pendingTransactions: Array<Transaction>;
-  /** Goals, in the order of the request. */
+  /** Goals, in the order in which they were added. */
   goals: Array<Goal>;
   /** The name of the clock, if it has one. */
   name?: string;
@@ -515,6 +544,11 @@ export interface ReasonDetails {
     /** The latest simulated time: 10 years after the first `frozenTime` of the clock, or of the original if the clock is a fork. */
     maxTime: string;
   };
+  /** An item to cancel has already happened. `itemIds` has all such items. */
+  ITEM_NOT_PENDING: {
+    /** The IDs of the items that have already happened. */
+    itemIds: Array<string>;
+  };
   /** The code or link is wrong, used, expired or not the newest, or no attempts are left. The response doesn't say which. */
   LOGIN_REFUSED: Record<string, never>;
   /** An email was just sent to this address. */
@@ -563,6 +597,7 @@ export interface Operations {
   updateTestClock: { params: UpdateEntry; result: OneClock };
   deleteTestClock: { params: DeleteEntry; result: Done };
   forkTestClock: { params: ForkEntry; result: OneClock };
+  amendTestClock: { params: AmendEntry; result: OneClock };
   listTestClockEvents: { params: EventsEntry; result: EventPage };
   getTestClockBalances: { params: BalancesEntry; result: Balances };
   checkTestClock: { params: CheckEntry; result: CheckResult };
@@ -585,7 +620,8 @@ export const CALL_RULES: Readonly<
   listTestClocks: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   updateTestClock: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   deleteTestClock: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
-  forkTestClock: { needsToken: true, isIdempotent: false, takesIdempotencyKey: false },
+  forkTestClock: { needsToken: true, isIdempotent: false, takesIdempotencyKey: true },
+  amendTestClock: { needsToken: true, isIdempotent: false, takesIdempotencyKey: true },
   listTestClockEvents: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   getTestClockBalances: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   checkTestClock: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
@@ -646,14 +682,19 @@ export abstract class OperationMethods {
     return this.call("updateTestClock", params, options);
   }
 
-  /** Delete a clock. Deletes the clock and its schedule immediately. You can reuse its idempotency key. */
+  /** Delete a clock. Deletes the clock and its schedule immediately. You can reuse its idempotency keys. */
   deleteTestClock(params: DeleteEntry, options?: CallOptions): Promise<Done> {
     return this.call("deleteTestClock", params, options);
   }
 
-  /** Create a clock with the same schedule, at any instant of it. The fork has its own IDs and expires seven days from now. The original doesn't change. To rewind, fork at an earlier instant. The fork has the `maxTime` of the original, and its name and labels unless you give others. */
+  /** Create a clock with the same schedule, at any instant of it. The fork has its own IDs and expires seven days from now. The original doesn't change. To rewind, fork at an earlier instant. It has all items of the original, including those that amendments added. The fork has the `maxTime` of the original, and its name and labels unless you give others. */
   forkTestClock(params: ForkEntry, options?: CallOptions): Promise<OneClock> {
     return this.call("forkTestClock", params, options);
+  }
+
+  /** Add items to a clock, and cancel items that have not happened yet. What has happened never changes. An added item that is dated exactly at the clock's `frozenTime` happens at once. Only items after `frozenTime` can be cancelled. The call changes all or nothing. A clock holds at most 2,000 transactions, 100 goals, 500 contributions to one goal, and 5,000 transactions and contributions in all. The IDs of cancelled items are never used again. */
+  amendTestClock(params: AmendEntry, options?: CallOptions): Promise<OneClock> {
+    return this.call("amendTestClock", params, options);
   }
 
   /** List what happened to a clock, and what will happen. Returns events after `after`, up to and including `until`, in order of time. Among events of one instant, transactions come first, then goals in the order of the request. An event after the clock's `frozenTime` is pending. The ID of an event never changes. Pass `nextCursor` as `cursor` to get the next page. */

@@ -10,6 +10,15 @@ SPAN_YEARS: Final = 10
 MAX_TRANSACTIONS: Final = 100
 MAX_GOALS: Final = 25
 MAX_CONTRIBUTIONS: Final = 100
+"""Contributions of one goal in one call."""
+MAX_ADDED: Final = 100
+MAX_CANCELLED: Final = 100
+"""Entries of each list of amendTestClock."""
+MAX_CLOCK_TRANSACTIONS: Final = 2_000
+MAX_CLOCK_GOALS: Final = 100
+MAX_GOAL_CONTRIBUTIONS: Final = 500
+MAX_CLOCK_ITEMS: Final = 5_000
+"""Transactions and contributions of a clock. These four limit what a clock can hold after amendments."""
 MAX_NAME: Final = 120
 MAX_CATEGORY: Final = 80
 MAX_AMOUNT: Final = 1_000_000_000

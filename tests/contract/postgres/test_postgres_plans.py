@@ -15,6 +15,7 @@ from tests.contract.recorded_plans import ExplainedConnections, open_explained
 from tests.contract.values import (
     ANA,
     DAY,
+    END,
     MINUTE,
     NOW,
     START,
@@ -32,7 +33,7 @@ from tickover.api.timestamps import Instant
 from tickover.server.domain.logins import Limits
 from tickover.server.storage import open_store
 from tickover.server.storage.postgres.store import PostgresStore
-from tickover.server.storage.store import LabelSearch, NameChanges, Quota, Store
+from tickover.server.storage.store import Amendment, IdempotencyRecord, LabelSearch, NameChanges, Quota, Store
 
 _CONCURRENT = 100
 _SWEEP_LIMIT = 200
@@ -110,7 +111,7 @@ class _Caller:
         calls = [(last, with_schedule) for with_schedule in (True, False)] + [(last + 1, True)]
         return [
             await self._store.find_clock(
-                self._data.key(number), user(number % self._data.users), with_schedule=with_schedule
+                self._data.key(number), user(number % self._data.users), known_revision=None if with_schedule else 0
             )
             for number, with_schedule in calls
         ]
@@ -138,6 +139,31 @@ class _Caller:
             await self._store.update_clock(self._data.key(number), user(number % self._data.users), changes)
             for number, changes in calls
         ]
+
+    async def amend_clock(self) -> list[Any]:
+        """With and without a key and a quota, a conflict, an unknown clock, and for an owner with many clocks."""
+        last = self._data.clocks
+        calls = [
+            (last, None, Quota()),
+            (last, None, Quota(bytes=10**9)),
+            (last, None, Quota(bytes=1)),
+            (last, make_record(next(self._fresh)), Quota(bytes=10**9)),
+            (last, make_record(self._existing()[0][0]), Quota()),
+            (last + 1, None, Quota(bytes=10**9)),
+        ]
+        outcomes = [await self._amend(number, record, quota) for number, record, quota in calls]
+        stale = Amendment(10**6, END, b"schedule")
+        owner = user(last % self._data.users)
+        return [
+            *outcomes,
+            await self._store.amend_clock(self._data.key(last), owner, stale, first_live_key(NOW), Quota()),
+        ]
+
+    async def _amend(self, number: int, record: IdempotencyRecord | None, quota: Quota) -> object:
+        owner = user(number % self._data.users)
+        found = await self._store.find_clock(self._data.key(number), owner)
+        amendment = Amendment(found.clock.revision if found else 0, END, bytes(300), record)
+        return await self._store.amend_clock(self._data.key(number), owner, amendment, first_live_key(NOW), quota)
 
     async def find_session(self) -> list[Any]:
         numbers = (self._data.users - 1, next(self._fresh))

@@ -24,7 +24,8 @@ from tests.contract.values import (
 )
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant, to_micros
-from tickover.server.storage.postgres.store import PostgresStore, slot_of
+from tickover.server.storage.postgres.rows import slot_of
+from tickover.server.storage.postgres.store import PostgresStore
 from tickover.server.storage.store import Created, NameChanges, Quota, QuotaExceeded, StoredClock
 
 # The exact statements of that release.

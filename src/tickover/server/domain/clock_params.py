@@ -9,7 +9,9 @@ from tickover.api import ids, timestamps
 from tickover.api.errors import Fault, truncate
 from tickover.api.limits import (
     DEFAULT_PAGE,
+    MAX_ADDED,
     MAX_AMOUNT,
+    MAX_CANCELLED,
     MAX_CATEGORY,
     MAX_CLOCK_NAME,
     MAX_CONTRIBUTIONS,
@@ -74,6 +76,10 @@ class ContributionParams(Params, frozen=True):
     amount: PositiveAmount
 
 
+class AddedContributionParams(ContributionParams, frozen=True, kw_only=True):
+    goal_id: Text
+
+
 ItemParams = TransactionParams | ContributionParams
 
 
@@ -100,16 +106,15 @@ class CreateTestClockParams(Params, frozen=True):
             if goal.initial_amount > goal.target_amount:
                 return False
             ats += [item.at for item in goal.contributions]
-        currencies = "".join([item.currency for item in self.transactions])
         return (
             abs(start.year - now.year) < SPAN_YEARS
             and (not ats or (start <= min(ats) and max(ats) <= timestamps.years_after(start)))
-            and (not currencies or (currencies.isascii() and currencies.isalpha() and currencies.isupper()))
+            and have_valid_currencies(self.transactions)
         )
 
     def faults(self, now: Instant) -> Iterator[Fault]:
         start = now if self.frozen_time is UNSET else self.frozen_time
-        yield from _initial_amount_faults(self.goals)
+        yield from initial_amount_faults(self.goals)
         if start is None:
             return
         earliest, latest = timestamps.years_after(now, -SPAN_YEARS), timestamps.years_after(now)
@@ -119,27 +124,58 @@ class CreateTestClockParams(Params, frozen=True):
             yield Fault("frozenTime", "range", message, timestamps.write(start))
             return
         end = timestamps.years_after(start)
-        yield from _range_faults("transactions", self.transactions, start, end)
+        yield from range_faults("transactions", self.transactions, start, end)
         for index, goal in enumerate(self.goals or ()):
             if goal is not None:
-                yield from _range_faults(f"goals[{index}].contributions", goal.contributions, start, end)
+                yield from range_faults(f"goals[{index}].contributions", goal.contributions, start, end)
 
 
-def _initial_amount_faults(goals: Sequence[GoalParams]) -> Iterator[Fault]:
+def have_valid_currencies(transactions: Sequence[TransactionParams]) -> bool:
+    currencies = "".join([item.currency for item in transactions])
+    return not currencies or (currencies.isascii() and currencies.isalpha() and currencies.isupper())
+
+
+def initial_amount_faults(goals: Sequence[GoalParams], path: str = "goals") -> Iterator[Fault]:
     for index, goal in enumerate(goals or ()):
         if goal is None or goal.target_amount is None or goal.initial_amount is None:
             continue
         if goal.initial_amount > goal.target_amount:
             message = f"must not exceed targetAmount ({whole_if_whole(goal.target_amount)})"
-            yield Fault(f"goals[{index}].initialAmount", "max", message, goal.initial_amount)
+            yield Fault(f"{path}[{index}].initialAmount", "max", message, goal.initial_amount)
 
 
-def _range_faults(path: str, items: Sequence[ItemParams], start: Instant, end: Instant) -> Iterator[Fault]:
+def range_faults(path: str, items: Sequence[ItemParams], start: Instant, end: Instant) -> Iterator[Fault]:
     for index, item in enumerate(items or ()):
         if item is None or item.at is None or start <= item.at <= end:
             continue
         message = f"must be between frozenTime and maxTime ({timestamps.write(start)} to {timestamps.write(end)})"
         yield Fault(f"{path}[{index}].at", "range", message, timestamps.write(item.at))
+
+
+class AddParams(Params, frozen=True):
+    """Items to add to a clock. Contributions are to goals that the clock has already."""
+
+    transactions: Annotated[list[TransactionParams], Meta(max_length=MAX_ADDED)] = []
+    goals: Annotated[list[GoalParams], Meta(max_length=MAX_ADDED)] = []
+    contributions: Annotated[list[AddedContributionParams], Meta(max_length=MAX_ADDED)] = []
+
+
+class AmendTestClockParams(Params, frozen=True):
+    """The parameters of amendTestClock."""
+
+    id: Text
+    add: AddParams | UnsetType = UNSET
+    cancel: Annotated[list[Text], Meta(max_length=MAX_CANCELLED)] | UnsetType = UNSET
+
+    def passes_fast_checks(self, now: Instant) -> bool:
+        valid = self.add is UNSET or have_valid_currencies(self.add.transactions)
+        return valid and not list(self.faults(now))
+
+    def faults(self, now: Instant) -> Iterator[Fault]:
+        if self.add is UNSET and self.cancel is UNSET:
+            yield Fault("add", "required", "add, cancel or both are required")
+        if isinstance(self.add, AddParams):
+            yield from initial_amount_faults(self.add.goals, "add.goals")
 
 
 class AdvanceTestClockParams(Params, frozen=True):

@@ -1,4 +1,6 @@
-"""Test clocks. A clock points to a schedule, which never changes, and to an instant, which only moves forward.
+"""Test clocks. A clock points to a schedule and to an instant, which only moves forward.
+
+A schedule never changes. An amendment makes the clock point to the next schedule, and adds 1 to its revision.
 
 `schedule_json` has the schedule, and the view: a pure function of a schedule and an instant.
 """
@@ -22,6 +24,8 @@ class Clock(Struct, frozen=True, gc=False):
     name: str | None = None
     labels: str | None = None
     """A JSON object."""
+    revision: int = 0
+    """The number of amendments, each of which replaced the schedule."""
 
 
 def new_clock(key: bytes, params: CreateTestClockParams, now: Instant) -> Clock:

@@ -13,10 +13,8 @@ from msgspec import Struct, json
 from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.domain.ledger import Ledger, LedgerGoal
 from tickover.server.domain.money import Amount, to_fraction, to_number
-from tickover.server.domain.schedule_json import ScheduledItems
+from tickover.server.domain.schedule_json import TRANSACTIONS, ScheduledItems, item_id
 
-_TRANSACTIONS: Final = 0
-"""The group of transactions. The group of a goal's contributions is the goal's index plus 1."""
 _POSTED: Final = 0
 _REACHED: Final = 1
 _CURSOR: Final = re.compile(r"cursor_([0-9a-f]{16})_([0-9a-f]{4})_([0-9a-f]{8})_([01])")
@@ -65,7 +63,7 @@ def index_events(ledger: Ledger) -> EventIndex:
     """Return the events in order: by instant, then transactions, then goals in their order."""
     schedule = ledger.schedule
     instants = [*schedule.transactions.instants]
-    events = [Event(_TRANSACTIONS, position, _POSTED) for position in range(len(instants))]
+    events = [Event(TRANSACTIONS, position, _POSTED) for position in range(len(instants))]
     for group, (goal, savings) in enumerate(zip(schedule.goals, ledger.goals, strict=True), start=1):
         contributions = goal.contributions.instants
         # A goal that starts at its target is not reached by a contribution.
@@ -83,12 +81,7 @@ def index_events(ledger: Ledger) -> EventIndex:
 
 def _items_of(ledger: Ledger, group: int) -> ScheduledItems:
     schedule = ledger.schedule
-    return schedule.transactions if group == _TRANSACTIONS else schedule.goals[group - 1].contributions
-
-
-def item_id(encoded: bytes) -> str:
-    """Return the id of an encoded item, which is its first member."""
-    return encoded[7 : encoded.index(b'"', 7)].decode()
+    return schedule.transactions if group == TRANSACTIONS else schedule.goals[group - 1].contributions
 
 
 def _key(ledger: Ledger, index: EventIndex, i: int) -> EventKey:
@@ -138,7 +131,7 @@ class _EventWriter:
     def write(self, at: Instant, group: int, position: int, step: int) -> bytes:
         pending = b',"pending":true' if at > self._query.frozen_time else b""
         encoded_at = _encode(at)
-        if group == _TRANSACTIONS:
+        if group == TRANSACTIONS:
             return self._transaction_posted(encoded_at, pending, position)
         goal = self._ledger.goals[group - 1]
         if step == _REACHED:

@@ -11,7 +11,6 @@ from msgspec import UNSET, Struct, UnsetType, json
 from tickover.api import timestamps
 from tickover.api.errors import Fault, truncate
 from tickover.api.timestamps import Instant
-from tickover.server.domain.events import item_id
 from tickover.server.domain.ledger import Ledger, LedgerGoal, fraction_to_number
 from tickover.server.domain.ledger_params import (
     BalanceExpectation,
@@ -21,6 +20,7 @@ from tickover.server.domain.ledger_params import (
     TotalExpectation,
 )
 from tickover.server.domain.money import Amount, to_fraction, to_number
+from tickover.server.domain.schedule_json import item_id
 from tickover.server.domain.totals import Breach, Series, Totals, first_above, first_below, first_beyond
 
 _NOUNS: Final = {"INCOME": "Income", "EXPENSE": "Expenses"}

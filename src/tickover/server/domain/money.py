@@ -7,7 +7,7 @@ of a common decimal unit. Only results become doubles.
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from msgspec import Struct
 
@@ -34,6 +34,12 @@ class Savings(Struct, frozen=True, array_like=True, gc=False):
     unit: int | str
     target: int | str
     sums: list[int | str]
+
+    def amounts(self) -> tuple[Amount, Amount, list[Amount]]:
+        """Return the target, the initial amount and the contributions."""
+        unit, target, sums = int(self.unit), int(self.target), [*map(int, self.sums)]
+        steps = [to_number(after - before, unit) for before, after in pairwise(sums)]
+        return to_number(target, unit), to_number(sums[0], unit), steps
 
     def progress(self, contributions: int) -> Progress:
         """Return the progress after this number of contributions."""

@@ -7,7 +7,7 @@ pieces without decoding them. This is the hot path of the server, and the string
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
@@ -15,7 +15,13 @@ from msgspec import Struct, json, to_builtins
 
 from tickover.api import ids
 from tickover.api.timestamps import Instant
-from tickover.server.domain.clock_params import CreateTestClockParams, GoalParams, ItemParams
+from tickover.server.domain.clock_params import (
+    AddParams,
+    ContributionParams,
+    CreateTestClockParams,
+    GoalParams,
+    ItemParams,
+)
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.money import Amount, Savings, add_up, whole_if_whole
 
@@ -36,6 +42,13 @@ class ScheduledItems(Struct, frozen=True, array_like=True, gc=False):
     instants: list[Instant]
     encoded: list[bytes]
     """Each item as a JSON object."""
+    cancelled: int = 0
+    """The number of items that were cancelled. It keeps their ids from being used again."""
+
+    @property
+    def next_number(self) -> int:
+        """The last number of the next item's id."""
+        return len(self.instants) + self.cancelled
 
     def count_until(self, frozen_time: Instant) -> int:
         """Return the number of items at or before `frozen_time`."""
@@ -64,10 +77,20 @@ class Schedule(Struct, frozen=True, array_like=True, gc=False):
     goals: list[ScheduledGoal]
 
 
+_SOURCE: Final = ',"source":"SIMULATED_TEST_CLOCK"'
+TRANSACTIONS: Final = 0
+"""The group of transactions. The group of a goal's contributions is the goal's index plus 1."""
+
+
+def item_id(encoded: bytes) -> str:
+    """Return the id of an encoded item, or of a goal's head in braces, which is its first member."""
+    return encoded[7 : encoded.index(b'"', 7)].decode()
+
+
 def encode_schedule(clock: Clock, params: CreateTestClockParams) -> Schedule:
     """Assign ids to all items, sort them and encode them."""
     key = clock.key.hex()
-    transactions = _encode_items("txn", key, params.transactions, ',"source":"SIMULATED_TEST_CLOCK"')
+    transactions = _encode_items("txn", key, params.transactions, _SOURCE)
     goals = [_encode_goal(f"{key}_{index}", goal) for index, goal in enumerate(params.goals)]
     return Schedule(_encode_head(clock.key), _encode_bounds(clock), transactions, goals)
 
@@ -78,13 +101,58 @@ def fork_schedule(schedule: Schedule, original_key: bytes, fork: Clock) -> Sched
 
     # Every item begins with its id. Later occurrences of the key are in the caller's own text and stay.
     def replace_keys(items: ScheduledItems) -> ScheduledItems:
-        return ScheduledItems(items.instants, [item.replace(old, new, 1) for item in items.encoded])
+        return ScheduledItems(items.instants, [item.replace(old, new, 1) for item in items.encoded], items.cancelled)
 
     goals = [
         ScheduledGoal(goal.head.replace(old, new, 1), goal.savings, replace_keys(goal.contributions))
         for goal in schedule.goals
     ]
     return Schedule(_encode_head(fork.key), _encode_bounds(fork), replace_keys(schedule.transactions), goals)
+
+
+def amend_schedule(schedule: Schedule, key: bytes, add: AddParams, cancelled: Mapping[int, set[int]]) -> Schedule:
+    """Return the next schedule of the clock with this key. `cancelled` has the positions of items in their groups."""
+    suffix = key.hex()
+    contributions: dict[str, list[ContributionParams]] = {}
+    for item in add.contributions:
+        contributions.setdefault(item.goal_id, []).append(ContributionParams(item.at, item.amount))
+    kept = _remove(schedule.transactions, cancelled.get(TRANSACTIONS, set()))
+    added = _encode_items("txn", suffix, add.transactions, _SOURCE, kept.next_number)
+    goals = [
+        _amend_goal(f"{suffix}_{index}", goal, contributions, cancelled.get(index + 1, set()))
+        for index, goal in enumerate(schedule.goals)
+    ]
+    for index, goal in enumerate(add.goals, start=len(goals)):
+        goals.append(_encode_goal(f"{suffix}_{index}", goal))
+    return Schedule(schedule.head, schedule.bounds, _merge(kept, added), goals)
+
+
+def _amend_goal(
+    suffix: str, goal: ScheduledGoal, contributions: Mapping[str, Sequence[ContributionParams]], cancelled: set[int]
+) -> ScheduledGoal:
+    new = contributions.get(f"goal_{suffix}", ())
+    if not new and not cancelled:
+        return goal
+    kept = _remove(goal.contributions, cancelled)
+    target, initial, old_amounts = goal.savings.amounts()
+    amounts = [amount for position, amount in enumerate(old_amounts) if position not in cancelled]
+    amounts = _sort([*amounts, *(item.amount for item in new)], [*kept.instants, *(item.at for item in new)])
+    added = _encode_items("ctb", suffix, new, first=kept.next_number)
+    return ScheduledGoal(goal.head, add_up(target, initial, amounts), _merge(kept, added))
+
+
+def _remove(items: ScheduledItems, positions: set[int]) -> ScheduledItems:
+    kept = [position for position in range(len(items.instants)) if position not in positions]
+    return ScheduledItems(
+        [items.instants[position] for position in kept],
+        [items.encoded[position] for position in kept],
+        items.cancelled + len(positions),
+    )
+
+
+def _merge(items: ScheduledItems, added: ScheduledItems) -> ScheduledItems:
+    instants = items.instants + added.instants
+    return ScheduledItems(sorted(instants), _sort(items.encoded + added.encoded, instants), items.cancelled)
 
 
 def view(frozen_time: Instant, schedule: Schedule, names: bytes = b"") -> bytes:
@@ -136,8 +204,13 @@ def _encode_goal(suffix: str, goal: GoalParams) -> ScheduledGoal:
     )
 
 
-def _encode_items(prefix: str, suffix: str, items: Sequence[ItemParams], last_members: str = "") -> ScheduledItems:
-    """Encode all items in one call. Add `id` before the members of each item, and `last_members` after them."""
+def _encode_items(
+    prefix: str, suffix: str, items: Sequence[ItemParams], last_members: str = "", first: int = 0
+) -> ScheduledItems:
+    """Encode all items in one call. Add `id` before the members of each item, and `last_members` after them.
+
+    The ids have consecutive numbers from `first` on.
+    """
     if not items:
         return ScheduledItems([], [])
     lines = _ENCODER.encode_lines(items)
@@ -145,7 +218,13 @@ def _encode_items(prefix: str, suffix: str, items: Sequence[ItemParams], last_me
         lines = _WHOLE_AMOUNT_FRACTION.sub(b"", lines)
     # JSON escapes line breaks and U+0000, so the text of an item contains neither.
     members = lines[1:-2].split(b"}\n{")
-    objects = _template(prefix, last_members, len(members)) % tuple(members)
+    # Numbers of amendments rarely repeat, so their templates are not cached.
+    template = (
+        _new_template(first, prefix, last_members, len(members))
+        if first
+        else _template(prefix, last_members, len(members))
+    )
+    objects = template % tuple(members)
     encoded = objects.replace(b"\0", suffix.encode()).split(b"\n")
     instants = [item.at for item in items]
     return ScheduledItems(sorted(instants), _sort(encoded, instants))
@@ -153,8 +232,13 @@ def _encode_items(prefix: str, suffix: str, items: Sequence[ItemParams], last_me
 
 @lru_cache(maxsize=256)
 def _template(prefix: str, last_members: str, count: int) -> bytes:
+    return _new_template(0, prefix, last_members, count)
+
+
+def _new_template(first: int, prefix: str, last_members: str, count: int) -> bytes:
     """Return `count` lines, each with a placeholder for an item's members. U+0000 stands for the suffix of the ids."""
-    return "\n".join([f'{{"id":"{prefix}_\0_{index}",%b{last_members}}}' for index in range(count)]).encode()
+    numbers = range(first, first + count)
+    return "\n".join([f'{{"id":"{prefix}_\0_{number}",%b{last_members}}}' for number in numbers]).encode()
 
 
 def _sort(items: list[_T], instants: list[Instant]) -> list[_T]:

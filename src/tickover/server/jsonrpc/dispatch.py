@@ -181,10 +181,11 @@ class Dispatcher:
             # Instants in the parameters may have been in range when an earlier call created the clock.
             if any(fault.rule != "range" for fault in rejection.faults):
                 raise
-            created = await self._operations.clocks.find_created(_idempotency_key(header, request), caller)
-            if created is None:
+            caller = replace(caller, idempotency_key=_idempotency_key(header, request))
+            existing = await self._operations.clocks.find_repeated(caller)
+            if existing is None:
                 raise
-            return created
+            return existing
         caller = replace(caller, idempotency_key=_idempotency_key(header, request))
         return await self._operations.handlers[request.method](params, caller)
 
@@ -208,7 +209,7 @@ def _decode_request(text: str | Raw) -> Request | CallResponse:
 
 
 def _idempotency_key(header: bytes, request: Request) -> IdempotencyKey:
-    return IdempotencyKey(header.decode("latin-1"), envelope.digest_params(request.params))
+    return IdempotencyKey(header.decode("latin-1"), envelope.digest_call(request))
 
 
 def _find_operation(method: str) -> Operation:

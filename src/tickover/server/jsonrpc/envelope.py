@@ -27,6 +27,7 @@ CODES: Final[dict[Reason, tuple[int, int]]] = {
     Reason.CLOCK_EXPIRED: (-32010, 200),
     Reason.TIME_BEFORE_CURRENT: (-32011, 200),
     Reason.TIME_AFTER_MAX: (-32012, 200),
+    Reason.ITEM_NOT_PENDING: (-32013, 200),
     Reason.LOGIN_REFUSED: (-32020, 200),
     Reason.RESEND_TOO_SOON: (-32005, 429),
     Reason.RATE_LIMITED: (-32005, 429),
@@ -194,6 +195,15 @@ def idempotency_key_faults(header: bytes) -> list[Fault]:
     if 1 <= len(header) <= MAX_IDEMPOTENCY_KEY:
         return []
     return [Fault("Idempotency-Key", "length", f"must be one header of 1 to {MAX_IDEMPOTENCY_KEY} characters")]
+
+
+def digest_call(request: Request) -> bytes:
+    """Return a digest of the method and the parameters."""
+    digest = digest_params(request.params)
+    # Databases contain digests of creations from releases that digested only their parameters.
+    if request.method == "createTestClock":
+        return digest
+    return hashlib.sha256(request.method.encode() + digest).digest()
 
 
 def digest_params(encoded: bytes) -> bytes:

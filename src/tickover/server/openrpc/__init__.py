@@ -13,7 +13,7 @@ from msgspec import json
 
 from tickover import __version__
 from tickover.api.errors import Fault, Reason
-from tickover.api.limits import MAX_FAULTS
+from tickover.api.limits import MAX_CANCELLED, MAX_FAULTS
 from tickover.server.jsonrpc.envelope import CODES
 from tickover.server.openrpc.prose import ABOUT, BEARER, FIELDS, METHODS, PUBLIC, REASONS, TAGS, TAKES_KEY
 from tickover.server.openrpc.schemas import Schema, published_name, reference, schemas_of
@@ -41,6 +41,7 @@ _DATA: Final[dict[Reason, Schema]] = {
     Reason.INVALID_PARAMS: {"errors": {"type": "array", "items": reference("Fault"), "maxItems": MAX_FAULTS}},
     Reason.TIME_BEFORE_CURRENT: {"currentFrozenTime": {"type": "string", "format": "date-time"}},
     Reason.TIME_AFTER_MAX: {"maxTime": {"type": "string", "format": "date-time"}},
+    Reason.ITEM_NOT_PENDING: {"itemIds": {"type": "array", "items": {"type": "string"}, "maxItems": MAX_CANCELLED}},
     Reason.RESEND_TOO_SOON: _SECONDS,
     Reason.RATE_LIMITED: _SECONDS,
     Reason.UNAVAILABLE: _SECONDS,
@@ -99,7 +100,7 @@ def _method(
         "tags": [{"$ref": f"#/components/tags/{tag}"} for tag in _tags(operation)],
         "paramStructure": "by-name",
         "params": [
-            _parameter(field, schema, is_required=field in params.get("required", ()))
+            _parameter(field, schema, schemas, is_required=field in params.get("required", ()))
             for field, schema in params["properties"].items()
         ],
         "result": _result(operation, schemas),
@@ -129,8 +130,10 @@ def _tags(operation: Operation) -> Iterator[str]:
         yield "token"
 
 
-def _parameter(name: str, schema: Schema, *, is_required: bool) -> dict[str, Any]:
-    return {"name": name, "description": schema["description"], "required": is_required, "schema": schema}
+def _parameter(name: str, schema: Schema, schemas: dict[str, Schema], *, is_required: bool) -> dict[str, Any]:
+    # A reference has no description of its own.
+    described = schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+    return {"name": name, "description": described["description"], "required": is_required, "schema": schema}
 
 
 def _result(operation: Operation, schemas: dict[str, Schema]) -> dict[str, Any]:

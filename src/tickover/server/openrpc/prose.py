@@ -7,6 +7,10 @@ from tickover.api.limits import (
     CODE_DIGITS,
     MAX_BATCH,
     MAX_BODY,
+    MAX_CLOCK_GOALS,
+    MAX_CLOCK_ITEMS,
+    MAX_CLOCK_TRANSACTIONS,
+    MAX_GOAL_CONTRIBUTIONS,
     MAX_IDEMPOTENCY_KEY,
     MAX_NESTING,
     MAX_SCANNED_CLOCKS,
@@ -30,8 +34,8 @@ BEARER: Final = "Requires a token: send the header `Authorization: Bearer <token
 PUBLIC: Final = "Requires no token."
 TAKES_KEY: Final = (
     f"You can retry the call safely with an `Idempotency-Key` header of 1 to {MAX_IDEMPOTENCY_KEY} characters. The "
-    "same key with the same parameters returns the same clock, at its current time, as long as the clock lives. The "
-    "same key with other parameters is invalid. Batches can't have the header."
+    "same key with the same operation and parameters returns the same clock, as it is now, as long as the clock lives. "
+    "The same key with another operation or other parameters is invalid. Batches can't have the header."
 )
 
 TAGS: Final = {
@@ -73,10 +77,18 @@ METHODS: Final = {
         "Changes only the parameters that you pass. `labels` replaces all labels. `null` removes the name or all "
         "labels. This never moves the clock, and its schedule stays the same."
     ),
-    "deleteTestClock": "Deletes the clock and its schedule immediately. You can reuse its idempotency key.",
+    "deleteTestClock": "Deletes the clock and its schedule immediately. You can reuse its idempotency keys.",
     "forkTestClock": (
         "The fork has its own IDs and expires seven days from now. The original doesn't change. To rewind, fork at an "
-        "earlier instant. The fork has the `maxTime` of the original, and its name and labels unless you give others."
+        "earlier instant. It has all items of the original, including those that amendments added. The fork has the "
+        "`maxTime` of the original, and its name and labels unless you give others."
+    ),
+    "amendTestClock": (
+        "What has happened never changes. An added item that is dated exactly at the clock's `frozenTime` happens at "
+        "once. Only items after `frozenTime` can be cancelled. The call changes all or nothing. A clock holds at most "
+        f"{MAX_CLOCK_TRANSACTIONS:,} transactions, {MAX_CLOCK_GOALS} goals, {MAX_GOAL_CONTRIBUTIONS} contributions to "
+        f"one goal, and {MAX_CLOCK_ITEMS:,} transactions and contributions in all. The IDs of cancelled items are "
+        "never used again."
     ),
     "listTestClockEvents": (
         "Returns events after `after`, up to and including `until`, in order of time. Among events of one instant, "
@@ -109,6 +121,8 @@ TYPES: Final = {
     "SignedIn": "A bearer token and its user.",
     "TransactionEntry": "Income or an expense at an instant.",
     "GoalEntry": "A savings goal.",
+    "AddEntry": "Items to add. You need `add`, `cancel` or both.",
+    "AddedContributionEntry": "A payment towards a goal that the clock has already.",
     "ContributionEntry": "A payment towards a goal at an instant.",
 }
 
@@ -155,6 +169,12 @@ FIELDS: Final = {
     "GoalEntry.initialAmount": "The amount at the start. It must not exceed `targetAmount`.",
     "GoalEntry.contributions": "Payments towards the goal, in any order.",
     "AdvanceEntry.frozenTime": "The new simulated time, from the clock's `frozenTime` to its `maxTime` inclusive.",
+    "AmendEntry.cancel": "The IDs of pending transactions and upcoming contributions.",
+    "AddEntry.transactions": "Income and expenses, in any order.",
+    "AddEntry.goals": "New savings goals, with their contributions.",
+    "AddEntry.contributions": "Payments towards goals that the clock has already, in any order.",
+    "AddedContributionEntry.at": "The instant of the payment, from `frozenTime` to `maxTime` inclusive.",
+    "AddedContributionEntry.goalId": "The id of a goal of this clock.",
     "GetEntry.at": (
         "Returns the clock as it would be at this instant, from its `frozenTime` to its `maxTime` inclusive. Default: "
         "its `frozenTime`."
@@ -199,7 +219,7 @@ FIELDS: Final = {
     # Results
     "Snapshot.transactions": "Transactions at or before `frozenTime`, in order of time.",
     "Snapshot.pendingTransactions": "Transactions after `frozenTime`, in order of time.",
-    "Snapshot.goals": "Goals, in the order of the request.",
+    "Snapshot.goals": "Goals, in the order in which they were added.",
     "Transaction.id": "Opaque; starts with `txn_`.",
     "Transaction.category": "The category of the request, if it had one.",
     "Goal.id": "Opaque; starts with `goal_`.",
@@ -241,7 +261,7 @@ FIELDS: Final = {
     ),
     "Violation.message": "The violation in words.",
     "actual": "The balance, total, amount or count.",
-    "itemIds": "The IDs of the transactions or contributions that the actual value depends on.",
+    "Violation.itemIds": "The IDs of the transactions or contributions that the actual value depends on.",
     "TokenInfo.type": "`SESSION`: the token of a sign-in.",
     "TokenInfo.expiresAt": "The real time at which the token expires.",
     "Sent.loginUrl": "The link. Only for `WEB_LOGIN_LINK`, and only if emails go to the development outbox.",
@@ -253,6 +273,7 @@ FIELDS: Final = {
     "Fault.message": "The rule in words, for people.",
     "Fault.got": "The invalid value, if it is short and not a secret.",
     "reason": "The name that programs should match on.",
+    "itemIds": "The IDs of the items that have already happened.",
     "currentFrozenTime": "The clock's current simulated time.",
     "retryAfterSeconds": "Retry the call after this many seconds.",
     "requestId": "Report this ID with the bug. It is also in the header `X-Request-Id`.",
@@ -272,6 +293,7 @@ REASONS: Final = {
     Reason.CLOCK_EXPIRED: "The clock has expired, because it was created seven days ago or earlier.",
     Reason.TIME_BEFORE_CURRENT: "The time is before the clock's `frozenTime`.",
     Reason.TIME_AFTER_MAX: "The time is after the clock's `maxTime`.",
+    Reason.ITEM_NOT_PENDING: "An item to cancel has already happened. `itemIds` has all such items.",
     Reason.LOGIN_REFUSED: (
         "The code or link is wrong, used, expired or not the newest, or no attempts are left. The response doesn't say "
         "which."

@@ -12,6 +12,7 @@ from msgspec import NODEFAULT, Struct, inspect
 
 from tickover.api.limits import MAX_EMAIL
 from tickover.api.timestamps import from_micros
+from tickover.server.domain.clock_params import AmendTestClockParams
 from tickover.server.domain.email_addresses import EmailAddress
 from tickover.server.domain.ledger_params import BalanceExpectation, Expectation, TotalExpectation
 from tickover.server.domain.logins import SendLoginCodeEmailParams
@@ -28,6 +29,9 @@ _PUBLISHED_NAMES: Final = {
     "DeleteTestClockParams": "DeleteEntry",
     "ForkTestClockParams": "ForkEntry",
     "UpdateTestClockParams": "UpdateEntry",
+    "AmendTestClockParams": "AmendEntry",
+    "AddParams": "AddEntry",
+    "AddedContributionParams": "AddedContributionEntry",
     "SendLoginCodeEmailParams": "SendEntry",
     "LoginByEmailVerificationParams": "VerificationEntry",
     "LoginByEmailLinkParams": "LinkEntry",
@@ -103,6 +107,8 @@ def _combinations(kind: type[Struct]) -> Schema:
         return {"minProperties": 1, "maxProperties": 1}
     if kind in (BalanceExpectation, TotalExpectation):
         return {"anyOf": [{"required": ["atLeast"]}, {"required": ["atMost"]}]}
+    if kind is AmendTestClockParams:
+        return {"anyOf": [{"required": ["add"]}, {"required": ["cancel"]}]}
     return {}
 
 
@@ -134,6 +140,8 @@ def _exclude_null_character(schema: Schema) -> None:
         schema["pattern"] = _WITHOUT_NULL_CHARACTER
     for part in schema.get("anyOf", ()):
         _exclude_null_character(part)
+    if "items" in schema:
+        _exclude_null_character(schema["items"])
     if "additionalProperties" in schema:
         _exclude_null_character(schema["additionalProperties"])
 

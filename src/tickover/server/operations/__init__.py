@@ -23,6 +23,7 @@ from tickover.api.results import (
 from tickover.server.domain import response_sizes
 from tickover.server.domain.clock_params import (
     AdvanceTestClockParams,
+    AmendTestClockParams,
     CreateTestClockParams,
     DeleteTestClockParams,
     ForkTestClockParams,
@@ -45,6 +46,7 @@ from tickover.server.domain.logins import (
 from tickover.server.domain.params import Params
 from tickover.server.domain.tokens import Mint
 from tickover.server.mail.mailer import Mailer
+from tickover.server.operations.amendments import AmendOperations
 from tickover.server.operations.callers import Caller, IdempotencyKey, Policy
 from tickover.server.operations.clocks import ClockOperations
 from tickover.server.operations.ledger import LedgerOperations
@@ -67,6 +69,7 @@ class Operations:
 
     def __init__(self, store: Store, mailer: Mailer, mint: Mint, policy: Policy, openrpc_json: bytes = b"{}") -> None:
         self.clocks = ClockOperations(store, mint, policy)
+        self.amendments = AmendOperations(self.clocks)
         self.ledger = LedgerOperations(self.clocks)
         self.logins = LoginOperations(store, mailer, mint, policy)
         self.tokens = TokenOperations(store)
@@ -108,7 +111,7 @@ OPERATIONS: Final = {
         summary="Create a clock with its schedule",
         params=CreateTestClockParams,
         result=OneClock,
-        max_result=response_sizes.MAX_CLOCK_RESULT,
+        max_result=response_sizes.MAX_NEW_CLOCK_RESULT,
         handler=lambda operations: operations.clocks.create_test_clock,
         needs_token=True,
         takes_idempotency_key=True,
@@ -207,8 +210,21 @@ OPERATIONS: Final = {
         handler=lambda operations: operations.clocks.fork_test_clock,
         copies_schedule=True,
         needs_token=True,
+        takes_idempotency_key=True,
         is_extension=True,
         reasons=(*_CLOCK_REASONS, Reason.RATE_LIMITED),
+    ),
+    "amendTestClock": Operation(
+        summary="Add items to a clock, and cancel items that have not happened yet",
+        params=AmendTestClockParams,
+        result=OneClock,
+        max_result=response_sizes.MAX_CLOCK_RESULT,
+        handler=lambda operations: operations.amendments.amend_test_clock,
+        copies_schedule=True,
+        needs_token=True,
+        takes_idempotency_key=True,
+        is_extension=True,
+        reasons=(*_CLOCK_REASONS, Reason.ITEM_NOT_PENDING, Reason.RATE_LIMITED),
     ),
     "listTestClockEvents": Operation(
         summary="List what happened to a clock, and what will happen",

@@ -12,7 +12,7 @@ from tickover.server.storage.store import Token
 
 
 class IdempotencyKey(Struct, frozen=True):
-    """The Idempotency-Key header of a call, and a digest of the call's parameters."""
+    """The Idempotency-Key header of a call, and a digest of the call."""
 
     key: str
     params: bytes

@@ -6,13 +6,14 @@ from itertools import accumulate
 from math import ceil
 from typing import Final
 
-from msgspec import UNSET, json, msgpack
+from msgspec import UNSET, Struct, json, msgpack
 
 from tickover.api import ids, timestamps
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params
 from tickover.api.limits import MAX_PAGE_NAMES, MAX_SCANNED_CLOCKS
 from tickover.api.results import ClockPage, Done, Summary
 from tickover.api.timestamps import Instant
+from tickover.server.domain.amendments import NextSchedule
 from tickover.server.domain.clock_params import (
     AdvanceTestClockParams,
     CreateTestClockParams,
@@ -26,8 +27,11 @@ from tickover.server.domain.clocks import Clock, encode_labels, encode_member, e
 from tickover.server.domain.lru_cache import LruCache
 from tickover.server.domain.schedule_json import Schedule, encode_schedule, fork_schedule, view
 from tickover.server.domain.tokens import Mint
-from tickover.server.operations.callers import Caller, IdempotencyKey, Policy
+from tickover.server.operations.callers import Caller, Policy
 from tickover.server.storage.store import (
+    Amended,
+    Amendment,
+    Conflict,
     Created,
     ExistingClock,
     IdempotencyRecord,
@@ -43,7 +47,14 @@ _decode_stored: Final = msgpack.Decoder(Schedule).decode
 _encode_stored: Final = msgpack.Encoder().encode
 
 _MAX_CACHED_BYTES: Final = 8_000_000
-"""Total size of cached schedules. Schedules never change, and clocks tend to be advanced several times in a row."""
+"""Total size of cached schedules. Clocks tend to be advanced several times in a row."""
+
+
+class CachedSchedule(Struct, frozen=True):
+    """The schedule of one revision of a clock, which never changes."""
+
+    revision: int
+    schedule: Schedule
 
 
 class ClockOperations:
@@ -51,13 +62,13 @@ class ClockOperations:
         self._store = store
         self._mint = mint
         self._quota = Quota(policy.max_clocks_per_user, policy.max_bytes_per_user)
-        self._schedules: LruCache[bytes, Schedule] = LruCache(_MAX_CACHED_BYTES)
+        self._schedules: LruCache[bytes, CachedSchedule] = LruCache(_MAX_CACHED_BYTES)
 
     async def create_test_clock(self, params: CreateTestClockParams, caller: Caller) -> bytes:
         clock = new_clock(self._mint.new_key(caller.now), params, caller.now)
         schedule = encode_schedule(clock, params)
         if caller.idempotency_key is not None:
-            return await self._create_once(clock, schedule, caller, caller.idempotency_key)
+            return await self._create_once("createTestClock", clock, schedule, caller)
         await self._store_new(clock, schedule, caller)
         return _clock_result(clock, schedule)
 
@@ -69,11 +80,10 @@ class ClockOperations:
         if isinstance(outcome, QuotaExceeded):
             raise _quota_exceeded(outcome, self._quota, caller.now)
 
-    async def _create_once(
-        self, clock: Clock, schedule: Schedule, caller: Caller, idempotency_key: IdempotencyKey
-    ) -> bytes:
+    async def _create_once(self, method: str, clock: Clock, schedule: Schedule, caller: Caller) -> bytes:
         """Create the clock, or return the one that an earlier call with the same key and parameters created."""
-        record = _idempotency_record(idempotency_key, caller)
+        record = _idempotency_record(caller)
+        assert record is not None
         min_live_key = ids.first_live_key(caller.now)
         outcome = await self._store.create_clock_once(
             record, clock, caller.token, _encode_stored(schedule), min_live_key, self._quota
@@ -83,23 +93,37 @@ class ClockOperations:
                 return _clock_result(clock, schedule)
             case QuotaExceeded():
                 raise _quota_exceeded(outcome, self._quota, caller.now)
-            case ExistingClock(params, stored) if params == record.params:
-                return _clock_result(stored.clock, _decode_stored(stored.schedule))
-        message = "was already used with other parameters for a live clock; use a new key"
-        raise invalid_params("createTestClock", [Fault("Idempotency-Key", "reused", message)])
+            case ExistingClock():
+                return self._repeat(method, outcome, record)
 
-    async def find_created(self, idempotency_key: IdempotencyKey, caller: Caller) -> bytes | None:
-        """Return the live clock that was created with this key and these parameters, at its current frozen time."""
-        record = _idempotency_record(idempotency_key, caller)
-        existing = await self._store.find_creation(record.digest, caller.token, ids.first_live_key(caller.now))
-        if existing is None or existing.params != record.params:
-            return None
-        return _clock_result(existing.stored.clock, _decode_stored(existing.stored.schedule))
+    def _repeat(self, method: str, existing: ExistingClock, record: IdempotencyRecord) -> bytes:
+        """Return the clock of an earlier call with the same key, as it is now, if it had the same parameters."""
+        if existing.params != record.params:
+            message = "was already used with other parameters for a live clock; use a new key"
+            raise invalid_params(method, [Fault("Idempotency-Key", "reused", message)])
+        return _clock_result(*self.decode(existing.stored))
+
+    async def find_existing(self, method: str, caller: Caller) -> bytes | None:
+        """Return the live clock that an earlier call with the caller's idempotency key created or amended."""
+        record = _idempotency_record(caller)
+        existing = record and await self._find_creation(record, caller)
+        return self._repeat(method, existing, record) if existing and record else None
+
+    async def find_repeated(self, caller: Caller) -> bytes | None:
+        """Return the live clock of an earlier call with the caller's idempotency key and the same parameters."""
+        record = _idempotency_record(caller)
+        existing = record and await self._find_creation(record, caller)
+        is_repeated = existing and record and existing.params == record.params
+        return _clock_result(*self.decode(existing.stored)) if existing and is_repeated else None
+
+    async def _find_creation(self, record: IdempotencyRecord, caller: Caller) -> ExistingClock | None:
+        return await self._store.find_creation(record.digest, caller.token, ids.first_live_key(caller.now))
 
     async def advance_test_clock(self, params: AdvanceTestClockParams, caller: Caller) -> bytes:
         key = _live_key(params.id, caller.now)
         cached = self._schedules.get(key)
-        stored = await self._store.advance_clock(key, caller.token, params.frozen_time, with_schedule=cached is None)
+        known = None if cached is None else cached.revision
+        stored = await self._store.advance_clock(key, caller.token, params.frozen_time, known_revision=known)
         clock, schedule = self._with_schedule(stored, cached)
         _check_time(params.frozen_time, clock)
         return _clock_result(clock, schedule)
@@ -138,7 +162,8 @@ class ClockOperations:
         cached = self._schedules.get(key)
         labels = params.labels if params.labels is UNSET else encode_labels(params.labels)
         changes = NameChanges(params.name, labels)
-        stored = await self._store.update_clock(key, caller.token, changes, with_schedule=cached is None)
+        known = None if cached is None else cached.revision
+        stored = await self._store.update_clock(key, caller.token, changes, known_revision=known)
         clock, schedule = self._with_schedule(stored, cached)
         return _clock_result(clock, schedule)
 
@@ -148,6 +173,9 @@ class ClockOperations:
         return Done()
 
     async def fork_test_clock(self, params: ForkTestClockParams, caller: Caller) -> bytes:
+        existing = await self.find_existing("forkTestClock", caller)
+        if existing is not None:
+            return existing
         original, schedule = await self.find(params.id, caller)
         at = original.start_time if params.at is UNSET else params.at
         if not original.start_time <= at <= original.max_time:
@@ -158,23 +186,52 @@ class ClockOperations:
         labels = original.labels if params.labels is UNSET else encode_labels(params.labels)
         fork = Clock(self._mint.new_key(caller.now), original.start_time, at, original.max_time, name, labels)
         forked = fork_schedule(schedule, original.key, fork)
+        if caller.idempotency_key is not None:
+            return await self._create_once("forkTestClock", fork, forked, caller)
         await self._store_new(fork, forked, caller)
         return _clock_result(fork, forked)
 
     async def find(self, id: str, caller: Caller) -> tuple[Clock, Schedule]:
         key = _live_key(id, caller.now)
         cached = self._schedules.get(key)
-        stored = await self._store.find_clock(key, caller.token, with_schedule=cached is None)
+        known = None if cached is None else cached.revision
+        stored = await self._store.find_clock(key, caller.token, known_revision=known)
         return self._with_schedule(stored, cached)
 
-    def _with_schedule(self, stored: StoredClock | None, cached: Schedule | None) -> tuple[Clock, Schedule]:
+    async def store_amended(self, clock: Clock, amended: NextSchedule, caller: Caller) -> bytes | Conflict:
+        """Replace the schedule of the clock. Return the clock, or the conflict if it changed since it was read."""
+        record = _idempotency_record(caller)
+        body = _encode_stored(amended.schedule)
+        amendment = Amendment(clock.revision, amended.latest, body, record)
+        min_live_key = ids.first_live_key(caller.now)
+        outcome = await self._store.amend_clock(clock.key, caller.token, amendment, min_live_key, self._quota)
+        match outcome:
+            case Amended(new):
+                self._schedules.put(new.key, CachedSchedule(new.revision, amended.schedule), len(body))
+                return _clock_result(new, amended.schedule)
+            case QuotaExceeded():
+                raise _quota_exceeded(outcome, self._quota, caller.now)
+            case ExistingClock():
+                assert record is not None
+                return self._repeat("amendTestClock", outcome, record)
+            case None:
+                raise _not_found()
+        return outcome
+
+    def _with_schedule(self, stored: StoredClock | None, cached: CachedSchedule | None) -> tuple[Clock, Schedule]:
         """Return the stored clock and its schedule, from the cache or decoded."""
         if stored is None:
             raise _not_found()
-        if cached is None:
-            cached = _decode_stored(stored.schedule)
-            self._schedules.put(stored.clock.key, cached, len(stored.schedule))
-        return stored.clock, cached
+        if cached is None or cached.revision != stored.clock.revision:
+            return self.decode(stored)
+        return stored.clock, cached.schedule
+
+    def decode(self, stored: StoredClock) -> tuple[Clock, Schedule]:
+        """Return the stored clock and its decoded schedule, and add that to the cache."""
+        schedule = _decode_stored(stored.schedule)
+        cached = CachedSchedule(stored.clock.revision, schedule)
+        self._schedules.put(stored.clock.key, cached, len(stored.schedule))
+        return stored.clock, schedule
 
 
 def _quota_exceeded(exceeded: QuotaExceeded, quota: Quota, now: Instant) -> Rejection:
@@ -187,9 +244,11 @@ def _quota_exceeded(exceeded: QuotaExceeded, quota: Quota, now: Instant) -> Reje
     return Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
 
 
-def _idempotency_record(idempotency_key: IdempotencyKey, caller: Caller) -> IdempotencyRecord:
-    digest = hashlib.sha256(caller.token.user + idempotency_key.key.encode()).digest()
-    return IdempotencyRecord(digest, idempotency_key.params)
+def _idempotency_record(caller: Caller) -> IdempotencyRecord | None:
+    if caller.idempotency_key is None:
+        return None
+    digest = hashlib.sha256(caller.token.user + caller.idempotency_key.key.encode()).digest()
+    return IdempotencyRecord(digest, caller.idempotency_key.params)
 
 
 def _live_key(id: str, now: Instant) -> bytes:

@@ -40,7 +40,7 @@ TABLES: Final = (
     Table("schedules", ("key", "body"), bytes(16), size="length(body)", is_partitioned=True),
     Table(
         "clocks",
-        ("key", "owner", "start_time", "frozen_time", "max_time", "bytes", "name", "labels"),
+        ("key", "owner", "start_time", "frozen_time", "max_time", "bytes", "name", "labels", "revision"),
         bytes(16),
         size="coalesce(length(labels), 0)",
         is_partitioned=True,

@@ -12,10 +12,10 @@ from tickover.server.storage.store import ClockScan, NameChanges, StoredClock
 
 
 def stored_clock(key: bytes, *columns: Any) -> StoredClock:
-    """Return the clock of the columns start_time, frozen_time, max_time, name, labels, and perhaps body."""
-    start_time, frozen_time, max_time, name, labels, *schedule = columns
+    """Return the clock of the columns start_time, frozen_time, max_time, name, labels, revision, and perhaps body."""
+    start_time, frozen_time, max_time, name, labels, revision, *schedule = columns
     instants = from_micros(start_time), from_micros(frozen_time), from_micros(max_time)
-    return StoredClock(Clock(key, *instants, name, labels), schedule[0] if schedule else b"")
+    return StoredClock(Clock(key, *instants, name, labels, revision), schedule[0] if schedule else b"")
 
 
 def scan_of(rows: Sequence[Sequence[Any]]) -> ClockScan:

@@ -12,7 +12,7 @@ from tickover.server.domain.logins import Claimed, Limits, Send, TooSoon, Try
 
 
 class StoredClock(Struct, frozen=True):
-    """A clock and its encoded schedule. The schedule is empty if the caller didn't request it."""
+    """A clock and its encoded schedule. The schedule is empty if the caller has it already."""
 
     clock: Clock
     schedule: bytes
@@ -41,12 +41,12 @@ class LabelSearch(Struct, frozen=True):
 
 
 class IdempotencyRecord(Struct, frozen=True):
-    """Identifies a creation with an idempotency key."""
+    """Identifies a creation or an amendment with an idempotency key."""
 
     digest: bytes
     """A digest of the owner and the idempotency key."""
     params: bytes
-    """A digest of the parameters."""
+    """A digest of the operation and its parameters."""
 
 
 class Quota(Struct, frozen=True):
@@ -70,10 +70,33 @@ class QuotaExceeded(Struct, frozen=True):
 
 
 class ExistingClock(Struct, frozen=True):
-    """The clock that an earlier call with the same idempotency key created."""
+    """The clock that an earlier call with the same idempotency key created or amended."""
 
     params: bytes
     """A digest of the earlier call's parameters."""
+    stored: StoredClock
+
+
+class Amendment(Struct, frozen=True):
+    """The next schedule of a clock."""
+
+    revision: int
+    """The revision that it replaces."""
+    latest: Instant
+    """It is valid while the clock's frozen time is at or before this."""
+    schedule: bytes
+    record: IdempotencyRecord | None = None
+
+
+class Amended(Struct, frozen=True):
+    """The clock has the new schedule."""
+
+    clock: Clock
+
+
+class Conflict(Struct, frozen=True):
+    """The clock was not amended, because it has another revision or was advanced too far."""
+
     stored: StoredClock
 
 
@@ -169,10 +192,16 @@ class Store(Protocol):
         """
 
     async def find_creation(self, digest: bytes, owner: Owner, min_live_key: bytes) -> ExistingClock | None:
-        """Return the owner's clock that was created with this digest, if its key is at least `min_live_key`."""
+        """Return the owner's clock that was created or amended with this digest.
 
-    async def find_clock(self, key: bytes, owner: Owner, *, with_schedule: bool = True) -> StoredClock | None:
-        """Return the clock, or None if the owner has no such clock."""
+        Return None if its key is less than `min_live_key`.
+        """
+
+    async def find_clock(self, key: bytes, owner: Owner, *, known_revision: int | None = None) -> StoredClock | None:
+        """Return the clock, or None if the owner has no such clock.
+
+        The schedule is empty if the clock has the revision `known_revision`, here and in the other methods.
+        """
 
     async def list_clocks(self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int) -> list[Clock]:
         """Return the owner's clocks with keys from `min_live_key` up to but excluding `before`, newest first."""
@@ -186,15 +215,24 @@ class Store(Protocol):
         """
 
     async def update_clock(
-        self, key: bytes, owner: Owner, changes: NameChanges, *, with_schedule: bool = True
+        self, key: bytes, owner: Owner, changes: NameChanges, *, known_revision: int | None = None
     ) -> StoredClock | None:
         """Change a clock's name and labels. Return the clock, or None if the owner has no such clock."""
 
+    async def amend_clock(
+        self, key: bytes, owner: Owner, amendment: Amendment, min_live_key: bytes, quota: Quota
+    ) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
+        """Replace the schedule if the clock has the expected revision and was not advanced too far.
+
+        Return ExistingClock if a live clock was created or amended with the same record, and None if the owner has no
+        such clock. Only the limit on bytes counts, and only if the schedule grows.
+        """
+
     async def delete_clock(self, key: bytes, owner: Owner) -> bool:
-        """Delete the clock and its idempotency record. Return False if the owner has no such clock."""
+        """Delete the clock and its idempotency records. Return False if the owner has no such clock."""
 
     async def advance_clock(
-        self, key: bytes, owner: Owner, to: Instant, *, with_schedule: bool = True
+        self, key: bytes, owner: Owner, to: Instant, *, known_revision: int | None = None
     ) -> StoredClock | None:
         """Set the frozen time to `to`, if `to` is between the frozen time and the max time, both inclusive.
 

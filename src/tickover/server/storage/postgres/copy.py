@@ -9,7 +9,7 @@ import asyncpg
 from tickover.server.settings import SettingError
 from tickover.server.storage.copy_source import CopySource, CopyTarget, Key, Row, Table
 from tickover.server.storage.postgres.connections import read_schema_version
-from tickover.server.storage.postgres.store import slot_of
+from tickover.server.storage.postgres.rows import slot_of
 
 _CLOSE_SECONDS: Final = 5.0
 

@@ -35,42 +35,60 @@ CREATE_CLOCKS = """
     union all
     select null, null, null where not exists (select from existing)"""
 
-# Keys are sorted, and rows are locked in that order, so that two batches never deadlock.
-ADVANCE_CLOCKS = [
+# A statement that waits for an amendment sees the new revision of the clock, and the old schedule of its snapshot.
+# It must not combine them. The condition compares both revisions, so that the statement skips such a clock, and the
+# store runs it again. Clocks that were never amended need no second lookup.
+_SAME_REVISION = [
     f"""
-      update clocks_{slot} as clocks
-      set frozen_time = case when input.to_time between frozen_time and max_time then input.to_time else frozen_time end
-      from unnest($1::uuid[], $2::bytea[], $3::uuid[], $4::bigint[]) as input (owner, token, key, to_time)
-      where clocks.key = input.key
-        and clocks.owner = coalesce(input.owner, (select user_key from tokens where digest = input.token))
-      returning clocks.key, start_time, frozen_time, max_time, name, labels"""
+        (clocks.revision = 0 or clocks.revision = (
+          select seen.revision from clocks_{slot} as seen where seen.key = clocks.key
+        ))"""
     for slot in range(SLOTS)
 ]
+
+
+def _advance_clocks(slot: int, same_revision: str) -> str:
+    # Keys are sorted, and rows are locked in that order, so that two batches never deadlock.
+    return f"""
+      update clocks_{slot} as clocks
+      set frozen_time = case when input.to_time between frozen_time and max_time then input.to_time else frozen_time end
+      from unnest($1::uuid[], $2::bytea[], $3::uuid[], $4::bigint[], $5::integer[])
+        as input (owner, token, key, to_time, revision)
+      where clocks.key = input.key
+        and clocks.owner = coalesce(input.owner, (select user_key from tokens where digest = input.token))
+        and {same_revision}
+      returning clocks.key, start_time, frozen_time, max_time, name, labels, clocks.revision"""
+
+
+# Clocks that have another revision are skipped.
+ADVANCE_CLOCKS = [_advance_clocks(slot, "clocks.revision = input.revision") for slot in range(SLOTS)]
 ADVANCE_CLOCKS_WITH_SCHEDULES = [
     f"""
-    with moved as ({ADVANCE_CLOCKS[slot]}
+    with moved as ({_advance_clocks(slot, _SAME_REVISION[slot])}
     ), whole as materialized (
-      select moved.key, start_time, frozen_time, max_time, name, labels, schedules.body
+      select moved.key, start_time, frozen_time, max_time, name, labels, revision, schedules.body
       from moved join schedules_{slot} as schedules on schedules.key = moved.key
     )
     select * from whole"""
     for slot in range(SLOTS)
 ]
 FIND_CLOCK = [
-    f"select start_time, frozen_time, max_time, name, labels from clocks_{slot} where key = $3 and owner = {_OWNER}"
+    f"""
+    select start_time, frozen_time, max_time, name, labels, revision from clocks_{slot}
+    where key = $3 and owner = {_OWNER}"""
     for slot in range(SLOTS)
 ]
 FIND_CLOCK_WITH_SCHEDULE = [
     f"""
-    select start_time, frozen_time, max_time, name, labels, body from clocks_{slot} as clocks
+    select start_time, frozen_time, max_time, name, labels, revision, body from clocks_{slot} as clocks
     join schedules_{slot} as schedules on schedules.key = clocks.key where clocks.key = $3 and owner = {_OWNER}"""
     for slot in range(SLOTS)
 ]
 _PAGE = f"""
-    select key, start_time, frozen_time, max_time, name, labels from clocks
+    select key, start_time, frozen_time, max_time, name, labels, revision from clocks
     where owner = {_OWNER} and key >= $3 and key < $4 order by key desc limit $5"""
 # A row without any value means that the token was revoked.
-_REVOKED = f"select null, null, null, null, null, null where {_OWNER} is null"
+_REVOKED = f"select null, null, null, null, null, null, null where {_OWNER} is null"
 LIST_CLOCKS = f"({_PAGE}) union all {_REVOKED}"
 # The last row has a key alone. It is there if the scan ended early. Keys are sorted, so the last one is the smallest.
 SEARCH_CLOCKS = f"""
@@ -82,21 +100,21 @@ SEARCH_CLOCKS = f"""
     )
     select * from found
     union all
-    select (array_agg(key))[$5], null, null, null, null, null from scanned having count(*) = $5
+    select (array_agg(key))[$5], null, null, null, null, null, null from scanned having count(*) = $5
     union all {_REVOKED}"""
 # $4 and $6 tell whether the name and the labels change.
 UPDATE_CLOCK = [
     f"""
     with updated as (
-      update clocks_{slot}
+      update clocks_{slot} as clocks
       set name = case when $4 then $5 else name end, labels = case when $6 then $7 else labels end,
         bytes = bytes
           + case when $4 then stored_bytes('', $5, null) - stored_bytes('', name, null) else 0 end
           + case when $6 then stored_bytes('', null, $7) - stored_bytes('', null, labels) else 0 end
-      where key = $3 and owner = {_OWNER}
-      returning key, start_time, frozen_time, max_time, name, labels
+      where key = $3 and owner = {_OWNER} and {_SAME_REVISION[slot]}
+      returning key, start_time, frozen_time, max_time, name, labels, revision
     )
-    select start_time, frozen_time, max_time, name, labels, body
+    select start_time, frozen_time, max_time, name, labels, revision, body
     from updated join schedules_{slot} as schedules on schedules.key = updated.key"""
     for slot in range(SLOTS)
 ]
@@ -121,5 +139,7 @@ CREATE_CLOCK_ONCE = f"""
     select result.*
     from (select key from (select {_OWNER} as key) as resolved where key is not null) as owner
     cross join lateral
-      keep_clock_once_v3($3, $4, $5, $6, owner.key, $7, $8, $9, $10, $11, $12, $13, $14, $15) as result"""
-FIND_CREATION = f"select * from find_creation_v2($3, {_OWNER}, $4)"
+      keep_clock_once_v4($3, $4, $5, $6, owner.key, $7, $8, $9, $10, $11, $12, $13, $14, $15) as result"""
+FIND_CREATION = f"select * from find_creation_v3($3, {_OWNER}, $4)"
+# Returns a row of nulls if the clock doesn't exist or the token was revoked.
+AMEND_CLOCK = f"select * from amend_clock($3, $4, {_OWNER}, $5, $6, $7, $8, $9, $10, $11)"

@@ -6,23 +6,38 @@ Methods that need several statements call a function in the database; see schema
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from asyncpg import PostgresError
 from asyncpg.pgproto.pgproto import UUID
 from msgspec import UnsetType
 
 from tickover.api.errors import unauthenticated
-from tickover.api.ids import creation_day, first_live_key
+from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.logins import HOUR, Claimed, Limits, Send, TooSoon, Try
 from tickover.server.storage.postgres import logins, statements
 from tickover.server.storage.postgres.batcher import Batcher
 from tickover.server.storage.postgres.connections import Connections
+from tickover.server.storage.postgres.rows import (
+    Advance,
+    NewClock,
+    TokenLookup,
+    amend_outcome,
+    amendment_values,
+    existing_clock,
+    new_clock_values,
+    owner_lists,
+    owner_values,
+    slot_of,
+)
 from tickover.server.storage.rows import scan_of, stored_clock
 from tickover.server.storage.store import (
+    Amended,
+    Amendment,
     ClockScan,
+    Conflict,
     Created,
     ExistingClock,
     IdempotencyRecord,
@@ -47,26 +62,6 @@ _MAX_KEY = b"\xff" * 16
 _CREATED = Created()
 
 
-class _TokenLookup(NamedTuple):
-    digest: bytes
-    now: Instant
-
-
-class _NewClock(NamedTuple):
-    clock: Clock
-    owner: Owner
-    schedule: bytes
-    min_live_key: bytes
-    quota: Quota
-
-
-class _Advance(NamedTuple):
-    key: bytes
-    owner: Owner
-    to: Instant
-    with_schedule: bool = True
-
-
 class _TokenRevoked(PostgresError):
     """A token of the batch was revoked. The batch changed nothing."""
 
@@ -88,7 +83,7 @@ class PostgresStore:
         )
         self._advances = Batcher(
             self._advance_clocks,
-            group_key=lambda advance: (slot_of(advance.key), advance.with_schedule),
+            group_key=lambda advance: (slot_of(advance.key), advance.known_revision is None),
             conflict_key=lambda advance: advance.key,
             rolled_back_on=PostgresError,
         )
@@ -122,9 +117,9 @@ class PostgresStore:
         return shared
 
     async def find_token(self, digest: bytes, now: Instant) -> Token | None:
-        return await self._tokens.submit(_TokenLookup(digest, now))
+        return await self._tokens.submit(TokenLookup(digest, now))
 
-    async def _find_tokens(self, lookups: Sequence[_TokenLookup]) -> list[Token | None]:
+    async def _find_tokens(self, lookups: Sequence[TokenLookup]) -> list[Token | None]:
         digests = [lookup.digest for lookup in lookups]
         instants = [to_micros(lookup.now) for lookup in lookups]
         rows = await self._connections.fetch(statements.FIND_TOKENS, digests, instants, is_repeatable=True)
@@ -142,27 +137,12 @@ class PostgresStore:
         self, clock: Clock, owner: Owner, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> Created | QuotaExceeded:
         try:
-            return await self._new_clocks.submit(_NewClock(clock, owner, schedule, min_live_key, quota))
+            return await self._new_clocks.submit(NewClock(clock, owner, schedule, min_live_key, quota))
         except _TokenRevoked:
             raise unauthenticated() from None
 
-    async def _create_clocks(self, new_clocks: Sequence[_NewClock]) -> list[Created | QuotaExceeded]:
-        clocks = [new.clock for new in new_clocks]
-        rows = await self._connections.fetch(
-            statements.CREATE_CLOCKS,
-            *_owner_lists(new_clocks),
-            slot_of(clocks[0].key),
-            [UUID(clock.key) for clock in clocks],
-            [to_micros(clock.start_time) for clock in clocks],
-            [to_micros(clock.frozen_time) for clock in clocks],
-            [to_micros(clock.max_time) for clock in clocks],
-            [new.schedule for new in new_clocks],
-            [clock.name for clock in clocks],
-            [clock.labels for clock in clocks],
-            [UUID(new.min_live_key) for new in new_clocks],
-            new_clocks[0].quota.clocks,
-            new_clocks[0].quota.bytes,
-        )
+    async def _create_clocks(self, new_clocks: Sequence[NewClock]) -> list[Created | QuotaExceeded]:
+        rows = await self._connections.fetch(statements.CREATE_CLOCKS, *new_clock_values(new_clocks))
         if any(oldest is None for *_, oldest in rows):
             raise _TokenRevoked
         rejected = {position: QuotaExceeded(limit, oldest.bytes) for position, limit, oldest in rows}
@@ -173,7 +153,7 @@ class PostgresStore:
     ) -> ExistingClock | Created | QuotaExceeded:
         rows = await self._fetch_with_lock(
             statements.CREATE_CLOCK_ONCE,
-            *_owner_values(owner),
+            *owner_values(owner),
             record.digest,
             record.params,
             slot_of(clock.key),
@@ -192,30 +172,36 @@ class PostgresStore:
             raise unauthenticated()
         limit, oldest, *existing = rows[0]
         if existing[0] is not None:
-            return _existing_clock(*existing)
+            return existing_clock(*existing)
         return QuotaExceeded(limit, oldest.bytes) if limit else _CREATED
 
     async def find_creation(self, digest: bytes, owner: Owner, min_live_key: bytes) -> ExistingClock | None:
-        values = (*_owner_values(owner), digest, UUID(min_live_key))
+        values = (*owner_values(owner), digest, UUID(min_live_key))
         # It rewrites a row with the same values, so it can be repeated like a read.
         rows = await self._connections.fetch(statements.FIND_CREATION, *values, is_repeatable=True)
-        return _existing_clock(*rows[0]) if rows else None
+        return existing_clock(*rows[0]) if rows else None
 
-    async def find_clock(self, key: bytes, owner: Owner, *, with_schedule: bool = True) -> StoredClock | None:
-        by_slot = statements.FIND_CLOCK_WITH_SCHEDULE if with_schedule else statements.FIND_CLOCK
-        values = (*_owner_values(owner), UUID(key))
+    async def find_clock(self, key: bytes, owner: Owner, *, known_revision: int | None = None) -> StoredClock | None:
+        if known_revision is not None:
+            found = await self._find_clock(statements.FIND_CLOCK, key, owner)
+            if found is None or found.clock.revision == known_revision:
+                return found
+        return await self._find_clock(statements.FIND_CLOCK_WITH_SCHEDULE, key, owner)
+
+    async def _find_clock(self, by_slot: Sequence[str], key: bytes, owner: Owner) -> StoredClock | None:
+        values = (*owner_values(owner), UUID(key))
         rows = await self._connections.fetch(by_slot[slot_of(key)], *values, is_repeatable=True)
         return stored_clock(key, *rows[0]) if rows else None
 
     async def list_clocks(self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int) -> list[Clock]:
-        page = *_owner_values(owner), UUID(min_live_key), UUID(before or _MAX_KEY), limit
+        page = *owner_values(owner), UUID(min_live_key), UUID(before or _MAX_KEY), limit
         rows = await self._fetch_page(statements.LIST_CLOCKS, *page)
         return [stored_clock(*row).clock for row in rows]
 
     async def search_clocks(
         self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int, search: LabelSearch
     ) -> ClockScan:
-        scan = *_owner_values(owner), UUID(min_live_key), UUID(before or _MAX_KEY), search.max_scanned
+        scan = *owner_values(owner), UUID(min_live_key), UUID(before or _MAX_KEY), search.max_scanned
         return scan_of(await self._fetch_page(statements.SEARCH_CLOCKS, *scan, search.members, limit))
 
     async def _fetch_page(self, statement: str, *values: object) -> list[Any]:
@@ -226,39 +212,52 @@ class PostgresStore:
         return [(key.bytes, *columns) for key, *columns in rows]
 
     async def update_clock(
-        self, key: bytes, owner: Owner, changes: NameChanges, *, with_schedule: bool = True
+        self, key: bytes, owner: Owner, changes: NameChanges, *, known_revision: int | None = None
     ) -> StoredClock | None:
         name, labels = [
             (False, None) if isinstance(change, UnsetType) else (True, change)
             for change in (changes.name, changes.labels)
         ]
         statement = statements.UPDATE_CLOCK[slot_of(key)]
-        rows = await self._connections.fetch(statement, *_owner_values(owner), UUID(key), *name, *labels)
-        if not rows:
-            return None
+        values = (*owner_values(owner), UUID(key), *name, *labels)
+        while not (rows := await self._connections.fetch(statement, *values)):
+            if await self._find_clock(statements.FIND_CLOCK, key, owner) is None:
+                return None
         stored = stored_clock(key, *rows[0])
-        return stored if with_schedule else StoredClock(stored.clock, b"")
+        return StoredClock(stored.clock, b"") if stored.clock.revision == known_revision else stored
+
+    async def amend_clock(
+        self, key: bytes, owner: Owner, amendment: Amendment, min_live_key: bytes, quota: Quota
+    ) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
+        values = amendment_values(key, owner, amendment, min_live_key, quota)
+        [row] = await self._fetch_with_lock(statements.AMEND_CLOCK, *values)
+        return amend_outcome(*row)
 
     async def delete_clock(self, key: bytes, owner: Owner) -> bool:
         statement = statements.DELETE_CLOCK[slot_of(key)]
-        row = await self._connections.fetch_row(statement, *_owner_values(owner), UUID(key))
+        row = await self._connections.fetch_row(statement, *owner_values(owner), UUID(key))
         deleted: bool = row[0]
         return deleted
 
     async def advance_clock(
-        self, key: bytes, owner: Owner, to: Instant, *, with_schedule: bool = True
+        self, key: bytes, owner: Owner, to: Instant, *, known_revision: int | None = None
     ) -> StoredClock | None:
-        return await self._advances.submit(_Advance(key, owner, to, with_schedule))
+        while (moved := await self._advances.submit(Advance(key, owner, to, known_revision))) is None:
+            if await self._find_clock(statements.FIND_CLOCK, key, owner) is None:
+                return None
+            known_revision = None
+        return moved
 
-    async def _advance_clocks(self, advances: Sequence[_Advance]) -> list[StoredClock | None]:
+    async def _advance_clocks(self, advances: Sequence[Advance]) -> list[StoredClock | None]:
         in_order = sorted(advances)
-        with_schedule = advances[0].with_schedule
-        by_slot = statements.ADVANCE_CLOCKS_WITH_SCHEDULES if with_schedule else statements.ADVANCE_CLOCKS
+        needs_schedules = advances[0].known_revision is None
+        by_slot = statements.ADVANCE_CLOCKS_WITH_SCHEDULES if needs_schedules else statements.ADVANCE_CLOCKS
         rows = await self._connections.fetch(
             by_slot[slot_of(advances[0].key)],
-            *_owner_lists(in_order),
+            *owner_lists(in_order),
             [UUID(advance.key) for advance in in_order],
             [to_micros(advance.to) for advance in in_order],
+            [advance.known_revision for advance in in_order],
         )
         found = {key.bytes: stored_clock(key.bytes, *columns) for key, *columns in rows}
         return [found.get(advance.key) for advance in advances]
@@ -307,24 +306,3 @@ class PostgresStore:
         )
         swept: int = row[0]
         return swept
-
-
-def _existing_clock(params: bytes, key: UUID, *columns: Any) -> ExistingClock:
-    return ExistingClock(params, stored_clock(key.bytes, *columns))
-
-
-def _owner_values(owner: Owner) -> tuple[UUID | None, bytes | None]:
-    """Return the user's key or the token's digest, as the statements expect them."""
-    return (UUID(owner), None) if isinstance(owner, bytes) else (None, owner.digest)
-
-
-def _owner_lists(
-    calls: Sequence[_NewClock] | Sequence[_Advance],
-) -> tuple[list[UUID | None], list[bytes | None]]:
-    values = [_owner_values(call.owner) for call in calls]
-    return [user for user, _ in values], [digest for _, digest in values]
-
-
-def slot_of(key: bytes) -> int:
-    """Return the partition of a clock's key."""
-    return creation_day(key) % statements.SLOTS

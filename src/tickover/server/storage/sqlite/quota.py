@@ -17,8 +17,8 @@ class Usage(Struct, frozen=True):
     clocks: int
     bytes: int
 
-    def plus(self, size: int) -> "Usage":
-        return Usage(self.clocks + 1, self.bytes + size)
+    def plus(self, more: "Usage") -> "Usage":
+        return Usage(self.clocks + more.clocks, self.bytes + more.bytes)
 
     def exceeded(self, quota: Quota) -> Literal["clocks", "bytes"] | None:
         """Return the limit that this usage exceeds, if any."""
@@ -55,25 +55,34 @@ class ClockQuota:
         """Valid until the oldest clock of the count expires, or the owner deletes a clock."""
 
     def reserve(
-        self, db: apsw.Connection, owner: bytes, key: bytes, size: int, min_live_key: bytes, quota: Quota
+        self, db: apsw.Connection, owner: bytes, key: bytes, more: Usage, min_live_key: bytes, quota: Quota
     ) -> OverQuota | None:
-        """Reserve quota for a new clock, and return None. Or return why the clock doesn't fit."""
+        """Reserve quota for a new or growing clock, and return None. Or return why the clock doesn't fit."""
         upper_bound = self._upper_bounds.get(owner)
-        usage = upper_bound and upper_bound.plus(size)
+        usage = upper_bound and upper_bound.plus(more)
         if usage is None or usage.exceeded(quota):
             lower_bound = self._lower_bounds.get(owner)
             if (
                 lower_bound
                 and lower_bound.oldest
                 and lower_bound.oldest >= min_live_key
-                and (limit := lower_bound.usage.plus(size).exceeded(quota))
+                and (limit := lower_bound.usage.plus(more).exceeded(quota))
             ):
                 return OverQuota(QuotaExceeded(limit, lower_bound.oldest), None)
             count = _count(db, owner, min_live_key)
-            usage = count.usage.plus(size)
+            usage = count.usage.plus(more)
             if limit := usage.exceeded(quota):
                 return OverQuota(QuotaExceeded(limit, count.oldest or key), count)
         _store(self._upper_bounds, owner, usage)
+        return None
+
+    def reserve_growth(
+        self, db: apsw.Connection, owner: bytes, key: bytes, growth: int, min_live_key: bytes, quota: Quota
+    ) -> OverQuota | None:
+        """Reserve quota for the growth of a clock, and return None. Or return why it doesn't fit."""
+        if growth > 0 and quota.bytes:
+            return self.reserve(db, owner, key, Usage(0, growth), min_live_key, Quota(bytes=quota.bytes))
+        self.on_growth(owner, growth)
         return None
 
     def on_rejected(self, owner: bytes, over: OverQuota) -> None:
@@ -88,7 +97,7 @@ class ClockQuota:
         """Add the clock to the cached count. Call it after the commit."""
         known = self._lower_bounds.get(owner)
         if known is not None:
-            self._lower_bounds[owner] = Count(known.usage.plus(size), known.oldest)
+            self._lower_bounds[owner] = Count(known.usage.plus(Usage(1, size)), known.oldest)
 
     def on_growth(self, owner: bytes, growth: int) -> None:
         """Add the growth of a clock to the cached upper bound. A rollback leaves the bound too high, which is valid."""

@@ -14,16 +14,21 @@ FIND_SESSION = """
 # Changes a decoy row that belongs to no address. The value must change, because SQLite skips writes of equal pages.
 PROBE = "update login_failures set count = count + 1 where email = ''"
 FIND_SCHEDULE = "select body from schedules where clock_key = ?"
-FIND_CLOCK = f"select start_time, frozen_time, max_time, name, labels from clocks where key = ?3 and owner = {_OWNER}"
+FIND_CLOCK = f"""
+    select start_time, frozen_time, max_time, name, labels, revision from clocks where key = ?3 and owner = {_OWNER}"""
+FIND_CLOCK_AND_BYTES = FIND_CLOCK.replace(" from clocks", ", bytes from clocks")
 INSERT_CLOCK = """
     insert into clocks (key, owner, start_time, frozen_time, max_time, bytes, name, labels)
     values (?, ?, ?, ?, ?, ?, ?, ?)"""
+AMEND_CLOCK = "update clocks set revision = revision + 1, bytes = ? where key = ?"
+AMEND_SCHEDULE = "update schedules set body = ? where clock_key = ?"
+INSERT_CREATION = "insert or replace into creations values (?, ?, ?)"
 UPDATE_NAMES = "update clocks set name = ?, labels = ?, bytes = bytes + ? where key = ?"
 _PAGE = f"""
-    select key, start_time, frozen_time, max_time, name, labels from clocks
+    select key, start_time, frozen_time, max_time, name, labels, revision from clocks
     where owner = {_OWNER} and key >= ?3 and key < ?4 order by key desc limit ?5"""
 # A row without any value means that the token was revoked.
-_REVOKED = f"select null, null, null, null, null, null where {_OWNER} is null"
+_REVOKED = f"select null, null, null, null, null, null, null where {_OWNER} is null"
 LIST_CLOCKS = f"select * from ({_PAGE}) union all {_REVOKED}"
 # The last row has a key alone. It is there if the scan ended early.
 SEARCH_CLOCKS = f"""
@@ -35,9 +40,9 @@ SEARCH_CLOCKS = f"""
     )
     select * from found
     union all
-    select min(key), null, null, null, null, null from scanned having count(*) = ?5
+    select min(key), null, null, null, null, null, null from scanned having count(*) = ?5
     union all {_REVOKED}"""
 FIND_CREATION = f"""
-    select params, key, start_time, frozen_time, max_time, name, labels, body
+    select params, key, start_time, frozen_time, max_time, name, labels, revision, body
     from creations join clocks on key = creations.clock_key join schedules on schedules.clock_key = key
     where creations.digest = ?3 and owner = {_OWNER} and key >= ?4"""

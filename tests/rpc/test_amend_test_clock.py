@@ -1,0 +1,433 @@
+"""amendTestClock: new items from the frozen time on, and fewer items that have not happened yet."""
+
+import asyncio
+import json
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.rpc.builders import (
+    BEN,
+    OMITTED,
+    START,
+    UNKNOWN_IDS,
+    call,
+    contribution,
+    goal,
+    idempotency_header,
+    reason_of,
+    to_timestamp,
+    transaction,
+)
+from tests.support.world import World, open_world, run_concurrently
+from tickover.api.limits import MAX_ADDED, MAX_CANCELLED
+from tickover.server.domain.response_sizes import MAX_CLOCK_RESULT, MAX_ENVELOPE
+from tickover.server.operations import amendments
+from tickover.server.storage.store import Amended, Amendment, Conflict, ExistingClock, Quota, QuotaExceeded
+
+AMEND = "amendTestClock"
+JANUARY, FEBRUARY, MARCH = "2027-01-15T00:00:00Z", "2027-02-15T00:00:00Z", "2027-03-15T00:00:00Z"
+MAX_TIME = "2037-01-01T00:00:00Z"
+SCHEDULE = {
+    "frozenTime": START,
+    "transactions": [transaction(at=at, name=at) for at in (JANUARY, FEBRUARY, MARCH)],
+    "goals": [goal(initialAmount=0.1, contributions=[contribution(at=FEBRUARY, amount=0.2)])],
+}
+
+
+async def amend(world: World, token: str, id: str, **params: Any) -> Any:
+    return (await world.result(AMEND, {"id": id} | params, token))["clock"]
+
+
+def names(items: list[Any]) -> list[str]:
+    return [item["name"] for item in items]
+
+
+async def test_items_at_the_frozen_time_happen_at_once_and_later_ones_are_pending(world: World, token: str) -> None:
+    id = (await world.create(token, **SCHEDULE))["id"]
+    await world.advance(token, id, JANUARY)
+    clock = await amend(
+        world,
+        token,
+        id,
+        add={
+            "transactions": [transaction(at=at, name=name) for at, name in ((MAX_TIME, "last"), (JANUARY, "now"))],
+            "goals": [goal(name="Car", contributions=[contribution(at=JANUARY, amount=5)])],
+        },
+    )
+    assert names(clock["transactions"]) == [JANUARY, "now"]
+    assert names(clock["pendingTransactions"]) == [FEBRUARY, MARCH, "last"]
+    assert [(each["name"], each["currentAmount"]) for each in clock["goals"]] == [("Bicycle", 0.1), ("Car", 5)]
+    assert (clock["frozenTime"], clock["maxTime"]) == (JANUARY, MAX_TIME)
+    assert (await world.result("getTestClock", {"id": id}, token))["clock"] == clock
+
+
+async def test_contributions_are_added_to_goals_of_the_clock(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    goal_id = clock["goals"][0]["id"]
+    added = [contribution(at=JANUARY, amount=0.1, goalId=goal_id), contribution(at=START, amount=0.2, goalId=goal_id)]
+    amended = await amend(world, token, clock["id"], add={"contributions": added})
+    [one] = amended["goals"]
+    assert (one["currentAmount"], [item["amount"] for item in one["contributions"]]) == (0.3, [0.2])
+    assert [item["at"] for item in one["upcomingContributions"]] == [JANUARY, FEBRUARY]
+    assert "goalId" not in one["contributions"][0]
+    [one] = (await world.advance(token, clock["id"], MARCH))["goals"]
+    assert one["currentAmount"] == 0.6
+
+
+async def test_cancelled_items_are_gone(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    cancel = [clock["pendingTransactions"][1]["id"], clock["goals"][0]["upcomingContributions"][0]["id"]]
+    await world.advance(token, clock["id"], JANUARY)
+    amended = await amend(world, token, clock["id"], cancel=cancel)
+    assert names(amended["pendingTransactions"]) == [MARCH]
+    assert amended["goals"][0]["upcomingContributions"] == []
+    events = await world.result("listTestClockEvents", {"id": clock["id"], "until": MAX_TIME}, token)
+    assert [event["at"] for event in events["events"]] == [JANUARY, MARCH]
+    params = {"id": clock["id"], "cancel": cancel}
+    assert await world.faults(AMEND, params, token) == {"cancel[0]": "unknown", "cancel[1]": "unknown"}
+
+
+async def test_balances_and_checks_see_the_latest_schedule(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    query = {"id": clock["id"], "at": MAX_TIME}
+    before = await world.result("getTestClockBalances", query, token)
+    ids = [item["id"] for item in clock["pendingTransactions"]]
+    await amend(world, token, clock["id"], cancel=ids[:1], add={"transactions": [transaction(amount=0.5)]})
+    after = await world.result("getTestClockBalances", query, token)
+    assert [one["balances"][0]["balance"] for one in (before, after)] == [8400, 5600.5]
+
+
+async def test_forks_copy_the_latest_schedule(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    amended = await amend(world, token, clock["id"], add={"transactions": [transaction(at=START, name="Tea")]})
+    fork = (await world.result("forkTestClock", {"id": clock["id"]}, token))["clock"]
+    assert names(fork["transactions"]) == ["Tea"]
+    # The two are independent from here on.
+    await amend(world, token, fork["id"], cancel=[item["id"] for item in fork["pendingTransactions"]])
+    assert (await world.result("getTestClock", {"id": clock["id"]}, token))["clock"] == amended
+
+
+async def test_empty_lists_change_nothing(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    empty: list[dict[str, Any]] = [{"add": {}}, {"cancel": []}, {"add": {"transactions": []}, "cancel": []}]
+    for params in empty:
+        assert await amend(world, token, clock["id"], **params) == clock
+
+
+# Faults
+
+
+async def test_nothing_changes_if_one_of_a_hundred_items_is_invalid(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    items = [transaction(at=START)] * 99
+    add = {"transactions": [*items, transaction(at="2026-12-31T23:59:59.999999Z")]}
+    params = {"id": clock["id"], "add": add, "cancel": [clock["pendingTransactions"][0]["id"]]}
+    assert await world.faults(AMEND, params, token) == {"add.transactions[99].at": "range"}
+    assert (await world.result("getTestClock", {"id": clock["id"]}, token))["clock"] == clock
+
+
+async def test_all_faults_of_the_parameters_are_reported(world: World, token: str) -> None:
+    add = {
+        "transactions": [transaction(amount=0, currency="eur"), transaction(name=OMITTED)],
+        "goals": [goal(initialAmount=1001)],
+        "contributions": [contribution(), contribution(goalId=1)],
+        "expenses": [],
+    }
+    params = {"id": "x", "add": add, "cancel": [1, "\0"]}
+    assert await world.faults(AMEND, params, token) == {
+        "add.expenses": "unknown",
+        "add.transactions[0].amount": "positive",
+        "add.transactions[0].currency": "format",
+        "add.transactions[1].name": "required",
+        "add.goals[0].initialAmount": "max",
+        "add.contributions[0].goalId": "required",
+        "add.contributions[1].goalId": "type",
+        "cancel[0]": "type",
+        "cancel[1]": "format",
+    }
+
+
+async def test_neither_add_nor_cancel_is_invalid(world: World, token: str) -> None:
+    clock = await world.create(token)
+    assert await world.faults(AMEND, {"id": clock["id"]}, token) == {"add": "required"}
+    assert await world.faults(AMEND, {"id": clock["id"], "add": None}, token) == {"add": "null"}
+
+
+@pytest.mark.parametrize(
+    ("field", "item", "limit"),
+    [
+        ("add.transactions", transaction(), MAX_ADDED),
+        ("add.goals", goal(), MAX_ADDED),
+        ("add.contributions", contribution(goalId="goal"), MAX_ADDED),
+        ("cancel", "txn_1", MAX_CANCELLED),
+    ],
+)
+async def test_lists_are_limited(world: World, token: str, field: str, item: Any, limit: int) -> None:
+    clock = await world.create(token)
+
+    def params(count: int) -> dict[str, Any]:
+        outer, _, inner = field.partition(".")
+        items = [item] * count
+        return {"id": clock["id"], outer: {inner: items} if inner else items}
+
+    assert await world.faults(AMEND, params(limit + 1), token) == {field: "count"}
+    assert b'"count"' not in (await world.call(AMEND, params(limit), token)).body
+
+
+async def test_posted_items_cannot_be_cancelled(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    ids = [item["id"] for item in clock["pendingTransactions"]]
+    moved = await world.advance(token, clock["id"], FEBRUARY)
+    error = await world.error(AMEND, {"id": clock["id"], "cancel": ids}, token)
+    assert (error["code"], error["data"]) == (-32013, {"reason": "ITEM_NOT_PENDING", "itemIds": ids[:2]})
+    assert (await world.result("getTestClock", {"id": clock["id"]}, token))["clock"] == moved
+
+
+@pytest.mark.parametrize("id", UNKNOWN_IDS)
+async def test_unknown_clock_is_not_found(world: World, token: str, id: str) -> None:
+    assert reason_of(await world.call(AMEND, {"id": id, "cancel": []}, token)) == "CLOCK_NOT_FOUND"
+
+
+async def test_other_users_cannot_amend(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    ben = await world.sign_in(BEN)
+    params = {"id": clock["id"], "cancel": [clock["pendingTransactions"][0]["id"]]}
+    assert reason_of(await world.call(AMEND, params, ben)) == "CLOCK_NOT_FOUND"
+    assert reason_of(await world.call(AMEND, params)) == "UNAUTHENTICATED"
+    await world.result("deleteTestClock", {"id": clock["id"]}, token)
+    assert reason_of(await world.call(AMEND, params, token)) == "CLOCK_NOT_FOUND"
+
+
+async def test_expired_clock_cannot_be_amended(world: World, token: str) -> None:
+    clock = await world.create(token)
+    world.pass_time(days=7)
+    assert reason_of(await world.call(AMEND, {"id": clock["id"], "cancel": []}, token)) == "CLOCK_EXPIRED"
+
+
+# Growth
+
+
+async def grow(world: World, token: str, characters: str = "x") -> str:
+    """Return the id of a clock with as many items as possible."""
+    name = characters * 120
+    pay = transaction(at=MAX_TIME, name=name, category=characters * 80, amount=1.2345678901234567e-300)
+    id: str = (await world.create(token, frozenTime=START))["id"]
+    for _ in range(20):
+        await amend(world, token, id, add={"transactions": [pay] * 100})
+    goals = [goal(name=name, contributions=[contribution(at=MAX_TIME)] * 100)] * 6 + [goal(name=name)] * 94
+    amended = await amend(world, token, id, add={"goals": goals})
+    for one in amended["goals"][:6]:
+        for _ in range(4):
+            more = [contribution(at=MAX_TIME, amount=1e-9, goalId=one["id"])] * 100
+            await amend(world, token, id, add={"contributions": more})
+    return id
+
+
+async def test_clock_grows_to_five_thousand_items_and_no_further(world: World, token: str) -> None:
+    id = await grow(world, token)
+    clock = (await world.result("getTestClock", {"id": id}, token))["clock"]
+    assert len(clock["pendingTransactions"]) == 2000
+    assert [len(one["upcomingContributions"]) for one in clock["goals"]] == [500] * 6 + [0] * 94
+    more = {
+        "transactions": [transaction(at=MAX_TIME)],
+        "goals": [goal()],
+        "contributions": [contribution(at=MAX_TIME, goalId=clock["goals"][at]["id"]) for at in (0, 0, 6)],
+    }
+    expected = {"add": "count", "add.transactions": "count", "add.goals": "count", "add.contributions": "count"}
+    assert await world.faults(AMEND, {"id": id, "add": more}, token) == expected
+    # A replacement fits.
+    cancel = [clock["pendingTransactions"][0]["id"]]
+    swapped = await amend(world, token, id, cancel=cancel, add={"transactions": [transaction(at=START)]})
+    assert [len(swapped[name]) for name in ("transactions", "pendingTransactions")] == [1, 1999]
+
+
+async def test_largest_grown_clock_fits_its_maximum_size(world: World, token: str) -> None:
+    id = await grow(world, token, "\x01")
+    response = await world.call("getTestClock", {"id": id}, token)
+    assert len(response.body) <= MAX_CLOCK_RESULT + MAX_ENVELOPE
+
+
+async def test_stored_bytes_count_the_new_revision(tmp_path: Path) -> None:
+    async with open_world(tmp_path, max_bytes_per_user=20_000) as world:
+        token = await world.sign_in()
+        id = (await world.create(token, frozenTime=START))["id"]
+        add = {"transactions": [transaction(at=MAX_TIME)] * 50}
+        clock = await amend(world, token, id, add=add)
+        error = await world.error(AMEND, {"id": id, "add": {"transactions": [transaction()] * 100}}, token)
+        assert error["data"]["reason"] == "RATE_LIMITED"
+        assert "20000 bytes" in error["message"]
+        cancel = [item["id"] for item in clock["pendingTransactions"]]
+        await amend(world, token, id, cancel=cancel)
+        assert len((await amend(world, token, id, add=add))["pendingTransactions"]) == 50
+
+
+# Idempotency
+
+
+async def test_repeated_amendment_returns_the_clock_as_it_is_now(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    params = {
+        "id": clock["id"],
+        "add": {"transactions": [transaction(at=START, name="Tea")]},
+        "cancel": [clock["pendingTransactions"][0]["id"]],
+    }
+    first = await world.post(call(AMEND, params), token, **idempotency_header("k"))
+    again = await world.post(call(AMEND, params), token, **idempotency_header("k"))
+    assert again.body == first.body
+    assert names(first.json["result"]["clock"]["transactions"]) == ["Tea"]
+    moved = await world.advance(token, clock["id"], MARCH)
+    late = await world.post(call(AMEND, params), token, **idempotency_header("k"))
+    assert late.json["result"]["clock"] == moved
+
+
+async def test_key_is_bound_to_its_operation_and_parameters(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    calls = [
+        call("createTestClock", {"frozenTime": START}),
+        call("forkTestClock", {"id": clock["id"]}),
+        call(AMEND, {"id": clock["id"], "cancel": []}),
+        call(AMEND, {"id": clock["id"], "add": {"transactions": [transaction()]}}),
+    ]
+    for number, first in enumerate(calls):
+        header = idempotency_header(f"key {number}")
+        assert "result" in (await world.post(first, token, **header)).json
+        for other in calls:
+            response = await world.post(other, token, **header)
+            assert ("result" in response.json) == (other is first)
+            if other is not first:
+                assert [fault["rule"] for fault in response.json["error"]["data"]["errors"]] == ["reused"]
+
+
+async def test_rejected_amendment_binds_nothing(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    for wrong in ({"cancel": ["x"]}, {"cancel": 1}, {}):
+        response = await world.post(call(AMEND, {"id": clock["id"]} | wrong), token, **idempotency_header("k"))
+        assert reason_of(response) == "INVALID_PARAMS"
+    right = call(AMEND, {"id": clock["id"], "cancel": [clock["pendingTransactions"][0]["id"]]})
+    assert "result" in (await world.post(right, token, **idempotency_header("k"))).json
+
+
+async def test_repeated_fork_returns_the_fork_even_if_the_original_is_gone(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    params = {"id": clock["id"], "at": FEBRUARY, "name": "Second try"}
+    first = await world.post(call("forkTestClock", params), token, **idempotency_header("k"))
+    fork = first.json["result"]["clock"]
+    assert fork["id"] != clock["id"]
+    await world.result("deleteTestClock", {"id": clock["id"]}, token)
+    again = await world.post(call("forkTestClock", params), token, **idempotency_header("k"))
+    assert again.body == first.body
+    await world.result("deleteTestClock", {"id": fork["id"]}, token)
+    gone = await world.post(call("forkTestClock", params), token, **idempotency_header("k"))
+    assert reason_of(gone) == "CLOCK_NOT_FOUND"
+
+
+async def test_fifty_repeated_forks_make_one_clock(world: World, token: str) -> None:
+    id = (await world.create(token, **SCHEDULE))["id"]
+
+    async def fork(_: int) -> bytes:
+        return (await world.post(call("forkTestClock", {"id": id}), token, **idempotency_header("k"))).body
+
+    assert len(set(await run_concurrently(50, fork))) == 1
+    assert len((await world.result("listTestClocks", {}, token))["clocks"]) == 2
+
+
+async def test_key_of_an_amendment_is_not_allowed_in_a_batch(world: World, token: str) -> None:
+    response = await world.post([call(AMEND, {"id": "x", "cancel": []})], token, **idempotency_header("k"))
+    assert reason_of(response) == "INVALID_REQUEST"
+
+
+# Concurrency
+
+
+async def test_fifty_concurrent_amendments_are_all_applied(world: World, token: str) -> None:
+    id = (await world.create(token, **SCHEDULE))["id"]
+    start = datetime.fromisoformat(START)
+
+    async def one(number: int) -> Any:
+        if number % 5 == 0:
+            at = to_timestamp(start + timedelta(seconds=number))
+            return await world.call("advanceTestClock", {"id": id, "frozenTime": at}, token)
+        return await world.call(AMEND, {"id": id, "add": {"transactions": [transaction(name=f"{number}")]}}, token)
+
+    responses = await run_concurrently(50, one)
+    assert all("result" in response.json or reason_of(response) == "TIME_BEFORE_CURRENT" for response in responses)
+    clock = (await world.result("getTestClock", {"id": id}, token))["clock"]
+    added = [item for item in clock["pendingTransactions"] if item["at"] == transaction()["at"]]
+    assert sorted(int(item["name"]) for item in added) == [number for number in range(50) if number % 5]
+    assert len({item["id"] for item in added}) == 40
+
+
+class _Conflicts:
+    """A store that another process amends before each of the first `count` amendments."""
+
+    def __init__(self, world: World, count: int) -> None:
+        self._store = world.store
+        self.count = count
+
+    async def amend_clock(
+        self, key: bytes, owner: bytes, amendment: Amendment, min_live_key: bytes, quota: Quota
+    ) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
+        if self.count:
+            self.count -= 1
+            same = Amendment(amendment.revision, amendment.latest, await self._schedule(key, owner))
+            await self._store.amend_clock(key, owner, same, min_live_key, quota)
+        return await self._store.amend_clock(key, owner, amendment, min_live_key, quota)
+
+    async def _schedule(self, key: bytes, owner: bytes) -> bytes:
+        stored = await self._store.find_clock(key, owner)
+        assert stored is not None
+        return stored.schedule
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+async def test_amendment_is_computed_again_after_a_conflict(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    store: Any = _Conflicts(world, amendments._MAX_ATTEMPTS - 1)
+    world.operations.clocks._store = store
+    amended = await amend(world, token, clock["id"], add={"transactions": [transaction(name="Tea")]})
+    assert store.count == 0
+    assert "Tea" in names(amended["pendingTransactions"])
+    store.count = amendments._MAX_ATTEMPTS
+    params = {"id": clock["id"], "cancel": [clock["pendingTransactions"][0]["id"]]}
+    assert reason_of(await world.call(AMEND, params, token)) == "UNAVAILABLE"
+    assert (await world.result("getTestClock", {"id": clock["id"]}, token))["clock"] == amended
+
+
+async def test_clock_deleted_during_an_amendment_is_not_found(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+
+    class _Deleting:
+        async def amend_clock(self, key: bytes, owner: bytes, *more: Any) -> Any:
+            await world.store.delete_clock(key, owner)
+            return await world.store.amend_clock(key, owner, *more)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(world.store, name)
+
+    store: Any = _Deleting()
+    world.operations.clocks._store = store
+    assert reason_of(await world.call(AMEND, {"id": clock["id"], "cancel": []}, token)) == "CLOCK_NOT_FOUND"
+
+
+async def test_amendment_gives_up_if_others_take_too_long(
+    world: World, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    monkeypatch.setattr(amendments, "_MAX_WAIT_SECONDS", 0.0)
+    async with world.operations.amendments._turn(clock["id"]):
+        assert reason_of(await world.call(AMEND, {"id": clock["id"], "cancel": []}, token)) == "UNAVAILABLE"
+    assert await amend(world, token, clock["id"], cancel=[]) == clock
+
+
+async def test_concurrent_amendments_with_one_key_are_applied_once(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    params = {"id": clock["id"], "add": {"transactions": [transaction(name="Tea")]}}
+    body = json.dumps(call(AMEND, params)).encode()
+    responses = await asyncio.gather(*(world.post(body, token, **idempotency_header("k")) for _ in range(20)))
+    assert len({response.body for response in responses}) == 1
+    assert len(responses[0].json["result"]["clock"]["pendingTransactions"]) == 4

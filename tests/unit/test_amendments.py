@@ -1,0 +1,296 @@
+"""Amended schedules: they show what one creation with the same items would show."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tickover.api.errors import Reason, Rejection
+from tickover.api.ids import uuid7
+from tickover.api.limits import (
+    MAX_CLOCK_GOALS,
+    MAX_CLOCK_ITEMS,
+    MAX_CLOCK_TRANSACTIONS,
+    MAX_GOAL_CONTRIBUTIONS,
+)
+from tickover.api.timestamps import Instant, years_after
+from tickover.server.domain.amendments import NextSchedule, amend
+from tickover.server.domain.clock_params import (
+    AddedContributionParams,
+    AddParams,
+    AmendTestClockParams,
+    ContributionParams,
+    CreateTestClockParams,
+    GoalParams,
+    TransactionParams,
+)
+from tickover.server.domain.clocks import Clock
+from tickover.server.domain.money import add_up
+from tickover.server.domain.schedule_json import Schedule, ScheduledItems, encode_schedule, fork_schedule, view
+
+_NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
+_START = datetime(2027, 3, 1, tzinfo=UTC)
+_DAY = timedelta(days=1)
+_MICROSECOND = timedelta(microseconds=1)
+_KEY = uuid7(_NOW, bytes(10))
+_HEX = _KEY.hex()
+_CLOCK = Clock(_KEY, _START, _START, years_after(_START))
+
+_instants = st.sampled_from([_START + days * _DAY for days in range(4)])
+_amounts = st.sampled_from([1, 0.1, 0.2, 2.5, 1e-9, 10**9, 1e9, 3.0])
+_transactions = st.lists(
+    st.builds(
+        TransactionParams, _instants, st.sampled_from(["Rent", '"amount":1.0}\n']), _amounts, st.just("EUR"),
+        st.just("INCOME"),
+    ),
+    max_size=4,
+)  # fmt: skip
+_contributions = st.lists(st.builds(ContributionParams, _instants, _amounts), max_size=4)
+_goals = st.lists(
+    st.builds(GoalParams, st.just("Trip"), st.just(10**9), st.sampled_from([0, 0.3]), _contributions), max_size=3
+)
+
+
+def _to(goal: int, items: Sequence[ContributionParams]) -> list[AddedContributionParams]:
+    return [AddedContributionParams(item.at, item.amount, goal_id=f"goal_{_HEX}_{goal}") for item in items]
+
+
+def _amend(
+    schedule: Schedule, *, at: Instant = _START, add: AddParams | None = None, cancel: Sequence[str] = ()
+) -> NextSchedule:
+    clock = Clock(_KEY, _START, at, _CLOCK.max_time)
+    return amend(clock, schedule, AmendTestClockParams("", add or AddParams(), list(cancel)))
+
+
+def _stored(schedule: Schedule) -> Schedule:
+    """Return the schedule as the store returns it."""
+    return msgspec.msgpack.decode(msgspec.msgpack.encode(schedule), type=Schedule)
+
+
+@given(_transactions, _goals, _transactions, _goals, _contributions, _instants)
+def test_added_items_are_shown_as_if_the_clock_was_created_with_them(
+    transactions: list[TransactionParams],
+    goals: list[GoalParams],
+    more: list[TransactionParams],
+    more_goals: list[GoalParams],
+    contributions: list[ContributionParams],
+    at: Instant,
+) -> None:
+    created = encode_schedule(_CLOCK, CreateTestClockParams(transactions=transactions, goals=goals))
+    add = AddParams(more, more_goals, _to(0, contributions) if goals else [])
+    amended = _stored(_amend(_stored(created), add=add).schedule)
+    if goals:
+        first = goals[0]
+        grown = GoalParams(first.name, first.target_amount, first.initial_amount, first.contributions + contributions)
+        goals = [grown, *goals[1:]]
+    whole = CreateTestClockParams(transactions=transactions + more, goals=goals + more_goals)
+    assert view(at, amended) == view(at, encode_schedule(_CLOCK, whole))
+
+
+@given(_transactions, _contributions, _instants, st.sets(st.integers(0, 3)), st.sets(st.integers(0, 3)))
+def test_cancelled_items_disappear_and_the_others_stay(
+    transactions: list[TransactionParams],
+    contributions: list[ContributionParams],
+    at: Instant,
+    dropped: set[int],
+    dropped_contributions: set[int],
+) -> None:
+    goals = [GoalParams("Trip", 10**9, 0.1, contributions)]
+    created = encode_schedule(_CLOCK, CreateTestClockParams(transactions=transactions, goals=goals))
+    # A clock before its start: everything is pending.
+    before = _START - _DAY
+    cancel = [f"txn_{_HEX}_{number}" for number in dropped if number < len(transactions)]
+    cancel += [f"ctb_{_HEX}_0_{number}" for number in dropped_contributions if number < len(contributions)]
+    amended = _amend(created, at=before, cancel=cancel).schedule
+    expected, seen = (msgspec.json.decode(view(at, one)) for one in (created, amended))
+    for items in ("transactions", "pendingTransactions"):
+        assert seen[items] == [item for item in expected[items] if item["id"] not in cancel]
+    [goal], [was] = seen["goals"], expected["goals"]
+    for items in ("contributions", "upcomingContributions"):
+        assert goal[items] == [item for item in was[items] if item["id"] not in cancel]
+    current = Fraction(Decimal("0.1")) + sum(Fraction(Decimal(str(item["amount"]))) for item in goal["contributions"])
+    assert goal["currentAmount"] == float(current)
+
+
+def _rent(number: int, count: int = 1) -> list[TransactionParams]:
+    return [TransactionParams(_START + number * _DAY, "Rent", 1, "EUR", "EXPENSE")] * count
+
+
+def _ids(schedule: Schedule) -> list[str]:
+    clock = msgspec.json.decode(view(_START, schedule))
+    items = clock["transactions"] + clock["pendingTransactions"]
+    items += [item for goal in clock["goals"] for item in goal["contributions"] + goal["upcomingContributions"]]
+    return [item["id"].replace(_HEX, "k") for item in items]
+
+
+def test_ids_are_never_used_again() -> None:
+    goals = [GoalParams("Trip", 100, 0, [ContributionParams(_START + _DAY, 1)])]
+    schedule = encode_schedule(_CLOCK, CreateTestClockParams(transactions=_rent(1, 2), goals=goals))
+    more = AddParams(_rent(2), [], _to(0, [ContributionParams(_START + _DAY, 2)]))
+    for _ in range(2):
+        last = [id.replace("k", _HEX) for id in _ids(schedule) if id in ("txn_k_1", "ctb_k_0_0")]
+        schedule = _stored(_amend(schedule, add=more, cancel=last).schedule)
+    assert _ids(schedule) == ["txn_k_0", "txn_k_2", "txn_k_3", "ctb_k_0_1", "ctb_k_0_2"]
+    # A fork continues the numbers.
+    fork = Clock(uuid7(_NOW, bytes(9) + b"1"), _START, _START, _CLOCK.max_time)
+    forked = fork_schedule(schedule, _KEY, fork)
+    assert forked.transactions.next_number == 4
+    assert forked.goals[0].contributions.next_number == 3
+
+
+def test_schedules_of_earlier_releases_have_no_cancelled_items() -> None:
+    stored = msgspec.msgpack.encode([[_START], [b"{}"]])
+    assert msgspec.msgpack.decode(stored, type=ScheduledItems).next_number == 1
+
+
+@pytest.mark.parametrize(
+    ("target", "initial", "amounts"), [(1, 0, []), (0.3, 0.1, [0.1, 0.2]), (10**9, 1e-9, [1e-300])]
+)
+def test_amounts_are_recovered_from_sums(target: float, initial: float, amounts: list[float]) -> None:
+    assert add_up(target, initial, amounts).amounts() == (target, initial, amounts)
+
+
+@pytest.mark.parametrize(
+    ("add", "cancel", "latest"),
+    [
+        ([_START + 2 * _DAY, _START + _DAY], [], _START + _DAY),
+        ([], [1, 0], _START + _DAY - _MICROSECOND),
+        ([_START], [0], _START),
+        ([], [], _CLOCK.max_time),
+    ],
+)
+def test_amendment_is_valid_until_its_earliest_item(add: list[Instant], cancel: list[int], latest: Instant) -> None:
+    schedule = encode_schedule(_CLOCK, CreateTestClockParams(transactions=_rent(1) + _rent(3)))
+    added = [TransactionParams(at, "Tea", 1, "EUR", "EXPENSE") for at in add]
+    ids = [f"txn_{_HEX}_{number}" for number in cancel]
+    assert _amend(schedule, add=AddParams(added), cancel=ids).latest == latest
+
+
+@pytest.mark.parametrize("late", ["goals", "contributions"])
+def test_contributions_limit_the_validity_too(late: str) -> None:
+    schedule = encode_schedule(_CLOCK, CreateTestClockParams(goals=[GoalParams("Trip", 1)]))
+    items = [ContributionParams(_START + _DAY, 1)]
+    lists: dict[str, Any] = {"goals": [GoalParams("Car", 1, 0, items)], "contributions": _to(0, items)}
+    assert _amend(schedule, add=AddParams(**{late: lists[late]})).latest == _START + _DAY
+
+
+# Faults
+
+
+def _rejected(schedule: Schedule, **amendment: Any) -> Rejection:
+    with pytest.raises(Rejection) as raised:
+        _amend(schedule, **amendment)
+    return raised.value
+
+
+def _faults(schedule: Schedule, **amendment: Any) -> list[tuple[str, str]]:
+    rejection = _rejected(schedule, **amendment)
+    assert rejection.reason is Reason.INVALID_PARAMS
+    return [(fault.path, fault.rule) for fault in rejection.faults]
+
+
+_SAMPLE = CreateTestClockParams(
+    transactions=_rent(1) + _rent(3), goals=[GoalParams("Trip", 100, 0, [ContributionParams(_START + 2 * _DAY, 1)])]
+)
+_SCHEDULE = encode_schedule(_CLOCK, _SAMPLE)
+
+
+def test_all_faults_are_reported_with_their_paths() -> None:
+    past, future = _START + _DAY - _MICROSECOND, _CLOCK.max_time + _MICROSECOND
+    add = AddParams(
+        [*_rent(2), TransactionParams(past, "Tea", 1, "EUR", "EXPENSE")],
+        [GoalParams("Car", 1, 0, [ContributionParams(future, 1)])],
+        [
+            AddedContributionParams(past, 1, goal_id=f"goal_{_HEX}_0"),
+            AddedContributionParams(_START + _DAY, 1, goal_id="x"),
+        ],
+    )
+    posted, pending = f"txn_{_HEX}_0", f"txn_{_HEX}_1"
+    cancel = [posted, pending, pending, f"goal_{_HEX}_0", f"txn_{_HEX}_2", f"txn_{'0' * 32}_0", ""]
+    assert _faults(_SCHEDULE, at=_START + _DAY, add=add, cancel=cancel) == [
+        ("add.transactions[1].at", "range"),
+        ("add.goals[0].contributions[0].at", "range"),
+        ("add.contributions[0].at", "range"),
+        ("add.contributions[1].goalId", "unknown"),
+        ("cancel[2]", "unique"),
+        ("cancel[3]", "goal"),
+        ("cancel[4]", "unknown"),
+        ("cancel[5]", "unknown"),
+        ("cancel[6]", "unknown"),
+        ("cancel[0]", "pending"),
+    ]
+
+
+@pytest.mark.parametrize("at", [_START + 2 * _DAY, _START + 3 * _DAY])
+def test_items_that_have_happened_cannot_be_cancelled(at: Instant) -> None:
+    ids = [f"txn_{_HEX}_1", f"ctb_{_HEX}_0_0", f"txn_{_HEX}_0"]
+    rejection = _rejected(_SCHEDULE, at=at, cancel=ids)
+    assert rejection.reason is Reason.ITEM_NOT_PENDING
+    happened = [f"txn_{_HEX}_0", f"ctb_{_HEX}_0_0"]
+    assert set(rejection.details["itemIds"]) == set(happened if at < _START + 3 * _DAY else ids)
+
+
+def test_items_at_the_frozen_time_and_the_max_time_can_be_added() -> None:
+    ends = [TransactionParams(at, "Tea", 1, "EUR", "EXPENSE") for at in (_START + _DAY, _CLOCK.max_time)]
+    assert len(_amend(_SCHEDULE, at=_START + _DAY, add=AddParams(ends)).schedule.transactions.instants) == 4
+
+
+def test_cancelled_id_is_unknown() -> None:
+    amended = _amend(_SCHEDULE, cancel=[f"txn_{_HEX}_0"]).schedule
+    assert _faults(amended, cancel=[f"txn_{_HEX}_0"]) == [("cancel[0]", "unknown")]
+
+
+# Totals
+
+
+def _grown(transactions: int, goals: Sequence[int]) -> Schedule:
+    """Return a schedule with so many transactions, and goals with so many contributions."""
+    later = ContributionParams(_START + _DAY, 1)
+    return encode_schedule(
+        _CLOCK,
+        CreateTestClockParams(
+            transactions=_rent(1, transactions), goals=[GoalParams("Trip", 1, 0, [later] * count) for count in goals]
+        ),
+    )
+
+
+_LATER = ContributionParams(_START + _DAY, 1)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "add", "path"),
+    [
+        (_grown(MAX_CLOCK_TRANSACTIONS - 1, []), AddParams(_rent(1, 2)), "add.transactions"),
+        (_grown(0, [0] * (MAX_CLOCK_GOALS - 1)), AddParams([], [GoalParams("Car", 1)] * 2), "add.goals"),
+        (_grown(0, [MAX_GOAL_CONTRIBUTIONS - 1]), AddParams([], [], _to(0, [_LATER] * 2)), "add.contributions"),
+        (
+            _grown(MAX_CLOCK_ITEMS - 6 * MAX_GOAL_CONTRIBUTIONS - 2, [MAX_GOAL_CONTRIBUTIONS] * 6),
+            AddParams(_rent(1), [GoalParams("Car", 1, 0, [_LATER] * 2)]),
+            "add",
+        ),
+    ],
+    ids=["transactions", "goals", "contributions of a goal", "items"],
+)
+def test_totals_are_limited(schedule: Schedule, add: AddParams, path: str) -> None:
+    assert _faults(schedule, add=add) == [(path, "count")]
+    one_less = AddParams(
+        add.transactions[1:] if path == "add.transactions" else add.transactions,
+        add.goals[1:] if path == "add.goals" else add.goals,
+        add.contributions[1:],
+    )
+    if path == "add":
+        one_less = AddParams([], add.goals)
+    _amend(schedule, add=one_less)
+
+
+def test_items_cancelled_by_the_same_call_make_room() -> None:
+    full = _grown(MAX_CLOCK_TRANSACTIONS, [])
+    _amend(full, add=AddParams(_rent(1)), cancel=[f"txn_{_HEX}_7"])
+    full = _grown(0, [MAX_GOAL_CONTRIBUTIONS])
+    _amend(full, add=AddParams([], [], _to(0, [_LATER])), cancel=[f"ctb_{_HEX}_0_7"])
