@@ -29,6 +29,8 @@ class PlannedTransaction(_PlanStruct, frozen=True):
 class PlannedContribution(_PlanStruct, frozen=True):
     at: datetime
     amount: Decimal
+    goal: str | UnsetType = UNSET
+    """The id or the name of a goal, if the contribution is added to a clock that has the goal already."""
 
 
 class PlannedGoal(_PlanStruct, frozen=True):
@@ -36,6 +38,10 @@ class PlannedGoal(_PlanStruct, frozen=True):
     target_amount: Decimal
     initial_amount: Decimal = Decimal(0)
     contributions: Sequence[PlannedContribution] = ()
+
+
+PlannedItem = PlannedTransaction | PlannedGoal | PlannedContribution
+"""An item that can be added to a clock."""
 
 
 class CreateClockParams(_PlanStruct, frozen=True):
@@ -82,15 +88,17 @@ def expense(
     return _transaction("EXPENSE", name, amount, currency, at, category)
 
 
-def contribution(amount: Amount, at: InstantLike) -> PlannedContribution:
-    """Return a contribution to a goal."""
-    return PlannedContribution(at=to_instant(at), amount=to_exact_decimal(amount))
+def contribution(amount: Amount, at: InstantLike, goal: str | None = None) -> PlannedContribution:
+    """Return a contribution to a goal. Pass `goal`, its id or name, to add it to a clock that has the goal."""
+    return PlannedContribution(at=to_instant(at), amount=to_exact_decimal(amount), goal=UNSET if goal is None else goal)
 
 
 def goal(
     name: str, target: Amount, initial: Amount = 0, contributions: Sequence[PlannedContribution] = ()
 ) -> PlannedGoal:
     """Return a savings goal."""
+    if any(item.goal is not UNSET for item in contributions):
+        raise ValueError("contributions of a new goal have no goal; pass it only to add them to a clock")
     return PlannedGoal(
         name=name,
         target_amount=to_exact_decimal(target),

@@ -9,8 +9,9 @@ from msgspec import UNSET, UnsetType
 
 from tickover.api.arguments import Amount, InstantLike
 from tickover.api.durations import Duration
+from tickover.api.errors import Rejection
 from tickover.api.expectations import Expectation
-from tickover.api.plans import Plan, PlannedGoal, PlannedTransaction
+from tickover.api.plans import Plan, PlannedGoal, PlannedItem, PlannedTransaction, expense
 from tickover.api.results import (
     Balance,
     Balances,
@@ -25,6 +26,7 @@ from tickover.api.results import (
 )
 from tickover.api.results import StoredEmail as Email
 from tickover.client import calls
+from tickover.client.amendments import Item, ids_in_fork
 from tickover.client.base_client import DEFAULT_URL, BaseClient
 from tickover.client.calls import Call
 from tickover.client.clocks import AdvanceResult, ClockView, by_currency
@@ -122,6 +124,13 @@ class AsyncTickover(BaseClient):
     ) -> "AsyncClock":
         """Create a clock with the same schedule, at the instant `at` or at the original start."""
         return AsyncClock(self, (await self._send(calls.fork_clock(id, at, name, labels))).clock)
+
+    async def amend_clock(
+        self, id: str, *, add: Sequence[PlannedItem] = (), cancel: Sequence[Item] = ()
+    ) -> "AsyncClock":
+        """Add items to a clock, and cancel items that have not happened yet. Name the goals of contributions by id."""
+        result = await self._send(calls.amend_clock(id, add, cancel))
+        return AsyncClock(self, self._record(result.clock, add, cancel))
 
     async def update_clock(
         self,
@@ -238,11 +247,40 @@ class AsyncClock(ClockView):
         self._update((await self._tickover.get_clock(self.id)).snapshot)
 
     async def fork(
-        self, at: InstantLike | None = None, *, name: str | None = None, labels: Mapping[str, str] | None = None
+        self,
+        at: InstantLike | None = None,
+        *,
+        name: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        add: Sequence[PlannedItem] = (),
+        cancel: Sequence[Item] = (),
     ) -> "AsyncClock":
-        """Create a clock with the same schedule, at the instant `at` or at this clock's original start."""
+        """Create a clock with the same schedule, at the instant `at` or at this clock's original start.
+
+        `add` and `cancel` amend the fork in a second call. `cancel` has items of this clock. If the server rejects the
+        amendment, the fork is deleted.
+        """
         fork = await self._tickover.fork_clock(self.id, at, name=name, labels=labels)
-        return AsyncClock(self._tickover, fork.snapshot, self.opening, self.expectations)
+        fork = AsyncClock(self._tickover, fork.snapshot, self.opening, self.expectations)
+        if add or cancel:
+            try:
+                await fork._amend(add, ids_in_fork(cancel, self.id, fork.id))
+            except Rejection:
+                await fork.delete()
+                raise
+        return fork
+
+    async def add(self, *items: PlannedItem) -> AdvanceResult:
+        """Add items to the clock. Items at the frozen time happen at once. Return what happened."""
+        return await self._amend(items, ())
+
+    async def cancel(self, *items: Item) -> AdvanceResult:
+        """Cancel pending transactions and upcoming contributions, or their ids."""
+        return await self._amend((), items)
+
+    async def spend(self, name: str, amount: Amount, currency: str, category: str | None = None) -> AdvanceResult:
+        """Add an expense at the clock's frozen time."""
+        return await self.add(expense(name, amount, currency, self.frozen_time, category))
 
     async def rename(self, name: str | None) -> None:
         """Replace the clock's name. None removes it."""
@@ -302,3 +340,7 @@ class AsyncClock(ClockView):
     async def _advance(self, to: datetime) -> AdvanceResult:
         result = await self._tickover._send(calls.advance_clock(self.id, to))  # noqa: SLF001 - same module
         return self._update(result.clock)
+
+    async def _amend(self, add: Sequence[PlannedItem], cancel: Sequence[Item]) -> AdvanceResult:
+        result = await self._tickover._send(calls.amend_clock(self.id, add, cancel, self.goals))  # noqa: SLF001 - same module
+        return self._update(self._tickover._record(result.clock, add, cancel))  # noqa: SLF001 - same module

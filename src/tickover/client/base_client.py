@@ -1,12 +1,17 @@
 """State and validation that the sync and the async client share."""
 
 import re
+from collections import deque
+from collections.abc import Sequence
 from typing import Any, Final
 
-from tickover.api.results import SignedIn
+from tickover.api.plans import PlannedItem
+from tickover.api.results import SignedIn, Snapshot
+from tickover.client.amendments import AmendmentRecord, Item, record_amendment
 from tickover.client.calls import Call
 
 DEFAULT_URL: Final = "http://127.0.0.1:8000"
+_MAX_AMENDMENTS: Final = 100
 _TOKEN: Final = re.compile("[!-~]+")
 
 
@@ -19,6 +24,8 @@ class BaseClient:
         self._url = url.rstrip("/")
         self.token = token
         self._retries = retries
+        self.amendments: deque[AmendmentRecord] = deque(maxlen=_MAX_AMENDMENTS)
+        """The last amendments that this client made, oldest first."""
 
     @property
     def url(self) -> str:
@@ -41,6 +48,10 @@ class BaseClient:
 
     def _token_for(self, call: Call[Any]) -> str | None:
         return self._token if call.needs_token else None
+
+    def _record(self, clock: Snapshot, add: Sequence[PlannedItem], cancel: Sequence[Item]) -> Snapshot:
+        self.amendments.append(record_amendment(clock, add, cancel))
+        return clock
 
     def _store_token(self, signed_in: SignedIn) -> SignedIn:
         self.token = signed_in.token

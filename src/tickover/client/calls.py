@@ -15,7 +15,7 @@ from tickover.api.arguments import Amount, InstantLike, to_instant
 from tickover.api.errors import Reason
 from tickover.api.expectations import Expectation
 from tickover.api.limits import MAX_EVENTS, MAX_PAGE
-from tickover.api.plans import Plan, PlannedGoal, PlannedTransaction, encode_json, to_exact_balances
+from tickover.api.plans import Plan, PlannedGoal, PlannedItem, PlannedTransaction, encode_json, to_exact_balances
 from tickover.api.results import (
     Balances,
     CheckResult,
@@ -23,11 +23,13 @@ from tickover.api.results import (
     CurrentUser,
     Done,
     EventPage,
+    Goal,
     OneClock,
     Sent,
     SignedIn,
     StoredEmail,
 )
+from tickover.client.amendments import Item, amendment_params
 from tickover.client.messages import Request, Response
 from tickover.client.responses import decode_document, decode_result
 
@@ -142,8 +144,17 @@ def advance_clock(id: str, frozen_time: datetime) -> Call[OneClock]:
 def fork_clock(
     id: str, at: InstantLike | None, name: str | None = None, labels: Mapping[str, str] | None = None
 ) -> Call[OneClock]:
+    """Fork a clock. The call is idempotent because it has an idempotency key."""
     params = _id_and_at(id, at) | _without_none({"name": name, "labels": labels})
-    return _call("forkTestClock", params, _ONE_CLOCK, idempotent=False)
+    return _call("forkTestClock", params, _ONE_CLOCK, headers={"Idempotency-Key": uuid4().hex})
+
+
+def amend_clock(
+    id: str, add: Sequence[PlannedItem], cancel: Sequence[Item], goals: Sequence[Goal] = ()
+) -> Call[OneClock]:
+    """Amend a clock. The call is idempotent because it has an idempotency key."""
+    params = amendment_params(id, add, cancel, goals)
+    return _call("amendTestClock", params, _ONE_CLOCK, headers={"Idempotency-Key": uuid4().hex})
 
 
 def update_clock(id: str, name: str | None | UnsetType, labels: Mapping[str, str] | None | UnsetType) -> Call[OneClock]:

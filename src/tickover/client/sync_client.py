@@ -10,8 +10,9 @@ from msgspec import UNSET, UnsetType
 
 from tickover.api.arguments import Amount, InstantLike
 from tickover.api.durations import Duration
+from tickover.api.errors import Rejection
 from tickover.api.expectations import Expectation
-from tickover.api.plans import Plan, PlannedGoal, PlannedTransaction
+from tickover.api.plans import Plan, PlannedGoal, PlannedItem, PlannedTransaction, expense
 from tickover.api.results import (
     Balance,
     Balances,
@@ -26,6 +27,7 @@ from tickover.api.results import (
 )
 from tickover.api.results import StoredEmail as Email
 from tickover.client import calls
+from tickover.client.amendments import Item, ids_in_fork
 from tickover.client.base_client import DEFAULT_URL, BaseClient
 from tickover.client.calls import Call
 from tickover.client.clocks import AdvanceResult, ClockView, by_currency
@@ -115,6 +117,11 @@ class Tickover(BaseClient):
     ) -> "Clock":
         """Create a clock with the same schedule, at the instant `at` or at the original start."""
         return Clock(self, self._send(calls.fork_clock(id, at, name, labels)).clock)
+
+    def amend_clock(self, id: str, *, add: Sequence[PlannedItem] = (), cancel: Sequence[Item] = ()) -> "Clock":
+        """Add items to a clock, and cancel items that have not happened yet. Name the goals of contributions by id."""
+        result = self._send(calls.amend_clock(id, add, cancel))
+        return Clock(self, self._record(result.clock, add, cancel))
 
     def update_clock(
         self,
@@ -229,11 +236,40 @@ class Clock(ClockView):
         self._update(self._tickover.get_clock(self.id).snapshot)
 
     def fork(
-        self, at: InstantLike | None = None, *, name: str | None = None, labels: Mapping[str, str] | None = None
+        self,
+        at: InstantLike | None = None,
+        *,
+        name: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        add: Sequence[PlannedItem] = (),
+        cancel: Sequence[Item] = (),
     ) -> "Clock":
-        """Create a clock with the same schedule, at the instant `at` or at this clock's original start."""
+        """Create a clock with the same schedule, at the instant `at` or at this clock's original start.
+
+        `add` and `cancel` amend the fork in a second call. `cancel` has items of this clock. If the server rejects the
+        amendment, the fork is deleted.
+        """
         fork = self._tickover.fork_clock(self.id, at, name=name, labels=labels)
-        return Clock(self._tickover, fork.snapshot, self.opening, self.expectations)
+        fork = Clock(self._tickover, fork.snapshot, self.opening, self.expectations)
+        if add or cancel:
+            try:
+                fork._amend(add, ids_in_fork(cancel, self.id, fork.id))
+            except Rejection:
+                fork.delete()
+                raise
+        return fork
+
+    def add(self, *items: PlannedItem) -> AdvanceResult:
+        """Add items to the clock. Items at the frozen time happen at once. Return what happened."""
+        return self._amend(items, ())
+
+    def cancel(self, *items: Item) -> AdvanceResult:
+        """Cancel pending transactions and upcoming contributions, or their ids."""
+        return self._amend((), items)
+
+    def spend(self, name: str, amount: Amount, currency: str, category: str | None = None) -> AdvanceResult:
+        """Add an expense at the clock's frozen time."""
+        return self.add(expense(name, amount, currency, self.frozen_time, category))
 
     def rename(self, name: str | None) -> None:
         """Replace the clock's name. None removes it."""
@@ -290,3 +326,7 @@ class Clock(ClockView):
     def _advance(self, to: datetime) -> AdvanceResult:
         result = self._tickover._send(calls.advance_clock(self.id, to))  # noqa: SLF001 - same module
         return self._update(result.clock)
+
+    def _amend(self, add: Sequence[PlannedItem], cancel: Sequence[Item]) -> AdvanceResult:
+        result = self._tickover._send(calls.amend_clock(self.id, add, cancel, self.goals))  # noqa: SLF001 - same module
+        return self._update(self._tickover._record(result.clock, add, cancel))  # noqa: SLF001 - same module

@@ -1,6 +1,6 @@
 """Formats a clock as a few lines of text: past and scheduled events, and violated expectations."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Final, NamedTuple
@@ -9,6 +9,7 @@ from tickover.api import timestamps
 from tickover.api.arguments import Amount
 from tickover.api.expectations import Expectation
 from tickover.api.results import CheckResult, Snapshot
+from tickover.client.amendments import AmendmentRecord
 from tickover.client.balances import running_balances
 
 _MAX_EVENTS: Final = 6
@@ -23,11 +24,17 @@ class _Event(NamedTuple):
     name: str
 
 
-def format_clock(clock: Snapshot) -> str:
-    """Return the clock's id, its frozen time and its nearest events. ● marks past events, ○ scheduled ones."""
+def format_clock(clock: Snapshot, amendments: Iterable[AmendmentRecord] = ()) -> str:
+    """Return the clock's id, its frozen time, its nearest events, and the changes of amendments.
+
+    ● marks past events, ○ scheduled ones, and ± changes.
+    """
     events = [event._replace(balance="") for event in _events(clock, {})]
-    lines = _events_around(clock.frozen_time, events, clock.frozen_time, [])
-    return "\n".join([f"{clock.id} at {timestamps.write(clock.frozen_time)}", *(lines or ["  (no events)"])])
+    lines = _events_around(clock.frozen_time, events, clock.frozen_time, []) or ["  (no events)"]
+    for amendment in amendments:
+        if amendment.clock_id == clock.id:
+            lines += [f"  ± {timestamps.write(amendment.at)}  {_printable(text)}" for text in amendment.changes]
+    return "\n".join([f"{clock.id} at {timestamps.write(clock.frozen_time)}", *lines])
 
 
 def format_violations(

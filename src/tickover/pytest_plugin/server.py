@@ -1,15 +1,17 @@
 """The fixture `tickover`: a private or running server, with clients that are signed in."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from http import HTTPStatus
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from tickover.client import AsyncTickover, ClientError, Reason, Rejection, Tickover
+from tickover.client.amendments import AmendmentRecord
 from tickover.client.connections import Connections
 from tickover.client.messages import Request, Response
 from tickover.client.timeline import format_clock
@@ -33,6 +35,8 @@ class Server:
         self._exit_message = exit_message
         self._tokens: list[str] = []
         """The tokens of all users signed in since the test began."""
+        self._amendments: list[Iterable[AmendmentRecord]] = []
+        """The amendments of each client that was returned since the test began."""
 
     def __repr__(self) -> str:
         return f"Server({self.url!r})"
@@ -40,12 +44,16 @@ class Server:
     def client(self, email: str | None = None) -> Tickover:
         """Return a client signed in with this email address, or with a new one. Close it after use."""
         __tracebackhide__ = True
-        return Tickover(self.url, self._sign_in(email))
+        client = Tickover(self.url, self._sign_in(email))
+        self._amendments.append(client.amendments)
+        return client
 
     def async_client(self, email: str | None = None) -> AsyncTickover:
         """Return the same for asyncio."""
         __tracebackhide__ = True
-        return AsyncTickover(self.url, self._sign_in(email))
+        client = AsyncTickover(self.url, self._sign_in(email))
+        self._amendments.append(client.amendments)
+        return client
 
     def _sign_in(self, email: str | None) -> str:
         __tracebackhide__ = True
@@ -67,6 +75,7 @@ class Server:
     def begin_test(self) -> None:
         """Forget the users of the previous test."""
         self._tokens.clear()
+        self._amendments.clear()
 
     def describe_clocks(self) -> str:
         """Return the clocks of all users signed in since the test began as text."""
@@ -84,8 +93,9 @@ class Server:
                 page = client.list_page(limit=_MAX_CLOCKS)
                 if page.next_cursor is not None:
                     yield "(older clocks are omitted)"
+                amendments = list(chain.from_iterable(self._amendments))
                 for clock in reversed(page.clocks):
-                    yield format_clock(client.get_clock(clock.id).snapshot)
+                    yield format_clock(client.get_clock(clock.id).snapshot, amendments)
             except (ClientError, Rejection) as error:
                 yield f"(can't load the clocks: {error})"
 

@@ -23,6 +23,7 @@ RESULTS: dict[str, Any] = {
     "createTestClock": {"clock": CLOCK},
     "deleteTestClock": {"message": "ok"},
     "forkTestClock": {"clock": CLOCK},
+    "amendTestClock": {"clock": CLOCK},
     "getCurrentUser": {
         "userId": "user_1",
         "email": "ana@example.test",

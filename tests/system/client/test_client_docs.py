@@ -1,4 +1,4 @@
-"""The examples in docs/client.md and docs/balances.md run and print what they show, and its tables are complete."""
+"""The examples on the pages about the client run and print what they show, and the tables are complete."""
 
 import inspect
 import io
@@ -46,6 +46,10 @@ def run_examples(page: str, url: str) -> dict[str, Any]:
 def test_examples_of_the_client_print_what_they_show(program: Program) -> None:
     assert len(examples(PAGE, "python")) > 5
     run_examples(PAGE, program.url)
+
+
+def test_examples_of_amendments_print_what_they_show(program: Program) -> None:
+    run_examples((ROOT / "docs" / "amend.md").read_text("utf-8"), program.url)
 
 
 def test_examples_of_balances_print_what_they_show(program: Program) -> None:

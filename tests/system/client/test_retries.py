@@ -18,7 +18,7 @@ from tests.system.client.servers import (
     truncate_response,
 )
 from tickover.client import Reason, Rejection, Unreachable, never_below
-from tickover.client.calls import delete_clock, fork_clock, get_clock
+from tickover.client.calls import delete_clock, get_clock, log_out
 from tickover.client.messages import NoResponse, Response
 from tickover.client.retries import RetryState
 
@@ -28,6 +28,8 @@ IDEMPOTENT: dict[str, MakeCall] = {
     "checkTestClock": lambda client: client.check_clock("clock_1", [never_below("EUR", 0)]),
     "createTestClock": lambda client: client.create_clock(),
     "deleteTestClock": lambda client: client.delete_clock("clock_1"),
+    "amendTestClock": lambda client: client.amend_clock("clock_1", cancel=["txn_1"]),
+    "forkTestClock": lambda client: client.fork_clock("clock_1"),
     "getCurrentUser": lambda client: client.current_user(),
     "getTestClock": lambda client: client.get_clock("clock_1"),
     "getTestClockBalances": lambda client: client.get_balances("clock_1"),
@@ -38,7 +40,6 @@ IDEMPOTENT: dict[str, MakeCall] = {
     "mailbox": lambda client: client.latest_email("ana@example.test"),
 }
 NOT_IDEMPOTENT: dict[str, MakeCall] = {
-    "forkTestClock": lambda client: client.fork_clock("clock_1"),
     "loginByEmailLink": lambda client: client.log_in_by_link("secret"),
     "loginByEmailVerification": lambda client: client.log_in("ana@example.test", "123456"),
     "logout": lambda client: client.log_out(),
@@ -99,8 +100,8 @@ async def test_calls_that_are_not_idempotent_are_sent_once(open_client: OpenClie
 
 
 @pytest.mark.parametrize("failure", FAILURES)
-async def test_fork_is_sent_once_after_any_failure(open_client: OpenClient, failure: str) -> None:
-    await assert_sent_once(open_client, "forkTestClock", failure)
+async def test_sign_out_is_sent_once_after_any_failure(open_client: OpenClient, failure: str) -> None:
+    await assert_sent_once(open_client, "logout", failure)
 
 
 @pytest.mark.parametrize("retries", [0, 1, 2])
@@ -232,7 +233,7 @@ def test_the_server_sets_the_delay_up_to_a_maximum(retry_after: str, delay: floa
 
 
 def test_a_request_that_never_arrived_is_retried_even_if_not_idempotent() -> None:
-    state = RetryState(fork_clock("x", None), max_retries=1)
+    state = RetryState(log_out(), max_retries=1)
     assert not state.is_finished(NoResponse("No connection.", may_have_arrived=False))
     with pytest.raises(Unreachable, match=r"^No connection\.$"):
         state.is_finished(NoResponse("No connection.", may_have_arrived=False))

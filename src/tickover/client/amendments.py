@@ -1,0 +1,87 @@
+"""Amendments as the client makes them: their parameters, and what they changed."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from msgspec import Struct
+
+from tickover.api.plans import PlannedContribution, PlannedGoal, PlannedItem, PlannedTransaction
+from tickover.api.results import Contribution, Goal, Snapshot, Transaction
+
+Item = Transaction | Contribution | str
+"""A transaction or a contribution of a clock, or its id."""
+
+
+class AmendmentRecord(Struct, frozen=True):
+    """The changes of one amendment."""
+
+    clock_id: str
+    at: datetime
+    """The frozen time of the clock."""
+    changes: Sequence[str]
+    """One line for each added or cancelled item."""
+
+
+def amendment_params(
+    id: str, add: Sequence[PlannedItem], cancel: Sequence[Item], goals: Sequence[Goal]
+) -> dict[str, Any]:
+    """Return the parameters of amendTestClock. `goals` are those of the clock, to find a goal by its name."""
+    return {
+        "id": id,
+        "add": {
+            "transactions": [item for item in add if isinstance(item, PlannedTransaction)],
+            "goals": [item for item in add if isinstance(item, PlannedGoal)],
+            "contributions": [
+                {"goalId": _goal_id(item, goals), "at": item.at, "amount": item.amount}
+                for item in add
+                if isinstance(item, PlannedContribution)
+            ],
+        },
+        "cancel": [item if isinstance(item, str) else item.id for item in cancel],
+    }
+
+
+def _goal_id(item: PlannedContribution, goals: Sequence[Goal]) -> str:
+    if not isinstance(item.goal, str):
+        raise ValueError("a contribution needs the goal that it belongs to: contribution(..., goal=NAME_OR_ID)")
+    named = [goal.id for goal in goals if goal.name == item.goal]
+    if len(named) > 1:
+        raise ValueError(f"the clock has {len(named)} goals with the name {item.goal!r}; use an id")
+    if not named and not item.goal.startswith("goal_"):
+        raise ValueError(f"the clock has no goal with the name {item.goal!r}")
+    return named[0] if named else item.goal
+
+
+def ids_in_fork(items: Sequence[Item], original_id: str, fork_id: str) -> list[str]:
+    """Return the ids that items of a clock have in its fork."""
+    original, fork = _key(original_id), _key(fork_id)
+    return [(item if isinstance(item, str) else item.id).replace(original, fork, 1) for item in items]
+
+
+def _key(clock_id: str) -> str:
+    return clock_id.removeprefix("clock_").replace("-", "")
+
+
+def record_amendment(clock: Snapshot, add: Sequence[PlannedItem], cancel: Sequence[Item]) -> AmendmentRecord:
+    return AmendmentRecord(clock.id, clock.frozen_time, [*_describe_added(add), *_describe_cancelled(cancel)])
+
+
+def _describe_added(add: Sequence[PlannedItem]) -> Iterator[str]:
+    for item in add:
+        if isinstance(item, PlannedTransaction):
+            sign = "+" if item.type == "INCOME" else "-"
+            yield f"added {item.name} {sign}{item.amount:f} {item.currency} for {item.at:%Y-%m-%d}"
+        elif isinstance(item, PlannedGoal):
+            yield f"added goal {item.name} of {item.target_amount:f}"
+        else:
+            yield f"added contribution +{item.amount:f} to {item.goal} for {item.at:%Y-%m-%d}"
+
+
+def _describe_cancelled(cancel: Sequence[Item]) -> Iterator[str]:
+    for item in cancel:
+        if isinstance(item, str):
+            yield f"cancelled {item}"
+        else:
+            name = item.name if isinstance(item, Transaction) else f"contribution {item.id}"
+            yield f"cancelled {name} for {item.at:%Y-%m-%d}"
