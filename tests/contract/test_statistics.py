@@ -7,7 +7,7 @@ import pytest
 from tests.contract.values import code_limits, digest, link, session
 from tickover.server.http.handler import wall_clock
 from tickover.server.settings import SettingError
-from tickover.server.storage import is_postgres, open_store
+from tickover.server.storage import is_postgres, open_store, schema_version
 from tickover.server.storage.postgres.store import PostgresStore
 from tickover.server.storage.statistics import data_folder, read_statistics
 from tickover.server.storage.store import Store
@@ -20,6 +20,7 @@ async def test_statistics_of_a_database(database_url: str) -> None:
     # PostgreSQL counts the rows of a session when it ends.
     await store.close()
     found = await read_statistics(database_url, wall_clock)
+    assert found.schema_version == schema_version(database_url)
     assert found.bytes > 10_000
     assert {"users", "tokens", "clocks", "schedules", "login_sends", "creations"} <= set(found.rows)
     assert found.rows["users"] >= 1

@@ -20,7 +20,7 @@ from tickover.server.metrics.server import MeasuredMailer
 from tickover.server.storage.statistics import Statistics
 from tickover.server.storage.store import overloaded
 
-FACTS = Facts({"version": "1.2.3"}, True, 10**9, Statistics(4096, {"users": 2}, -0.25))
+FACTS = Facts({"version": "1.2.3"}, True, 10**9, Statistics(6, 4096, {"users": 2}, -0.25))
 
 
 def metrics_of(numbers: SharedNumbers, facts: Facts = FACTS) -> Metrics:

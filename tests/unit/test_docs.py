@@ -137,7 +137,7 @@ def test_log_events_in_the_docs_exist() -> None:
 
 
 def test_table_lists_every_metric() -> None:
-    statistics = Statistics(1, {"users": 1}, 0.5)
+    statistics = Statistics(1, 1, {"users": 1}, 0.5)
     rendered = render(SharedNumbers(), Facts({"version": "1"}, True, 1, statistics)).decode()
     kinds = dict(re.findall(r"^# TYPE (\w+) (\w+)$", rendered, re.MULTILINE))
     table = rows(read("docs/metrics.md"), "Metric | Type | Labels | Meaning")

@@ -37,6 +37,7 @@ _CONTEXT_SETTINGS: Final = {"help_option_names": ["-h", "--help"]}
                 "tickover.cli.commands.serve:migrate", "Migrate the database to the current schema."
             ),
             "sweep": LazyCommand("tickover.cli.commands.serve:sweep", "Delete expired data now."),
+            "doctor": LazyCommand("tickover.cli.commands.doctor:doctor", "Check everything that the server needs."),
             "copy": LazyCommand("tickover.cli.commands.serve:copy", "Copy all data from one database to another."),
         },
         "Other": {

@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pytest
 import trustme
 from aiosmtpd.smtp import SMTP, LoginPassword
+from aiosmtplib import SMTPException
 
 from tests.rpc.mail.conftest import ReadableLog, server_side
 from tests.support.emails import NOW, SENDER, make_email, make_link_email
@@ -41,6 +42,19 @@ async def test_email_arrives_completely(server: MailServer, mailer: SmtpMailer, 
     assert "012345" in arrived.text("html")
     assert server.said[1:] == ["MAIL FROM:<tickover@example.test>", "RCPT TO:<ana@example.test>", "DATA"]
     assert readable_log.entries == []
+
+
+async def test_check_connects_and_sends_nothing(server: MailServer, mailer: SmtpMailer) -> None:
+    await mailer.check()
+    assert [said.split()[0] for said in server.said] == ["EHLO", "QUIT"]
+    assert server.emails == []
+
+
+async def test_check_fails_with_a_wrong_password(server: MailServer, readable_log: ReadableLog) -> None:
+    server.login = LoginPassword(b"ana", b"right")
+    with pytest.raises(SMTPException):
+        await SmtpMailer(f"smtp://ana:wrong@{server.address}", Composer(SENDER), readable_log.log).check()
+    await SmtpMailer(f"smtp://ana:right@{server.address}", Composer(SENDER), readable_log.log).check()
 
 
 # Connections

@@ -63,7 +63,8 @@ def test_command_table_matches_the_commands(page: str) -> None:
             if isinstance(parameter, click.Option)
             for option in parameter.opts
         }
-        required = {"--attached"} if words == ("serve",) else options - SHARED
+        # The settings have their own table.
+        required = {"serve": {"--attached"}, "doctor": set[str]()}.get(words[0], options - SHARED)
         assert required <= named <= options, words
 
 

@@ -57,6 +57,7 @@ def test_command_list() -> None:
         "migrate",
         "sweep",
         "copy",
+        "doctor",
         "completion",
     }
 

@@ -175,7 +175,7 @@ from tickover.cli.root import run
 codes = [int(run(command.split())) for command in sys.argv[1:]]
 print(codes, file=sys.stderr)
 """
-COMMANDS_OF_THE_SERVER = ["serve", "migrate", "sweep", "copy sqlite:///a.db sqlite:///b.db"]
+COMMANDS_OF_THE_SERVER = ["serve", "migrate", "sweep", "copy sqlite:///a.db sqlite:///b.db", "doctor"]
 OTHER_COMMANDS = ["--help", "scenarios", "clock list --help", "serve --help"]
 
 
@@ -187,6 +187,6 @@ def test_only_commands_of_the_server_need_its_packages(offline_shell: Shell, tmp
         cwd=tmp_path, env=offline_shell.environment(), capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     missing = ["tickover: The server isn't installed.", "  Install it: pip install 'tickover[server]'"]
-    assert result.stderr.splitlines() == missing * len(COMMANDS_OF_THE_SERVER) + ["[2, 2, 2, 2, 0, 0, 0, 0]"]
+    assert result.stderr.splitlines() == missing * len(COMMANDS_OF_THE_SERVER) + ["[2, 2, 2, 2, 2, 0, 0, 0, 0]"]
     assert result.stdout.startswith("Usage: ")
     assert list(tmp_path.glob("*.db")) == []

@@ -21,7 +21,7 @@ from tickover.cli.session import Session, pass_session
 from tickover.server.settings import SETTINGS
 
 
-def _setting_flags(command: Callable[..., None]) -> Callable[..., None]:
+def setting_flags(command: Callable[..., None]) -> Callable[..., None]:
     """Add a flag for every setting that has one."""
     for setting in reversed([setting for setting in SETTINGS if setting.has_flag]):
         default = f", default {setting.default}" if setting.default else ""
@@ -32,7 +32,7 @@ def _setting_flags(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.command()
-@_setting_flags
+@setting_flags
 @click.option(
     "--attached",
     is_flag=True,

@@ -66,6 +66,13 @@ class SmtpMailer:
             if connection is not None:
                 connection.close()
 
+    async def check(self) -> None:
+        """Connect and sign in as for an email, but send none. Raise SMTPException or OSError on failure."""
+        connection = self._new_connection()
+        async with asyncio.timeout(self._timeout_seconds):
+            await _close_on_failure(connection, connection.connect())
+        await _quit(connection)
+
     async def _start_email(self, email: Email) -> SMTP:
         """Send sender and recipient on an idle or a new connection, and return the connection."""
         if self._idle:

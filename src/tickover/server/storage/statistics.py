@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from tickover.api.timestamps import Instant
 from tickover.server.storage import is_postgres, sqlite_path, translate_errors
-from tickover.server.storage.postgres.connections import Connections
+from tickover.server.storage.postgres.connections import Connections, read_schema_version
 
 # The statistics collector knows new rows at once, and the catalog knows them after a crash. A partition counts for its
 # table: clocks_3 is a part of clocks.
@@ -26,6 +26,8 @@ _LOCK_WAIT_MILLISECONDS: Final = 1000
 
 
 class Statistics(Struct, frozen=True):
+    schema_version: int
+    """0 if the database is empty."""
     bytes: int
     rows: dict[str, int]
     """Rows by table. PostgreSQL estimates them."""
@@ -51,9 +53,10 @@ async def _read_postgres(url: str, wall_clock: Callable[[], Instant]) -> Statist
         skew = began + (wall_clock() - began) / 2 - their_time
         size = await connection.fetchval("select pg_database_size(current_database())")
         rows = await connection.fetch(_POSTGRES_ROWS)
+        version = await read_schema_version(connection)
     finally:
         await connection.close()
-    return Statistics(size, {row[0]: row[1] for row in rows}, skew.total_seconds())
+    return Statistics(version, size, {row[0]: row[1] for row in rows}, skew.total_seconds())
 
 
 def _read_sqlite(path: Path) -> Statistics:
@@ -61,11 +64,12 @@ def _read_sqlite(path: Path) -> Statistics:
     try:
         database.set_busy_timeout(_LOCK_WAIT_MILLISECONDS)
         tables = [name for (name,) in database.execute(_SQLITE_TABLES)]
+        version: int = database.pragma("user_version")
         rows = {table: database.execute(f"select count(*) from {table}").get for table in tables}
     finally:
         database.close()
     files = (path, path.with_name(f"{path.name}-wal"))
-    return Statistics(sum(file.stat().st_size for file in files if file.exists()), rows)
+    return Statistics(version, sum(file.stat().st_size for file in files if file.exists()), rows)
 
 
 def data_folder(url: str, data_dir: Path) -> Path:

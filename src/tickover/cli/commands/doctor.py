@@ -1,0 +1,60 @@
+"""The command `tickover doctor`."""
+
+import asyncio
+import os
+from typing import Any
+
+import click
+
+from tickover.cli.commands.serve import setting_flags
+from tickover.cli.database import read_server_settings, translate_errors
+from tickover.cli.errors import Exit
+from tickover.cli.options import output_options
+from tickover.cli.session import Session, pass_session
+from tickover.server.settings import SettingError
+
+_MARKS = {"ok": "✓", "warning": "!", "error": "✗"}
+
+
+@click.command()
+@setting_flags
+@output_options
+@pass_session
+def doctor(session: Session, /, **flags: Any) -> None:
+    """Check everything that the server needs, and say what to do.
+
+    Run it with the same settings and as the same user as the server, while the server runs or before it starts. It
+    checks the settings, database, schema, disk, mail server, clock, public URL, proxies and permissions. It sends no
+    email and changes nothing.
+
+    The exit code is 0 if there are only warnings, and 9 if there is an error.
+    """
+    with translate_errors():
+        from tickover.server import doctor as checks
+        from tickover.server.http.handler import wall_clock
+        from tickover.server.logs import open_log
+
+        found = []
+
+        def report(check: checks.Check) -> None:
+            found.append(check)
+            if not session.output.wants_json:
+                advice = [f"  {'':13} {check.advice}"] if check.advice else []
+                session.output.write(None, f"{_MARKS[check.status]} {check.name:13} {check.message}", *advice)
+
+        async def examine() -> None:
+            # Failures are results here, so the log would repeat them.
+            log = open_log("critical")
+            async for check in checks.examine(settings, os.environ, wall_clock, log):
+                report(check)
+
+        try:
+            settings = read_server_settings(session, flags)
+        except SettingError as failure:
+            report(checks.error("settings", str(failure), "Correct the setting. Then run this command again."))
+        else:
+            asyncio.run(examine())
+        has_error = any(check.status is checks.Status.ERROR for check in found)
+    if session.output.wants_json:
+        session.output.write_json({"ok": not has_error, "checks": found})
+    click.get_current_context().exit(Exit.VIOLATED if has_error else Exit.DONE)

@@ -1,0 +1,231 @@
+"""Checks everything that a server needs, without starting one and without changing anything."""
+
+import os
+import shutil
+import stat
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import httpx2
+from aiosmtplib import SMTPException
+from msgspec import Struct
+from structlog.stdlib import BoundLogger
+
+from tickover.api import timestamps
+from tickover.api.errors import Rejection
+from tickover.api.timestamps import Instant
+from tickover.server.mail import open_mailer
+from tickover.server.mail.smtp import SmtpMailer
+from tickover.server.settings import OUTBOX, SETTINGS, SettingError, Settings, how_exposed, is_loopback
+from tickover.server.storage import is_postgres, open_store, redact_url, schema_version, sqlite_path
+from tickover.server.storage.statistics import Statistics, data_folder, read_statistics
+
+_LITTLE_SPACE: Final = 2**30
+_NO_SPACE: Final = 100 * 2**20
+_SLIGHT_SKEW_SECONDS: Final = 1.0
+_GREAT_SKEW_SECONDS: Final = 60.0
+_HTTP_SECONDS: Final = 5.0
+_OTHERS: Final = stat.S_IWGRP | stat.S_IRWXO
+"""A group may read: it is a common way to give a secret to a service."""
+
+
+class Status(StrEnum):
+    OK = "ok"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class Check(Struct, frozen=True):
+    """The result of one check."""
+
+    name: str
+    status: Status
+    message: str
+    advice: str = ""
+
+
+def ok(name: str, message: str) -> Check:
+    return Check(name, Status.OK, message)
+
+
+def warning(name: str, message: str, advice: str) -> Check:
+    return Check(name, Status.WARNING, message, advice)
+
+
+def error(name: str, message: str, advice: str) -> Check:
+    return Check(name, Status.ERROR, message, advice)
+
+
+async def examine(
+    settings: Settings, environment: Mapping[str, str], now: Callable[[], Instant], log: BoundLogger
+) -> AsyncIterator[Check]:
+    """Yield the result of each check as soon as it is known."""
+    yield ok("settings", "All settings are valid.")
+    statistics = None
+    async for check in _check_database(settings.database_url, now):
+        if isinstance(check, Statistics):
+            statistics = check
+        else:
+            yield check
+    yield check_disk(shutil.disk_usage(folder := data_folder(settings.database_url, settings.data_dir)).free, folder)
+    yield await _check_mail(settings, log)
+    yield check_clock(now(), statistics.clock_skew_seconds if statistics else None)
+    yield await _check_public_url(settings)
+    yield check_proxies(settings)
+    for check in check_permissions(settings, environment):
+        yield check
+
+
+async def _check_database(url: str, now: Callable[[], Instant]) -> AsyncIterator[Check | Statistics]:
+    name = redact_url(url)
+    if not is_postgres(url) and url.startswith("sqlite:///") and not sqlite_path(url).exists():
+        yield ok("database", f"{name} doesn't exist yet. The first start creates it.")
+        return
+    try:
+        found = await read_statistics(url, now)
+    except SettingError as failure:
+        yield error("database", str(failure), "Start the database, or correct TICKOVER_DATABASE_URL.")
+        return
+    yield found
+    schema = check_schema(found.schema_version, schema_version(url))
+    if schema.status is Status.OK:
+        yield await _check_writes(url, found)
+    else:
+        # Opening the store would migrate it.
+        yield ok("database", f"{name} responds. It has {_size(found.bytes)}.")
+    yield schema
+
+
+async def _check_writes(url: str, found: Statistics) -> Check:
+    try:
+        store = await open_store(url, 1)
+        try:
+            await store.ping()
+        finally:
+            await store.close()
+    except (SettingError, Rejection) as failure:
+        cause = failure.__cause__ or failure
+        advice = "Check the disk of the database, and whether it is a read-only standby."
+        return error("database", f"{redact_url(url)} accepts no writes: {str(cause).rstrip('.')}.", advice)
+    return ok("database", f"{redact_url(url)} accepts writes. It has {_size(found.bytes)}.")
+
+
+def check_schema(found: int, newest: int) -> Check:
+    if found > newest:
+        message = f"The schema has version {found}, but this Tickover supports only versions up to {newest}."
+        return error("schema", message, "Run the newer Tickover that upgraded the database.")
+    if found < newest:
+        message = f"The schema has version {found}. The next start migrates it to version {newest}."
+        return warning("schema", message, "Make a backup first. To migrate in advance, run `tickover migrate`.")
+    return ok("schema", f"The schema is up to date: version {found}.")
+
+
+def check_disk(free: int, folder: Path) -> Check:
+    message = f"{_size(free)} are free in {folder}."
+    if free < _NO_SPACE:
+        return error("disk", message, "Free some space. Without space, calls return UNAVAILABLE.")
+    if free < _LITTLE_SPACE:
+        return warning("disk", message, "Free some space.")
+    return ok("disk", message)
+
+
+async def _check_mail(settings: Settings, log: BoundLogger) -> Check:
+    if settings.mail_url == OUTBOX:
+        if exposure := how_exposed(settings):
+            message = f"Emails go to the outbox {exposure}, so anyone who can reach the server can sign in as any user."
+            return warning("mail", message, "Set TICKOVER_MAIL_URL to your mail server.")
+        return ok("mail", f"Emails aren't sent. They go to {settings.data_dir / 'outbox'}.")
+    host = urlsplit(settings.mail_url).hostname
+    try:
+        mailer = open_mailer(settings.mail_url, settings.mail_from, settings.data_dir / "outbox", log)
+        assert isinstance(mailer, SmtpMailer)
+        await mailer.check()
+    except SettingError as failure:
+        return error("mail", str(failure), "Correct the setting.")
+    except (SMTPException, OSError) as failure:
+        reason = str(failure).strip().partition("\n")[0].rstrip(".") or type(failure).__name__
+        advice = "Check TICKOVER_MAIL_URL: host, port, user, password and TLS. Check that a firewall allows it."
+        return error("mail", f"The mail server {host} can't be used: {reason}.", advice)
+    return ok("mail", f"The mail server {host} accepts connections. No email was sent.")
+
+
+def check_clock(now: Instant, skew: float | None) -> Check:
+    if not timestamps.EARLIEST_NOW <= now < timestamps.LATEST_NOW:
+        return error("clock", f"This machine's clock says {timestamps.write(now)}.", "Set the clock with NTP.")
+    if skew is None:
+        return ok("clock", f"This machine's clock says {timestamps.write(now)}.")
+    message = f"This machine's clock is {abs(skew):.1f} s {'ahead of' if skew >= 0 else 'behind'} the database's."
+    if abs(skew) >= _GREAT_SKEW_SECONDS:
+        return error("clock", message, "Synchronize both clocks with NTP. Codes could expire too early or too late.")
+    if abs(skew) >= _SLIGHT_SKEW_SECONDS:
+        return warning("clock", message, "Synchronize both clocks with NTP.")
+    return ok("clock", message)
+
+
+async def _check_public_url(settings: Settings) -> Check:
+    url = settings.public_url
+    if not url:
+        if is_loopback(settings.host):
+            return ok("public URL", "Login links point to this machine, because only it can reach the server.")
+        message = "TICKOVER_PUBLIC_URL isn't set, so login links point to this machine."
+        return warning("public URL", message, "Set it to the address that your users open.")
+    parts = urlsplit(url)
+    if parts.scheme == "http" and not is_loopback(str(parts.hostname)):
+        message = f"{url} has no TLS, so others on the network can read login links and tokens."
+        return warning("public URL", message, "Put a TLS proxy in front, and use https://.")
+    try:
+        async with httpx2.AsyncClient(timeout=_HTTP_SECONDS) as client:
+            response = await client.get(f"{url}/healthz")
+    except (httpx2.HTTPError, httpx2.InvalidURL) as failure:
+        message = f"{url} doesn't respond: {str(failure).rstrip('.') or type(failure).__name__}."
+        return warning("public URL", message, "If the server runs, check the proxy, its certificate and the name.")
+    if (response.status_code, response.text) != (200, "alive\n"):
+        message = f"{url}/healthz returns {response.status_code}, not the response of a Tickover server."
+        return warning("public URL", message, "If the server runs, check the path in the proxy's configuration.")
+    return ok("public URL", f"{url} reaches a Tickover server.")
+
+
+def check_proxies(settings: Settings) -> Check:
+    too_wide = [network for network in settings.trusted_proxies if network.prefixlen < _MIN_PREFIX[network.version]]
+    if too_wide:
+        message = f"TICKOVER_TRUSTED_PROXIES trusts {too_wide[0]}, so clients can forge their address."
+        return error("proxies", message, "List only the addresses of your proxies.")
+    public_host = urlsplit(settings.public_url).hostname
+    if public_host and not is_loopback(public_host) and not settings.trusted_proxies:
+        message = "The public URL names another host, but TICKOVER_TRUSTED_PROXIES is empty."
+        return warning("proxies", message, "Add the address of your proxy, or all clients share one rate limit.")
+    trusted = ", ".join(map(str, settings.trusted_proxies))
+    return ok("proxies", f"X-Forwarded-For is trusted from {trusted}." if trusted else "No proxy is trusted.")
+
+
+_MIN_PREFIX: Final = {4: 8, 6: 16}
+
+
+def check_permissions(settings: Settings, environment: Mapping[str, str]) -> Iterator[Check]:
+    private = [settings.data_dir, settings.data_dir / "secret.key", settings.data_dir / "outbox"]
+    if not is_postgres(settings.database_url):
+        private.append(sqlite_path(settings.database_url))
+    private += [Path(file) for setting in SETTINGS if (file := environment.get(setting.file_variable, ""))]
+    existing = [path for path in private if path.exists()]
+    for path in existing:
+        mode = stat.S_IMODE(path.stat().st_mode)
+        if mode & _OTHERS:
+            message = f"Other users may be able to use {path} (mode {mode:03o})."
+            yield warning("permissions", message, f"Run: chmod go= {path}")
+        if not os.access(path, os.R_OK):
+            message = f"This user can't read {path}."
+            yield error("permissions", message, "Run this command as the server's user, or change the file's owner.")
+    if settings.data_dir.exists() and not os.access(settings.data_dir, os.W_OK):
+        message = f"This user can't write to {settings.data_dir}."
+        yield error("permissions", message, "Change the owner of the folder, or set TICKOVER_DATA_DIR to another one.")
+    yield ok("permissions", f"Checked {len(existing)} files and folders.")
+
+
+def _size(count: int) -> str:
+    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} bytes"

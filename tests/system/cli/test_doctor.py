@@ -1,0 +1,148 @@
+"""`tickover doctor`: each broken part is named, with advice and without secrets."""
+
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from tests.support.program import Program
+from tests.support.shells import Result, Shell
+from tickover.server.doctor import Status, check_clock, check_disk, check_proxies, check_schema
+from tickover.server.settings import read_settings
+from tickover.server.storage import schema_version
+
+NOW = datetime(2027, 1, 1, tzinfo=UTC)
+CHECKS = ["settings", "database", "schema", "disk", "mail", "clock", "public URL", "proxies", "permissions"]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Any]:
+    """A function that runs the command on data in a folder of its own."""
+    shell = Shell(tmp_path / "config", "http://127.0.0.1:9")
+    umask = os.umask(0o077)
+
+    def run_doctor(*arguments: str, **variables: Any) -> Result:
+        return shell("doctor", *arguments, **{"TICKOVER_DATA_DIR": str(tmp_path / "data"), **variables})
+
+    yield run_doctor
+    os.umask(umask)
+
+
+def statuses(result: Result) -> dict[str, str]:
+    return {check["name"]: check["status"] for check in result.json["checks"]}
+
+
+def test_new_installation_is_healthy(run: Any, tmp_path: Path) -> None:
+    result = run("--json")
+    assert (result.code, result.json["ok"], result.err) == (0, True, "")
+    assert set(statuses(result).values()) == {"ok"}
+    assert not (tmp_path / "data").exists(), "it changes nothing"
+
+
+def test_running_server_is_healthy(run: Any, program: Program) -> None:
+    data = {"TICKOVER_DATA_DIR": str(program.data), "TICKOVER_PUBLIC_URL": program.url}
+    result = run("--json", **data)
+    assert list(statuses(result)) == CHECKS
+    assert set(statuses(result).values()) == {"ok"}, result.out
+    assert f"{program.url} reaches a Tickover server." in result.out
+
+
+def test_every_broken_part_is_reported_without_secrets(run: Any) -> None:
+    broken = {
+        "TICKOVER_DATABASE_URL": "postgresql://ana:sesame@127.0.0.1:9/t",
+        "TICKOVER_MAIL_URL": "smtp://ana:sesame@127.0.0.1:9",
+        "TICKOVER_PUBLIC_URL": "http://clocks.example.com",
+        "TICKOVER_TRUSTED_PROXIES": "0.0.0.0/0",
+    }
+    result = run("--json", **broken)
+    assert (result.code, result.json["ok"]) == (9, False)
+    found = statuses(result)
+    assert {name: found[name] for name in ("database", "mail", "public URL", "proxies")} == {
+        "database": "error", "mail": "error", "public URL": "warning", "proxies": "error",
+    }  # fmt: skip
+    assert all(check["advice"] for check in result.json["checks"] if check["status"] != "ok")
+    assert "sesame" not in result.out
+
+
+def test_text_has_a_mark_and_advice(run: Any) -> None:
+    result = run(TICKOVER_MAIL_URL="smtp://127.0.0.1:9")
+    assert result.code == 9
+    lines = result.out.splitlines()
+    assert lines[0] == "✓ settings      All settings are valid."
+    at = next(
+        number for number, line in enumerate(lines) if line.startswith("✗ mail          The mail server 127.0.0.1")
+    )
+    assert lines[at + 1].startswith(" " * 16 + "Check TICKOVER_MAIL_URL")
+
+
+def test_invalid_setting_is_the_only_result(run: Any) -> None:
+    result = run("--json", TICKOVER_PORT="eighty")
+    assert result.code == 9
+    [check] = result.json["checks"]
+    assert (check["name"], check["status"]) == ("settings", "error")
+    assert check["message"].startswith("TICKOVER_PORT must be")
+
+
+def test_schemas_and_modes_of_an_existing_file(run: Any, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir(mode=0o777)
+    data.chmod(0o777)
+    file = apsw.Connection(str(data / "tickover.db"))
+    file.pragma("user_version", 1)
+    result = run("--json")
+    assert (result.code, statuses(result)["schema"]) == (0, "warning")
+    assert f"Run: chmod go= {data}" in result.out
+    assert file.pragma("user_version") == 1, "it doesn't migrate"
+    file.pragma("user_version", 9999)
+    file.close()
+    assert statuses(run("--json"))["schema"] == "error"
+
+
+@pytest.mark.parametrize(
+    ("found", "status"), [(5, Status.WARNING), (6, Status.OK), (7, Status.ERROR), (0, Status.WARNING)]
+)
+def test_schema_version_is_compared(found: int, status: Status) -> None:
+    assert check_schema(found, 6).status is status
+    assert schema_version("sqlite:///x") >= 6
+
+
+@pytest.mark.parametrize(
+    ("free", "status"),
+    [
+        (100 * 2**20 - 1, Status.ERROR),
+        (100 * 2**20, Status.WARNING),
+        (2**30 - 1, Status.WARNING),
+        (2**30, Status.OK),
+    ],
+)
+def test_free_space_has_limits(free: int, status: Status) -> None:
+    assert check_disk(free, Path("data")).status is status
+
+
+@pytest.mark.parametrize(
+    ("skew", "status"),
+    [(None, Status.OK), (0.9, Status.OK), (-1.0, Status.WARNING), (59.9, Status.WARNING), (-60, Status.ERROR)],
+)
+def test_clock_skew_has_limits(skew: float | None, status: Status) -> None:
+    assert check_clock(NOW, skew).status is status
+    assert check_clock(datetime(1970, 1, 1, tzinfo=UTC), skew).status is Status.ERROR
+
+
+@pytest.mark.parametrize(
+    ("proxies", "public_url", "status"),
+    [
+        ("", "", Status.OK),
+        ("", "https://clocks.example.com", Status.WARNING),
+        ("10.0.0.0/8", "https://clocks.example.com", Status.OK),
+        ("10.0.0.0/7", "", Status.ERROR),
+        ("fd00::/16", "", Status.OK),
+        ("::/15", "", Status.ERROR),
+    ],
+)
+def test_trusted_proxies_are_not_too_wide(proxies: str, public_url: str, status: Status) -> None:
+    settings = {"TICKOVER_TRUSTED_PROXIES": proxies, "TICKOVER_PUBLIC_URL": public_url, "TICKOVER_MAIL_URL": "outbox:"}
+    assert check_proxies(read_settings(settings, {})).status is status
