@@ -85,7 +85,7 @@ release: .venv/dev .venv-tools/ready
 PIN := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 pins: .venv/dev
 	$(PIN) --upgrade pyproject.toml --extra server --group build -o requirements/run.txt
-	$(PIN) --upgrade pyproject.toml --extra server --group build --group dev -c requirements/run.txt -o requirements/dev.txt
+	$(PIN) --upgrade pyproject.toml --extra server --extra mcp --group build --group dev -c requirements/run.txt -o requirements/dev.txt
 	$(PIN) --upgrade --no-deps --group postgres -o requirements/postgres.txt
 	$(PIN) --upgrade --group tools -o requirements/tools.txt
 	$(PIN) --upgrade --group bench -c requirements/run.txt -o requirements/bench.txt

@@ -1,0 +1,39 @@
+"""The command `tickover mcp`."""
+
+import click
+
+from tickover.cli.errors import CliError, Exit
+from tickover.cli.options import shared_options
+from tickover.cli.session import Session, pass_session
+
+
+@click.command()
+@shared_options
+@pass_session
+def mcp(session: Session) -> None:
+    """Let coding agents use clocks, over MCP on standard input and output.
+
+    Add this command to the configuration of your agent. The agent starts it. The token comes from TICKOVER_TOKEN, or
+    from `tickover login`, and the model never sees it.
+
+    Examples:
+
+    \b
+    tickover mcp
+    tickover mcp --url http://127.0.0.1:8000
+    """
+    try:
+        from tickover.cli.mcp.server import build_server
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] == "tickover":
+            raise
+        raise CliError(
+            Exit.WRONG_COMMAND, "The MCP server isn't installed.", "Install it: pip install 'tickover[mcp]'"
+        ) from None
+
+    def make_session() -> Session:
+        fresh = Session()
+        fresh.url_option = session.url_option
+        return fresh
+
+    build_server(make_session).run("stdio")

@@ -1,0 +1,112 @@
+"""Registers tools, resources and prompts, and serves them on standard input and output."""
+
+from collections.abc import Callable
+from functools import partial
+from importlib.resources import files
+from typing import Annotated, Final
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from mcp.types import ToolAnnotations
+from pydantic import Field
+
+from tickover import __version__
+from tickover.cli.errors import CliError
+from tickover.cli.mcp.tools import Tools
+from tickover.cli.output import to_json
+from tickover.cli.session import Session
+from tickover.scenarios import load, names
+
+_GUIDE: Final = files("tickover.cli.mcp") / "guide.md"
+_READS: Final = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+_CREATES: Final = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
+_ADVANCES: Final = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)
+"""An advance can't be undone on the same clock."""
+_DELETES: Final = ToolAnnotations(
+    read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
+)
+
+
+def build_server(make_session: Callable[[], Session]) -> MCPServer:
+    """Return the server. `make_session` is called for every request that needs the Tickover server."""
+    server: MCPServer = MCPServer(
+        "tickover", version=__version__, instructions=_GUIDE.read_text("utf-8"), log_level="WARNING"
+    )
+    tools = Tools(make_session)
+    for tool, title, annotations in (
+        (tools.list_scenarios, "List scenarios", _READS),
+        (tools.create_clock, "Create a clock", _CREATES),
+        (tools.list_clocks, "List clocks", _READS),
+        (tools.show_clock, "Show or preview a clock", _READS),
+        (tools.advance_clock, "Move a clock forward", _ADVANCES),
+        (tools.list_events, "List events", _READS),
+        (tools.get_balances, "Get balances", _READS),
+        (tools.check_clock, "Check expectations", _READS),
+        (tools.fork_clock, "Copy a clock at any time", _CREATES),
+        (tools.delete_clock, "Delete a clock", _DELETES),
+    ):
+        server.add_tool(tool, title=title, annotations=annotations)
+    _add_resources(server, make_session)
+    _add_prompts(server)
+    return server
+
+
+def _add_resources(server: MCPServer, make_session: Callable[[], Session]) -> None:
+    @server.resource("tickover://guide", title="How to use Tickover", mime_type="text/markdown")
+    def guide() -> str:
+        """Explain clocks, time and money."""
+        return _GUIDE.read_text("utf-8")
+
+    @server.resource("tickover://openrpc.json", title="The API of the server", mime_type="application/json")
+    def openrpc() -> str:
+        """Describe every operation with its parameters, results and errors, for code that calls the server."""
+        try:
+            with make_session().client() as client:
+                return to_json(client.discover())
+        except CliError as error:
+            raise ResourceError(" ".join(filter(None, [error.message, error.hint]))) from None
+
+    @server.resource("tickover://scenarios/{name}", title="The file of a scenario", mime_type="application/toml")
+    def scenario(name: str) -> str:
+        """Return a scenario as TOML. Use it as a model for your own."""
+        return _scenario_text(name)
+
+    for one in names():
+        register = server.resource(
+            f"tickover://scenarios/{one}", name=one, title=load(one).title, mime_type="application/toml"
+        )
+        register(partial(_scenario_text, one))
+
+
+def _scenario_text(name: str) -> str:
+    if name not in names():
+        raise ResourceNotFoundError(f"There is no scenario {name!r}. Available scenarios: {', '.join(names())}.")
+    return (files("tickover.scenarios") / "shipped" / f"{name}.toml").read_text("utf-8")
+
+
+def _add_prompts(server: MCPServer) -> None:
+    @server.prompt(title="Test a budget feature")
+    def test_budget_feature(
+        feature: Annotated[str, Field(description="For example 'the overdraft warning in app/alerts.py'.")],
+    ) -> str:
+        """Write and run tests of a feature against simulated months of money."""
+        return (
+            f"Test this feature of the user's app: {feature}\n\n"
+            "1. Read the code of the feature and say which situations matter: money that runs out before the salary, "
+            "goals that are reached or missed, several currencies, the end of a month.\n"
+            "2. For each situation, create a Tickover clock with create_clock, from a scenario or from your own items. "
+            "Check with check_clock or get_balances that the clock really has the situation.\n"
+            "3. Write tests in the language of the app. Python: the pytest fixture `clock`. TypeScript: "
+            "`start` from tickover/testing. Other languages: JSON-RPC, see tickover://openrpc.json.\n"
+            "4. Run the tests, and break the feature once to see that they fail.\n"
+            "5. Delete the clocks that you created."
+        )
+
+    @server.prompt(title="Find out why the money ran out")
+    def explain_balance(id: Annotated[str, Field(description="The clock's id.")]) -> str:
+        """Explain the lowest balance of a clock."""
+        return (
+            f"Find out when and why the balance of the Tickover clock {id} is lowest. Use get_balances at the clock's "
+            "maxTime, then list_events around the lowest point. Name the items that caused it, and say which change "
+            "of dates or amounts would keep the balance at or above zero. Don't move the clock."
+        )

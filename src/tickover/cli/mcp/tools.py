@@ -1,0 +1,211 @@
+"""The tools: what an agent can do with clocks."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from io import BytesIO
+from itertools import islice
+from typing import Annotated, Any, Final
+
+from mcp.server.mcpserver.exceptions import ToolError
+from msgspec import ValidationError, convert, json
+from msgspec.structs import replace
+from pydantic import Field
+
+from tickover.api.arguments import to_instant
+from tickover.api.durations import parse as parse_duration
+from tickover.api.expectations import Expectation
+from tickover.api.plans import Plan
+from tickover.cli.errors import CliError
+from tickover.cli.load_plan import load_scenario, plan_from_json, plan_from_scenario
+from tickover.cli.mcp.inputs import (
+    ClockId,
+    ExpectationInput,
+    GoalInput,
+    Labels,
+    OpeningBalances,
+    Time,
+    TransactionInput,
+)
+from tickover.cli.output import to_json
+from tickover.cli.session import Session
+from tickover.client import Event, Reason, Snapshot, Tickover
+from tickover.scenarios import load, names
+
+MAX_EVENTS: Final = 100
+"""More would fill the model's context."""
+_MAX_CLOCKS: Final = 50
+_HINTS: Final = {
+    Reason.CLOCK_NOT_FOUND: "Call list_clocks to see the user's clocks.",
+    Reason.CLOCK_EXPIRED: "Clocks expire after seven days. Call create_clock.",
+    Reason.TIME_BEFORE_CURRENT: "Time only moves forward. Call fork_clock to get a copy at an earlier time.",
+    Reason.TIME_AFTER_MAX: "Use a time that is not after maxTime.",
+}
+
+Json = dict[str, Any]
+
+
+class Tools:
+    """Each public method is a tool. Its docstring and annotations describe it to the model."""
+
+    def __init__(self, make_session: Callable[[], Session]) -> None:
+        # A new session for each call, so that a sign-in or a new token counts at once.
+        self._make_session = make_session
+
+    def list_scenarios(self) -> Json:
+        """List the ready-made schedules that create_clock accepts: salaries, rents, goals."""
+        scenarios = {name: load(name) for name in names()}
+        return {
+            "scenarios": [{"name": name, "title": one.title, "about": one.about} for name, one in scenarios.items()]
+        }
+
+    def create_clock(
+        self,
+        scenario: Annotated[str | None, Field(description="The name of a scenario. Omit it to give the parts.")] = None,
+        start: Annotated[Time | None, Field(description="The clock's first time. Required without a scenario.")] = None,
+        transactions: list[TransactionInput] | None = None,
+        goals: list[GoalInput] | None = None,
+        name: str | None = None,
+        labels: Labels = None,
+    ) -> Json:
+        """Create a test clock with simulated money, from a scenario or from transactions and goals.
+
+        Nothing after `start` has happened yet. Move the clock with advance_clock.
+        """
+        with self._client() as (client, session):
+            if scenario is not None and (transactions or goals):
+                raise ValueError("pass either a scenario, or transactions and goals")
+            plan = self._scenario_plan(session, scenario, start) if scenario else _plan(start, transactions, goals)
+            return _clock(client.create_clock(plan, name=name, labels=labels).snapshot)
+
+    def list_clocks(self, labels: Labels = None) -> Json:
+        """List the user's clocks, newest first."""
+        with self._client() as (client, _):
+            found = list(islice(client.list_clocks(labels), _MAX_CLOCKS + 1))
+            return _truncated("clocks", found, _MAX_CLOCKS)
+
+    def show_clock(
+        self,
+        id: ClockId,
+        at: Annotated[Time | None, Field(description="Preview the clock at this later time.")] = None,
+    ) -> Json:
+        """Show a clock's time, goals and next event. With `at`, preview it without moving it."""
+        with self._client() as (client, _):
+            return _clock(client.get_clock(id, at).snapshot)
+
+    def advance_clock(
+        self,
+        id: ClockId,
+        to: Annotated[Time | None, Field(description="The new time.")] = None,
+        by: Annotated[str | None, Field(description="A duration instead of a time: 1mo, 2w, 10d, '1y 6mo'.")] = None,
+    ) -> Json:
+        """Move a clock forward and return what happened. Without `to` and `by`, move to the next event."""
+        with self._client() as (client, _):
+            clock = client.get_clock(id)
+            before = clock.frozen_time
+            if to is None and by is None:
+                clock.advance_to_next()
+            else:
+                clock.advance(to, **({} if by is None else _duration(by)))
+            return {**_clock(clock.snapshot), **_events(clock.events(after=before))}
+
+    def list_events(
+        self,
+        id: ClockId,
+        after: Annotated[Time | None, Field(description="Only events after this time.")] = None,
+        until: Annotated[Time | None, Field(description="Only events until this time, which may be in future.")] = None,
+        opening_balances: OpeningBalances = None,
+    ) -> Json:
+        """List what happened on a clock, with the balance after each transaction. With `until`, also what will."""
+        with self._client() as (client, _):
+            return _events(client.list_events(id, after=after, until=until, opening=opening_balances))
+
+    def get_balances(self, id: ClockId, at: Time | None = None, opening_balances: OpeningBalances = None) -> Json:
+        """Return the balance of each currency at a time, with its lowest and highest point until then."""
+        with self._client() as (client, _):
+            balances: Json = _json(client.get_balances(id, at, opening=opening_balances))
+            return balances
+
+    def check_clock(
+        self,
+        id: ClockId,
+        expectations: list[ExpectationInput],
+        until: Time | None = None,
+        opening_balances: OpeningBalances = None,
+    ) -> Json:
+        """Check expectations about everything that is scheduled. A violation names the first instant and its items."""
+        with self._client() as (client, _):
+            rules = convert(expectations, list[Expectation], strict=False)
+            result: Json = _json(client.check_clock(id, rules, until=until, opening=opening_balances))
+            return result
+
+    def fork_clock(self, id: ClockId, at: Time | None = None, name: str | None = None) -> Json:
+        """Copy a clock at any time, by default at its start. Use it to go back in time. The original doesn't change."""
+        with self._client() as (client, _):
+            return _clock(client.fork_clock(id, at, name=name).snapshot)
+
+    def delete_clock(self, id: ClockId) -> Json:
+        """Delete a clock permanently."""
+        with self._client() as (client, _):
+            client.delete_clock(id)
+            return {"deleted": id}
+
+    def _scenario_plan(self, session: Session, name: str, start: str | None) -> Plan:
+        # Names only: a path would let the model read files.
+        if name not in names():
+            raise ValueError(f"unknown scenario {name!r}; available: {', '.join(names())}")
+        return plan_from_scenario(load_scenario(name), to_instant(start) if start else None, session.now())
+
+    @contextmanager
+    def _client(self) -> Iterator[tuple[Tickover, Session]]:
+        """Open a signed-in client. Errors reach the model with their reason, paths and hint, and without the token."""
+        session = self._make_session()
+        try:
+            with session.signed_in_client() as client:
+                yield client, session
+        except CliError as error:
+            raise _tool_error(error.reason, error.message, error.hint, error.faults) from None
+        except (ValidationError, ValueError) as error:
+            raise _tool_error("INVALID_ARGUMENT", f"{error}.", "", ()) from None
+
+
+def _tool_error(reason: str, message: str, hint: str, faults: Sequence[Mapping[str, Any]]) -> ToolError:
+    error = {"reason": reason, "message": message, "hint": _HINTS.get(reason, hint), "errors": list(faults)}  # type: ignore[call-overload]
+    return ToolError(to_json({name: value for name, value in error.items() if value}))
+
+
+def _plan(start: str | None, transactions: Sequence[Any] | None, goals: Sequence[Any] | None) -> Plan:
+    if start is None:
+        raise ValueError("pass a start, or a scenario")
+    plan = plan_from_json(BytesIO(json.encode({"transactions": transactions or [], "goals": goals or []})))
+    return replace(plan, frozen_time=to_instant(start))
+
+
+def _duration(text: str) -> dict[str, int]:
+    duration = parse_duration(text)
+    return {name: getattr(duration, name) for name in duration.__struct_fields__}
+
+
+def _clock(snapshot: Snapshot) -> Json:
+    """Return the clock without its items, which would fill the model's context."""
+    shown: Json = _json(snapshot)
+    pending = shown.pop("pendingTransactions")
+    upcoming = [item for goal in shown["goals"] for item in goal.pop("upcomingContributions")]
+    for goal in shown["goals"]:
+        goal["contributions"] = len(goal["contributions"])
+    shown["postedTransactions"] = len(shown.pop("transactions"))
+    shown["pendingTransactions"] = len(pending)
+    shown["nextEvents"] = sorted([*pending, *upcoming], key=lambda item: item["at"])[:3]
+    return shown
+
+
+def _events(events: Iterator[Event]) -> Json:
+    return _truncated("events", list(islice(events, MAX_EVENTS + 1)), MAX_EVENTS)
+
+
+def _truncated(name: str, found: Sequence[Any], limit: int) -> Json:
+    more = {"truncated": f"Only the first {limit}. Narrow the request to see others."} if len(found) > limit else {}
+    return {name: _json(found[:limit]), **more}
+
+
+def _json(value: Any) -> Any:
+    return json.decode(to_json(value))

@@ -1,0 +1,61 @@
+"""`tickover mcp` as a process: the official inspector and the SDK's client start it, as an agent does."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from mcp import Client, StdioServerParameters
+
+from tests.support.npm_packages import install_project
+from tests.support.program import Program, run_tickover
+from tests.support.transcripts import ROOT
+
+TOOLS = ROOT / "tests" / "node"
+INSPECTOR = str(TOOLS / "node_modules" / ".bin" / "mcp-inspector-cli")
+
+
+def inspect(folder: Path, environment: dict[str, str], *arguments: str) -> Any:
+    """Run the inspector's command line, and return the response."""
+    variables = [option for name, value in environment.items() for option in ("-e", f"{name}={value}")]
+    ran = subprocess.run(
+        [INSPECTOR, "--cli", *variables, sys.executable, "-m", "tickover", "mcp", *arguments],
+        cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return json.loads(ran.stdout)
+
+
+def test_inspector_lists_and_calls_tools(program: Program, tmp_path: Path) -> None:
+    install_project(TOOLS)
+    settings = {"TICKOVER_URL": program.url, "TICKOVER_TOKEN": program.sign_in("inspector@example.test")}
+    tools = inspect(tmp_path, settings, "--method", "tools/list")["tools"]
+    assert "create_clock" in {tool["name"] for tool in tools}
+    create = ("--method", "tools/call", "--tool-name", "create_clock", "--tool-arg")
+    created = inspect(tmp_path, settings, *create, "scenario=trip", "start=2027-01-01")
+    assert created["structuredContent"]["frozenTime"] == "2027-01-01T00:00:00Z"
+    rejected = inspect(tmp_path, settings, *create, "scenario=trip", "start=1999-01-01")
+    assert rejected["isError"] is True
+    assert '"path":"frozenTime"' in rejected["content"][0]["text"]
+
+
+async def test_sdk_client_uses_the_token_of_the_last_sign_in(program: Program, tmp_path: Path) -> None:
+    environment = {"XDG_CONFIG_HOME": str(tmp_path)}
+    signed_in = run_tickover(tmp_path, "login", "stdio-agent@example.test", "--url", program.url, **environment)
+    assert signed_in.returncode == 0, signed_in.stderr
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("TICKOVER_")}
+    server = StdioServerParameters(command=sys.executable, args=["-m", "tickover", "mcp"], env=variables | environment)
+    async with Client(server) as client:
+        assert client.instructions is not None
+        assert "Time only moves forward" in client.instructions
+        assert (await client.call_tool("list_clocks", {})).structured_content == {"clocks": []}
+
+
+def test_missing_extra_is_explained(program: Program, tmp_path: Path) -> None:
+    # The package `mcp` of this folder has no module `server`.
+    (tmp_path / "mcp.py").write_text("")
+    ran = run_tickover(tmp_path, "mcp", PYTHONPATH=str(tmp_path))
+    assert ran.returncode == 2
+    assert "pip install 'tickover[mcp]'" in ran.stderr

@@ -1,0 +1,206 @@
+"""The tools, resources and prompts of `tickover mcp`, called by the client of the official SDK."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp.server import MCPServer
+from mcp.types import TextContent, TextResourceContents
+
+from tests.support.program import Program
+from tests.support.transcripts import ROOT
+from tickover.cli.mcp.server import build_server
+from tickover.cli.mcp.tools import MAX_EVENTS
+from tickover.cli.session import Session
+from tickover.scenarios import names
+
+START = "2027-01-01T00:00:00Z"
+RENT = {"at": "2027-01-03T08:00:00Z", "name": "Rent", "amount": 1150.5, "currency": "EUR", "type": "EXPENSE"}
+SALARY = {"at": "2027-01-25T08:00:00Z", "name": "Salary", "amount": 2800, "currency": "EUR", "type": "INCOME"}
+NEVER_NEGATIVE = [{"balance": {"currency": "EUR", "atLeast": 0}}]
+
+
+@pytest.fixture(scope="module")
+def token(program: Program) -> str:
+    return program.sign_in("agent@example.test")
+
+
+@pytest.fixture
+def server(program: Program, token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MCPServer:
+    monkeypatch.setenv("TICKOVER_URL", program.url)
+    monkeypatch.setenv("TICKOVER_TOKEN", token)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    return build_server(Session)
+
+
+async def call(server: MCPServer, tool: str, /, **arguments: Any) -> Any:
+    async with Client(server) as client:
+        result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    return result.structured_content
+
+
+async def error_of(server: MCPServer, tool: str, /, **arguments: Any) -> Any:
+    """Return the error as the model reads it."""
+    async with Client(server) as client:
+        result = await client.call_tool(tool, arguments)
+    assert result.is_error, result.structured_content
+    [content] = result.content
+    assert isinstance(content, TextContent)
+    return json.loads(content.text.removeprefix(f"Error executing tool {tool}: "))
+
+
+async def create(server: MCPServer, **arguments: Any) -> str:
+    clock = await call(server, "create_clock", **{"start": START, "transactions": [RENT, SALARY], **arguments})
+    return str(clock["id"])
+
+
+# Tools
+
+
+async def test_clock_from_items_is_advanced_to_events(server: MCPServer) -> None:
+    id = await create(server, goals=[{"name": "Trip", "targetAmount": 1000}], name="January", labels={"by": "agent"})
+    shown = await call(server, "show_clock", id=id)
+    assert (shown["frozenTime"], shown["name"], shown["pendingTransactions"]) == (START, "January", 2)
+    assert [item["name"] for item in shown["nextEvents"]] == ["Rent", "Salary"]
+    moved = await call(server, "advance_clock", id=id)
+    assert (moved["frozenTime"], [event["balance"] for event in moved["events"]]) == (RENT["at"], [-1150.5])
+    moved = await call(server, "advance_clock", id=id, by="1mo")
+    assert (moved["frozenTime"], moved["postedTransactions"]) == ("2027-02-03T08:00:00Z", 2)
+
+
+async def test_scenario_starts_at_the_given_time(server: MCPServer) -> None:
+    listed = await call(server, "list_scenarios")
+    assert [one["name"] for one in listed["scenarios"]] == names()
+    clock = await call(server, "create_clock", scenario="salary-and-rent", start="2027-01-01")
+    assert clock["frozenTime"] == START
+    assert clock["pendingTransactions"] + clock["postedTransactions"] > 50
+
+
+async def test_views_never_move_the_clock(server: MCPServer) -> None:
+    id = await create(server)
+    assert (await call(server, "show_clock", id=id, at="2027-02-01"))["postedTransactions"] == 2
+    balances = await call(server, "get_balances", id=id, at="2027-02-01", opening_balances={"EUR": 100})
+    assert balances["balances"][0]["lowest"] == {"at": RENT["at"], "balance": -1050.5}
+    events = await call(server, "list_events", id=id, until="2027-02-01")
+    assert [event["pending"] for event in events["events"]] == [True, True]
+    check = await call(server, "check_clock", id=id, expectations=NEVER_NEGATIVE)
+    assert check["results"][0]["violation"]["at"] == RENT["at"]
+    assert (await call(server, "show_clock", id=id))["frozenTime"] == START
+
+
+async def test_fork_and_delete(server: MCPServer) -> None:
+    id = await create(server, labels={"test": "fork"})
+    fork = await call(server, "fork_clock", id=id, at="2027-01-04", name="Later")
+    assert (fork["frozenTime"], fork["name"], fork["postedTransactions"]) == ("2027-01-04T00:00:00Z", "Later", 1)
+    await call(server, "delete_clock", id=id)
+    listed = await call(server, "list_clocks", labels={"test": "fork"})
+    assert [clock["id"] for clock in listed["clocks"]] == [fork["id"]]
+
+
+async def test_long_lists_are_truncated(server: MCPServer) -> None:
+    scenario = await call(server, "create_clock", scenario="limits", start=START)
+    events = await call(server, "list_events", id=scenario["id"], until=scenario["maxTime"])
+    assert len(events["events"]) == MAX_EVENTS
+    assert "truncated" in events
+
+
+# Errors
+
+
+async def test_rejection_reaches_the_model_with_reason_path_and_hint(server: MCPServer) -> None:
+    error = await error_of(server, "create_clock", start=START, transactions=[{**RENT, "amount": -1}])
+    assert (error["reason"], error["errors"][0]["path"]) == ("INVALID_PARAMS", "transactions[0].amount")
+    id = await create(server)
+    error = await error_of(server, "advance_clock", id=id, to="2026-12-31")
+    assert error["reason"] == "TIME_BEFORE_CURRENT"
+    assert "fork_clock" in error["hint"]
+    error = await error_of(server, "show_clock", id="clock_1")
+    assert (error["reason"], "list_clocks" in error["hint"]) == ("CLOCK_NOT_FOUND", True)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "part"),
+    [
+        ("create_clock", {}, "start"),
+        ("create_clock", {"scenario": "trip", "goals": [{"name": "x", "targetAmount": 1}]}, "either"),
+        ("create_clock", {"scenario": "/etc/passwd"}, "unknown scenario"),
+        ("create_clock", {"start": "tomorrow"}, "tomorrow"),
+        ("advance_clock", {"by": "soon"}, "1mo"),
+        ("check_clock", {"expectations": []}, "expectations"),
+        ("check_clock", {"expectations": [{"balance": {}}]}, "currency"),
+    ],
+)
+async def test_wrong_argument_is_explained(server: MCPServer, tool: str, arguments: dict[str, Any], part: str) -> None:
+    id = {} if tool == "create_clock" else {"id": await create(server)}
+    error = await error_of(server, tool, **id, **arguments)
+    assert error["reason"] == "INVALID_ARGUMENT"
+    assert part in error["message"]
+
+
+async def test_token_never_reaches_the_model(
+    server: MCPServer, token: str, monkeypatch: pytest.MonkeyPatch, program: Program
+) -> None:
+    monkeypatch.setenv("TICKOVER_TOKEN", f"{token}x")
+    error = await error_of(server, "list_clocks")
+    assert error["reason"] == "UNAUTHENTICATED"
+    assert token not in json.dumps(error)
+    monkeypatch.delenv("TICKOVER_TOKEN")
+    error = await error_of(server, "list_clocks")
+    assert (error["reason"], "tickover login" in error["hint"]) == ("NOT_SIGNED_IN", True)
+    monkeypatch.setenv("TICKOVER_TOKEN", program.sign_in("second-agent@example.test"))
+    assert await call(server, "list_clocks") == {"clocks": []}
+
+
+# Descriptions
+
+
+async def test_every_tool_is_annotated_and_described(server: MCPServer) -> None:
+    async with Client(server) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert len(tools) >= 10
+    for tool in tools.values():
+        assert None not in (tool.title, tool.description, tool.annotations)
+    reading = {name for name, tool in tools.items() if tool.annotations and tool.annotations.read_only_hint}
+    destructive = {name for name, tool in tools.items() if tool.annotations and tool.annotations.destructive_hint}
+    assert reading == {"list_scenarios", "list_clocks", "show_clock", "list_events", "get_balances", "check_clock"}
+    assert destructive == {"advance_clock", "delete_clock"}
+
+
+async def test_resources_are_the_guide_the_api_and_the_scenarios(server: MCPServer) -> None:
+    parts = [("guide", "frozenTime"), ("openrpc.json", "createTestClock"), ("scenarios/trip", "[[")]
+    async with Client(server) as client:
+        uris = [str(resource.uri) for resource in (await client.list_resources()).resources]
+        found = [(await client.read_resource(f"tickover://{uri}")).contents for uri, _ in parts]
+    scenarios = {f"tickover://scenarios/{one}" for one in names()}
+    assert set(uris) == {"tickover://guide", "tickover://openrpc.json"} | scenarios
+    for [content], (_, part) in zip(found, parts, strict=True):
+        assert isinstance(content, TextResourceContents)
+        assert part in content.text
+
+
+async def test_prompts_contain_their_arguments(server: MCPServer) -> None:
+    async with Client(server) as client:
+        prompts = [prompt.name for prompt in (await client.list_prompts()).prompts]
+        found = [
+            (await client.get_prompt(prompt, {argument: "the overdraft warning"})).messages
+            for prompt, argument in zip(prompts, ("feature", "id"), strict=True)
+        ]
+    assert prompts == ["test_budget_feature", "explain_balance"]
+    for [message] in found:
+        assert isinstance(message.content, TextContent)
+        assert "the overdraft warning" in message.content.text
+
+
+async def test_page_lists_every_tool_resource_and_prompt(server: MCPServer) -> None:
+    page = (ROOT / "docs" / "agents.md").read_text("utf-8")
+    async with Client(server) as client:
+        tools = {tool.name for tool in (await client.list_tools()).tools}
+        prompts = {prompt.name for prompt in (await client.list_prompts()).prompts}
+        resources = {str(one.uri).replace("/trip", "/NAME") for one in (await client.list_resources()).resources}
+    documented = set(re.findall(r"^\| `(.+?)`", page, re.MULTILINE))
+    scenarios = {f"tickover://scenarios/{name}" for name in names()}
+    assert documented == tools | prompts | (resources - scenarios)
