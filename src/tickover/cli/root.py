@@ -76,6 +76,7 @@ def root() -> None:
             ),
             "balance": LazyCommand("tickover.cli.commands.money:balance", "Show balances and their lowest points."),
             "events": LazyCommand("tickover.cli.commands.money:events", "List what happened, or follow it."),
+            "export": LazyCommand("tickover.cli.commands.export:export", "Write statements for other programs."),
             "check": LazyCommand("tickover.cli.commands.money:check", "Check expectations about balances and goals."),
             "fork": LazyCommand("tickover.cli.commands.clocks:fork", "Copy a clock at its start or at another time."),
             "rename": LazyCommand("tickover.cli.commands.clocks:rename", "Set the name of a clock."),

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from msgspec import Struct
 
+from tickover import statements
 from tickover.api.arguments import Amount, InstantLike, to_instant
 from tickover.api.durations import Duration
 from tickover.api.expectations import Expectation
@@ -88,6 +89,13 @@ class ClockView:
         instants = [item.at for item in self.pending_transactions]
         instants += [item.at for goal in self.goals for item in goal.upcoming_contributions]
         return min(instants, default=None)
+
+    def export(self, format: str = "csv", *, pending: bool = False, opening: Mapping[str, Amount] | None = None) -> str:
+        """Return the transactions as csv, json, hledger, beancount, ofx or camt053: a statement for each currency.
+
+        With `pending`, include scheduled transactions.
+        """
+        return statements.export(self.snapshot, format, opening=self._opening_or(opening), pending=pending)
 
     def _require_next_at(self) -> datetime:
         at = self.next_at

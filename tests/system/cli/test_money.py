@@ -166,3 +166,16 @@ def test_check_totals_and_the_expectations_of_a_scenario(shell: Shell, clock: st
 def test_an_invalid_total_is_rejected(total: str) -> None:
     with pytest.raises(click.BadParameter, match="isn't a total"):
         parse_total(total)
+
+
+def test_export_writes_statements(shell: Shell, clock: str) -> None:
+    shell("clock", "advance", "--to", f"{YEAR}-01-13")
+    lines = shell("clock", "export", "--opening", "EUR=10").out.splitlines()
+    assert lines[0] == "type,id,at,name,category,amount,currency,balance,pending"
+    assert [line.split(",")[0] for line in lines[1:]] == ["opening", "transaction", "transaction", "closing"]
+    assert lines[2].split(",")[3] == '"\'=HYPERLINK(""x"")"'
+    assert lines[-1].split(",")[-2] == "-108.05"
+    assert len(shell("clock", "export", "--pending").out.splitlines()) == 6
+    assert shell("clock", "export", "--json").json["statements"][0]["closing"] == -118.05
+    assert "<FITID>" in shell("clock", "export", "--format", "ofx").out
+    assert shell("clock", "export", "--format", "ofx", "--json").code == 2

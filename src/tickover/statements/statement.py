@@ -1,0 +1,86 @@
+"""Statements: the transactions of a clock in one currency, with the balances before and after."""
+
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal, localcontext
+from typing import Final
+
+from msgspec import Struct
+
+from tickover.api import timestamps
+from tickover.api.arguments import Amount
+from tickover.api.limits import SPAN_YEARS
+from tickover.api.plans import to_exact_balances
+from tickover.api.results import Snapshot, Transaction
+
+_PRECISION: Final = 400
+"""Enough digits for exact sums of amounts: each is at most 1e9, and a double has at most 324 leading decimals."""
+
+
+class Entry(Struct, frozen=True, rename="camel"):
+    """A transaction in a statement. Expenses have negative amounts."""
+
+    id: str
+    at: datetime
+    name: str
+    category: str
+    amount: Decimal
+    balance: Decimal
+    """The balance after it."""
+    pending: bool
+
+
+class Statement(Struct, frozen=True, rename="camel"):
+    """The entries of one currency, in order of time."""
+
+    clock_id: str
+    currency: str
+    start: datetime
+    end: datetime
+    opening: Decimal
+    closing: Decimal
+    entries: Sequence[Entry]
+
+
+def build_statements(clock: Snapshot, opening: Mapping[str, Amount], *, pending: bool) -> list[Statement]:
+    """Return a statement for each currency of the clock, in order of currency."""
+    items = [*clock.transactions, *(clock.pending_transactions if pending else ())]
+    balances = to_exact_balances(opening)
+    start = timestamps.years_after(clock.max_time, -SPAN_YEARS)
+    start = min([start, *(item.at for item in items)])
+    end = max([clock.frozen_time, *(item.at for item in items)])
+    statements = []
+    for currency in sorted({*balances, *(item.currency for item in items)}):
+        before = balances.get(currency, Decimal(0))
+        entries = list(_entries([item for item in items if item.currency == currency], before, clock.frozen_time))
+        after = entries[-1].balance if entries else before
+        statements.append(Statement(clock.id, currency, start, end, before, after, entries))
+    return statements
+
+
+def _entries(items: Sequence[Transaction], balance: Decimal, frozen_time: datetime) -> Iterator[Entry]:
+    for item in items:
+        amount = item.amount if item.type == "INCOME" else -item.amount
+        with localcontext(prec=_PRECISION):
+            balance += amount
+        yield Entry(
+            item.id,
+            item.at,
+            clean_text(item.name),
+            clean_text(item.category or ""),
+            amount,
+            balance,
+            item.at > frozen_time,
+        )
+
+
+def clean_text(text: str) -> str:
+    """Return text on one line without control and format characters, which most formats can't contain."""
+    kept = (" " if unicodedata.category(char) in ("Cc", "Zl", "Zp") else char for char in text)
+    return " ".join("".join(char for char in kept if unicodedata.category(char) not in ("Cf", "Cs", "Cn")).split())
+
+
+def plain_number(amount: Decimal) -> str:
+    """Return a number without an exponent."""
+    return f"{amount:f}"

@@ -1,0 +1,52 @@
+"""Statements as CSV and JSON."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from tickover.api import timestamps
+from tickover.api.plans import encode_json
+from tickover.statements.statement import Statement, plain_number
+
+CSV_HEADER: Final = ("type", "id", "at", "name", "category", "amount", "currency", "balance", "pending")
+_FORMULA_STARTS: Final = tuple("=+-@\t\r")
+"""A spreadsheet runs a text that starts with one of these as a formula."""
+
+
+def write_csv(statements: Sequence[Statement]) -> str:
+    """Return a row for each transaction, between rows with the opening and the closing balance of its currency."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(CSV_HEADER)
+    for statement in statements:
+        writer.writerows(_rows(statement))
+    return text.getvalue()
+
+
+def _rows(statement: Statement) -> Iterator[tuple[str, ...]]:
+    currency = statement.currency
+    opening, closing = plain_number(statement.opening), plain_number(statement.closing)
+    yield "opening", "", timestamps.write(statement.start), "", "", "", currency, opening, ""
+    for entry in statement.entries:
+        yield (
+            "transaction",
+            entry.id,
+            timestamps.write(entry.at),
+            escape_formula(entry.name),
+            escape_formula(entry.category),
+            plain_number(entry.amount),
+            currency,
+            plain_number(entry.balance),
+            "true" if entry.pending else "false",
+        )
+    yield "closing", "", timestamps.write(statement.end), "", "", "", currency, closing, ""
+
+
+def escape_formula(text: str) -> str:
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+
+
+def write_json(statements: Sequence[Statement]) -> str:
+    """Return the statements as JSON with the fields of Statement and Entry. Amounts are numbers."""
+    return encode_json({"statements": statements}).decode() + "\n"

@@ -1,0 +1,148 @@
+"""Statements of random clocks: other programs read every format, and agree on IDs, amounts and balances."""
+
+import csv
+import io
+import json
+import re
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+import pytest
+from beancount import loader
+from beancount.core.data import Balance
+from ofxtools.Parser import OFXTree
+from pyiso20022.camt.camt_053_001_02 import Document
+from xsdata.formats.dataclass.parsers import XmlParser
+from xsdata.formats.dataclass.parsers.config import ParserConfig
+
+from tests.support.random_statements import START, random_opening, random_snapshot
+from tickover import statements
+from tickover.api.results import Snapshot
+from tickover.statements import FORMATS, Statement, build_statements, export
+
+CLOCKS = 25
+
+
+def random_statements(seed: int) -> tuple[Snapshot, dict[str, Decimal], bool, list[Statement]]:
+    random = Random(seed)
+    clock, opening, pending = random_snapshot(random), random_opening(random), random.random() < 0.5
+    return clock, opening, pending, build_statements(clock, opening, pending=pending)
+
+
+def entry_ids(built: list[Statement]) -> list[str]:
+    return [entry.id for statement in built for entry in statement.entries]
+
+
+def test_statements_have_every_transaction_and_the_balances() -> None:
+    for seed in range(CLOCKS):
+        clock, opening, pending, built = random_statements(seed)
+        items = [*clock.transactions, *(clock.pending_transactions if pending else [])]
+        assert sorted(entry_ids(built)) == sorted(item.id for item in items)
+        for statement in built:
+            amounts = [
+                item.amount if item.type == "INCOME" else -item.amount
+                for item in items
+                if item.currency == statement.currency
+            ]
+            assert statement.opening == opening.get(statement.currency, 0)
+            assert statement.closing == sum(amounts, start=statement.opening)
+            assert [entry.amount for entry in statement.entries] == amounts
+            assert [entry.pending for entry in statement.entries] == [
+                entry.at > clock.frozen_time for entry in statement.entries
+            ]
+
+
+def test_csv_has_no_formulas_and_keeps_the_numbers() -> None:
+    for seed in range(CLOCKS):
+        clock, opening, pending, built = random_statements(seed)
+        rows = list(csv.DictReader(io.StringIO(export(clock, "csv", opening=opening, pending=pending))))
+        for row in rows:
+            assert not re.match(r"[=+\-@\t\r]", row["name"] + row["category"])
+        assert [row["id"] for row in rows if row["type"] == "transaction"] == entry_ids(built)
+        for statement in built:
+            mine = [row for row in rows if row["currency"] == statement.currency]
+            assert (mine[0]["type"], mine[-1]["type"]) == ("opening", "closing")
+            assert Decimal(mine[0]["balance"]) == statement.opening
+            assert Decimal(mine[-1]["balance"]) == Decimal(mine[-2]["balance"]) == statement.closing
+
+
+def test_json_has_exact_numbers() -> None:
+    for seed in range(CLOCKS):
+        clock, opening, pending, built = random_statements(seed)
+        text = export(clock, "json", opening=opening, pending=pending)
+        found = json.loads(text, parse_float=Decimal)["statements"]
+        assert [one["clockId"] for one in found] == [clock.id] * len(built)
+        assert [Decimal(one["closing"]) for one in found] == [one.closing for one in built]
+        assert [entry["id"] for one in found for entry in one["entries"]] == entry_ids(built)
+
+
+def test_beancount_accepts_the_file() -> None:
+    for seed in range(CLOCKS):
+        clock, opening, pending, built = random_statements(seed)
+        entries, errors, _ = loader.load_string(export(clock, "beancount", opening=opening, pending=pending))
+        assert errors == [], seed
+        checked: list[Any] = [entry for entry in entries if isinstance(entry, Balance)]
+        assert {one.amount.currency: one.amount.number for one in checked} == {
+            one.currency: one.closing for one in built
+        }
+        ids = [entry.meta["id"] for entry in entries if "id" in entry.meta]
+        assert sorted(ids) == sorted(entry_ids(built))
+
+
+def test_ofxtools_reads_the_ofx_file() -> None:
+    for seed in range(CLOCKS):
+        clock, opening, pending, built = random_statements(seed)
+        tree = OFXTree()
+        tree.parse(io.BytesIO(export(clock, "ofx", opening=opening, pending=pending).encode()))
+        found = tree.convert().statements
+        assert len({one.bankacctfrom.acctid for one in found}) == len(found)
+        for read, statement in zip(found, built, strict=True):
+            assert (read.curdef, read.ledgerbal.balamt) == (statement.currency, statement.closing)
+            assert read.ballist[0].value == statement.opening
+            assert [item.fitid for item in read.transactions] == [entry.id for entry in statement.entries]
+            assert [item.trnamt for item in read.transactions] == [entry.amount for entry in statement.entries]
+            assert [item.dtposted for item in read.transactions] == [entry.at for entry in statement.entries]
+
+
+def test_camt053_has_the_elements_of_the_schema() -> None:
+    parser = XmlParser(config=ParserConfig(fail_on_unknown_properties=True, fail_on_converter_warnings=True))
+    for seed in range(CLOCKS):
+        clock, opening, pending, built = random_statements(seed)
+        document: Any = parser.from_string(export(clock, "camt053", opening=opening, pending=pending), Document)
+        for read, statement in zip(document.bk_to_cstmr_stmt.stmt, built, strict=True):
+            balances = {one.tp.cd_or_prtry.cd.value: signed(one) for one in read.bal}
+            assert balances == {"OPBD": statement.opening, "CLBD": statement.closing}
+            assert [signed(entry) for entry in read.ntry] == [entry.amount for entry in statement.entries]
+            assert [entry.ntry_ref for entry in read.ntry] == [entry.id[-32:] for entry in statement.entries]
+            assert read.acct.ccy == statement.currency
+
+
+def signed(read: Any) -> Decimal:
+    amount: Decimal = read.amt.value
+    return -amount if read.cdt_dbt_ind.value == "DBIT" else amount
+
+
+def test_too_many_decimals_are_an_error_in_camt053() -> None:
+    clock = random_snapshot(Random(1))
+    with pytest.raises(ValueError, match=r"camt\.053 allows 5 decimals, and 0\.000001 has more"):
+        export(clock, "camt053", opening={"EUR": Decimal("0.000001")})
+    assert export(clock, "camt053", opening={"EUR": Decimal("0.00001")})
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_clock_without_transactions(format: str) -> None:
+    clock = Snapshot(
+        id="clock_1", status="READY", frozen_time=START, max_time=START.replace(year=2037), expires_at=START,
+        transactions=[], pending_transactions=[], goals=[],
+    )  # fmt: skip
+    if format in ("ofx", "camt053"):
+        with pytest.raises(ValueError, match="the clock has no transactions"):
+            export(clock, format)
+    else:
+        assert export(clock, format)
+
+
+def test_an_unknown_format_is_an_error() -> None:
+    with pytest.raises(ValueError, match="unknown format 'xls'; available formats: csv, json,"):
+        statements.export(random_snapshot(Random(1)), "xls")
