@@ -1,6 +1,7 @@
 """The rows of the soak, in the order in which they run."""
 
-from soak import bad_input, guessing, kills, load_held, power_loss, races
+from soak import bad_input, guessing, hostility, kills, load_held, power_loss, races
+from soak.faults import row as faults
 from soak.linearizability import row as linearizability
 from soak.rows import Row
 
@@ -10,6 +11,8 @@ ROWS: tuple[Row, ...] = (
     power_loss.ROW,
     linearizability.ROW,
     races.ROW,
+    faults.ROW,
     bad_input.ROW,
     guessing.ROW,
+    hostility.ROW,
 )

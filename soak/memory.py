@@ -1,6 +1,8 @@
-"""The memory of a process, read from /proc."""
+"""The memory and the CPU time of a process, read from /proc."""
 
+import os
 import re
+import time
 from pathlib import Path
 
 _KIB = re.compile(r"^(VmRSS|VmHWM):\s+(\d+) kB$", re.MULTILINE)
@@ -20,6 +22,18 @@ def resident_and_peak_mib(pid: int) -> tuple[float, float]:
 
 def reset_peak(pid: int) -> None:
     Path(f"/proc/{pid}/clear_refs").write_text("5")
+
+
+def cpu_share(pid: int, seconds: float = 0.5) -> float:
+    """Return the share of a core that one process uses during some seconds."""
+    before = _cpu_seconds(pid)
+    time.sleep(seconds)
+    return (_cpu_seconds(pid) - before) / seconds
+
+
+def _cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _read(pid: int) -> dict[str, int]:

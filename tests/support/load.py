@@ -7,12 +7,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, Protocol
 
 from tests.support.books import Books
 from tests.support.connections import Connection, ConnectionLost, ResponseTruncated, connect
 from tests.support.program import Program, wait_until
-from tests.support.replicas import Replicas
 from tests.support.visits import Rows, Visits
 
 _WAIT_SECONDS = 120.0
@@ -30,6 +29,21 @@ async def until(condition: Callable[[], Awaitable[object] | object]) -> None:
         await asyncio.sleep(0.005)
 
 
+class Servers(Protocol):
+    """Programs with one database."""
+
+    programs: list[Program]
+
+    def sessions(self, condition: str = "true") -> list[str]:
+        """Return the sessions of the programs in the database."""
+
+    def ask(self, sql: str) -> list[str]:
+        """Return rows as lines with columns separated by |."""
+
+    def stop(self) -> None:
+        """Stop all programs gracefully."""
+
+
 class Load:
     """Callers that write until they are stopped. If a replica is lost, its callers use another one.
 
@@ -37,7 +51,7 @@ class Load:
     stopped, unless `stops_replicas` is false.
     """
 
-    def __init__(self, replicas: Replicas, pause_seconds: float = 0, stops_replicas: bool = True) -> None:
+    def __init__(self, replicas: Servers, pause_seconds: float = 0, stops_replicas: bool = True) -> None:
         self._replicas = replicas
         self._pause_seconds = pause_seconds
         self._stops_replicas = stops_replicas
