@@ -20,14 +20,17 @@ import click
 
 from bench import machine
 from bench.chart import draw
-from bench.growth import ManyClocks, measure_sizes, measure_starts
+from bench.growth import ManyClocks, measure_sizes
+from bench.ledger_block import measure_ledger
 from bench.load import InvalidSlot, require_wrk
 from bench.plan import (
     ALL_OVER,
     CLOCKS,
     CREATES,
+    DELAY,
     FULL,
     LARGEST,
+    LEDGER,
     POSTGRES,
     QUICK,
     ROUNDS,
@@ -41,6 +44,7 @@ from bench.plan import (
     parts_of,
 )
 from bench.postgres_block import PostgresBlocks
+from bench.programs import measure_programs
 from bench.progress import Progress
 from bench.report import save_json, table_of_targets, tables_of_rates
 from bench.results import Results
@@ -56,9 +60,11 @@ _ASSUMED_CREATES_A_SECOND = 5000.0
 
 BLOCKS = {
     "sqlite": (TYPICAL, LARGEST),
-    "postgres": (POSTGRES, SHARES),
+    "postgres": (POSTGRES, SHARES, DELAY),
     "sign-ins": (SIGN_INS,),
-    "sizes": (STARTS, SIZES),
+    "programs": (STARTS,),
+    "money": (LEDGER,),
+    "sizes": (SIZES,),
     "clocks": (CREATES, CLOCKS, ALL_OVER),
 }
 """The parts of the plan that can be measured alone, by name."""
@@ -87,7 +93,9 @@ class Bench:
             "sqlite": self._sqlite,
             "postgres": _postgres,
             "sign-ins": measure_sign_ins,
-            "sizes": _sizes,
+            "programs": measure_programs,
+            "money": measure_ledger,
+            "sizes": measure_sizes,
             "clocks": lambda run: ManyClocks(run).measure(),
         }
         if "sqlite" not in self._blocks:
@@ -127,11 +135,7 @@ def _postgres(run: Run) -> None:
     blocks = PostgresBlocks(run)
     blocks.typical()
     blocks.with_equal_shares()
-
-
-def _sizes(run: Run) -> None:
-    measure_starts(run)
-    measure_sizes(run)
+    blocks.with_added_latency()
 
 
 @contextmanager

@@ -7,6 +7,7 @@ with `python -m bench.bare_sqlite`.
 import os
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import apsw
@@ -50,22 +51,25 @@ class BareSqlite:
         self._db.close()
 
     def measure(self, operation: str, batch: int, seconds: float) -> Slot:
-        """Run batches of this size, one commit each, for this long. Return the rate."""
+        """Run batches of this size, one commit each, for this long. Return the rate and the latency of a commit."""
         once = self._advance if operation == "advance" else self._create
-        done, started = 0, time.perf_counter()
-        while (elapsed := time.perf_counter() - started) < seconds:
+        started = time.perf_counter()
+        ends = [started]
+        while ends[-1] - started < seconds:
             self._db.execute("begin immediate")
             for _ in range(batch):
                 once()
             self._db.execute("commit")
-            done += batch
-        return Slot(elapsed, done, 0, 0)
+            ends.append(time.perf_counter())
+        micros = sorted((end - start) * 1e6 for start, end in pairwise(ends))
+        median, p99 = (micros[int(len(micros) * share)] for share in (0.5, 0.99))
+        return Slot(ends[-1] - started, batch * len(micros), median, p99)
 
     def _advance(self) -> None:
         self._advanced += 1
         index = self._advanced % _CLOCKS
         key, owner, to = self._keys[index], self._owner(index), _START + self._advanced * 1_000_000
-        assert self._db.execute(FIND_CLOCK, (key, owner)).fetchone()
+        assert self._db.execute(FIND_CLOCK, (owner, None, key)).fetchone()
         self._db.execute(_ADVANCE, (to, key))
         assert self._db.execute(FIND_SCHEDULE, (key,)).fetchone()
 

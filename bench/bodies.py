@@ -5,6 +5,7 @@ START, and their items are in the year after it.
 """
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,6 +15,11 @@ START = "2027-01-01T00:00:00Z"
 MAX_TRANSACTIONS = 100
 MAX_GOALS = 25
 MAX_CONTRIBUTIONS = 100
+GROWN_ITEMS = 5000
+"""The most transactions and contributions of a clock that was amended."""
+END = "2028-01-01T00:00:00Z"
+"""All items are before it."""
+_MAX_GROWN_TRANSACTIONS = 2000
 
 _START = datetime(2027, 1, 1, tzinfo=UTC)
 _DAY = timedelta(days=1)
@@ -49,6 +55,32 @@ def largest() -> Json:
     """Return as many items as a clock may have."""
     goals = [_goal(number, MAX_CONTRIBUTIONS) for number in range(MAX_GOALS)]
     return {"frozenTime": START, "transactions": _transactions(MAX_TRANSACTIONS), "goals": goals}
+
+
+def additions(goals: list[str]) -> Iterator[Json]:
+    """Return amendments of the largest clock until it has GROWN_ITEMS, each with as many items as a call may have."""
+    transactions = _transactions(_MAX_GROWN_TRANSACTIONS - MAX_TRANSACTIONS)
+    yield from ({"transactions": some} for some in _in_parts(transactions, MAX_TRANSACTIONS))
+    left = GROWN_ITEMS - _MAX_GROWN_TRANSACTIONS - MAX_GOALS * MAX_CONTRIBUTIONS
+    contributions = [
+        {"goalId": goals[number % len(goals)], "at": _spread(number, left), "amount": 5} for number in range(left)
+    ]
+    yield from ({"contributions": some} for some in _in_parts(contributions, MAX_CONTRIBUTIONS))
+
+
+def expectations() -> list[Json]:
+    """Return as many expectations as a call may have, of all kinds. All of them hold."""
+    balances = [{"balance": {"currency": "EUR", "atLeast": -1e9 - number}} for number in range(15)]
+    categories = sorted({category for *_, category in _TRANSACTIONS if category})
+    totals = [
+        {"total": {"type": "EXPENSE", "currency": "EUR", "category": category, "per": per, "atMost": 1e9}}
+        for per in ("DAY", "WEEK", "MONTH")
+        for category in categories
+    ][:15]
+    posted = [{"posted": {"name": name, "by": END}} for name, *_ in _TRANSACTIONS]
+    reached = [{"goalReached": {"goal": name, "by": END}} for name, *_ in _GOALS]
+    others = [{"goalReached": {"goal": f"{name} 2", "by": END}} for name, *_ in _GOALS]
+    return [*balances, *totals, *posted, *reached, *others]
 
 
 def with_transactions(count: int) -> Json:
@@ -143,6 +175,10 @@ def _spread(number: int, count: int) -> str:
     """Return this many instants, evenly over the year, each at a full hour."""
     at = _START + (number + 1) * 364 * _DAY / count
     return timestamp(at.replace(minute=0, second=0, microsecond=0))
+
+
+def _in_parts(items: list[Json], size: int) -> Iterator[list[Json]]:
+    return (items[start : start + size] for start in range(0, len(items), size))
 
 
 def _cents(amount: float) -> float:

@@ -1,8 +1,7 @@
-"""Measurements of growth: the number of clocks, the size of a clock, memory, and the time to start."""
+"""Measurements of growth: the number of clocks, the size of a clock, and memory."""
 
 import os
 import shutil
-import time
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
@@ -12,35 +11,17 @@ import apsw
 
 from bench import bodies
 from bench.calls import clocks_of
-from bench.plan import ALL_OVER, CLOCKS, CREATES, MAX_CONNECTIONS, ROUNDS, SIZES, STARTS, Plan
+from bench.plan import ALL_OVER, CLOCKS, CREATES, MAX_CONNECTIONS, SIZES, Plan
 from bench.rounds import Contender, Run, alternate
 from bench.sides import Side, Work, tickover
 from bench.sqlite_block import check_side, prepare
 
-SECONDS_TO_READY = "seconds from start to ready"
-MEMORY_IDLE = "MiB idle"
 MEMORY_AFTER_CREATES = "MiB after many creates"
 SIZE_CONNECTIONS = 16
 _ADVANCED = 1000
 _USERS_OF_SIZES = 10
 _CLOCKS_OF_EACH_SIZE = 100
 _BYTES_PER_CLOCK = 10_000
-
-
-def measure_starts(run: Run) -> None:
-    """Warm starts: the program and its database exist and are in the page cache."""
-    side = tickover(run.folder / "starts")
-    run.stack.callback(side.stop)
-    side.start()
-    side.stop()
-    for _ in range(ROUNDS):
-        run.progress.doing("starting Tickover")
-        started = time.perf_counter()
-        side.start()
-        run.results.figure(SECONDS_TO_READY, time.perf_counter() - started)
-        run.results.figure(MEMORY_IDLE, side.process.mebibytes())
-        side.stop()
-    run.progress.end_of(STARTS)
 
 
 class ManyClocks:

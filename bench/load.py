@@ -74,6 +74,12 @@ function request()
 end
 """
 
+_REPEAT = """
+local call = head(TOKEN, #BODY) .. BODY
+
+function request() return call end
+"""
+
 _KEEP = """
 local keep, seen, total, every
 
@@ -270,6 +276,12 @@ def advancing(file: Path, url: str, clocks: Clocks) -> HttpLoad:
     values = {"STEP": STEP_SECONDS, "TOKENS": clocks.tokens, "IDS": clocks.ids}
     owners = [owner + 1 for owner in clocks.owners]
     return HttpLoad(_Script(file, url, _ADVANCE, **values, OWNERS=owners), clocks.instant)
+
+
+def repeating(file: Path, url: str, token: str, method: str, params: Any) -> HttpLoad:
+    """The same call again and again, for an operation that changes nothing."""
+    body = json.dumps({"jsonrpc": "2.0", "id": 1000, "method": method, "params": params}, separators=(",", ":"))
+    return HttpLoad(_Script(file, url, _REPEAT, TOKEN=token, BODY=body))
 
 
 def _creation(file: Path, url: str, tokens: Sequence[str], params: Any, more: str) -> _Script:

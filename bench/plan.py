@@ -9,8 +9,10 @@ TYPICAL = "typical"
 LARGEST = "largest"
 POSTGRES = "PostgreSQL"
 SHARES = "equal shares"
+DELAY = "added latency"
 SIGN_INS = "sign-ins"
 STARTS = "starts"
+LEDGER = "questions about money"
 SIZES = "size of a clock"
 CREATES = "many creates"
 CLOCKS = "number of clocks"
@@ -150,8 +152,10 @@ def parts_of(plan: Plan, creates_a_second: float) -> dict[str, Part]:
         LARGEST: Part(both * (2 * large + 1 + again), again * both * 2 + 4),
         POSTGRES: Part(both * (2 * postgres + again * slow) + ROUNDS * postgres, again * beside_default + 10),
         SHARES: Part(0, both * (plan.share_seconds + 0.2) + 2, both),
+        DELAY: Part(0, ROUNDS * 4 * (plan.slot_seconds + 0.3) + 3, ROUNDS * 4),
         SIGN_INS: Part(0, 6 + plan.sign_ins_to_warm_up * 0.05 + plan.sign_ins * 0.25),
-        STARTS: Part(0, 4),
+        STARTS: Part(0, ROUNDS * 9),
+        LEDGER: Part(4 * ROUNDS, 10),
         SIZES: Part(both * len(plan.sizes), 2 * len(plan.sizes)),
         CREATES: Part(0, plan.creates / creates_a_second + 5),
         CLOCKS: Part(ROUNDS * 3, 2),

@@ -1,12 +1,18 @@
 """The blocks on PostgreSQL: one worker, two workers, the FastAPI default and pgbench, on one durable server."""
 
+import asyncio
 import secrets
+import statistics
+import time
+
+import asyncpg
 
 from bench import bodies
 from bench.calls import Sink, User
+from bench.delay import ROUND_TRIPS, DelayProxy
 from bench.load import Load
 from bench.pgbench import PgbenchLoad
-from bench.plan import MAX_CONNECTIONS, POSTGRES, SHARES
+from bench.plan import DELAY, MAX_CONNECTIONS, POSTGRES, ROUNDS, SHARES
 from bench.processes import children_of
 from bench.rounds import Contender, Run, alternate
 from bench.shares import SharesUnavailable, limit_to
@@ -25,6 +31,7 @@ from bench.sqlite_block import check_side, prepare
 
 SHARE = 0.25
 _DEFAULT_USERS = 10
+_SELECTS = 100
 
 
 class PostgresBlocks:
@@ -37,7 +44,8 @@ class PostgresBlocks:
         self._server = run.stack.enter_context(durable_postgres())
         run.results.facts["PostgreSQL"] = self._server.execute("show server_version")
         self._url = self._server.create_database("tickover")
-        settings = {"TICKOVER_DATABASE_URL": self._url, "TICKOVER_SECRET_KEY": secrets.token_hex(32)}
+        self._key = secrets.token_hex(32)
+        settings = {"TICKOVER_DATABASE_URL": self._url, "TICKOVER_SECRET_KEY": self._key}
         enter = run.stack.enter_context
         self._one = enter(tickover(folder / "one", TICKOVER, TICKOVER_WORKERS="1", **settings))
         self._two = enter(tickover(folder / "two", TICKOVER_TWO, TICKOVER_WORKERS="2", **settings))
@@ -77,6 +85,20 @@ class PostgresBlocks:
             self._run.results.notes[SHARES] = str(why)
             self._run.progress.end_of(SHARES)
 
+    def with_added_latency(self) -> None:
+        """Count the round trips of an advance: the latency that it gains, in units of what `select 1` gains."""
+        proxy = self._run.stack.enter_context(DelayProxy(self._server.port))
+        far_url = self._url.replace(f":{self._server.port}/", f":{proxy.port}/")
+        settings = {"TICKOVER_DATABASE_URL": far_url, "TICKOVER_SECRET_KEY": self._key, "TICKOVER_WORKERS": "1"}
+        far = self._run.stack.enter_context(tickover(self._folder / "far", "Tickover, far", **settings))
+        advances = [side.loads(self._work(side, self._users, 100))["advance"] for side in (self._one, far)]
+        for number in range(ROUNDS):
+            self._run.progress.doing(f"{DELAY}: round {number + 1} of {ROUNDS}")
+            near, delayed = (load.run(1, self._run.plan.slot_seconds).median_micros for load in advances)
+            near_select, delayed_select = (asyncio.run(_micros_of_a_select(url)) for url in (self._url, far_url))
+            self._run.results.figure(ROUND_TRIPS, (delayed - near) / (delayed_select - near_select))
+        self._run.progress.end_of(DELAY)
+
     def _work(self, side: Side, users: list[User], clocks: int) -> Work:
         self._run.progress.doing(f"{POSTGRES}: creating {clocks:,} clocks on {side.name}")
         return prepare(POSTGRES, side, [user.token for user in users], bodies.typical(), clocks)
@@ -92,3 +114,18 @@ class PostgresBlocks:
     def _pgbench(self) -> dict[str, Load]:
         work = self._work(self._one, self._users, self._run.plan.clocks)
         return {"advance": PgbenchLoad(self._server, self._url, work.clocks)}
+
+
+async def _micros_of_a_select(url: str) -> float:
+    """Return the median latency of a prepared `select 1`, which is one round trip."""
+    connection = await asyncpg.connect(url)
+    try:
+        select = await connection.prepare("select 1")
+        micros = []
+        for _ in range(_SELECTS):
+            started = time.perf_counter()
+            await select.fetchval()
+            micros.append((time.perf_counter() - started) * 1e6)
+    finally:
+        await connection.close()
+    return statistics.median(micros)

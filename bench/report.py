@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from bench.growth import memory_name
-from bench.plan import ALL_OVER, CLOCKS, FULL, LARGEST, POSTGRES, SHARES, SIZES, TYPICAL, Plan
+from bench.plan import ALL_OVER, CLOCKS, FULL, LARGEST, LEDGER, POSTGRES, SHARES, SIZES, TYPICAL, Plan
 from bench.results import Case, Results, Slot, Spread
 from bench.sides import DURABILITY
 from bench.signin_block import name_of as sign_in_of
 from bench.targets import PASS, SHORT, Row, Unit
 
-_DECIMALS: dict[Unit, int] = {"ratio": 2, "times": 1, "µs": 0, "MiB": 0, "s": 2}
-_UNITS: dict[Unit, str] = {"ratio": "", "times": " times", "µs": " µs", "MiB": " MiB", "s": " s"}
+_DECIMALS: dict[Unit, int] = {"ratio": 2, "times": 1, "round trips": 2, "MiB": 0, "s": 2, "ms": 1}
+_UNITS: dict[Unit, str] = {"ratio": "", "times": " times", "round trips": "", "MiB": " MiB", "s": " s", "ms": " ms"}
 _BLOCKS = {
     TYPICAL: "typical clocks, SQLite",
     LARGEST: "largest clocks, SQLite",
@@ -23,6 +23,7 @@ _BLOCKS = {
     CLOCKS: "number of living clocks, SQLite",
     ALL_OVER: "clocks that are advanced, SQLite",
     SIZES: "size of a clock, SQLite",
+    LEDGER: "questions about a clock of 5,000 items, SQLite",
 }
 _GAP = "  "
 _LEGEND = (

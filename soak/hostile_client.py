@@ -23,7 +23,7 @@ _OWN_ADDRESS = "127.6.6.6"
 
 
 class Attack(NamedTuple):
-    """What a hostile client sends on each of its connections, again and again."""
+    """The content that a hostile client sends on each of its connections, repeatedly."""
 
     content: Callable[[str, str], bytes]
     """A function of a token and the ID of a large clock."""

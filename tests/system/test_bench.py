@@ -2,6 +2,8 @@
 
 import io
 import json
+import socket
+import time
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,14 +13,17 @@ from bench import bodies, load, pgbench
 from bench.bare_sqlite import BareSqlite
 from bench.calls import clocks_of, is_ready, post
 from bench.chart import attainment, draw
+from bench.delay import DELAY_SECONDS, DelayProxy
 from bench.growth import name_of
+from bench.ledger_block import READ_CLOCK
 from bench.limit import constant
 from bench.load import Filler, InvalidSlot
-from bench.plan import CLOCKS, FULL, QUICK, SHARES, TYPICAL, fit_into_time, parts_of
+from bench.plan import CLOCKS, FULL, LEDGER, QUICK, SHARES, TYPICAL, fit_into_time, parts_of
+from bench.programs import SECONDS_OF_HELP, SECONDS_OF_PYTHON, SECONDS_TO_READY, measure_fixtures
 from bench.progress import Progress
 from bench.report import measured, save_json, table_of_targets, tables_of_rates, target
 from bench.results import Case, Results, Slot, Spread, quotients
-from bench.sides import DEFAULT, LIMIT, TICKOVER, Work, limit, tickover
+from bench.sides import BARE, DEFAULT, LIMIT, TICKOVER, Work, limit, tickover
 from bench.targets import INFORMATION, NOT_MEASURABLE, NOT_MEASURED, PASS, SHORT, Goal, Judge, Row, items_of
 from tests.support.debian_packages import require_program
 
@@ -76,13 +81,28 @@ def test_comparison_signs() -> None:
     assert not Goal("<", 2).is_reached(2)
 
 
-def test_latency_is_a_difference() -> None:
+def test_latency_is_compared_with_the_limit_and_a_commit_together() -> None:
     results = Results()
     case = Case(TYPICAL, "advance", 1)
-    for side, median in ((TICKOVER, 300), (LIMIT, 60)):
+    for side, median in ((TICKOVER, 300), (LIMIT, 60), (BARE, 140)):
         results.add(case, side, 0, slot(1000, median))
-    assert row_of(results, "S6").spread == Spread.of([240])
+    assert row_of(results, "S6").spread == Spread.of([1.5])
     assert row_of(results, "S6").verdict == PASS
+
+
+def test_questions_about_money_are_compared_with_reading_the_clock() -> None:
+    results = Results()
+    for method, rate in ((READ_CLOCK, 300), ("listTestClockEvents", 100), ("checkTestClock", 99)):
+        results.add(Case(LEDGER, method, 1), TICKOVER, 0, slot(rate))
+    assert row_of(results, "S15").verdict == PASS
+    assert row_of(results, "S15", 2).verdict == SHORT
+
+
+def test_programs_are_compared_with_an_empty_python_program() -> None:
+    results = Results()
+    results.figures = {SECONDS_OF_PYTHON: [0.02, 0.04], SECONDS_TO_READY: [0.2, 0.4], SECONDS_OF_HELP: [0.13, 0.26]}
+    assert row_of(results, "S12").verdict == PASS
+    assert row_of(results, "S13").verdict == SHORT
 
 
 def test_unmeasurable_target_has_a_reason() -> None:
@@ -106,12 +126,18 @@ def test_quick_run_reports_what_it_reduces() -> None:
 
 def test_every_target_has_a_row() -> None:
     numbers = [row.number for row in Judge(Results(), FULL).rows()]
-    assert list(dict.fromkeys(numbers)) == [f"S{number}" for number in range(1, 13)]
+    assert list(dict.fromkeys(numbers)) == [
+        *(f"S{number}" for number in range(1, 8)), "S7b", *(f"S{number}" for number in range(8, 16)),
+    ]  # fmt: skip
 
 
 def test_clocks_have_the_stated_number_of_items() -> None:
     assert items_of(bodies.typical()) == 22
     assert items_of(bodies.largest()) == 2600
+    added = [items for addition in bodies.additions(["goal"] * 25) for items in addition.values()]
+    assert items_of(bodies.largest()) + sum(map(len, added)) == bodies.GROWN_ITEMS
+    assert max(map(len, added)) == 100
+    assert len(bodies.expectations()) == 50
 
 
 # Output of load generators
@@ -222,7 +248,7 @@ def test_chart_is_well_formed(is_empty: bool) -> None:
 
 
 def test_better_values_are_to_the_right() -> None:
-    at_least, below = Row("", "", "times", Goal("≥", 40), None), Row("", "", "µs", Goal("<", 250), None)
+    at_least, below = Row("", "", "times", Goal("≥", 40), None), Row("", "", "ms", Goal("<", 250), None)
     assert attainment(at_least, 80) == 2
     assert attainment(below, 125) == 2
     # Faster than the limit is as good as possible.
@@ -230,6 +256,27 @@ def test_better_values_are_to_the_right() -> None:
 
 
 # Sides
+
+
+def test_delay_proxy_forwards_bytes_in_both_directions() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener, DelayProxy(listener.getsockname()[1]) as proxy:
+        client = socket.create_connection(("127.0.0.1", proxy.port))
+        server = listener.accept()[0]
+        client.sendall(b"ping")
+        client.shutdown(socket.SHUT_WR)
+        assert server.makefile("rb").read() == b"ping"
+        sent = time.perf_counter()
+        server.sendall(b"pong")
+        server.close()
+        assert client.makefile("rb").read() == b"pong"
+        assert time.perf_counter() - sent >= DELAY_SECONDS
+        client.close()
+
+
+def test_fixtures_are_measured_in_a_real_run_of_pytest(tmp_path: Path) -> None:
+    setups = measure_fixtures(tmp_path / "tests")
+    assert len(setups) > 2
+    assert setups[0] == max(setups)
 
 
 def test_limit_returns_the_configured_number_of_bytes(tmp_path: Path) -> None:
