@@ -56,6 +56,13 @@ def parse_amount_of_currency(text: str) -> tuple[str, Decimal]:
     return currency, Decimal(amount)
 
 
+def parse_amount(text: str) -> Decimal:
+    """Parse an amount: `3.50`."""
+    if not _AMOUNT.fullmatch(text):
+        raise click.BadParameter(f"'{text}' isn't an amount. Use 1200 or 3.50.")
+    return Decimal(text)
+
+
 def parse_name_and_time(text: str) -> tuple[str, datetime]:
     """Parse a name and a time: `Rent=2027-02-01`. The name may contain equals signs."""
     name, _, at = text.rpartition("=")

@@ -48,6 +48,7 @@ _TEMPLATES: Final[Mapping[Reason, _Template]] = {
         "To go back, copy the clock at an earlier time: tickover clock fork --at TIME",
     ),
     Reason.TIME_AFTER_MAX: _Template(Exit.REFUSED, "The clock can't advance past {maxTime}."),
+    Reason.ITEM_NOT_PENDING: _Template(Exit.REFUSED, hint="See what is pending: tickover clock show --all"),
     Reason.RESEND_TOO_SOON: _Template(
         Exit.LATER,
         "An email was just sent to {email}. You can request another in {seconds}.",

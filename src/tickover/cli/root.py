@@ -74,6 +74,8 @@ def root() -> None:
             "advance": LazyCommand(
                 "tickover.cli.commands.clocks:advance", "Move a clock forward and show what happened."
             ),
+            "add": LazyCommand("tickover.cli.commands.amend:add", "Add items to a clock."),
+            "cancel": LazyCommand("tickover.cli.commands.amend:cancel", "Cancel items that haven't happened yet."),
             "balance": LazyCommand("tickover.cli.commands.money:balance", "Show balances and their lowest points."),
             "events": LazyCommand("tickover.cli.commands.money:events", "List what happened, or follow it."),
             "export": LazyCommand("tickover.cli.commands.export:export", "Write statements for other programs."),

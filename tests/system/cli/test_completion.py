@@ -34,7 +34,7 @@ def plain(offered: list[list[str]]) -> set[str]:
     ("words", "offered"),
     [
         ("tickover clo", {"clock"}),
-        ("tickover clock a", {"advance"}),
+        ("tickover clock a", {"add", "advance"}),
         ("tickover clock advance --", {"--to", "--by", "--next", "--all", "--url", "--json", "--no-color", "--help"}),
         ("tickover clock create sal", {"salary-and-rent"}),
         ("tickover clock create --scenario tr", {"trip"}),

@@ -50,7 +50,7 @@ def test_command_list() -> None:
         "logout",
         "clock",
         *(f"clock {name}" for name in ("create", "show", "advance", "fork", "rename", "watch", "list", "delete")),
-        *(f"clock {name}" for name in ("balance", "events", "check")),
+        *(f"clock {name}" for name in ("add", "cancel", "balance", "events", "check")),
         "scenarios",
         "scenarios show",
         "mcp",

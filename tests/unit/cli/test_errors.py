@@ -19,7 +19,13 @@ def test_every_reason_has_an_exit_code() -> None:
         (Exit.NOT_SIGNED_IN, {Reason.UNAUTHENTICATED, Reason.LOGIN_REFUSED}),
         (
             Exit.REFUSED,
-            {Reason.INVALID_PARAMS, Reason.BODY_TOO_LARGE, Reason.TIME_BEFORE_CURRENT, Reason.TIME_AFTER_MAX},
+            {
+                Reason.INVALID_PARAMS,
+                Reason.BODY_TOO_LARGE,
+                Reason.TIME_BEFORE_CURRENT,
+                Reason.TIME_AFTER_MAX,
+                Reason.ITEM_NOT_PENDING,
+            },
         ),
         (Exit.NOT_FOUND, {Reason.CLOCK_EXPIRED, Reason.CLOCK_NOT_FOUND}),
         (Exit.UNAVAILABLE, {Reason.UNAVAILABLE, Reason.INTERNAL}),

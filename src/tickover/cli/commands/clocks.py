@@ -160,19 +160,56 @@ def _target_time(clock: "Clock", to: datetime | None, by: Duration | None) -> da
 @click.option(
     "--at", type=parse_time, metavar="TIME", help="Frozen time of the copy. [default: the clock's start time]"
 )
+@click.option("--name", metavar="NAME", help="Name of the copy. [default: the clock's name]")
+@click.option(
+    "--label", "labels", type=parse_label, multiple=True, metavar="KEY=VALUE",
+    help="Label of the copy. Repeatable. [default: the clock's labels]",
+)  # fmt: skip
+@click.option(
+    "--add", "file", metavar="FILE|NAME", help="Scenario whose items are added to the copy.",
+    shell_complete=complete_scenario,
+)  # fmt: skip
+@click.option(
+    "--cancel", "cancelled", multiple=True, metavar="ITEM|NAME", help="Items that the copy doesn't have. Repeatable."
+)
 @shared_options
 @pass_session
-def fork(session: Session, id: str | None, at: datetime | None) -> None:
+def fork(  # noqa: PLR0913 - one parameter for each option
+    session: Session,
+    id: str | None,
+    *,
+    at: datetime | None,
+    name: str | None,
+    labels: Sequence[tuple[str, str]],
+    file: str | None,
+    cancelled: Sequence[str],
+) -> None:
     """Copy a clock with its schedule. The copy is at the clock's start time, or at another time.
+
+    --add and --cancel change the copy. If they fail, it is deleted.
 
     Examples:
 
     \b
     tickover clock fork
-    tickover clock fork --at 2027-01-15
+    tickover clock fork --at 2027-01-15 --name "Second try"
+    tickover clock fork --cancel Rent --add hotel.toml
     """
+    from tickover.cli.commands.amend import items_from_file, pending_items
+    from tickover.client import Rejection
+
     with session.signed_in_client() as client:
-        clock = client.fork_clock(resolve_clock_id(session, client, id), at)
+        clock = client.fork_clock(
+            resolve_clock_id(session, client, id), at, name=name, labels=dict(labels) if labels else None
+        )
+        try:
+            add = items_from_file(file, clock.frozen_time) if file else []
+            cancel = [item for each in cancelled for item in pending_items(clock, each)]
+            if add or cancel:
+                clock = client.amend_clock(clock.id, add=add, cancel=cancel)
+        except (CliError, Rejection):
+            clock.delete()
+            raise
         remember_clock(session, clock.id)
     _show(session, clock.snapshot, f"✓ Created {clock.id}, a copy")
 

@@ -1,0 +1,168 @@
+"""The commands `tickover clock add` and `cancel`."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from tickover.cli import formatting
+from tickover.cli.errors import CliError, Exit
+from tickover.cli.option_values import complete_scenario, parse_amount, parse_time
+from tickover.cli.options import shared_options
+from tickover.cli.select_clock import remember_clock, resolve_clock_id
+from tickover.cli.session import Session, pass_session
+
+if TYPE_CHECKING:
+    from tickover.api.plans import PlannedItem
+    from tickover.client import Clock, Contribution, Transaction
+    from tickover.client.amendments import Item
+
+_clock_option: Final = click.option("--clock", "id", metavar="ID", help="The clock. [default: the one used last]")
+_dry_run_option: Final = click.option(
+    "--dry-run", is_flag=True, help="Show the change of the balances, and send nothing."
+)
+_Money = tuple[str, Decimal, str]
+
+
+@click.command()
+@click.argument("file", required=False, shell_complete=complete_scenario)
+@click.option(
+    "--expense", "expenses", type=(str, parse_amount, str), multiple=True, metavar="NAME AMOUNT CURRENCY",
+    help="An expense. Repeatable.",
+)  # fmt: skip
+@click.option(
+    "--income", "incomes", type=(str, parse_amount, str), multiple=True, metavar="NAME AMOUNT CURRENCY",
+    help="An income. Repeatable.",
+)  # fmt: skip
+@click.option(
+    "--contribution", "contributions", type=(str, parse_amount), multiple=True, metavar="GOAL AMOUNT",
+    help="A contribution to a goal, by its name or ID. Repeatable.",
+)  # fmt: skip
+@click.option(
+    "--at", type=parse_time, metavar="TIME", help="Time of the items of the options. [default: the clock's time]"
+)
+@_clock_option
+@_dry_run_option
+@shared_options
+@pass_session
+def add(  # noqa: PLR0913 - one parameter for each option
+    session: Session,
+    file: str | None,
+    *,
+    expenses: Sequence[_Money],
+    incomes: Sequence[_Money],
+    contributions: Sequence[tuple[str, Decimal]],
+    at: datetime | None,
+    id: str | None,
+    dry_run: bool,
+) -> None:
+    """Add items to a clock. Items at the clock's time happen at once.
+
+    FILE is a scenario: a TOML or JSON file, or a name from `tickover scenarios`. Its items start at the clock's time.
+
+    Examples:
+
+    \b
+    tickover clock add --expense Coffee 3.50 EUR
+    tickover clock add --income Bonus 400 EUR --at 2027-03-01 --dry-run
+    tickover clock add --contribution Trip 50
+    tickover clock add more-bills.toml
+    """
+    from tickover.api import plans
+
+    if not (file or expenses or incomes or contributions):
+        raise click.UsageError("Use FILE, --expense, --income or --contribution.", click.get_current_context())
+    with session.signed_in_client() as client:
+        clock = client.get_clock(resolve_clock_id(session, client, id))
+        time = at or clock.frozen_time
+        items: list[PlannedItem] = [plans.expense(*money, time) for money in expenses]
+        items += [plans.income(*money, time) for money in incomes]
+        items += [plans.contribution(amount, time, goal) for goal, amount in contributions]
+        items += items_from_file(file, clock.frozen_time) if file else []
+        _apply(session, clock, items, (), dry_run=dry_run)
+
+
+@click.command()
+@click.argument("item", metavar="ITEM|NAME")
+@click.option("--next", "only_next", is_flag=True, help="If several items match, cancel the next one.")
+@click.option("--all", "every", is_flag=True, help="If several items match, cancel all of them.")
+@_clock_option
+@_dry_run_option
+@shared_options
+@pass_session
+def cancel(session: Session, item: str, *, only_next: bool, every: bool, id: str | None, dry_run: bool) -> None:
+    """Cancel items of a clock that have not happened yet.
+
+    ITEM is the ID of a transaction or a contribution. NAME is the name of transactions, or of a goal with
+    contributions.
+
+    Examples:
+
+    \b
+    tickover clock cancel Gym --all
+    tickover clock cancel Rent --next --dry-run
+    """
+    if only_next and every:
+        raise click.UsageError("Use either --next or --all.", click.get_current_context())
+    with session.signed_in_client() as client:
+        clock = client.get_clock(resolve_clock_id(session, client, id))
+        found = pending_items(clock, item)
+        if len(found) > 1 and not every and not only_next:
+            raise CliError(
+                Exit.WRONG_COMMAND,
+                f"{formatting.count(len(found), 'pending item')} match '{item}'.",
+                "Use --next for the next one, or --all.",
+            )
+        _apply(session, clock, (), found[:1] if only_next else found, dry_run=dry_run)
+
+
+def items_from_file(file: str, start: datetime) -> "list[PlannedItem]":
+    """Return the items of a scenario that starts at this time. Opening balances are for new clocks only."""
+    from msgspec.structs import replace
+
+    from tickover.cli.load_plan import load_scenario, plan_from_scenario
+
+    plan = plan_from_scenario(replace(load_scenario(file), opening={}), start, start)
+    return [*plan.transactions, *plan.goals]
+
+
+def pending_items(clock: "Clock", item: str) -> "list[Item]":
+    """Return the items with this ID or name that have not happened yet, in order of time."""
+    items: list[tuple[Transaction | Contribution, str]] = [(each, each.name) for each in clock.pending_transactions]
+    items += [(each, goal.name) for goal in clock.goals for each in goal.upcoming_contributions]
+    found = sorted((each for each, name in items if item in (each.id, name)), key=lambda each: each.at)
+    if not found:
+        names = sorted({name for _, name in items})
+        hint = f"Pending: {', '.join(names[:10])}{', …' if len(names) > 10 else ''}" if names else "Nothing is pending."
+        raise CliError(Exit.NOT_FOUND, f"No pending item of this clock has the ID or the name '{item}'.", hint)
+    return [*found]
+
+
+def _apply(
+    session: Session, clock: "Clock", add: "Sequence[PlannedItem]", cancel: "Sequence[Item]", *, dry_run: bool
+) -> None:
+    from tickover.cli.render.amendment import balance_changes
+
+    changes = balance_changes(clock.snapshot, add, cancel)
+    if dry_run:
+        document = {"added": len(add), "cancelled": len(cancel), "balances": changes}
+        lines = [f"Would add {len(add)} and cancel {len(cancel)} items. Nothing was sent."]
+        session.output.write(document, *lines, *(f"  {change}" for change in changes))
+        return
+    try:
+        if add:
+            clock.add(*add)
+        else:
+            clock.cancel(*cancel)
+    except ValueError as error:
+        # The clock has no such goal.
+        raise CliError(Exit.WRONG_COMMAND, f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
+    remember_clock(session, clock.id)
+    if session.output.wants_json:
+        session.output.write_json(clock.snapshot)
+        return
+    did = f"Added {formatting.count(len(add), 'item')} to" if add else None
+    did = did or f"Cancelled {formatting.count(len(cancel), 'item')} of"
+    session.display.clock(clock.snapshot, f"✓ {did} {clock.id}")

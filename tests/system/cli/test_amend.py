@@ -1,0 +1,123 @@
+"""Tests of `tickover clock add`, `tickover clock cancel`, and the changes of `tickover clock fork`."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.shells import Shell
+from tests.support.transcripts import ROOT
+
+AT = "2027-02-01T00:00:00Z"
+
+
+def item(day: str, name: str, amount: float, type: str = "EXPENSE") -> dict[str, Any]:
+    return {"at": f"2027-{day}T00:00:00Z", "name": name, "amount": amount, "currency": "EUR", "type": type}
+
+
+PARAMS = {
+    "frozenTime": "2027-01-01T00:00:00Z",
+    "transactions": [item("01-03", "Rent", 50), item("02-03", "Rent", 50), item("01-25", "Salary", 120, "INCOME")],
+    "goals": [{"name": "Bike", "targetAmount": 20, "contributions": [{"at": AT, "amount": 20}]}],
+}
+
+
+@pytest.fixture
+def clock(shell: Shell) -> str:
+    """A clock that is the default of later commands."""
+    return str(shell("clock", "create", "--params", "-", "--json", input=json.dumps(PARAMS).encode()).json["id"])
+
+
+def test_items_of_options_are_added_at_the_clocks_time(shell: Shell, clock: str) -> None:
+    options = ["--expense", "Coffee", "3.50", "EUR", "--income", "Tip", "1", "EUR", "--contribution", "Bike", "5"]
+    document = shell("clock", "add", *options, "--json").json
+    assert [each["name"] for each in document["transactions"]] == ["Coffee", "Tip"]
+    assert document["goals"][0]["currentAmount"] == 5
+    result = shell("clock", "add", "--expense", "Late tea", "2", "EUR", "--at", "2027-03-01", "--clock", clock[-8:])
+    assert result.out.startswith(f"  ✓ Added 1 item to {clock}\n")
+    assert [each["name"] for each in shell("clock", "show", "--json").json["pendingTransactions"]][-1] == "Late tea"
+
+
+def test_items_of_a_scenario_start_at_the_clocks_time(shell: Shell, clock: str, tmp_path: Path) -> None:
+    file = tmp_path / "more.toml"
+    file.write_text(
+        'title = "More"\nabout = "A gym."\ncurrency = "EUR"\nlength = "2 months"\nopening = {EUR = 7}\n'
+        '[[transactions]]\nname = "Gym"\namount = 30\ntype = "expense"\nevery = "month on the 5th"\n'
+    )
+    document = shell("clock", "add", str(file), "--json").json
+    assert [each["at"][:10] for each in document["pendingTransactions"] if each["name"] == "Gym"] == [
+        "2027-01-05",
+        "2027-02-05",
+    ]
+    assert document["transactions"] == []
+
+
+def test_dry_run_shows_the_change_and_sends_nothing(shell: Shell, clock: str) -> None:
+    before = shell("clock", "show", "--json").json
+    result = shell("clock", "add", "--expense", "Coffee", "3.50", "EUR", "--dry-run")
+    assert result.out.splitlines() == [
+        "Would add 1 and cancel 0 items. Nothing was sent.",
+        "  EUR  −3.50  end 20.00 → 16.50  lowest −50.00 → −53.50",
+    ]
+    change = shell("clock", "cancel", "Rent", "--all", "--dry-run", "--json").json
+    assert change == {
+        "added": 0,
+        "cancelled": 2,
+        "balances": [
+            {
+                "currency": "EUR", "change": 100, "endBefore": 20, "endAfter": 120,
+                "lowestBefore": -50, "lowestAfter": 0,
+            }
+        ],
+    }  # fmt: skip
+    assert shell("clock", "show", "--json").json == before
+
+
+def test_items_are_cancelled_by_name_and_by_id(shell: Shell, clock: str) -> None:
+    several = shell("clock", "cancel", "Rent")
+    assert (several.code, several.err.splitlines()[0]) == (2, "tickover: 2 pending items match 'Rent'.")
+    after = shell("clock", "cancel", "Rent", "--next", "--json").json
+    assert [each["at"][:10] for each in after["pendingTransactions"] if each["name"] == "Rent"] == ["2027-02-03"]
+    [payment] = after["goals"][0]["upcomingContributions"]
+    assert shell("clock", "cancel", payment["id"], "--json").json["goals"][0]["upcomingContributions"] == []
+    gone = shell("clock", "cancel", payment["id"])
+    assert (gone.code, "Pending: Rent, Salary" in gone.err) == (5, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["add"], 2, "Use FILE, --expense, --income or --contribution."),
+        (["add", "--expense", "Tea", "much", "EUR"], 2, "isn't an amount"),
+        (["add", "--contribution", "Car", "5"], 2, "no goal with the name 'Car'"),
+        (["add", "--expense", "Tea", "1", "EUR", "--at", "2026-01-01"], 4, "add.transactions[0].at"),
+        (["cancel", "Rent", "--next", "--all"], 2, "Use either --next or --all."),
+        (["fork", "--cancel", "Gym"], 5, "has the ID or the name 'Gym'"),
+    ],
+)
+def test_wrong_amendments_are_explained(
+    shell: Shell, clock: str, arguments: list[str], code: int, message: str
+) -> None:
+    result = shell("clock", *arguments)
+    assert result.code == code, result.err
+    assert message in result.err
+    assert [each["id"] for each in shell("clock", "list", "--json").json["clocks"]] == [clock]
+
+
+def test_copy_is_changed_and_named(shell: Shell, clock: str) -> None:
+    fork = shell("clock", "fork", "--cancel", "Rent", "--name", "No rent", "--label", "ci=1", "--json").json
+    assert (fork["name"], fork["labels"]) == ("No rent", {"ci": "1"})
+    assert [each["name"] for each in fork["pendingTransactions"]] == ["Salary"]
+    assert len(shell("clock", "show", clock, "--json").json["pendingTransactions"]) == 3
+
+
+def test_commands_of_the_page_work(shell: Shell) -> None:
+    page = (ROOT / "docs" / "amend.md").read_text("utf-8")
+    [commands] = re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    [shown] = re.findall(r"^```text\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    results = [shell(*shlex.split(command)[1:]) for command in commands.splitlines()]
+    assert [result.code for result in results] == [0] * len(results)
+    assert shown in [result.out for result in results]
