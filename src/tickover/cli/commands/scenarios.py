@@ -56,8 +56,8 @@ def _list(session: Session) -> None:
 def show(session: Session, name: str, start: datetime | None, dates: bool) -> None:
     """Print a scenario's file, or its transactions.
 
-    With --dates, a payment on another day than its rule says shows when it was due. With --json, print the parameters
-    of createTestClock that the scenario produces.
+    With --dates, list the transactions with their dates. "due" shows the original date of a payment that was moved.
+    With --json, print the parameters of createTestClock that the scenario produces.
 
     Examples:
 
