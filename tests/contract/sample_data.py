@@ -15,6 +15,7 @@ from tests.contract.values import (
     NOW,
     START,
     WEEK,
+    access_token,
     add_clock,
     advance,
     clock,
@@ -34,7 +35,7 @@ from tickover.api.ids import first_live_key
 from tickover.server.domain.clocks import encode_labels
 from tickover.server.domain.logins import Limits
 from tickover.server.storage import open_store
-from tickover.server.storage.store import Store
+from tickover.server.storage.store import Store, Token
 
 LARGE_SCHEDULE = 300_000
 
@@ -71,6 +72,7 @@ async def fill(url: str, seed: int = 1, people: int = 12) -> Contents:
             if random.random() < 0.8:
                 assert await store.redeem_code(email, digest(person), session(person)) == user(person)
                 contents.tokens.append(digest(person))
+            contents.tokens.extend(await _create_access_tokens(store, person))
             for number in range(person * 10, person * 10 + random.randrange(4)):
                 created_at = NOW - random.random() * 15 * DAY
                 size = random.choice((1, 50, 3000))
@@ -101,12 +103,25 @@ async def fill(url: str, seed: int = 1, people: int = 12) -> Contents:
     return contents
 
 
+async def _create_access_tokens(store: Store, person: int) -> list[bytes]:
+    """Create a token for every third person. Some of them are read-only or used. Return their digests."""
+    if person % 3:
+        return []
+    new = access_token(300_000 + person, NOW, days=30, read_only=person % 2 == 0)
+    await store.create_access_token(new, user(person), 50)
+    if person % 4 == 0:
+        await store.record_token_use(new.digest, NOW.replace(hour=0))
+    return [new.digest]
+
+
 async def query_all(url: str, contents: Contents) -> list[object]:
     """Return the results of calls that use, and use up, all of the data."""
     then = NOW + 4 * MINUTE
     results: list[object] = []
     async with open_at(url) as store:
-        results.extend([await user_of_token(store, token, then) for token in contents.tokens])
+        results.extend([await store.find_token(token, then) for token in contents.tokens])
+        owners = [found.user for found in results if isinstance(found, Token)]
+        results.extend([await store.list_access_tokens(owner, then) for owner in owners])
         for clock_key, owner in contents.clocks:
             results.append(await store.advance_clock(clock_key, owner, START - DAY))
             results.append(await store.advance_clock(clock_key, owner, START + WEEK))

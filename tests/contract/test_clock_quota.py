@@ -162,7 +162,7 @@ def _fail(db: apsw.Connection) -> None:
     raise RuntimeError("a fault in another job")
 
 
-@pytest.mark.parametrize("failing", [_fail, lambda db: db.execute("insert into tokens values (1, null, null)")])
+@pytest.mark.parametrize("failing", [_fail, lambda db: db.execute("insert into users values (1, null, null)")])
 async def test_failing_job_in_the_batch_uses_no_quota(path: Path, failing: Callable[[apsw.Connection], Any]) -> None:
     """Clocks counted before the rollback are counted again."""
     store = await SqliteStore.open(path)

@@ -41,7 +41,7 @@ from tickover.server.settings import SettingError
 from tickover.server.storage.copy import Copied, copy
 from tickover.server.storage.copy_source import TABLES
 from tickover.server.storage.migrations import migrations
-from tickover.server.storage.store import Created, ExistingClock, Quota, QuotaExceeded, StoredClock
+from tickover.server.storage.store import Created, ExistingClock, Quota, QuotaExceeded, StoredClock, Token
 
 NAMES = [table.name for table in TABLES]
 Execute = Callable[[str, str], list[tuple[Any, ...]]]
@@ -118,6 +118,7 @@ async def test_copy_behaves_like_its_source(urls: tuple[str, str]) -> None:
         bytes,
         type(None),
         list,
+        Token,
         StoredClock,
         ExistingClock,
         TooSoon,
@@ -220,7 +221,10 @@ async def test_every_table_and_column_is_copied(urls: tuple[str, str], execute: 
 def insert_many_tokens(url: str, execute: Execute, count: int) -> None:
     """Insert enough tokens for several chunks. Only for SQLite, where it is fast."""
     numbers = f"with recursive n (n) as (select 1 union all select n + 1 from n where n < {count})"
-    execute(url, f"insert into tokens {numbers} select randomblob(32), randomblob(16), n from n")
+    execute(
+        url,
+        f"insert into tokens (digest, user_key, expires_at) {numbers} select randomblob(32), randomblob(16), n from n",
+    )
 
 
 def insert_many_schedules(url: str, count: int, size: int) -> None:

@@ -13,6 +13,7 @@ from tests.contract.values import (
     NOW,
     START,
     WEEK,
+    access_token,
     add_clock,
     add_clock_once,
     advance,
@@ -57,6 +58,11 @@ METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "redeem_code": lambda store: store.redeem_code(ANA, digest(1), session(1)),
     "redeem_link": lambda store: store.redeem_link(digest(1), session(1)),
     "revoke_token": lambda store: store.revoke_token(digest(1)),
+    "record_token_use": lambda store: store.record_token_use(digest(1), NOW),
+    "find_or_create_user": lambda store: store.find_or_create_user(ANA, user(1), NOW),
+    "create_access_token": lambda store: store.create_access_token(access_token(1), user(1), 50),
+    "list_access_tokens": lambda store: store.list_access_tokens(user(1), NOW),
+    "revoke_access_token": lambda store: store.revoke_access_token(key(1), user(1), NOW),
     "sweep": lambda store: store.sweep(NOW, 100),
 }
 

@@ -10,6 +10,7 @@ from tests.contract.values import (
     DAY,
     NOW,
     START,
+    access_token,
     add_clock,
     clock,
     code,
@@ -26,7 +27,7 @@ from tickover.server.storage.store import Amendment, Created, LabelSearch, NameC
 
 QUOTAS = pytest.mark.parametrize("quota", [Quota(), Quota(100, 10**6)], ids=["without quota", "with quota"])
 
-# The clock 1 exists, and was created with the idempotency record 1.
+# The clock 1 exists, and was created with the idempotency record 1. The access token 5 exists too.
 ONE_CLOCK: dict[str, Callable[[Store, Owner], Awaitable[object]]] = {
     "find_clock": lambda store, owner: store.find_clock(key(1), owner),
     "find_creation": lambda store, owner: store.find_creation(digest(1), owner, bytes(16)),
@@ -36,6 +37,11 @@ ONE_CLOCK: dict[str, Callable[[Store, Owner], Awaitable[object]]] = {
         key(1), owner, Amendment(0, START, b"amended", make_record(2)), bytes(16), Quota(100, 10**6)
     ),
     "delete_clock": lambda store, owner: store.delete_clock(key(1), owner),
+    "revoke_access_token": lambda store, owner: store.revoke_access_token(key(5), owner, NOW),
+}
+ACCESS_TOKENS: dict[str, Callable[[Store, Owner], Awaitable[object]]] = {
+    "create_access_token": lambda store, owner: store.create_access_token(access_token(9), owner, 50),
+    "list_access_tokens": lambda store, owner: store.list_access_tokens(owner, NOW),
 }
 MANY_CLOCKS: dict[str, Callable[[Store, Owner], Awaitable[object]]] = {
     "list_clocks": lambda store, owner: store.list_clocks(owner, bytes(16), None, 10),
@@ -59,12 +65,13 @@ async def sign_in(store: Store, number: int, email: str = ANA) -> Token:
 async def token(store: Store) -> Token:
     token = await sign_in(store, 1)
     await store.create_clock_once(make_record(1), clock(1), user(1), b"schedule", bytes(16), Quota())
+    await store.create_access_token(access_token(5), user(1), 50)
     return token
 
 
 def test_all_methods_with_an_owner_are_tested() -> None:
     methods = {name for name, method in vars(Store).items() if "owner" in getattr(method, "__annotations__", ())}
-    assert methods == {*ONE_CLOCK, *MANY_CLOCKS}
+    assert methods == {*ONE_CLOCK, *MANY_CLOCKS, *ACCESS_TOKENS}
 
 
 @pytest.mark.parametrize("method", ONE_CLOCK)
@@ -86,13 +93,14 @@ async def test_token_of_another_user_owns_no_clock(store: Store, token: Token, m
     assert not await ONE_CLOCK[method](store, other)
 
 
-@pytest.mark.parametrize("method", MANY_CLOCKS)
+@pytest.mark.parametrize("method", [*MANY_CLOCKS, *ACCESS_TOKENS])
 async def test_revoked_token_is_unauthenticated(store: Store, token: Token, method: str) -> None:
     await store.revoke_token(token.digest)
     with pytest.raises(Rejection) as raised:
-        await MANY_CLOCKS[method](store, token)
+        await {**MANY_CLOCKS, **ACCESS_TOKENS}[method](store, token)
     assert raised.value.reason is Reason.UNAUTHENTICATED
     assert await listed(store, user(1)) == [key(1)]
+    assert [found.key for found in await store.list_access_tokens(user(1), NOW)] == [key(5)]
 
 
 @pytest.mark.parametrize("method", ["list_clocks", "search_clocks"])

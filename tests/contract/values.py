@@ -12,6 +12,7 @@ from tickover.server.storage.store import (
     Created,
     ExistingClock,
     IdempotencyRecord,
+    NewAccessToken,
     NewSession,
     Quota,
     QuotaExceeded,
@@ -67,6 +68,11 @@ def code_limits(tries: int = 5) -> Limits:
 
 def session(number: int, created_at: Instant = NOW) -> NewSession:
     return NewSession(user(number), digest(number), created_at, created_at + TOKEN_LIFETIME)
+
+
+def access_token(number: int, created_at: Instant = NOW, days: int = 90, read_only: bool = False) -> NewAccessToken:
+    name, expires_at = f"token {number}", created_at + days * DAY
+    return NewAccessToken(key(number, created_at), digest(number), name, read_only, created_at, expires_at)
 
 
 async def user_of_token(store: Store, token_digest: bytes, now: Instant) -> bytes | None:

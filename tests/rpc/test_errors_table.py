@@ -52,6 +52,7 @@ TABLE = [
     Row(3, "METHOD_NOT_FOUND", -32601, 200),
     Row(4, "INVALID_PARAMS", -32602, 200, details=("errors",)),
     Row(5, "UNAUTHENTICATED", -32001, 401, headers=("www-authenticate",)),
+    Row(53, "FORBIDDEN", -32003, 403),
     Row(6, "CLOCK_NOT_FOUND", -32004, 200),
     Row(7, "CLOCK_EXPIRED", -32010, 200),
     Row(8, "TIME_BEFORE_CURRENT", -32011, 200, details=("currentFrozenTime",)),
@@ -166,6 +167,14 @@ async def _(place: Place, in_a_batch: bool) -> HttpResponse:
 async def _(place: Place, in_a_batch: bool) -> HttpResponse:
     async with open_world(*place) as world:
         return await post(world, "createTestClock", {}, in_a_batch)
+
+
+@provokes(Reason.FORBIDDEN)
+async def _(place: Place, in_a_batch: bool) -> HttpResponse:
+    async with open_world(*place) as world:
+        params = {"name": "CI", "readOnly": True}
+        token = (await world.result("createAccessToken", params, await world.sign_in()))["token"]
+        return await post(world, "createTestClock", {}, in_a_batch, token)
 
 
 def _advance_to(reason: Reason, frozen_time: str, spoil: Callable[[str], str] = str, days: int = 0) -> None:

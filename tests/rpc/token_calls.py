@@ -22,6 +22,9 @@ async def calls_with_token(world: World, token: str) -> dict[str, dict[str, Any]
         "getTestClockBalances": clock,
         "checkTestClock": {**clock, "expectations": [{"balance": {"currency": "EUR", "atLeast": 0}}]},
         "getCurrentUser": {},
+        "createAccessToken": {"name": "CI"},
+        "listAccessTokens": {},
+        "revokeAccessToken": {"id": (await world.result("createAccessToken", {"name": "old"}, token))["id"]},
         "deleteTestClock": clock,
         "logout": {},
     }

@@ -157,6 +157,10 @@ async def _results(world: World) -> list[dict[str, Any]]:
     await recorder.call("The fork", "deleteTestClock", id=fork)
     recorder.token = bo_login["token"]
     await recorder.call("The token of a sign-in", "getCurrentUser")
+    ci = {"name": "CI", "expiresInDays": 30}
+    token = await recorder.call("For a CI job", "createAccessToken", **ci)
+    await recorder.call("One token", "listAccessTokens")
+    await recorder.call("The token of the CI job", "revokeAccessToken", id=token["id"])
     await recorder.call("Signing out", "logout")
     return recorder.examples
 

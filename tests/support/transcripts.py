@@ -35,7 +35,7 @@ _PART: Final = re.compile(
     r"|^```(?P<kind>json|http|text)\n(?P<text>.*?)^```$",
     re.DOTALL | re.MULTILINE,
 )
-_GENERATED: Final = re.compile(r"clock_[0-9a-f-]{36}|cursor_[0-9a-f]{32}|tko_[\w-]{43}|\b[0-9]{6}\b")
+_GENERATED: Final = re.compile(r"(?:clock|token)_[0-9a-f-]{36}|cursor_[0-9a-f]{32}|tk[oa]_[\w-]{43}|\b[0-9]{6}\b")
 _EMAIL_ID: Final = re.compile(r"(?<=[0-9]Z-)[0-9]+-[0-9]{6}")
 """The part of an email's ID that differs between runs."""
 _DEFAULT_MAX_CLOCKS: Final = 10_000

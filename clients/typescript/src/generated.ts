@@ -270,6 +270,25 @@ export interface PostedExpectationEntry {
 /** getCurrentUser has no parameters. */
 export type CurrentUserEntry = Record<string, never>;
 
+/** The parameters of createAccessToken. */
+export interface CreateAccessTokenEntry {
+  /** Your own name for the token, such as the program that uses it. */
+  name: string;
+  /** The number of days until the token expires. */
+  expiresInDays?: number;
+  /** Whether the token can call only operations that change nothing. */
+  readOnly?: boolean;
+}
+
+/** listAccessTokens has no parameters. */
+export type ListAccessTokensEntry = Record<string, never>;
+
+/** The parameters of revokeAccessToken. */
+export interface RevokeAccessTokenEntry {
+  /** The id of one of your access tokens. */
+  id: string;
+}
+
 /** The clock with its items. */
 export interface OneClock {
   clock: Snapshot;
@@ -497,10 +516,46 @@ export interface CurrentUser {
 
 /** The token in use. */
 export interface TokenInfo {
-  /** `SESSION`: the token of a sign-in. */
+  /** `SESSION`: the token of a sign-in. `ACCESS`: an access token. */
   type: "ACCESS" | "SESSION";
   /** The real time at which the token expires. */
   expiresAt: string;
+}
+
+/** The new access token. It is shown only once. */
+export interface CreatedAccessToken {
+  /** The token's id. It starts with `token_`, and is not secret. */
+  id: string;
+  /** The bearer token. It starts with `tka_`. */
+  token: string;
+  /** The name of the request. */
+  name: string;
+  /** Whether the token can call only operations that change nothing. */
+  readOnly: boolean;
+  /** The real time at which the token expires. */
+  expiresAt: string;
+}
+
+/** Your live access tokens. */
+export interface AccessTokens {
+  /** Newest first. */
+  tokens: Array<AccessToken>;
+}
+
+/** An access token, without its secret. */
+export interface AccessToken {
+  /** The token's id. It starts with `token_`, and is not secret. */
+  id: string;
+  /** Your own name for the token. */
+  name: string;
+  /** Whether the token can call only operations that change nothing. */
+  readOnly: boolean;
+  /** The real time at which the token was created. */
+  createdAt: string;
+  /** The real time at which the token expires. */
+  expiresAt: string;
+  /** The last day in UTC on which the token was used. Omitted if it was never used. */
+  lastUsedOn?: string;
 }
 
 /** One invalid field of the parameters. */
@@ -530,6 +585,8 @@ export interface ReasonDetails {
   };
   /** The token is missing, malformed, unknown, expired or revoked. */
   UNAUTHENTICATED: Record<string, never>;
+  /** The access token is read-only, or the operation needs the token of a sign-in. */
+  FORBIDDEN: Record<string, never>;
   /** You have no clock with this ID. It never existed, was deleted, or has another owner. */
   CLOCK_NOT_FOUND: Record<string, never>;
   /** The clock has expired, because it was created seven days ago or earlier. */
@@ -556,7 +613,7 @@ export interface ReasonDetails {
     /** Retry the call after this many seconds. */
     retryAfterSeconds: number;
   };
-  /** Too many live clocks, stored bytes, emails or calls. */
+  /** Too many live clocks, stored bytes, access tokens, emails or calls. */
   RATE_LIMITED: {
     /** Retry the call after this many seconds. */
     retryAfterSeconds: number;
@@ -602,6 +659,9 @@ export interface Operations {
   getTestClockBalances: { params: BalancesEntry; result: Balances };
   checkTestClock: { params: CheckEntry; result: CheckResult };
   getCurrentUser: { params: CurrentUserEntry; result: CurrentUser };
+  createAccessToken: { params: CreateAccessTokenEntry; result: CreatedAccessToken };
+  listAccessTokens: { params: ListAccessTokensEntry; result: AccessTokens };
+  revokeAccessToken: { params: RevokeAccessTokenEntry; result: Done };
 }
 
 export type Method = keyof Operations;
@@ -626,6 +686,9 @@ export const CALL_RULES: Readonly<
   getTestClockBalances: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   checkTestClock: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   getCurrentUser: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
+  createAccessToken: { needsToken: true, isIdempotent: false, takesIdempotencyKey: false },
+  listAccessTokens: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
+  revokeAccessToken: { needsToken: true, isIdempotent: false, takesIdempotencyKey: false },
 };
 
 /** A method for each operation. */
@@ -662,7 +725,7 @@ export abstract class OperationMethods {
     return this.call("loginByEmailLink", params, options);
   }
 
-  /** Revoke the token in use. Your other tokens stay valid. */
+  /** Revoke the token in use. Your other tokens stay valid. An access token can't be used; call `revokeAccessToken` instead. */
   logout(params: LogoutEntry = {}, options?: CallOptions): Promise<Done> {
     return this.call("logout", params, options);
   }
@@ -715,6 +778,21 @@ export abstract class OperationMethods {
   /** Return your user and the token in use. Use it to check a token. */
   getCurrentUser(params: CurrentUserEntry = {}, options?: CallOptions): Promise<CurrentUser> {
     return this.call("getCurrentUser", params, options);
+  }
+
+  /** Create a token for a program, such as a CI job. Use the token as a bearer token, for example in a CI job. It is shown only once. A read-only token can call only operations that change nothing. You can have 50 live access tokens. An access token can't call operations on tokens, so this operation needs the token of a sign-in. */
+  createAccessToken(params: CreateAccessTokenEntry, options?: CallOptions): Promise<CreatedAccessToken> {
+    return this.call("createAccessToken", params, options);
+  }
+
+  /** List your live access tokens, newest first. Expired tokens are not listed. This operation needs the token of a sign-in. */
+  listAccessTokens(params: ListAccessTokensEntry = {}, options?: CallOptions): Promise<AccessTokens> {
+    return this.call("listAccessTokens", params, options);
+  }
+
+  /** Revoke an access token. The token stops working at once, on every server. An unknown id and that of another user's token get the same response. This operation needs the token of a sign-in. */
+  revokeAccessToken(params: RevokeAccessTokenEntry, options?: CallOptions): Promise<Done> {
+    return this.call("revokeAccessToken", params, options);
   }
 }
 

@@ -64,6 +64,11 @@ CLIENT_BURST: Final = 300
 CLIENT_REFILL: Final = 5
 """Calls per second of one client network to the public operations, after the burst."""
 TOKEN_LIFETIME: Final = timedelta(days=30)
+MAX_ACCESS_TOKENS: Final = 50
+"""Live access tokens of one user."""
+MAX_TOKEN_NAME: Final = 100
+MAX_TOKEN_DAYS: Final = 365
+DEFAULT_TOKEN_DAYS: Final = 90
 MAIL_TIMEOUT: Final = timedelta(seconds=10)
 """For the whole SMTP conversation about one email."""
 MAX_EMAIL: Final = 254

@@ -4,7 +4,7 @@ Amounts are decimals, so that the client keeps every digit. In JSON they are num
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Literal
 
@@ -180,6 +180,37 @@ class CurrentUser(Result, frozen=True):
     user_id: str
     email: str
     token: TokenInfo
+
+
+class CreatedAccessToken(Result, frozen=True):
+    """The result of createAccessToken. The token is not shown again."""
+
+    id: str
+    token: str
+    name: str
+    read_only: bool
+    expires_at: Timestamp
+
+    def __repr__(self) -> str:
+        """Omit the token, because reprs end up in logs."""
+        return f"{type(self).__name__}(id={self.id!r}, name={self.name!r})"
+
+
+class AccessToken(Result, frozen=True):
+    """An access token, without its secret."""
+
+    id: str
+    name: str
+    read_only: bool
+    created_at: Timestamp
+    expires_at: Timestamp
+    last_used_on: date | None = None
+
+
+class AccessTokens(Result, frozen=True):
+    """The result of listAccessTokens: live access tokens, newest first."""
+
+    tokens: Sequence[AccessToken]
 
 
 class Done(Struct, frozen=True):

@@ -31,6 +31,7 @@ _TEMPLATES: Final[Mapping[Reason, _Template]] = {
     Reason.UNAUTHENTICATED: _Template(
         Exit.NOT_SIGNED_IN, "Your token is invalid or has expired.", "Sign in again: {login} {email}"
     ),
+    Reason.FORBIDDEN: _Template(Exit.REFUSED, hint="For an operation on tokens, sign in: {login} {email}"),
     Reason.LOGIN_REFUSED: _Template(
         Exit.NOT_SIGNED_IN,
         "The code or link is wrong, used or expired.",

@@ -6,12 +6,14 @@ from tickover.api.errors import Fault, Reason, Rejection
 from tickover.api.expectations import Expectation, goal_reached, never_above, never_below, posted, total
 from tickover.api.plans import Plan, contribution, expense, goal, income
 from tickover.api.results import (
+    AccessToken,
     Balance,
     BalancePoint,
     Balances,
     CheckResult,
     ClockPage,
     Contribution,
+    CreatedAccessToken,
     CurrentUser,
     Event,
     ExpectationResult,
@@ -30,6 +32,7 @@ from tickover.client.errors import ClientError, ExpectationFailed, InvalidRespon
 from tickover.client.sync_client import Clock, Tickover
 
 __all__ = [
+    "AccessToken",
     "AdvanceResult",
     "AsyncClock",
     "AsyncTickover",
@@ -41,6 +44,7 @@ __all__ = [
     "Clock",
     "ClockPage",
     "Contribution",
+    "CreatedAccessToken",
     "CurrentUser",
     "Duration",
     "Email",

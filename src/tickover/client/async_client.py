@@ -11,12 +11,15 @@ from tickover.api.arguments import Amount, InstantLike
 from tickover.api.durations import Duration
 from tickover.api.errors import Rejection
 from tickover.api.expectations import Expectation
+from tickover.api.limits import DEFAULT_TOKEN_DAYS
 from tickover.api.plans import Plan, PlannedGoal, PlannedItem, PlannedTransaction, expense
 from tickover.api.results import (
+    AccessToken,
     Balance,
     Balances,
     CheckResult,
     ClockPage,
+    CreatedAccessToken,
     CurrentUser,
     Event,
     EventPage,
@@ -89,6 +92,20 @@ class AsyncTickover(BaseClient):
     async def current_user(self) -> CurrentUser:
         """Return the user that the token belongs to, and when the token expires."""
         return await self._send(calls.current_user())
+
+    async def create_access_token(
+        self, name: str, *, expires_in_days: int = DEFAULT_TOKEN_DAYS, read_only: bool = False
+    ) -> CreatedAccessToken:
+        """Create a token for a program. It is shown only once. The client must have signed in."""
+        return await self._send(calls.create_access_token(name, expires_in_days, read_only))
+
+    async def list_access_tokens(self) -> Sequence[AccessToken]:
+        """Return your live access tokens, newest first."""
+        return (await self._send(calls.list_access_tokens())).tokens
+
+    async def revoke_access_token(self, id: str) -> None:
+        """Revoke the access token with this id."""
+        await self._send(calls.revoke_access_token(id))
 
     async def latest_email(self, email: str) -> Email | None:
         """Return the newest email to this address, or None if the development mailbox has none or is disabled."""

@@ -17,9 +17,11 @@ from tickover.api.expectations import Expectation
 from tickover.api.limits import MAX_EVENTS, MAX_PAGE
 from tickover.api.plans import Plan, PlannedGoal, PlannedItem, PlannedTransaction, encode_json, to_exact_balances
 from tickover.api.results import (
+    AccessTokens,
     Balances,
     CheckResult,
     ClockPage,
+    CreatedAccessToken,
     CurrentUser,
     Done,
     EventPage,
@@ -38,8 +40,10 @@ T = TypeVar("T")
 _IDEMPOTENCY_KEY: Final = re.compile("[!-~]([ -~]{0,253}[!-~])?")
 _IDS: Final = count(1)
 
+_ACCESS_TOKENS: Final = Decoder(AccessTokens)
 _BALANCES: Final = Decoder(Balances)
 _CHECK_RESULT: Final = Decoder(CheckResult)
+_CREATED_ACCESS_TOKEN: Final = Decoder(CreatedAccessToken)
 _CURRENT_USER: Final = Decoder(CurrentUser)
 _DOCUMENT: Final = Decoder(dict[str, Any])
 _DONE: Final = Decoder(Done)
@@ -91,6 +95,19 @@ def log_out() -> Call[Done]:
 
 def current_user() -> Call[CurrentUser]:
     return _call("getCurrentUser", {}, _CURRENT_USER)
+
+
+def create_access_token(name: str, expires_in_days: int, read_only: bool) -> Call[CreatedAccessToken]:
+    params = {"name": name, "expiresInDays": expires_in_days, "readOnly": read_only}
+    return _call("createAccessToken", params, _CREATED_ACCESS_TOKEN, idempotent=False)
+
+
+def list_access_tokens() -> Call[AccessTokens]:
+    return _call("listAccessTokens", {}, _ACCESS_TOKENS)
+
+
+def revoke_access_token(id: str) -> Call[Done]:
+    return _call("revokeAccessToken", {"id": id}, _DONE, idempotent=False)
 
 
 def latest_email(email: str) -> Call[StoredEmail | None]:

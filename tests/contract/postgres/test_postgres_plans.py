@@ -19,6 +19,7 @@ from tests.contract.values import (
     MINUTE,
     NOW,
     START,
+    access_token,
     clock,
     code,
     digest,
@@ -216,6 +217,28 @@ class _Caller:
         for number in (self._data.users - 200, next(self._fresh)):
             await self._store.revoke_token(digest(number))
 
+    async def record_token_use(self) -> None:
+        for number in (self._data.users - 1, next(self._fresh)):
+            await self._store.record_token_use(digest(number), NOW)
+
+    async def find_or_create_user(self) -> list[Any]:
+        emails = (address(self._data.users - 1), address(next(self._fresh)))
+        return [await self._store.find_or_create_user(email, user(next(self._fresh)), NOW) for email in emails]
+
+    async def create_access_token(self) -> list[Any]:
+        """Below and above the limit."""
+        new = [access_token(next(self._fresh)) for _ in range(3)]
+        return [await self._store.create_access_token(each, user(1), 2) for each in new]
+
+    async def list_access_tokens(self) -> list[Any]:
+        await self._store.create_access_token(access_token(next(self._fresh)), user(2), 1000)
+        return [await self._store.list_access_tokens(user(owner), NOW) for owner in (2, next(self._fresh))]
+
+    async def revoke_access_token(self) -> list[Any]:
+        new = access_token(next(self._fresh))
+        await self._store.create_access_token(new, user(2), 1000)
+        return [await self._store.revoke_access_token(new.key, user(owner), NOW) for owner in (2, 1)]
+
     async def sweep(self) -> list[Any]:
         """Twice: the second sweep reads past the rows that the first one deleted."""
         return [await self._store.sweep(NOW, _SWEEP_LIMIT) for _ in range(2)]
@@ -309,6 +332,7 @@ _NEEDED = [
     ("creations_by_clock", ["sweep", "delete_clock"], "creations"),
     ("creations_pkey", ["find_creation"], "creations"),
     ("tokens_by_expiry", ["sweep"], "tokens"),
+    ("access_tokens_by_user", ["create_access_token", "list_access_tokens", "revoke_access_token"], "tokens"),
     ("tokens_pkey", ["find_token"], "tokens"),
     ("login_sends_by_age", ["sweep"], "login_sends"),
     ("login_sends_by_email", ["count_try"], "login_sends"),

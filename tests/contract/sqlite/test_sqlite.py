@@ -315,7 +315,8 @@ async def test_reads_of_one_loop_iteration_see_one_state_and_later_ones_see_new_
         await asyncio.sleep(0)
         assert not await _is_valid(store)
         other.execute(
-            "insert into tokens values (?, ?, ?)", (session(1).token_digest, user(1), to_micros(session(1).expires_at))
+            "insert into tokens (digest, user_key, expires_at) values (?, ?, ?)",
+            (session(1).token_digest, user(1), to_micros(session(1).expires_at)),
         )
         assert not await _is_valid(store), "the same iteration"
         await asyncio.sleep(0)
@@ -346,7 +347,10 @@ async def test_own_writes_are_visible_to_later_reads(store: SqliteStore) -> None
         await store.revoke_token(session(1).token_digest)
         assert not await _is_valid(store)
         await store._writer.submit(
-            lambda db: db.execute("insert into tokens values (?, ?, 9e18)", (session(1).token_digest, user(1))).close()
+            lambda db: db.execute(
+                "insert into tokens (digest, user_key, expires_at) values (?, ?, 9e18)",
+                (session(1).token_digest, user(1)),
+            ).close()
         )
         assert await _is_valid(store)
     assert await store.redeem_code(ANA, message.digest, session(2, NOW + 2 * MINUTE)) == user(1)

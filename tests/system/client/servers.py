@@ -24,6 +24,15 @@ RESULTS: dict[str, Any] = {
     "deleteTestClock": {"message": "ok"},
     "forkTestClock": {"clock": CLOCK},
     "amendTestClock": {"clock": CLOCK},
+    "createAccessToken": {
+        "id": "token_1",
+        "token": "tka_1",
+        "name": "CI",
+        "readOnly": False,
+        "expiresAt": "2027-01-08T00:00:00Z",
+    },
+    "listAccessTokens": {"tokens": []},
+    "revokeAccessToken": {"message": "ok"},
     "getCurrentUser": {
         "userId": "user_1",
         "email": "ana@example.test",

@@ -59,6 +59,23 @@ async def test_sign_in_with_a_code(open_client: OpenClient, program: Program, em
         assert timedelta(days=29) < user.token.expires_at - datetime.now(UTC) <= timedelta(days=30)
 
 
+async def test_access_tokens(open_client: OpenClient, program: Program, email: str) -> None:
+    async with open_client(program.url) as client:
+        await resolve(client.send_code(email))
+        await resolve(client.log_in(email, (await resolve(client.latest_email(email))).code))
+        created = await resolve(client.create_access_token("CI", expires_in_days=7, read_only=True))
+        assert created.token not in repr(created)
+        async with open_client(program.url, created.token) as job:
+            assert await collect(job.list_clocks()) == []
+            assert (await catch_rejection(job.create_clock)).reason == Reason.FORBIDDEN
+        (listed,) = await resolve(client.list_access_tokens())
+        assert (listed.id, listed.name, listed.read_only) == (created.id, "CI", True)
+        assert (listed.expires_at - listed.created_at, listed.expires_at) == (timedelta(days=7), created.expires_at)
+        assert listed.last_used_on is not None
+        await resolve(client.revoke_access_token(created.id))
+        assert list(await resolve(client.list_access_tokens())) == []
+
+
 @pytest.mark.parametrize("part", ["link", "secret"])
 async def test_sign_in_with_a_link(open_client: OpenClient, program: Program, email: str, part: str) -> None:
     async with open_client(program.url) as client:

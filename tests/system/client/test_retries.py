@@ -33,6 +33,7 @@ IDEMPOTENT: dict[str, MakeCall] = {
     "getCurrentUser": lambda client: client.current_user(),
     "getTestClock": lambda client: client.get_clock("clock_1"),
     "getTestClockBalances": lambda client: client.get_balances("clock_1"),
+    "listAccessTokens": lambda client: client.list_access_tokens(),
     "listTestClockEvents": lambda client: collect(client.list_events("clock_1")),
     "listTestClocks": lambda client: client.list_page(),
     "updateTestClock": lambda client: client.update_clock("clock_1", name="Budget"),
@@ -40,9 +41,11 @@ IDEMPOTENT: dict[str, MakeCall] = {
     "mailbox": lambda client: client.latest_email("ana@example.test"),
 }
 NOT_IDEMPOTENT: dict[str, MakeCall] = {
+    "createAccessToken": lambda client: client.create_access_token("CI"),
     "loginByEmailLink": lambda client: client.log_in_by_link("secret"),
     "loginByEmailVerification": lambda client: client.log_in("ana@example.test", "123456"),
     "logout": lambda client: client.log_out(),
+    "revokeAccessToken": lambda client: client.revoke_access_token("token_1"),
     "sendLoginCodeEmail": lambda client: client.send_code("ana@example.test"),
     "sendLoginCodeEmail with a link": lambda client: client.send_link("ana@example.test"),
 }

@@ -21,6 +21,7 @@ def test_every_reason_has_an_exit_code() -> None:
             Exit.REFUSED,
             {
                 Reason.INVALID_PARAMS,
+                Reason.FORBIDDEN,
                 Reason.BODY_TOO_LARGE,
                 Reason.TIME_BEFORE_CURRENT,
                 Reason.TIME_AFTER_MAX,

@@ -10,6 +10,7 @@ import hmac
 import os
 import re
 from collections.abc import Callable
+from enum import IntEnum
 from typing import Final
 
 from tickover.api.ids import uuid7
@@ -18,7 +19,18 @@ from tickover.api.timestamps import Instant, to_micros
 
 Entropy = Callable[[int], bytes]
 
-_BEARER: Final = re.compile(rb"(?i:bearer) +(tko_[A-Za-z0-9_-]{43}) *")
+_BEARER: Final = re.compile(rb"(?i:bearer) +(tk[oa]_[A-Za-z0-9_-]{43}) *")
+
+
+class Permission(IntEnum):
+    """The operations that a token can call. Each permission includes the smaller ones."""
+
+    READ = 1
+    """Operations that change nothing. A read-only access token has no other permission."""
+    WRITE = 2
+    """Operations that change clocks. Every other access token has this permission."""
+    SESSION = 3
+    """Operations on tokens. Only the token of a session has this permission, so a leaked token can't be extended."""
 
 
 class Mint:
@@ -42,6 +54,9 @@ class Mint:
 
     def new_bearer_token(self) -> str:
         return "tko_" + self._random_text()
+
+    def new_access_token(self) -> str:
+        return "tka_" + self._random_text()
 
     def code_digest(self, email: str, sent_at: Instant, code: str) -> bytes:
         """Return the stored digest of a code. It depends on the email, so that equal codes have different digests."""

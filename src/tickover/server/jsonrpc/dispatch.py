@@ -139,6 +139,7 @@ class Dispatcher:
                 self._operations.logins.check_client_limit(caller)
             if operation.needs_token:
                 caller = await self._operations.tokens.authenticate(context.token, caller)
+                self._operations.tokens.check_permission(caller, operation.permission)
             if context.idempotency_key is not None and operation.takes_idempotency_key:
                 result = await self._run_once(operation, request, context.idempotency_key, caller)
             else:

@@ -17,12 +17,13 @@ from tickover.server.jsonrpc.decode import decode
 
 CODES: Final[dict[Reason, tuple[int, int]]] = {
     # Reason: (JSON-RPC code, HTTP status of a single call). Most errors have status 200, because generic clients ignore
-    # the error object otherwise. 401, 429 and 503 stay, because proxies and clients act on their headers.
+    # the error object otherwise. 401, 403, 429 and 503 stay, because proxies and clients act on them.
     Reason.PARSE_ERROR: (-32700, 400),
     Reason.INVALID_REQUEST: (-32600, 400),
     Reason.METHOD_NOT_FOUND: (-32601, 200),
     Reason.INVALID_PARAMS: (-32602, 200),
     Reason.UNAUTHENTICATED: (-32001, 401),
+    Reason.FORBIDDEN: (-32003, 403),
     Reason.CLOCK_NOT_FOUND: (-32004, 200),
     Reason.CLOCK_EXPIRED: (-32010, 200),
     Reason.TIME_BEFORE_CURRENT: (-32011, 200),

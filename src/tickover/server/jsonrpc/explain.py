@@ -166,6 +166,8 @@ def _broken_rule(info: inspect.Type, value: Any) -> tuple[str, str] | None:
         case inspect.LiteralType():
             one_of = " or ".join(str(allowed) for allowed in info.values)
             return None if value in info.values and isinstance(value, str) else ("oneOf", f"must be {one_of}")
+        case inspect.BoolType():
+            return None if isinstance(value, bool) else ("type", "must be true or false")
         case inspect.IntType():
             return _broken_number_rule(info, value) if _is_integer(value) else ("type", "must be a whole number")
     assert isinstance(info, inspect.UnionType), f"no rule for {info}"

@@ -14,6 +14,7 @@ from msgspec import json
 from tickover import __version__
 from tickover.api.errors import Fault, Reason
 from tickover.api.limits import MAX_CANCELLED, MAX_FAULTS
+from tickover.server.domain.tokens import Permission
 from tickover.server.jsonrpc.envelope import CODES
 from tickover.server.openrpc.prose import ABOUT, BEARER, FIELDS, METHODS, PUBLIC, REASONS, TAGS, TAKES_KEY
 from tickover.server.openrpc.schemas import Schema, published_name, reference, schemas_of
@@ -144,7 +145,9 @@ def _result(operation: Operation, schemas: dict[str, Schema]) -> dict[str, Any]:
 
 def _all_reasons(operation: Operation) -> list[Reason]:
     token = {Reason.UNAUTHENTICATED} if operation.needs_token else set()
-    return [reason for reason in Reason if reason in {*_EVERY_CALL, *token, *operation.reasons}]
+    # Every token has the permission to read.
+    permission = {Reason.FORBIDDEN} if operation.needs_token and operation.permission > Permission.READ else set()
+    return [reason for reason in Reason if reason in {*_EVERY_CALL, *token, *permission, *operation.reasons}]
 
 
 def _groups(reasons: Iterable[Reason]) -> list[tuple[Reason, ...]]:

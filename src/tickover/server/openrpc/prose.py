@@ -5,6 +5,7 @@ from typing import Final
 from tickover.api.errors import Reason
 from tickover.api.limits import (
     CODE_DIGITS,
+    MAX_ACCESS_TOKENS,
     MAX_BATCH,
     MAX_BODY,
     MAX_CLOCK_GOALS,
@@ -66,7 +67,7 @@ METHODS: Final = {
         "The page of a login link calls this operation when you press its button. A link works once. All invalid links "
         "get the same response."
     ),
-    "logout": "Your other tokens stay valid.",
+    "logout": "Your other tokens stay valid. An access token can't be used; call `revokeAccessToken` instead.",
     "getTestClock": "This never moves the clock.",
     "listTestClocks": (
         "Expired clocks are not listed. Pass `nextCursor` as `cursor` to get the next page. With `labels`, one call "
@@ -106,6 +107,16 @@ METHODS: Final = {
         "clock."
     ),
     "getCurrentUser": "Use it to check a token.",
+    "createAccessToken": (
+        "Use the token as a bearer token, for example in a CI job. It is shown only once. A read-only token can call "
+        f"only operations that change nothing. You can have {MAX_ACCESS_TOKENS} live access tokens. An access token "
+        "can't call operations on tokens, so this operation needs the token of a sign-in."
+    ),
+    "listAccessTokens": "Expired tokens are not listed. This operation needs the token of a sign-in.",
+    "revokeAccessToken": (
+        "The token stops working at once, on every server. An unknown id and that of another user's token get the same "
+        "response. This operation needs the token of a sign-in."
+    ),
 }
 
 TYPES: Final = {
@@ -118,6 +129,8 @@ TYPES: Final = {
     "Balances": "The balances at an instant.",
     "CheckResult": "The results of all expectations.",
     "CurrentUser": "Your user and the token in use.",
+    "CreatedAccessToken": "The new access token. It is shown only once.",
+    "AccessTokens": "Your live access tokens.",
     "SignedIn": "A bearer token and its user.",
     "TransactionEntry": "Income or an expense at an instant.",
     "GoalEntry": "A savings goal.",
@@ -215,6 +228,10 @@ FIELDS: Final = {
     ),
     "PostedExpectationEntry.name": "The name of the transactions.",
     "count": "The smallest number of transactions.",
+    "CreateAccessTokenEntry.name": "Your own name for the token, such as the program that uses it.",
+    "expiresInDays": "The number of days until the token expires.",
+    "readOnly": "Whether the token can call only operations that change nothing.",
+    "RevokeAccessTokenEntry.id": "The id of one of your access tokens.",
     "LinkEntry.token": "The text after `#token=` in the link.",
     # Results
     "Snapshot.transactions": "Transactions at or before `frozenTime`, in order of time.",
@@ -262,8 +279,18 @@ FIELDS: Final = {
     "Violation.message": "The violation in words.",
     "actual": "The balance, total, amount or count.",
     "Violation.itemIds": "The IDs of the transactions or contributions that the actual value depends on.",
-    "TokenInfo.type": "`SESSION`: the token of a sign-in.",
+    "TokenInfo.type": "`SESSION`: the token of a sign-in. `ACCESS`: an access token.",
     "TokenInfo.expiresAt": "The real time at which the token expires.",
+    "CreatedAccessToken.id": "The token's id. It starts with `token_`, and is not secret.",
+    "CreatedAccessToken.token": "The bearer token. It starts with `tka_`.",
+    "CreatedAccessToken.name": "The name of the request.",
+    "CreatedAccessToken.expiresAt": "The real time at which the token expires.",
+    "AccessToken.id": "The token's id. It starts with `token_`, and is not secret.",
+    "AccessToken.name": "Your own name for the token.",
+    "createdAt": "The real time at which the token was created.",
+    "AccessToken.expiresAt": "The real time at which the token expires.",
+    "lastUsedOn": "The last day in UTC on which the token was used. Omitted if it was never used.",
+    "AccessTokens.tokens": "Newest first.",
     "Sent.loginUrl": "The link. Only for `WEB_LOGIN_LINK`, and only if emails go to the development outbox.",
     "SignedIn.token": f"The bearer token. It starts with `tko_` and is valid for {TOKEN_LIFETIME.days} days.",
     "userId": "Your user ID, the same at every sign-in. Opaque; starts with `user_`.",
@@ -289,6 +316,7 @@ REASONS: Final = {
     Reason.METHOD_NOT_FOUND: "There is no operation with this name.",
     Reason.INVALID_PARAMS: "A parameter, or a combination of parameters, is invalid.",
     Reason.UNAUTHENTICATED: "The token is missing, malformed, unknown, expired or revoked.",
+    Reason.FORBIDDEN: "The access token is read-only, or the operation needs the token of a sign-in.",
     Reason.CLOCK_NOT_FOUND: "You have no clock with this ID. It never existed, was deleted, or has another owner.",
     Reason.CLOCK_EXPIRED: "The clock has expired, because it was created seven days ago or earlier.",
     Reason.TIME_BEFORE_CURRENT: "The time is before the clock's `frozenTime`.",
@@ -299,7 +327,7 @@ REASONS: Final = {
         "which."
     ),
     Reason.RESEND_TOO_SOON: "An email was just sent to this address.",
-    Reason.RATE_LIMITED: "Too many live clocks, stored bytes, emails or calls.",
+    Reason.RATE_LIMITED: "Too many live clocks, stored bytes, access tokens, emails or calls.",
     Reason.MAIL_NOT_SENT: "The mail server did not accept the email, or the connection to it was lost.",
     Reason.UNAVAILABLE: "The database is unavailable, the server is overloaded or stopping, or its clock is wrong.",
     Reason.INTERNAL: "A bug in the server. Its log has details under the same request ID.",

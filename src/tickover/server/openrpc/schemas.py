@@ -45,6 +45,9 @@ _PUBLISHED_NAMES: Final = {
     "TotalExpectation": "TotalExpectationEntry",
     "PostedExpectation": "PostedExpectationEntry",
     "GetCurrentUserParams": "CurrentUserEntry",
+    "CreateAccessTokenParams": "CreateAccessTokenEntry",
+    "ListAccessTokensParams": "ListAccessTokensEntry",
+    "RevokeAccessTokenParams": "RevokeAccessTokenEntry",
     "TransactionParams": "TransactionEntry",
     "ContributionParams": "ContributionEntry",
     "GoalParams": "GoalEntry",
@@ -187,6 +190,7 @@ def _scalar_schema(info: inspect.Type) -> Schema:
 _PLAIN: Final[dict[type[inspect.Type], Schema]] = {
     inspect.BoolType: {"type": "boolean"},
     inspect.DateTimeType: {"type": "string", "format": "date-time"},
+    inspect.DateType: {"type": "string", "format": "date"},
     inspect.DecimalType: {"type": "number"},
     inspect.NoneType: {"type": "null"},
 }

@@ -10,9 +10,11 @@ from msgspec import Struct
 
 from tickover.api.errors import Reason
 from tickover.api.results import (
+    AccessTokens,
     Balances,
     CheckResult,
     ClockPage,
+    CreatedAccessToken,
     CurrentUser,
     Done,
     EventPage,
@@ -21,6 +23,11 @@ from tickover.api.results import (
     SignedIn,
 )
 from tickover.server.domain import response_sizes
+from tickover.server.domain.access_tokens import (
+    CreateAccessTokenParams,
+    ListAccessTokensParams,
+    RevokeAccessTokenParams,
+)
 from tickover.server.domain.clock_params import (
     AdvanceTestClockParams,
     AmendTestClockParams,
@@ -44,8 +51,9 @@ from tickover.server.domain.logins import (
     SendLoginCodeEmailParams,
 )
 from tickover.server.domain.params import Params
-from tickover.server.domain.tokens import Mint
+from tickover.server.domain.tokens import Mint, Permission
 from tickover.server.mail.mailer import Mailer
+from tickover.server.operations.access_tokens import AccessTokenOperations
 from tickover.server.operations.amendments import AmendOperations
 from tickover.server.operations.callers import Caller, IdempotencyKey, Policy
 from tickover.server.operations.clocks import ClockOperations
@@ -73,6 +81,7 @@ class Operations:
         self.ledger = LedgerOperations(self.clocks)
         self.logins = LoginOperations(store, mailer, mint, policy)
         self.tokens = TokenOperations(store)
+        self.access_tokens = AccessTokenOperations(store, mint)
         self._openrpc_json = openrpc_json
         self.handlers: dict[str, Handler] = {name: operation.handler(self) for name, operation in OPERATIONS.items()}
 
@@ -89,6 +98,8 @@ class Operation(Struct, frozen=True, kw_only=True):
     """None for the OpenRPC document."""
     handler: Callable[[Operations], Handler]
     needs_token: bool = False
+    permission: Permission = Permission.WRITE
+    """The permission that the token must have."""
     is_extension: bool = False
     is_idempotent: bool = False
     """Whether a client can send the call again without a key if the response is lost."""
@@ -158,6 +169,7 @@ OPERATIONS: Final = {
         result=Done,
         handler=lambda operations: operations.tokens.logout,
         needs_token=True,
+        permission=Permission.SESSION,
         is_extension=True,
     ),
     "getTestClock": Operation(
@@ -167,6 +179,7 @@ OPERATIONS: Final = {
         max_result=response_sizes.MAX_CLOCK_RESULT,
         handler=lambda operations: operations.clocks.get_test_clock,
         needs_token=True,
+        permission=Permission.READ,
         is_extension=True,
         is_idempotent=True,
         reasons=(*_CLOCK_REASONS, *_TIME_REASONS),
@@ -178,6 +191,7 @@ OPERATIONS: Final = {
         max_result=response_sizes.MAX_PAGE_RESULT,
         handler=lambda operations: operations.clocks.list_test_clocks,
         needs_token=True,
+        permission=Permission.READ,
         is_extension=True,
         is_idempotent=True,
     ),
@@ -233,6 +247,7 @@ OPERATIONS: Final = {
         max_result=response_sizes.MAX_EVENTS_RESULT,
         handler=lambda operations: operations.ledger.list_test_clock_events,
         needs_token=True,
+        permission=Permission.READ,
         is_extension=True,
         is_idempotent=True,
         reasons=_CLOCK_REASONS,
@@ -244,6 +259,7 @@ OPERATIONS: Final = {
         max_result=response_sizes.MAX_BALANCES_RESULT,
         handler=lambda operations: operations.ledger.get_test_clock_balances,
         needs_token=True,
+        permission=Permission.READ,
         is_extension=True,
         is_idempotent=True,
         reasons=_CLOCK_REASONS,
@@ -255,6 +271,7 @@ OPERATIONS: Final = {
         max_result=response_sizes.MAX_CHECK_RESULT,
         handler=lambda operations: operations.ledger.check_test_clock,
         needs_token=True,
+        permission=Permission.READ,
         is_extension=True,
         is_idempotent=True,
         reasons=_CLOCK_REASONS,
@@ -265,8 +282,39 @@ OPERATIONS: Final = {
         result=CurrentUser,
         handler=lambda operations: operations.tokens.get_current_user,
         needs_token=True,
+        permission=Permission.READ,
         is_extension=True,
         is_idempotent=True,
+    ),
+    "createAccessToken": Operation(
+        summary="Create a token for a program, such as a CI job",
+        params=CreateAccessTokenParams,
+        result=CreatedAccessToken,
+        handler=lambda operations: operations.access_tokens.create_access_token,
+        needs_token=True,
+        permission=Permission.SESSION,
+        is_extension=True,
+        reasons=(Reason.RATE_LIMITED,),
+    ),
+    "listAccessTokens": Operation(
+        summary="List your live access tokens, newest first",
+        params=ListAccessTokensParams,
+        result=AccessTokens,
+        max_result=response_sizes.MAX_TOKENS_RESULT,
+        handler=lambda operations: operations.access_tokens.list_access_tokens,
+        needs_token=True,
+        permission=Permission.SESSION,
+        is_extension=True,
+        is_idempotent=True,
+    ),
+    "revokeAccessToken": Operation(
+        summary="Revoke an access token",
+        params=RevokeAccessTokenParams,
+        result=Done,
+        handler=lambda operations: operations.access_tokens.revoke_access_token,
+        needs_token=True,
+        permission=Permission.SESSION,
+        is_extension=True,
     ),
     "rpc.discover": Operation(
         summary="Describe all operations in an OpenRPC document",

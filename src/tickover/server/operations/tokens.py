@@ -1,13 +1,17 @@
 """Operations on bearer tokens, and authentication."""
 
-from typing import Final
+from typing import Final, Literal
+
+from msgspec.structs import replace
 
 from tickover.api import ids
 from tickover.api.errors import Reason, Rejection, unauthenticated
 from tickover.api.results import CurrentUser, Done, TokenInfo
+from tickover.api.timestamps import Instant
 from tickover.server.domain import tokens
 from tickover.server.domain.logins import GetCurrentUserParams, LogoutParams
 from tickover.server.domain.lru_cache import LruCache
+from tickover.server.domain.tokens import Permission
 from tickover.server.operations.callers import Caller
 from tickover.server.storage.store import Store, Token
 
@@ -23,15 +27,25 @@ class TokenOperations:
         """Return the caller with its token. Raise UNAUTHENTICATED if the token is missing or invalid.
 
         A token that was found before is not looked up again. It may have been revoked since, so every operation
-        passes it to the store, which checks it in the same statement. That saves a round trip to the database.
+        passes it to the store, which checks it in the same statement. That saves a round trip to the database. An
+        access token is looked up once a day, to record its use.
         """
         if token is None:
             raise unauthenticated()
         digest = tokens.digest(token)
         known = self._known.get(digest)
-        if known is None or known.expires_at <= caller.now:
+        if known is None or known.expires_at <= caller.now or _is_first_use(known, caller.now):
             known = await self._look_up(digest, caller)
         return Caller(caller.now, caller.network, known)
+
+    def check_permission(self, caller: Caller, needed: Permission) -> None:
+        """Raise FORBIDDEN if the caller's token is not allowed to call an operation."""
+        if caller.token.permission < needed:
+            if needed is Permission.SESSION:
+                message = "An access token can't do this. Sign in, and use the token of your session."
+            else:
+                message = "This access token is read-only. Use a token that isn't."
+            raise Rejection(Reason.FORBIDDEN, message)
 
     async def check_again(self, caller: Caller, rejection: Rejection) -> Rejection:
         """Return the rejection, or UNAUTHENTICATED if the caller's token was revoked.
@@ -51,6 +65,10 @@ class TokenOperations:
         if found is None:
             self._known.remove(digest)
             raise unauthenticated()
+        if _is_first_use(found, caller.now):
+            day = _day(caller.now)
+            await self._store.record_token_use(digest, day)
+            found = replace(found, last_used_on=day)
         self._known.put(digest, found, 1)
         return found
 
@@ -58,10 +76,23 @@ class TokenOperations:
         session = await self._store.find_session(caller.token.digest, caller.now)
         if session is None:
             raise unauthenticated()
-        return CurrentUser(ids.write("user", session.user), session.email, TokenInfo("SESSION", session.expires_at))
+        kind: Literal["SESSION", "ACCESS"] = "SESSION" if caller.token.permission is Permission.SESSION else "ACCESS"
+        return CurrentUser(ids.write("user", session.user), session.email, TokenInfo(kind, session.expires_at))
 
     async def logout(self, params: LogoutParams, caller: Caller) -> Done:
         if not await self._store.revoke_token(caller.token.digest):
             raise unauthenticated()
         self._known.remove(caller.token.digest)
         return Done()
+
+
+def _is_first_use(token: Token, now: Instant) -> bool:
+    """Return whether this is the first use of an access token on this day."""
+    if token.permission is Permission.SESSION:
+        return False
+    # If the wall clock was set back, the last day of use stays.
+    return token.last_used_on is None or token.last_used_on < _day(now)
+
+
+def _day(now: Instant) -> Instant:
+    return now.replace(hour=0, minute=0, second=0, microsecond=0)

@@ -36,7 +36,11 @@ class Table(Struct, frozen=True):
 # The order matters: in an unfinished copy, every clock has its schedule, and every code has its failures.
 TABLES: Final = (
     Table("users", ("key", "email", "created_at"), bytes(16)),
-    Table("tokens", ("digest", "user_key", "expires_at"), b""),
+    Table(
+        "tokens",
+        ("digest", "user_key", "expires_at", "token_key", "name", "read_only", "created_at", "last_used_on"),
+        b"",
+    ),
     Table("schedules", ("key", "body"), bytes(16), size="length(body)", is_partitioned=True),
     Table(
         "clocks",

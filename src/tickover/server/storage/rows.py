@@ -1,4 +1,4 @@
-"""Rows of clocks. Both databases have the same columns."""
+"""Rows of clocks and tokens. Both databases have the same columns."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,9 +6,10 @@ from typing import Any
 from msgspec import UnsetType
 from msgspec.structs import replace
 
-from tickover.api.timestamps import from_micros
+from tickover.api.timestamps import Instant, from_micros
 from tickover.server.domain.clocks import Clock
-from tickover.server.storage.store import ClockScan, NameChanges, StoredClock
+from tickover.server.domain.tokens import Permission
+from tickover.server.storage.store import ClockScan, NameChanges, StoredAccessToken, StoredClock, Token
 
 
 def stored_clock(key: bytes, *columns: Any) -> StoredClock:
@@ -16,6 +17,25 @@ def stored_clock(key: bytes, *columns: Any) -> StoredClock:
     start_time, frozen_time, max_time, name, labels, revision, *schedule = columns
     instants = from_micros(start_time), from_micros(frozen_time), from_micros(max_time)
     return StoredClock(Clock(key, *instants, name, labels, revision), schedule[0] if schedule else b"")
+
+
+def token_of(
+    digest: bytes, user: bytes, expires_at: int, key: object, read_only: object, last_used_on: int | None
+) -> Token:
+    """Return the token of these columns. Only access tokens have a key."""
+    permission = Permission.SESSION if key is None else Permission.READ if read_only else Permission.WRITE
+    return Token(digest, user, from_micros(expires_at), permission, _optional_instant(last_used_on))
+
+
+def access_token_of(
+    key: bytes, name: str, read_only: object, created_at: int, expires_at: int, last_used_on: int | None
+) -> StoredAccessToken:
+    instants = from_micros(created_at), from_micros(expires_at), _optional_instant(last_used_on)
+    return StoredAccessToken(key, name, bool(read_only), *instants)
+
+
+def _optional_instant(micros: int | None) -> Instant | None:
+    return None if micros is None else from_micros(micros)
 
 
 def scan_of(rows: Sequence[Sequence[Any]]) -> ClockScan:

@@ -9,6 +9,7 @@ from tickover.api.errors import Rejection, unavailable
 from tickover.api.timestamps import Instant
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.logins import Claimed, Limits, Send, TooSoon, Try
+from tickover.server.domain.tokens import Permission
 
 
 class StoredClock(Struct, frozen=True):
@@ -115,14 +116,42 @@ class Token(Struct, frozen=True):
     digest: bytes
     user: bytes
     expires_at: Instant
+    permission: Permission = Permission.SESSION
+    last_used_on: Instant | None = None
+    """Midnight UTC of the last day of use, for an access token."""
 
 
 Owner = bytes | Token
-"""Whose clocks: a user's key, or a token, which stands for its user until it is revoked."""
+"""Whose clocks or access tokens: a user's key, or a token, which stands for its user until it is revoked."""
 
 
 def user_of(owner: Owner) -> bytes:
     return owner if isinstance(owner, bytes) else owner.user
+
+
+class NewAccessToken(Struct, frozen=True):
+    key: bytes
+    digest: bytes
+    name: str
+    read_only: bool
+    created_at: Instant
+    expires_at: Instant
+
+
+class StoredAccessToken(Struct, frozen=True):
+    key: bytes
+    name: str
+    read_only: bool
+    created_at: Instant
+    expires_at: Instant
+    last_used_on: Instant | None
+    """Midnight UTC of the last day of use."""
+
+
+class TooManyTokens(Struct, frozen=True):
+    """The access token was not created, because the user has too many."""
+
+    first_expires_at: Instant
 
 
 class Session(Struct, frozen=True):
@@ -159,7 +188,7 @@ class Store(Protocol):
     UNAVAILABLE.
 
     A method with an owner that is a token also checks that the token still exists. A revoked token owns no clock.
-    Methods that list or create clocks raise UNAUTHENTICATED then.
+    Methods that list or create something raise UNAUTHENTICATED then.
     """
 
     async def ping(self) -> None:
@@ -174,6 +203,9 @@ class Store(Protocol):
 
     async def find_token(self, digest: bytes, now: Instant) -> Token | None:
         """Return the token if it is valid."""
+
+    async def record_token_use(self, digest: bytes, day: Instant) -> None:
+        """Set the last day of use of an access token, unless it is the same or later already."""
 
     async def find_session(self, token_digest: bytes, now: Instant) -> Session | None:
         """Return the session if the token is valid."""
@@ -270,6 +302,18 @@ class Store(Protocol):
 
     async def revoke_token(self, digest: bytes) -> bool:
         """Make the token invalid, effective when this returns. Return False if it doesn't exist."""
+
+    async def find_or_create_user(self, email: str, new_key: bytes, now: Instant) -> bytes:
+        """Return the key of the user with this address. Create the user if there is none."""
+
+    async def create_access_token(self, new: NewAccessToken, owner: Owner, limit: int) -> Created | TooManyTokens:
+        """Store a new access token, unless the user has `limit` live ones already."""
+
+    async def list_access_tokens(self, owner: Owner, now: Instant) -> list[StoredAccessToken]:
+        """Return the user's access tokens that have not expired, newest first."""
+
+    async def revoke_access_token(self, key: bytes, owner: Owner, now: Instant) -> bool:
+        """Make the access token invalid. Return False if the user has no such token, or if it has expired."""
 
     async def sweep(self, now: Instant, limit: int) -> int:
         """Delete up to `limit` expired rows of each kind, or a whole day of clocks. Return 0 if nothing is left."""

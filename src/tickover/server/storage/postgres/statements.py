@@ -9,13 +9,13 @@ An owner is two values, of which one is null: a user's key, and the digest of a 
 from typing import Final
 
 SLOTS = 10
-_OWNER: Final = "coalesce($1, (select user_key from tokens where digest = $2))"
+OWNER: Final = "coalesce($1, (select user_key from tokens where digest = $2))"
 
 # A decoy row that belongs to no address.
 PROBE = "update login_failures set count = count + 1 where email = '0'"
 
 FIND_TOKENS = """
-    select input.position, user_key, expires_at
+    select input.position, user_key, expires_at, token_key, read_only, last_used_on
     from unnest($1::bytea[], $2::bigint[]) with ordinality as input (digest, instant, position)
     join tokens on tokens.digest = input.digest and tokens.expires_at > input.instant"""
 
@@ -75,20 +75,20 @@ ADVANCE_CLOCKS_WITH_SCHEDULES = [
 FIND_CLOCK = [
     f"""
     select start_time, frozen_time, max_time, name, labels, revision from clocks_{slot}
-    where key = $3 and owner = {_OWNER}"""
+    where key = $3 and owner = {OWNER}"""
     for slot in range(SLOTS)
 ]
 FIND_CLOCK_WITH_SCHEDULE = [
     f"""
     select start_time, frozen_time, max_time, name, labels, revision, body from clocks_{slot} as clocks
-    join schedules_{slot} as schedules on schedules.key = clocks.key where clocks.key = $3 and owner = {_OWNER}"""
+    join schedules_{slot} as schedules on schedules.key = clocks.key where clocks.key = $3 and owner = {OWNER}"""
     for slot in range(SLOTS)
 ]
 _PAGE = f"""
     select key, start_time, frozen_time, max_time, name, labels, revision from clocks
-    where owner = {_OWNER} and key >= $3 and key < $4 order by key desc limit $5"""
+    where owner = {OWNER} and key >= $3 and key < $4 order by key desc limit $5"""
 # A row without any value means that the token was revoked.
-_REVOKED = f"select null, null, null, null, null, null, null where {_OWNER} is null"
+_REVOKED = f"select null, null, null, null, null, null, null where {OWNER} is null"
 LIST_CLOCKS = f"({_PAGE}) union all {_REVOKED}"
 # The last row has a key alone. It is there if the scan ended early. Keys are sorted, so the last one is the smallest.
 SEARCH_CLOCKS = f"""
@@ -111,7 +111,7 @@ UPDATE_CLOCK = [
         bytes = bytes
           + case when $4 then stored_bytes('', $5, null) - stored_bytes('', name, null) else 0 end
           + case when $6 then stored_bytes('', null, $7) - stored_bytes('', null, labels) else 0 end
-      where key = $3 and owner = {_OWNER} and {_SAME_REVISION[slot]}
+      where key = $3 and owner = {OWNER} and {_SAME_REVISION[slot]}
       returning key, start_time, frozen_time, max_time, name, labels, revision
     )
     select start_time, frozen_time, max_time, name, labels, revision, body
@@ -123,7 +123,7 @@ UPDATE_CLOCK = [
 DELETE_CLOCK = [
     f"""
     with deleted as (
-      delete from clocks_{slot} where key = $3 and owner = {_OWNER} returning key
+      delete from clocks_{slot} where key = $3 and owner = {OWNER} returning key
     ), schedule as (
       delete from schedules_{slot} where key in (select key from deleted)
     ), creation as (
@@ -137,9 +137,9 @@ DELETE_CLOCK = [
 # Returns no row if the token was revoked.
 CREATE_CLOCK_ONCE = f"""
     select result.*
-    from (select key from (select {_OWNER} as key) as resolved where key is not null) as owner
+    from (select key from (select {OWNER} as key) as resolved where key is not null) as owner
     cross join lateral
       keep_clock_once_v4($3, $4, $5, $6, owner.key, $7, $8, $9, $10, $11, $12, $13, $14, $15) as result"""
-FIND_CREATION = f"select * from find_creation_v3($3, {_OWNER}, $4)"
+FIND_CREATION = f"select * from find_creation_v3($3, {OWNER}, $4)"
 # Returns a row of nulls if the clock doesn't exist or the token was revoked.
-AMEND_CLOCK = f"select * from amend_clock($3, $4, {_OWNER}, $5, $6, $7, $8, $9, $10, $11)"
+AMEND_CLOCK = f"select * from amend_clock($3, $4, {OWNER}, $5, $6, $7, $8, $9, $10, $11)"

@@ -17,7 +17,7 @@ from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.logins import HOUR, Claimed, Limits, Send, TooSoon, Try
-from tickover.server.storage.postgres import logins, statements
+from tickover.server.storage.postgres import access_tokens, logins, statements
 from tickover.server.storage.postgres.batcher import Batcher
 from tickover.server.storage.postgres.connections import Connections
 from tickover.server.storage.postgres.rows import (
@@ -32,7 +32,7 @@ from tickover.server.storage.postgres.rows import (
     owner_values,
     slot_of,
 )
-from tickover.server.storage.rows import scan_of, stored_clock
+from tickover.server.storage.rows import scan_of, stored_clock, token_of
 from tickover.server.storage.store import (
     Amended,
     Amendment,
@@ -44,13 +44,16 @@ from tickover.server.storage.store import (
     LabelSearch,
     Load,
     NameChanges,
+    NewAccessToken,
     NewSession,
     Owner,
     Quota,
     QuotaExceeded,
     Session,
+    StoredAccessToken,
     StoredClock,
     Token,
+    TooManyTokens,
     overloaded,
 )
 from tickover.server.storage.write_probe import WriteProbe
@@ -123,11 +126,11 @@ class PostgresStore:
         digests = [lookup.digest for lookup in lookups]
         instants = [to_micros(lookup.now) for lookup in lookups]
         rows = await self._connections.fetch(statements.FIND_TOKENS, digests, instants, is_repeatable=True)
-        found = {
-            position: Token(digests[position - 1], user.bytes, from_micros(expires_at))
-            for position, user, expires_at in rows
-        }
+        found = {position: token_of(digests[position - 1], user.bytes, *columns) for position, user, *columns in rows}
         return [found.get(position) for position in range(1, len(lookups) + 1)]
+
+    async def record_token_use(self, digest: bytes, day: Instant) -> None:
+        await access_tokens.record_use(self._connections.fetch, digest, day)
 
     async def find_session(self, token_digest: bytes, now: Instant) -> Session | None:
         rows = await self._connections.fetch(statements.FIND_SESSION, token_digest, to_micros(now), is_repeatable=True)
@@ -294,6 +297,18 @@ class PostgresStore:
 
     async def revoke_token(self, digest: bytes) -> bool:
         return bool(await self._connections.fetch("delete from tokens where digest = $1 returning true", digest))
+
+    async def find_or_create_user(self, email: str, new_key: bytes, now: Instant) -> bytes:
+        return await access_tokens.find_or_create_user(self._connections.fetch, email, new_key, now)
+
+    async def create_access_token(self, new: NewAccessToken, owner: Owner, limit: int) -> Created | TooManyTokens:
+        return await access_tokens.create(self._fetch_with_lock, new, owner_values(owner), limit)
+
+    async def list_access_tokens(self, owner: Owner, now: Instant) -> list[StoredAccessToken]:
+        return await access_tokens.list_live(self._connections.fetch, owner_values(owner), now)
+
+    async def revoke_access_token(self, key: bytes, owner: Owner, now: Instant) -> bool:
+        return await access_tokens.revoke(self._connections.fetch, key, owner_values(owner), now)
 
     async def sweep(self, now: Instant, limit: int) -> int:
         row = await self._connections.fetch_row(

@@ -147,5 +147,8 @@ def _open_session(db: apsw.Connection, email: str, session: NewSession) -> bytes
     )
     found: Any = db.execute("select key from users where email = ?", (email,)).fetchone()
     user_key: bytes = found[0]
-    db.execute("insert into tokens values (?, ?, ?)", (session.token_digest, user_key, to_micros(session.expires_at)))
+    db.execute(
+        "insert into tokens (digest, user_key, expires_at) values (?, ?, ?)",
+        (session.token_digest, user_key, to_micros(session.expires_at)),
+    )
     return user_key

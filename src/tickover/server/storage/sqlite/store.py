@@ -3,8 +3,6 @@
 A read looks up a few rows by key, mostly in cached pages. To pass it to another thread would take longer.
 """
 
-import asyncio
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,12 +16,13 @@ from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.logins import Claimed, Limits, Send, TooSoon, Try
 from tickover.server.settings import SettingError
-from tickover.server.storage.rows import rename, scan_of, stored_bytes, stored_clock
-from tickover.server.storage.sqlite import logins, statements
+from tickover.server.storage.rows import access_token_of, rename, scan_of, stored_bytes, stored_clock, token_of
+from tickover.server.storage.sqlite import access_tokens, logins, statements
 from tickover.server.storage.sqlite.connection import LOCK_WAIT_SECONDS, connect, migrate
 from tickover.server.storage.sqlite.quota import ClockQuota, OverQuota, Usage
+from tickover.server.storage.sqlite.reader import Reader
 from tickover.server.storage.sqlite.rows import existing_clock, find_creation, owner_values, read_schedule, sweep_clocks
-from tickover.server.storage.sqlite.writer import Writer, to_rejection
+from tickover.server.storage.sqlite.writer import Writer
 from tickover.server.storage.store import (
     Amended,
     Amendment,
@@ -35,13 +34,16 @@ from tickover.server.storage.store import (
     LabelSearch,
     Load,
     NameChanges,
+    NewAccessToken,
     NewSession,
     Owner,
     Quota,
     QuotaExceeded,
     Session,
+    StoredAccessToken,
     StoredClock,
     Token,
+    TooManyTokens,
     user_of,
 )
 from tickover.server.storage.write_probe import WriteProbe
@@ -61,10 +63,10 @@ class SqliteStore:
         self._reading = connect(path)
         # Reads run on the event loop's thread, so they must not wait for long.
         self._reading.set_busy_timeout(_READ_WAIT_MILLISECONDS)
+        self._reader = Reader(self._reading)
         self._writer = Writer(self._writing, LOCK_WAIT_SECONDS)
         self._probe = WriteProbe(lambda: self._writer.submit(_statement(statements.PROBE)))
         self._quota = ClockQuota()
-        self._loop = asyncio.get_running_loop()
 
     @classmethod
     async def open(cls, path: Path) -> "SqliteStore":
@@ -95,11 +97,14 @@ class SqliteStore:
         return True
 
     async def find_token(self, digest: bytes, now: Instant) -> Token | None:
-        found = self._fetch_one(statements.FIND_TOKEN, digest, to_micros(now))
-        return Token(digest, found[0], from_micros(found[1])) if found else None
+        found = self._reader.fetch_one(statements.FIND_TOKEN, digest, to_micros(now))
+        return token_of(digest, *found) if found else None
+
+    async def record_token_use(self, digest: bytes, day: Instant) -> None:
+        await self._writer.submit(lambda db: access_tokens.record_use(db, digest, day))
 
     async def find_session(self, token_digest: bytes, now: Instant) -> Session | None:
-        found = self._fetch_one(statements.FIND_SESSION, token_digest, to_micros(now))
+        found = self._reader.fetch_one(statements.FIND_SESSION, token_digest, to_micros(now))
         return Session(found[0], found[1], from_micros(found[2])) if found else None
 
     async def create_clock(
@@ -153,33 +158,26 @@ class SqliteStore:
         return result.result
 
     async def find_creation(self, digest: bytes, owner: Owner, min_live_key: bytes) -> ExistingClock | None:
-        found = self._fetch_one(statements.FIND_CREATION, *owner_values(owner), digest, min_live_key)
+        found = self._reader.fetch_one(statements.FIND_CREATION, *owner_values(owner), digest, min_live_key)
         return existing_clock(*found) if found else None
 
     async def find_clock(self, key: bytes, owner: Owner, *, known_revision: int | None = None) -> StoredClock | None:
-        columns = self._fetch_one(statements.FIND_CLOCK, *owner_values(owner), key)
+        columns = self._reader.fetch_one(statements.FIND_CLOCK, *owner_values(owner), key)
         if columns is None:
             return None
-        schedule = b"" if columns[-1] == known_revision else self._fetch_one(statements.FIND_SCHEDULE, key)[0]
+        schedule = b"" if columns[-1] == known_revision else self._reader.fetch_one(statements.FIND_SCHEDULE, key)[0]
         return stored_clock(key, *columns, schedule)
 
     async def list_clocks(self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int) -> list[Clock]:
         page = (*owner_values(owner), min_live_key, before or _MAX_KEY, limit)
-        return [stored_clock(*row).clock for row in self._fetch_page(statements.LIST_CLOCKS, *page)]
+        return [stored_clock(*row).clock for row in self._reader.fetch_list(statements.LIST_CLOCKS, *page)]
 
     async def search_clocks(
         self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int, search: LabelSearch
     ) -> ClockScan:
         scan = (*owner_values(owner), min_live_key, before or _MAX_KEY, search.max_scanned)
         members = json.encode(search.members).decode()
-        return scan_of(self._fetch_page(statements.SEARCH_CLOCKS, *scan, members, limit))
-
-    def _fetch_page(self, statement: str, *bindings: object) -> list[Any]:
-        """Return the rows of several clocks. Raise UNAUTHENTICATED if the token was revoked."""
-        rows = self._fetch_all(statement, *bindings)
-        if rows and rows[-1][0] is None:
-            raise unauthenticated()
-        return rows
+        return scan_of(self._reader.fetch_list(statements.SEARCH_CLOCKS, *scan, members, limit))
 
     async def update_clock(
         self, key: bytes, owner: Owner, changes: NameChanges, *, known_revision: int | None = None
@@ -297,6 +295,24 @@ class SqliteStore:
 
         return await self._writer.submit(job)
 
+    async def find_or_create_user(self, email: str, new_key: bytes, now: Instant) -> bytes:
+        return await self._writer.submit(lambda db: access_tokens.find_or_create_user(db, email, new_key, now))
+
+    async def create_access_token(self, new: NewAccessToken, owner: Owner, limit: int) -> Created | TooManyTokens:
+        values = owner_values(owner)
+        result = await self._writer.submit(lambda db: access_tokens.create(db, new, values, limit))
+        if result == "revoked":
+            raise unauthenticated()
+        return result or _CREATED
+
+    async def list_access_tokens(self, owner: Owner, now: Instant) -> list[StoredAccessToken]:
+        rows = self._reader.fetch_list(access_tokens.LIST, *owner_values(owner), to_micros(now))
+        return [access_token_of(*row) for row in rows]
+
+    async def revoke_access_token(self, key: bytes, owner: Owner, now: Instant) -> bool:
+        values = owner_values(owner)
+        return await self._writer.submit(lambda db: access_tokens.revoke(db, key, values, now))
+
     async def sweep(self, now: Instant, limit: int) -> int:
         def job(db: apsw.Connection) -> int:
             before = db.total_changes()
@@ -309,26 +325,6 @@ class SqliteStore:
             return db.total_changes() - before
 
         return await self._writer.submit(job, is_long=True)
-
-    def _fetch_one(self, statement: str, *bindings: object) -> Any:
-        """Return the first row, or None."""
-        found = self._fetch_all(statement, *bindings)
-        return found[0] if found else None
-
-    def _fetch_all(self, statement: str, *bindings: object) -> list[Any]:
-        """Read in a transaction that all reads of one event loop iteration share. It saves locks."""
-        try:
-            if not self._reading.in_transaction:
-                self._reading.execute("begin")
-                # The next iteration must see later commits.
-                self._loop.call_soon(self._end_read)
-            return self._reading.execute(statement, bindings).fetchall()
-        except apsw.Error as error:
-            raise to_rejection(error) from error
-
-    def _end_read(self) -> None:
-        with suppress(apsw.Error):
-            self._reading.execute("rollback")
 
 
 _MAX_KEY = b"\xff" * 16

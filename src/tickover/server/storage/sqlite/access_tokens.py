@@ -1,0 +1,62 @@
+"""Access tokens in SQLite. Each function that writes is a job of the writer."""
+
+from typing import Any, Final, Literal
+
+import apsw
+
+from tickover.api.timestamps import Instant, from_micros, to_micros
+from tickover.server.storage.sqlite.statements import OWNER
+from tickover.server.storage.store import NewAccessToken, TooManyTokens
+
+OwnerValues = tuple[bytes | None, bytes | None]
+
+# A row without any value means that the session's token was revoked.
+LIST: Final = f"""
+    select * from (
+      select token_key, name, read_only, created_at, expires_at, last_used_on from tokens
+      where user_key = {OWNER} and token_key is not null and expires_at > ?3 order by token_key desc
+    )
+    union all
+    select null, null, null, null, null, null where {OWNER} is null"""
+_COUNT: Final = """
+    select count(*), min(expires_at) from tokens where user_key = ? and token_key is not null and expires_at > ?"""
+_INSERT: Final = """
+    insert into tokens (digest, user_key, expires_at, token_key, name, read_only, created_at)
+    values (?, ?, ?, ?, ?, ?, ?)"""
+_REVOKE: Final = f"delete from tokens where user_key = {OWNER} and token_key = ?3 and expires_at > ?4 returning 1"
+
+
+def create(
+    db: apsw.Connection, new: NewAccessToken, owner: OwnerValues, limit: int
+) -> TooManyTokens | Literal["revoked"] | None:
+    found: Any = db.execute(f"select {OWNER}", owner).fetchone()
+    user = found[0]
+    if user is None:
+        return "revoked"
+    created_at, expires_at = to_micros(new.created_at), to_micros(new.expires_at)
+    counted: Any = db.execute(_COUNT, (user, created_at)).fetchone()
+    count, first_expires_at = counted
+    if count >= limit:
+        return TooManyTokens(from_micros(first_expires_at))
+    db.execute(_INSERT, (new.digest, user, expires_at, new.key, new.name, new.read_only, created_at))
+    return None
+
+
+def revoke(db: apsw.Connection, key: bytes, owner: OwnerValues, now: Instant) -> bool:
+    return bool(db.execute(_REVOKE, (*owner, key, to_micros(now))).fetchall())
+
+
+def record_use(db: apsw.Connection, digest: bytes, day: Instant) -> None:
+    db.execute(
+        """update tokens set last_used_on = ?2
+           where digest = ?1 and token_key is not null and coalesce(last_used_on, 0) < ?2""",
+        (digest, to_micros(day)),
+    )
+
+
+def find_or_create_user(db: apsw.Connection, email: str, new_key: bytes, now: Instant) -> bytes:
+    values = (new_key, email, to_micros(now))
+    db.execute("insert into users values (?, ?, ?) on conflict (email) do nothing", values)
+    found: Any = db.execute("select key from users where email = ?", (email,)).fetchone()
+    key: bytes = found[0]
+    return key
