@@ -60,7 +60,7 @@ METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "revoke_token": lambda store: store.revoke_token(digest(1)),
     "record_token_use": lambda store: store.record_token_use(digest(1), NOW),
     "find_or_create_user": lambda store: store.find_or_create_user(ANA, user(1), NOW),
-    "create_access_token": lambda store: store.create_access_token(access_token(1), user(1), 50),
+    "create_access_token": lambda store: store.create_access_token(access_token(9), user(1), 50),
     "list_access_tokens": lambda store: store.list_access_tokens(user(1), NOW),
     "revoke_access_token": lambda store: store.revoke_access_token(key(1), user(1), NOW),
     "sweep": lambda store: store.sweep(NOW, 100),

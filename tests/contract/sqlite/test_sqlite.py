@@ -348,7 +348,7 @@ async def test_own_writes_are_visible_to_later_reads(store: SqliteStore) -> None
         assert not await _is_valid(store)
         await store._writer.submit(
             lambda db: db.execute(
-                "insert into tokens (digest, user_key, expires_at) values (?, ?, 9e18)",
+                "insert into tokens (digest, user_key, expires_at) values (?, ?, 4000000000000000)",
                 (session(1).token_digest, user(1)),
             ).close()
         )
