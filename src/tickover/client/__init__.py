@@ -26,7 +26,8 @@ from tickover.api.results import (
     Violation,
 )
 from tickover.api.results import StoredEmail as Email
-from tickover.client.async_client import AsyncClock, AsyncTickover
+from tickover.client.async_client import AsyncTickover
+from tickover.client.async_clock import AsyncClock
 from tickover.client.clocks import AdvanceResult
 from tickover.client.errors import ClientError, ExpectationFailed, InvalidResponse, NothingLeft, Unreachable
 from tickover.client.sync_client import Clock, Tickover

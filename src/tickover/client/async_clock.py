@@ -1,0 +1,167 @@
+"""Clocks of the asyncio client."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET, UnsetType
+
+from tickover.api.arguments import Amount, InstantLike
+from tickover.api.durations import Duration
+from tickover.api.errors import Rejection
+from tickover.api.expectations import Expectation
+from tickover.api.plans import PlannedItem, expense
+from tickover.api.results import (
+    Balance,
+    CheckResult,
+    Event,
+    Snapshot,
+)
+from tickover.client import calls
+from tickover.client.amendments import Item, ids_in_fork
+from tickover.client.clocks import AdvanceResult, ClockView, by_currency
+
+if TYPE_CHECKING:
+    from tickover.client.async_client import AsyncTickover
+
+
+class AsyncClock(ClockView):
+    """A clock. Its properties are from the last response; its methods call the server."""
+
+    def __init__(
+        self,
+        tickover: "AsyncTickover",
+        snapshot: Snapshot,
+        opening: Mapping[str, Amount] = {},
+        expectations: Sequence[Expectation] = (),
+    ) -> None:
+        super().__init__(snapshot, opening, expectations)
+        self._tickover = tickover
+
+    async def advance(  # noqa: PLR0913 - one parameter for each unit of time
+        self,
+        to: InstantLike | None = None,
+        *,
+        years: int = 0,
+        months: int = 0,
+        weeks: int = 0,
+        days: int = 0,
+        hours: int = 0,
+        minutes: int = 0,
+        seconds: int = 0,
+    ) -> AdvanceResult:
+        """Advance the clock to an instant or by a duration."""
+        duration = Duration(years, months, weeks, days, hours, minutes, seconds)
+        return await self._advance(self._advance_target(to, duration))
+
+    async def advance_to_next(self) -> AdvanceResult:
+        """Advance the clock to its next transaction or contribution. Raise NothingLeft if there is none."""
+        return await self._advance(self._require_next_at())
+
+    async def preview(self, at: InstantLike) -> Snapshot:
+        """Return the clock as it would be at an instant, without moving it."""
+        return (await self._tickover.get_clock(self.id, at)).snapshot
+
+    async def refresh(self) -> None:
+        """Load the clock's current state from the server."""
+        self._update((await self._tickover.get_clock(self.id)).snapshot)
+
+    async def fork(
+        self,
+        at: InstantLike | None = None,
+        *,
+        name: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        add: Sequence[PlannedItem] = (),
+        cancel: Sequence[Item] = (),
+    ) -> "AsyncClock":
+        """Create a clock with the same schedule, at the instant `at` or at this clock's original start.
+
+        `add` and `cancel` amend the fork in a second call. `cancel` has items of this clock. If the server rejects the
+        amendment, the fork is deleted.
+        """
+        fork = await self._tickover.fork_clock(self.id, at, name=name, labels=labels)
+        fork = AsyncClock(self._tickover, fork.snapshot, self.opening, self.expectations)
+        if add or cancel:
+            try:
+                await fork._amend(add, ids_in_fork(cancel, self.id, fork.id))
+            except Rejection:
+                await fork.delete()
+                raise
+        return fork
+
+    async def add(self, *items: PlannedItem) -> AdvanceResult:
+        """Add items to the clock. Items at the frozen time happen at once. Return what happened."""
+        return await self._amend(items, ())
+
+    async def cancel(self, *items: Item) -> AdvanceResult:
+        """Cancel pending transactions and upcoming contributions, or their ids."""
+        return await self._amend((), items)
+
+    async def spend(self, name: str, amount: Amount, currency: str, category: str | None = None) -> AdvanceResult:
+        """Add an expense at the clock's frozen time."""
+        return await self.add(expense(name, amount, currency, self.frozen_time, category))
+
+    async def rename(self, name: str | None) -> None:
+        """Replace the clock's name. None removes it."""
+        await self.update(name=name)
+
+    async def update(
+        self,
+        *,
+        name: str | None | UnsetType = UNSET,
+        labels: Mapping[str, str] | None | UnsetType = UNSET,
+    ) -> None:
+        """Replace the clock's name, its labels or both. None removes them."""
+        self._update((await self._tickover.update_clock(self.id, name=name, labels=labels)).snapshot)
+
+    async def delete(self) -> None:
+        await self._tickover.delete_clock(self.id)
+
+    async def events(
+        self,
+        *,
+        after: InstantLike | None = None,
+        until: InstantLike | None = None,
+        opening: Mapping[str, Amount] | None = None,
+    ) -> AsyncIterator[Event]:
+        """Iterate over the events after `after` and until `until`, which is the frozen time by default."""
+        async for event in self._tickover.list_events(
+            self.id, after=after, until=until, opening=self._opening_or(opening)
+        ):
+            yield event
+
+    async def balance(
+        self, currency: str, at: InstantLike | None = None, *, opening: Mapping[str, Amount] | None = None
+    ) -> Decimal:
+        """Return one currency's balance at an instant, which is the frozen time by default."""
+        # An opening balance makes the server return this currency even if no transaction has it.
+        opening = {currency: 0, **self._opening_or(opening)}
+        return (await self.balances(at, opening=opening))[currency].balance
+
+    async def balances(
+        self, at: InstantLike | None = None, *, opening: Mapping[str, Amount] | None = None
+    ) -> dict[str, Balance]:
+        """Return the balance of each currency at an instant, with its lowest and highest point until then."""
+        return by_currency(await self._tickover.get_balances(self.id, at, opening=self._opening_or(opening)))
+
+    async def check(
+        self,
+        *expectations: Expectation,
+        until: InstantLike | None = None,
+        opening: Mapping[str, Amount] | None = None,
+    ) -> CheckResult:
+        """Check expectations, or those of the clock's plan. Raise ExpectationFailed if one doesn't hold."""
+        __tracebackhide__ = True
+        expectations, opening = expectations or tuple(self.expectations), self._opening_or(opening)
+        result = await self._tickover.check_clock(self.id, expectations, until=until, opening=opening)
+        return self._require_success(expectations, result, opening)
+
+    async def _advance(self, to: datetime) -> AdvanceResult:
+        result = await self._tickover._send(calls.advance_clock(self.id, to))  # noqa: SLF001 - same package
+        return self._update(result.clock)
+
+    async def _amend(self, add: Sequence[PlannedItem], cancel: Sequence[Item]) -> AdvanceResult:
+        result = await self._tickover._send(calls.amend_clock(self.id, add, cancel, self.goals))  # noqa: SLF001 - same package
+        return self._update(self._tickover._record(result.clock, add, cancel))  # noqa: SLF001 - same package
