@@ -51,8 +51,9 @@ def _lane(name: str, items: Sequence[Item], axis: Axis, now: int) -> Text | None
         return None
     lane = [Text(" ")] * axis.columns
     lane[now] = Text(_NOW_MARK, NOW)
+    scheduled = {axis.column(item.at) for item in items if not item.happened}
     for column, number in _count_by_column(items, axis).items():
-        happened = all(item.happened for item in items if axis.column(item.at) == column)
+        happened = column not in scheduled
         single = HAPPENED_MARK if happened else SCHEDULED_MARK
         mark = single if number == 1 else str(number) if number <= 9 else "+"
         lane[column] = Text(mark, HAPPENED if happened else SCHEDULED)
