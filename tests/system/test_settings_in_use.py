@@ -4,6 +4,8 @@ import json
 import re
 import socket
 import stat
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from email.utils import parseaddr
 from pathlib import Path
@@ -106,6 +108,16 @@ def test_mail_settings_are_used(program: Program) -> None:
 def test_log_level_is_used(program: Program) -> None:
     program.call("rpc.discover", {})
     assert '"level": "debug"' in program.output
+
+
+@proves("log_format")
+def test_log_format_is_used() -> None:
+    # In a process of its own, because a log changes the whole process.
+    script = 'import sys; from tickover.server.logs import open_log; open_log("info", sys.argv[1]).info("started")'
+    for format, is_json in {"auto": True, "json": True, "text": False}.items():
+        ran = subprocess.run([sys.executable, "-c", script, format], capture_output=True, text=True, check=True)
+        assert ran.stderr.startswith('{"event": "started"') is is_json
+        assert "started" in ran.stderr
 
 
 @proves("allowed_hosts", "cors_origins")

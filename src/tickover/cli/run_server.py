@@ -25,7 +25,7 @@ _STDIN: Final = 0
 def run_server(settings: Settings, when_ready: Callable[[str], None]) -> int:
     """Serve until a signal arrives. Return the exit code."""
     if settings.workers > 1:
-        return run_workers(settings, open_log(settings.log_level), _run_worker, when_ready)
+        return run_workers(settings, open_log(settings.log_level, settings.log_format), _run_worker, when_ready)
     return _run(settings, when_ready)
 
 
@@ -39,7 +39,7 @@ def _run(
     """Serve until a signal arrives or until `stop_pipe` closes."""
 
     async def serve() -> None:
-        server = await Tickover.open(settings, open_log(settings.log_level), worker)
+        server = await Tickover.open(settings, open_log(settings.log_level, settings.log_format), worker)
         loop = asyncio.get_running_loop()
 
         def stop(number: int, *_: object) -> None:

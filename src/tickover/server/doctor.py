@@ -1,5 +1,6 @@
 """Checks everything that a server needs, without starting one and without changing anything."""
 
+import logging
 import os
 import shutil
 import stat
@@ -10,6 +11,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 import httpx2
+import structlog
 from aiosmtplib import SMTPException
 from msgspec import Struct
 from structlog.stdlib import BoundLogger
@@ -60,7 +62,7 @@ def error(name: str, message: str, advice: str) -> Check:
 
 
 async def examine(
-    settings: Settings, environment: Mapping[str, str], now: Callable[[], Instant], log: BoundLogger
+    settings: Settings, environment: Mapping[str, str], now: Callable[[], Instant]
 ) -> AsyncIterator[Check]:
     """Yield the result of each check as soon as it is known."""
     yield ok("settings", "All settings are valid.")
@@ -71,7 +73,7 @@ async def examine(
         else:
             yield check
     yield check_disk(shutil.disk_usage(folder := data_folder(settings.database_url, settings.data_dir)).free, folder)
-    yield await _check_mail(settings, log)
+    yield await _check_mail(settings)
     yield check_clock(now(), statistics.clock_skew_seconds if statistics else None)
     yield await _check_public_url(settings)
     yield check_proxies(settings)
@@ -132,13 +134,15 @@ def check_disk(free: int, folder: Path) -> Check:
     return ok("disk", message)
 
 
-async def _check_mail(settings: Settings, log: BoundLogger) -> Check:
+async def _check_mail(settings: Settings) -> Check:
     if settings.mail_url == OUTBOX:
         if exposure := how_exposed(settings):
             message = f"Emails go to the outbox {exposure}, so anyone who can reach the server can sign in as any user."
             return warning("mail", message, "Set TICKOVER_MAIL_URL to your mail server.")
         return ok("mail", f"Emails aren't sent. They go to {settings.data_dir / 'outbox'}.")
     host = urlsplit(settings.mail_url).hostname
+    # A check logs nothing: its failure is the result.
+    log: BoundLogger = structlog.wrap_logger(logging.getLogger("tickover.doctor"), wrapper_class=BoundLogger)
     try:
         mailer = open_mailer(settings.mail_url, settings.mail_from, settings.data_dir / "outbox", log)
         assert isinstance(mailer, SmtpMailer)

@@ -21,9 +21,9 @@ def _escape_values(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
     }
 
 
-def open_log(level: str) -> BoundLogger:
+def open_log(level: str, format: str = "auto") -> BoundLogger:
     """Configure logging for this process, and return the logger."""
-    on_terminal = sys.stderr.isatty()
+    is_text = format == "text" or (format == "auto" and sys.stderr.isatty())
     shared: list[Processor] = [
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -38,7 +38,7 @@ def open_log(level: str) -> BoundLogger:
     render = structlog.stdlib.ProcessorFormatter(
         processors=[
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-            *(for_terminal if on_terminal else for_json),
+            *(for_terminal if is_text else for_json),
         ],
         foreign_pre_chain=shared,
     )

@@ -7,6 +7,7 @@ from urllib.parse import SplitResult, urlsplit
 from tickover.server.domain.networks import Network, host_name, parse_networks
 
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
+LOG_FORMATS: Final = ("auto", "text", "json")
 
 
 def text(value: str) -> str:
@@ -101,4 +102,10 @@ def secret_key(value: str) -> str:
 def log_level(value: str) -> str:
     if value.lower() not in LOG_LEVELS:
         raise ValueError(f"must be one of {', '.join(LOG_LEVELS)}")
+    return value.lower()
+
+
+def log_format(value: str) -> str:
+    if value.lower() not in LOG_FORMATS:
+        raise ValueError(f"must be one of {', '.join(LOG_FORMATS)}")
     return value.lower()

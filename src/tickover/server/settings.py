@@ -61,6 +61,7 @@ class Settings(Struct, frozen=True):
     secret_key: str
     """Empty means the key file in the data folder."""
     log_level: str
+    log_format: str
     max_clocks_per_user: int
     max_bytes_per_user: int
     allowed_hosts: Sequence[str]
@@ -116,6 +117,7 @@ SETTINGS: Final = (
         may_hold_a_secret=True,
     ),
     Setting("log_level", f"Lowest level to log: {', '.join(values.LOG_LEVELS)}.", "info", values.log_level),
+    Setting("log_format", "Format of the log: text, json, or auto for text on a terminal.", "auto", values.log_format),
     Setting("max_clocks_per_user", "Maximum live clocks per user; 0 for no limit.", "10000", values.count),
     Setting(
         "max_bytes_per_user", "Maximum stored bytes of a user's live clocks; 0 for no limit.", "268435456", values.count

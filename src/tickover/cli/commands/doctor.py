@@ -32,7 +32,6 @@ def doctor(session: Session, /, **flags: Any) -> None:
     with translate_errors():
         from tickover.server import doctor as checks
         from tickover.server.http.handler import wall_clock
-        from tickover.server.logs import open_log
 
         found = []
 
@@ -43,9 +42,7 @@ def doctor(session: Session, /, **flags: Any) -> None:
                 session.output.write(None, f"{_MARKS[check.status]} {check.name:13} {check.message}", *advice)
 
         async def examine() -> None:
-            # Failures are results here, so the log would repeat them.
-            log = open_log("critical")
-            async for check in checks.examine(settings, os.environ, wall_clock, log):
+            async for check in checks.examine(settings, os.environ, wall_clock):
                 report(check)
 
         try:
