@@ -25,7 +25,8 @@ HOURLY_LIMITS_ONLY = Limits(resend_interval=timedelta(0))
 """No interval between emails, so that only the hourly limits apply."""
 
 CONCURRENT = 50
-ROUNDS = 20
+# `make soak` runs 1,000 rounds of such races.
+ROUNDS = 6
 
 
 @pytest.fixture
@@ -500,7 +501,7 @@ async def test_of_concurrent_links_of_one_address_one_creates_a_session(store: S
 
 async def test_of_a_concurrent_link_and_code_one_creates_a_session(store: Store, other_store: Store) -> None:
     won_by_link: list[bool] = []
-    for number in range(ROUNDS):
+    for number in range(20):  # enough for both to win
         now = NOW + number * HOUR
         messages = [await sent(store, code(2 * number, now)), await sent(store, link(2 * number + 1, now))]
         # Every other round starts with a link.

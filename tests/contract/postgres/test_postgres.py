@@ -171,29 +171,34 @@ async def _use(store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    "setting",
+    "settings",
     [
-        "default_transaction_isolation = 'serializable'",
-        "default_transaction_isolation = 'repeatable read'",
-        "default_transaction_deferrable = on",
-        "bytea_output = 'escape'",
-        "intervalstyle = 'iso_8601'",
-        "datestyle = 'German, DMY'",
-        "timezone = 'Pacific/Chatham'",
-        "standard_conforming_strings = off",
-        "client_encoding = 'latin1'",
-        "search_path = 'nowhere', 'public'",
-        "plan_cache_mode = 'force_custom_plan'",
-        "enable_indexscan = off",
-        "synchronous_commit = local",
-        "row_security = off",
-        "session_replication_role = 'replica'",
+        [
+            "default_transaction_isolation = 'serializable'",
+            "default_transaction_deferrable = on",
+            "bytea_output = 'escape'",
+            "intervalstyle = 'iso_8601'",
+            "datestyle = 'German, DMY'",
+            "timezone = 'Pacific/Chatham'",
+            "standard_conforming_strings = off",
+        ],
+        [
+            "default_transaction_isolation = 'repeatable read'",
+            "client_encoding = 'latin1'",
+            "search_path = 'nowhere', 'public'",
+            "plan_cache_mode = 'force_custom_plan'",
+            "enable_indexscan = off",
+            "synchronous_commit = local",
+            "row_security = off",
+            "session_replication_role = 'replica'",
+        ],
     ],
 )
 async def test_store_works_with_any_settings_of_the_database(
-    postgres: PostgresServer, fresh_url: str, setting: str
+    postgres: PostgresServer, fresh_url: str, settings: list[str]
 ) -> None:
-    postgres.execute(f"alter database {fresh_url.rpartition('/')[2]} set {setting}")
+    name = fresh_url.rpartition("/")[2]
+    postgres.execute(";".join(f"alter database {name} set {setting}" for setting in settings))
     store = await open_store(fresh_url)
     await _use(store)
     await store.close()
