@@ -254,6 +254,7 @@ async def test_responses_have_no_cors_headers_by_default(world: World, method: s
 async def test_preflight_is_rejected_by_default(world: World) -> None:
     for origin in SOME_ORIGINS:
         answer = await ConfiguredHandler(world).request("OPTIONS", "/rpc", origin=origin, **PREFLIGHT)
+        assert (b"TICKOVER_CORS_ORIGINS" in answer.body) == (origin != "")
         assert (origin, answer.status, answer.named("allow"), answer.about_origins) == (origin, 405, ["POST"], {})
         assert json.loads(answer.body)["error"]["data"]["reason"] == "METHOD_NOT_ALLOWED"
 

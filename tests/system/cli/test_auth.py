@@ -54,6 +54,15 @@ def test_login_json_names_the_user(signed_out_shell: Shell, email: str) -> None:
     assert result.json["userId"].startswith("user_")
 
 
+def test_login_reuses_an_unused_code(signed_out_shell: Shell, email: str, program: Program) -> None:
+    params = {"email": email, "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
+    program.result("sendLoginCodeEmail", params)
+    code = program.emails()[-1]["Subject"].split()[0]
+    result = signed_out_shell("login", email)
+    assert (result.code, result.err) == (0, f"✓ Used code {code}, which was sent less than a minute ago.\n")
+    assert program.result("getCurrentUser", {}, signed_out_shell.token)["email"] == email
+
+
 def test_resend_too_soon_says_how_long_to_wait(shell: Shell, email: str) -> None:
     result = shell("login", email)
     assert (result.code, result.out) == (8, "")

@@ -134,6 +134,9 @@ class Handler:
         self._host_check.check(fields.get(b"host"))
         if request.method == "OPTIONS" and (preflight := self._cors.preflight_headers(fields.get(b"origin"))):
             return 204, [*_SAFE, *preflight], b""
+        if request.method == "OPTIONS" and b"origin" in fields:
+            message = "Pages of this origin may not call the server. Add the origin to TICKOVER_CORS_ORIGINS."
+            raise Rejection(Reason.METHOD_NOT_ALLOWED, message)
         _check_content_type(request.method, fields.get(b"content-type", b""))
         if request.body is None:
             raise Rejection(Reason.BODY_TOO_LARGE, f"The body must have at most {MAX_BODY} bytes.")
