@@ -30,6 +30,7 @@ _CONTEXT_SETTINGS: Final = {"help_option_names": ["-h", "--help"]}
             "logout": LazyCommand("tickover.cli.commands.auth:logout", "Sign out."),
             "clock": LazyCommand("tickover.cli.root:clock", "Create, advance and inspect clocks."),
             "scenarios": LazyCommand("tickover.cli.commands.scenarios:scenarios", "List ready-made scenarios."),
+            "listen": LazyCommand("tickover.cli.commands.listen:listen", "Deliver events to a webhook handler."),
             "mcp": LazyCommand("tickover.cli.commands.mcp:mcp", "Let coding agents use clocks."),
         },
         "Server": {

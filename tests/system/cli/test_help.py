@@ -53,6 +53,7 @@ def test_command_list() -> None:
         *(f"clock {name}" for name in ("add", "cancel", "balance", "events", "check")),
         "scenarios",
         "scenarios show",
+        "listen",
         "mcp",
         "serve",
         "migrate",
@@ -111,7 +112,7 @@ print(*sys.modules, sep='\\n')
         (["clock", "shw"], "Unknown command 'shw'. Did you mean 'show'?", "tickover clock --help"),
         (
             ["zzz"],
-            "Unknown command 'zzz'. Available commands: login, logout, clock, scenarios, mcp, serve,",
+            "Unknown command 'zzz'. Available commands: login, logout, clock, scenarios, listen, mcp, serve,",
             "tickover --help",
         ),
         (["clock", "show", "--jsn"], "No such option", "tickover clock show --help"),

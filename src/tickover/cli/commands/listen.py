@@ -1,0 +1,162 @@
+"""The command `tickover listen`."""
+
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from tickover.api import timestamps
+from tickover.api.errors import Reason
+from tickover.cli.errors import CliError, Exit
+from tickover.cli.options import shared_options
+from tickover.cli.select_clock import resolve_clock_id
+from tickover.cli.session import Session, pass_session
+
+if TYPE_CHECKING:
+    from tickover.cli.webhooks import ClockFollower, Endpoint
+    from tickover.client import Event
+
+_TIMEOUT_SECONDS: Final = 10.0
+_GONE: Final = {Reason.CLOCK_NOT_FOUND, Reason.CLOCK_EXPIRED}
+_SECONDS: Final = click.FloatRange(min=0.05)
+
+
+@click.command()
+@click.option("--forward-to", "target", required=True, metavar="URL", help="Handler that receives the webhooks.")
+@click.option(
+    "--clock", "ids", multiple=True, metavar="ID", help="Clock to follow. Repeatable. [default: the last one]"
+)
+@click.option("--secret", metavar="SECRET", help="Signing secret. [default: a new one]")
+@click.option("--print-json", is_flag=True, help="Print each payload on one line.")
+@click.option(
+    "--retries", type=click.IntRange(min=0), default=3, metavar="N", help="Retries of a failed delivery, 3 by default."
+)
+@click.option(
+    "--retry-delay",
+    type=_SECONDS,
+    default=1.0,
+    metavar="SECONDS",
+    help="Delay before the first retry, 1 by default. It doubles.",
+)
+@click.option("--duplicate", is_flag=True, help="Deliver every event twice.")
+@click.option("--reorder", is_flag=True, help="Deliver the events of one advance in reverse order.")
+@click.option(
+    "--fail-first", is_flag=True, help="Treat the first response to each event as lost, and deliver it again."
+)
+@click.option(
+    "--every",
+    type=_SECONDS,
+    default=1.0,
+    metavar="SECONDS",
+    help="Seconds between requests to the server, 1 by default.",
+)
+@shared_options
+@pass_session
+def listen(session: Session, /, target: str, ids: Sequence[str], secret: str | None, **options: Any) -> None:
+    """Deliver the events of clocks to a webhook handler, in order, as they happen.
+
+    Requests are signed as Standard Webhooks. The time in the headers is the real time, and the time in the payload is
+    simulated. --duplicate, --reorder and --fail-first do to your handler what networks do. Press Ctrl-C to stop.
+
+    Examples:
+
+    \b
+    tickover listen --forward-to http://localhost:3000/hook
+    tickover listen --forward-to http://localhost:3000/hook --duplicate
+    """
+    from tickover.cli.webhooks import ClockFollower, decode_secret, new_secret
+
+    chosen = secret or new_secret()
+    try:
+        endpoint = _open_endpoint(target, decode_secret(chosen))
+    except ValueError as error:
+        message = str(error)
+        raise click.UsageError(f"{message[:1].upper()}{message[1:]}", click.get_current_context()) from None
+    with session.signed_in_client(retries=0) as client, closing(endpoint):
+        found = [resolve_clock_id(session, client, id) for id in ids or (None,)]
+        followers = [ClockFollower(client, id) for id in dict.fromkeys(found)]
+        session.output.note(f"Signing secret: {chosen}" if secret is None else "Signing with your secret.")
+        session.output.note(
+            f"Ready. Forwarding events of {', '.join(one.id for one in followers)}. Press Ctrl-C to stop."
+        )
+        deliveries = _Deliveries(session, endpoint, **{key: options[key] for key in options if key != "every"})
+        while followers:
+            time.sleep(options["every"])
+            followers = [one for one in followers if _forward(session, one, deliveries)]
+    raise CliError(
+        Exit.NOT_FOUND, "All clocks have been deleted or have expired.", "List your clocks: tickover clock list"
+    )
+
+
+def _open_endpoint(url: str, key: bytes) -> "Endpoint":
+    from tickover.cli.webhooks import Endpoint
+
+    return Endpoint(url, key, _TIMEOUT_SECONDS)
+
+
+def _forward(session: Session, follower: "ClockFollower", deliveries: "_Deliveries") -> bool:
+    """Deliver the new events of a clock. Return whether to follow it further."""
+    try:
+        with session.translate_errors():
+            events = follower.new_events()
+    except CliError as error:
+        if error.reason in _GONE:
+            session.output.note(f"{follower.id} has been deleted or has expired.")
+            return False
+        if error.exit != Exit.UNAVAILABLE:
+            raise
+        session.output.note(f"{error.message} Retrying.")
+        return True
+    deliveries.deliver_all(follower.id, events)
+    return True
+
+
+class _Deliveries:
+    """Posts events, retries, and prints the results."""
+
+    def __init__(  # noqa: PLR0913 - one parameter for each option
+        self,
+        session: Session,
+        endpoint: "Endpoint",
+        *,
+        print_json: bool,
+        retries: int,
+        retry_delay: float,
+        duplicate: bool,
+        reorder: bool,
+        fail_first: bool,
+    ) -> None:
+        self._session, self._endpoint = session, endpoint
+        self._print_json, self._retries, self._retry_delay = print_json, retries, retry_delay
+        self._copies, self._reorder, self._fail_first = 2 if duplicate else 1, reorder, fail_first
+
+    def deliver_all(self, clock_id: str, events: "Sequence[Event]") -> None:
+        for event in reversed(events) if self._reorder else events:
+            for _ in range(self._copies):
+                self._deliver(clock_id, event)
+
+    def _deliver(self, clock_id: str, event: "Event") -> None:
+        from tickover.cli.webhooks import payload_of
+
+        body = payload_of(clock_id, event)
+        if self._print_json:
+            click.echo(body)
+        for attempt in range(1 + self._fail_first + self._retries):
+            if attempt > self._fail_first:
+                time.sleep(self._retry_delay * 2 ** (attempt - 1 - self._fail_first))
+            status = self._endpoint.post(event.id, body, self._session.now())
+            is_lost = self._fail_first and attempt == 0
+            is_delivered = isinstance(status, int) and 200 <= status < 300 and not is_lost
+            self._report(event, f"{status}, treated as lost" if is_lost else str(status))
+            if is_delivered:
+                return
+        self._session.output.note(f"Gave up on {event.id}. Continuing with the next event.")
+
+    def _report(self, event: "Event", status: str) -> None:
+        line = f"{timestamps.write(event.at)}  {event.type}  {event.id}  [{status}]"
+        if self._print_json or self._session.output.wants_json:
+            self._session.output.note(line)
+        else:
+            self._session.output.write({}, line)

@@ -1,0 +1,178 @@
+"""`tickover listen`: signed webhooks for a real HTTP handler."""
+
+import json
+import os
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from tests.support.program import TICKOVER, Program, run_tickover, wait_until
+
+SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+START = "2027-01-01T00:00:00Z"
+ITEMS = [("Rent", "2027-01-03T08:00:00Z"), ("Gym", "2027-01-03T08:00:00Z"), ("Food", "2027-01-05T08:00:00Z")]
+
+
+class Handler:
+    """A webhook handler that records requests and answers with given statuses, then with 200."""
+
+    def __init__(self) -> None:
+        self.received: list[tuple[dict[str, str], bytes]] = []
+        self.statuses: list[int] = []
+
+    def take(self, headers: dict[str, str], body: bytes) -> int:
+        self.received.append((headers, body))
+        return self.statuses.pop(0) if self.statuses else 200
+
+    @property
+    def names(self) -> list[str]:
+        return [json.loads(body)["data"]["event"]["transaction"]["name"] for _, body in self.received]
+
+
+@pytest.fixture
+def handler() -> Iterator[tuple[Handler, str]]:
+    taken = Handler()
+
+    class Requests(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(taken.take({k.lower(): v for k, v in self.headers.items()}, body))
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Requests) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield taken, f"http://127.0.0.1:{server.server_port}/webhook?from=tickover"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def token(program: Program) -> str:
+    return program.sign_in("listen@example.test")
+
+
+@contextmanager
+def listening(program: Program, token: str, folder: Path, url: str, *options: str) -> Iterator[tuple[str, Path]]:
+    """Create a clock and follow it. Yield its id and the file with the output."""
+    transactions = [{"name": name, "at": at, "amount": 1, "currency": "EUR", "type": "EXPENSE"} for name, at in ITEMS]
+    params = {"frozenTime": START, "transactions": transactions}
+    id = program.result("createTestClock", params, token)["clock"]["id"]
+    output = folder / "listen.txt"
+    environment = os.environ | {
+        "TICKOVER_URL": program.url, "TICKOVER_TOKEN": token, "XDG_CONFIG_HOME": str(folder), "PYTHONUNBUFFERED": "1",
+    }  # fmt: skip
+    quick = ("--every", "0.05", "--retry-delay", "0.05")
+    command = [*TICKOVER, "listen", "--forward-to", url, "--clock", id, *quick, *options]
+    with output.open("w") as file, subprocess.Popen(command, env=environment, stdout=file, stderr=file) as process:
+        try:
+            wait_until(lambda: "Ready." in output.read_text() or process.poll() is not None)
+            assert process.poll() is None, output.read_text()
+            yield id, output
+        finally:
+            process.terminate()
+
+
+def advance(program: Program, token: str, id: str, to: str) -> None:
+    program.result("advanceTestClock", {"id": id, "frozenTime": to}, token)
+
+
+def test_events_arrive_in_order_and_are_signed(
+    program: Program, token: str, tmp_path: Path, handler: tuple[Handler, str]
+) -> None:
+    taken, url = handler
+    with listening(program, token, tmp_path, url, "--secret", SECRET) as (id, _):
+        advance(program, token, id, "2027-01-03T08:00:00Z")
+        wait_until(lambda: len(taken.received) == 2)
+        advance(program, token, id, "2027-02-01T00:00:00Z")
+        wait_until(lambda: len(taken.received) == 3)
+    assert taken.names == ["Rent", "Gym", "Food"]
+    for headers, body in taken.received:
+        verified: Any = Webhook(SECRET).verify(body, headers)
+        assert verified["data"]["clockId"] == id
+        assert (verified["type"], verified["timestamp"]) == ("transaction.posted", verified["data"]["event"]["at"])
+        assert headers["webhook-id"] == verified["data"]["event"]["id"]
+        with pytest.raises(WebhookVerificationError):
+            Webhook(SECRET).verify(body + b" ", headers)
+
+
+def test_item_amended_at_the_current_time_arrives(
+    program: Program, token: str, tmp_path: Path, handler: tuple[Handler, str]
+) -> None:
+    taken, url = handler
+    with listening(program, token, tmp_path, url) as (id, output):
+        advance(program, token, id, "2027-01-03T08:00:00Z")
+        wait_until(lambda: len(taken.received) == 2)
+        item = {"name": "Late", "at": "2027-01-03T08:00:00Z", "amount": 1, "currency": "EUR", "type": "EXPENSE"}
+        program.result("amendTestClock", {"id": id, "add": {"transactions": [item]}}, token)
+        wait_until(lambda: len(taken.received) == 3)
+        secret = output.read_text().partition("Signing secret: ")[2].split()[0]
+    assert taken.names == ["Rent", "Gym", "Late"]
+    Webhook(secret).verify(taken.received[0][1], taken.received[0][0])
+
+
+@pytest.mark.parametrize(
+    ("option", "names"),
+    [
+        ("--duplicate", ["Rent", "Rent", "Gym", "Gym", "Food", "Food"]),
+        ("--reorder", ["Food", "Gym", "Rent"]),
+        ("--fail-first", ["Rent", "Rent", "Gym", "Gym", "Food", "Food"]),
+    ],
+)
+def test_deliveries_can_be_disturbed(
+    program: Program, token: str, tmp_path: Path, handler: tuple[Handler, str], option: str, names: list[str]
+) -> None:
+    taken, url = handler
+    with listening(program, token, tmp_path, url, option, "--print-json") as (id, output):
+        advance(program, token, id, "2027-02-01T00:00:00Z")
+        wait_until(lambda: len(taken.received) == len(names))
+        payloads = [line for line in output.read_text().splitlines() if line.startswith("{")]
+    assert taken.names == names
+    assert {json.loads(payload)["data"]["clockId"] for payload in payloads} == {id}
+
+
+def test_failed_delivery_is_retried_and_later_events_wait(
+    program: Program, token: str, tmp_path: Path, handler: tuple[Handler, str]
+) -> None:
+    taken, url = handler
+    taken.statuses = [500, 404, 204, 500, 500]
+    with listening(program, token, tmp_path, url, "--retries", "1") as (id, output):
+        advance(program, token, id, "2027-02-01T00:00:00Z")
+        wait_until(lambda: len(taken.received) == 5)
+        wait_until(lambda: output.read_text().count("Gave up on") == 2)
+    assert taken.names == ["Rent", "Rent", "Gym", "Food", "Food"]
+    assert len({headers["webhook-id"] for headers, _ in taken.received}) == 3
+
+
+def test_deleted_clock_ends_the_command(
+    program: Program, token: str, tmp_path: Path, handler: tuple[Handler, str]
+) -> None:
+    with listening(program, token, tmp_path, handler[1]) as (id, output):
+        program.result("deleteTestClock", {"id": id}, token)
+        wait_until(lambda: "All clocks have been deleted or have expired." in output.read_text())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--forward-to", "localhost:3000"), "invalid server URL"),
+        (("--forward-to", "http://127.0.0.1:1/", "--secret", "secret"), "whsec_"),
+        (("--forward-to", "http://127.0.0.1:1/", "--secret", "whsec_AAAA"), "24 to 64"),
+        ((), "--forward-to"),
+    ],
+)
+def test_wrong_option_is_explained(tmp_path: Path, options: tuple[str, ...], message: str) -> None:
+    ran = run_tickover(tmp_path, "listen", *options, TICKOVER_TOKEN="tko_1")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert message.lower() in ran.stderr.lower()
