@@ -168,6 +168,22 @@ async def sign_out(console: Console) -> None:
     assert not [request.url for request in console.tab.requests if console.token in request.url]
 
 
+async def test_demo_on_the_sign_in_page_moves_and_can_be_paused(program: Program, tab: Tab) -> None:
+    console = Console(tab, program)
+    await console.open()
+    demo = tab.page.locator("tick-demo")
+    balance = demo.locator("dd").nth(1)
+    await expect(balance).to_have_text(re.compile("^€"))
+    await expect(balance).not_to_have_text(await balance.inner_text())
+    await console.button("Pause").click()
+    await expect(console.button("Play")).to_be_visible()
+    assert tab.methods == []
+    # Reduced motion: the demo stands still.
+    await tab.page.emulate_media(reduced_motion="reduce")
+    await tab.page.reload()
+    await expect(console.button("Play")).to_be_visible()
+
+
 async def test_stay_signed_in_applies_to_every_tab_until_sign_out(program: Program, tab: Tab) -> None:
     console = Console(tab, program)
     await console.open()

@@ -20,8 +20,8 @@ function keyIcon() {
 export function badges(method, { short = false } = {}) {
   const needsToken = short
     ? [keyIcon(), h("span", { class: "visually-hidden" }, "needs a token")]
-    : h("span", { class: "badge" }, keyIcon(), " needs a token");
-  return [method["x-extension"] && h("span", { class: "badge" }, "extension"), method["x-needs-token"] && needsToken];
+    : h("span", { class: "chip" }, keyIcon(), " needs a token");
+  return [method["x-extension"] && h("span", { class: "chip" }, "extension"), method["x-needs-token"] && needsToken];
 }
 
 /** Return the parameters of an example by name. */

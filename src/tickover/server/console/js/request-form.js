@@ -290,7 +290,7 @@ class RequestForm {
     render(
       this.response,
       responseHeader("Error", time, { code, message, data }),
-      h("p", {}, h("span", { class: "badge error" }, reason), " ", message),
+      h("p", {}, h("span", { class: "chip error" }, reason), " ", message),
       faultList(faults),
       jsonBlock("Error", { code, message, data }),
     );

@@ -1,5 +1,6 @@
 // <tick-sign-in>: asks for an email address, then for the code from the email, or sends a login link.
 
+import "./demo-clock.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { formatDuration } from "./format.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
@@ -55,17 +56,32 @@ class SignIn extends HTMLElement {
     else this.#showAddressForm();
   }
 
-  #show(title, form, lead) {
+  #show(title, form) {
     clearInterval(this.#timer);
-    render(
-      this,
-      h(
-        "div",
-        { class: "sign-in" },
-        lead && h("p", { class: "lead" }, lead),
-        h("section", { class: "card" }, h("h1", { tabIndex: -1 }, title), form),
-      ),
-    );
+    // The demo stays, so that it does not start again with each form.
+    if (!this.card) {
+      this.card = h("section", { class: "card" });
+      render(
+        this,
+        h(
+          "div",
+          { class: "sign-in" },
+          h(
+            "div",
+            { class: "sign-in-form" },
+            h("p", { class: "tagline" }, "Simulate a year of money in a second."),
+            h(
+              "p",
+              { class: "lead" },
+              "Test clocks for finance apps: salaries, rent and savings goals on a date that you move.",
+            ),
+            this.card,
+          ),
+          h("tick-demo", { class: "card" }),
+        ),
+      );
+    }
+    render(this.card, h("h1", { tabIndex: -1 }, title), form);
   }
 
   #showAddressForm() {
@@ -93,12 +109,11 @@ class SignIn extends HTMLElement {
         { noValidate: true, onsubmit: onSubmit(() => ask("code", button)) },
         email,
         this.#error,
-        this.#stayCheckbox(),
         button,
+        this.#stayCheckbox(),
         link,
         h("p", { class: "hint" }, "You don't need a password. Your first sign-in creates your account."),
       ),
-      "Simulate a year of banking in seconds: create a clock and move its time.",
     );
     email.input.focus();
   }

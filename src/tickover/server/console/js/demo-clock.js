@@ -1,0 +1,125 @@
+// <tick-demo>: a moving clock on the sign-in page. It shows an included scenario and stores nothing.
+
+import { balanceAt, parseParams } from "./clock-model.js";
+import { h, render, s } from "./dom.js";
+import { formatDay, formatMoney } from "./format.js";
+import { icon } from "./icons.js";
+import { DAY, startOfDay } from "./instants.js";
+import { loadScenarios } from "./server-info.js";
+import { axisTicks, drawAxis, windowAround } from "./time-axis.js";
+import { drawTimeline } from "./timeline-plot.js";
+
+const SCENARIO = "salary-and-rent";
+const DAY_MS = 110; // time on the screen for each simulated day
+const HEAD_START = 0.35; // the part of the schedule that has happened at the start
+
+class DemoClock extends HTMLElement {
+  #model = null;
+  #instant = 0;
+  #drawing = null;
+  #width = 0;
+  #frame = 0;
+  #steppedAt = 0;
+  #observer = new ResizeObserver(([entry]) => {
+    this.#width = Math.floor(entry.contentRect.width);
+    this.#draw();
+  });
+
+  async connectedCallback() {
+    let scenario;
+    try {
+      scenario = (await loadScenarios()).find(({ name }) => name === SCENARIO);
+    } catch {
+      // The sign-in form works without the demo.
+    }
+    if (!scenario || !this.isConnected) return;
+    const model = parseParams(scenario.params, scenario.opening);
+    this.#model = model;
+    this.expectations = scenario.expectations.slice(0, 1);
+    this.end = model.times.at(-1);
+    // The start of the model stays at the start of the scenario.
+    model.now = startOfDay(model.start + (this.end - model.start) * HEAD_START);
+    this.#instant = startOfDay((model.now + this.end) / 2);
+    this.#build();
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    this.#instant = model.now;
+    this.#play();
+  }
+
+  disconnectedCallback() {
+    this.#pause();
+    this.#observer.disconnect();
+  }
+
+  #build() {
+    this.date = h("dd", { class: "figure-value" });
+    this.balance = h("dd", { class: "figure-value" });
+    this.svg = s("svg", {
+      class: "plot",
+      role: "img",
+      focusable: "false",
+      "aria-label": "A chart of the demo's balance",
+    });
+    this.button = h("button", { type: "button", onclick: () => (this.#frame ? this.#pause() : this.#play()) });
+    const plot = h("div", { class: "plot-box" }, this.svg);
+    const figure = (label, value) => h("div", { class: "figure headline" }, h("dt", {}, label), value);
+    render(
+      this,
+      h(
+        "div",
+        { class: "demo-header" },
+        h("dl", {}, figure("Simulated date", this.date), figure(`${this.#model.currencies[0]} balance`, this.balance)),
+        this.button,
+      ),
+      plot,
+      h("p", { class: "muted" }, "A salary, rent and the usual bills. Every instant is checked, not only month ends."),
+    );
+    this.#labelButton();
+    this.#observer.observe(plot);
+  }
+
+  #labelButton() {
+    if (this.button) render(this.button, icon(this.#frame ? "pause" : "play"), this.#frame ? "Pause" : "Play");
+  }
+
+  #draw() {
+    if (!this.#width) return;
+    const window = windowAround(this.#model, this.#model.now, 0);
+    this.#drawing = drawTimeline(this.svg, {
+      model: this.#model,
+      expectations: this.expectations,
+      results: null,
+      window,
+      width: this.#width,
+      axis: (x, box) => drawAxis(axisTicks(window, box.right - box.left), x, box),
+    });
+    this.#show();
+  }
+
+  #show() {
+    this.#drawing?.preview(this.#instant);
+    const [balance] = this.#model.balances;
+    this.date.textContent = formatDay(this.#instant);
+    this.balance.textContent = formatMoney(balanceAt(balance, this.#instant), balance.currency);
+  }
+
+  #play() {
+    const step = (time) => {
+      this.#frame = requestAnimationFrame(step);
+      if (time - this.#steppedAt < DAY_MS) return;
+      this.#steppedAt = time;
+      this.#instant = this.#instant >= this.end ? this.#model.now : this.#instant + DAY;
+      this.#show();
+    };
+    this.#frame = requestAnimationFrame(step);
+    this.#labelButton();
+  }
+
+  #pause() {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+    this.#labelButton();
+  }
+}
+
+customElements.define("tick-demo", DemoClock);
