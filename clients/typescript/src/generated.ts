@@ -159,11 +159,11 @@ export interface AddEntry {
   transactions?: Array<TransactionEntry>;
   /** New savings goals, with their contributions. */
   goals?: Array<GoalEntry>;
-  /** Payments towards goals that the clock has already, in any order. */
+  /** Payments towards goals that the clock already has, in any order. */
   contributions?: Array<AddedContributionEntry>;
 }
 
-/** A payment towards a goal that the clock has already. */
+/** A payment towards a goal that the clock already has. */
 export interface AddedContributionEntry {
   /** The instant of the payment, from `frozenTime` to `maxTime` inclusive. */
   at: InstantInput;

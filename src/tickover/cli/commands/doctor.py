@@ -21,7 +21,7 @@ _MARKS = {"ok": "✓", "warning": "!", "error": "✗"}
 @output_options
 @pass_session
 def doctor(session: Session, /, **flags: Any) -> None:
-    """Check everything that the server needs, and say what to do.
+    """Check everything that the server needs, and say how to fix problems.
 
     Run it with the same settings and as the same user as the server, while the server runs or before it starts. It
     checks the settings, database, schema, disk, mail server, clock, public URL, proxies and permissions. It sends no

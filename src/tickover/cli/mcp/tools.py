@@ -52,7 +52,7 @@ class Tools:
         self._make_session = make_session
 
     def list_scenarios(self) -> Json:
-        """List the ready-made schedules that create_clock accepts: salaries, rents, goals."""
+        """List the ready-made schedules that create_clock accepts: salaries, rent and goals."""
         scenarios = {name: load(name) for name in names()}
         return {
             "scenarios": [{"name": name, "title": one.title, "about": one.about} for name, one in scenarios.items()]
@@ -112,10 +112,12 @@ class Tools:
         self,
         id: ClockId,
         after: Annotated[Time | None, Field(description="Only events after this time.")] = None,
-        until: Annotated[Time | None, Field(description="Only events until this time, which may be in future.")] = None,
+        until: Annotated[
+            Time | None, Field(description="Only events until this time. It can be later than now.")
+        ] = None,
         opening_balances: OpeningBalances = None,
     ) -> Json:
-        """List what happened on a clock, with the balance after each transaction. With `until`, also what will."""
+        """List what happened on a clock, with the balance after each transaction. With `until`, also the future."""
         with self._client() as (client, _):
             return _events(client.list_events(id, after=after, until=until, opening=opening_balances))
 

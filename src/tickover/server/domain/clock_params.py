@@ -153,7 +153,7 @@ def range_faults(path: str, items: Sequence[ItemParams], start: Instant, end: In
 
 
 class AddParams(Params, frozen=True):
-    """Items to add to a clock. Contributions are to goals that the clock has already."""
+    """Items to add to a clock. Contributions are to goals that the clock already has."""
 
     transactions: Annotated[list[TransactionParams], Meta(max_length=MAX_ADDED)] = []
     goals: Annotated[list[GoalParams], Meta(max_length=MAX_ADDED)] = []

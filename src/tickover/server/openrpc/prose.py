@@ -135,7 +135,7 @@ TYPES: Final = {
     "TransactionEntry": "Income or an expense at an instant.",
     "GoalEntry": "A savings goal.",
     "AddEntry": "Items to add. You need `add`, `cancel` or both.",
-    "AddedContributionEntry": "A payment towards a goal that the clock has already.",
+    "AddedContributionEntry": "A payment towards a goal that the clock already has.",
     "ContributionEntry": "A payment towards a goal at an instant.",
 }
 
@@ -185,7 +185,7 @@ FIELDS: Final = {
     "AmendEntry.cancel": "The IDs of pending transactions and upcoming contributions.",
     "AddEntry.transactions": "Income and expenses, in any order.",
     "AddEntry.goals": "New savings goals, with their contributions.",
-    "AddEntry.contributions": "Payments towards goals that the clock has already, in any order.",
+    "AddEntry.contributions": "Payments towards goals that the clock already has, in any order.",
     "AddedContributionEntry.at": "The instant of the payment, from `frozenTime` to `maxTime` inclusive.",
     "AddedContributionEntry.goalId": "The id of a goal of this clock.",
     "GetEntry.at": (
