@@ -74,9 +74,9 @@ def _cron_days(day: str, month: str, weekday: str) -> str:
     if not day.isdigit() or not 1 <= int(day) <= 31 or weekday != "*":
         return ""
     if month == "*":
-        return f"month on the {_ordinal(int(day))}"
+        return f"month on the {phrases.ordinal(int(day))}"
     if month in ("*/3", "1,4,7,10"):
-        return f"quarter on the {_ordinal(int(day))}"
+        return f"quarter on the {phrases.ordinal(int(day))}"
     return (
         f"year on {int(day)} {phrases.MONTH_NAMES[int(month) - 1]}" if month.isdigit() and 1 <= int(month) <= 12 else ""
     )
@@ -89,11 +89,6 @@ def _cron_weekdays(weekday: str) -> str:
     names |= {name[:3].upper(): name for name in _CRON_WEEKDAYS}
     chosen = [names.get(part.upper(), "") for part in weekday.split(",")]
     return f"week on {' and '.join(chosen)}" if all(chosen) else ""
-
-
-def _ordinal(number: int) -> str:
-    suffix = "th" if number in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{suffix}"
 
 
 def _correct(phrase: str) -> str:
@@ -121,7 +116,7 @@ def _add_month(phrase: str) -> str:
 
 def _add_suffix(phrase: str) -> str:
     """Replace `25.` with `25th`, and `month 25` with `month on the 25th`."""
-    return re.sub(r"\b([0-9]{1,2})\.?(?=\s|$)", lambda match: _ordinal(int(match[1])), phrase)
+    return re.sub(r"\b([0-9]{1,2})\.?(?=\s|$)", lambda match: phrases.ordinal(int(match[1])), phrase)
 
 
 _REPAIRS: Final[tuple[Callable[[str], str], ...]] = (

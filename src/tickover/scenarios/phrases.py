@@ -32,14 +32,14 @@ _COUNTS: Final = {
 # Many months have no fifth Friday, so phrases can't name it.
 _MAX_POSITION: Final = 4
 # The names in Python's calendar module depend on the locale.
-_WEEKDAY_NAMES: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+WEEKDAY_NAMES: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTH_NAMES: Final = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
 _WEEKDAYS: Final = {
     form: number
-    for number, name in enumerate(map(str.lower, _WEEKDAY_NAMES))
+    for number, name in enumerate(map(str.lower, WEEKDAY_NAMES))
     for form in (name, f"{name}s", name[:3])
 }  # fmt: skip
 _MONDAY_TO_FRIDAY: Final = frozenset(range(5))
@@ -308,7 +308,13 @@ def _day_number(word: str) -> int:
     return number
 
 
+def ordinal(number: int) -> str:
+    """Return `1st`, `2nd`, `3rd`, `4th` and so on."""
+    suffix = "th" if number in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{suffix}"
+
+
 def _kind_name(kind: frozenset[int]) -> str:
     if kind == EVERY_DAY:
         return "day"
-    return "weekday" if kind == _MONDAY_TO_FRIDAY else _WEEKDAY_NAMES[min(kind)]
+    return "weekday" if kind == _MONDAY_TO_FRIDAY else WEEKDAY_NAMES[min(kind)]

@@ -79,3 +79,24 @@ def test_unknown_scenario_suggests_the_closest_name(offline_shell: Shell) -> Non
     assert '"salary-and-rent"' in result.err
     unknown = offline_shell("scenarios", "shew")
     assert (unknown.code, unknown.out) == (2, "")
+
+
+def test_a_bank_statement_becomes_a_clock_in_two_commands(shell: Shell, tmp_path: Path) -> None:
+    year = datetime.now(UTC).year + 1
+    rows = "".join(f"{year}-{month:02}-05,Landlord,-900.50,EUR\n" for month in range(1, 7))
+    statement = tmp_path / "bank.csv"
+    statement.write_text(f"Date,Description,Amount,Currency\n{rows}{year}-03-09,Shop,-12,EUR\n")
+    preview = shell("scenarios", "from", str(statement), "--preview")
+    assert preview.out.splitlines()[0] == f"  {year}-01-05  −900.50 EUR  Landlord"
+    made = shell("scenarios", "from", str(statement))
+    assert made.code == 0
+    assert made.err == "Read 7 payments on this machine. Nothing was sent.\n"
+    assert made.out.count('every = "month on the 5th"') == 1
+    (tmp_path / "mine.toml").write_text(made.out)
+    created = shell("clock", "create", str(tmp_path / "mine.toml"), "--json").json
+    assert len(created["pendingTransactions"]) == 7
+    again = shell("scenarios", "from", created["id"]).out
+    assert again.count('every = "month on the 5th"') == 1
+    missing = shell("scenarios", "from", "no-such.csv")
+    assert (missing.code, missing.err) == (2, "tickover: No file is named 'no-such.csv'.\n")
+    assert shell("scenarios", "from", str(statement), "--columns", "day=x").code == 2

@@ -123,7 +123,7 @@ def test_the_python_example_prints_the_documented_output() -> None:
 
 
 def test_every_code_block_is_tested() -> None:
-    assert {language for language, _, _ in CODE_BLOCKS} == {"toml", "json", "python", "dates"}
+    assert {language for language, _, _ in CODE_BLOCKS} == {"toml", "json", "python", "dates", "sh"}
     assert len(DATES) == PAGE.count("```dates")
     assert sum(bool(error) for _, _, error in CODE_BLOCKS) >= 3
 

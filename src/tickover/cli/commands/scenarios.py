@@ -1,4 +1,4 @@
-"""The commands `tickover scenarios` and `tickover scenarios show`."""
+"""The commands `tickover scenarios`, `tickover scenarios show` and `tickover scenarios from`."""
 
 from datetime import datetime
 from importlib.resources import files
@@ -11,7 +11,7 @@ from tickover.cli.options import shared_options
 from tickover.cli.session import Session, pass_session
 
 
-@click.group(invoke_without_command=True, subcommand_metavar="[show NAME]")
+@click.group(invoke_without_command=True, subcommand_metavar="[show NAME | from FILE]")
 @shared_options
 @click.pass_context
 def scenarios(context: click.Context) -> None:
@@ -74,6 +74,50 @@ def show(session: Session, name: str, start: datetime | None, dates: bool) -> No
         session.display.occurrences(scenario.occurrences(plan.frozen_time or None))
     else:
         session.output.write(plan.params, *_source(name).expandtabs(4).splitlines())
+
+
+@scenarios.command("from")
+@click.argument("source", metavar="FILE|CLOCK")
+@click.option("--columns", metavar="KEY=HEADER,...", help="Headers of a CSV file, as in date=Datum,amount=Betrag.")
+@click.option("--currency", metavar="EUR", help="Currency of a CSV file that names none.")
+@click.option("--summarise", is_flag=True, help="Turn irregular payments into seeded variety.")
+@click.option("--anonymise", is_flag=True, help="Replace names, and scale amounts.")
+@click.option("--preview", is_flag=True, help="Show the payments as they were read, instead of the scenario.")
+@shared_options
+@pass_session
+def from_(  # noqa: PLR0913 - one parameter for each option
+    session: Session,
+    source: str,
+    *,
+    columns: str | None,
+    currency: str | None,
+    summarise: bool,
+    anonymise: bool,
+    preview: bool,
+) -> None:
+    """Write a scenario from a bank statement in CSV or OFX, or from a clock.
+
+    Payments that recur become recurrences, and the others dated items. Statements are read on this machine and sent
+    nowhere.
+
+    Examples:
+
+    \b
+    tickover scenarios from statement.csv --preview
+    tickover scenarios from statement.csv --anonymise > mine.toml
+    tickover clock create mine.toml
+    """
+    from tickover.cli.load_statement import format_payments, load_payments, parse_columns
+    from tickover.scenarios.from_payments import write_scenario
+
+    payments = load_payments(session, source, parse_columns(columns), currency or "")
+    if preview:
+        session.output.write({"payments": payments}, *format_payments(payments))
+        return
+    title = Path(source).stem[:120] or "Statement"
+    text = write_scenario(payments, title=title, summarise=summarise, anonymise=anonymise)
+    session.output.write({"scenario": text}, *text.splitlines())
+    click.echo(f"Read {len(payments):,} payments on this machine. Nothing was sent.", err=True)
 
 
 def _source(name: str) -> str:

@@ -1,0 +1,63 @@
+"""Loads payments from a bank statement or from a clock."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from tickover.cli import formatting
+from tickover.cli.errors import CliError, Exit
+from tickover.cli.select_clock import resolve_clock_id
+from tickover.cli.session import Session
+from tickover.statements import build_statements
+from tickover.statements.read import COLUMNS, MAX_STATEMENT_BYTES, Payment, StatementError, read_statement
+
+_PREVIEWED = 10
+
+
+def parse_columns(text: str | None) -> dict[str, str]:
+    """Parse `date=Datum,amount=Betrag`."""
+    columns = dict(part.partition("=")[::2] for part in text.split(",")) if text else {}
+    for key, header in columns.items():
+        if key not in COLUMNS or not header:
+            raise click.UsageError(
+                f"'{text}' isn't a list of columns. Use {'=HEADER,'.join(COLUMNS)}=HEADER.", click.get_current_context()
+            )
+    return columns
+
+
+def load_payments(session: Session, source: str, columns: dict[str, str], currency: str) -> list[Payment]:
+    """Return the payments of a file, or of a clock if no file has this name."""
+    path = Path(source)
+    if source.startswith("clock_") and not path.exists():
+        return _load_clock(session, source)
+    try:
+        if not path.is_file():
+            raise CliError(Exit.WRONG_COMMAND, f"No file is named '{formatting.sanitize(source)}'.")
+        with path.open("rb") as file:
+            return read_statement(file.read(MAX_STATEMENT_BYTES + 1), path.name, columns, currency)
+    except OSError as error:
+        raise CliError(Exit.WRONG_COMMAND, f"Can't read {path.name}: {error.strerror}.") from None
+    except StatementError as error:
+        raise CliError(Exit.WRONG_COMMAND, f"{error}.") from None
+
+
+def _load_clock(session: Session, id: str) -> list[Payment]:
+    with session.signed_in_client() as client:
+        clock = client.get_clock(resolve_clock_id(session, client, id))
+    payments = [
+        Payment(entry.at, entry.name, entry.amount, statement.currency, entry.category)
+        for statement in build_statements(clock.snapshot, {}, pending=True)
+        for entry in statement.entries
+    ]
+    if not payments:
+        raise CliError(Exit.WRONG_COMMAND, "The clock has no transactions.")
+    return sorted(payments, key=lambda payment: payment.day)
+
+
+def format_payments(payments: Sequence[Payment]) -> Iterator[str]:
+    """Yield the first payments as lines, and how many there are."""
+    for one in payments[:_PREVIEWED]:
+        yield f"  {one.day}  {formatting.signed_amount(one.amount)} {one.currency}  {one.name}"
+    if len(payments) > _PREVIEWED:
+        yield f"  … and {len(payments) - _PREVIEWED:,} more, the last on {payments[-1].day}"

@@ -1,0 +1,153 @@
+"""Turns payments into a scenario file: recurrences that it finds, and dated items for the rest."""
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from hashlib import sha256
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from tickover.scenarios import phrases
+from tickover.statements.read import Payment
+
+_MIN_PAYMENTS: Final = 3
+_DEFAULT_TIME: Final = time(8)
+_MAX_JITTER: Final = timedelta(days=5)
+_CENT: Final = Decimal("0.01")
+
+
+class _Group(Struct, frozen=True):
+    """Payments with the same name, direction and currency, in order of time."""
+
+    payments: Sequence[Payment]
+
+    @property
+    def days(self) -> list[date]:
+        return [payment.day for payment in self.payments]
+
+
+def write_scenario(payments: Sequence[Payment], *, title: str, summarise: bool = False, anonymise: bool = False) -> str:
+    """Return a TOML scenario whose plan has the same payments. With `summarise`, irregular ones become variety."""
+    if anonymise:
+        payments = _anonymise(payments)
+    opening = {one.currency: one.amount for one in payments if one.name == "Opening balance"}
+    others = [one for one in payments if one.name != "Opening balance"]
+    start = min(one.day for one in payments)
+    end = max(one.day for one in payments)
+    if summarise:
+        # Jitter must not move payments out of the scenario.
+        start, end = start - _MAX_JITTER, end + _MAX_JITTER
+    lines = [f"title = {_quote(title)}", f"start = {start}", f'length = "{(end - start).days + 1} days"']
+    if opening:
+        balances = ", ".join(f"{currency} = {amount:f}" for currency, amount in sorted(opening.items()))
+        lines.append(f"opening = {{{balances}}}")
+    for group in _groups(others):
+        lines += ["", *_item(group, start, end, summarise=summarise)]
+    return "\n".join(lines) + "\n"
+
+
+def _groups(payments: Sequence[Payment]) -> list[_Group]:
+    groups: dict[tuple[str, bool, str, str, time | None], list[Payment]] = {}
+    for one in payments:
+        clock = one.at.time() if isinstance(one.at, datetime) else None
+        groups.setdefault((one.name, one.amount > 0, one.currency, one.category, clock), []).append(one)
+    return [_Group(group) for group in groups.values()]
+
+
+def _item(group: _Group, start: date, end: date, *, summarise: bool) -> Iterator[str]:
+    first = group.payments[0]
+    yield "[[transactions]]"
+    yield f"name = {_quote(first.name)}"
+    amounts = [abs(one.amount) for one in group.payments]
+    same_amount = len(set(amounts)) == 1
+    can_vary = summarise and len(amounts) >= _MIN_PAYMENTS
+    timing = list(_recurrence(group, start, end)) if same_amount or can_vary else []
+    if not timing and can_vary:
+        timing = list(_average_gap(group))
+    if same_amount:
+        yield f"amount = {amounts[0]:f}"
+    elif timing:
+        yield f"amount = {{between = [{min(amounts):f}, {max(amounts):f}]}}"
+    else:
+        yield f"amount = [{', '.join(f'{amount:f}' for amount in amounts)}]"
+    yield f'type = "{"income" if first.amount > 0 else "expense"}"'
+    yield f'currency = "{first.currency}"'
+    if first.category:
+        yield f"category = {_quote(first.category)}"
+    yield from timing or [f"at = [{', '.join(day.isoformat() for day in group.days)}]"]
+    if isinstance(first.at, datetime) and first.at.time() != _DEFAULT_TIME:
+        yield f'time = "{first.at:%H:%M:%S}"'
+
+
+def _recurrence(group: _Group, start: date, end: date) -> Iterator[str]:
+    """Yield the keys of the first recurrence that gives exactly the group's days, or nothing."""
+    days = group.days
+    if len(days) < _MIN_PAYMENTS:
+        return
+    for phrase, weekend in _candidates(days):
+        recurrence = phrases.parse(phrase).with_default_day(days[0])
+        nominal = [date.fromordinal(day) for day in recurrence.ordinals(days[0].toordinal(), days[-1].toordinal() + 3)]
+        if [_move(day, weekend) for day in nominal[: len(days)]] == days:
+            yield f'every = "{phrase}"'
+            if weekend:
+                yield f'weekend = "{weekend}"'
+            possible = list(recurrence.ordinals(start.toordinal(), end.toordinal()))
+            if possible[:1] != [nominal[0].toordinal()]:
+                yield f"from = {nominal[0]}"
+            following = [day for day in possible if day > nominal[len(days) - 1].toordinal()]
+            if following:
+                yield f"times = {len(days)}"
+            return
+
+
+def _candidates(days: Sequence[date]) -> Iterator[tuple[str, str]]:
+    weekday = phrases.WEEKDAY_NAMES[days[0].weekday()]
+    yield from ((phrase, "") for phrase in ("day", "weekday", f"week on {weekday}", f"2 weeks on {weekday}"))
+    yield f"4 weeks on {weekday}", ""
+    number = phrases.ordinal(max(day.day for day in days))
+    for months in ("month", "quarter", "2 months", "6 months"):
+        yield f"{months} on the {number}", ""
+    yield from (("month on the last day", ""), ("month on the last weekday", ""))
+    for position in ("first", "second", "third", "fourth", "last"):
+        yield f"month on the {position} {weekday}", ""
+    for nominal in map(phrases.ordinal, sorted({day.day for day in days})):
+        yield from ((f"month on the {nominal}", "before"), (f"month on the {nominal}", "after"))
+
+
+def _move(day: date, weekend: str) -> date:
+    step = timedelta(days=-1 if weekend == "before" else 1)
+    while weekend and day.weekday() >= 5:
+        day += step
+    return day
+
+
+def _average_gap(group: _Group) -> Iterator[str]:
+    """Yield the keys of a regular payment with jitter that happens about as often."""
+    days = group.days
+    gap = max(1, round((days[-1] - days[0]).days / (len(days) - 1)))
+    yield f'every = "{gap} days"'
+    yield f"from = {days[0]}"
+    yield f"times = {len(days)}"
+    if gap > 2:
+        yield f"jitter_days = {min(_MAX_JITTER.days, gap // 3)}"
+
+
+def _anonymise(payments: Sequence[Payment]) -> list[Payment]:
+    """Replace names with numbered ones, and scale amounts by a factor that depends on all payments."""
+    digest = sha256(repr(list(payments)).encode()).digest()
+    factor = Decimal(50 + int.from_bytes(digest[:4], "big") % 49) / 100
+    names: dict[str, str] = {"Opening balance": "Opening balance"}
+    renamed = []
+    for one in payments:
+        kind = "Income" if one.amount > 0 else "Expense"
+        name = names.setdefault(one.name, f"{kind} {len(names)}")
+        amount = (one.amount * factor).quantize(_CENT) or _CENT.copy_sign(one.amount)
+        renamed.append(replace(one, name=name, amount=amount, category=""))
+    return renamed
+
+
+def _quote(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,146 @@
+"""Scenarios from statements: exports come back with the same payments, and bad files give one clear error."""
+
+from collections import Counter
+from datetime import UTC, datetime
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+import pytest
+
+from tickover.api.results import Snapshot, Transaction
+from tickover.scenarios import load, read
+from tickover.scenarios.from_payments import write_scenario
+from tickover.statements import export
+from tickover.statements.read import MAX_STATEMENT_BYTES, Payment, StatementError, read_statement
+
+START = datetime(2027, 1, 1, tzinfo=UTC)
+
+
+def snapshot(name: str) -> Snapshot:
+    plan = load(name).plan(START)
+    items = [
+        Transaction(
+            id=f"transaction_{number}", at=one.at, name=one.name, amount=one.amount, currency=one.currency,
+            type=one.type, category=one.category or None, source="SIMULATED_TEST_CLOCK",
+        )
+        for number, one in enumerate(plan.transactions)
+    ]  # fmt: skip
+    return Snapshot(
+        id="clock_1", status="READY", frozen_time=START, max_time=START.replace(year=2037), expires_at=START,
+        transactions=[], pending_transactions=items, goals=[],
+    )  # fmt: skip
+
+
+def counted(items: Any) -> Counter[tuple[Any, ...]]:
+    return Counter((item.at, item.name, item.amount, item.type, item.currency) for item in items)
+
+
+@pytest.mark.parametrize("format", ["csv", "ofx"])
+@pytest.mark.parametrize("name", ["salary-and-rent", "family", "student", "trip", "two-currencies", "retirement"])
+def test_an_exported_scenario_comes_back_with_the_same_payments(name: str, format: str) -> None:
+    payments = read_statement(export(snapshot(name), format, pending=True).encode(), f"a.{format}")
+    scenario = read(write_scenario(payments, title="a"), "toml")
+    assert counted(scenario.plan().transactions) == counted(load(name).plan(START).transactions)
+
+
+def test_the_recurrences_come_back() -> None:
+    payments = read_statement(export(snapshot("salary-and-rent"), "csv", pending=True).encode(), "a.csv")
+    text = write_scenario(payments, title="a")
+    for phrase in ("month on the 25th", "week on Saturday", "month on the 3rd", "month on the second Friday"):
+        assert f'every = "{phrase}"' in text, text
+    assert "opening = {EUR = 2240.55}" in text
+
+
+BANK = """\
+"Konto 123";;;
+"Zeitraum: 01.01.2027 - 31.03.2027";;;
+
+"Buchungstag";"Empfänger";"Betrag";"Währung"
+"04.01.2027";"Hausverwaltung";"-1.150,00";"EUR"
+"28.01.2027";"Arbeitgeber GmbH";"2.800,50";"EUR"
+"04.02.2027";"Hausverwaltung";"-1.150,00";"EUR"
+"17.02.2027";"Bäckerei";"-4,20";"EUR"
+"04.03.2027";"Hausverwaltung";"-1.150,00";"EUR"
+"""
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252"])
+def test_the_csv_of_a_bank_becomes_a_scenario(encoding: str) -> None:
+    payments = read_statement(BANK.encode(encoding), "bank.csv")
+    assert payments[1] == Payment(
+        datetime(2027, 1, 28, tzinfo=UTC).date(), "Arbeitgeber GmbH", Decimal("2800.50"), "EUR"
+    )
+    scenario = read(write_scenario(payments, title="bank"), "toml")
+    assert [(f"{item.at:%m-%d}", item.name, item.amount) for item in scenario.plan().transactions] == [
+        ("01-04", "Hausverwaltung", Decimal("1150.00")),
+        ("01-28", "Arbeitgeber GmbH", Decimal("2800.50")),
+        ("02-04", "Hausverwaltung", Decimal("1150.00")),
+        ("02-17", "Bäckerei", Decimal("4.20")),
+        ("03-04", "Hausverwaltung", Decimal("1150.00")),
+    ]
+
+
+def test_columns_and_currency_can_be_given() -> None:
+    text = b"When,Who,How much\n2027-01-31,Shop,-5\n"
+    with pytest.raises(StatementError, match="no line has the headers"):
+        read_statement(text, "a.csv")
+    columns = {"date": "When", "name": "Who", "amount": "How much"}
+    with pytest.raises(StatementError, match=r"a\.csv, line 2: the currency is missing; use --currency EUR"):
+        read_statement(text, "a.csv", columns)
+    assert read_statement(text, "a.csv", columns, "EUR")[0].amount == -5
+
+
+def test_summarised_payments_vary() -> None:
+    rows = "\n".join(f"2027-01-{day:02},Shop,-{day}.5,EUR" for day in (3, 8, 11, 17, 25))
+    payments = read_statement(f"date,name,amount,currency\n{rows}\n".encode(), "a.csv")
+    text = write_scenario(payments, title="a", summarise=True)
+    assert "amount = {between = [3.5, 25.5]}" in text
+    assert len(read(text, "toml").plan().transactions) == 5
+
+
+def test_anonymised_payments_keep_no_names() -> None:
+    payments = read_statement(BANK.encode(), "bank.csv")
+    text = write_scenario(payments, title="a", anonymise=True)
+    assert not any(one.name in text for one in payments)
+    assert "1150" not in text
+    assert text.count('every = "month on the 4th"') == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "no line has the headers"),
+        (b"\x89PNG\0\0", "the file is binary; export a CSV or OFX file"),
+        (b"date,name,amount\n", "the file has no payments"),
+        (b"x" * (MAX_STATEMENT_BYTES + 1), "the file must have at most 4,194,304 bytes"),
+        (b"date,name,amount,currency\n03/04/2027,a,1,EUR\n", "the dates are ambiguous, such as '03/04/2027'"),
+        (b"date,name,amount,currency\n2027-13-01,a,1,EUR\n", "f, line 2: invalid date '2027-13-01'"),
+        (b"date,name,amount,currency\n2027-01-01,a,one,EUR\n", "f, line 2: invalid amount 'one'"),
+        (b"date,name,amount,currency\n2027-01-01,a,0,EUR\n", "f, line 2: invalid amount '0'"),
+        (b"date,name,amount,currency\n2027-01-01,a,1000000001,EUR\n", "the amount '1000000001' exceeds 1,000,000,000"),
+        (b"date,name,amount,currency\n2027-01-01,a,1,EUR\n2040-01-01,a,1,EUR\n", "they must span at most 9 years"),
+        (b"date,amount\n2027-01-01,1\n", "no column has a name"),
+        (b"<OFX><STMTTRN><TRNAMT>x</STMTTRN></OFX>", "has an invalid date, amount or currency"),
+        (b'<!DOCTYPE x [<!ENTITY a "b">]><OFX>&a;</OFX>', "the file has no payments"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_bad_files_give_one_clear_error(content: bytes, problem: str) -> None:
+    with pytest.raises(StatementError) as caught:
+        read_statement(content, "f")
+    assert problem in str(caught.value)
+
+
+def test_random_changes_give_payments_or_an_error() -> None:
+    random = Random(5)
+    originals = [BANK.encode(), export(snapshot("trip"), "ofx", pending=True)[:3000].encode()]
+    for _ in range(500):
+        content = bytearray(random.choice(originals))
+        for _ in range(random.randrange(1, 8)):
+            content[random.randrange(len(content))] = random.randrange(256)
+        try:
+            payments = read_statement(bytes(content), "f")
+        except StatementError:
+            continue
+        read(write_scenario(payments[:90], title="a"), "toml")
