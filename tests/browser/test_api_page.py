@@ -272,7 +272,7 @@ async def test_same_idempotency_key_returns_the_same_clock(program: Program, bro
         await send(tab)
         await expect(tab.status).to_have_text("An Idempotency-Key must have 1 to 255 printable ASCII characters.")
         assert len(tab.calls) == calls
-        await choose(tab, program, "forkTestClock")
+        await choose(tab, program, "advanceTestClock")
         await expect(field(tab, "Idempotency-Key")).to_have_count(0)
 
 

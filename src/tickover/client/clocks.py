@@ -6,7 +6,6 @@ from decimal import Decimal
 
 from msgspec import Struct
 
-from tickover import statements
 from tickover.api.arguments import Amount, InstantLike, to_instant
 from tickover.api.durations import Duration
 from tickover.api.expectations import Expectation
@@ -95,6 +94,8 @@ class ClockView:
 
         With `pending`, include scheduled transactions.
         """
+        from tickover import statements  # noqa: PLC0415 - few programs need it
+
         return statements.export(self.snapshot, format, opening=self._opening_or(opening), pending=pending)
 
     def _require_next_at(self) -> datetime:

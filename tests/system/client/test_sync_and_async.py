@@ -53,6 +53,9 @@ def test_sync_methods_are_coroutines_in_the_async_client(sync: type, asynchronou
     assert methods
     for name, method in methods.items():
         other = public_members(asynchronous)[name]
+        if other is method:
+            # Both inherit it, because it sends no request.
+            continue
         if inspect.isgeneratorfunction(method):
             assert inspect.isasyncgenfunction(other)
         else:

@@ -12,14 +12,16 @@ import { menuButton } from "./menu.js";
 export class ClockHeader {
   #model;
   #onError;
+  #onRenamed;
   #name = h("div", { class: "row clock-name" });
   #status = h("span", { class: "chip status", hidden: true });
   #expiry = h("span", { class: "expiry" });
   #menu;
 
-  constructor(model, { onFork, onDelete, onError }) {
+  constructor(model, { onFork, onDelete, onRenamed, onError }) {
     this.#model = model;
     this.#onError = onError;
+    this.#onRenamed = onRenamed;
     this.#menu = menuButton({ label: "More actions", content: icon("more"), className: "icon-button" }, [
       { text: "Rename", onSelect: () => this.#editName() },
       { text: "Copy id", onSelect: () => copyText(model.id, "the clock id") },
@@ -96,6 +98,7 @@ export class ClockHeader {
       try {
         const { name } = await withBusyState(button, () => renameClock(this.#model.id, field.value));
         this.#model = { ...this.#model, name };
+        this.#onRenamed(name);
         close();
         notify(name ? "Renamed." : "The name was removed.");
       } catch (error) {

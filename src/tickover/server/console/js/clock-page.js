@@ -125,6 +125,9 @@ class ClockPage extends HTMLElement {
     this.header = new ClockHeader(this.#model, {
       onFork: () => this.#actions.askFork(this.#instant),
       onDelete: () => this.#actions.askDelete(),
+      onRenamed: (name) => {
+        this.#model = { ...this.#model, name };
+      },
       onError: (error) => this.#handleError(error, true),
     });
     this.figures = new ClockFigures();
