@@ -117,7 +117,9 @@ def from_(  # noqa: PLR0913 - one parameter for each option
     title = Path(source).stem[:120] or "Statement"
     text = write_scenario(payments, title=title, summarise=summarise, anonymise=anonymise)
     session.output.write({"scenario": text}, *text.splitlines())
-    click.echo(f"Read {len(payments):,} payments on this machine. Nothing was sent.", err=True)
+    is_file = Path(source).exists()
+    where = "on this machine. Nothing was sent." if is_file else "of a clock from the server."
+    click.echo(f"Read {len(payments):,} payments {where}", err=True)
 
 
 def _source(name: str) -> str:
