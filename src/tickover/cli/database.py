@@ -3,12 +3,16 @@
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tickover.api.errors import Rejection
+from tickover.api.limits import MAX_TOKEN_NAME
+from tickover.api.results import CreatedAccessToken
+from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.session import Session
 from tickover.server.settings import SETTINGS, SettingError, Settings, has_password, read_settings
@@ -79,3 +83,26 @@ async def open_existing_store(url: str) -> "AsyncIterator[Store]":
         yield store
     finally:
         await store.close()
+
+
+async def create_access_token(
+    url: str, email: str, name: str, days: int, read_only: bool, now: datetime
+) -> CreatedAccessToken:
+    """Create an access token of a user, and the user if there is none."""
+    from tickover.server.domain import email_addresses
+    from tickover.server.domain.access_tokens import CreateAccessTokenParams
+    from tickover.server.domain.tokens import Mint
+    from tickover.server.operations.access_tokens import AccessTokenOperations
+
+    try:
+        address = email_addresses.parse(email)
+    except ValueError:
+        raise CliError(Exit.WRONG_COMMAND, f"'{formatting.sanitize(email)}' isn't an email address.") from None
+    if not 1 <= len(name) <= MAX_TOKEN_NAME:
+        raise CliError(Exit.WRONG_COMMAND, f"The name must have 1 to {MAX_TOKEN_NAME} characters.")
+    # Access tokens are random, so they need no secret key.
+    mint = Mint(secret_key=b"")
+    async with open_existing_store(url) as store:
+        user = await store.find_or_create_user(address, mint.new_key(now), now)
+        params = CreateAccessTokenParams(name=name, expires_in_days=days, read_only=read_only)
+        return await AccessTokenOperations(store, mint).create(params, user, now)

@@ -30,6 +30,7 @@ _CONTEXT_SETTINGS: Final = {"help_option_names": ["-h", "--help"]}
             "logout": LazyCommand("tickover.cli.commands.auth:logout", "Sign out."),
             "clock": LazyCommand("tickover.cli.root:clock", "Create, advance and inspect clocks."),
             "scenarios": LazyCommand("tickover.cli.commands.scenarios:scenarios", "List ready-made scenarios."),
+            "token": LazyCommand("tickover.cli.root:token", "Create access tokens for programs."),
             "listen": LazyCommand("tickover.cli.commands.listen:listen", "Deliver events to a webhook handler."),
             "mcp": LazyCommand("tickover.cli.commands.mcp:mcp", "Let coding agents use clocks."),
         },
@@ -102,6 +103,26 @@ def clock() -> None:
     tickover clock create salary-and-rent --from 2027-01-01
     tickover clock advance --next
     tickover clock show --at 2027-06-01
+    """
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings=_CONTEXT_SETTINGS,
+    sections={
+        "Commands": {
+            "create": LazyCommand("tickover.cli.commands.tokens:create", "Create an access token, and print it."),
+            "list": LazyCommand("tickover.cli.commands.tokens:list_", "List your access tokens."),
+            "revoke": LazyCommand("tickover.cli.commands.tokens:revoke", "Revoke an access token."),
+        }
+    },
+)
+@shared_options
+def token() -> None:
+    """Create, list and revoke access tokens, which let programs use your clocks.
+
+    Set TICKOVER_TOKEN to a token, for example in a CI job. It works until it expires or is revoked, without any
+    sign-in. Operators can create tokens for other users on the server's machine.
     """
 
 

@@ -54,6 +54,8 @@ def test_command_list() -> None:
         "scenarios",
         "scenarios show",
         "scenarios from",
+        "token",
+        *(f"token {name}" for name in ("create", "list", "revoke")),
         "listen",
         "mcp",
         "serve",
@@ -113,7 +115,7 @@ print(*sys.modules, sep='\\n')
         (["clock", "shw"], "Unknown command 'shw'. Did you mean 'show'?", "tickover clock --help"),
         (
             ["zzz"],
-            "Unknown command 'zzz'. Available commands: login, logout, clock, scenarios, listen, mcp, serve,",
+            "Unknown command 'zzz'. Available commands: login, logout, clock, scenarios, token, listen, mcp, serve,",
             "tickover --help",
         ),
         (["clock", "show", "--jsn"], "No such option", "tickover clock show --help"),
