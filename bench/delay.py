@@ -22,19 +22,25 @@ class DelayProxy:
         self._target = ("127.0.0.1", port)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
+        self._sockets = [self._listener]
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._accept, daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._listener.close()
+        for one in self._sockets:
+            # A socket that is only closed doesn't wake the thread that waits for it.
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
 
     def _accept(self) -> None:
         with suppress(OSError):
             while True:
                 client = self._listener.accept()[0]
                 server = socket.create_connection(self._target)
+                self._sockets += [client, server]
                 for one in (client, server):
                     one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 threading.Thread(target=_forward, args=(client, server), daemon=True).start()

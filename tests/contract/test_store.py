@@ -36,7 +36,7 @@ from tests.contract.values import (
 from tickover.api.errors import Reason, Rejection
 from tickover.api.limits import TOKEN_LIFETIME
 from tickover.server.storage import open_store
-from tickover.server.storage.store import ExistingClock, LabelSearch, NameChanges, Store
+from tickover.server.storage.store import Amendment, ExistingClock, LabelSearch, NameChanges, Quota, Store
 
 METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "ping": lambda store: store.ping(),
@@ -48,6 +48,9 @@ METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "list_clocks": lambda store: store.list_clocks(user(1), bytes(16), None, 100),
     "search_clocks": lambda store: store.search_clocks(user(1), bytes(16), None, 100, LabelSearch(["x"], 10)),
     "update_clock": lambda store: store.update_clock(key(1), user(1), NameChanges("x")),
+    "amend_clock": lambda store: store.amend_clock(
+        key(1), user(1), Amendment(0, START, b"schedule"), bytes(16), Quota()
+    ),
     "find_session": lambda store: store.find_session(digest(1), NOW),
     "delete_clock": lambda store: store.delete_clock(key(1), user(1)),
     "advance_clock": lambda store: store.advance_clock(key(1), user(1), START),

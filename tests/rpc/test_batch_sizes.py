@@ -9,6 +9,7 @@ import pytest
 from tests.rpc.builders import OMITTED, call, contribution, goal, login, send_link, transaction
 from tests.support.world import HttpResponse, World
 from tickover.api.limits import (
+    MAX_ACCESS_TOKENS,
     MAX_BATCH,
     MAX_BATCH_BYTES,
     MAX_CATEGORY,
@@ -17,6 +18,7 @@ from tickover.api.limits import (
     MAX_LABELS,
     MAX_NAME,
     MAX_PAGE,
+    MAX_TOKEN_NAME,
 )
 from tickover.server.domain.response_sizes import MAX_CLOCK_RESULT, MAX_ENVELOPE, MAX_ERROR, MAX_NEW_CLOCK_RESULT
 from tickover.server.jsonrpc.batch_limits import BatchLimits
@@ -154,6 +156,9 @@ async def test_no_clock_exceeds_its_maximum_size(world: World, token: str, chara
 async def test_no_other_result_exceeds_its_maximum_size(world: World, token: str) -> None:
     for _ in range(MAX_PAGE + 1):
         await world.create(token, frozenTime="2027-01-01T00:00:00.123456Z", **largest_names("\x01"))
+    token_params = {"name": "\x01" * MAX_TOKEN_NAME}
+    for _ in range(MAX_ACCESS_TOKENS - 1):
+        access_token = await world.result("createAccessToken", token_params, token)
     code = await world.send_code()
     link = (await world.result("sendLoginCodeEmail", send_link("eve@example.test")))["loginUrl"]
     calls = {
@@ -163,6 +168,9 @@ async def test_no_other_result_exceeds_its_maximum_size(world: World, token: str
         "sendLoginCodeEmail": send_link("ben@example.test"),
         "deleteTestClock": {"id": (await world.create(token))["id"]},
         "getCurrentUser": {},
+        "createAccessToken": token_params,
+        "listAccessTokens": {},
+        "revokeAccessToken": {"id": access_token["id"]},
         "rpc.discover": {},
         "logout": {},
     }

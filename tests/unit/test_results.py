@@ -6,7 +6,16 @@ from decimal import Decimal
 import pytest
 from msgspec import ValidationError, json, to_builtins
 
-from tickover.api.results import ClockPage, Contribution, Done, SignedIn, Snapshot, Summary, Transaction
+from tickover.api.results import (
+    ClockPage,
+    Contribution,
+    CreatedAccessToken,
+    Done,
+    SignedIn,
+    Snapshot,
+    Summary,
+    Transaction,
+)
 
 
 @pytest.mark.parametrize("written", ["0.1", "1000000000", "0.000000000001", "999999999.99"])
@@ -24,6 +33,12 @@ def test_instant_without_offset_is_rejected() -> None:
 def test_repr_of_sign_in_omits_the_token() -> None:
     shown = repr(SignedIn("tko_secret", "user_1"))
     assert "user_1" in shown
+    assert "secret" not in shown
+
+
+def test_repr_of_new_access_token_omits_the_token() -> None:
+    shown = repr(CreatedAccessToken("token_1", "tka_secret", "ci", False, datetime(2027, 1, 1, tzinfo=UTC)))
+    assert "token_1" in shown
     assert "secret" not in shown
 
 

@@ -32,7 +32,6 @@ from tickover.server.storage.store import (
     Amended,
     Amendment,
     Conflict,
-    Created,
     ExistingClock,
     IdempotencyRecord,
     LabelSearch,
@@ -88,13 +87,11 @@ class ClockOperations:
         outcome = await self._store.create_clock_once(
             record, clock, caller.token, _encode_stored(schedule), min_live_key, self._quota
         )
-        match outcome:
-            case Created():
-                return _clock_result(clock, schedule)
-            case QuotaExceeded():
-                raise _quota_exceeded(outcome, self._quota, caller.now)
-            case ExistingClock():
-                return self._repeat(method, outcome, record)
+        if isinstance(outcome, QuotaExceeded):
+            raise _quota_exceeded(outcome, self._quota, caller.now)
+        if isinstance(outcome, ExistingClock):
+            return self._repeat(method, outcome, record)
+        return _clock_result(clock, schedule)
 
     def _repeat(self, method: str, existing: ExistingClock, record: IdempotencyRecord) -> bytes:
         """Return the clock of an earlier call with the same key, as it is now, if it had the same parameters."""
