@@ -82,8 +82,9 @@ def test_metrics_have_their_own_port(program: Program) -> None:
     with urlopen(f"{url}/metrics") as response:
         assert b"tickover_database_up 1\n" in response.read()
     for path in ("/", "/rpc", "/healthz"):
-        with pytest.raises(HTTPError, match="404"):
+        with pytest.raises(HTTPError, match="404") as error:
             urlopen(url + path)
+        error.value.close()
     assert program.request("GET", "/metrics").status == 404
 
 
