@@ -11,6 +11,9 @@ from tests.mutants.mutant import ROOT, Mutant, load_mutants, read_mutant
 from tests.mutants.workspace import Run
 
 MUTANTS = load_mutants()
+POSTGRES_SCHEMA = ROOT / "src" / "tickover" / "server" / "storage" / "schema" / "postgres"
+_FUNCTION = r"^create (?:or replace )?function (\w+?)(?:_v(\d+))?\("
+_POSTGRES_HUNK = r"^\+\+\+ b/src/tickover/server/storage/schema/postgres/(\S+)\n@@ -(\d+)"
 AREAS = {
     "domain rules", "concurrency", "durability", "security", "PostgreSQL functions", "client", "scenario dates",
     "command line", "console", "settings", "background tasks", "shutdown",
@@ -34,6 +37,30 @@ def test_every_patch_applies_to_the_source() -> None:
 def test_every_patch_changes_only_the_source() -> None:
     changed = {path for mutant in MUTANTS for path in re.findall(r"\n\+\+\+ b/(.*)", mutant.patch.read_text())}
     assert [path for path in sorted(changed) if not path.startswith("src/")] == []
+
+
+def test_every_patch_of_a_postgres_function_changes_its_newest_version() -> None:
+    """Servers don't call older versions, so a bug in one of them would be harmless."""
+    newest: dict[str, tuple[int, str]] = {}
+    for file in sorted(POSTGRES_SCHEMA.glob("*.sql")):
+        for name, version in re.findall(_FUNCTION, file.read_text(), re.MULTILINE):
+            newest[name] = max(newest.get(name, (0, "")), (int(version or 1), file.name))
+    changed = {
+        (mutant.name, function, found)
+        for mutant in MUTANTS
+        for file, line in re.findall(_POSTGRES_HUNK, mutant.patch.read_text(), re.MULTILINE)
+        for function, found in [_function_at(file, int(line))]
+    }
+    assert len(changed) > 5
+    assert [name for name, function, found in sorted(changed) if newest[function] != found] == []
+
+
+def _function_at(file: str, line: int) -> tuple[str, tuple[int, str]]:
+    """Return the function at this line of a migration, its version and the migration."""
+    # A hunk starts with two lines of context.
+    text = "".join((POSTGRES_SCHEMA / file).read_text().splitlines(keepends=True)[: line + 2])
+    name, version = re.findall(_FUNCTION, text, re.MULTILINE)[-1]
+    return name, (int(version or 1), file)
 
 
 def test_every_named_test_exists() -> None:
