@@ -25,7 +25,7 @@ HOURLY_LIMITS_ONLY = Limits(resend_interval=timedelta(0))
 """No interval between emails, so that only the hourly limits apply."""
 
 CONCURRENT = 50
-# `make soak` runs 1,000 rounds of such races.
+# `make soak` runs 1,000 rounds of similar races.
 ROUNDS = 6
 
 

@@ -33,7 +33,7 @@ from tickover.server.domain.logins import Try
 from tickover.server.storage.store import Store
 
 _CONCURRENT = 50
-# `make soak` runs 1,000 rounds of such races.
+# `make soak` runs 1,000 rounds of similar races.
 _ROUNDS = 6
 
 

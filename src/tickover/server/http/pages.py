@@ -173,9 +173,9 @@ def load_assets(folder: Traversable) -> Assets:
         for kind in _ASSETS
         for file in sorted((folder / kind).iterdir(), key=lambda file: file.name)
     }
-    version = sha256(json.encode(contents)).hexdigest()[:12]
     # Comments are a sixth of the compressed size.
     code = {name: _COMMENT_LINES.sub(b"", content) for name, content in contents.items()}
+    version = sha256(json.encode(code)).hexdigest()[:12]
     return Assets(code, f"/assets/{version}/")
 
 
