@@ -44,7 +44,7 @@ class Process:
         deadline = time.monotonic() + _WAIT_SECONDS
         while not is_ready(self):
             is_well = self._popen.poll() is None and time.monotonic() < deadline
-            assert is_well, f"{' '.join(self.command)} did not start: {self.output[-2000:]}"
+            assert is_well, f"{' '.join(self.command)} didn't start: {self.output[-2000:]}"
             time.sleep(look_again)
 
     def stop(self) -> None:

@@ -16,7 +16,7 @@ _PERIOD_MICROS = 100_000
 
 
 class SharesUnavailable(Exception):
-    """Processes cannot be limited on this machine."""
+    """Processes can't be limited on this machine."""
 
 
 class _Tree(NamedTuple):

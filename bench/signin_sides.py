@@ -121,7 +121,7 @@ class Side(ABC):
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self.stop()
                 output = self._log.read_text("utf-8", "replace").strip().splitlines()
-                raise NotMeasured(f"it did not start: {output[-1] if output else 'it printed nothing'}")
+                raise NotMeasured(f"it didn't start: {output[-1] if output else 'it printed nothing'}")
             time.sleep(0.05)
 
     def _is_ready(self) -> bool:

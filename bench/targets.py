@@ -55,7 +55,7 @@ class Row(NamedTuple):
     """None means that the figure is only reported."""
     spread: Spread | None
     why_not: str = ""
-    """The reason why it cannot be measured on this machine."""
+    """The reason why it can't be measured on this machine."""
     made_smaller: str = ""
     """The difference of a quick run."""
 

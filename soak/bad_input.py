@@ -137,7 +137,7 @@ def run(context: Context) -> Iterator[Figure]:
 def _send_corpora(context: Context, program: Program, token: str) -> Iterator[Figure]:
     folder = os.environ.get("CORPORA_DIR")
     if not folder:
-        yield Figure("corpora", "not run: CORPORA_DIR does not name their folder", "all", met=False)
+        yield Figure("corpora", "not run: CORPORA_DIR doesn't name their folder", "all", met=False)
         return
     bodies = list(corpora.bodies(Path(folder)))[:: context.scale(1, 10)]
     yield from _send_all(context, "corpora", Requests(program, token), bodies, len(bodies), (0.0, 0.05))

@@ -21,7 +21,7 @@ class Email(NamedTuple):
     call: int
     """The number of the call that claimed the slot."""
     delivery: int | None
-    """None if the email did not reach the mail server."""
+    """None if the email didn't reach the mail server."""
     kind: str
     tries: int = 0
     is_used: bool = False
@@ -127,7 +127,7 @@ def _sign_in_if(is_right: bool, state: Address, outcome: Any) -> list[Address]:
 def login_steps(calls: Iterable[Call], deliveries: Sequence[Delivery]) -> Iterator[Step]:
     """Return the steps of the calls on one address.
 
-    An email that the mail server does not accept releases its slot in a second step. An attempt is counted before the
+    An email that the mail server doesn't accept releases its slot in a second step. An attempt is counted before the
     code is redeemed.
     """
     secrets = {delivery.secret for delivery in deliveries}

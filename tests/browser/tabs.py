@@ -20,7 +20,7 @@ addEventListener("securitypolicyviolation", (violation) =>
 class Tab:
     """A tab with its own session storage.
 
-    A test fails on console messages that are not `expected_messages` and do not start with `ignored_prefixes`.
+    A test fails on console messages that are not `expected_messages` and don't start with `ignored_prefixes`.
     """
 
     def __init__(self, page: Page) -> None:

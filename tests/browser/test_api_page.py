@@ -242,7 +242,7 @@ async def test_json_that_the_form_cannot_show_can_still_be_sent(program: Program
         for params in ('{"unknown": 1}', "[1]", '{"limit": {"a": 1}}', "null"):
             await editor.fill(params)
             await form.click()
-            await expect(request_form(tab).get_by_text("The form cannot show all of this JSON.")).to_be_visible()
+            await expect(request_form(tab).get_by_text("The form can't show all of this JSON.")).to_be_visible()
             await expect(form).to_have_attribute("aria-selected", "false")
             async with tab.page.expect_request("**/rpc") as sent:
                 await send(tab)

@@ -120,7 +120,7 @@ async def advance_to_preview(console: Console, clock: str) -> None:
 
 
 async def fork(console: Console, clock: str, posted_at_start: int) -> None:
-    """A fork is a new clock. The original does not change."""
+    """A fork is a new clock. The original doesn't change."""
     await console.button("Fork…").click()
     await console.page.get_by_role("dialog", name="Fork clock").get_by_label("At its start").check()
     await console.button("Fork").click()

@@ -35,7 +35,7 @@ async def test_retry_after_a_lost_response_creates_one_clock(browser: Browser, p
         await console.open("#/clocks/new")
         await console.page.route("**/rpc", drop_response, times=1)
         await console.button("Create Salary and rent").click()
-        await expect(console.notification).to_contain_text("does not create a second clock")
+        await expect(console.notification).to_contain_text("doesn't create a second clock")
         await console.button("Create Salary and rent").click()
         await expect(console.heading("Salary and rent")).to_be_visible()
         assert console.tab.methods.count("createTestClock") == 2
@@ -49,7 +49,7 @@ async def test_sign_out_without_a_server_says_the_token_stays_valid(browser: Bro
         await console.page.route("**/rpc", lambda route: route.abort())
         await console.button("Sign out").click()
         await expect(console.notification).to_have_text(
-            "You are signed out here. The server cannot be reached, so your token was not revoked."
+            "You are signed out here. Can't reach the server, so your token was not revoked."
         )
         await expect(console.heading("Sign in")).to_be_visible()
         assert await console.session("sessionStorage") is None
@@ -70,7 +70,7 @@ async def test_session_ended_elsewhere_leads_to_sign_in(browser: Browser, progra
         await expect(console.page.get_by_label("Email")).to_be_focused()
         assert await console.session("sessionStorage") is None
         assert console.page.url.endswith(f"#/clock/{clock}"), "the URL stays for the next sign-in"
-        # A page that does not poll shows the error after the next action.
+        # A page that doesn't poll shows the error after the next action.
         await console.sign_in(new_address())
         await console.open("#/clocks/new")
         await expect(console.heading("New clock")).to_be_visible()
@@ -166,7 +166,7 @@ async def test_deleted_clock_is_created_once_after_a_lost_response(browser: Brow
         await expect(console.button("Create it again")).to_be_visible()
         await console.page.route("**/rpc", drop_response, times=1)
         await console.button("Create it again").click()
-        await expect(console.notification).to_contain_text("The server cannot be reached. Try again when it is running")
+        await expect(console.notification).to_contain_text("Can't reach the server. Try again when it is running")
         await expect(console.alert).to_contain_text("This clock was deleted elsewhere.")
         await console.button("Create it again").click()
         await expect(console.notification).to_have_text(
@@ -291,7 +291,7 @@ async def test_second_code_request_is_limited_and_the_first_code_still_works(pro
         re.compile("^We already sent an email to this address. Use it, or request another in [0-9]+ s.$")
     )
     await expect(resend).to_be_disabled()
-    # A wrong code does not invalidate the right one.
+    # A wrong code doesn't invalidate the right one.
     code = console.page.get_by_label("Six-digit code")
     right = program.request("GET", f"/mailbox/latest?to={email}").json["code"]
     await code.fill("12")

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 READY = "Press the button to sign in. The link works once."
 INVALID_LINK = "This link is invalid, expired or already used. Request a new one."
 NO_LINK = "This page needs a complete login link. Open the link in your email."
-STORAGE_BLOCKED = "Your browser does not allow this page to store data. Allow it, then press the button again."
+STORAGE_BLOCKED = "Your browser doesn't allow this page to store data. Allow it, then press the button again."
 
 
 def new_link(program: Program, email: str = "") -> str:
@@ -116,7 +116,7 @@ async def test_secrets_never_appear_in_urls(program: Program, browser: Browser) 
         texts = urls + [value for headers in headers_sent for name, value in headers.items() if name != "authorization"]
         assert [text for text in texts if token_in(link) in text or token in text] == []
         assert [headers["referer"] for headers in headers_sent if headers.get("referer")] == []
-        # The history does not contain the link.
+        # The history doesn't contain the link.
         assert await tab.evaluate("() => history.length") <= 2
         await tab.page.go_back()
         assert tab.page.url == "about:blank"

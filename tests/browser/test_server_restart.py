@@ -18,7 +18,7 @@ from tests.support.program import Program, link_params
 # All tests of a process share the browser and its event loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-UNREACHABLE = "The server cannot be reached. Is it running?"
+UNREACHABLE = "Can't reach the server. Is it running?"
 SESSION_ENDED = "Your session has ended. Sign in again."
 
 
@@ -68,9 +68,9 @@ async def test_clock_pages_and_sign_in_recover_when_the_server_restarts(browser:
         await expect(watcher.alert).to_contain_text(UNREACHABLE)
         await visitor.page.get_by_label("Email").fill(new_address())
         await visitor.button("Send me a code").click()
-        await expect(visitor.alert).to_have_text("The server cannot be reached. Try again when it is running.")
+        await expect(visitor.alert).to_have_text("Can't reach the server. Try again when it is running.")
         await creator.button("Create Salary and rent").click()
-        await expect(creator.notification).to_contain_text("A retry does not create a second clock.")
+        await expect(creator.notification).to_contain_text("A retry doesn't create a second clock.")
         await creator.page.get_by_role("link", name="Back to your clocks").click()
         await expect(creator.alert).to_have_text(UNREACHABLE)
 
@@ -121,7 +121,7 @@ async def test_public_pages_recover_when_the_server_restarts(browser: Browser, t
         await expect(login.status).to_have_text("Signing in…")
         await expect(login.sign_in).to_be_disabled()
         program.kill()
-        await expect(login.status).to_have_text("The server cannot be reached. Try again.")
+        await expect(login.status).to_have_text("Can't reach the server. Try again.")
         await reference.page.goto(f"{program.url}/#/api/sendLoginCodeEmail")
         await expect(reference.page.get_by_role("main")).to_contain_text(UNREACHABLE)
         await send.focus()
@@ -147,7 +147,7 @@ async def test_public_pages_recover_when_the_server_restarts(browser: Browser, t
 
 
 async def fail_polls(mailbox: Tab) -> Locator:
-    """Focus the retry button. The next failed poll does not replace it."""
+    """Focus the retry button. The next failed poll doesn't replace it."""
     poll = "() => { document.dispatchEvent(new Event('visibilitychange')); }"
     async with mailbox.page.expect_event("requestfailed"):
         await mailbox.evaluate(poll)

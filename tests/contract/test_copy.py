@@ -526,7 +526,7 @@ async def test_missing_postgres_source_is_rejected_without_its_password(
     ("content", "reason"),
     [
         pytest.param(b"", r"is not up to date\. Start this Tickover on it once", id="empty"),
-        pytest.param(b"Dear diary, " * 100, "Cannot use the database .*: file is not a database", id="not a database"),
+        pytest.param(b"Dear diary, " * 100, "Can't use the database .*: file is not a database", id="not a database"),
     ],
 )
 async def test_other_file_is_rejected(tmp_path: Path, content: bytes, reason: str) -> None:

@@ -517,7 +517,7 @@ async def test_of_a_concurrent_link_and_code_one_creates_a_session(store: Store,
         won_by_link += [by_link for by_link, result in zip(racers, results, strict=True) if result is not None]
         assert len(won_by_link) == number + 1
         assert await store.count_try(ANA, LIMITS, now) is None
-    assert set(won_by_link) == {False, True}, "one of the two did not take part in the race"
+    assert set(won_by_link) == {False, True}, "one of the two didn't take part in the race"
 
 
 async def test_token_is_invalid_for_calls_after_its_revocation(store: Store, other_store: Store) -> None:

@@ -41,7 +41,7 @@ async def test_idle_store_has_no_load(store: Store) -> None:
 
 async def test_database_without_a_server_has_no_statistics(tmp_path: Path) -> None:
     for url in (f"sqlite:///{tmp_path}/missing.db", "postgresql://ana:pw@127.0.0.1:9/t"):
-        with pytest.raises(SettingError, match="Cannot use the database") as error:
+        with pytest.raises(SettingError, match="Can't use the database") as error:
             await read_statistics(url, wall_clock)
         assert "pw" not in str(error.value)
 

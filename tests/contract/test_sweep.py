@@ -128,7 +128,7 @@ async def _sweep_all(store: Store, now: Instant, limit: int) -> int:
     for number in range(1000):
         if await store.sweep(now, limit) == 0:
             return number
-    raise AssertionError("sweeping does not come to an end")
+    raise AssertionError("sweeping doesn't come to an end")
 
 
 async def test_empty_store_has_nothing_to_sweep(store: Store) -> None:

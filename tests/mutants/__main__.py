@@ -22,7 +22,7 @@ _END: Final = "<!-- The table of planted bugs ends here. -->\n"
 class Outcome(StrEnum):
     CAUGHT = "caught"
     SURVIVED = "survived"
-    NOT_APPLIED = "patch does not apply"
+    NOT_APPLIED = "patch doesn't apply"
     NO_TESTS = "named tests don't exist"
     NOT_COLLECTED = "tests fail to start"
     FAILS_ANYWAY = "test fails without the bug too"

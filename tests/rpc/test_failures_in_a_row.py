@@ -186,7 +186,7 @@ async def test_at_most_100_concurrent_tries_are_compared(world: GuessedAtWorld) 
     assert await world.new_code() == ""
 
 
-# Tries that do not count
+# Tries that don't count
 
 
 async def test_tries_without_a_live_code_do_not_count(world: GuessedAtWorld) -> None:

@@ -206,7 +206,7 @@ async def test_other_host_is_rejected_on_every_path(world: World, path: str) -> 
             "id": None,
             "error": {
                 "code": -32600,
-                "message": "This server does not serve that Host. To allow it, add it to TICKOVER_ALLOWED_HOSTS.",
+                "message": "This server doesn't serve that Host. To allow it, add it to TICKOVER_ALLOWED_HOSTS.",
                 "data": {"reason": "INVALID_REQUEST"},
             },
         }

@@ -159,7 +159,7 @@ def postgres(pytestconfig: pytest.Config) -> PostgresServer:
     (run / "requests").write_bytes(b"w")
     deadline = time.monotonic() + _WAIT_SECONDS
     while not (run / "response").exists():
-        assert time.monotonic() < deadline, "PostgreSQL did not start in time"
+        assert time.monotonic() < deadline, "PostgreSQL didn't start in time"
         time.sleep(0.01)
     response = json.loads((run / "response").read_text())
     if "error" in response:

@@ -30,7 +30,7 @@ def require(find: Callable[[], str | None], package: str) -> str:
     failure = "" if find() else install(package, unless=find)
     found = find()
     if found is None:
-        skip_or_fail(f"{package} is not installed: {failure or 'its package did not bring the program'}")
+        skip_or_fail(f"{package} is not installed: {failure or 'its package lacks the program'}")
     return found
 
 

@@ -25,7 +25,7 @@ async def until(condition: Callable[[], Awaitable[object] | object]) -> None:
         found = condition()
         if await found if isinstance(found, Awaitable) else found:
             return
-        assert time.monotonic() < deadline, "it did not happen in time"
+        assert time.monotonic() < deadline, "it didn't happen in time"
         await asyncio.sleep(0.005)
 
 

@@ -63,7 +63,7 @@ def _find_or_install() -> tuple[Path | None, str]:
             if found := _find():
                 return found, ""
             failures.append(failure)
-    return None, "; ".join(filter(None, failures)) or "the installed programs do not run"
+    return None, "; ".join(filter(None, failures)) or "the installed programs don't run"
 
 
 def _find() -> Path | None:

@@ -243,5 +243,5 @@ def wait_until(condition: Callable[[], object], seconds: float = _WAIT_SECONDS) 
     """Wait until the condition is true. Fail after a timeout."""
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, "the condition did not become true in time"
+        assert time.monotonic() < deadline, "the condition didn't become true in time"
         time.sleep(0.01)

@@ -56,7 +56,7 @@ class Caller:
 def corpora() -> Path:
     folder = os.environ.get("CORPORA_DIR")
     if not folder:
-        pytest.skip("CORPORA_DIR does not name the folder with the public corpora")
+        pytest.skip("CORPORA_DIR doesn't name the folder with the public corpora")
     return Path(folder)
 
 

@@ -207,7 +207,7 @@ async def test_requests_after_the_last_one_with_an_upgrade_are_ignored(
     assert server.bodies == [body]
 
 
-# Clients that do not read responses
+# Clients that don't read responses
 
 
 @pytest.mark.parametrize("keep_alive_seconds", [_KEEP_ALIVE_SECONDS, 60], ids=["idle sooner", "idle later"])

@@ -1,6 +1,6 @@
 """A connection to PostgreSQL that is lost just before or after a statement.
 
-The server cannot know which, so it returns an error and does not repeat the statement. A retry gets the right response.
+The server can't know which, so it returns an error and doesn't repeat the statement. A retry gets the right response.
 """
 
 import random

@@ -122,7 +122,7 @@ async def test_read_only_database(own_postgres: PostgresServer, load: Load) -> N
 
 
 async def test_standby_returns_after_an_outage(own_postgres: PostgresServer, replicas: Replicas, load: Load) -> None:
-    """Commits without the standby are not confirmed, and waiting calls do not accumulate."""
+    """Commits without the standby are not confirmed, and waiting calls don't accumulate."""
     with synchronous_standby(own_postgres, "returning") as standby:
         async with load.of(_WRITERS, _VISITORS):
             await load.succeed(50)

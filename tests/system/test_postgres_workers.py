@@ -185,7 +185,7 @@ def test_used_port_is_one_error(tmp_path: Path, shared_program: WorkersProgram) 
         flags = ("--port", str(port), "--workers", workers)
         refused = run_tickover(tmp_path, "serve", *flags, TICKOVER_DATABASE_URL=url)
         assert (refused.returncode, refused.stdout) == (2, "")
-        assert refused.stderr.startswith(f"tickover: Cannot listen on 127.0.0.1:{port}: Address already in use.")
+        assert refused.stderr.startswith(f"tickover: Can't listen on 127.0.0.1:{port}: Address already in use.")
         assert refused.stderr.count("\n") == 1
     assert shared_program.workers()
 

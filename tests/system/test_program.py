@@ -86,7 +86,7 @@ def _mode(path: Path) -> int:
 
 
 def test_signals_stop_the_server_gracefully_and_data_survives(tmp_path: Path) -> None:
-    # Ctrl-C does not drain.
+    # Ctrl-C doesn't drain.
     with Program(tmp_path, TICKOVER_DRAIN_SECONDS="600") as program:
         token = program.sign_in()
         clock = program.result("createTestClock", {"goals": [_GOAL]}, token)["clock"]
@@ -181,7 +181,7 @@ def _count_clocks(program: Program) -> int:
 
 def test_signal_during_the_start_stops_the_server(tmp_path: Path) -> None:
     if not Path("/proc/self/fd").exists():
-        pytest.skip("this machine does not show which files a process has open")
+        pytest.skip("this machine doesn't show which files a process has open")
     program = Program(tmp_path)
     program.data.mkdir()
     database = apsw.Connection(str(program.data / "tickover.db"))

@@ -407,7 +407,7 @@ def test_invalid_flag_and_unusable_address_are_named(tmp_path: Path) -> None:
             ],
         )
     assert _error(invalid_flag).startswith("TICKOVER_PORT ")
-    assert _error(used_port).startswith(f"Cannot listen on 127.0.0.1:{port}: Address already in use. ")
+    assert _error(used_port).startswith(f"Can't listen on 127.0.0.1:{port}: Address already in use. ")
     assert _error(used_metrics_port).endswith("or set another TICKOVER_METRICS_PORT.")
     assert _error(other_machine) == "TICKOVER_HOST must be an address of this machine, not '192.0.2.1'."
     # The secret key has no flag, because other users of the machine see flags.
@@ -458,7 +458,7 @@ def test_unusable_data_folder_is_one_error(tmp_path: Path) -> None:
 
 
 def test_secret_key_setting_is_used(tmp_path: Path) -> None:
-    """A code is valid only with the key that was used when it was sent. A failed start does not block the next."""
+    """A code is valid only with the key that was used when it was sent. A failed start doesn't block the next."""
     [failed] = run_each(tmp_path, [_serve(tmp_path, TICKOVER_MAIL_FROM="nobody", TICKOVER_SECRET_KEY=_SECRET)])
     assert _error(failed).startswith("TICKOVER_MAIL_FROM ")
     with Program(tmp_path, TICKOVER_SECRET_KEY=_SECRET) as program:

@@ -18,7 +18,7 @@ def test_draining_server_serves_and_is_not_ready(tmp_path: Path) -> None:
         wait_until(lambda: program.request("GET", "/readyz").status == 503)
         assert program.request("GET", "/healthz").status == 200
         assert program.result("createTestClock", {}, token)["clock"]["status"] == "READY"
-        # A second SIGTERM does not end the drain. Supervisors may signal a whole process group.
+        # A second SIGTERM doesn't end the drain. Supervisors may signal a whole process group.
         program.process.send_signal(signal.SIGTERM)
         assert program.request("GET", "/readyz").status == 503
         assert program.stop(signal.SIGINT) == 0
@@ -27,7 +27,7 @@ def test_draining_server_serves_and_is_not_ready(tmp_path: Path) -> None:
 
 def test_sighup_is_ignored_and_drain_ends_after_its_time(tmp_path: Path) -> None:
     with Program(tmp_path, TICKOVER_DRAIN_SECONDS="1") as program:
-        # SIGHUP does not stop the server.
+        # SIGHUP doesn't stop the server.
         program.process.send_signal(signal.SIGHUP)
         assert program.request("GET", "/healthz").status == 200
         assert program.stop() == 0

@@ -67,7 +67,7 @@ def written_amounts(lowest: int) -> SearchStrategy[Raw]:
 
 
 def parts_of(target: Raw, amounts: Amounts) -> SearchStrategy[Raw]:
-    """Amounts that do not exceed the target."""
+    """Amounts that don't exceed the target."""
     limit = float(bytes(target))
     part = amounts(0).map(lambda amount: amount if float(bytes(amount)) <= limit else target)
     return st.one_of(st.sampled_from([Raw(b"0"), Raw(b"-0.0"), target]), part)

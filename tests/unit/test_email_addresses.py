@@ -136,7 +136,7 @@ def test_address_with_too_long_idna_form_is_rejected() -> None:
         pytest.param('"\u0301na"@example.com', id="combining mark at the start, in quotes"),
         pytest.param("a\uff1cb\uff1e@example.com", id="full-width angle brackets"),
         pytest.param('"a"b"@example.com', id="quote that is not escaped"),
-        pytest.param('"ana\\"@example.com', id="quotes that do not end"),
+        pytest.param('"ana\\"@example.com', id="quotes that don't end"),
         pytest.param('""@example.com', id="empty quotes"),
         pytest.param(f"{'a' * 65}@example.com", id="65 characters before the at sign"),
         pytest.param(f"ana@{'d' * 64}.test", id="label of 64 characters"),

@@ -92,7 +92,7 @@ def test_forwarded_for_without_peer_is_ignored() -> None:
         pytest.param(PROXY, b",", PROXY, id="nothing but a comma"),
         pytest.param(PROXY, b"198.51.100.9,", PROXY, id="an empty last entry"),
         pytest.param(PROXY, b"\xff\xfe\x00", PROXY, id="invalid text"),
-        pytest.param(PROXY, b"unknown", PROXY, id="a hop that does not say"),
+        pytest.param(PROXY, b"unknown", PROXY, id="a hop that doesn't say"),
         pytest.param(PROXY, b"198.51.100.256", PROXY, id="no address"),
         pytest.param(PROXY, b"198.51.100.9:50123", CLIENT, id="IPv4 with a port"),
         pytest.param(PROXY, b"[2001:db8:1:2::5]:50123", "2001:db8:1:2::/64", id="IPv6 with a port"),

@@ -1,4 +1,4 @@
-"""Plain technical English: words and phrases that the code, the documentation and the tests do not use."""
+"""Plain technical English: words and phrases that the code, the documentation and the tests don't use."""
 
 import re
 
@@ -37,6 +37,9 @@ BANNED = [
     ("wh", r"(?:\"\"\"|^\s*# |\S +# |// )wh(?:at|o) ", "a noun: name the thing itself"),
 ]
 
+# Docs, messages and comments use contractions. Names and the messages of other programs are exempt.
+CONTRACTED = re.compile(r"\bcannot\b(?! overwrite)|\b(?:do|does|did) not\b(?! exist)", re.IGNORECASE)
+
 
 def in_words(text: str) -> str:
     """Split identifiers into words and lower the case."""
@@ -54,14 +57,28 @@ def banned_lines(name: str, text: str) -> list[str]:
     ]
 
 
-def test_no_file_uses_a_banned_word() -> None:
-    files = text_files()
+def checked_files() -> dict[str, str]:
     # Released migrations never change, patches quote them, and this file lists the words.
     exempt = ("src/tickover/server/storage/schema/", "tests/unit/test_vocabulary.py")
-    checked = {
-        name: text for name, text in files.items() if not name.startswith(exempt) and not name.endswith(".patch")
-    }
-    assert [line for name, text in checked.items() for line in banned_lines(name, text)] == []
+    files = text_files().items()
+    return {name: text for name, text in files if not name.startswith(exempt) and not name.endswith(".patch")}
+
+
+def test_no_file_uses_a_banned_word() -> None:
+    assert [line for name, text in checked_files().items() for line in banned_lines(name, text)] == []
+
+
+def test_every_file_uses_contractions() -> None:
+    found = [(name, match[0]) for name, text in checked_files().items() for match in CONTRACTED.finditer(text)]
+    assert found == [], "write can't, don't, doesn't and didn't"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_found"),
+    [("Cannot listen", True), ("it does not", True), ("test_it_does_not", False), ("It can't, and doesn't.", False)],
+)
+def test_long_forms_are_found_outside_names(text: str, is_found: bool) -> None:
+    assert bool(CONTRACTED.search(text)) is is_found
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ class Logins:
         except (aiosmtplib.SMTPException, OSError):
             async with self.sessions.begin() as session:
                 await session.execute(delete(LoginCode).where(LoginCode.email == params.email))
-            raise RpcError(Reason.MAIL_NOT_SENT, "The mail server did not take the message.") from None
+            raise RpcError(Reason.MAIL_NOT_SENT, "The mail server didn't take the message.") from None
 
     async def _store_code(self, session: AsyncSession, email: str, code: str) -> None:
         now = datetime.now(UTC)

@@ -42,7 +42,7 @@ export class Connection {
 
   #unreachable(error: unknown, timedOut: boolean): Unreachable {
     if (timedOut) {
-      const message = `${this.url} did not respond within ${this.#timeoutSeconds} seconds.`;
+      const message = `${this.url} didn't respond within ${this.#timeoutSeconds} seconds.`;
       return new Unreachable(`${message} Use a longer timeout, or try again later.`, true, error);
     }
     const code = codeOf(error);

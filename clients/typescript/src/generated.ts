@@ -618,7 +618,7 @@ export interface ReasonDetails {
     /** Retry the call after this many seconds. */
     retryAfterSeconds: number;
   };
-  /** The mail server did not accept the email, or the connection to it was lost. */
+  /** The mail server didn't accept the email, or the connection to it was lost. */
   MAIL_NOT_SENT: Record<string, never>;
   /** The database is unavailable, the server is overloaded or stopping, or its clock is wrong. */
   UNAVAILABLE: {

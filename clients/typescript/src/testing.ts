@@ -131,14 +131,14 @@ async function readUrl(child: ChildProcess, output: string): Promise<string> {
       printed += text;
       if (printed.includes("\n")) finish(printed);
     });
-    child.once("error", (error) => finish(new Error(`did not start: ${error.message}`)));
-    child.once("close", (code) => finish(new Error(`did not start: it exited with code ${code}`)));
+    child.once("error", (error) => finish(new Error(`didn't start: ${error.message}`)));
+    child.once("close", (code) => finish(new Error(`didn't start: it exited with code ${code}`)));
   });
   if (typeof line === "string") {
     try {
       return String((JSON.parse(line) as { url: string }).url);
     } catch {
-      throw new Error(`The Tickover server did not start. It printed: ${line}`);
+      throw new Error(`The Tickover server didn't start. It printed: ${line}`);
     }
   }
   const missing = "Install it with pip install 'tickover[server]', or pass its path as `command`.";

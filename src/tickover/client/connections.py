@@ -46,7 +46,7 @@ class _BaseConnections:
             message = f"Can't connect to {self._url} ({_ERRNO.sub('', str(error))}). {_connection_hint(error)}"
         elif isinstance(error, httpx2.TimeoutException):
             message = (
-                f"{self._url} did not respond within {self._timeout:g} seconds."
+                f"{self._url} didn't respond within {self._timeout:g} seconds."
                 " Use a longer timeout, or try again later."
             )
         else:

@@ -45,7 +45,7 @@ class Process:
             _fail(f"The Tickover server was not ready within {seconds:g} seconds.", self._last_output())
         self.url = _parse_url(line)
         if not self.url:
-            _fail(f"The Tickover server did not start{self._exit_code()}.", self._last_output(line))
+            _fail(f"The Tickover server didn't start{self._exit_code()}.", self._last_output(line))
 
     def _read_line(self, deadline: float) -> bytes | None:
         """Return the output up to the first line end or the end of the process, or None after the deadline."""

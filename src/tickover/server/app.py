@@ -266,7 +266,7 @@ def listen(host: str, port: int, *, shared: bool, setting: str = "") -> socket.s
         advice = f"Stop the other program, or set another {port_variable}."
         if error.errno == errno.EACCES:
             advice = f"Set {port_variable} to 1024 or higher, for example 8000, and put a reverse proxy in front."
-        raise SettingError(f"Cannot listen on {host}:{port}: {error.strerror}. {advice}") from None
+        raise SettingError(f"Can't listen on {host}:{port}: {error.strerror}. {advice}") from None
     return listener
 
 

@@ -62,7 +62,7 @@ class Background:
             self._watch.suspect()
 
     async def ping(self) -> None:
-        """Raise UNAVAILABLE if the database does not respond."""
+        """Raise UNAVAILABLE if the database doesn't respond."""
         try:
             await self._store.ping()
         except Rejection:

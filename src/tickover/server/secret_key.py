@@ -31,7 +31,7 @@ def load_secret_key(settings: Settings, log: BoundLogger) -> bytes:
         content, mode_before = _read(path)
         key = content.decode("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingError(f"Cannot read the secret key {path}: {error}.") from None
+        raise SettingError(f"Can't read the secret key {path}: {error}.") from None
     if len(key) < _MIN_LENGTH:
         raise SettingError(
             f"The secret key {path} is damaged. Delete the file. Codes that were sent before will not work."
@@ -96,7 +96,7 @@ def _make_private(path: Path, descriptor: int) -> int:
     if os.fstat(descriptor).st_mode & _OTHERS:
         raise SettingError(
             f"Other users can read or change the secret key {path} (mode {mode:03o}), and this "
-            f"user cannot change its mode. Make it private with chmod 600, {_OR_SET}."
+            f"user can't change its mode. Make it private with chmod 600, {_OR_SET}."
         )
     return mode
 

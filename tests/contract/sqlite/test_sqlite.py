@@ -83,7 +83,7 @@ def test_confirmed_writes_are_on_the_disk(path: Path, tmp_path: Path) -> None:
     program = [sys.executable, "-c", _WRITE_AND_PRINT, str(path)]
     watched = subprocess.run([*watch, *program], cwd=ROOT, capture_output=True, check=False, timeout=60)
     if b"ptrace" in watched.stderr.lower():
-        pytest.skip("this machine does not let strace watch other processes")
+        pytest.skip("this machine doesn't let strace watch other processes")
     assert watched.stdout == b"it is stored" * 3, watched.stderr.decode()
     assert _before_each_confirmation(trace.read_text(), "it is stored") == [["written", "safe"]] * 3
 
@@ -136,7 +136,7 @@ async def test_directory_in_place_of_the_file_is_rejected(tmp_path: Path) -> Non
 
 def test_file_in_place_of_the_directory_is_rejected(path: Path) -> None:
     path.write_text("a file")
-    with pytest.raises(SettingError, match="Cannot open"):
+    with pytest.raises(SettingError, match="Can't open"):
         asyncio.run(SqliteStore.open(path / "tickover.db"))
 
 

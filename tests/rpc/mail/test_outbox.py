@@ -61,7 +61,7 @@ def test_header_contains_the_secret(outbox: Outbox, folder: Path, kept: Email, h
     message = message_from_bytes(file.read_bytes(), policy=policy.default)
     assert {name: value for name, value in message.items() if name.startswith("X-")} == headers
     assert message["To"] == ANA
-    # Emails by SMTP do not have these headers.
+    # Emails by SMTP don't have these headers.
     assert b"X-Tickover" not in Composer(SENDER).compose(kept)
 
 

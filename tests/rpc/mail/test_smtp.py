@@ -144,7 +144,7 @@ async def test_address_that_is_not_ascii_uses_smtputf8(server: MailServer, maile
     await mailer.deliver(make_email(address))
     assert server.said[1:3] == ["MAIL FROM:<tickover@example.test> SMTPUTF8", f"RCPT TO:<{address}>"]
     [arrived] = server.emails
-    # Python's parser does not read UTF-8 headers.
+    # Python's parser doesn't read UTF-8 headers.
     assert f"\r\nTo: {address}\r\n".encode() in arrived.content
     assert f"It signs you in as {address}." in arrived.text()
 
@@ -335,7 +335,7 @@ async def test_credentials_without_auth_support_raise_mail_rejected(readable_log
 
 
 async def test_password_is_never_sent_without_tls(server: MailServer, readable_log: ReadableLog) -> None:
-    """The mailer does not recognize 127.1 as loopback, so it represents a remote server."""
+    """The mailer doesn't recognize 127.1 as loopback, so it represents a remote server."""
     server.login = LoginPassword(b"ana", b"secret")
     mailer = SmtpMailer(f"smtp://ana:secret@127.1:{server.port}", Composer(SENDER), readable_log.log)
     with pytest.raises(MailRejected):

@@ -1,6 +1,6 @@
 """The timeout of ten seconds for a conversation with the mail server.
 
-The tests advance the time of the event loop, so they do not wait. Sockets are real.
+The tests advance the time of the event loop, so they don't wait. Sockets are real.
 """
 
 import asyncio

@@ -256,5 +256,5 @@ async def test_all_attempts_end_within_their_timeouts(open_client: OpenClient) -
             error = await catch(Unreachable, client.discover)
         assert time.monotonic() - start >= 2 * SHORT_TIMEOUT
         assert str(error) == (
-            f"{server.url} did not respond within 0.4 seconds. Use a longer timeout, or try again later."
+            f"{server.url} didn't respond within 0.4 seconds. Use a longer timeout, or try again later."
         )

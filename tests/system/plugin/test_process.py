@@ -55,7 +55,7 @@ def test_a_server_that_does_not_start_is_reported_with_its_output(
 ) -> None:
     with pytest.raises(pytest.fail.Exception) as caught, run_server(tmp_path, program(*lines)):
         pass
-    assert str(caught.value) == f"The Tickover server did not start{message}"
+    assert str(caught.value) == f"The Tickover server didn't start{message}"
 
 
 def test_a_server_that_is_not_ready_in_time_is_stopped(tmp_path: Path) -> None:

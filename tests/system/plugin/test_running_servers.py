@@ -108,5 +108,5 @@ def test_missing_server_packages_are_reported(pytester: pytest.Pytester) -> None
         env={**base, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         cwd=pytester.path, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-    assert "The Tickover server did not start: it exited with code 2.\n" in process.stdout
+    assert "The Tickover server didn't start: it exited with code 2.\n" in process.stdout
     assert "pip install 'tickover[server]'" in process.stdout

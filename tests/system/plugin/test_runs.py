@@ -1,6 +1,6 @@
 """Whole pytest runs: sessions, workers and failure reports.
 
-They run in this process where possible, and use the private server of this session where it does not matter which.
+They run in this process where possible, and use the private server of this session where it doesn't matter which.
 """
 
 import json
@@ -249,7 +249,7 @@ def test_a_server_that_cannot_start_is_reported_without_a_traceback(
     )
     result = pytester.runpytest_inprocess()
     result.assert_outcomes(errors=2)
-    report = ["The Tickover server did not start: it exited with code 1.", "Last output:", "*uvloop is broken"]
+    report = ["The Tickover server didn't start: it exited with code 1.", "Last output:", "*uvloop is broken"]
     result.stdout.fnmatch_lines([*report, *report])
     result.stdout.no_fnmatch_line("*pytest_plugin*")
 

@@ -55,7 +55,7 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # The transports of uvloop are not subclasses.
         self._transport = transport = cast("asyncio.Transport", transport)
-        # Count every byte that the kernel does not accept at once.
+        # Count every byte that the kernel doesn't accept at once.
         transport.set_write_buffer_limits(high=0)
         peer = transport.get_extra_info("peername")
         self._parser = RequestParser(self, peer[0] if isinstance(peer, tuple) else None)

@@ -23,12 +23,12 @@ class HostCheck:
         self._is_allowed = lru_cache(maxsize=1024)(self._check_name)
 
     def check(self, host: bytes | None) -> None:
-        """Raise INVALID_REQUEST if the Host header does not name this server."""
+        """Raise INVALID_REQUEST if the Host header doesn't name this server."""
         if self._allows_any:
             return
         if host and len(host) <= _MAX_HOST and self._is_allowed(host):
             return
-        message = "This server does not serve that Host. To allow it, add it to TICKOVER_ALLOWED_HOSTS."
+        message = "This server doesn't serve that Host. To allow it, add it to TICKOVER_ALLOWED_HOSTS."
         raise Rejection(Reason.INVALID_REQUEST, message)
 
     def _check_name(self, host: bytes) -> bool:

@@ -13,7 +13,7 @@ MAX_REQUEST_BYTES: Final = 64 * 2**20
 MAX_UNREAD_BYTES: Final = 64 * 2**20
 """Total size of responses that clients have not read, besides the kernel's buffers."""
 MAX_BODY_BYTES_PER_TURN: Final = 256 * 2**10
-"""Total size of the calls that start in one turn of the event loop, so that large calls do not delay others."""
+"""Total size of the calls that start in one turn of the event loop, so that large calls don't delay others."""
 RESERVED_CONNECTIONS: Final = 64
 """Connections over the limit that are still read, so that health checks get a response."""
 

@@ -53,7 +53,7 @@ def _items(month: Instant) -> Iterator[GalleryItem]:
         try:
             plan = scenario.plan(_start(scenario, month))
         except ScenarioError:
-            # It cannot start in this month.
+            # It can't start in this month.
             continue
         params, opening, expectations = (
             Raw(plans.encode_json(part)) for part in (plan.params, plan.opening, plan.expectations)

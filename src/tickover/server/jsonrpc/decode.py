@@ -52,7 +52,7 @@ def _decode_plain_address(kind: type, value: object) -> EmailAddress:
     return parse_plain(value)
 
 
-# A string that starts with a year and a dash, and does not continue like most timestamps. The pattern starts with the
+# A string that starts with a year and a dash, and doesn't continue like most timestamps. The pattern starts with the
 # dash, because dashes are rarer in JSON than quotes and digits.
 _UNUSUAL_TIMESTAMP: Final = re.compile(rf'-(?<="[0-9]{{4}}-)(?!{USUAL_AFTER_YEAR}")'.encode())
 # The same, if one of the first digits or the dash is escaped.

@@ -32,7 +32,7 @@ class Outbox:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise SettingError(f"Cannot create the outbox {folder}: {error.strerror}.") from None
+            raise SettingError(f"Can't create the outbox {folder}: {error.strerror}.") from None
 
     async def deliver(self, email: Email) -> None:
         try:

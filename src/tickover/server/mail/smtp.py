@@ -60,7 +60,7 @@ class SmtpMailer:
             self._log.warning("the mail server rejected an email", code=response.code)
             raise (MailRejected if 400 <= response.code <= 599 else if_interrupted) from response
         except (SMTPException, OSError) as error:
-            self._log.warning("the mail server does not respond", error=type(error).__name__)
+            self._log.warning("the mail server doesn't respond", error=type(error).__name__)
             raise if_interrupted from error
         finally:
             if connection is not None:

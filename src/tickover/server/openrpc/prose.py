@@ -328,7 +328,7 @@ REASONS: Final = {
     ),
     Reason.RESEND_TOO_SOON: "An email was just sent to this address.",
     Reason.RATE_LIMITED: "Too many live clocks, stored bytes, access tokens, emails or calls.",
-    Reason.MAIL_NOT_SENT: "The mail server did not accept the email, or the connection to it was lost.",
+    Reason.MAIL_NOT_SENT: "The mail server didn't accept the email, or the connection to it was lost.",
     Reason.UNAVAILABLE: "The database is unavailable, the server is overloaded or stopping, or its clock is wrong.",
     Reason.INTERNAL: "A bug in the server. Its log has details under the same request ID.",
     Reason.METHOD_NOT_ALLOWED: "The HTTP method is not POST.",

@@ -270,7 +270,7 @@ def _check_time(at: Instant, clock: Clock) -> None:
         raise Rejection(Reason.TIME_BEFORE_CURRENT, message, {"currentFrozenTime": current})
     if at > clock.max_time:
         latest = timestamps.write(clock.max_time)
-        message = f"The clock cannot go beyond {latest}."
+        message = f"The clock can't go beyond {latest}."
         raise Rejection(Reason.TIME_AFTER_MAX, message, {"maxTime": latest})
 
 

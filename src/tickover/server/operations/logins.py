@@ -68,7 +68,7 @@ class LoginOperations:
         return Email(send.email, EmailKind.CODE, secret, minutes, send.sent_at)
 
     async def _deliver(self, email: Email, send: Send) -> None:
-        message = "The mail server did not accept the email. Try again."
+        message = "The mail server didn't accept the email. Try again."
         try:
             await self._mailer.deliver(email)
         except MailRejected:

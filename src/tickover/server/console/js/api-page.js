@@ -7,7 +7,7 @@ import { call, RpcError, ServerUnavailable } from "./rpc.js";
 import { breakableName, withInlineCode } from "./schema-text.js";
 import { currentSession, onSessionChange } from "./session.js";
 
-// The OpenRPC document. It does not change while the server runs.
+// The OpenRPC document. It doesn't change while the server runs.
 let documentRequest = null;
 
 function loadDocument() {

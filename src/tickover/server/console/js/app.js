@@ -107,7 +107,7 @@ async function signOutHere(event) {
   if (error && !(error instanceof ServerUnavailable || error instanceof RpcError)) throw error;
   const message =
     error instanceof ServerUnavailable
-      ? "You are signed out here. The server cannot be reached, so your token was not revoked."
+      ? "You are signed out here. Can't reach the server, so your token was not revoked."
       : "You are signed out.";
   const remaining = currentSession();
   notify(remaining ? `${message} This device is still signed in as ${remaining.email || remaining.userId}.` : message);
@@ -127,7 +127,7 @@ document.querySelector(".skip-link").addEventListener("click", (event) => {
 });
 
 onSessionChange((message) => {
-  // A change in another tab does not always change the session of this tab.
+  // A change in another tab doesn't always change the session of this tab.
   const token = currentSession()?.token ?? null;
   if (token === current.token) return;
   if (PAGES[parseRoute().name]?.isPublic) {

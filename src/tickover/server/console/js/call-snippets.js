@@ -5,7 +5,7 @@ const TOKEN_PLACEHOLDER = "paste your token here";
 // Linux limits an argument to 128 KiB, and a character can have four bytes.
 const MAX_ARGUMENT_LENGTH = 30_000;
 
-// JSON does not escape these invisible and control characters.
+// JSON doesn't escape these invisible and control characters.
 const INVISIBLE_CHARACTERS = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
 const escapeCharacter = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;

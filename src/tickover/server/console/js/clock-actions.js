@@ -44,8 +44,8 @@ export class ClockActions {
 
   advance(instant) {
     const { id, now } = this.#hooks.model();
-    if (this.#page.isGone) return notify("This clock no longer exists, so it cannot be advanced.", { error: true });
-    if (instant <= now) return notify("The clock is at its end, so it cannot be advanced.", { error: true });
+    if (this.#page.isGone) return notify("This clock no longer exists, so it can't be advanced.", { error: true });
+    if (instant <= now) return notify("The clock is at its end, so it can't be advanced.", { error: true });
     return this.#run(
       () => call("advanceTestClock", { id, frozenTime: toTimestamp(instant) }),
       ({ clock }) => this.#hooks.onAdvanced(clock),

@@ -1,4 +1,4 @@
-// The opening balances and expectations of each clock. The server does not store them, so the browser does.
+// The opening balances and expectations of each clock. The server doesn't store them, so the browser does.
 
 import { CHECKS_KEY, DEVICE, readStored, SESSION_KEY, TAB, writeStored } from "./storage.js";
 

@@ -49,7 +49,7 @@ export async function askForkTime(model, instant) {
   const choice = await openDialog(
     "Fork clock",
     h("h2", {}, "Fork this clock"),
-    h("p", {}, "A fork has the same items and its own time. This clock does not change."),
+    h("p", {}, "A fork has the same items and its own time. This clock doesn't change."),
     h(
       "fieldset",
       {},

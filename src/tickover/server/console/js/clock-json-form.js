@@ -13,17 +13,17 @@ function parseParamsObject(text) {
   return params;
 }
 
-/** Take the JSON text of the draft into its params. Return why the form cannot show it, or an empty string. */
+/** Take the JSON text of the draft into its params. Return why the form can't show it, or an empty string. */
 export function formProblem(draft) {
   if (draft.text === undefined) return "";
   let params;
   try {
     params = parseParamsObject(draft.text);
   } catch (error) {
-    return `The form cannot read this JSON: ${error.message}.`;
+    return `The form can't read this JSON: ${error.message}.`;
   }
   if (!sameParams(clockForm({ params }).params(), params))
-    return "The form cannot show all of this JSON. You can create the clock from here.";
+    return "The form can't show all of this JSON. You can create the clock from here.";
   draft.params = params;
   return "";
 }

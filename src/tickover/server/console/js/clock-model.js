@@ -217,7 +217,7 @@ function goalModel({ id, name, targetAmount, initial, contributions }) {
 }
 
 /**
- * Compute the initial amount of a goal, which responses do not have: the current amount minus the posted contributions.
+ * Compute the initial amount of a goal, which responses don't have: the current amount minus the posted contributions.
  * The current amount is a rounded double, so take the shortest number that matches all amounts in the response.
  */
 function initialAmount({ targetAmount, currentAmount, remainingAmount, contributions }) {

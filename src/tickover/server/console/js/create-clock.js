@@ -50,7 +50,7 @@ export const withName = (params, name) => (name && params.name === undefined ? {
 /** Return the message for an error of `createClock`. */
 export function creationErrorMessage(error) {
   if (error instanceof ServerUnavailable)
-    return "The server cannot be reached. Try again when it is running. A retry does not create a second clock.";
+    return "Can't reach the server. Try again when it is running. A retry doesn't create a second clock.";
   if (!(error instanceof RpcError)) throw error;
   if (error.reason === "RATE_LIMITED") {
     return `You have reached the limit of clocks. Delete one, or wait ${formatDuration(error.data.retryAfterSeconds * 1000)} until the oldest expires.`;

@@ -58,7 +58,7 @@ export async function copyText(text, description) {
     await navigator.clipboard.writeText(text);
     notify(`Copied ${description}.`);
   } catch {
-    notify("Your browser does not allow this page to copy.", { error: true });
+    notify("Your browser doesn't allow this page to copy.", { error: true });
   }
 }
 

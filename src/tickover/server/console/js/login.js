@@ -32,7 +32,7 @@ function rejectLink(message) {
 }
 
 function showError(error) {
-  if (!(error instanceof RpcError)) showStatus("The server cannot be reached. Try again.");
+  if (!(error instanceof RpcError)) showStatus("Can't reach the server. Try again.");
   else if (!["LOGIN_REFUSED", "INVALID_PARAMS"].includes(error.reason)) showStatus(error.message);
   else rejectLink("This link is invalid, expired or already used. Request a new one.");
 }
@@ -57,7 +57,7 @@ function openConsole({ token, userId }) {
 
 signInButton.addEventListener("click", async () => {
   if (!canStoreSession()) {
-    showStatus("Your browser does not allow this page to store data. Allow it, then press the button again.");
+    showStatus("Your browser doesn't allow this page to store data. Allow it, then press the button again.");
     return;
   }
   signInButton.disabled = true;
@@ -72,7 +72,7 @@ signInButton.addEventListener("click", async () => {
   }
 });
 
-// Another link opened in this tab changes only the fragment, which does not reload the page.
+// Another link opened in this tab changes only the fragment, which doesn't reload the page.
 addEventListener("hashchange", () => location.reload());
 
 if (linkToken) {

@@ -17,7 +17,7 @@ function formatSent(text) {
 
 // The filter outlives the page.
 let filter = "";
-// The last known list, so the next page does not start empty.
+// The last known list, so the next page doesn't start empty.
 let lastEmails = null;
 
 const NOT_FOUND = Symbol("not found");
@@ -203,8 +203,8 @@ class Mailbox extends HTMLElement {
     const retry = h("button", { type: "button", onclick: () => this.refresh() }, "Try again");
     // The existing button can have the focus.
     if (!this.state.querySelector("button")) {
-      render(this.state, h("p", { class: "error" }, "The server cannot be reached. Is it running?"), retry);
-      notify("The server cannot be reached. Is it running?", { error: true });
+      render(this.state, h("p", { class: "error" }, "Can't reach the server. Is it running?"), retry);
+      notify("Can't reach the server. Is it running?", { error: true });
     }
   }
 

@@ -219,14 +219,14 @@ class RequestForm {
     }
   }
 
-  /** Return whether the other tab can show the parameters. The form cannot show all JSON. */
+  /** Return whether the other tab can show the parameters. The form can't show all JSON. */
   canLeave(from) {
     if (!this.readParams()) return false;
     if (from === 0) return true;
     const { params } = this;
     const isObject = params && typeof params === "object" && !Array.isArray(params);
     if (isObject && sameParams(objectField(this.document, this.method["x-params"], params).read(), params)) return true;
-    this.showJsonError("The form cannot show all of this JSON. You can send it from here.");
+    this.showJsonError("The form can't show all of this JSON. You can send it from here.");
     return false;
   }
 

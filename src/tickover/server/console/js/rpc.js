@@ -13,7 +13,7 @@ export class RpcError extends Error {
 /** The server sent no response, or no JSON-RPC response. */
 export class ServerUnavailable extends Error {
   constructor() {
-    super("The server cannot be reached. Is it running?");
+    super("Can't reach the server. Is it running?");
   }
 }
 
@@ -63,7 +63,7 @@ async function send(request, { token, headers, signal }) {
 /**
  * Call an operation and return its result. Throw RpcError or ServerUnavailable.
  *
- * The history omits quiet calls, which the user did not start. An invalid token ends the session.
+ * The history omits quiet calls, which the user didn't start. An invalid token ends the session.
  */
 export async function call(method, params = {}, { headers = {}, quiet = false, signal } = {}) {
   const request = { jsonrpc: "2.0", id: ++lastId, method, params };
@@ -86,7 +86,7 @@ export async function call(method, params = {}, { headers = {}, quiet = false, s
 }
 
 /**
- * Revoke the token and end the session, even if the server cannot be reached. Return `{ error, superseded }`.
+ * Revoke the token and end the session, even if the server doesn't respond. Return `{ error, superseded }`.
  * `superseded` is true if another session started in the meantime; that session continues.
  */
 export async function signOut() {

@@ -165,7 +165,7 @@ export function scenarioGallery(edit) {
         h(
           "div",
           { class: "card row" },
-          h("p", { role: "alert" }, "The scenarios cannot be loaded. Is the server running?"),
+          h("p", { role: "alert" }, "Can't load the scenarios. Is the server running?"),
           retryButton,
         ),
       );

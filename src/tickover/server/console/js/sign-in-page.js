@@ -18,14 +18,14 @@ const progress = { email: "", stay: false, sent: null, loginUrl: null, resendAt:
 const waitText = (seconds) => (seconds < 120 ? `${seconds} s` : formatDuration(seconds * 1000));
 
 function errorMessage(error) {
-  if (error instanceof ServerUnavailable) return "The server cannot be reached. Try again when it is running.";
+  if (error instanceof ServerUnavailable) return "Can't reach the server. Try again when it is running.";
   switch (error.reason) {
     case "LOGIN_REFUSED":
       return "This code is invalid, expired or already used. Try again or request a new one.";
     case "RATE_LIMITED":
       return `Too many attempts. Try again in ${waitText(error.data.retryAfterSeconds)}.`;
     case "MAIL_NOT_SENT":
-      return "The mail server did not accept the email. Try again.";
+      return "The mail server didn't accept the email. Try again.";
     case "INVALID_PARAMS":
       return error.data.errors
         .map((fault) =>
@@ -58,7 +58,7 @@ class SignIn extends HTMLElement {
 
   #show(title, form) {
     clearInterval(this.#timer);
-    // The demo stays, so that it does not start again with each form.
+    // The demo stays, so that it doesn't start again with each form.
     if (!this.card) {
       this.card = h("section", { class: "card" });
       render(

@@ -89,7 +89,7 @@ class Connections:
             finally:
                 await connection.close()
         except (*_DATABASE_ERRORS, asyncpg.PostgresError, asyncpg.ClientConfigurationError, ValueError) as error:
-            raise SettingError(f"Cannot use the database {redact_url(self._url)}: {describe_error(error)}.") from None
+            raise SettingError(f"Can't use the database {redact_url(self._url)}: {describe_error(error)}.") from None
         self._pool = await asyncpg.create_pool(
             connect=self.connect,
             min_size=0,
@@ -326,7 +326,7 @@ async def _migrate(connection: asyncpg.Connection) -> None:
 
 
 def _to_rejection(failure: Exception) -> Exception:
-    # The driver also raises InterfaceError for a value that it cannot encode. That is a bug.
+    # The driver also raises InterfaceError for a value that it can't encode. That is a bug.
     if isinstance(failure, asyncpg.InterfaceError) and isinstance(failure, ValueError):
         return failure
     if isinstance(failure, _CONNECTION_LOST):

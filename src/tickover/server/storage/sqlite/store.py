@@ -78,7 +78,7 @@ class SqliteStore:
             reason = (isinstance(error, OSError) and error.strerror) or error
             needs_folder = isinstance(error, OSError | apsw.CantOpenError | apsw.ReadOnlyError)
             advice = " Set TICKOVER_DATA_DIR or TICKOVER_DATABASE_URL to a folder that you can write to."
-            raise SettingError(f"Cannot open the database {path}: {reason}.{advice if needs_folder else ''}") from None
+            raise SettingError(f"Can't open the database {path}: {reason}.{advice if needs_folder else ''}") from None
 
     async def close(self) -> None:
         await self._writer.close()
