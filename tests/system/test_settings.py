@@ -1,5 +1,7 @@
 """Settings: valid values, errors in one sentence without secrets, and exit code 2."""
 
+import errno
+import os
 import socket
 from collections.abc import Callable
 from ipaddress import ip_network
@@ -10,12 +12,32 @@ import apsw
 import pytest
 
 from tests.support.program import Program, Run, RunResult, run_each, verify_params
+from tickover.server.app import bind_advice
 from tickover.server.settings import SETTINGS, SettingError, has_password, is_loopback, read_settings
 
 _KEY = "a key of 16 char"
 
 
+_FOLDER_ADVICE = "Set TICKOVER_DATA_DIR or TICKOVER_DATABASE_URL to a folder that you can write to."
+
+
 # Settings in this process
+
+
+@pytest.mark.parametrize(
+    ("code", "advice"),
+    [
+        (errno.EACCES, "Set TICKOVER_PORT to 1024 or higher, for example 8000, and put a reverse proxy in front."),
+        (errno.EADDRINUSE, "Stop the other program, or set another TICKOVER_PORT."),
+    ],
+)
+def test_advice_fits_the_reason_why_a_port_is_unusable(code: int, advice: str) -> None:
+    assert bind_advice(OSError(code, os.strerror(code)), "TICKOVER_PORT") == advice
+
+
+def test_origin_with_a_slash_at_the_end_is_explained() -> None:
+    with pytest.raises(SettingError, match=r"without a path or a slash at the end, .* not 'https://a\.example/'\.$"):
+        read_settings({"TICKOVER_CORS_ORIGINS": "https://a.example/"}, {})
 
 
 def test_defaults_are_valid() -> None:
@@ -429,9 +451,15 @@ def _write_newer_schema(path: Path) -> None:
 
 
 _UNUSABLE: dict[str, tuple[Callable[[Any], object], str]] = {
-    "the data folder is a file": (lambda data: data.touch(), "File exists"),
-    "the data folder is in a file": (lambda data: (data.parent.rmdir(), data.parent.touch()), "Not a directory"),
-    "the database is a folder": (lambda data: (data / "tickover.db").mkdir(parents=True), "unable to open"),
+    "the data folder is a file": (lambda data: data.touch(), f"File exists. {_FOLDER_ADVICE}"),
+    "the data folder is in a file": (
+        lambda data: (data.parent.rmdir(), data.parent.touch()),
+        f"Not a directory. {_FOLDER_ADVICE}",
+    ),
+    "the database is a folder": (
+        lambda data: (data / "tickover.db").mkdir(parents=True),
+        f"unable to open database file. {_FOLDER_ADVICE}",
+    ),
     "the database is garbage": (lambda data: _write_garbage(data / "tickover.db"), "not a database"),
     "the database is of a newer program": (lambda data: _write_newer_schema(data / "tickover.db"), "version 9999"),
     "the secret key is a folder": (lambda data: (data / "secret.key").mkdir(parents=True), "is not a regular file"),

@@ -5,7 +5,6 @@ import binascii
 import hashlib
 import hmac
 import secrets
-from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qsl, urlsplit
@@ -15,7 +14,7 @@ from tickover.client.connections import Connections
 from tickover.client.messages import NoResponse, Request
 
 if TYPE_CHECKING:
-    from tickover.client import Event, Tickover
+    from tickover.client import Event
 
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - the prefix isn't secret
 _SECRET_BYTES: Final = range(24, 65)
@@ -69,24 +68,3 @@ class Endpoint:
 
     def close(self) -> None:
         self._connections.close()
-
-
-class ClockFollower:
-    """Finds the new events of a clock, also those that an amendment added at the clock's current time."""
-
-    def __init__(self, client: "Tickover", id: str) -> None:
-        self._client = client
-        self.id = id
-        self._after: datetime | None = None
-        """The last instant before that of the newest event. Later events may still be added at the newest instant."""
-        self._seen: set[str] = set()
-        self.new_events()
-
-    def new_events(self) -> "Sequence[Event]":
-        found = list(self._client.list_events(self.id, after=self._after))
-        new = [event for event in found if event.id not in self._seen]
-        self._seen = {event.id for event in found}
-        instants = sorted({event.at for event in found})
-        if len(instants) > 1:
-            self._after = instants[-2]
-        return new

@@ -25,6 +25,8 @@ __all__ = ["ClockFactory", "Mailbox", "Server"]
 # No module here may have the name of a fixture: importing it would replace the fixture in this namespace.
 _MODULES = {"ClockFactory": "clocks", "Mailbox": "emails", "Server": "server"}
 _SERVER = pytest.StashKey["Server"]()
+_EXPECT = "tickover_expect"
+_CHECKS_CLOCKS = pytest.StashKey[bool]()
 
 
 def __getattr__(name: str) -> Any:
@@ -44,7 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    marker = "tickover_expect(*expectations, until=None, opening=None): check every clock of the test after it"
+    marker = f"{_EXPECT}(*expectations, until=None, opening=None): check every clock of the test after it"
     config.addinivalue_line("markers", marker)
 
 
@@ -52,6 +54,19 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if server := item.config.stash.get(_SERVER, None):
         server.begin_test()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """Fail a test whose marker checks nothing. A marker on a class or a module may cover tests without clocks."""
+    yield
+    is_marked = any(marker.name == _EXPECT for marker in item.own_markers)
+    if is_marked and not item.stash.get(_CHECKS_CLOCKS, False):
+        message = (
+            f"{item.name} has the marker {_EXPECT}, but no clock was checked, because the test doesn't use the "
+            'fixture "clock" (or "tickover_clock"). Create the clocks with the fixture, or remove the marker.'
+        )
+        pytest.fail(message, pytrace=False)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -97,8 +112,9 @@ def tickover_clock(tickover_client: Tickover, request: pytest.FixtureRequest) ->
     from tickover.pytest_plugin.clocks import ClockFactory  # noqa: PLC0415 - see the module docstring
 
     factory = ClockFactory(tickover_client)
+    request.node.stash[_CHECKS_CLOCKS] = True
     yield factory
-    for marker in request.node.iter_markers("tickover_expect"):
+    for marker in request.node.iter_markers(_EXPECT):
         factory.check_clocks(*marker.args, **marker.kwargs)
 
 

@@ -101,6 +101,9 @@ def test_follow_prints_new_events(shell: Shell, clock: str) -> None:
         assert json.loads(following.stdout.readline())["transaction"]["name"].startswith("=HYPERLINK")
         shell("clock", "advance", clock, "--next")
         assert json.loads(following.stdout.readline())["balance"] == -118.05
+        # An amendment at the clock's own time doesn't move the clock.
+        shell("clock", "add", "--clock", clock, "--expense", "Coffee", "3.50", "EUR")
+        assert json.loads(following.stdout.readline())["transaction"]["name"] == "Coffee"
         following.send_signal(signal.SIGINT)
         following.communicate(timeout=30)
     finally:
@@ -124,6 +127,14 @@ def test_violation_names_the_item_and_exits_with_9(shell: Shell, clock: str) -> 
     assert (as_json.code, as_json.json["ok"], as_json.error["reason"]) == (9, False, "VIOLATED")
     assert shell("clock", "check", *options, "--opening", "EUR=100").code == 0
     assert shell("clock", "check", *options, "--until", f"{YEAR}-01-11").code == 4
+
+
+def test_long_violation_is_shown_completely_on_a_narrow_terminal(shell: Shell, clock: str) -> None:
+    result = shell("clock", "check", "--posted", f"{'Rent of the flat ' * 7}={YEAR}-02-01", COLUMNS="40")
+    assert result.code == 9
+    lines = result.out.splitlines()
+    assert max(map(len, lines)) <= 40
+    assert " ".join(" ".join(lines).split()).count("Rent of the flat") == 14
 
 
 @pytest.mark.parametrize(

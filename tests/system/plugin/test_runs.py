@@ -199,6 +199,40 @@ def test_expectations_fail_tests_with_a_marked_timeline(pytester: pytest.Pyteste
     result.stdout.fnmatch_lines([*timeline, *timeline])
 
 
+@pytest.mark.usefixtures("_use_server_of_this_session")
+def test_marker_without_the_clock_fixture_fails(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+        from tickover.client import never_below
+
+        expect = pytest.mark.tickover_expect(never_below("EUR", 0))
+
+        @expect
+        def test_without_fixture(client):
+            client.create_clock()
+
+        @expect
+        def test_skipped():
+            pytest.skip("no")
+
+        @expect
+        def test_with_late_fixture(request):
+            request.getfixturevalue("clock")()
+
+        @expect
+        class TestClass:
+            def test_without_clocks(self):
+                pass
+        """
+    )
+    result = pytester.runpytest_inprocess("--strict-markers")
+    result.assert_outcomes(passed=2, failed=1, skipped=1)
+    result.stdout.fnmatch_lines(
+        ["test_without_fixture has the marker tickover_expect, but no clock was checked, *remove the marker."]
+    )
+
+
 def test_a_killed_server_is_reported(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """

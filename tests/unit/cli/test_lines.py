@@ -33,11 +33,17 @@ def test_truncate_counts_cells(text: str, cells: int, shown: str) -> None:
         (16, ["  one  two", "  three"]),
         (17, ["  one  two  three"]),
         (9, ["  one", "  two", "  three"]),
-        (6, ["  one", "  two", "  thr…"]),
+        (6, ["  one", "  two", "  thre", "  e"]),
     ],
 )
 def test_wrap_uses_as_few_lines_as_possible(width: int, lines: list[str]) -> None:
     assert [line.plain for line in wrap(map(Text, ("one", "two", "three")), width)] == lines
+
+
+def test_wrap_continues_a_long_piece_on_the_next_line() -> None:
+    pieces = [Text("2027-01-12"), Text("The EUR balance is below 0.", style="red"), Text("end")]
+    lines = wrap(pieces, 20)
+    assert [line.plain for line in lines] == ["  2027-01-12", "  The EUR balance is", "  below 0.  end"]
 
 
 ROWS = [["2027-01-03", "Rent", "−1 150.00"], ["2027-01-14", "Groceries and more", "−420.00"]]

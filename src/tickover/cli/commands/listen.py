@@ -15,7 +15,8 @@ from tickover.cli.select_clock import resolve_clock_id
 from tickover.cli.session import Session, pass_session
 
 if TYPE_CHECKING:
-    from tickover.cli.webhooks import ClockFollower, Endpoint
+    from tickover.cli.follow_events import EventFollower
+    from tickover.cli.webhooks import Endpoint
     from tickover.client import Event
 
 _TIMEOUT_SECONDS: Final = 10.0
@@ -66,7 +67,8 @@ def listen(session: Session, /, target: str, ids: Sequence[str], secret: str | N
     tickover listen --forward-to http://localhost:3000/hook
     tickover listen --forward-to http://localhost:3000/hook --duplicate
     """
-    from tickover.cli.webhooks import ClockFollower, decode_secret, new_secret
+    from tickover.cli.follow_events import EventFollower
+    from tickover.cli.webhooks import decode_secret, new_secret
 
     chosen = secret or new_secret()
     try:
@@ -76,7 +78,10 @@ def listen(session: Session, /, target: str, ids: Sequence[str], secret: str | N
         raise click.UsageError(f"{message[:1].upper()}{message[1:]}", click.get_current_context()) from None
     with session.signed_in_client(retries=0) as client, closing(endpoint):
         found = [resolve_clock_id(session, client, id) for id in ids or (None,)]
-        followers = [ClockFollower(client, id) for id in dict.fromkeys(found)]
+        followers = [EventFollower(client, id) for id in dict.fromkeys(found)]
+        for follower in followers:
+            # Skip earlier events.
+            follower.new_events()
         session.output.note(f"Signing secret: {chosen}" if secret is None else "Signing with your secret.")
         session.output.note(
             f"Ready. Forwarding events of {', '.join(one.id for one in followers)}. Press Ctrl-C to stop."
@@ -96,7 +101,7 @@ def _open_endpoint(url: str, key: bytes) -> "Endpoint":
     return Endpoint(url, key, _TIMEOUT_SECONDS)
 
 
-def _forward(session: Session, follower: "ClockFollower", deliveries: "_Deliveries") -> bool:
+def _forward(session: Session, follower: "EventFollower", deliveries: "_Deliveries") -> bool:
     """Deliver the new events of a clock. Return whether to follow it further."""
     try:
         with session.translate_errors():

@@ -10,6 +10,7 @@ import click
 
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
+from tickover.cli.follow_events import EventFollower
 from tickover.cli.option_values import (
     complete_scenario,
     parse_amount_of_currency,
@@ -102,16 +103,18 @@ def events(  # noqa: PLR0913 - one parameter for each option
     with session.signed_in_client() as client:
         clock = client.get_clock(resolve_clock_id(session, client, id))
         remember_clock(session, clock.id)
-        balances = dict(opening)
-        found = list(clock.events(after=after, until=until or clock.frozen_time, opening=balances))
-        _write(session, clock, found, as_csv=as_csv, follow=follow, is_first=True)
-        while follow:
+        if not follow:
+            found = list(clock.events(after=after, until=until or clock.frozen_time, opening=dict(opening)))
+            _write(session, clock, found, as_csv=as_csv, follow=False, is_first=True)
+            return
+        follower = EventFollower(client, clock.id, after=after, opening=dict(opening))
+        _write(session, clock, follower.new_events(), as_csv=as_csv, follow=True, is_first=True)
+        while True:
             time.sleep(_FOLLOW_SECONDS)
-            before = clock.frozen_time
-            clock.refresh()
-            if clock.frozen_time > before:
-                found = list(clock.events(after=before, until=clock.frozen_time, opening=balances))
-                _write(session, clock, found, as_csv=as_csv, follow=True, is_first=False)
+            if new := follower.new_events():
+                # An amendment may have added goals.
+                clock.refresh()
+                _write(session, clock, new, as_csv=as_csv, follow=True, is_first=False)
 
 
 def _write(

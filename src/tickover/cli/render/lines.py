@@ -3,10 +3,13 @@
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple
 
+from rich.console import Console
 from rich.text import Text
 
 INDENT: Final = "  "
 _GAP: Final = "  "
+_MIN_FOLDED_WIDTH: Final = 2
+"""A wide character has two cells."""
 
 GOOD: Final = "green"
 BAD: Final = "red"
@@ -32,13 +35,14 @@ def truncate(text: Text, cells: int) -> Text:
 
 
 def wrap(pieces: Iterable[Text], width: int) -> list[Text]:
-    """Place the pieces side by side on as few lines as possible."""
+    """Place the pieces side by side on as few lines as possible. A long piece continues on the next line."""
     lines: list[Text] = []
     for piece in pieces:
         if lines and lines[-1].cell_len + len(_GAP) + piece.cell_len <= width:
             lines[-1].append(_GAP).append_text(piece)
         else:
-            lines.append(Text(INDENT).append_text(truncate(piece, width - len(INDENT))))
+            folded = piece.wrap(Console(), max(width - len(INDENT), _MIN_FOLDED_WIDTH), overflow="fold")
+            lines += [Text(INDENT).append_text(line) for line in folded]
     return lines
 
 
