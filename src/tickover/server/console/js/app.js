@@ -24,7 +24,12 @@ const PAGES = {
 
 const main = document.getElementById("main");
 let current = { key: null, element: null, token: null };
-let hasMailbox = false;
+
+const link = (name, title, hidden = false) => h("a", { href: `#/${name}`, hidden }, title);
+const links = { clocks: link("clocks", "Clocks"), mailbox: link("mailbox", "Mailbox", true), api: link("api", "API") };
+const account = h("span", { class: "account" });
+const signOutButton = h("button", { type: "button", class: "plain", onclick: signOutHere }, "Sign out");
+let endingToken = null;
 
 function decode(text) {
   try {
@@ -56,10 +61,12 @@ function showPage() {
   const page = Object.hasOwn(PAGES, name) ? PAGES[name] : null;
   const token = currentSession()?.token ?? null;
   const needsSignIn = page && !page.isPublic && !token;
-  const key = JSON.stringify([needsSignIn, page?.element, argument]);
-  if (key === current.key && token === current.token && current.element.queryChanged) {
+  // All pages that need a session have the same sign-in page, so a navigation keeps what the user has typed.
+  const key = JSON.stringify(needsSignIn ? [] : [page?.element, argument]);
+  if (key === current.key && token === current.token && (needsSignIn || current.element.queryChanged)) {
     current.element.query = query;
-    current.element.queryChanged();
+    current.element.queryChanged?.();
+    updateHeader();
     return;
   }
   const element = page ? document.createElement(needsSignIn ? "tick-sign-in" : page.element) : notFoundPage();
@@ -67,7 +74,7 @@ function showPage() {
   current = { key, element, token };
   document.title = `${needsSignIn ? "Sign in" : (page?.title ?? "Page not found")} · Tickover`;
   render(main, element);
-  showHeader();
+  updateHeader();
 }
 
 /** Move the focus to the heading of the new page, unless the page has set it. */
@@ -79,29 +86,23 @@ function moveFocus() {
   (heading ?? main).focus({ preventScroll: true });
 }
 
-function showHeader() {
-  const links = [["clocks", "Clocks"], ...(hasMailbox ? [["mailbox", "Mailbox"]] : []), ["api", "API"]];
+/** Update the header in place. New elements would lose the focus, and a click between its press and its release. */
+function updateHeader() {
   const { name: route } = parseRoute();
   const currentLink = { "": "clocks", clock: "clocks" }[route] ?? route;
+  for (const [name, element] of Object.entries(links)) {
+    if (name === currentLink) element.setAttribute("aria-current", "page");
+    else element.removeAttribute("aria-current");
+  }
   const session = currentSession();
-  const account = session && (session.email || session.userId);
-  render(
-    document.getElementById("header"),
-    h("a", { class: "brand", href: "#/" }, logo(), "Tickover"),
-    h(
-      "nav",
-      { "aria-label": "Pages" },
-      links.map(([name, title]) =>
-        h("a", { href: `#/${name}`, "aria-current": name === currentLink ? "page" : undefined }, title),
-      ),
-    ),
-    session && h("span", { class: "account", title: account }, account),
-    session && h("button", { type: "button", class: "plain", onclick: signOutHere }, "Sign out"),
-  );
+  account.textContent = account.title = session ? session.email || session.userId : "";
+  account.hidden = signOutButton.hidden = !session;
+  signOutButton.disabled = session?.token === endingToken;
 }
 
-async function signOutHere(event) {
-  event.currentTarget.disabled = true;
+async function signOutHere() {
+  endingToken = currentSession()?.token;
+  updateHeader();
   const { error, superseded } = await signOut();
   if (superseded) return;
   if (error && !(error instanceof ServerUnavailable || error instanceof RpcError)) throw error;
@@ -132,7 +133,7 @@ onSessionChange((message) => {
   if (token === current.token) return;
   if (PAGES[parseRoute().name]?.isPublic) {
     current.token = token;
-    showHeader();
+    updateHeader();
   } else {
     showPage();
     moveFocus();
@@ -141,7 +142,13 @@ onSessionChange((message) => {
 });
 
 serverFeatures().then(({ mailbox }) => {
-  hasMailbox = mailbox;
-  if (mailbox) showHeader();
+  links.mailbox.hidden = !mailbox;
 });
+render(
+  document.getElementById("header"),
+  h("a", { class: "brand", href: "#/" }, logo(), "Tickover"),
+  h("nav", { "aria-label": "Pages" }, Object.values(links)),
+  account,
+  signOutButton,
+);
 showPage();

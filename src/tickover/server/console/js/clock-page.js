@@ -34,6 +34,7 @@ class ClockPage extends HTMLElement {
   #frame = 0;
   #lastMove = 0;
   #urlTimer = 0;
+  #hash = location.hash; // the URL fragment that the page shows
   #expiryTimer = 0;
   #retryTimer = 0;
   #isUnreachable = false;
@@ -64,6 +65,7 @@ class ClockPage extends HTMLElement {
 
   /** The URL has another preview time. */
   queryChanged(query = this.query) {
+    this.#hash = location.hash;
     if (this.#model) this.#preview(this.#timeInQuery(query) ?? this.#model.now);
   }
 
@@ -233,8 +235,11 @@ class ClockPage extends HTMLElement {
   #updateUrl() {
     clearTimeout(this.#urlTimer);
     this.#urlTimer = setTimeout(() => {
+      // The user has navigated, and the browser has not yet dispatched `hashchange`.
+      if (location.hash !== this.#hash) return;
       const time = this.#instant === this.#model.now ? "" : `?t=${toTimestamp(this.#instant)}`;
       history.replaceState(history.state, "", `#/clock/${encodeURIComponent(this.clockId)}${time}`);
+      this.#hash = location.hash;
     }, URL_UPDATE_MS);
   }
 

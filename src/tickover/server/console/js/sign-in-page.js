@@ -13,7 +13,8 @@ const EMAIL_PARAMS = {
 };
 
 // The progress outlives the page, so a visit to the mailbox loses nothing.
-const progress = { email: "", stay: false, sent: null, loginUrl: null, resendAt: 0 };
+const NOTHING_DONE = { typedEmail: "", email: "", stay: false, sent: null, loginUrl: null, resendAt: 0 };
+const progress = { ...NOTHING_DONE };
 
 const waitText = (seconds) => (seconds < 120 ? `${seconds} s` : formatDuration(seconds * 1000));
 
@@ -90,7 +91,8 @@ class SignIn extends HTMLElement {
       name: "email",
       autocomplete: "username",
       required: true,
-      value: progress.email,
+      value: progress.typedEmail,
+      oninput: () => (progress.typedEmail = email.input.value),
       spellcheck: "false",
       autocapitalize: "none",
       placeholder: "ana@example.test",
@@ -299,7 +301,7 @@ class SignIn extends HTMLElement {
     try {
       const params = { email, code: field.value, authenticationMethod: "EMAIL_CODE" };
       const { token, userId } = await withBusyState(button, () => call("loginByEmailVerification", params));
-      Object.assign(progress, { email: "", stay: false, sent: null, loginUrl: null, resendAt: 0 });
+      Object.assign(progress, NOTHING_DONE);
       startSession({ token, email, userId }, { stay });
       notify(`You are signed in as ${email}.`);
     } catch (error) {
