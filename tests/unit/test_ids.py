@@ -92,6 +92,13 @@ def test_invalid_clock_id_has_no_key(text: str) -> None:
     assert ids.read_clock_id(text) is None
 
 
+def test_user_id_is_parsed() -> None:
+    key = ids.uuid7(BORN, ONES)
+    assert ids.read_user_id(ids.write("user", key)) == key
+    for text in (ids.write("clock", key), ids.write("user", key)[:-1], "user_", "ana@example.test"):
+        assert ids.read_user_id(text) is None
+
+
 @pytest.mark.parametrize("variant", "89ab")
 def test_every_variant_of_uuid_7_is_parsed(variant: str) -> None:
     text = f"clock_0198a000-0000-7fff-{variant}fff-ffffffffffff"

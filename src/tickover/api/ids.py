@@ -13,6 +13,7 @@ from tickover.api.timestamps import Instant, from_micros, to_micros
 _UUID7: Final = "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 _CLOCK_ID: Final = re.compile(f"clock_{_UUID7}")
 _TOKEN_ID: Final = re.compile(f"token_{_UUID7}")
+_USER_ID: Final = re.compile(f"user_{_UUID7}")
 _CURSOR: Final = re.compile(r"cursor_[0-9a-f]{32}")
 _MILLISECOND: Final = timedelta(milliseconds=1)
 _DAY: Final = timedelta(days=1)
@@ -40,6 +41,11 @@ def read_clock_id(text: str) -> bytes | None:
 def read_token_id(text: str) -> bytes | None:
     """Return the key of an access token's id, or None if the id is invalid."""
     return bytes.fromhex(text[6:].replace("-", "")) if _TOKEN_ID.fullmatch(text) else None
+
+
+def read_user_id(text: str) -> bytes | None:
+    """Return the key of a user's id, or None if the id is invalid."""
+    return bytes.fromhex(text[5:].replace("-", "")) if _USER_ID.fullmatch(text) else None
 
 
 def write_cursor(key: bytes) -> str:

@@ -11,7 +11,7 @@ import click
 from tickover import __version__
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.lazy import LazyCommand, LazyGroup
-from tickover.cli.options import shared_options
+from tickover.cli.options import output_options, shared_options
 from tickover.cli.output import configure_streams, discard_output, report_error
 from tickover.cli.session import Session
 
@@ -41,6 +41,8 @@ _CONTEXT_SETTINGS: Final = {"help_option_names": ["-h", "--help"]}
             ),
             "sweep": LazyCommand("tickover.cli.commands.serve:sweep", "Delete expired data now."),
             "doctor": LazyCommand("tickover.cli.commands.doctor:doctor", "Check everything that the server needs."),
+            "users": LazyCommand("tickover.cli.root:users", "List, show and delete users in the database."),
+            "stats": LazyCommand("tickover.cli.commands.users:stats", "Count users, clocks and tokens."),
             "copy": LazyCommand("tickover.cli.commands.serve:copy", "Copy all data from one database to another."),
         },
         "Other": {
@@ -123,6 +125,28 @@ def token() -> None:
 
     Set TICKOVER_TOKEN to a token, for example in a CI job. It works until it expires or is revoked, without any
     sign-in. Operators can create tokens for other users on the server's machine.
+    """
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings=_CONTEXT_SETTINGS,
+    sections={
+        "Commands": {
+            "list": LazyCommand("tickover.cli.commands.users:list_", "List users, newest first."),
+            "show": LazyCommand("tickover.cli.commands.users:show", "Show what a user has."),
+            "revoke-sessions": LazyCommand(
+                "tickover.cli.commands.users:revoke_sessions", "Sign a user out everywhere."
+            ),
+            "delete": LazyCommand("tickover.cli.commands.users:delete", "Delete a user and everything of the user."),
+        }
+    },
+)
+@output_options
+def users() -> None:
+    """List, show and delete users in the server's database.
+
+    Run these commands on the server's machine with the server's settings. The server can keep running.
     """
 
 

@@ -36,7 +36,7 @@ def test_exit_code_table_matches_the_code(page: str) -> None:
     }
 
 
-GROUPS = [("clock",), ("token",)]
+GROUPS = [("clock",), ("token",), ("users",)]
 """They do nothing themselves."""
 
 

@@ -63,6 +63,9 @@ def test_command_list() -> None:
         "sweep",
         "copy",
         "doctor",
+        "users",
+        *(f"users {name}" for name in ("list", "show", "revoke-sessions", "delete")),
+        "stats",
         "completion",
     }
 

@@ -1,0 +1,220 @@
+"""The commands `tickover users list`, `show`, `revoke-sessions` and `delete`, and `tickover stats`."""
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tickover.api import ids
+from tickover.cli import formatting
+from tickover.cli.database import check_database_exists, database_url_option, read_server_settings, translate_errors
+from tickover.cli.errors import CliError, Exit
+from tickover.cli.options import output_options
+from tickover.cli.session import Session, pass_session
+
+if TYPE_CHECKING:
+    from tickover.server.storage.users import User, Users
+
+
+@click.command("list")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="List at most N users. Default: all.")
+@database_url_option
+@output_options
+@pass_session
+def list_(session: Session, limit: int | None, database_url: str | None) -> None:
+    """List users, newest first. With --json, print one document per line."""
+
+    async def list_pages(users: "Users") -> None:
+        count = 0
+        async for page in users.pages():
+            for user in page[: limit and limit - count]:
+                if session.output.wants_json:
+                    session.output.write_json_line(_document(user))
+                else:
+                    session.output.write(None, f"  {_id(user)}  {formatting.date(user.created_at)}  {user.email}")
+                count += 1
+            if count == limit:
+                break
+        if not count:
+            session.output.note("There are no users.")
+
+    _use_database(session, database_url, list_pages)
+
+
+@click.command()
+@click.argument("user", metavar="EMAIL|ID")
+@database_url_option
+@output_options
+@pass_session
+def show(session: Session, user: str, database_url: str | None) -> None:
+    """Show what a user has: clocks, sessions and access tokens."""
+
+    async def describe(users: "Users") -> None:
+        found = await _find(users, user)
+        details = await users.describe(found, session.now())
+        counts = {
+            "clocks": details.clocks,
+            "bytes": details.bytes,
+            "sessions": details.sessions,
+            "accessTokens": details.access_tokens,
+        }
+        session.output.write(
+            _document(found) | counts,
+            f"{found.email}  {_id(found)}",
+            f"  Created        {formatting.date_and_minute(found.created_at)} UTC",
+            f"  Clocks         {details.clocks} ({_megabytes(details.bytes)})",
+            f"  Sessions       {details.sessions}",
+            f"  Access tokens  {details.access_tokens}",
+        )
+
+    _use_database(session, database_url, describe)
+
+
+@click.command("revoke-sessions")
+@click.argument("user", metavar="EMAIL|ID")
+@click.option("--access-tokens", is_flag=True, help="Also revoke the user's access tokens.")
+@database_url_option
+@output_options
+@pass_session
+def revoke_sessions(session: Session, user: str, access_tokens: bool, database_url: str | None) -> None:
+    """Sign a user out everywhere. The user can sign in again.
+
+    Access tokens of programs stay valid, unless you pass --access-tokens.
+    """
+
+    async def revoke(users: "Users") -> None:
+        found = await _find(users, user)
+        revoked = await users.revoke_sessions(found, and_access_tokens=access_tokens)
+        text = f"Revoked {formatting.count(revoked, 'token')} of {found.email}."
+        session.output.write({"id": _id(found), "revoked": revoked}, text)
+
+    _use_database(session, database_url, revoke)
+
+
+@click.command()
+@click.argument("user", metavar="EMAIL|ID")
+@click.option("--yes", is_flag=True, help="Don't ask for confirmation.")
+@database_url_option
+@output_options
+@pass_session
+def delete(session: Session, user: str, yes: bool, database_url: str | None) -> None:
+    """Delete a user and everything of the user permanently.
+
+    This deletes the clocks, tokens, emails and idempotency records in one transaction. At a terminal, it asks for
+    confirmation first. In a script, pass --yes. A later sign-in with the same address creates a new user.
+    """
+    if not yes and not sys.stdin.isatty():
+        raise click.UsageError("Pass --yes to delete without a confirmation.", click.get_current_context())
+
+    async def delete_user(users: "Users") -> None:
+        found = await _find(users, user)
+        if not yes:
+            clocks = formatting.count((await users.describe(found, session.now())).clocks, "clock")
+            click.confirm(f"Delete {found.email} and {clocks} permanently?", abort=True, err=True)
+        deleted = await users.delete(found)
+        if deleted is None:
+            raise _not_found(user)
+        counts = {
+            "clocks": deleted.clocks,
+            "tokens": deleted.tokens,
+            "emails": deleted.emails,
+            "idempotencyRecords": deleted.idempotency_records,
+        }
+        clocks, tokens = formatting.count(deleted.clocks, "clock"), formatting.count(deleted.tokens, "token")
+        text = f"✓ Deleted {found.email} with {clocks}, {tokens} and {formatting.count(deleted.emails, 'email')}."
+        session.output.write({"deleted": _id(found), **counts}, text)
+
+    _use_database(session, database_url, delete_user)
+
+
+@click.command()
+@database_url_option
+@output_options
+@pass_session
+def stats(session: Session, database_url: str | None) -> None:
+    """Count users, live clocks, tokens and emails, and show the size of the database.
+
+    It counts rows, which takes seconds in a large database.
+    """
+
+    async def count(users: "Users") -> None:
+        from tickover.server.storage import redact_url
+        from tickover.server.storage.statistics import read_statistics
+
+        statistics = await read_statistics(users.url, session.now)
+        totals = await users.count(session.now())
+        name = redact_url(users.url)
+        document = {
+            "database": name,
+            "schemaVersion": statistics.schema_version,
+            "databaseBytes": statistics.bytes,
+            "users": totals.users,
+            "clocks": totals.clocks,
+            "clockBytes": totals.bytes,
+            "clocksOfLastDay": totals.clocks_of_last_day,
+            "sessions": totals.sessions,
+            "accessTokens": totals.access_tokens,
+            "emailsOfLastHour": totals.emails_of_last_hour,
+        }
+        session.output.write(
+            document,
+            f"{name}  schema version {statistics.schema_version}, {_megabytes(statistics.bytes)}",
+            f"  Users                     {totals.users}",
+            f"  Clocks                    {totals.clocks} ({_megabytes(totals.bytes)})",
+            f"  Clocks, last 24 hours     {totals.clocks_of_last_day}",
+            f"  Sessions                  {totals.sessions}",
+            f"  Access tokens             {totals.access_tokens}",
+            f"  Emails, last hour         {totals.emails_of_last_hour}",
+        )
+
+    _use_database(session, database_url, count)
+
+
+def _use_database(session: Session, database_url: str | None, use: Callable[["Users"], Awaitable[None]]) -> None:
+    """Open the database of the server's settings, and call `use` with its users."""
+    with translate_errors():
+        url = read_server_settings(session, {"database_url": database_url}).database_url
+        check_database_exists(url)
+        from tickover.server.storage.users import open_users
+
+        async def run() -> None:
+            async with open_users(url) as users:
+                await use(users)
+
+        asyncio.run(run())
+
+
+async def _find(users: "Users", name: str) -> "User":
+    """Return the user with this email address or ID. Raise a `CliError` if there is none."""
+    from tickover.server.domain import email_addresses
+
+    key = ids.read_user_id(name)
+    if key is not None:
+        found = await users.find_by_key(key)
+    else:
+        try:
+            address = email_addresses.parse(name)
+        except ValueError:
+            raise CliError(Exit.WRONG_COMMAND, f"'{name}' is neither an email address nor the ID of a user.") from None
+        found = await users.find(email=address)
+    if found is None:
+        raise _not_found(name)
+    return found
+
+
+def _not_found(name: str) -> CliError:
+    return CliError(Exit.NOT_FOUND, f"There is no user {name}.", "List the users: tickover users list")
+
+
+def _id(user: "User") -> str:
+    return ids.write("user", user.key)
+
+
+def _document(user: "User") -> dict[str, Any]:
+    return {"id": _id(user), "email": user.email, "createdAt": user.created_at}
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB".replace(",", " ")

@@ -1,0 +1,244 @@
+"""The users of a database, for commands of operators. They use a connection of their own."""
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
+from typing import Any, Final
+
+import apsw
+import asyncpg
+from asyncpg.pgproto.pgproto import UUID
+from msgspec import Struct
+
+from tickover.api.ids import first_live_key
+from tickover.api.limits import CLOCK_LIFETIME
+from tickover.api.timestamps import Instant, from_micros, to_micros
+from tickover.server.settings import SettingError
+from tickover.server.storage import is_postgres, redact_url, schema_version, sqlite_path, translate_errors
+from tickover.server.storage.postgres.connections import Connections, read_schema_version
+from tickover.server.storage.sqlite.connection import connect
+from tickover.server.storage.sqlite.writer import immediate
+
+_PAGE_SIZE: Final = 1000
+_LAST_KEY: Final = b"\xff" * 16
+_HOUR: Final = timedelta(hours=1)
+_DAY: Final = timedelta(days=1)
+
+_COLUMNS: Final = "select key, email, created_at from users"
+_TOKENS: Final = "select count(*) from tokens where expires_at > $2 and token_key"
+_DETAILS: Final = f"""
+    select
+      (select count(*) from clocks where owner = $1 and key >= $3),
+      (select coalesce(sum(bytes), 0) from clocks where owner = $1 and key >= $3),
+      ({_TOKENS} is null and user_key = $1),
+      ({_TOKENS} is not null and user_key = $1)"""
+_TOTALS: Final = f"""
+    select
+      (select count(*) from users),
+      (select count(*) from clocks where key >= $1),
+      (select coalesce(sum(bytes), 0) from clocks where key >= $1),
+      (select count(*) from clocks where key >= $3),
+      ({_TOKENS} is null),
+      ({_TOKENS} is not null),
+      (select count(*) from login_sends where sent_at > $4 and email <> '')"""
+_DELETE_RECORDS: Final = (
+    "delete from creations where clock_key in (select key from clocks where owner = $1) returning 1"
+)
+_DELETE_CLOCKS: Final = "delete from clocks where owner = $1 returning 1"
+_DELETE_TOKENS: Final = "delete from tokens where user_key = $1 returning 1"
+_DELETE_SESSIONS: Final = "delete from tokens where user_key = $1 and token_key is null returning 1"
+_DELETE_EMAILS: Final = "delete from login_sends where email = $1 returning 1"
+_DELETE_FAILURES: Final = "delete from login_failures where email = $1"
+_DELETE_USER: Final = "delete from users where key = $1 returning 1"
+
+
+class User(Struct, frozen=True):
+    key: bytes
+    email: str
+    created_at: Instant
+
+
+class UserDetails(Struct, frozen=True):
+    """Counts of a user's rows that have not expired."""
+
+    clocks: int
+    bytes: int
+    sessions: int
+    access_tokens: int
+
+
+class Totals(Struct, frozen=True):
+    """Counts of all rows that have not expired."""
+
+    users: int
+    clocks: int
+    bytes: int
+    clocks_of_last_day: int
+    sessions: int
+    access_tokens: int
+    emails_of_last_hour: int
+
+
+class Deleted(Struct, frozen=True):
+    """The rows that were deleted with a user, expired ones included."""
+
+    clocks: int
+    tokens: int
+    emails: int
+    idempotency_records: int
+
+
+class Users(ABC):
+    """The users of one database. Each method is one transaction, except `pages`."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    async def pages(self) -> AsyncIterator[list[User]]:
+        """Yield all users, newest first, a thousand at a time."""
+        before = _LAST_KEY
+        while rows := await self._read(f"{_COLUMNS} where key < $1 order by key desc limit {_PAGE_SIZE}", before):
+            yield [_user(row) for row in rows]
+            before = rows[-1][0]
+
+    async def find(self, *, email: str) -> User | None:
+        return next(map(_user, await self._read(f"{_COLUMNS} where email = $1", email)), None)
+
+    async def find_by_key(self, key: bytes) -> User | None:
+        return next(map(_user, await self._read(f"{_COLUMNS} where key = $1", key)), None)
+
+    async def describe(self, user: User, now: Instant) -> UserDetails:
+        [row] = await self._read(_DETAILS, user.key, to_micros(now), first_live_key(now))
+        return UserDetails(*row)
+
+    async def count(self, now: Instant) -> Totals:
+        last_day = first_live_key(now + CLOCK_LIFETIME - _DAY)
+        [row] = await self._read(_TOTALS, first_live_key(now), to_micros(now), last_day, to_micros(now - _HOUR))
+        return Totals(*row)
+
+    async def revoke_sessions(self, user: User, *, and_access_tokens: bool) -> int:
+        """Make the tokens of the user invalid, and return their number."""
+        statement = _DELETE_TOKENS if and_access_tokens else _DELETE_SESSIONS
+        async with self._transaction():
+            return len(await self._fetch(statement, user.key))
+
+    async def delete(self, user: User) -> Deleted | None:
+        """Delete the user and everything of the user. Return None if the user doesn't exist."""
+        async with self._transaction():
+            await self._lock_out(user)
+            if not await self._fetch(_DELETE_USER, user.key):
+                return None
+            records = await self._fetch(_DELETE_RECORDS, user.key)
+            await self._fetch(self._delete_schedules, user.key)
+            clocks = await self._fetch(_DELETE_CLOCKS, user.key)
+            tokens = await self._fetch(_DELETE_TOKENS, user.key)
+            emails = await self._fetch(_DELETE_EMAILS, user.email)
+            await self._fetch(_DELETE_FAILURES, user.email)
+        return Deleted(len(clocks), len(tokens), len(emails), len(records))
+
+    async def _read(self, statement: str, *values: object) -> list[Any]:
+        async with self._transaction():
+            return await self._fetch(statement, *values)
+
+    _delete_schedules: str
+
+    @abstractmethod
+    def _transaction(self) -> AbstractAsyncContextManager[None]: ...
+
+    @abstractmethod
+    async def _lock_out(self, user: User) -> None:
+        """Wait for running calls and sign-ins of the user. Until the transaction ends, no other starts."""
+
+    @abstractmethod
+    async def _fetch(self, statement: str, *values: object) -> list[Any]: ...
+
+
+class _PostgresUsers(Users):
+    _delete_schedules = """
+        delete from schedules s using clocks c where c.owner = $1 and s.slot = c.slot and s.key = c.key returning 1"""
+
+    def __init__(self, url: str, connection: asyncpg.Connection) -> None:
+        super().__init__(url)
+        self._connection = connection
+
+    @asynccontextmanager
+    async def _transaction(self) -> AsyncIterator[None]:
+        async with self._connection.transaction():
+            await self._connection.execute("set local statement_timeout = 0")
+            yield
+
+    async def _lock_out(self, user: User) -> None:
+        # Sign-ins hold the lock of their address before they write tokens, so it comes first. Each call reads its token
+        # in the statement that writes, so a lock on the tokens waits for statements that have read one. Other users'
+        # calls wait for this transaction too.
+        await self._connection.execute("select take_turn_for_address($1)", user.email)
+        try:
+            await self._connection.execute("lock table tokens in access exclusive mode")
+        except asyncpg.LockNotAvailableError:
+            raise SettingError("The database is too busy. Nothing was deleted. Try again.") from None
+
+    async def _fetch(self, statement: str, *values: object) -> list[Any]:
+        keys_as_uuids = [UUID(value) if isinstance(value, bytes) else value for value in values]
+        rows = await self._connection.fetch(statement, *keys_as_uuids)
+        return [tuple(value.bytes if isinstance(value, UUID) else value for value in row) for row in rows]
+
+
+class _SqliteUsers(Users):
+    _delete_schedules = """
+        delete from schedules where clock_key in (select key from clocks where owner = $1) returning 1"""
+
+    def __init__(self, url: str, connection: apsw.Connection) -> None:
+        super().__init__(url)
+        self._connection = connection
+
+    @asynccontextmanager
+    async def _transaction(self) -> AsyncIterator[None]:
+        with immediate(self._connection):
+            yield
+
+    async def _lock_out(self, user: User) -> None:
+        """Do nothing: a transaction locks the whole file."""
+
+    async def _fetch(self, statement: str, *values: Any) -> list[Any]:
+        return self._connection.execute(statement.replace("$", "?"), values).fetchall()
+
+    async def _read(self, statement: str, *values: Any) -> list[Any]:
+        # Without a transaction, so that servers can write.
+        return await self._fetch(statement, *values)
+
+
+@asynccontextmanager
+async def open_users(url: str) -> AsyncIterator[Users]:
+    """Connect to an existing database. Raise SettingError if it can't be used, or has another schema version."""
+    with translate_errors(url):
+        if is_postgres(url):
+            # No timeout: totals of a large database take long.
+            connection = await Connections(url, 1).connect(command_timeout=None)
+            try:
+                _check_version(url, await read_schema_version(connection))
+                yield _PostgresUsers(url, connection)
+            finally:
+                await connection.close()
+        else:
+            database = connect(sqlite_path(url))
+            try:
+                _check_version(url, database.pragma("user_version"))
+                yield _SqliteUsers(url, database)
+            finally:
+                database.close()
+
+
+def _check_version(url: str, found: int) -> None:
+    newest = schema_version(url)
+    if found != newest:
+        advice = "Run `tickover migrate`." if found < newest else "Run the newer Tickover that upgraded the database."
+        raise SettingError(
+            f"The database {redact_url(url)} has schema version {found}, but this Tickover needs version {newest}. "
+            f"{advice}"
+        )
+
+
+def _user(row: Any) -> User:
+    key, email, created_at = row
+    return User(key, email, from_micros(created_at))

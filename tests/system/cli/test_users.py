@@ -1,0 +1,75 @@
+"""`tickover users` and `tickover stats`: operators manage users beside the database of a running server."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.program import Program
+from tests.support.shells import Shell
+
+
+@pytest.fixture
+def data(program: Program) -> dict[str, Any]:
+    return {"TICKOVER_DATA_DIR": str(program.data)}
+
+
+def test_users_are_listed_newest_first(shell: Shell, email: str, data: dict[str, Any]) -> None:
+    listed = shell("users", "list", "--limit", "1", **data)
+    assert listed.code == 0
+    [line] = listed.out.splitlines()
+    assert line.endswith(email)
+    [document] = map(json.loads, shell("users", "list", "--json", "--limit", "1", **data).out.splitlines())
+    assert (document["email"], document["id"] in line) == (email, True)
+
+
+def test_user_is_shown_signed_out_and_deleted(shell: Shell, email: str, data: dict[str, Any]) -> None:
+    assert shell("clock", "create").code == 0
+    token = shell("token", "create", "--name", "ci").out.strip()
+    shown = shell("users", "show", email.upper(), "--json", **data).json
+    assert (shown["email"], shown["clocks"], shown["sessions"], shown["accessTokens"]) == (email, 1, 1, 1)
+    assert email in shell("users", "show", shown["id"], **data).out
+    assert shell("users", "revoke-sessions", email, **data).out == f"Revoked 1 token of {email}.\n"
+    assert shell("clock", "list").code == 3
+    assert shell("clock", "list", TICKOVER_TOKEN=token).code == 0
+    deleted = shell("users", "delete", email, "--yes", **data)
+    assert (deleted.code, deleted.out) == (0, f"✓ Deleted {email} with 1 clock, 1 token and 1 email.\n")
+    assert shell("clock", "list", TICKOVER_TOKEN=token).code == 3
+    missing = shell("users", "delete", email, "--yes", **data)
+    assert (missing.code, missing.out) == (5, "")
+    assert "tickover users list" in missing.err
+
+
+def test_deletion_needs_a_confirmation(shell: Shell, email: str, data: dict[str, Any]) -> None:
+    unconfirmed = shell("users", "delete", email, **data)
+    assert unconfirmed.code == 2
+    assert "--yes" in unconfirmed.err
+    with shell.open_terminal("users", "delete", email, **data) as terminal:
+        terminal.wait_for(f"Delete {email} and 0 clocks permanently?")
+        terminal.type("n\r")
+        assert terminal.end() == 130
+    assert shell("users", "show", email, **data).code == 0
+
+
+def test_stats_count_what_users_have(shell: Shell, data: dict[str, Any]) -> None:
+    before = shell("stats", "--json", **data).json
+    shell("clock", "create")
+    after = shell("stats", "--json", **data).json
+    assert after["clocks"] == before["clocks"] + 1
+    assert after["databaseBytes"] > 0
+    assert f"Clocks                    {after['clocks']} (" in shell("stats", **data).out
+
+
+def test_bad_input_is_reported(signed_out_shell: Shell, tmp_path: Path) -> None:
+    missing: dict[str, Any] = {"TICKOVER_DATA_DIR": str(tmp_path / "none")}
+    for command in (["users", "list"], ["users", "show", "ana@example.test"], ["stats"]):
+        result = signed_out_shell(*command, **missing)
+        assert (result.code, result.out) == (2, "")
+        assert "doesn't exist" in result.err
+    assert not (tmp_path / "none").exists()
+
+
+def test_invalid_name_of_a_user_is_reported(signed_out_shell: Shell, data: dict[str, Any]) -> None:
+    result = signed_out_shell("users", "show", "user_1", **data)
+    assert (result.code, result.err) == (2, "tickover: 'user_1' is neither an email address nor the ID of a user.\n")
