@@ -12,7 +12,7 @@ def test_token_is_created_listed_used_and_revoked(shell: Shell) -> None:
     assert created.code == 0
     token = created.out.strip()
     assert token.startswith("tka_")
-    assert "isn't shown again" in created.err
+    assert "can't show it again" in created.err
     [listed] = shell("token", "list", "--json").json["tokens"]
     assert (listed["name"], listed["readOnly"]) == ("ci", True)
     assert listed["id"] in shell("token", "list").out

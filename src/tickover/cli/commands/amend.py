@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from tickover.client import Clock, Contribution, Transaction
     from tickover.client.amendments import Item
 
-_clock_option: Final = click.option("--clock", "id", metavar="ID", help="The clock. [default: the one used last]")
+_clock_option: Final = click.option("--clock", "id", metavar="ID", help="Clock to change. [default: the one used last]")
 _dry_run_option: Final = click.option(
-    "--dry-run", is_flag=True, help="Show the change of the balances, and send nothing."
+    "--dry-run", is_flag=True, help="Show how the balances would change, and send nothing."
 )
 _Money = tuple[str, Decimal, str]
 
@@ -30,18 +30,18 @@ _Money = tuple[str, Decimal, str]
 @click.argument("file", required=False, shell_complete=complete_scenario)
 @click.option(
     "--expense", "expenses", type=(str, parse_amount, str), multiple=True, metavar="NAME AMOUNT CURRENCY",
-    help="An expense. Repeatable.",
+    help="Add an expense. Repeatable.",
 )  # fmt: skip
 @click.option(
     "--income", "incomes", type=(str, parse_amount, str), multiple=True, metavar="NAME AMOUNT CURRENCY",
-    help="An income. Repeatable.",
+    help="Add income. Repeatable.",
 )  # fmt: skip
 @click.option(
     "--contribution", "contributions", type=(str, parse_amount), multiple=True, metavar="GOAL AMOUNT",
-    help="A contribution to a goal, by its name or ID. Repeatable.",
+    help="Add a contribution. GOAL is a name or ID. Repeatable.",
 )  # fmt: skip
 @click.option(
-    "--at", type=parse_time, metavar="TIME", help="Time of the items of the options. [default: the clock's time]"
+    "--at", type=parse_time, metavar="TIME", help="Time of the items that options add. [default: the clock's time]"
 )
 @_clock_option
 @_dry_run_option
@@ -58,7 +58,7 @@ def add(  # noqa: PLR0913 - one parameter for each option
     id: str | None,
     dry_run: bool,
 ) -> None:
-    """Add items to a clock. Items at the clock's time happen at once.
+    """Add items to a clock. Items at the clock's time happen immediately.
 
     FILE is a scenario: a TOML or JSON file, or a name from `tickover scenarios`. Its items start at the clock's time.
 
@@ -93,10 +93,9 @@ def add(  # noqa: PLR0913 - one parameter for each option
 @shared_options
 @pass_session
 def cancel(session: Session, item: str, *, only_next: bool, every: bool, id: str | None, dry_run: bool) -> None:
-    """Cancel items of a clock that have not happened yet.
+    """Cancel items that haven't happened yet.
 
-    ITEM is the ID of a transaction or a contribution. NAME is the name of transactions, or of a goal with
-    contributions.
+    Pass the ID of an item or the name of a transaction. To cancel contributions, pass the name of their goal.
 
     Examples:
 
@@ -129,7 +128,7 @@ def items_from_file(file: str, start: datetime) -> "list[PlannedItem]":
 
 
 def pending_items(clock: "Clock", item: str) -> "list[Item]":
-    """Return the items with this ID or name that have not happened yet, in order of time."""
+    """Return the items with this ID or name that haven't happened yet, in order of time."""
     items: list[tuple[Transaction | Contribution, str]] = [(each, each.name) for each in clock.pending_transactions]
     items += [(each, goal.name) for goal in clock.goals for each in goal.upcoming_contributions]
     found = sorted((each for each, name in items if item in (each.id, name)), key=lambda each: each.at)

@@ -166,11 +166,11 @@ def _target_time(clock: "Clock", to: datetime | None, by: Duration | None) -> da
     help="Label of the copy. Repeatable. [default: the clock's labels]",
 )  # fmt: skip
 @click.option(
-    "--add", "file", metavar="FILE|NAME", help="Scenario whose items are added to the copy.",
+    "--add", "file", metavar="FILE|NAME", help="Scenario whose items to add to the copy.",
     shell_complete=complete_scenario,
 )  # fmt: skip
 @click.option(
-    "--cancel", "cancelled", multiple=True, metavar="ITEM|NAME", help="Items that the copy doesn't have. Repeatable."
+    "--cancel", "cancelled", multiple=True, metavar="ITEM|NAME", help="Item to cancel in the copy. Repeatable."
 )
 @shared_options
 @pass_session
@@ -186,7 +186,7 @@ def fork(  # noqa: PLR0913 - one parameter for each option
 ) -> None:
     """Copy a clock with its schedule. The copy is at the clock's start time, or at another time.
 
-    --add and --cancel change the copy. If they fail, it is deleted.
+    --add and --cancel change the copy. If that fails, the command deletes the copy.
 
     Examples:
 

@@ -25,7 +25,7 @@ def doctor(session: Session, /, **flags: Any) -> None:
 
     Run it with the same settings and as the same user as the server, while the server runs or before it starts. It
     checks the settings, database, schema, disk, mail server, clock, public URL, proxies and permissions. It sends no
-    email and changes nothing.
+    email and changes no data.
 
     The exit code is 0 if there are only warnings, and 9 if there is an error.
     """

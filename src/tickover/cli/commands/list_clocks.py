@@ -18,7 +18,7 @@ _DEFAULT_LIMIT: Final = 20
 
 @click.command("list")
 @click.option(
-    "--limit", type=click.IntRange(min=1), metavar="N", help=f"List at most N clocks, {_DEFAULT_LIMIT} by default."
+    "--limit", type=click.IntRange(min=1), metavar="N", help=f"List at most N clocks. [default: {_DEFAULT_LIMIT}]"
 )
 @click.option("--all", "list_all", is_flag=True, help="List all clocks.")
 @click.option(

@@ -25,41 +25,46 @@ _SECONDS: Final = click.FloatRange(min=0.05)
 
 
 @click.command()
-@click.option("--forward-to", "target", required=True, metavar="URL", help="Handler that receives the webhooks.")
+@click.option("--forward-to", "target", required=True, metavar="URL", help="URL of the webhook handler.")
 @click.option(
-    "--clock", "ids", multiple=True, metavar="ID", help="Clock to follow. Repeatable. [default: the last one]"
+    "--clock", "ids", multiple=True, metavar="ID", help="Clock to follow. Repeatable. [default: the one used last]"
 )
 @click.option("--secret", metavar="SECRET", help="Signing secret. [default: a new one]")
 @click.option("--print-json", is_flag=True, help="Print each payload on one line.")
 @click.option(
-    "--retries", type=click.IntRange(min=0), default=3, metavar="N", help="Retries of a failed delivery, 3 by default."
+    "--retries",
+    type=click.IntRange(min=0),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Maximum retries of a delivery.",
 )
 @click.option(
     "--retry-delay",
     type=_SECONDS,
-    default=1.0,
+    default=1,
+    show_default=True,
     metavar="SECONDS",
-    help="Delay before the first retry, 1 by default. It doubles.",
+    help="Delay before the first retry. It doubles with each retry.",
 )
 @click.option("--duplicate", is_flag=True, help="Deliver every event twice.")
 @click.option("--reorder", is_flag=True, help="Deliver the events of one advance in reverse order.")
-@click.option(
-    "--fail-first", is_flag=True, help="Treat the first response to each event as lost, and deliver it again."
-)
+@click.option("--fail-first", is_flag=True, help="Ignore the first response to each event, and deliver it again.")
 @click.option(
     "--every",
     type=_SECONDS,
-    default=1.0,
+    default=1,
+    show_default=True,
     metavar="SECONDS",
-    help="Seconds between requests to the server, 1 by default.",
+    help="Interval between requests to the server.",
 )
 @shared_options
 @pass_session
 def listen(session: Session, /, target: str, ids: Sequence[str], secret: str | None, **options: Any) -> None:
     """Deliver the events of clocks to a webhook handler, in order, as they happen.
 
-    Requests are signed as Standard Webhooks. The time in the headers is the real time, and the time in the payload is
-    simulated. --duplicate, --reorder and --fail-first do to your handler what networks do. Press Ctrl-C to stop.
+    Each request is signed as in Standard Webhooks. The time in its headers is real. The time in its payload is
+    simulated. --duplicate, --reorder and --fail-first imitate the faults of networks. Press Ctrl-C to stop.
 
     Examples:
 
@@ -154,7 +159,7 @@ class _Deliveries:
             status = self._endpoint.post(event.id, body, self._session.now())
             is_lost = self._fail_first and attempt == 0
             is_delivered = isinstance(status, int) and 200 <= status < 300 and not is_lost
-            self._report(event, f"{status}, treated as lost" if is_lost else str(status))
+            self._report(event, f"{status}, ignored" if is_lost else str(status))
             if is_delivered:
                 return
         self._session.output.note(f"Gave up on {event.id}. Continuing with the next event.")

@@ -76,13 +76,13 @@ def show(session: Session, name: str, start: datetime | None, dates: bool) -> No
         session.output.write(plan.params, *_source(name).expandtabs(4).splitlines())
 
 
-@scenarios.command("from")
+@scenarios.command("from", short_help="Write a scenario from a bank statement or a clock.")
 @click.argument("source", metavar="FILE|CLOCK")
-@click.option("--columns", metavar="KEY=HEADER,...", help="Headers of a CSV file, as in date=Datum,amount=Betrag.")
-@click.option("--currency", metavar="EUR", help="Currency of a CSV file that names none.")
-@click.option("--summarise", is_flag=True, help="Turn irregular payments into seeded variety.")
-@click.option("--anonymise", is_flag=True, help="Replace names, and scale amounts.")
-@click.option("--preview", is_flag=True, help="Show the payments as they were read, instead of the scenario.")
+@click.option("--columns", metavar="KEY=HEADER,...", help="Headers of a CSV file, such as date=Datum,amount=Betrag.")
+@click.option("--currency", metavar="EUR", help="Currency, if the CSV file has none.")
+@click.option("--summarise", is_flag=True, help="Turn irregular payments into a recurrence that varies by a seed.")
+@click.option("--anonymise", is_flag=True, help="Replace names, remove categories and scale amounts.")
+@click.option("--preview", is_flag=True, help="List the payments in the file instead of writing a scenario.")
 @shared_options
 @pass_session
 def from_(  # noqa: PLR0913 - one parameter for each option
@@ -97,8 +97,8 @@ def from_(  # noqa: PLR0913 - one parameter for each option
 ) -> None:
     """Write a scenario from a bank statement in CSV or OFX, or from a clock.
 
-    Payments that recur become recurrences, and the others dated items. Statements are read on this machine and sent
-    nowhere.
+    Regular payments become recurrences. All others keep their dates. The command reads statements on this machine and
+    sends nothing.
 
     Examples:
 

@@ -13,7 +13,7 @@ from tickover.cli.session import Session, pass_session
 
 @click.command()
 @click.argument("email", required=False)
-@click.option("--name", required=True, help="Name of the token, for example of the program that uses it.")
+@click.option("--name", required=True, help="Name of the token, such as the program that uses it.")
 @click.option(
     "--days", type=click.IntRange(1, MAX_TOKEN_DAYS), default=DEFAULT_TOKEN_DAYS, show_default=True, metavar="N",
     help="Days until the token expires.",
@@ -25,12 +25,12 @@ from tickover.cli.session import Session, pass_session
 def create(
     session: Session, email: str | None, name: str, days: int, read_only: bool, database_url: str | None
 ) -> None:
-    """Create an access token for a program, and print it. It isn't shown again.
+    """Create an access token for a program, and print it once.
 
-    Without EMAIL, the token is yours, on the server where you are signed in.
+    Without EMAIL, the token acts for you, on the server where you are signed in.
 
-    With EMAIL, the token is that user's. Run the command on the server's machine, with the server's settings: it
-    writes to the database and sends no email. It creates the user if there is none.
+    With EMAIL, the token acts for that user. Run the command on the server's machine with the server's settings. It
+    writes to the database, and creates the user if necessary. It sends no email.
 
     Examples:
 
@@ -47,7 +47,7 @@ def create(
         created = _create_in_database(session, email, name, days, read_only, database_url)
     session.output.write(created, created.token)
     until = formatting.timestamp(created.expires_at)
-    session.output.note(f"Token '{created.name}' ({created.id}) expires at {until}. It isn't shown again.")
+    session.output.note(f"Token '{created.name}' ({created.id}) expires at {until}. You can't show it again.")
 
 
 def _create_in_database(
@@ -80,7 +80,9 @@ def list_(session: Session) -> None:
 @shared_options
 @pass_session
 def revoke(session: Session, id: str) -> None:
-    """Revoke an access token. It stops working at once.
+    """Revoke an access token. It stops working immediately.
+
+    Examples:
 
     \b
     tickover token list

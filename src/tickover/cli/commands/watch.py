@@ -23,9 +23,10 @@ _TIMEOUT_SECONDS: Final = 5.0
 @click.option(
     "--every",
     type=click.FloatRange(min=0.1),
-    default=1.0,
+    default=1,
+    show_default=True,
     metavar="SECONDS",
-    help="Seconds between requests, 1 by default.",
+    help="Interval between requests.",
 )
 @shared_options
 @pass_session
