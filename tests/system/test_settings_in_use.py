@@ -49,6 +49,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
         "TICKOVER_PUBLIC_URL": "https://public.example.test/below",
         "TICKOVER_SECRET_KEY": _KEY,
         "TICKOVER_LOG_LEVEL": "debug",
+        "TICKOVER_ACCESS_LOG": "on",
         "TICKOVER_ALLOWED_HOSTS": "allowed.example.test",
         "TICKOVER_TRUSTED_PROXIES": "127.0.0.0/8",
         "TICKOVER_CORS_ORIGINS": _ORIGIN,
@@ -119,6 +120,15 @@ def test_log_format_is_used() -> None:
         ran = subprocess.run([sys.executable, "-c", script, format], capture_output=True, text=True, check=True)
         assert ran.stderr.startswith('{"event": "started"') is is_json
         assert "started" in ran.stderr
+
+
+@proves("access_log")
+def test_access_log_is_used(program: Program) -> None:
+    request_id = program.request("GET", "/healthz?code=123456").headers["x-request-id"]
+    lines = [json.loads(line) for line in program.output.splitlines() if '"event": "request"' in line]
+    [line] = [line for line in lines if line["request_id"] == request_id]
+    assert (line["method"], line["path"], line["status"], line["level"]) == ("GET", "/healthz", 200, "info")
+    assert "123456" not in str(line)
 
 
 @proves("allowed_hosts", "cors_origins")

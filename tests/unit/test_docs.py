@@ -125,14 +125,6 @@ def test_values_in_the_docs_are_accepted(tmp_path: Path) -> None:
 # docs/operating.md
 
 
-def test_log_events_in_the_docs_exist() -> None:
-    table = rows(read("docs/operating.md"), "Event | When | Fields")
-    source = "".join(path.read_text("utf-8") for path in (ROOT / "src" / "tickover" / "server").rglob("*.py"))
-    events = [event for cell, _, _ in table for event in quoted(cell)]
-    assert len(events) >= 8
-    assert [event for event in events if f'"{event}"' not in source] == []
-
-
 # docs/metrics.md
 
 

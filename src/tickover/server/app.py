@@ -18,6 +18,7 @@ from tickover.server.background import Background, sweep
 from tickover.server.domain.logins import Limits
 from tickover.server.domain.tokens import Mint
 from tickover.server.http import pool
+from tickover.server.http.access_log import AccessLog
 from tickover.server.http.handler import Handler, wall_clock
 from tickover.server.http.host_check import HostCheck
 from tickover.server.http.pages import Site, load_pages
@@ -76,7 +77,8 @@ class Tickover:
             trusted_proxies=trusted, cors_origins=settings.cors_origins, max_in_flight=settings.max_in_flight,
             count_rejection=self._count_rejected_request,
         )  # fmt: skip
-        self._server = Server(self._handler, _http_limits(settings, log))
+        served = AccessLog(self._handler, log) if settings.access_log else self._handler
+        self._server = Server(served, _http_limits(settings, log))
         self._metrics: MetricsServer | None = None
         if listeners.metrics is not None:
             facts = DatabaseFacts(settings.database_url, settings.data_dir, store, wall_clock)

@@ -99,6 +99,12 @@ def secret_key(value: str) -> str:
     return value
 
 
+def switch(value: str) -> bool:
+    if value.lower() not in ("on", "off"):
+        raise ValueError("must be on or off")
+    return value.lower() == "on"
+
+
 def log_level(value: str) -> str:
     if value.lower() not in LOG_LEVELS:
         raise ValueError(f"must be one of {', '.join(LOG_LEVELS)}")

@@ -83,6 +83,10 @@ class Handler:
     def is_health_check(self, request: Request) -> bool:
         return request.path in HEALTH_CHECKS
 
+    def has_path(self, path: str) -> bool:
+        """Return whether there is a page or an endpoint at the path."""
+        return path == "/rpc" or path in HEALTH_CHECKS or self._site.has(path)
+
     def reject(self, error: RequestError) -> Response:
         if error.status == 503:
             self._count_rejection(Reason.UNAVAILABLE)

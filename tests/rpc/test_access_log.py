@@ -1,0 +1,57 @@
+"""The access log: one line for each request, without any text of the client."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.log_capture import LogCapture
+from tests.support.world import World
+from tickover.server.http.access_log import AccessLog
+from tickover.server.http.messages import BAD_REQUEST, Request, Response
+
+SECRET = b"a secret of the client"
+JSON = {b"content-type": b"application/json", b"authorization": b"Bearer " + SECRET, b"x-forwarded-for": SECRET}
+CALL = b'{"jsonrpc":"2.0","id":1,"method":"getCurrentUser","params":{}}'
+
+
+async def respond(handler: AccessLog, request: Request) -> Response:
+    response = handler.handle(request)
+    return response if isinstance(response, tuple) else await response
+
+
+@pytest.mark.parametrize(
+    ("request_", "path", "status"),
+    [
+        pytest.param(Request("POST", "/rpc", SECRET, JSON, "203.0.113.7", CALL), "/rpc", 401, id="call"),
+        pytest.param(Request("GET", "/healthz", SECRET, JSON, "203.0.113.7"), "/healthz", 200, id="health check"),
+        pytest.param(Request("GET", "/readyz", SECRET), "/readyz", 200, id="readiness"),
+        pytest.param(Request("GET", "/", SECRET, {b"host": b"127.0.0.1"}), "/", 200, id="page"),
+        pytest.param(
+            Request("GET", f"/{SECRET.decode()}", SECRET, {b"host": b"127.0.0.1"}), "unknown", 404, id="unknown page"
+        ),
+    ],
+)
+async def test_request_is_logged_in_one_line(world: World, request_: Request, path: str, status: int) -> None:
+    capture = LogCapture()
+    handler = AccessLog(world.handler, capture.log)
+    found, headers, body = await respond(handler, request_)
+    assert found == status
+    [(level, event, fields)] = capture.lines
+    assert (level, event) == ("info", "request")
+    assert fields.pop("milliseconds") >= 0
+    expected: dict[str, Any] = {"method": request_.method, "path": path, "status": status, "bytes": len(body)}
+    assert fields == expected | {"request_id": dict(headers)[b"x-request-id"].decode()}
+
+
+async def test_invalid_http_is_logged_without_a_method(world: World) -> None:
+    capture = LogCapture()
+    handler = AccessLog(world.handler, capture.log)
+    status, _, body = handler.reject(BAD_REQUEST)
+    [(_, _, fields)] = capture.lines
+    assert fields.pop("request_id").startswith("req_")
+    assert fields == {"status": status, "bytes": len(body)}
+
+
+async def test_health_checks_are_recognized(world: World) -> None:
+    handler = AccessLog(world.handler, LogCapture().log)
+    assert [handler.is_health_check(Request("GET", path)) for path in ("/healthz", "/rpc")] == [True, False]
