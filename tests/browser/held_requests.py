@@ -68,8 +68,8 @@ class HeldRequests:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        # The route remains, because Chromium can lose a request of a navigation while Playwright removes the last one.
         self._released.set()
-        await self._page.unroute("**/*", self._handle)
 
     async def arrived(self) -> None:
         """Wait until a request is held back."""
