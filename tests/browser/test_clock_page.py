@@ -1,4 +1,4 @@
-"""The clock page: balances, expectations, advancing with one click, zoom, and the transaction table."""
+"""The clock page: balances, expectations, advancing with one click, amendments, zoom, and the transaction table."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Locator, expect
 
-from tests.browser.console import Console, open_console
+from tests.browser.console import HTTP_ERROR, Console, open_console
 from tests.support.program import Program
 
 # All tests of a process share the browser and its event loop.
@@ -140,6 +140,64 @@ async def test_name_changed_elsewhere_is_shown(browser: Browser, program: Progra
         console.call("updateTestClock", id=clock, name="Late salary")
         await console.poll()
         await expect(console.heading("Late salary")).to_be_visible()
+
+
+# Amendments
+
+
+async def test_item_is_added_at_the_clicked_date_and_cancelled(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        page, clock = console.page, console.create()
+        console.tab.ignored_prefixes = (HTTP_ERROR,)
+        await open_with_checks(console, clock, {"opening": {"EUR": 2000}, "expectations": [NEVER_BELOW_ZERO]})
+        await expect(figure(console, "Expectations")).to_contain_text("All hold")
+        await page.locator("svg.plot").click(position={"x": 500, "y": 100})
+        await page.get_by_role("button", name=re.compile("^Add item on Jan")).click()
+        dialog = page.get_by_role("dialog", name="Add item")
+        await expect(dialog.get_by_label("Time (UTC)")).to_have_value(re.compile("^2027-01-1"))
+        await dialog.get_by_label("Time (UTC)").fill("2027-01-10T12:00")
+        await dialog.get_by_label("Amount").fill("1,000.50")
+        await dialog.get_by_role("button", name="Add item").click()
+        await expect(dialog.get_by_label("Name")).to_have_accessible_description("is required")
+        await dialog.get_by_label("Name").fill("Bike")
+        await dialog.get_by_role("button", name="Add item").click()
+        await expect(console.notification).to_have_text("Added “Bike”, −€1,000.50, on Jan 10, 2027, 12:00 PM UTC.")
+        await expect(console.rows.get_by_role("rowheader")).to_have_text(["Rent", "Bike", "Salary", "Rent"])
+        await expect(figure(console, "Expectations")).to_contain_text("Broken")
+        # Contributions have no name.
+        await console.button("Add item").click()
+        await dialog.get_by_label("Type").select_option("Contribution to “Trip”")
+        await expect(dialog.get_by_label("Name")).to_be_hidden()
+        await dialog.get_by_label("Amount").fill("40")
+        await dialog.get_by_label("Amount").press("Enter")
+        await expect(console.notification).to_contain_text("Added “Trip”, +40.00, on Jan 1")
+        # The buttons of the rows are one tab stop.
+        await console.button("Add item").press("Tab")
+        await page.keyboard.press("End")
+        await expect(page.get_by_role("button", name=re.compile("^Cancel Rent, −€1,150.00, Feb 3"))).to_be_focused()
+        await page.keyboard.press("Enter")
+        await page.get_by_label("All 2 pending items with this name").check()
+        await page.get_by_role("dialog").get_by_role("button", name="Cancel item").click()
+        await expect(console.notification).to_have_text("Cancelled 2 items.")
+        await expect(console.button("Add item")).to_be_focused()
+        assert [entry["name"] for entry in console.clock(clock)["pendingTransactions"]] == ["Bike", "Salary"]
+        assert len(console.clock(clock)["goals"][0]["upcomingContributions"]) == 2
+
+
+async def test_amendment_made_elsewhere_is_shown(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        clock = console.create()
+        await console.open_clock(clock)
+        await console.page.get_by_label("Filter by name or category").fill("coffee")
+        coffee = {"name": "Coffee", "amount": 3.5, "currency": "EUR", "type": "EXPENSE", "at": "2027-01-02T00:00:00Z"}
+        console.call("amendTestClock", id=clock, add={"transactions": [coffee]})
+        await console.poll()
+        await expect(console.notification).to_have_text(
+            "The clock was amended elsewhere. Added “Coffee”, −€3.50, on Jan 2, 2027."
+        )
+        shown = console.page.get_by_role("region", name="Transactions").get_by_role("rowheader")
+        await expect(shown).to_have_text(["Coffee"])
+        await expect(figure(console, "Next event")).to_contain_text("Coffee")
 
 
 # The plot

@@ -110,20 +110,25 @@ def test_url_of_every_asset_changes_with_each_file(tmp_path: Path, file: str) ->
     [
         (
             "js/app.js",
-            "// One.\nconst url = 'http://x'; // two\n  /** Three\n * four. */\nrun(/a*/);\n",
+            "// One.\nconst url = 'http://x'; // two\n  /** Three\n * four. */\n  run(/a*/);\n",
             "const url = 'http://x'; // two\nrun(/a*/);\n",
         ),
         (
             "css/base.css",
             "/* One. */\na {\n  /* Two\n     three. */\n  b: c; /* four */\n}\n",
-            "a {\n  b: c; /* four */\n}\n",
+            "a {\nb: c; /* four */\n}\n",
         ),
     ],
 )
-def test_comment_lines_are_not_served(tmp_path: Path, file: str, source: str, served: str) -> None:
+def test_comment_lines_and_indentation_are_not_served(tmp_path: Path, file: str, source: str, served: str) -> None:
     console = shutil.copytree(CONSOLE, tmp_path / "console")
     (console / file).write_text(source)
     assert load_assets(console).contents[file].decode() == served
+
+
+@pytest.mark.parametrize("path", MODULES)
+def test_no_string_contains_indentation_of_the_source(path: str) -> None:
+    assert [line for line in TEXTS[path].splitlines() if line.replace('"`"', "").count("`") % 2] == []
 
 
 async def test_assets_of_another_release_are_served_but_not_cached(world: World) -> None:

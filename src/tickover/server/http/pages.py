@@ -140,6 +140,7 @@ _IMPORT: Final = re.compile(rb'\b(?:from|import) "\./([^"]+)"')
 
 
 _COMMENT_LINES: Final = re.compile(rb"^[ \t]*(?://[^\n]*|/\*(?:(?!\*/).)*\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
+_INDENTATION: Final = re.compile(rb"^[ \t]+", re.MULTILINE)
 
 
 class Assets(Struct, frozen=True):
@@ -173,8 +174,8 @@ def load_assets(folder: Traversable) -> Assets:
         for kind in _ASSETS
         for file in sorted((folder / kind).iterdir(), key=lambda file: file.name)
     }
-    # Comments are a sixth of the compressed size.
-    code = {name: _COMMENT_LINES.sub(b"", content) for name, content in contents.items()}
+    # Comments and indentation are a fifth of the compressed size.
+    code = {name: _INDENTATION.sub(b"", _COMMENT_LINES.sub(b"", content)) for name, content in contents.items()}
     version = sha256(json.encode(code)).hexdigest()[:12]
     return Assets(code, f"/assets/{version}/")
 

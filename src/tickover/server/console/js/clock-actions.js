@@ -1,7 +1,8 @@
-// The actions of a clock: advance, fork, delete, and create it again.
+// The actions of a clock: advance, amend, fork, delete, and create it again.
 
+import { askItem } from "./add-item.js";
 import { writeChecks } from "./clock-checks.js";
-import { askForkTime, confirmDeletion } from "./clock-dialogs.js";
+import { askForkTime, confirmCancellation, confirmDeletion } from "./clock-dialogs.js";
 import { toParams } from "./clock-model.js";
 import { clockName } from "./clock-names.js";
 import { createClock, withName } from "./create-clock.js";
@@ -15,19 +16,24 @@ import { captureSession } from "./session.js";
 
 export class ClockActions {
   isBusy = false;
+  /** When the latest action ended. Responses to earlier requests are outdated. */
+  endedAt = 0;
   /** A warning for the time when the server is available again. */
   warning = "";
   #page;
   #hooks;
 
-  /** `page` is the clock's page. `hooks` has `model()`, `checks()`, `onAdvanced`, `onDeleted` and `onError`. */
+  /**
+   * `page` is the clock's page. `hooks` has `model()`, `checks()`, `onAdvanced`, `onAmended`, `onDeleted`
+   * and `onError`.
+   */
   constructor(page, hooks) {
     this.#page = page;
     this.#hooks = hooks;
   }
 
   /** Run one action at a time and report its error. If the user has left the page, ignore the outcome. */
-  async #run(work, onDone) {
+  async #run(work, onDone, onError = this.#hooks.onError) {
     if (this.isBusy) return;
     this.isBusy = true;
     this.#page.setAttribute("aria-busy", "true");
@@ -35,9 +41,10 @@ export class ClockActions {
       const result = await work();
       if (this.#page.isConnected) onDone(result);
     } catch (error) {
-      if (this.#page.isConnected) this.#hooks.onError(error);
+      if (this.#page.isConnected) onError(error);
     } finally {
       this.isBusy = false;
+      this.endedAt = performance.now();
       this.#page.removeAttribute("aria-busy");
     }
   }
@@ -49,6 +56,35 @@ export class ClockActions {
     return this.#run(
       () => call("advanceTestClock", { id, frozenTime: toTimestamp(instant) }),
       ({ clock }) => this.#hooks.onAdvanced(clock),
+    );
+  }
+
+  /** Ask for an item and add it. The dialog stays open until the server accepts the item. */
+  askItem(instant) {
+    const { id } = this.#hooks.model();
+    if (this.#page.isGone) return notify("This clock no longer exists, so it can't change.", { error: true });
+    return askItem(
+      this.#hooks.model(),
+      instant,
+      (add, headers) =>
+        new Promise((resolve, reject) =>
+          this.#run(
+            () => call("amendTestClock", { id, add }, { headers }),
+            ({ clock }) => resolve(this.#hooks.onAmended(clock)),
+            reject,
+          ),
+        ),
+    );
+  }
+
+  /** Ask whether to cancel an item, or all pending items like it. */
+  async askCancel(item) {
+    const model = this.#hooks.model();
+    const cancel = await confirmCancellation(model, item);
+    if (!cancel) return;
+    await this.#run(
+      () => call("amendTestClock", { id: model.id, cancel }),
+      ({ clock }) => this.#hooks.onAmended(clock),
     );
   }
 

@@ -1,10 +1,11 @@
-// The dialogs that confirm a fork and a deletion.
+// The dialogs that confirm a fork, a cancellation and a deletion.
 
+import { plural, signedAmount } from "./clock-text.js";
 import { h } from "./dom.js";
 import { formatInstant } from "./format.js";
 
 /** Show a dialog and return the value of the pressed button, or null if it was cancelled. */
-function openDialog(label, ...content) {
+export function openDialog(label, content, { onsubmit } = {}) {
   return new Promise((resolve) => {
     const dialog = h(
       "dialog",
@@ -16,7 +17,7 @@ function openDialog(label, ...content) {
           resolve(dialog.returnValue || null);
         },
       },
-      h("form", { method: "dialog" }, content),
+      h("form", { method: "dialog", onsubmit }, content),
     );
     document.body.append(dialog);
     dialog.returnValue = "";
@@ -24,17 +25,70 @@ function openDialog(label, ...content) {
   });
 }
 
-const buttonRow = (...buttons) => h("div", { class: "row dialog-actions" }, buttons);
-const cancelButton = () => h("button", { value: "", autofocus: true }, "Cancel");
+export const buttonRow = (...buttons) => h("div", { class: "row dialog-actions" }, buttons);
+const cancelButton = (text = "Cancel") => h("button", { value: "", autofocus: true }, text);
+/** A cancel button that doesn't submit, so that Enter runs the action. */
+export const closeButton = () =>
+  h("button", { type: "button", onclick: (event) => event.target.closest("dialog").close("") }, "Cancel");
+
+/** Create a choice between `[value, text]`. `onChoose(value)` is called for each change. */
+const radioButtons = (legend, options, selected, onChoose) =>
+  h(
+    "fieldset",
+    {},
+    h("legend", {}, legend),
+    options.map(([value, text]) =>
+      h(
+        "label",
+        {},
+        h("input", {
+          type: "radio",
+          name: "choice",
+          value,
+          checked: value === selected,
+          onchange: () => onChoose(value),
+        }),
+        h("span", {}, text),
+      ),
+    ),
+  );
 
 export async function confirmDeletion(name) {
-  const choice = await openDialog(
-    "Delete clock",
+  const choice = await openDialog("Delete clock", [
     h("h2", {}, `Delete “${name}”?`),
     h("p", {}, "The clock is deleted permanently, for everyone who uses it. Its forks stay."),
     buttonRow(cancelButton(), h("button", { value: "delete", class: "danger" }, "Delete clock")),
-  );
+  ]);
   return choice === "delete";
+}
+
+// amendTestClock accepts no more.
+const MAX_CANCELLED = 100;
+
+/** Ask whether to cancel a pending item. Return the ids to cancel, or null. */
+export async function confirmCancellation(model, item) {
+  const hasSameName = ({ at, kind, name, goalId }) =>
+    at > model.now && kind === item.kind && name === item.name && goalId === item.goalId;
+  const sameName = model.items.filter(hasSameName).map(({ id }) => id);
+  let selected = "one";
+  const choice = await openDialog("Cancel item", [
+    h("h2", {}, `Cancel “${item.name}”?`),
+    h("p", {}, `${signedAmount(item)} on ${formatInstant(item.at)}. What has posted stays.`),
+    sameName.length > 1 &&
+      sameName.length <= MAX_CANCELLED &&
+      radioButtons(
+        "What to cancel",
+        [
+          ["one", "Only this item"],
+          ["all", `All ${plural(sameName.length, "pending item")} with this name`],
+        ],
+        selected,
+        (value) => (selected = value),
+      ),
+    buttonRow(cancelButton("Keep"), h("button", { value: "cancel", class: "danger" }, "Cancel item")),
+  ]);
+  if (choice !== "cancel") return null;
+  return selected === "all" ? sameName : [item.id];
 }
 
 /** Ask at which time to fork. Return an instant, `"start"`, or null for no fork. */
@@ -46,35 +100,17 @@ export async function askForkTime(model, instant) {
   if (instant !== model.now) options.push(["preview", "At the preview", instant]);
   const isFirst = ([, , at], index) => options.findIndex(([, , other]) => other === at) === index;
   let selected = options.filter(isFirst).at(-1)[0];
-  const choice = await openDialog(
-    "Fork clock",
+  const choice = await openDialog("Fork clock", [
     h("h2", {}, "Fork this clock"),
     h("p", {}, "A fork has the same items and its own time. This clock doesn't change."),
-    h(
-      "fieldset",
-      {},
-      h("legend", {}, "Time of the fork"),
-      options.filter(isFirst).map(([value, text, at]) =>
-        h(
-          "label",
-          {},
-          h("input", {
-            type: "radio",
-            name: "time",
-            value,
-            checked: value === selected,
-            onchange: () => (selected = value),
-          }),
-          h("span", {}, `${text}, ${formatInstant(at)}`),
-        ),
-      ),
+    radioButtons(
+      "Time of the fork",
+      options.filter(isFirst).map(([value, text, at]) => [value, `${text}, ${formatInstant(at)}`]),
+      selected,
+      (value) => (selected = value),
     ),
-    // Cancel is not a submit button, so Enter forks.
-    buttonRow(
-      h("button", { type: "button", onclick: (event) => event.target.closest("dialog").close("") }, "Cancel"),
-      h("button", { value: "fork", class: "primary" }, "Fork"),
-    ),
-  );
+    buttonRow(closeButton(), h("button", { value: "fork", class: "primary" }, "Fork")),
+  ]);
   if (choice !== "fork") return null;
   return selected === "start" ? "start" : options.find(([value]) => value === selected)[2];
 }

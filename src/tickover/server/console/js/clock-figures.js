@@ -32,6 +32,8 @@ class Figure {
 
 const preview = (text) => h("strong", { class: "preview-text" }, `→ ${text}`);
 
+const nowrap = (text) => h("span", { class: "nowrap" }, text);
+
 const isMidnight = (instant) => instant % DAY === 0;
 
 function distance(from, to) {
@@ -57,7 +59,7 @@ export class ClockFigures {
     this.#date.show(
       formatDay(now),
       isPreview
-        ? [preview(formatDay(instant)), ` ${distance(now, instant)}`]
+        ? [preview(formatDay(instant)), " ", nowrap(distance(now, instant))]
         : isMidnight(now)
           ? "00:00 UTC"
           : `${formatTime(now)} UTC`,
@@ -81,15 +83,14 @@ export class ClockFigures {
       others.length
         ? otherBalances.join(" · ")
         : isPreview
-          ? formatMoney(difference(then, current), main, { sign: "exceptZero" })
+          ? nowrap(formatMoney(difference(then, current), main, { sign: "exceptZero" }))
           : `${plural(model.items.length - currentView.postedCount, "event")} ahead`,
     ]);
   }
 
   #drawNext(model, currentView) {
     const item = model.items[currentView.postedCount];
-    if (item)
-      this.#next.show(formatShortDay(item.at), [`${item.name}, `, h("span", { class: "nowrap" }, signedAmount(item))]);
+    if (item) this.#next.show(formatShortDay(item.at), [`${item.name}, `, nowrap(signedAmount(item))]);
     else this.#next.show("None", model.items.length ? "all items are posted" : "no items");
   }
 

@@ -15,6 +15,13 @@ function progressPercent(current, target) {
 
 const CLOCK_MONTHS = 120;
 
+/** Return a text that changes with each amendment. Items never change, and their ids are never used again. */
+export const scheduleKey = ({ transactions, pendingTransactions, goals }) =>
+  [transactions, pendingTransactions, goals.map((goal) => [goal, goal.contributions, goal.upcomingContributions])]
+    .flat(3)
+    .map(({ id }) => id)
+    .join();
+
 /** Build the model of a clock in a response. An earlier model has the exact initial amounts and opening balances. */
 export function parseClock(clock, previous, opening = previous?.opening ?? {}) {
   const now = parseInstant(clock.frozenTime);
@@ -28,6 +35,7 @@ export function parseClock(clock, previous, opening = previous?.opening ?? {}) {
   return buildModel(
     {
       id: clock.id,
+      scheduleKey: scheduleKey(clock),
       name: clock.name,
       labels: clock.labels ?? {},
       now,

@@ -5,9 +5,9 @@ import { ClockActions } from "./clock-actions.js";
 import { readChecks, writeChecks } from "./clock-checks.js";
 import { ClockFigures } from "./clock-figures.js";
 import { ClockHeader } from "./clock-header.js";
-import { parseClock, viewAt, withOpening } from "./clock-model.js";
+import { parseClock, scheduleKey, viewAt, withOpening } from "./clock-model.js";
 import "./clock-tables.js";
-import { postedText, spokenPreview } from "./clock-text.js";
+import { describeAmendment, postedText, spokenPreview } from "./clock-text.js";
 import { watchClock } from "./clock-watcher.js";
 import { errorDetails } from "./create-clock.js";
 import { h, notify, render } from "./dom.js";
@@ -43,6 +43,7 @@ class ClockPage extends HTMLElement {
     model: () => this.#model,
     checks: () => this.#checks,
     onAdvanced: (clock) => this.#advanced(clock),
+    onAmended: (clock) => this.#amended(clock),
     onDeleted: () => this.#watcher.stop(),
     onError: (error) => this.#handleError(error, true),
   });
@@ -92,11 +93,15 @@ class ClockPage extends HTMLElement {
     if (hadFocus) this.timeline.scrubber.slider.focus();
     this.#update(this.#model);
     this.#watcher = watchClock(this.clockId, {
-      onClock: (clock) => this.#receive(clock),
+      onClock: (clock, requestedAt) => this.#receive(clock, requestedAt),
       onError: (error) => this.#handleError(error),
       isPaused: () => this.#actions.isBusy || performance.now() - this.#lastMove < SCRUB_PAUSE_MS,
     });
     this.#expiryTimer = setInterval(() => this.header.drawExpiry(), 30_000);
+    this.#checkAgain();
+  }
+
+  #checkAgain() {
     this.#check(this.#checks).catch((error) => this.expectations.showError(errorDetails(error)));
   }
 
@@ -138,6 +143,7 @@ class ClockPage extends HTMLElement {
       role: "group",
       "aria-labelledby": "timeline-title",
       onpreview: (event) => this.#preview(event.detail),
+      onadditem: (event) => this.#actions.askItem(event.detail),
       onadvance: (event) => this.#actions.advance(event.detail ?? this.bar.target),
     });
     this.bar = new AdvanceBar({
@@ -146,8 +152,15 @@ class ClockPage extends HTMLElement {
       onFork: (instant) => this.#actions.fork(instant),
       onBack: () => this.#preview(this.#model.now),
     });
-    this.transactions = h("tick-transactions", { class: "card" });
-    this.goals = h("tick-goals", { class: "card" });
+    this.transactions = h("tick-transactions", {
+      class: "card",
+      onadditem: () => this.#actions.askItem(Math.max(this.#instant, this.#model.now)),
+      oncancelitem: (event) => this.#actions.askCancel(event.detail),
+    });
+    this.goals = h("tick-goals", {
+      class: "card",
+      oncancelitem: (event) => this.#actions.askCancel(event.detail),
+    });
     this.expectations = new ExpectationsPanel({
       onChange: (checks) => this.#check(checks),
       onShow: (instant) => this.#preview(clampToClock(this.#model, instant)),
@@ -180,26 +193,38 @@ class ClockPage extends HTMLElement {
     this.#draw();
   }
 
-  #receive(clock) {
+  #receive(clock, requestedAt) {
     if (this.#isUnreachable) {
       this.#isUnreachable = false;
       this.#hide(this.#notice.element);
       notify(`The server is available again.${this.#actions.warning}`);
       this.#actions.warning = "";
     }
-    if (this.#actions.isBusy) return;
-    if (parseInstant(clock.frozenTime) === this.#model.now) {
+    if (this.#actions.isBusy || requestedAt < this.#actions.endedAt) return;
+    const isAdvanced = parseInstant(clock.frozenTime) !== this.#model.now;
+    const isAmended = scheduleKey(clock) !== this.#model.scheduleKey;
+    if (!isAdvanced && !isAmended) {
       this.#model = { ...this.#model, name: clock.name };
       this.header.setModel(this.#model);
       return;
     }
-    const wasAtNow = this.#instant === this.#model.now;
-    const model = parseClock(clock, this.#model);
-    const posted = viewAt(model, model.now).postedCount - this.#currentView.postedCount;
-    if (wasAtNow) this.#instant = model.now;
+    const [before, posted] = [this.#model, this.#currentView.postedCount];
+    const model = parseClock(clock, before);
+    if (this.#instant === before.now) this.#instant = model.now;
     this.#update(model);
     this.#updateUrl();
-    notify(`The clock was advanced elsewhere to ${formatInstant(model.now)}. ${postedText(posted)}`);
+    const message = isAdvanced
+      ? `The clock was advanced elsewhere to ${formatInstant(model.now)}. ${postedText(this.#currentView.postedCount - posted)}`
+      : "The clock was amended elsewhere.";
+    notify(isAmended ? `${message} ${describeAmendment(before, model)}` : message);
+    if (isAmended) this.#checkAgain();
+  }
+
+  #amended(clock) {
+    const before = this.#model;
+    this.#update(parseClock(clock, before));
+    notify(describeAmendment(before, this.#model));
+    this.#checkAgain();
   }
 
   /** Preview another instant. Draw at most once per frame. */
@@ -282,7 +307,7 @@ class ClockPage extends HTMLElement {
       this.#showGone(error.reason === "CLOCK_EXPIRED");
       return false;
     }
-    if (error.reason === "TIME_BEFORE_CURRENT") {
+    if (["TIME_BEFORE_CURRENT", "ITEM_NOT_PENDING"].includes(error.reason)) {
       notify("The clock was advanced elsewhere, past this time.", { error: true });
       this.#watcher?.poll();
       return true;

@@ -6,36 +6,46 @@ import { copyText, h, newId, render } from "./dom.js";
 import { formatCount, formatDay, formatMoney, formatTime } from "./format.js";
 import { icon } from "./icons.js";
 import { startOfDay, toTimestamp } from "./instants.js";
-import { RowStates, stateMark } from "./item-states.js";
+import { cancelButton, RowStates, stateMark } from "./item-states.js";
 
 const [MAX_EARLIER, MAX_LATER] = [6, 100];
 // The table hides earlier rows only if there are many.
 const MIN_HIDDEN = 6;
 
 class TransactionTable extends HTMLElement {
-  #clockId = "";
+  #scheduleKey = null;
   #opening = null;
   #isComplete = false;
   #now = 0;
 
   setModel(model) {
     this.#now = model.now;
-    // The schedule of a clock never changes, so its rows are built once.
-    if (this.#clockId !== model.id) this.#build(model);
+    if (!this.search) this.#build();
+    // Only an amendment changes the rows.
+    if (this.#scheduleKey !== model.scheduleKey) this.#buildRows(model);
     if (this.#opening !== model.opening) this.#drawBalances(model);
     this.#filter();
   }
 
-  #build(model) {
-    this.#clockId = model.id;
+  #buildRows(model) {
+    this.#scheduleKey = model.scheduleKey;
+    this.#opening = null;
+    const hadFocus = this.body.contains(document.activeElement);
     this.items = model.items.filter((item) => item.currency);
     this.rows = this.items.map(transactionRow);
     this.states = new RowStates(
       this.items.map((item) => item.at),
       this.rows,
     );
+    render(this.body, this.rows);
+    this.table.hidden = this.filters.hidden = this.items.length === 0;
+    if (hadFocus) this.add.focus();
+  }
+
+  #build() {
+    this.body = h("tbody", { onkeydown: (event) => this.#handleKey(event) });
     this.count = h("span", { class: "muted" });
-    this.nothing = h("p", { class: "muted", hidden: true }, "No transaction matches.");
+    this.nothing = h("p", { class: "muted", hidden: true });
     this.showAll = h("button", {
       type: "button",
       class: "plain show-all",
@@ -62,6 +72,20 @@ class TransactionTable extends HTMLElement {
         ["expense", "Expenses"],
       ].map(([value, text]) => h("option", { value }, text)),
     );
+    this.add = h(
+      "button",
+      { type: "button", class: "soft", onclick: () => this.dispatchEvent(new CustomEvent("additem")) },
+      icon("add"),
+      "Add item",
+    );
+    this.filters = h(
+      "div",
+      { class: "row filters" },
+      h("label", { for: searchId, class: "visually-hidden" }, "Filter by name or category"),
+      this.search,
+      this.type,
+      h("button", { type: "button", onclick: () => this.#copyCsv() }, icon("copy"), "CSV"),
+    );
     render(
       this,
       h(
@@ -69,27 +93,20 @@ class TransactionTable extends HTMLElement {
         { class: "row card-header" },
         h("h2", { id: "transactions-title" }, "Transactions"),
         this.count,
-        this.items.length > 0 &&
-          h(
-            "div",
-            { class: "row filters" },
-            h("label", { for: searchId, class: "visually-hidden" }, "Filter by name or category"),
-            this.search,
-            this.type,
-            h("button", { type: "button", onclick: () => this.#copyCsv() }, icon("copy"), "CSV"),
-          ),
+        this.filters,
+        this.add,
       ),
-      this.items.length ? this.#table() : h("p", { class: "muted" }, "This clock has no transactions."),
+      this.#region(),
     );
   }
 
-  #table() {
+  #region() {
     const headings = ["Time (UTC)", "Name", "State", "Amount", "Balance"];
     return h(
       "div",
       { class: "rows", role: "region", "aria-labelledby": "transactions-title" },
       this.showAll,
-      h(
+      (this.table = h(
         "table",
         { class: "data as-cards" },
         h(
@@ -101,8 +118,8 @@ class TransactionTable extends HTMLElement {
             headings.map((title, index) => h("th", { scope: "col", class: index > 2 ? "number" : undefined }, title)),
           ),
         ),
-        h("tbody", {}, this.rows),
-      ),
+        this.body,
+      )),
       this.nothing,
     );
   }
@@ -119,9 +136,27 @@ class TransactionTable extends HTMLElement {
     this.#opening = model.opening;
     this.rows.forEach((row, index) => {
       const { balance, currency } = this.items[index];
-      row.lastElementChild.textContent = formatMoney(balance, currency);
-      row.lastElementChild.classList.toggle("below-zero", balance < 0);
+      const cell = row.querySelector(".balance");
+      cell.textContent = formatMoney(balance, currency);
+      cell.classList.toggle("below-zero", balance < 0);
     });
+  }
+
+  /** Return the cancel buttons of the shown rows. They are one tab stop; arrow keys move between them. */
+  #cancelButtons() {
+    const posted = countUntil(this.states.times, this.#now);
+    return this.rows.flatMap((row, index) => (index >= posted && !row.hidden ? [row.cancel] : []));
+  }
+
+  #handleKey(event) {
+    const buttons = this.#cancelButtons();
+    const current = buttons.indexOf(event.target);
+    const next = { ArrowDown: current + 1, ArrowUp: current - 1, Home: 0, End: buttons.length - 1 }[event.key];
+    if (current < 0 || !buttons[next]) return;
+    event.preventDefault();
+    buttons[current].tabIndex = -1;
+    buttons[next].tabIndex = 0;
+    buttons[next].focus();
   }
 
   /** Return whether an item matches the text and the type. */
@@ -134,16 +169,23 @@ class TransactionTable extends HTMLElement {
   #filter() {
     const isFiltered = this.search.value.trim() !== "" || this.type.value !== "";
     const posted = countUntil(this.states.times, this.#now);
-    const first = posted - MAX_EARLIER > MIN_HIDDEN ? posted - MAX_EARLIER : 0;
-    const last = posted + MAX_LATER;
-    const isNear = (index) => this.#isComplete || (index >= first && index < last);
+    const from = posted - MAX_EARLIER > MIN_HIDDEN ? posted - MAX_EARLIER : 0;
+    const isNear = (index) => this.#isComplete || (index >= from && index < posted + MAX_LATER);
     let shown = 0;
     this.rows.forEach((row, index) => {
       const isShown = isFiltered ? this.#matches(this.items[index]) : isNear(index);
       shown += isShown;
       if (row.hidden === isShown) row.hidden = !isShown;
+      if (isShown && index >= posted && !row.cancel) {
+        row.cancel = cancelButton(this.items[index]);
+        row.querySelector(".state-cell").append(row.cancel);
+      }
+      if (row.cancel) row.cancel.tabIndex = -1;
     });
-    this.nothing.hidden = shown > 0 || this.rows.length === 0;
+    const [first] = this.#cancelButtons();
+    if (first) first.tabIndex = 0;
+    this.nothing.hidden = shown > 0;
+    this.nothing.textContent = this.rows.length ? "No transaction matches." : "This clock has no transactions.";
     this.showAll.hidden = isFiltered || shown === this.rows.length;
     this.showAll.textContent = `Show all ${formatCount(this.rows.length)} transactions`;
   }

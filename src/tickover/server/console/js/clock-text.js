@@ -10,6 +10,24 @@ export const plural = (number, one, many = `${one}s`) => `${formatCount(number)}
 /** Return how many items an advance posted, as a sentence. */
 export const postedText = (count) => (count ? `${plural(count, "item")} posted.` : "Nothing posted.");
 
+/** Describe what an amendment added and cancelled, as a sentence. */
+export function describeAmendment(before, after) {
+  const missingIn = ({ items }) => {
+    const ids = new Set(items.map(({ id }) => id));
+    return ({ id }) => !ids.has(id);
+  };
+  const describe = (items, verb) => {
+    if (items.length !== 1) return items.length ? `${verb} ${plural(items.length, "item")}.` : "";
+    const [item] = items;
+    return `${verb} “${item.name}”, ${signedAmount(item)}, on ${formatInstant(item.at)}.`;
+  };
+  const sentences = [
+    describe(after.items.filter(missingIn(before)), "Added"),
+    describe(before.items.filter(missingIn(after)), "Cancelled"),
+  ];
+  return sentences.filter(Boolean).join(" ") || "The goals have changed.";
+}
+
 /** Describe the difference between the current view of a clock and the previewed one. */
 export function describePreview(model, currentView, view) {
   const count = view.postedCount - currentView.postedCount;

@@ -6,8 +6,8 @@ const POLL_MS = 2_000;
 const RETRY_MS = 5_000;
 
 /**
- * Poll the clock every two seconds while the tab is visible. Call `onClock(clock)` or `onError(error)`; `onError`
- * returns whether polling continues. Polling waits while `isPaused()`, so it never disturbs a moving scrubber.
+ * Poll the clock every two seconds while the tab is visible. Call `onClock(clock, requestedAt)` or `onError(error)`;
+ * `onError` returns whether polling continues. Polling waits while `isPaused()`, so it never disturbs a moving scrubber.
  */
 export function watchClock(id, { onClock, onError, isPaused }) {
   let timer = null;
@@ -22,9 +22,10 @@ export function watchClock(id, { onClock, onError, isPaused }) {
     if (isPaused()) return schedule(POLL_MS / 4);
     request = new AbortController();
     let wait = POLL_MS;
+    const requestedAt = performance.now();
     try {
       const { clock } = await call("getTestClock", { id }, { quiet: true, signal: request.signal });
-      if (!stopped) onClock(clock);
+      if (!stopped) onClock(clock, requestedAt);
     } catch (error) {
       if (stopped) return;
       wait = onError(error) ? RETRY_MS : 0;

@@ -12,7 +12,7 @@ let isCreating = false;
 onSessionEnd(() => (lastAttempt = { text: null, key: null }));
 
 // Browsers have randomUUID only on https pages and on localhost.
-const newIdempotencyKey = () =>
+export const newIdempotencyKey = () =>
   crypto.randomUUID?.() ??
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 

@@ -3,18 +3,19 @@
 import { plural } from "./clock-text.js";
 import { h, render, s } from "./dom.js";
 import { formatInstant, formatMoney, formatPercent } from "./format.js";
-import { RowStates, stateMark } from "./item-states.js";
+import { cancelButton, RowStates, stateMark } from "./item-states.js";
 
 const MAX_RINGS = 6;
 const RADIUS = 32;
 const CIRCUMFERENCE = 2 * Math.PI * RADIUS;
 
 class GoalList extends HTMLElement {
-  #clockId = "";
+  #scheduleKey = null;
 
   setModel(model) {
-    if (this.#clockId === model.id) return;
-    this.#clockId = model.id;
+    if (this.#scheduleKey === model.scheduleKey) return;
+    this.#scheduleKey = model.scheduleKey;
+    const open = this.goals?.filter(({ list }) => list.open).map(({ goal }) => goal.id) ?? [];
     const isLong = model.goals.length > MAX_RINGS;
     const Progress = isLong ? Bar : Ring;
     this.goals = model.goals.map((goal) => new Goal(goal, new Progress()));
@@ -38,6 +39,7 @@ class GoalList extends HTMLElement {
           )
         : h("p", { class: "muted" }, "This clock has no goals."),
     );
+    for (const { goal, list } of this.goals) list.open = open.includes(goal.id);
   }
 
   preview(currentView, view) {
@@ -107,6 +109,7 @@ class Goal {
         h("span", { class: "when" }, formatInstant(entry.at)),
         state,
         h("span", { class: "number" }, formatMoney(entry.amount, undefined, { sign: "always" })),
+        cancelButton({ ...entry, kind: "goal", name: this.goal.name, goalId: this.goal.id }),
       );
     });
     this.list.append(

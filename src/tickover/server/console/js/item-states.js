@@ -1,8 +1,11 @@
 // The state of each row of items: posted, next, pending or later.
 
 import { countUntil } from "./clock-model.js";
+import { signedAmount } from "./clock-text.js";
 import { h, s } from "./dom.js";
 import { MARKS } from "./event-lanes.js";
+import { formatInstant } from "./format.js";
+import { icon } from "./icons.js";
 
 const STATE_TEXTS = { posted: "posted", next: "next", pending: "pending", later: "posted later" };
 
@@ -45,3 +48,17 @@ export function stateMark(kind) {
     h("span", { class: "state" }),
   ];
 }
+
+/** Create the button that cancels a pending item. It dispatches `cancelitem`. Posted rows hide it. */
+export const cancelButton = (item) =>
+  h(
+    "button",
+    {
+      type: "button",
+      class: "quiet cancel-item",
+      "aria-label": `Cancel ${item.name}, ${signedAmount(item)}, ${formatInstant(item.at)}`,
+      title: "Cancel this item",
+      onclick: ({ target }) => target.dispatchEvent(new CustomEvent("cancelitem", { detail: item, bubbles: true })),
+    },
+    icon("close"),
+  );

@@ -14,6 +14,7 @@ const [BAR_HEIGHT, GOAL_HEIGHT, STRIP_HEIGHT] = [28, 20, 16];
 const NARROW = 560;
 const MAX_LABEL = 116;
 const INNER_LABEL_HEIGHT = 15;
+const PILL_SPACE = 30; // for the button beside the preview's pill
 
 const plotHeight = (count) => (count === 1 ? 232 : count === 2 ? 168 : 124);
 
@@ -75,19 +76,20 @@ class Pill {
     this.node = s("g", { class: `pill ${name}` }, this.#line, this.#rect, this.#text);
   }
 
-  draw(text, x, { left, right, bottom }, avoid) {
+  /** Draw the pill above x, beside the pill to avoid. Leave `space` on its right. Return its edges `{ from, to }`. */
+  draw(text, x, { left, right, bottom }, { avoid, space = 0 } = {}) {
     const half = textWidth(text) / 2 + 10;
-    let middle = Math.min(Math.max(x, left + half), right - half);
-    if (avoid && Math.abs(avoid.middle - middle) < avoid.half + half + 2)
-      middle = avoid.middle + (middle < avoid.middle ? -1 : 1) * (avoid.half + half + 2);
-    middle = Math.min(Math.max(middle, half), right - half + 8);
+    let middle = Math.min(Math.max(x, left + half), right - half - space);
+    if (avoid && middle + half + 2 > avoid.from && middle - half - 2 < avoid.to + avoid.space)
+      middle = x <= avoid.x && avoid.from > 2 * half + 2 ? avoid.from - half - 2 : avoid.to + avoid.space + half + 2;
+    middle = Math.min(Math.max(middle, half), right - half - space + 8);
     this.#text.textContent = text;
     this.#text.setAttribute("x", middle);
     this.#rect.setAttribute("x", middle - half);
     this.#rect.setAttribute("width", half * 2);
     this.#line.setAttribute("d", `M${x} 26V${bottom}`);
     this.node.removeAttribute("visibility");
-    return { middle, half };
+    return { x, from: middle - half, to: middle + half, space };
   }
 
   hide() {
@@ -95,7 +97,10 @@ class Pill {
   }
 }
 
-/** Draw everything into the SVG. Return `{ lanes, plots, box, preview }`; `preview(instant)` moves the preview. */
+/**
+ * Draw everything into the SVG. Return `{ lanes, plots, box, preview }`; `preview(instant)` moves the preview and returns
+ * the edges of its pill.
+ */
 export function drawTimeline(svg, { model, expectations, results, window, width: pixels, showsAll, axis }) {
   // The layout is for a font size of 16 px and scales with the font size of the browser.
   const fontScale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
@@ -141,9 +146,11 @@ export function drawTimeline(svg, { model, expectations, results, window, width:
   const preview = (instant) => {
     const isShown = instant !== model.now && isVisible(instant);
     const word = isNarrow ? ["", ""] : ["Now ", instant < model.now ? "Past " : "Preview "];
-    const placed = isShown && previewPill.draw(`${word[1]}${formatShortDay(instant)}`, x(instant), box);
+    const text = `${word[1]}${formatShortDay(instant)}`;
+    const placed = isShown && previewPill.draw(text, x(instant), box, { space: instant > model.now ? PILL_SPACE : 0 });
     if (!isShown) previewPill.hide();
-    if (isVisible(model.now)) nowPill.draw(`${word[0]}${formatShortDay(model.now)}`, x(model.now), box, placed);
+    if (isVisible(model.now))
+      nowPill.draw(`${word[0]}${formatShortDay(model.now)}`, x(model.now), box, { avoid: placed });
     else nowPill.hide();
     const [first, last] = [model.now, Math.max(instant, model.now)].map((time) =>
       Math.min(Math.max(x(time), left), right),
@@ -151,6 +158,7 @@ export function drawTimeline(svg, { model, expectations, results, window, width:
     shade.setAttribute("x", first);
     shade.setAttribute("width", last - first);
     for (const part of [...plots, ...lanes]) part.preview(instant);
+    return placed;
   };
   return { lanes, plots, box, preview };
 }

@@ -4,6 +4,7 @@
 import { plural } from "./clock-text.js";
 import { h, render, s } from "./dom.js";
 import { formatDay, formatInstant } from "./format.js";
+import { icon } from "./icons.js";
 import { monthlyTable } from "./monthly-table.js";
 import { PlotTooltip } from "./plot-tooltip.js";
 import { clampToClock, Scrubber, sliderStep, TIME_STEPS } from "./scrubber.js";
@@ -54,7 +55,12 @@ export class Timeline extends HTMLElement {
     );
     this.svg = s("svg", { class: "plot", role: "img", focusable: "false" });
     this.tooltip = new PlotTooltip();
-    this.plot = h("div", { class: "plot-box" }, this.svg, this.tooltip.element);
+    this.addButton = h(
+      "button",
+      { type: "button", class: "primary add-here", hidden: true, onclick: () => this.#requestItem(this.#instant) },
+      icon("add"),
+    );
+    this.plot = h("div", { class: "plot-box" }, this.svg, this.addButton, this.tooltip.element);
     this.moreButton = h("button", {
       type: "button",
       class: "plain",
@@ -102,6 +108,7 @@ export class Timeline extends HTMLElement {
       onPan: (pixels) => this.#pan(pixels / this.#plotWidth()),
     });
     this.svg.addEventListener("pointerleave", () => this.tooltip.hide());
+    this.svg.addEventListener("dblclick", () => this.#requestItem(this.#instant));
     this.observer.observe(this.plot);
   }
 
@@ -207,7 +214,17 @@ export class Timeline extends HTMLElement {
   }
 
   #drawPreview() {
-    this.drawing?.preview(this.#instant);
+    const pill = this.drawing?.preview(this.#instant);
+    this.addButton.hidden = !pill || this.#instant < this.#model.now;
+    if (this.addButton.hidden) return;
+    this.addButton.style.left = `${(pill.to + 4) * this.drawing.box.fontScale}px`;
+    this.addButton.title = `Add item on ${formatInstant(this.#instant)}`;
+    this.addButton.setAttribute("aria-label", this.addButton.title);
+  }
+
+  /** Ask the page to add an item. Time only moves forward, so it is not before now. */
+  #requestItem(instant) {
+    this.dispatchEvent(new CustomEvent("additem", { detail: Math.max(instant, this.#model.now) }));
   }
 
   #drawLegend() {
@@ -261,6 +278,7 @@ export class Timeline extends HTMLElement {
     else if (shiftKey && ["ArrowLeft", "ArrowRight"].includes(key))
       this.#pan(key === "ArrowLeft" ? -PAN_STEP : PAN_STEP);
     else if (key === "g") this.scrubber.field.focus();
+    else if (key === "a") this.#requestItem(this.#instant);
     else if (key === "Enter" && target === this.scrubber.slider)
       this.dispatchEvent(new CustomEvent("advance", { detail: null }));
     else return false;
