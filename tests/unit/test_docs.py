@@ -168,18 +168,26 @@ def _structs_in(annotation: Any) -> Iterator[type[msgspec.Struct]]:
         yield from _structs_in(part)
 
 
+def is_named(text: str, field: str) -> bool:
+    """Return whether a text or an example names a field."""
+    return f"`{field}`" in text or f'"{field}"' in text
+
+
 @pytest.mark.parametrize("method", OPERATIONS)
 def test_every_parameter_is_documented(method: str) -> None:
-    text = section(read("docs/api.md"), f"### {method}")
-    named = {name for line in text.splitlines() if line.startswith("| `") for name in quoted(line.split("|")[1])}
-    assert set(fields_of(OPERATIONS[method].params)) <= named
+    page = read("docs/api.md")
+    text = section(page, f"### {method}")
+    # The operations on one clock share the description of its ID. A link to createTestClock describes its fields.
+    shared = {"id"} if text in section(page, "## Clocks") else set()
+    shared |= set(fields_of(OPERATIONS["createTestClock"].params)) if "(#createtestclock)" in text else set()
+    assert [name for name in {*fields_of(OPERATIONS[method].params)} - shared if not is_named(text, name)] == []
 
 
 def test_every_field_of_a_result_is_documented() -> None:
     page = read("docs/api.md")
     items = (TransactionParams, ContributionParams, GoalHead, Progress)
     results = (Sent, SignedIn, Done, Summary, ClockPage, StoredEmail, *items)
-    missing = {name for kind in results for name in [*fields_of(kind), "source"] if f"`{name}`" not in page}
+    missing = {name for kind in results for name in [*fields_of(kind), "source"] if not is_named(page, name)}
     assert missing == set()
 
 

@@ -21,7 +21,7 @@ export interface ScheduleEntry {
   goals?: Array<GoalEntry>;
   /** Your own name for the clock. */
   name?: string;
-  /** Your own labels, by name. Values are strings. */
+  /** Your own labels. A name has 1 to 64 characters of `A-Z a-z 0-9 . _ - /`. A value is a string of at most 200 characters. */
   labels?: Record<string, string>;
 }
 
@@ -169,7 +169,7 @@ export interface AddedContributionEntry {
   at: InstantInput;
   /** The amount of money. */
   amount: number;
-  /** The id of a goal of this clock. */
+  /** The ID of a goal of this clock. */
   goalId: string;
 }
 
@@ -181,7 +181,7 @@ export interface EventsEntry {
   after?: InstantInput;
   /** Returns events up to this instant, from the clock's start to its `maxTime`. Default: its `frozenTime`. */
   until?: InstantInput;
-  /** The balance of each currency before the clock's start, by currency. */
+  /** The balance of each currency before the clock's start, from -1,000,000,000,000 to 1,000,000,000,000. A missing one is 0. */
   openingBalances?: Record<string, number>;
   /** The maximum number of events. */
   limit?: number;
@@ -195,7 +195,7 @@ export interface BalancesEntry {
   id: string;
   /** An instant from the clock's start to its `maxTime`. Default: its `frozenTime`. */
   at?: InstantInput;
-  /** The balance of each currency before the clock's start, by currency. */
+  /** The balance of each currency before the clock's start, from -1,000,000,000,000 to 1,000,000,000,000. A missing one is 0. */
   openingBalances?: Record<string, number>;
 }
 
@@ -207,7 +207,7 @@ export interface CheckEntry {
   expectations: Array<ExpectationEntry>;
   /** The end of the check, from the clock's start to its `maxTime`. Default: its `maxTime`, so that the whole schedule is checked. */
   until?: InstantInput;
-  /** The balance of each currency before the clock's start, by currency. */
+  /** The balance of each currency before the clock's start, from -1,000,000,000,000 to 1,000,000,000,000. A missing one is 0. */
   openingBalances?: Record<string, number>;
 }
 
@@ -285,7 +285,7 @@ export type ListAccessTokensEntry = Record<string, never>;
 
 /** The parameters of revokeAccessToken. */
 export interface RevokeAccessTokenEntry {
-  /** The id of one of your access tokens. */
+  /** The ID of one of your access tokens. */
   id: string;
 }
 
@@ -370,7 +370,7 @@ export interface Contribution {
 
 /** The mail server accepted the email. */
 export interface Sent {
-  /** Always `ok`. */
+  /** Confirms that the operation succeeded. */
   message: "ok";
   /** The link. Only for `WEB_LOGIN_LINK`, and only if emails go to the development outbox. */
   loginUrl?: string;
@@ -386,7 +386,7 @@ export interface SignedIn {
 
 /** The operation succeeded. */
 export interface Done {
-  /** Always `ok`. */
+  /** Confirms that the operation succeeded. */
   message: "ok";
 }
 
@@ -516,15 +516,15 @@ export interface CurrentUser {
 
 /** The token in use. */
 export interface TokenInfo {
-  /** `SESSION`: the token of a sign-in. `ACCESS`: an access token. */
+  /** `SESSION`: a token from a sign-in. `ACCESS`: an access token. */
   type: "ACCESS" | "SESSION";
   /** The real time at which the token expires. */
   expiresAt: string;
 }
 
-/** The new access token. It is shown only once. */
+/** The new access token. */
 export interface CreatedAccessToken {
-  /** The token's id. It starts with `token_`, and is not secret. */
+  /** The token's ID, which isn't secret. It starts with `token_`. */
   id: string;
   /** The bearer token. It starts with `tka_`. */
   token: string;
@@ -544,7 +544,7 @@ export interface AccessTokens {
 
 /** An access token, without its secret. */
 export interface AccessToken {
-  /** The token's id. It starts with `token_`, and is not secret. */
+  /** The token's ID, which isn't secret. It starts with `token_`. */
   id: string;
   /** Your own name for the token. */
   name: string;
@@ -574,7 +574,7 @@ export interface Fault {
 export interface ReasonDetails {
   /** The body is not JSON, not UTF-8, or nested more than 64 levels deep. */
   PARSE_ERROR: Record<string, never>;
-  /** The body is not a JSON-RPC 2.0 request, the batch is empty, has more than 50 calls, would get too large a response or has an `Idempotency-Key`, or the server doesn't serve this Host. */
+  /** The body is not a JSON-RPC 2.0 request, or the server doesn't serve this Host. Or the batch is empty, has more than 50 calls, has an `Idempotency-Key`, or its response could be too large. */
   INVALID_REQUEST: Record<string, never>;
   /** There is no operation with this name. */
   METHOD_NOT_FOUND: Record<string, never>;
@@ -585,7 +585,7 @@ export interface ReasonDetails {
   };
   /** The token is missing, malformed, unknown, expired or revoked. */
   UNAUTHENTICATED: Record<string, never>;
-  /** The access token is read-only, or the operation needs the token of a sign-in. */
+  /** The access token is read-only, or the operation needs a token from a sign-in. */
   FORBIDDEN: Record<string, never>;
   /** You have no clock with this ID. It never existed, was deleted, or has another owner. */
   CLOCK_NOT_FOUND: Record<string, never>;
@@ -725,7 +725,7 @@ export abstract class OperationMethods {
     return this.call("loginByEmailLink", params, options);
   }
 
-  /** Revoke the token in use. Your other tokens stay valid. An access token can't be used; call `revokeAccessToken` instead. */
+  /** Revoke the token in use. Your other tokens stay valid. To revoke an access token, call `revokeAccessToken`. */
   logout(params: LogoutEntry = {}, options?: CallOptions): Promise<Done> {
     return this.call("logout", params, options);
   }
@@ -735,7 +735,7 @@ export abstract class OperationMethods {
     return this.call("getTestClock", params, options);
   }
 
-  /** List your live clocks, newest first. Expired clocks are not listed. Pass `nextCursor` as `cursor` to get the next page. With `labels`, one call looks at 1,000 clocks at most. So a page can have fewer clocks than `limit`, or none, and still have a `nextCursor`. */
+  /** List your live clocks, newest first. Doesn't list expired clocks. Pass `nextCursor` as `cursor` to get the next page. With `labels`, one call searches at most 1,000 clocks. So a page can have fewer clocks than `limit`, or none, and still have a `nextCursor`. */
   listTestClocks(params: ListEntry = {}, options?: CallOptions): Promise<ClockPage> {
     return this.call("listTestClocks", params, options);
   }
@@ -750,12 +750,12 @@ export abstract class OperationMethods {
     return this.call("deleteTestClock", params, options);
   }
 
-  /** Create a clock with the same schedule, at any instant of it. The fork has its own IDs and expires seven days from now. The original doesn't change. To rewind, fork at an earlier instant. It has all items of the original, including those that amendments added. The fork has the `maxTime` of the original, and its name and labels unless you give others. */
+  /** Create a clock with the same schedule, at any instant of it. To rewind, fork at an earlier instant. The original doesn't change. The fork has all items of the original, including those that amendments added, and the same `maxTime`. It has its own IDs and expires seven days from now. */
   forkTestClock(params: ForkEntry, options?: CallOptions): Promise<OneClock> {
     return this.call("forkTestClock", params, options);
   }
 
-  /** Add items to a clock, and cancel items that have not happened yet. What has happened never changes. An added item that is dated exactly at the clock's `frozenTime` happens at once. Only items after `frozenTime` can be cancelled. The call changes all or nothing. A clock holds at most 2,000 transactions, 100 goals, 500 contributions to one goal, and 5,000 transactions and contributions in all. The IDs of cancelled items are never used again. */
+  /** Add items to a clock, and cancel items that haven't happened yet. The past never changes: you can cancel only items after `frozenTime`. A new item that is dated exactly at the clock's `frozenTime` happens immediately. The call changes all or nothing. A clock holds at most 2,000 transactions, 100 goals, 500 contributions to one goal, and 5,000 transactions and contributions in total. The server never reuses the IDs of cancelled items. */
   amendTestClock(params: AmendEntry, options?: CallOptions): Promise<OneClock> {
     return this.call("amendTestClock", params, options);
   }
@@ -780,17 +780,17 @@ export abstract class OperationMethods {
     return this.call("getCurrentUser", params, options);
   }
 
-  /** Create a token for a program, such as a CI job. Use the token as a bearer token, for example in a CI job. It is shown only once. A read-only token can call only operations that change nothing. You can have 50 live access tokens. An access token can't call operations on tokens, so this operation needs the token of a sign-in. */
+  /** Create a token for a program, such as a CI job. Use the token as a bearer token, for example in a CI job. Only this response contains it. A read-only token can call only operations that change nothing. You can have 50 live access tokens. Access tokens can't call this operation: it needs a token from a sign-in. */
   createAccessToken(params: CreateAccessTokenEntry, options?: CallOptions): Promise<CreatedAccessToken> {
     return this.call("createAccessToken", params, options);
   }
 
-  /** List your live access tokens, newest first. Expired tokens are not listed. This operation needs the token of a sign-in. */
+  /** List your live access tokens, newest first. Doesn't list expired tokens. Access tokens can't call this operation: it needs a token from a sign-in. */
   listAccessTokens(params: ListAccessTokensEntry = {}, options?: CallOptions): Promise<AccessTokens> {
     return this.call("listAccessTokens", params, options);
   }
 
-  /** Revoke an access token. The token stops working at once, on every server. An unknown id and that of another user's token get the same response. This operation needs the token of a sign-in. */
+  /** Revoke an access token. The token stops working immediately, on every server. An unknown ID and the ID of another user's token get the same response. Access tokens can't call this operation: it needs a token from a sign-in. */
   revokeAccessToken(params: RevokeAccessTokenEntry, options?: CallOptions): Promise<Done> {
     return this.call("revokeAccessToken", params, options);
   }

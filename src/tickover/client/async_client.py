@@ -139,7 +139,7 @@ class AsyncTickover(BaseClient):
     async def amend_clock(
         self, id: str, *, add: Sequence[PlannedItem] = (), cancel: Sequence[Item] = ()
     ) -> "AsyncClock":
-        """Add items to a clock, and cancel items that have not happened yet. Name the goals of contributions by id."""
+        """Add items to a clock, and cancel items that haven't happened yet. Name the goals of contributions by ID."""
         result = await self._send(calls.amend_clock(id, add, cancel))
         return AsyncClock(self, self._record(result.clock, add, cancel))
 

@@ -136,7 +136,7 @@ class Tickover(BaseClient):
         return Clock(self, self._send(calls.fork_clock(id, at, name, labels)).clock)
 
     def amend_clock(self, id: str, *, add: Sequence[PlannedItem] = (), cancel: Sequence[Item] = ()) -> "Clock":
-        """Add items to a clock, and cancel items that have not happened yet. Name the goals of contributions by id."""
+        """Add items to a clock, and cancel items that haven't happened yet. Name the goals of contributions by ID."""
         result = self._send(calls.amend_clock(id, add, cancel))
         return Clock(self, self._record(result.clock, add, cancel))
 

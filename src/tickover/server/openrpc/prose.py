@@ -2,28 +2,13 @@
 
 from typing import Final
 
+from tickover.api import limits
 from tickover.api.errors import Reason
-from tickover.api.limits import (
-    CODE_DIGITS,
-    MAX_ACCESS_TOKENS,
-    MAX_BATCH,
-    MAX_BODY,
-    MAX_CLOCK_GOALS,
-    MAX_CLOCK_ITEMS,
-    MAX_CLOCK_TRANSACTIONS,
-    MAX_GOAL_CONTRIBUTIONS,
-    MAX_IDEMPOTENCY_KEY,
-    MAX_NESTING,
-    MAX_SCANNED_CLOCKS,
-    RESEND_INTERVAL,
-    SPAN_YEARS,
-    TOKEN_LIFETIME,
-)
 
 ABOUT: Final = (
     "Test clocks with simulated money, and sign-in by email. The protocol is JSON-RPC 2.0 over `POST /rpc` with "
-    f"`Content-Type: application/json`. An array of up to {MAX_BATCH} calls is a batch. A call without `id` is a "
-    "notification and has no response.\n\n"
+    f"`Content-Type: application/json`. An array of up to {limits.MAX_BATCH} calls is a batch. A call without `id` is "
+    "a notification and has no response.\n\n"
     "Send parameters by name. Unknown names and null are invalid: omit parameters that you don't need. Strings must "
     "not contain U+0000 or lone surrogates; their lengths count Unicode code points. Timestamps are RFC 3339 with an "
     "offset. Responses use UTC. IDs, tokens and cursors are opaque.\n\n"
@@ -34,10 +19,12 @@ ABOUT: Final = (
 BEARER: Final = "Requires a token: send the header `Authorization: Bearer <token>`."
 PUBLIC: Final = "Requires no token."
 TAKES_KEY: Final = (
-    f"You can retry the call safely with an `Idempotency-Key` header of 1 to {MAX_IDEMPOTENCY_KEY} characters. The "
-    "same key with the same operation and parameters returns the same clock, as it is now, as long as the clock lives. "
-    "The same key with another operation or other parameters is invalid. Batches can't have the header."
+    f"You can retry the call safely with an `Idempotency-Key` header of 1 to {limits.MAX_IDEMPOTENCY_KEY} characters. "
+    "The same key with the same operation and parameters returns the same clock, as it is now, as long as the clock "
+    "lives. The same key with another operation or other parameters is invalid. Batches can't have the header."
 )
+
+_NEEDS_SIGN_IN: Final = "Access tokens can't call this operation: it needs a token from a sign-in."
 
 TAGS: Final = {
     "extension": "An addition to the four operations of the interface.",
@@ -56,8 +43,8 @@ METHODS: Final = {
     ),
     "sendLoginCodeEmail": (
         "`LOGIN_CODE` requires `SHORT_LIVED` and sends a code. `WEB_LOGIN_LINK` requires `LONG_LIVED` and sends a "
-        f"link. By default, an address can receive one email every {RESEND_INTERVAL.seconds} seconds. The response "
-        "arrives after the mail server has accepted the email. It is the same for known and unknown addresses."
+        f"link. By default, an address can receive one email every {limits.RESEND_INTERVAL.seconds} seconds. The "
+        "response arrives after the mail server has accepted the email. It is the same for known and unknown addresses."
     ),
     "loginByEmailVerification": (
         "A code works once, allows few attempts, and becomes invalid when a newer code is sent. The first sign-in of "
@@ -67,12 +54,12 @@ METHODS: Final = {
         "The page of a login link calls this operation when you press its button. A link works once. All invalid links "
         "get the same response."
     ),
-    "logout": "Your other tokens stay valid. An access token can't be used; call `revokeAccessToken` instead.",
+    "logout": "Your other tokens stay valid. To revoke an access token, call `revokeAccessToken`.",
     "getTestClock": "This never moves the clock.",
     "listTestClocks": (
-        "Expired clocks are not listed. Pass `nextCursor` as `cursor` to get the next page. With `labels`, one call "
-        f"looks at {MAX_SCANNED_CLOCKS:,} clocks at most. So a page can have fewer clocks than `limit`, or none, and "
-        "still have a `nextCursor`."
+        "Doesn't list expired clocks. Pass `nextCursor` as `cursor` to get the next page. With `labels`, one call "
+        f"searches at most {limits.MAX_SCANNED_CLOCKS:,} clocks. So a page can have fewer clocks than `limit`, or "
+        "none, and still have a `nextCursor`."
     ),
     "updateTestClock": (
         "Changes only the parameters that you pass. `labels` replaces all labels. `null` removes the name or all "
@@ -80,16 +67,16 @@ METHODS: Final = {
     ),
     "deleteTestClock": "Deletes the clock and its schedule immediately. You can reuse its idempotency keys.",
     "forkTestClock": (
-        "The fork has its own IDs and expires seven days from now. The original doesn't change. To rewind, fork at an "
-        "earlier instant. It has all items of the original, including those that amendments added. The fork has the "
-        "`maxTime` of the original, and its name and labels unless you give others."
+        "To rewind, fork at an earlier instant. The original doesn't change. The fork has all items of the original, "
+        "including those that amendments added, and the same `maxTime`. It has its own IDs and expires seven days from "
+        "now."
     ),
     "amendTestClock": (
-        "What has happened never changes. An added item that is dated exactly at the clock's `frozenTime` happens at "
-        "once. Only items after `frozenTime` can be cancelled. The call changes all or nothing. A clock holds at most "
-        f"{MAX_CLOCK_TRANSACTIONS:,} transactions, {MAX_CLOCK_GOALS} goals, {MAX_GOAL_CONTRIBUTIONS} contributions to "
-        f"one goal, and {MAX_CLOCK_ITEMS:,} transactions and contributions in all. The IDs of cancelled items are "
-        "never used again."
+        "The past never changes: you can cancel only items after `frozenTime`. A new item that is dated exactly at the "
+        "clock's `frozenTime` happens immediately. The call changes all or nothing. A clock holds at most "
+        f"{limits.MAX_CLOCK_TRANSACTIONS:,} transactions, {limits.MAX_CLOCK_GOALS} goals, "
+        f"{limits.MAX_GOAL_CONTRIBUTIONS} contributions to one goal, and {limits.MAX_CLOCK_ITEMS:,} transactions and "
+        "contributions in total. The server never reuses the IDs of cancelled items."
     ),
     "listTestClockEvents": (
         "Returns events after `after`, up to and including `until`, in order of time. Among events of one instant, "
@@ -108,14 +95,14 @@ METHODS: Final = {
     ),
     "getCurrentUser": "Use it to check a token.",
     "createAccessToken": (
-        "Use the token as a bearer token, for example in a CI job. It is shown only once. A read-only token can call "
-        f"only operations that change nothing. You can have {MAX_ACCESS_TOKENS} live access tokens. An access token "
-        "can't call operations on tokens, so this operation needs the token of a sign-in."
+        "Use the token as a bearer token, for example in a CI job. Only this response contains it. A read-only token "
+        f"can call only operations that change nothing. You can have {limits.MAX_ACCESS_TOKENS} live access tokens. "
+        f"{_NEEDS_SIGN_IN}"
     ),
-    "listAccessTokens": "Expired tokens are not listed. This operation needs the token of a sign-in.",
+    "listAccessTokens": f"Doesn't list expired tokens. {_NEEDS_SIGN_IN}",
     "revokeAccessToken": (
-        "The token stops working at once, on every server. An unknown id and that of another user's token get the same "
-        "response. This operation needs the token of a sign-in."
+        "The token stops working immediately, on every server. An unknown ID and the ID of another user's token get "
+        f"the same response. {_NEEDS_SIGN_IN}"
     ),
 }
 
@@ -129,7 +116,7 @@ TYPES: Final = {
     "Balances": "The balances at an instant.",
     "CheckResult": "The results of all expectations.",
     "CurrentUser": "Your user and the token in use.",
-    "CreatedAccessToken": "The new access token. It is shown only once.",
+    "CreatedAccessToken": "The new access token.",
     "AccessTokens": "Your live access tokens.",
     "SignedIn": "A bearer token and its user.",
     "TransactionEntry": "Income or an expense at an instant.",
@@ -151,17 +138,17 @@ FIELDS: Final = {
     "source": "Distinguishes simulated money from real money.",
     "frozenTime": "The current simulated time.",
     "maxTime": (
-        f"The latest simulated time: {SPAN_YEARS} years after the first `frozenTime` of the clock, or of the original "
-        "if the clock is a fork."
+        f"The latest simulated time: {limits.SPAN_YEARS} years after the first `frozenTime` of the clock, or of the "
+        "original if the clock is a fork."
     ),
     "expiresAt": "The real time at which the clock expires: seven days after its creation.",
     "status": "The only status. Advancing is synchronous, so no other status is needed.",
     "email": "One email address.",
-    "message": "Always `ok`.",
+    "message": "Confirms that the operation succeeded.",
     # Parameters
     "ScheduleEntry.frozenTime": (
-        f"The start of the clock, at most {SPAN_YEARS} years before or after the current real time. Default: the "
-        "current real time."
+        f"The start of the clock, at most {limits.SPAN_YEARS} years before or after the current real time. Default: "
+        "the current real time."
     ),
     "ScheduleEntry.transactions": "Income and expenses, in any order.",
     "ScheduleEntry.name": "Your own name for the clock.",
@@ -169,7 +156,10 @@ FIELDS: Final = {
     "UpdateEntry.name": "The new name, or null to remove it.",
     "Summary.name": "The name of the clock, if it has one.",
     "Snapshot.name": "The name of the clock, if it has one.",
-    "labels": "Your own labels, by name. Values are strings.",
+    "labels": (
+        f"Your own labels. A name has 1 to {limits.MAX_LABEL_NAME} characters of `A-Z a-z 0-9 . _ - /`. A value is a "
+        f"string of at most {limits.MAX_LABEL_VALUE} characters."
+    ),
     "ListEntry.labels": "Returns only clocks that have all of these labels with these values.",
     "ForkEntry.labels": "The labels of the fork. Default: those of the original.",
     "UpdateEntry.labels": "The new labels, which replace all old ones, or null to remove them.",
@@ -187,7 +177,7 @@ FIELDS: Final = {
     "AddEntry.goals": "New savings goals, with their contributions.",
     "AddEntry.contributions": "Payments towards goals that the clock already has, in any order.",
     "AddedContributionEntry.at": "The instant of the payment, from `frozenTime` to `maxTime` inclusive.",
-    "AddedContributionEntry.goalId": "The id of a goal of this clock.",
+    "AddedContributionEntry.goalId": "The ID of a goal of this clock.",
     "GetEntry.at": (
         "Returns the clock as it would be at this instant, from its `frozenTime` to its `maxTime` inclusive. Default: "
         "its `frozenTime`."
@@ -200,7 +190,7 @@ FIELDS: Final = {
     "cursor": "The `nextCursor` of the previous page. Without it, the list starts with the newest clock.",
     "loginCodeType": "How long the code or link is valid: minutes for a code, an hour for a link. See `emailType`.",
     "emailType": "What the email contains: a code or a link.",
-    "code": f"The {CODE_DIGITS} digits from the email, including leading zeros.",
+    "code": f"The {limits.CODE_DIGITS} digits from the email, including leading zeros.",
     "authenticationMethod": "The only supported method.",
     "EventsEntry.after": "Returns events after this instant. Default: from the clock's start on.",
     "EventsEntry.until": (
@@ -208,7 +198,10 @@ FIELDS: Final = {
     ),
     "EventsEntry.limit": "The maximum number of events.",
     "EventsEntry.cursor": "The `nextCursor` of the previous page. Without it, the list starts with the first event.",
-    "openingBalances": "The balance of each currency before the clock's start, by currency.",
+    "openingBalances": (
+        "The balance of each currency before the clock's start, "
+        f"from -{limits.MAX_OPENING_BALANCE:,} to {limits.MAX_OPENING_BALANCE:,}. A missing one is 0."
+    ),
     "BalancesEntry.at": "An instant from the clock's start to its `maxTime`. Default: its `frozenTime`.",
     "CheckEntry.until": (
         "The end of the check, from the clock's start to its `maxTime`. Default: its `maxTime`, so that the whole "
@@ -231,7 +224,7 @@ FIELDS: Final = {
     "CreateAccessTokenEntry.name": "Your own name for the token, such as the program that uses it.",
     "expiresInDays": "The number of days until the token expires.",
     "readOnly": "Whether the token can call only operations that change nothing.",
-    "RevokeAccessTokenEntry.id": "The id of one of your access tokens.",
+    "RevokeAccessTokenEntry.id": "The ID of one of your access tokens.",
     "LinkEntry.token": "The text after `#token=` in the link.",
     # Results
     "Snapshot.transactions": "Transactions at or before `frozenTime`, in order of time.",
@@ -279,20 +272,20 @@ FIELDS: Final = {
     "Violation.message": "The violation in words.",
     "actual": "The balance, total, amount or count.",
     "Violation.itemIds": "The IDs of the transactions or contributions that the actual value depends on.",
-    "TokenInfo.type": "`SESSION`: the token of a sign-in. `ACCESS`: an access token.",
+    "TokenInfo.type": "`SESSION`: a token from a sign-in. `ACCESS`: an access token.",
     "TokenInfo.expiresAt": "The real time at which the token expires.",
-    "CreatedAccessToken.id": "The token's id. It starts with `token_`, and is not secret.",
+    "CreatedAccessToken.id": "The token's ID, which isn't secret. It starts with `token_`.",
     "CreatedAccessToken.token": "The bearer token. It starts with `tka_`.",
     "CreatedAccessToken.name": "The name of the request.",
     "CreatedAccessToken.expiresAt": "The real time at which the token expires.",
-    "AccessToken.id": "The token's id. It starts with `token_`, and is not secret.",
+    "AccessToken.id": "The token's ID, which isn't secret. It starts with `token_`.",
     "AccessToken.name": "Your own name for the token.",
     "createdAt": "The real time at which the token was created.",
     "AccessToken.expiresAt": "The real time at which the token expires.",
     "lastUsedOn": "The last day in UTC on which the token was used. Omitted if it was never used.",
     "AccessTokens.tokens": "Newest first.",
     "Sent.loginUrl": "The link. Only for `WEB_LOGIN_LINK`, and only if emails go to the development outbox.",
-    "SignedIn.token": f"The bearer token. It starts with `tko_` and is valid for {TOKEN_LIFETIME.days} days.",
+    "SignedIn.token": f"The bearer token. It starts with `tko_` and is valid for {limits.TOKEN_LIFETIME.days} days.",
     "userId": "Your user ID, the same at every sign-in. Opaque; starts with `user_`.",
     # Errors
     "Fault.path": "The field: names joined by dots, and indexes from 0 in brackets. `params` means all parameters.",
@@ -308,15 +301,15 @@ FIELDS: Final = {
 }
 
 REASONS: Final = {
-    Reason.PARSE_ERROR: f"The body is not JSON, not UTF-8, or nested more than {MAX_NESTING} levels deep.",
+    Reason.PARSE_ERROR: f"The body is not JSON, not UTF-8, or nested more than {limits.MAX_NESTING} levels deep.",
     Reason.INVALID_REQUEST: (
-        f"The body is not a JSON-RPC 2.0 request, the batch is empty, has more than {MAX_BATCH} calls, would get "
-        "too large a response or has an `Idempotency-Key`, or the server doesn't serve this Host."
+        "The body is not a JSON-RPC 2.0 request, or the server doesn't serve this Host. Or the batch is empty, has "
+        f"more than {limits.MAX_BATCH} calls, has an `Idempotency-Key`, or its response could be too large."
     ),
     Reason.METHOD_NOT_FOUND: "There is no operation with this name.",
     Reason.INVALID_PARAMS: "A parameter, or a combination of parameters, is invalid.",
     Reason.UNAUTHENTICATED: "The token is missing, malformed, unknown, expired or revoked.",
-    Reason.FORBIDDEN: "The access token is read-only, or the operation needs the token of a sign-in.",
+    Reason.FORBIDDEN: "The access token is read-only, or the operation needs a token from a sign-in.",
     Reason.CLOCK_NOT_FOUND: "You have no clock with this ID. It never existed, was deleted, or has another owner.",
     Reason.CLOCK_EXPIRED: "The clock has expired, because it was created seven days ago or earlier.",
     Reason.TIME_BEFORE_CURRENT: "The time is before the clock's `frozenTime`.",
@@ -333,5 +326,5 @@ REASONS: Final = {
     Reason.INTERNAL: "A bug in the server. Its log has details under the same request ID.",
     Reason.METHOD_NOT_ALLOWED: "The HTTP method is not POST.",
     Reason.UNSUPPORTED_MEDIA_TYPE: "The content type is not JSON, or the charset is not UTF-8.",
-    Reason.BODY_TOO_LARGE: f"The body is larger than {MAX_BODY:,} bytes.",
+    Reason.BODY_TOO_LARGE: f"The body is larger than {limits.MAX_BODY:,} bytes.",
 }

@@ -229,7 +229,7 @@ OPERATIONS: Final = {
         reasons=(*_CLOCK_REASONS, Reason.RATE_LIMITED),
     ),
     "amendTestClock": Operation(
-        summary="Add items to a clock, and cancel items that have not happened yet",
+        summary="Add items to a clock, and cancel items that haven't happened yet",
         params=AmendTestClockParams,
         result=OneClock,
         max_result=response_sizes.MAX_CLOCK_RESULT,
