@@ -98,9 +98,10 @@ def _read_file(path: Path) -> bytes | None:
 def _suggest(name: str) -> str:
     stem = Path(name).stem.lower()
     containing = (shipped for shipped in names() if len(stem) >= _MIN_PART and stem in shipped)
-    closest = closest_match(stem, names()) or next(containing, None)
-    hint = f'did you mean "{closest}"? ' if closest else ""
-    return f"{hint}Included scenarios: {', '.join(names())}"
+    by_word = {word: shipped for shipped in names() for word in shipped.split("-")}
+    closest = closest_match(stem, names()) or next(containing, None) or by_word.get(closest_match(stem, by_word) or "")
+    included = f"included scenarios: {', '.join(names())}"
+    return f'did you mean "{closest}"? {included.capitalize()}' if closest else included
 
 
 def _parse_toml(text: str) -> Any:

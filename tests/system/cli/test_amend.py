@@ -69,7 +69,7 @@ def test_dry_run_shows_the_change_and_sends_nothing(shell: Shell, clock: str) ->
         "balances": [
             {
                 "currency": "EUR", "change": 100, "endBefore": 20, "endAfter": 120,
-                "lowestBefore": -50, "lowestAfter": 0,
+                "lowestBefore": -50, "lowestAfter": 120,
             }
         ],
     }  # fmt: skip

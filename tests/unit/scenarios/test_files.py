@@ -95,6 +95,8 @@ def test_an_unknown_name_suggests_the_closest_and_lists_all() -> None:
     included = f"Included scenarios: {', '.join(names())}"
     assert load_error("studnet") == f'studnet: no scenario or file has this name; did you mean "student"? {included}.'
     assert load_error("no/such/Student.toml").endswith(f'did you mean "student"? {included}.')
+    assert load_error("salry").endswith(f'did you mean "salary-and-rent"? {included}.')
+    included = included.replace("I", "i", 1)
     assert load_error("qqqqq") == f"qqqqq: no scenario or file has this name; {included}."
     assert load_error("") == f'"": no scenario or file has this name; {included}.'
 

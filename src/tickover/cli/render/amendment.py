@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
+from itertools import accumulate
 
 from msgspec import Struct
 
@@ -47,14 +48,14 @@ def _change(
 
 
 def _end_and_lowest(currency: str, items: Sequence[Transaction | PlannedTransaction]) -> tuple[Decimal, Decimal]:
-    """Return the balance after all items, and the lowest one. Items of one instant count together."""
+    """Return the balance after all items, and the lowest one after an item, as `clock show` does.
+
+    Items of one instant count together.
+    """
     changes: dict[datetime, Decimal] = {}
     for item in items:
         if item.currency == currency:
             amount = item.amount if item.type == "INCOME" else -item.amount
             changes[item.at] = changes.get(item.at, Decimal(0)) + amount
-    balance = lowest = Decimal(0)
-    for _, change in sorted(changes.items()):
-        balance += change
-        lowest = min(lowest, balance)
-    return balance, lowest
+    balances = list(accumulate(change for _, change in sorted(changes.items()))) or [Decimal(0)]
+    return balances[-1], min(balances)
