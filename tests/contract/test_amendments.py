@@ -11,6 +11,7 @@ from tests.contract.values import DAY, END, MICROSECOND, NOW, START, add_clock, 
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant
 from tickover.server.domain.clocks import Clock
+from tickover.server.storage.rows import AMENDMENT_BYTES
 from tickover.server.storage.store import (
     Amended,
     Amendment,
@@ -110,12 +111,13 @@ async def test_other_clocks_stay_as_they_are(store: Store) -> None:
 
 
 async def test_new_schedule_counts_and_the_old_one_does_not(store: Store) -> None:
-    quota = Quota(bytes=100)
+    quota = Quota(bytes=100 + AMENDMENT_BYTES)
     await store.create_clock(clock(1), user(1), bytes(60), bytes(16), quota)
     await store.create_clock(clock(2), user(1), bytes(20), bytes(16), quota)
     assert await _amend(store, bytes(81), quota=quota) == QuotaExceeded("bytes", key(1))
     assert await _amend(store, bytes(80), quota=quota) == Amended(_revision(1))
     assert await store.create_clock(clock(3), user(1), b"x", bytes(16), quota) == QuotaExceeded("bytes", key(1))
+    quota = Quota(bytes=100 + 2 * AMENDMENT_BYTES)
     assert await _amend(store, bytes(79), revision=1, quota=quota) == Amended(_revision(2))
     assert await store.create_clock(clock(3), user(1), b"x", bytes(16), quota) == Created()
 
@@ -130,9 +132,11 @@ async def test_rejected_amendment_changes_nothing_and_binds_nothing(store: Store
 
 async def test_schedule_that_shrinks_is_accepted_above_the_quota(store: Store) -> None:
     await add_clock(store, clock(1), user(1), bytes(100))
-    assert await _amend(store, bytes(100), quota=Quota(bytes=50)) == Amended(_revision(1))
-    assert await _amend(store, bytes(90), revision=1, quota=Quota(bytes=50)) == Amended(_revision(2))
-    assert await _amend(store, bytes(91), revision=2, quota=Quota(bytes=50)) == QuotaExceeded("bytes", key(1))
+    quota = Quota(bytes=50)
+    # Each amendment counts, so one that doesn't make the schedule smaller is rejected.
+    assert await _amend(store, bytes(100), quota=quota) == QuotaExceeded("bytes", key(1))
+    assert await _amend(store, bytes(99), quota=quota) == Amended(_revision(1))
+    assert await _amend(store, bytes(99), revision=1, quota=quota) == QuotaExceeded("bytes", key(1))
 
 
 async def test_number_of_clocks_does_not_limit_amendments(store: Store) -> None:
@@ -152,7 +156,7 @@ async def test_concurrent_amendments_respect_the_quota(store: Store) -> None:
     numbers = range(_CONCURRENT)
     for number in numbers:
         await add_clock(store, clock(number), user(1), bytes(10))
-    quota = Quota(bytes=10 * _CONCURRENT + 70)
+    quota = Quota(bytes=10 * _CONCURRENT + 7 * (10 + AMENDMENT_BYTES))
     outcomes = await asyncio.gather(*(_amend(store, bytes(20), number=number, quota=quota) for number in numbers))
     assert sum(isinstance(outcome, Amended) for outcome in outcomes) == 7
     assert outcomes.count(QuotaExceeded("bytes", key(0))) == _CONCURRENT - 7

@@ -11,6 +11,7 @@ from tests.rpc.builders import BEN, goal, idempotency_header, reason_of, transac
 from tests.support.world import HttpResponse, World, open_world, run_concurrently
 from tickover.api.ids import read_clock_id
 from tickover.server.domain.tokens import digest
+from tickover.server.storage.rows import AMENDMENT_BYTES
 
 CREATE, FORK = "createTestClock", "forkTestClock"
 DAY = 86_400
@@ -64,6 +65,22 @@ async def test_stored_bytes_of_a_user_are_limited(world: World, size: int) -> No
     _check_error(await world.call(FORK, {"id": clock["id"]}, ana), 4 * size - 1, wait)
     await world.create(ana)  # this one is smaller
     await world.create(ben, **SCHEDULE)
+
+
+async def test_each_amendment_counts_bytes_for_its_idempotency_record(
+    tmp_path: Path, database_url: str, size: int
+) -> None:
+    limit = size + 3 * AMENDMENT_BYTES
+    async with open_world(tmp_path, database_url, max_bytes_per_user=limit) as world:
+        token = await world.sign_in()
+        empty = {"id": (await world.create(token, **SCHEDULE))["id"], "cancel": []}
+        for _ in range(3):
+            await world.result("amendTestClock", empty, token)
+        _check_error(await world.call("amendTestClock", empty, token), limit, 7 * DAY)
+        # A smaller schedule makes room.
+        clock = (await world.result("getTestClock", {"id": empty["id"]}, token))["clock"]
+        cancel = [clock["pendingTransactions"][0]["id"]]
+        await world.result("amendTestClock", {"id": clock["id"], "cancel": cancel}, token)
 
 
 async def test_delete_frees_bytes(world: World, size: int) -> None:

@@ -236,7 +236,7 @@ def _quota_exceeded(exceeded: QuotaExceeded, quota: Quota, now: Instant) -> Reje
     if exceeded.limit == "clocks":
         problem = f"You have reached the limit of live clocks ({quota.clocks})."
     else:
-        problem = f"This clock would exceed the limit of {quota.bytes} bytes for stored schedules, names and labels."
+        problem = f"This clock would exceed the limit of {quota.bytes} bytes for your stored clocks."
     message = f"{problem} Delete clocks, or wait until the oldest expires in {wait} s."
     return Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
 

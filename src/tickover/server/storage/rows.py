@@ -1,7 +1,7 @@
 """Rows of clocks and tokens. Both databases have the same columns."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from msgspec import UnsetType
 from msgspec.structs import replace
@@ -10,6 +10,11 @@ from tickover.api.timestamps import Instant, from_micros
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.tokens import Permission
 from tickover.server.storage.store import ClockScan, NameChanges, StoredAccessToken, StoredClock, Token
+
+AMENDMENT_BYTES: Final = 200
+"""The stored bytes of an amendment, which may leave an idempotency record with two index entries."""
+MAX_AMENDMENT_BYTES: Final = 1_000_000_000
+"""The column is a 32-bit integer."""
 
 
 def stored_clock(key: bytes, *columns: Any) -> StoredClock:
@@ -52,4 +57,5 @@ def rename(clock: Clock, changes: NameChanges) -> Clock:
 
 def stored_bytes(clock: Clock, schedule: bytes = b"") -> int:
     """Return the bytes of a clock that count for its owner's limit."""
-    return len(schedule) + len((clock.name or "").encode()) + len((clock.labels or "").encode())
+    names = len((clock.name or "").encode()) + len((clock.labels or "").encode())
+    return len(schedule) + names + min(clock.revision * AMENDMENT_BYTES, MAX_AMENDMENT_BYTES)

@@ -55,7 +55,7 @@ class Quota(Struct, frozen=True):
 
     clocks: int = 0
     bytes: int = 0
-    """The total size of the stored schedules, names and labels."""
+    """The total size of the stored schedules, names, labels and amendments."""
 
 
 class Created(Struct, frozen=True):

@@ -9,7 +9,7 @@ from tickover.api.ids import creation_day
 from tickover.api.timestamps import Instant, to_micros
 from tickover.server.domain.clocks import Clock
 from tickover.server.storage.postgres import statements
-from tickover.server.storage.rows import stored_clock
+from tickover.server.storage.rows import AMENDMENT_BYTES, MAX_AMENDMENT_BYTES, stored_clock
 from tickover.server.storage.store import Amended, Amendment, Conflict, ExistingClock, Owner, Quota, QuotaExceeded
 
 
@@ -66,6 +66,8 @@ def amendment_values(
         record and record.params,
         UUID(min_live_key),
         quota.bytes,
+        AMENDMENT_BYTES,
+        MAX_AMENDMENT_BYTES,
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any, Literal, TypeVar
 import apsw
 from msgspec import Struct
 
+from tickover.server.storage.rows import AMENDMENT_BYTES
 from tickover.server.storage.store import Quota, QuotaExceeded
 
 _MAX_OWNERS = 10_000
@@ -79,8 +80,8 @@ class ClockQuota:
     def reserve_growth(
         self, db: apsw.Connection, owner: bytes, key: bytes, growth: int, min_live_key: bytes, quota: Quota
     ) -> OverQuota | None:
-        """Reserve quota for the growth of a clock, and return None. Or return why it doesn't fit."""
-        if growth > 0 and quota.bytes:
+        """Reserve quota for an amendment. Return None, or why it doesn't fit. A smaller schedule always fits."""
+        if growth >= AMENDMENT_BYTES and quota.bytes:
             return self.reserve(db, owner, key, Usage(0, growth), min_live_key, Quota(bytes=quota.bytes))
         self.on_growth(owner, growth)
         return None

@@ -225,14 +225,15 @@ class SqliteStore:
         clock = stored_clock(key, *columns).clock
         if clock.revision != amendment.revision or clock.frozen_time > amendment.latest:
             return Conflict(StoredClock(clock, read_schedule(db, key)))
-        size = stored_bytes(clock, amendment.schedule)
+        amended = replace(clock, revision=clock.revision + 1)
+        size = stored_bytes(amended, amendment.schedule)
         if over := self._quota.reserve_growth(db, user_of(owner), key, size - old_size, min_live_key, quota):
             return over
         db.execute(statements.AMEND_CLOCK, (size, key))
         db.execute(statements.AMEND_SCHEDULE, (amendment.schedule, key))
         if record is not None:
             db.execute(statements.INSERT_CREATION, (record.digest, record.params, key))
-        return Amended(replace(clock, revision=clock.revision + 1))
+        return Amended(amended)
 
     async def delete_clock(self, key: bytes, owner: Owner) -> bool:
         def job(db: apsw.Connection) -> bool:
