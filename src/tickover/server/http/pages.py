@@ -174,7 +174,8 @@ def load_assets(folder: Traversable) -> Assets:
         for kind in _ASSETS
         for file in sorted((folder / kind).iterdir(), key=lambda file: file.name)
     }
-    # Comments and indentation are a fifth of the compressed size.
+    # The source has 126 kB compressed, which exceeds the limit of 120 kB. Without comments it has 110 kB, and also
+    # without indentation 107 kB.
     code = {name: _INDENTATION.sub(b"", _COMMENT_LINES.sub(b"", content)) for name, content in contents.items()}
     version = sha256(json.encode(code)).hexdigest()[:12]
     return Assets(code, f"/assets/{version}/")
