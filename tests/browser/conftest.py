@@ -1,6 +1,5 @@
 """Fixtures for browser tests. They use Debian's Chromium and install it if that is possible."""
 
-import shutil
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
@@ -8,11 +7,9 @@ import pytest_asyncio
 from playwright.async_api import Browser, async_playwright, expect
 
 from tests.browser.tabs import TIMEOUT_MS, Tab, create_shared_profile, open_tab
-from tests.support.debian_packages import install, require
+from tests.support.chromium import require_chromium
 from tests.support.program import Program
 
-_HEADLESS_SHELL = "chromium-headless-shell"
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -24,20 +21,9 @@ _ARGUMENTS = (
 )
 
 
-def _find_headless_shell() -> str | None:
-    return shutil.which(_HEADLESS_SHELL)
-
-
-def _find_browser() -> str | None:
-    return next(filter(None, map(shutil.which, _BROWSERS)), None)
-
-
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    """Return the path of the headless shell, which needs less time than the whole browser, or of a browser."""
-    if _find_headless_shell() is None:
-        install(_HEADLESS_SHELL, unless=_find_headless_shell)
-    return _find_headless_shell() or require(_find_browser, "chromium")
+    return require_chromium()
 
 
 @pytest.fixture(scope="session")

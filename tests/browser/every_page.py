@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 from playwright.async_api import expect
 
-from tests.browser.console import HOSTILE_CLOCK, HTTP_ERROR, Console, new_address
+from tests.browser.console import HOSTILE_CLOCK, HOSTILE_TEXTS, HTTP_ERROR, Console, new_address
 from tests.support.program import link_params
 
 LONG_ADDRESS = f"{'a-very-long-name-' * 3}@{'a-long-part-of-a-domain.' * 4}test"
@@ -74,6 +74,12 @@ async def clock_pages(console: Console) -> AsyncIterator[str]:
     await page.get_by_role("button", name=re.compile("^Rename")).first.click()
     await expect(page.get_by_text("pending")).to_have_count(2)
     yield "clocks"
+    console.call("createAccessToken", name=HOSTILE_TEXTS[1], readOnly=True)
+    await console.open("#/account")
+    await page.get_by_label("Name", exact=True).fill("W" * 100)
+    await console.button("Create token").click()
+    await expect(page.get_by_role("region", name="Access tokens").get_by_role("listitem")).to_have_count(2)
+    yield "account"
     await console.open_clock(clock)
     console.call("deleteTestClock", id=clock)
     await console.poll()

@@ -1,5 +1,6 @@
 // The router: shows the page for the URL fragment and the header with the signed-in user.
 
+import "./account-page.js";
 import "./api-page.js";
 import "./clock-page.js";
 import "./clocks-page.js";
@@ -18,6 +19,7 @@ const PAGES = {
   "": { element: "tick-clocks", title: "Clocks" },
   clocks: { element: "tick-clocks", title: "Clocks" },
   clock: { element: "tick-clock", title: "Clock" },
+  account: { element: "tick-account", title: "Account" },
   mailbox: { element: "tick-mailbox", title: "Mailbox", isPublic: true },
   api: { element: "tick-api", title: "API", isPublic: true },
 };
@@ -27,7 +29,7 @@ let current = { key: null, element: null, token: null };
 
 const link = (name, title, hidden = false) => h("a", { href: `#/${name}`, hidden }, title);
 const links = { clocks: link("clocks", "Clocks"), mailbox: link("mailbox", "Mailbox", true), api: link("api", "API") };
-const account = h("span", { class: "account" });
+const account = h("a", { class: "account", href: "#/account" });
 const signOutButton = h("button", { type: "button", class: "plain", onclick: signOutHere }, "Sign out");
 let endingToken = null;
 
@@ -95,7 +97,8 @@ function updateHeader() {
     else element.removeAttribute("aria-current");
   }
   const session = currentSession();
-  account.textContent = account.title = session ? session.email || session.userId : "";
+  account.textContent = session ? session.email || session.userId : "";
+  account.title = `Account of ${account.textContent}`;
   account.hidden = signOutButton.hidden = !session;
   signOutButton.disabled = session?.token === endingToken;
 }

@@ -1,4 +1,4 @@
-// The dialogs that confirm a fork, a cancellation and a deletion.
+// The dialogs that confirm a fork, a cancellation and a deletion, also of an access token.
 
 import { plural, signedAmount } from "./clock-text.js";
 import { h } from "./dom.js";
@@ -53,14 +53,22 @@ const radioButtons = (legend, options, selected, onChoose) =>
     ),
   );
 
-export async function confirmDeletion(name) {
-  const choice = await openDialog("Delete clock", [
-    h("h2", {}, `Delete “${name}”?`),
-    h("p", {}, "The clock is deleted permanently, for everyone who uses it. Its forks stay."),
-    buttonRow(cancelButton(), h("button", { value: "delete", class: "danger" }, "Delete clock")),
+/** Ask before an action that can't be undone. `action` is the text of the button. Return whether to do it. */
+export async function confirmAction(question, consequence, action) {
+  const choice = await openDialog(action, [
+    h("h2", {}, question),
+    h("p", {}, consequence),
+    buttonRow(cancelButton(), h("button", { value: "confirm", class: "danger" }, action)),
   ]);
-  return choice === "delete";
+  return choice === "confirm";
 }
+
+export const confirmDeletion = (name) =>
+  confirmAction(
+    `Delete “${name}”?`,
+    "The clock is deleted permanently, for everyone who uses it. Its forks stay.",
+    "Delete clock",
+  );
 
 // amendTestClock accepts no more.
 const MAX_CANCELLED = 100;

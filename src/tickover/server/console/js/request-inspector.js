@@ -16,8 +16,8 @@ const VIEWS = [
 
 const MAX_SHOWN_LENGTH = 20_000;
 
-// A page reads clocks after a change. The inspector keeps showing the change.
-const READ_METHODS = ["getTestClock", "listTestClocks"];
+// A page reads again after a change. The inspector keeps showing the change.
+const READ_METHODS = ["getTestClock", "listTestClocks", "listAccessTokens"];
 const FOLLOW_UP_MS = 2000;
 
 const outcome = ({ response }) =>

@@ -1,0 +1,24 @@
+"""Finds Debian's Chromium, and installs it if that is possible."""
+
+import shutil
+from typing import Final
+
+from tests.support.debian_packages import install, require
+
+_HEADLESS_SHELL: Final = "chromium-headless-shell"
+_BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
+
+
+def require_chromium() -> str:
+    """Return the path of the headless shell, which needs less time than the whole browser, or of a browser."""
+    if _find_headless_shell() is None:
+        install(_HEADLESS_SHELL, unless=_find_headless_shell)
+    return _find_headless_shell() or require(_find_browser, "chromium")
+
+
+def _find_headless_shell() -> str | None:
+    return shutil.which(_HEADLESS_SHELL)
+
+
+def _find_browser() -> str | None:
+    return next(filter(None, map(shutil.which, _BROWSERS)), None)
