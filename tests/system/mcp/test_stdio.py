@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +34,27 @@ def test_inspector_lists_and_calls_tools(program: Program, tmp_path: Path) -> No
     install_project(TOOLS)
     settings = {"TICKOVER_URL": program.url, "TICKOVER_TOKEN": program.sign_in("inspector@example.test")}
     tools = inspect(tmp_path, settings, "--method", "tools/list")["tools"]
-    assert "create_clock" in {tool["name"] for tool in tools}
+    assert {"create_clock", "amend_clock"} <= {tool["name"] for tool in tools}
     create = ("--method", "tools/call", "--tool-name", "create_clock", "--tool-arg")
-    created = inspect(tmp_path, settings, *create, "scenario=trip", "start=2027-01-01")
-    assert created["structuredContent"]["frozenTime"] == "2027-01-01T00:00:00Z"
+    created = inspect(tmp_path, settings, *create, "scenario=trip", "start=2027-01-01")["structuredContent"]
+    assert created["frozenTime"] == "2027-01-01T00:00:00Z"
+    item = {"at": "2027-01-02T00:00:00Z", "name": "Coffee", "amount": 3, "currency": "EUR", "type": "EXPENSE"}
+    amend = ("--method", "tools/call", "--tool-name", "amend_clock", "--tool-arg", f"id={created['id']}")
+    amended = inspect(tmp_path, settings, *amend, f"transactions={json.dumps([item])}")["structuredContent"]
+    assert amended["pendingTransactions"] == created["pendingTransactions"] + 1
     rejected = inspect(tmp_path, settings, *create, "scenario=trip", "start=1999-01-01")
     assert rejected["isError"] is True
     assert '"path":"frozenTime"' in rejected["content"][0]["text"]
+
+
+def test_configurations_on_the_page_start_the_command() -> None:
+    page = (ROOT / "docs" / "agents.md").read_text("utf-8")
+    blocks = dict.fromkeys(re.findall(r"^```(json|toml)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE))
+    configurations = [(tomllib if kind == "toml" else json).loads(text) for kind, text in blocks]
+    assert [list(one) for one in configurations] == [["mcpServers"], ["servers"], ["mcp_servers"]]
+    for configuration in configurations:
+        [servers] = configuration.values()
+        assert [servers["tickover"]["command"], *servers["tickover"]["args"]] == ["tickover", "mcp"]
 
 
 async def test_sdk_client_uses_the_token_of_the_last_sign_in(program: Program, tmp_path: Path) -> None:

@@ -101,6 +101,24 @@ async def test_fork_and_delete(server: MCPServer) -> None:
     assert [clock["id"] for clock in listed["clocks"]] == [fork["id"]]
 
 
+async def test_amendment_adds_and_cancels_items(server: MCPServer) -> None:
+    id = await create(server, goals=[{"name": "Trip", "targetAmount": 1000}])
+    goal = (await call(server, "show_clock", id=id))["goals"][0]["id"]
+    rent = (await call(server, "list_events", id=id, until=RENT["at"]))["events"][0]["transaction"]["id"]
+    coffee = {**RENT, "at": "2027-01-02T08:00:00Z", "name": "Coffee", "amount": 3.5}
+    saved = {"goalId": goal, "at": "2027-01-26T08:00:00Z", "amount": 100}
+    await call(server, "amend_clock", id=id, transactions=[coffee], contributions=[saved], cancel=[rent])
+    moved = await call(server, "advance_clock", id=id, by="1mo")
+    names = [event["transaction"]["name"] for event in moved["events"] if "transaction" in event]
+    assert (names, moved["goals"][0]["currentAmount"]) == (["Coffee", "Salary"], 100)
+    negative = {**RENT, "at": "2027-03-01T00:00:00Z", "amount": -1}
+    error = await error_of(server, "amend_clock", id=id, transactions=[negative])
+    assert (error["reason"], error["errors"][0]["path"]) == ("INVALID_PARAMS", "add.transactions[0].amount")
+    posted = moved["events"][0]["transaction"]["id"]
+    error = await error_of(server, "amend_clock", id=id, cancel=[posted])
+    assert (error["reason"], "fork_clock" in error["hint"]) == ("ITEM_NOT_PENDING", True)
+
+
 async def test_long_lists_are_truncated(server: MCPServer) -> None:
     scenario = await call(server, "create_clock", scenario="limits", start=START)
     events = await call(server, "list_events", id=scenario["id"], until=scenario["maxTime"])
@@ -161,13 +179,13 @@ async def test_token_never_reaches_the_model(
 async def test_every_tool_is_annotated_and_described(server: MCPServer) -> None:
     async with Client(server) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-    assert len(tools) >= 10
     for tool in tools.values():
         assert None not in (tool.title, tool.description, tool.annotations)
     reading = {name for name, tool in tools.items() if tool.annotations and tool.annotations.read_only_hint}
     destructive = {name for name, tool in tools.items() if tool.annotations and tool.annotations.destructive_hint}
     assert reading == {"list_scenarios", "list_clocks", "show_clock", "list_events", "get_balances", "check_clock"}
-    assert destructive == {"advance_clock", "delete_clock"}
+    assert destructive == {"advance_clock", "amend_clock", "delete_clock"}
+    assert tools.keys() - reading - destructive == {"create_clock", "fork_clock"}
 
 
 async def test_resources_are_the_guide_the_api_and_the_scenarios(server: MCPServer) -> None:

@@ -34,6 +34,12 @@ class ContributionInput(TypedDict):
     amount: Money
 
 
+class AddedContributionInput(ContributionInput):
+    """A payment towards a goal that the clock already has."""
+
+    goalId: Annotated[str, Field(description="The goal's id, from show_clock. It starts with goal_.")]
+
+
 class GoalInput(TypedDict, total=False):
     """A savings goal. Its name and target are required."""
 

@@ -20,8 +20,8 @@ from tickover.scenarios import load, names
 _GUIDE: Final = files("tickover.cli.mcp") / "guide.md"
 _READS: Final = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _CREATES: Final = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
-_ADVANCES: Final = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)
-"""An advance can't be undone on the same clock."""
+_CHANGES: Final = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)
+"""A change can't be undone on the same clock."""
 _DELETES: Final = ToolAnnotations(
     read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
 )
@@ -38,10 +38,11 @@ def build_server(make_session: Callable[[], Session]) -> MCPServer:
         (tools.create_clock, "Create a clock", _CREATES),
         (tools.list_clocks, "List clocks", _READS),
         (tools.show_clock, "Show or preview a clock", _READS),
-        (tools.advance_clock, "Move a clock forward", _ADVANCES),
+        (tools.advance_clock, "Move a clock forward", _CHANGES),
         (tools.list_events, "List events", _READS),
         (tools.get_balances, "Get balances", _READS),
         (tools.check_clock, "Check expectations", _READS),
+        (tools.amend_clock, "Add and cancel items", _CHANGES),
         (tools.fork_clock, "Copy a clock at any time", _CREATES),
         (tools.delete_clock, "Delete a clock", _DELETES),
     ):

@@ -18,6 +18,7 @@ from tickover.api.plans import Plan
 from tickover.cli.errors import CliError
 from tickover.cli.load_plan import load_scenario, plan_from_json, plan_from_scenario
 from tickover.cli.mcp.inputs import (
+    AddedContributionInput,
     ClockId,
     ExpectationInput,
     GoalInput,
@@ -28,7 +29,7 @@ from tickover.cli.mcp.inputs import (
 )
 from tickover.cli.output import to_json
 from tickover.cli.session import Session
-from tickover.client import Event, Reason, Snapshot, Tickover
+from tickover.client import Event, Reason, Snapshot, Tickover, contribution
 from tickover.scenarios import load, names
 
 MAX_EVENTS: Final = 100
@@ -38,6 +39,7 @@ _HINTS: Final = {
     Reason.CLOCK_NOT_FOUND: "Call list_clocks to see the user's clocks.",
     Reason.CLOCK_EXPIRED: "Clocks expire after seven days. Call create_clock.",
     Reason.TIME_BEFORE_CURRENT: "Time only moves forward. Call fork_clock to get a copy at an earlier time.",
+    Reason.ITEM_NOT_PENDING: "Items that have happened can't be cancelled. Call fork_clock to get a copy before them.",
     Reason.TIME_AFTER_MAX: "Use a time that is not after maxTime.",
 }
 
@@ -140,6 +142,27 @@ class Tools:
             result: Json = _json(client.check_clock(id, rules, until=until, opening=opening_balances))
             return result
 
+    def amend_clock(
+        self,
+        id: ClockId,
+        transactions: list[TransactionInput] | None = None,
+        goals: list[GoalInput] | None = None,
+        contributions: list[AddedContributionInput] | None = None,
+        cancel: Annotated[
+            list[str] | None,
+            Field(description="Ids of pending transactions and contributions, from list_events with `until`."),
+        ] = None,
+    ) -> Json:
+        """Add items to a clock and cancel pending ones, as when the user spends, or stops a standing order.
+
+        Added items can't be before the clock's time. All changes are made together, or none.
+        """
+        with self._client() as (client, _):
+            plan = _items(transactions, goals)
+            added = [contribution(one["amount"], one["at"], one["goalId"]) for one in contributions or ()]
+            clock = client.amend_clock(id, add=[*plan.transactions, *plan.goals, *added], cancel=cancel or ())
+            return _clock(clock.snapshot)
+
     def fork_clock(self, id: ClockId, at: Time | None = None, name: str | None = None) -> Json:
         """Copy a clock at any time, by default at its start. Use it to go back in time. The original doesn't change."""
         with self._client() as (client, _):
@@ -178,8 +201,11 @@ def _tool_error(reason: str, message: str, hint: str, faults: Sequence[Mapping[s
 def _plan(start: str | None, transactions: Sequence[Any] | None, goals: Sequence[Any] | None) -> Plan:
     if start is None:
         raise ValueError("pass a start, or a scenario")
-    plan = plan_from_json(BytesIO(json.encode({"transactions": transactions or [], "goals": goals or []})))
-    return replace(plan, frozen_time=to_instant(start))
+    return replace(_items(transactions, goals), frozen_time=to_instant(start))
+
+
+def _items(transactions: Sequence[Any] | None, goals: Sequence[Any] | None) -> Plan:
+    return plan_from_json(BytesIO(json.encode({"transactions": transactions or [], "goals": goals or []})))
 
 
 def _duration(text: str) -> dict[str, int]:
