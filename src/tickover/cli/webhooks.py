@@ -7,7 +7,7 @@ import hmac
 import secrets
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 from tickover.cli.output import to_json
 from tickover.client.connections import Connections
@@ -51,7 +51,8 @@ class Endpoint:
     def __init__(self, url: str, key: bytes, timeout: float) -> None:
         parts = urlsplit(url)
         self._connections = Connections(f"{parts.scheme}://{parts.netloc}", timeout)
-        self._path, self._query, self._key = parts.path or "/", dict(parse_qsl(parts.query)), key
+        self._path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+        self._key = key
 
     def post(self, id: str, body: str, now: datetime) -> int | str:
         """Return the HTTP status, or the reason why there is none. `now` is the real time."""
@@ -62,7 +63,7 @@ class Endpoint:
             "webhook-timestamp": str(timestamp),
             "webhook-signature": sign(self._key, id, timestamp, body),
         }
-        request = Request("POST", self._path, query=self._query, headers=headers, content=body.encode())
+        request = Request("POST", self._path, headers=headers, content=body.encode())
         response = self._connections.send(request, None)
         return "no response" if isinstance(response, NoResponse) else response.status
 

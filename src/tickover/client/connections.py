@@ -99,7 +99,7 @@ class Connections(_BaseConnections):
         url, headers = self._url + request.path, self._headers(request, token)
         try:
             with self._http.stream(
-                request.method, url, params=request.query, headers=headers, content=request.content
+                request.method, url, params=request.query or None, headers=headers, content=request.content
             ) as response:
                 body = _BodyReader(self._timeout)
                 for chunk in response.iter_raw():
@@ -136,7 +136,7 @@ class AsyncConnections(_BaseConnections):
         url, headers = self._url + request.path, self._headers(request, token)
         try:
             async with self._http.stream(
-                request.method, url, params=request.query, headers=headers, content=request.content
+                request.method, url, params=request.query or None, headers=headers, content=request.content
             ) as response:
                 body = _BodyReader(self._timeout)
                 async for chunk in response.aiter_raw():

@@ -25,6 +25,7 @@ class Handler:
 
     def __init__(self) -> None:
         self.received: list[tuple[dict[str, str], bytes]] = []
+        self.paths: list[str] = []
         self.statuses: list[int] = []
 
     def take(self, headers: dict[str, str], body: bytes) -> int:
@@ -43,6 +44,7 @@ def handler() -> Iterator[tuple[Handler, str]]:
     class Requests(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
+            taken.paths.append(self.path)
             self.send_response(taken.take({k.lower(): v for k, v in self.headers.items()}, body))
             self.send_header("Content-Length", "0")
             self.end_headers()
@@ -53,7 +55,7 @@ def handler() -> Iterator[tuple[Handler, str]]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Requests) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield taken, f"http://127.0.0.1:{server.server_port}/webhook?from=tickover"
+        yield taken, f"http://127.0.0.1:{server.server_port}/webhook?from=tickover&from=again&debug"
         server.shutdown()
         thread.join()
 
@@ -98,6 +100,7 @@ def test_events_arrive_in_order_and_are_signed(
         advance(program, token, id, "2027-02-01T00:00:00Z")
         wait_until(lambda: len(taken.received) == 3)
     assert taken.names == ["Rent", "Gym", "Food"]
+    assert set(taken.paths) == {"/webhook?from=tickover&from=again&debug"}
     for headers, body in taken.received:
         verified: Any = Webhook(SECRET).verify(body, headers)
         assert verified["data"]["clockId"] == id
