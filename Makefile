@@ -6,6 +6,10 @@ BIN := .venv/bin
 BIOME = if [ -x .node-tools/node_modules/.bin/biome ]; then .node-tools/node_modules/.bin/biome $(1) --error-on-warnings; \
 	else echo 'npm is not installed, so JavaScript and CSS were not checked.'; fi
 
+# Checks the types of the TypeScript client.
+TSC = if command -v npm > /dev/null; then $(MAKE) --silent --no-print-directory clients/typescript/node_modules/.package-lock.json && \
+	cd clients/typescript && node_modules/.bin/tsc --noEmit; else echo 'npm is not installed, so TypeScript was not checked.'; fi
+
 .PHONY: help setup run test mutants check fmt bench soak timing types npm docs release pins clean
 
 help:
@@ -46,6 +50,7 @@ check: .venv/dev .node-tools/ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	@$(call BIOME,check)
+	@$(TSC)
 
 fmt: .venv/dev .node-tools/ready
 	$(BIN)/ruff check --fix
@@ -85,7 +90,7 @@ release: .venv/dev .venv-tools/ready
 PIN := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 pins: .venv/dev
 	$(PIN) --upgrade pyproject.toml --extra server --group build -o requirements/run.txt
-	$(PIN) --upgrade pyproject.toml --extra server --extra mcp --group build --group dev -c requirements/run.txt -o requirements/dev.txt
+	$(PIN) --upgrade pyproject.toml --extra server --extra mcp --extra testcontainers --group build --group dev -c requirements/run.txt -o requirements/dev.txt
 	$(PIN) --upgrade --no-deps --group postgres -o requirements/postgres.txt
 	$(PIN) --upgrade --group tools -o requirements/tools.txt
 	$(PIN) --upgrade --group bench -c requirements/run.txt -o requirements/bench.txt
@@ -108,6 +113,9 @@ clean:
 	@echo 'Installing the development tools into .venv ...'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	@touch $@
+
+clients/typescript/node_modules/.package-lock.json: clients/typescript/package-lock.json
+	@npm ci --prefix clients/typescript --loglevel=error --no-audit --no-fund --ignore-scripts
 
 # A separate environment, because the tests need neither mkdocs nor twine.
 .venv-tools/ready: requirements/tools.txt | .venv/bin/pip

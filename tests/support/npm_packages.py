@@ -47,6 +47,22 @@ def install_project(folder: Path) -> None:
         installed.write_bytes(lock.read_bytes())
 
 
+def require_program(program: str, version: str) -> str:
+    """Return the path of the program that a package of the same name has. Skip the test if it can't be installed."""
+    folder = _FOLDER / program
+    path = folder / "node_modules" / ".bin" / program
+    with _lock():
+        if not path.exists():
+            if failure := _install_npm():
+                skip_or_fail(failure)
+            _make_folder()
+            packages = ["--prefix", str(folder), "--no-save", "--no-package-lock", *_QUIET, f"{program}@{version}"]
+            ran = _run(["npm", "install", *packages])
+            if not path.exists():
+                skip_or_fail(f"npm install {program} failed: {ran.stderr[-500:]}")
+    return str(path)
+
+
 def _require(package: str) -> Path:
     if failure := _install():
         skip_or_fail(f"{package} is not installed: {failure}")
@@ -61,12 +77,16 @@ def _install() -> str:
             return ""
         if failure := _install_npm():
             return failure
-        _FOLDER.mkdir(exist_ok=True)
-        # The folder ignores itself, so that .gitignore doesn't need an entry.
-        (_FOLDER / ".gitignore").write_text("*\n")
+        _make_folder()
         packages = [f"{package}@{version}" for package, version in _VERSIONS.items()]
         ran = _run(["npm", "install", "--prefix", str(_FOLDER), "--no-save", "--no-package-lock", *_QUIET, *packages])
         return "" if all(map(_is_installed, _VERSIONS)) else f"npm install failed: {ran.stderr[-500:]}"
+
+
+def _make_folder() -> None:
+    _FOLDER.mkdir(exist_ok=True)
+    # The folder ignores itself, so that .gitignore doesn't need an entry.
+    (_FOLDER / ".gitignore").write_text("*\n")
 
 
 @contextmanager

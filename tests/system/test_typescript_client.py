@@ -11,11 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.npm_packages import install_project
+from tests.support.chromium import require_chromium
+from tests.support.ci_page import run_job
+from tests.support.npm_packages import install_project, require_program
 from tests.support.program import Program
 from tests.support.transcripts import ROOT
 
 CLIENT = ROOT / "clients" / "typescript"
+TOOLS = ROOT / "tests" / "node"
 SETTINGS = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 _NODE_MODULES = shutil.ignore_patterns("node_modules")
 
@@ -58,23 +61,37 @@ def test_packed_client_runs_elsewhere(tmp_path: Path) -> None:
     assert run("node", "use.js", folder=tmp_path) == "http://127.0.0.1:8000 function\n"
 
 
-def test_examples_of_the_page_print_what_they_show(program: Program) -> None:
+@pytest.mark.parametrize("runtime", ["node", "deno"])
+def test_examples_of_the_page_print_what_they_show(program: Program, runtime: str) -> None:
     page = (ROOT / "docs" / "typescript.md").read_text("utf-8")
-    code = "".join(re.findall(r"^```ts\n(.*?)^```$", page, re.DOTALL | re.MULTILINE))
+    code = "".join(re.findall(r"^```ts\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)).replace("dora@", f"{runtime}@")
     expected = re.findall(r"console\.log\(.*\); // (.*)$", code, re.MULTILINE)
     assert len(expected) > 8
     # Inside the package, its name refers to itself.
-    folder = CLIENT / "dist" / "docs"
+    folder = CLIENT / "dist" / runtime
     folder.mkdir(exist_ok=True)
     (folder / "page.ts").write_text(code.replace("http://127.0.0.1:8000", program.url), "utf-8")
-    options = {"extends": "../../tsconfig.json", "files": ["page.ts"], "include": []}
-    (folder / "tsconfig.json").write_text(json.dumps(options | {"compilerOptions": {"rootDir": ".", "outDir": "."}}))
-    run(str(CLIENT / "node_modules" / ".bin" / "tsc"), "-p", str(folder))
-    assert run("node", "page.js", folder=folder).splitlines() == expected
+    if runtime == "node":
+        options = {"extends": "../../tsconfig.json", "files": ["page.ts"], "include": []}
+        (folder / "tsconfig.json").write_text(
+            json.dumps(options | {"compilerOptions": {"rootDir": ".", "outDir": "."}})
+        )
+        run(str(CLIENT / "node_modules" / ".bin" / "tsc"), "-p", str(folder))
+        printed = run("node", "page.js", folder=folder)
+    else:
+        printed = run(require_program("deno", "2.9.6"), "run", "--allow-all", "page.ts", folder=folder)
+    # Deno prints strings in double quotes.
+    assert printed.replace('"', "'").splitlines() == expected
 
 
-def test_node_example_passes(tmp_path: Path) -> None:
+def test_node_job_of_the_ci_page_passes(tmp_path: Path) -> None:
+    install_project(TOOLS)
     example = shutil.copytree(ROOT / "examples" / "node_budget_app", tmp_path / "app", ignore=_NODE_MODULES)
-    (example / "node_modules").mkdir()
-    (example / "node_modules" / "tickover").symlink_to(CLIENT)
-    assert "# pass 2\n" in run("node", "--test", "--test-reporter=tap", folder=example)
+    modules = example / "node_modules"
+    (modules / ".bin").mkdir(parents=True)
+    (modules / "tickover").symlink_to(CLIENT)
+    for name in ("@playwright", ".bin/playwright"):
+        (modules / name).symlink_to(TOOLS / "node_modules" / name)
+    output = run_job("node", example, CHROMIUM=require_chromium(), NO_COLOR="1")
+    assert re.search("pass 2$", output, re.MULTILINE), output
+    assert re.search("2 passed", output), output

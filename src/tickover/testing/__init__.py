@@ -1,15 +1,16 @@
-"""Support for tests that use a private server: its settings."""
+"""Support for tests that use a private server: its settings, and a container."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
-SETTINGS: Final[Mapping[str, str]] = {
-    "TICKOVER_HOST": "127.0.0.1",
-    "TICKOVER_PORT": "0",
-    "TICKOVER_DATA_DIR": "data",
-    "TICKOVER_MAIL_URL": "outbox:",
-    "TICKOVER_LOG_LEVEL": "warning",
-    # Tests exceed the limits that protect a public server.
+if TYPE_CHECKING:
+    from tickover.testing.container import TickoverContainer
+
+__all__ = ["LIMITS", "SETTINGS", "TickoverContainer"]
+
+LIMITS: Final[Mapping[str, str]] = {
     "TICKOVER_RESEND_SECONDS": "1",
     "TICKOVER_SENDS_PER_HOUR": "0",
     "TICKOVER_SENDS_PER_HOUR_PER_NETWORK": "0",
@@ -17,4 +18,27 @@ SETTINGS: Final[Mapping[str, str]] = {
     "TICKOVER_CLIENT_BURST": "0",
     "TICKOVER_CLIENT_REFILL": "0",
 }
+"""Settings without the limits that protect a public server, because tests exceed them."""
+
+SETTINGS: Final[Mapping[str, str]] = {
+    "TICKOVER_HOST": "127.0.0.1",
+    "TICKOVER_PORT": "0",
+    "TICKOVER_DATA_DIR": "data",
+    "TICKOVER_MAIL_URL": "outbox:",
+    "TICKOVER_LOG_LEVEL": "warning",
+    **LIMITS,
+}
 """Settings of a private server: a free port, stored emails, and no limits."""
+
+
+def __getattr__(name: str) -> Any:
+    """Import the container on first use, because it needs an extra."""
+    if name != "TickoverContainer":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        from tickover.testing.container import TickoverContainer  # noqa: PLC0415 - it needs an extra
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] == "tickover":
+            raise
+        raise ImportError("TickoverContainer needs testcontainers: pip install 'tickover[testcontainers]'") from None
+    return TickoverContainer

@@ -1,0 +1,49 @@
+"""A Tickover server in a Docker container, for testcontainers. It needs the extra `testcontainers`."""
+
+from contextlib import ExitStack
+from typing import Any, Final
+from uuid import uuid4
+
+from testcontainers.core.container import DockerContainer
+from testcontainers.core.wait_strategies import HttpWaitStrategy
+
+from tickover import __version__
+from tickover.client import Tickover
+from tickover.testing import LIMITS
+
+IMAGE: Final = f"tickover:{__version__}"
+PORT: Final = 8000
+
+
+class TickoverContainer(DockerContainer):
+    """A container that is ready when its context is entered, and removed at its end.
+
+    It stores emails instead of sending them, so that tests can sign in any user.
+    """
+
+    def __init__(self, image: str = IMAGE, **options: Any) -> None:
+        super().__init__(image, **options)
+        settings = {"TICKOVER_HOST": "0.0.0.0", "TICKOVER_PORT": str(PORT), "TICKOVER_MAIL_URL": "outbox:"}  # noqa: S104
+        self.env = settings | dict(LIMITS) | self.env
+        self.with_exposed_ports(PORT)
+        self.waiting_for(HttpWaitStrategy(PORT, "/readyz"))
+
+    @property
+    def url(self) -> str:
+        """The server's address, as tests on this machine reach it."""
+        return f"http://{self.get_container_host_ip()}:{self.get_exposed_port(PORT)}"
+
+    def client(self, email: str | None = None) -> Tickover:
+        """Return a client signed in with this email address, or with a new one. Close it after use."""
+        address = email or f"user-{uuid4().hex}@example.test"
+        with ExitStack() as stack:
+            client = stack.enter_context(Tickover(self.url))
+            client.send_code(address)
+            received = client.latest_email(address)
+            if received is None or received.code is None:
+                raise RuntimeError(
+                    f"No code for {address} arrived. Sign-in needs TICKOVER_MAIL_URL=outbox:, the default."
+                )
+            client.log_in(address, received.code)
+            stack.pop_all()
+        return client

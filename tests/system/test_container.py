@@ -1,0 +1,86 @@
+"""`tickover.testing.TickoverContainer`, with the Docker daemon of this machine. Without one, most tests are skipped."""
+
+import io
+import re
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import docker
+import pytest
+from docker.errors import DockerException
+
+from tests.support.ci_page import PAGE
+from tests.support.transcripts import ROOT
+from tickover.client import Rejection, Tickover
+from tickover.testing import TickoverContainer
+from tickover.testing.container import IMAGE
+
+pytest_plugins = ["pytester"]
+
+IMAGE_TAG = "tickover-tests"
+# The image is empty. Its Python and its Tickover are those of this machine, so that no registry is needed.
+FOLDERS = ["/usr", "/lib", "/lib64", sys.base_prefix, sys.prefix, str(ROOT / "src")]
+VOLUMES = [(folder, folder, "ro") for folder in FOLDERS if Path(folder).is_dir()]
+
+
+@pytest.fixture(scope="module")
+def image() -> Iterator[str]:
+    try:
+        client = docker.from_env()
+        client.ping()
+    except DockerException as error:
+        pytest.skip(f"no Docker daemon: {error}")
+    empty = io.BytesIO()
+    tarfile.open(fileobj=empty, mode="w").close()
+    changes = [f'CMD ["{sys.executable}", "-m", "tickover", "serve"]', "ENV TICKOVER_DATA_DIR=/data"]
+    client.api.import_image_from_data(empty.getvalue(), repository=IMAGE_TAG, changes=changes)
+    yield IMAGE_TAG
+    client.images.remove(IMAGE_TAG, force=True)
+    client.close()
+
+
+@pytest.fixture(autouse=True)
+def without_ryuk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ryuk, which removes the containers of killed test runs, would come from a registry."""
+    monkeypatch.setattr("testcontainers.core.config.testcontainers_config.ryuk_disabled", True)
+
+
+def test_users_of_a_container_have_their_own_clocks(image: str) -> None:
+    with TickoverContainer(image, volumes=VOLUMES) as container:
+        with container.client() as ana, container.client("ben@example.test") as ben:
+            clock = ana.create_clock(frozen_time="2027-01-01T00:00:00Z")
+            assert [found.id for found in ana.list_clocks()] == [clock.id]
+            assert list(ben.list_clocks()) == []
+            assert ben.current_user().email == "ben@example.test"
+        with Tickover(container.url) as anonymous:
+            assert anonymous.discover()["info"]["version"] == IMAGE.partition(":")[2]
+
+
+def test_container_without_stored_emails_says_why_nobody_can_sign_in(image: str) -> None:
+    environment = {"TICKOVER_MAIL_URL": "smtp://127.0.0.1:1"}
+    with (
+        TickoverContainer(image, volumes=VOLUMES, env=environment) as container,
+        pytest.raises(Rejection, match="email"),
+    ):
+        container.client()
+
+
+def test_example_of_the_ci_page_passes(image: str, pytester: pytest.Pytester) -> None:
+    [example] = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    assert f'"{IMAGE}"' in example
+    pytester.makepyfile(example.replace(f'"{IMAGE}"', f"{image!r}, volumes={VOLUMES!r}"))
+    pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:asyncio").assert_outcomes(passed=1)
+
+
+def test_missing_extra_is_explained(tmp_path: Path) -> None:
+    # The package `testcontainers` of this folder has no module `core`.
+    (tmp_path / "testcontainers.py").write_text("")
+    ran = subprocess.run(
+        [sys.executable, "-c", "from tickover.testing import TickoverContainer"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 1
+    assert "pip install 'tickover[testcontainers]'" in ran.stderr
