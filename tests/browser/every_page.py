@@ -80,6 +80,9 @@ async def clock_pages(console: Console) -> AsyncIterator[str]:
     await console.button("Create token").click()
     await expect(page.get_by_role("region", name="Access tokens").get_by_role("listitem")).to_have_count(2)
     yield "account"
+    await console.open(f"#/compare/{clock}")
+    await expect(page.get_by_role("slider", name="Date to compare")).to_be_visible()
+    yield "two clocks"
     await console.open_clock(clock)
     console.call("deleteTestClock", id=clock)
     await console.poll()

@@ -4,6 +4,7 @@ import "./account-page.js";
 import "./api-page.js";
 import "./clock-page.js";
 import "./clocks-page.js";
+import "./compare-page.js";
 import { h, notify, render } from "./dom.js";
 import { logo } from "./icons.js";
 import "./mailbox-page.js";
@@ -20,6 +21,7 @@ const PAGES = {
   clocks: { element: "tick-clocks", title: "Clocks" },
   clock: { element: "tick-clock", title: "Clock" },
   account: { element: "tick-account", title: "Account" },
+  compare: { element: "tick-compare", title: "Compare" },
   mailbox: { element: "tick-mailbox", title: "Mailbox", isPublic: true },
   api: { element: "tick-api", title: "API", isPublic: true },
 };
@@ -91,7 +93,7 @@ function moveFocus() {
 /** Update the header in place. New elements would lose the focus, and a click between its press and its release. */
 function updateHeader() {
   const { name: route } = parseRoute();
-  const currentLink = { "": "clocks", clock: "clocks" }[route] ?? route;
+  const currentLink = { "": "clocks", clock: "clocks", compare: "clocks" }[route] ?? route;
   for (const [name, element] of Object.entries(links)) {
     if (name === currentLink) element.setAttribute("aria-current", "page");
     else element.removeAttribute("aria-current");

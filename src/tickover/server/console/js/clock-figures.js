@@ -11,7 +11,8 @@ import { DAY } from "./instants.js";
 
 const MAX_OTHERS = 3;
 
-class Figure {
+/** A figure with a label and a note. `label` can be nodes. */
+export class Figure {
   #value = h("dd", { class: "figure-value" });
   #note = h("dd", { class: "figure-note" });
 

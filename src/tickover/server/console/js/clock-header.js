@@ -26,6 +26,7 @@ export class ClockHeader {
       { text: "Rename", onSelect: () => this.#editName() },
       { text: "Copy id", onSelect: () => copyText(model.id, "the clock id") },
       { text: "Export as JSON", onSelect: () => this.#export() },
+      { text: "Compare…", onSelect: () => (location.hash = `#/compare/${encodeURIComponent(model.id)}`) },
       null,
       { text: "Delete…", danger: true, onSelect: onDelete },
     ]);

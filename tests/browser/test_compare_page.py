@@ -1,0 +1,40 @@
+"""The page that compares two clocks."""
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from tests.browser.console import open_console
+from tests.support.program import Program
+
+# All tests of a process share the browser and its event loop.
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_difference_of_two_forks_is_shown_at_the_cursor(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        page, clock = console.page, console.create()
+        fork = console.call("forkTestClock", id=clock, name="Bigger flat")["clock"]
+        rents = [item for item in fork["pendingTransactions"] if item["name"] == "Rent"]
+        higher = [
+            {name: rent[name] for name in ("name", "currency", "type", "at")} | {"amount": 1390} for rent in rents
+        ]
+        console.call(
+            "amendTestClock", id=fork["id"], cancel=[rent["id"] for rent in rents], add={"transactions": higher}
+        )
+        await console.open_clock(clock)
+        await console.choose("Compare…")
+        await expect(console.heading("Compare")).to_be_visible()
+        figures = page.locator(".figure")
+        await expect(figures).to_contain_text(["Difference on Feb 3, 2027−€480.00“Bigger flat” has less", "", ""])
+        slider = page.get_by_role("slider", name="Date to compare")
+        await slider.press("Home")
+        await expect(figures.first).to_contain_text("€0.00The balances are equal")
+        for _ in range(3):
+            await slider.press("ArrowRight")
+        await expect(slider).to_have_attribute("aria-valuetext", "January 4, 2027, difference -240 euros")
+        await expect(figures).to_contain_text(["−€240.00", "−€1,150.00", "−€1,390.00"])
+        differences = page.get_by_role("list", name="What differs").get_by_role("listitem")
+        await expect(differences).to_contain_text(["2 times, from Jan 3, 2027", "only in Bigger flat"])
+        await expect(page.locator(".line.shared")).to_have_count(1)
+        await console.button("Swap").click()
+        await expect(figures.first).to_contain_text("+€480.00")
