@@ -208,7 +208,7 @@ async def test_stay_signed_in_applies_to_every_tab_until_sign_out(program: Progr
     await console.button("Sign out").click()
     await expect(console.heading("Sign in")).to_be_visible()
     await expect(second_page.get_by_role("heading", name="Sign in")).to_be_visible()
-    await expect(second_page.get_by_role("status")).to_have_text("Your session was ended in another tab.")
+    await expect(second_page.get_by_role("status")).to_have_text("Your session ended in another tab.")
     assert await tab.evaluate("() => localStorage.getItem('tickover')") is None
 
 

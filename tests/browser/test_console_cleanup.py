@@ -71,7 +71,7 @@ async def test_call_history_ends_with_a_session_that_ended_in_another_tab(progra
     second_page = await tab.page.context.new_page()
     await second_page.goto(program.url)
     await second_page.get_by_role("button", name="Sign out").click()
-    await expect(console.notification).to_have_text("Your session was ended in another tab.")
+    await expect(console.notification).to_have_text("Your session ended in another tab.")
     await sign_in_as_another(console)
     await expect(console.heading("Start with a scenario")).to_be_visible()
     assert (await methods_in_history(console)).count("listTestClocks") == 1

@@ -40,7 +40,7 @@ def test_unavailable_has_retry_after_one_second() -> None:
 
 
 def test_rejection_without_details_has_empty_details() -> None:
-    assert Rejection(Reason.CLOCK_NOT_FOUND, "You have no clock with this id.").details == {}
+    assert Rejection(Reason.CLOCK_NOT_FOUND, "You have no clock with this ID.").details == {}
 
 
 @pytest.mark.parametrize(

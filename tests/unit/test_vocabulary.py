@@ -89,6 +89,6 @@ def test_banned_words_are_found(text: str) -> None:
     assert banned_lines("file", text)
 
 
-@pytest.mark.parametrize("text", ["three uppercase letters", "There is no clock with this id.", "is no longer valid"])
+@pytest.mark.parametrize("text", ["three uppercase letters", "There is no clock with this ID.", "is no longer valid"])
 def test_ordinary_words_are_allowed(text: str) -> None:
     assert not banned_lines("file", text)

@@ -47,7 +47,7 @@ def _goal_id(item: PlannedContribution, goals: Sequence[Goal]) -> str:
         raise ValueError("a contribution needs the goal that it belongs to: contribution(..., goal=NAME_OR_ID)")
     named = [goal.id for goal in goals if goal.name == item.goal]
     if len(named) > 1:
-        raise ValueError(f"the clock has {len(named)} goals with the name {item.goal!r}; use an id")
+        raise ValueError(f"the clock has {len(named)} goals with the name {item.goal!r}; use an ID")
     if not named and not item.goal.startswith("goal_"):
         raise ValueError(f"the clock has no goal with the name {item.goal!r}")
     return named[0] if named else item.goal

@@ -98,7 +98,7 @@ class AsyncTickover(BaseClient):
         return (await self._send(calls.list_access_tokens())).tokens
 
     async def revoke_access_token(self, id: str) -> None:
-        """Revoke the access token with this id."""
+        """Revoke the access token with this ID."""
         await self._send(calls.revoke_access_token(id))
 
     async def latest_email(self, email: str) -> Email | None:
@@ -122,7 +122,7 @@ class AsyncTickover(BaseClient):
         return AsyncClock(self, result.clock, plan.opening, plan.expectations)
 
     async def get_clock(self, id: str, at: InstantLike | None = None) -> "AsyncClock":
-        """Return the clock with this id. With `at`, preview it at that instant without moving it."""
+        """Return the clock with this ID. With `at`, preview it at that instant without moving it."""
         return AsyncClock(self, (await self._send(calls.get_clock(id, at))).clock)
 
     async def fork_clock(

@@ -97,7 +97,7 @@ class Tickover(BaseClient):
         return self._send(calls.list_access_tokens()).tokens
 
     def revoke_access_token(self, id: str) -> None:
-        """Revoke the access token with this id."""
+        """Revoke the access token with this ID."""
         self._send(calls.revoke_access_token(id))
 
     def latest_email(self, email: str) -> Email | None:
@@ -121,7 +121,7 @@ class Tickover(BaseClient):
         return Clock(self, result.clock, plan.opening, plan.expectations)
 
     def get_clock(self, id: str, at: InstantLike | None = None) -> "Clock":
-        """Return the clock with this id. With `at`, preview it at that instant without moving it."""
+        """Return the clock with this ID. With `at`, preview it at that instant without moving it."""
         return Clock(self, self._send(calls.get_clock(id, at)).clock)
 
     def fork_clock(

@@ -97,7 +97,7 @@ async def _check_database(url: str, now: Callable[[], Instant]) -> AsyncIterator
         yield await _check_writes(url, found)
     else:
         # Opening the store would migrate it.
-        yield ok("database", f"{name} responds. It has {_size(found.bytes)}.")
+        yield ok("database", f"{name} responds. Its size is {_size(found.bytes)}.")
     yield schema
 
 
@@ -112,7 +112,7 @@ async def _check_writes(url: str, found: Statistics) -> Check:
         cause = failure.__cause__ or failure
         advice = "Check the disk of the database, and whether it is a read-only standby."
         return error("database", f"{redact_url(url)} accepts no writes: {str(cause).rstrip('.')}.", advice)
-    return ok("database", f"{redact_url(url)} accepts writes. It has {_size(found.bytes)}.")
+    return ok("database", f"{redact_url(url)} accepts writes. Its size is {_size(found.bytes)}.")
 
 
 def check_schema(found: int, newest: int) -> Check:

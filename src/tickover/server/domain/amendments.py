@@ -55,7 +55,7 @@ def amend(clock: Clock, schedule: Schedule, params: AmendTestClockParams) -> Nex
         posted = [_not_pending_fault(index, id) for index, id in enumerate(ids) if id in not_pending]
         raise invalid_params("amendTestClock", [*faults, *posted])
     if not_pending:
-        message = "Only pending transactions and upcoming contributions can be cancelled. What has happened stays."
+        message = "You can cancel only pending transactions and upcoming contributions. These have already happened."
         raise Rejection(Reason.ITEM_NOT_PENDING, message, {"itemIds": not_pending})
     added = [item.at for item in add.transactions] + [item.at for item in add.contributions]
     added += [item.at for goal in add.goals for item in goal.contributions]
@@ -111,7 +111,7 @@ def _total_faults(schedule: Schedule, add: AddParams, cancelled: Mapping[int, in
             yield _total_fault("add.contributions", MAX_GOAL_CONTRIBUTIONS, f"contributions to {id}", counts[group])
     total = sum(counts) + sum(len(goal.contributions) for goal in add.goals)
     if total > MAX_CLOCK_ITEMS:
-        yield _total_fault("add", MAX_CLOCK_ITEMS, "transactions and contributions in all", total)
+        yield _total_fault("add", MAX_CLOCK_ITEMS, "transactions and contributions in total", total)
 
 
 def _total_fault(path: str, limit: int, items: str, count: int) -> Fault:
@@ -133,4 +133,4 @@ def _cancel_faults(ids: Sequence[str], found: Mapping[str, _Item], goal_ids: Seq
 
 
 def _not_pending_fault(index: int, id: str) -> Fault:
-    return Fault(f"cancel[{index}]", "pending", "has happened already and stays", id)
+    return Fault(f"cancel[{index}]", "pending", "has already happened", id)

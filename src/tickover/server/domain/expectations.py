@@ -81,14 +81,14 @@ def _range_faults(path: str, balance: BalanceExpectation, scope: Scope) -> Itera
 def _goal_faults(path: str, goal: str, ledger: Ledger) -> Iterator[Fault]:
     found = _find_goals(ledger, goal)
     if not found:
-        yield Fault(path, "goal", "must be the id or the name of a goal of this clock", truncate(goal))
+        yield Fault(path, "goal", "must be the ID or the name of a goal of this clock", truncate(goal))
     if len(found) > 1:
         ids = ", ".join(ledger.goals[index].id for index in found)
-        yield Fault(path, "goal", f"is the name of {len(found)} goals; use an id: {ids}", truncate(goal))
+        yield Fault(path, "goal", f"is the name of {len(found)} goals; use an ID: {ids}", truncate(goal))
 
 
 def _find_goals(ledger: Ledger, goal: str) -> list[int]:
-    """Return the indexes of the goals with this id, or else with this name."""
+    """Return the indexes of the goals with this ID, or else with this name."""
     by_id = [index for index, each in enumerate(ledger.goals) if each.id == goal]
     return by_id or [index for index, each in enumerate(ledger.goals) if each.name == goal]
 

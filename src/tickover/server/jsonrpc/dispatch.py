@@ -163,7 +163,7 @@ class Dispatcher:
     def report_bug(self, request_id: str, id: bytes = envelope.NULL) -> CallResponse:
         """Log the exception that is being handled, and return an INTERNAL error."""
         self._log.exception("internal error", request_id=request_id)
-        message = "The server failed because of a bug. Report the request id to its operator."
+        message = "The server failed because of a bug. Report the request ID to its operator."
         return error_response(Rejection(Reason.INTERNAL, message, {"requestId": request_id}), id)
 
     def _check_available(self, now: Instant, began: float) -> None:

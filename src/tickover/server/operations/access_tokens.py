@@ -56,7 +56,7 @@ class AccessTokenOperations:
     async def revoke_access_token(self, params: RevokeAccessTokenParams, caller: Caller) -> Done:
         key = ids.read_token_id(params.id)
         if key is None or not await self._store.revoke_access_token(key, caller.token, caller.now):
-            fault = Fault("id", "existing", "must be the id of one of your access tokens")
+            fault = Fault("id", "existing", "must be the ID of one of your access tokens")
             raise invalid_params("revokeAccessToken", [fault])
         return Done()
 

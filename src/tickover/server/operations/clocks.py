@@ -259,7 +259,7 @@ def _live_key(id: str, now: Instant) -> bytes:
 
 
 def _not_found() -> Rejection:
-    return Rejection(Reason.CLOCK_NOT_FOUND, "You have no clock with this id.")
+    return Rejection(Reason.CLOCK_NOT_FOUND, "You have no clock with this ID.")
 
 
 def _check_time(at: Instant, clock: Clock) -> None:

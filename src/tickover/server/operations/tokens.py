@@ -42,9 +42,9 @@ class TokenOperations:
         """Raise FORBIDDEN if the caller's token is not allowed to call an operation."""
         if caller.token.permission < needed:
             if needed is Permission.SESSION:
-                message = "An access token can't do this. Sign in, and use the token of your session."
+                message = "An access token can't call this operation. Use a token from a sign-in."
             else:
-                message = "This access token is read-only. Use a token that isn't."
+                message = "This access token is read-only. Use a token that can write."
             raise Rejection(Reason.FORBIDDEN, message)
 
     async def check_again(self, caller: Caller, rejection: Rejection) -> Rejection:

@@ -122,7 +122,7 @@ export class ClockActions {
       () => createClock(withName(toParams(model), model.name), this.#hooks.checks()),
       () =>
         location.hash.includes(model.id) ||
-        notifyAfterNavigation("This is a new clock with the same items. Its time is their start."),
+        notifyAfterNavigation("This is a new clock with the same items. It is at its start."),
     );
   }
 

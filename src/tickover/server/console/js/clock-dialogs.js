@@ -66,7 +66,7 @@ export async function confirmAction(question, consequence, action) {
 export const confirmDeletion = (name) =>
   confirmAction(
     `Delete “${name}”?`,
-    "The clock is deleted permanently, for everyone who uses it. Its forks stay.",
+    "This deletes the clock permanently, for everyone who uses it. Its forks remain.",
     "Delete clock",
   );
 

@@ -24,7 +24,7 @@ export class ClockHeader {
     this.#onRenamed = onRenamed;
     this.#menu = menuButton({ label: "More actions", content: icon("more"), className: "icon-button" }, [
       { text: "Rename", onSelect: () => this.#editName() },
-      { text: "Copy id", onSelect: () => copyText(model.id, "the clock id") },
+      { text: "Copy ID", onSelect: () => copyText(model.id, "the ID of the clock") },
       { text: "Export as JSON", onSelect: () => this.#export() },
       { text: "Compare…", onSelect: () => (location.hash = `#/compare/${encodeURIComponent(model.id)}`) },
       null,

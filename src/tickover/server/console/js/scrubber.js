@@ -63,7 +63,7 @@ export class Scrubber {
         {
           type: "button",
           "aria-keyshortcuts": step.key,
-          title: `Preview ${step.label.toLowerCase()}. With Shift: advance at once.`,
+          title: `Preview ${step.label.toLowerCase()}. Hold Shift to advance.`,
           onclick: (event) => this.move(step, { advances: event.shiftKey }),
         },
         step.label,

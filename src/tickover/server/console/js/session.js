@@ -64,5 +64,5 @@ addEventListener("storage", ({ key }) => {
   if (key !== SESSION_KEY && key !== null) return;
   if (knownToken && knownToken !== currentSession()?.token) clearTab();
   knownToken = currentSession()?.token;
-  emit("change", knownToken ? "" : "Your session was ended in another tab.");
+  emit("change", knownToken ? "" : "Your session ended in another tab.");
 });
