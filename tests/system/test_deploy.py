@@ -1,10 +1,15 @@
 """The files in deploy/ are valid for the programs that read them."""
 
+import json
 import re
 import subprocess
+from pathlib import Path
+
+import pytest
 
 from tests.support.debian_packages import require_program
 from tests.support.transcripts import ROOT
+from tests.unit.test_docs import rows
 from tickover.server.metrics.exposition import Facts, render
 from tickover.server.metrics.numbers import SharedNumbers
 from tickover.server.settings import CLIENT_VARIABLES, SETTINGS
@@ -29,15 +34,49 @@ def test_prometheus_accepts_its_configuration() -> None:
     output_of("promtool", "check", "config", "prometheus.yml", package="prometheus", folder="prometheus")
 
 
-def test_alerts_use_metrics_and_outcomes_that_exist() -> None:
-    alerts = (DEPLOY / "prometheus" / "alerts.yml").read_text()
+@pytest.mark.parametrize("file", ["prometheus/alerts.yml", "grafana/tickover.json"])
+def test_metrics_and_outcomes_in_the_files_exist(file: str) -> None:
+    text = (DEPLOY / file).read_text().replace('\\"', '"')
     facts = Facts({"version": "1"}, True, 1, Statistics(1, 1, {"users": 1}, 0.5))
     served = render(SharedNumbers(), facts).decode()
-    metrics = set(re.findall(r"tickover_[a-z_]+", alerts))
+    metrics = {name.removesuffix("_bucket") for name in re.findall(r"tickover_[a-z_]+", text)}
     assert metrics
     assert [name for name in metrics if f"# TYPE {name} " not in served] == []
-    labels = re.findall(r'(?:outcome|cause)!?="\w+"', alerts)
-    assert [label for label in labels if label.replace("!=", "=") not in served] == []
+    values = {value for found in re.findall(r'(?:outcome|cause)!?=~?"([\w|]+)"', text) for value in found.split("|")}
+    assert values
+    assert [value for value in values if f'"{value}"' not in served] == []
+
+
+def test_queries_of_the_dashboard_are_valid(tmp_path: Path) -> None:
+    dashboard = json.loads((DEPLOY / "grafana" / "tickover.json").read_text())
+    queries = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", [])]
+    rules = [
+        {"record": f"query_{number}", "expr": query.replace("$__rate_interval", "1m").replace("$instance", ".*")}
+        for number, query in enumerate(queries)
+    ]
+    assert len(rules) > 20
+    # JSON is also YAML.
+    (tmp_path / "rules.yml").write_text(json.dumps({"groups": [{"name": "queries", "rules": rules}]}))
+    output_of("promtool", "check", "rules", str(tmp_path / "rules.yml"), package="prometheus")
+    ids = [panel["id"] for panel in dashboard["panels"]]
+    assert len(set(ids)) == len(ids)
+
+
+def test_dashboard_shows_every_metric() -> None:
+    shown = (DEPLOY / "grafana" / "tickover.json").read_text()
+    page = (ROOT / "docs" / "metrics.md").read_text()
+    assert [row[0] for row in rows(page, "Metric | Type | Labels | Meaning") if row[0].strip("`") not in shown] == []
+
+
+def test_container_runs_without_root_and_installs_pins() -> None:
+    lines = (DEPLOY / "container" / "Dockerfile").read_text().splitlines()
+    assert [line for line in lines if line.startswith("USER ")] == ["USER 10001:10001"]
+    assert any("--require-hashes -r requirements/run.txt" in line for line in lines)
+    copied = [
+        word for line in lines if line.startswith("COPY ") and "--from" not in line for word in line.split()[1:-1]
+    ]
+    ignored = (ROOT / ".dockerignore").read_text().splitlines()
+    assert [path for path in copied if not (ROOT / path).exists() or f"!{path}" not in ignored] == []
 
 
 def test_systemd_unit_is_confined() -> None:
