@@ -24,9 +24,15 @@ sys.dont_write_bytecode = False
 
 # The time of an example depends on the machine's load, and a slow data generator is not a bug of the product.
 hypothesis.settings.register_profile(
-    "tickover", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow], print_blob=True
+    "tickover", max_examples=40, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow], print_blob=True
 )
 hypothesis.settings.load_profile("tickover")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores, because some tests wait for other processes."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_configure() -> None:

@@ -2,13 +2,17 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, closing
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import apsw
 import asyncpg
 import pytest
 
-from tickover.server.storage import open_store
+from tests.contract.copies import Execute
+from tests.support.postgres import PostgresServer
+from tests.support.stores import open_checked_store
 from tickover.server.storage.store import Store
 
 
@@ -21,7 +25,7 @@ def database_url(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 async def store(database_url: str) -> AsyncIterator[Store]:
-    opened = await open_store(database_url)
+    opened = await open_checked_store(database_url)
     yield opened
     await opened.close()
 
@@ -32,7 +36,7 @@ async def open_another(database_url: str) -> AsyncIterator[Callable[[], Awaitabl
     async with AsyncExitStack() as opened:
 
         async def open_one() -> Store:
-            another = await open_store(database_url)
+            another = await open_checked_store(database_url)
             opened.push_async_callback(another.close)
             return another
 
@@ -69,3 +73,29 @@ async def _query(database_url: str, sql: str) -> list[Any]:
     found: list[Any] = await witness.fetch(sql)
     await witness.close()
     return found
+
+
+@pytest.fixture
+def urls(request: pytest.FixtureRequest, tmp_path: Path, postgres: PostgresServer) -> tuple[str, str]:
+    """New source and target; SQLite files don't exist yet. From SQLite to PostgreSQL by default."""
+    source, target = getattr(request, "param", "sqlite postgres").split()
+    if source == target == "postgres":
+        return postgres.create_database(), request.getfixturevalue("postgres_url")
+    return (
+        request.getfixturevalue("postgres_url") if source == "postgres" else f"sqlite:///{tmp_path / 'source.db'}",
+        request.getfixturevalue("postgres_url") if target == "postgres" else f"sqlite:///{tmp_path / 'target.db'}",
+    )
+
+
+@pytest.fixture
+def execute(postgres: PostgresServer) -> Execute:
+    """Run SQL without the store, and return the rows. PostgreSQL returns them as text."""
+
+    def run(url: str, sql: str) -> list[tuple[Any, ...]]:
+        if url.startswith("sqlite"):
+            with closing(apsw.Connection(url.removeprefix("sqlite:///"))) as connection:
+                return connection.execute(sql).fetchall()
+        lines = postgres.execute(sql, urlsplit(url).path[1:]).splitlines()
+        return [tuple(line.split("|")) for line in lines]
+
+    return run

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import BEN, POLICY, contribution, goal, to_timestamp, transaction
+from tests.support.stores import open_checked_store
 from tests.support.world import COMPOSER, World
 from tickover.api.timestamps import Instant, parse
 from tickover.server.mail.outbox import Outbox
 from tickover.server.operations import clocks as operations
-from tickover.server.storage import open_store
 from tickover.server.storage.sqlite.store import SqliteStore
 from tickover.server.storage.store import Owner, Store, StoredClock
 
@@ -61,7 +61,7 @@ class Servers:
     async def start(self, store: Store | None = None) -> World:
         """Open a world with an empty cache."""
         self._count += 1
-        store = store or await open_store(self._database_url)
+        store = store or await open_checked_store(self._database_url)
         self._opened.push_async_callback(store.close)
         outbox = self._folder / f"outbox-{self._count}"
         return World(store, Outbox(outbox, COMPOSER), outbox, POLICY, seed=self._count)

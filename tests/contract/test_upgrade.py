@@ -25,6 +25,7 @@ async def old_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 async def world(tmp_path: Path, old_url: str) -> AsyncIterator[World]:
+    await (await open_store(old_url)).close()
     async with open_world(tmp_path, old_url) as opened:
         opened.pass_time(hours=1)
         yield opened

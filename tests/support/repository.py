@@ -2,12 +2,14 @@
 
 import shutil
 import subprocess
+from functools import cache
 
 import pytest
 
 from tests.support.transcripts import ROOT
 
 
+@cache
 def text_files() -> dict[str, str]:
     """Return the text of every file that is, or would be, in the repository."""
     if shutil.which("git") is None or not (ROOT / ".git").exists():

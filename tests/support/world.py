@@ -19,6 +19,7 @@ import structlog
 from structlog.stdlib import BoundLogger
 
 from tests.support.sqlite_files import create_database
+from tests.support.stores import open_checked_store
 from tickover.api.limits import MAX_BODY
 from tickover.server.domain.tokens import Mint
 from tickover.server.http.handler import Handler
@@ -34,7 +35,6 @@ from tickover.server.metrics.numbers import SharedNumbers
 from tickover.server.openrpc import describe
 from tickover.server.operations import Operations, Policy
 from tickover.server.settings import read_settings
-from tickover.server.storage import open_store
 from tickover.server.storage.store import Store
 
 NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
@@ -181,7 +181,7 @@ async def open_world(
     folder: Path, database_url: str = "", max_clocks_per_user: int = 10_000, max_bytes_per_user: int = 0
 ) -> AsyncIterator[World]:
     """Open a server with its outbox, and an SQLite file unless there is a URL, in this folder."""
-    store = await open_store(database_url or create_database(folder))
+    store = await open_checked_store(database_url or create_database(folder))
     outbox = Outbox(folder / "outbox", COMPOSER)
     try:
         # Time doesn't pass in a test, so a client's rate limit would never reset. Tests of it set one.

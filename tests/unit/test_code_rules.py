@@ -25,21 +25,20 @@ def name_of(path: Path) -> str:
 
 
 @cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text("utf-8"))
+def nodes_of(path: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(path.read_text("utf-8"))))
 
 
 def modules_with(matches: Callable[[ast.AST], bool], paths: list[Path] = SOURCES) -> set[str]:
     """Return the modules with a node for which `matches` is true, as paths below the package."""
-    return {
-        path.relative_to(PACKAGE).as_posix() for path in paths if any(matches(node) for node in ast.walk(tree_of(path)))
-    }
+    return {path.relative_to(PACKAGE).as_posix() for path in paths if any(matches(node) for node in nodes_of(path))}
 
 
 def lines_with(pattern: str, found_in: dict[str, str]) -> list[str]:
     return [
         f"{name}:{number}: {line.strip()}"
         for name, text in found_in.items()
+        if re.search(pattern, text)
         for number, line in enumerate(text.splitlines(), 1)
         if re.search(pattern, line)
     ]
@@ -64,7 +63,7 @@ def test_no_function_is_too_long() -> None:
     too_long = {
         f"{name_of(path)}: {node.name}"
         for path in SOURCES
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (node.end_lineno or node.lineno) - node.lineno >= MAX_FUNCTION_LINES
     }
@@ -91,8 +90,9 @@ def test_no_comment_postpones_work() -> None:
 def reads_wall_clock(node: ast.AST) -> bool:
     if isinstance(node, ast.ImportFrom):
         return node.module == "time" and any(alias.name in ("time", "time_ns") for alias in node.names)
-    calls = r"(.+\.)?(datetime|date)\.(now|utcnow|today)|time\.time(_ns)?"
-    return isinstance(node, ast.Attribute) and bool(re.fullmatch(calls, ast.unparse(node)))
+    if not isinstance(node, ast.Attribute) or node.attr not in ("now", "utcnow", "today", "time", "time_ns"):
+        return False
+    return bool(re.fullmatch(r"(.+\.)?(datetime|date)\.(now|utcnow|today)|time\.time(_ns)?", ast.unparse(node)))
 
 
 def reads_randomness(node: ast.AST) -> bool:
@@ -101,7 +101,8 @@ def reads_randomness(node: ast.AST) -> bool:
         return any(alias.name in modules for alias in node.names)
     if isinstance(node, ast.ImportFrom):
         return node.module in modules or (node.module == "os" and any(alias.name == "urandom" for alias in node.names))
-    return isinstance(node, ast.Attribute) and ast.unparse(node) in ("os.urandom", "os.getrandom")
+    is_random = isinstance(node, ast.Attribute) and node.attr in ("urandom", "getrandom")
+    return is_random and ast.unparse(node).startswith("os.")
 
 
 def catches_all_exceptions(node: ast.AST) -> bool:

@@ -9,9 +9,9 @@ from tests.support.address_checks import check_addresses, check_characters, pars
 from tickover.server.domain import email_addresses
 
 
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", range(4))
 def test_hostile_address_is_rejected_or_has_one_canonical_form(part: int) -> None:
-    assert check_addresses(part, 500).addresses == 500
+    assert check_addresses(part, 300).addresses == 300
 
 
 def test_only_harmless_characters_are_accepted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,8 +23,8 @@ from tests.contract.values import (
     session,
     user,
 )
+from tests.support.stores import open_checked_store
 from tickover.server.domain.logins import Limits
-from tickover.server.storage import open_store
 from tickover.server.storage.store import Quota, Store
 
 _WAITING = "select exists (select from pg_locks where locktype = 'advisory' and not granted)"
@@ -51,7 +51,7 @@ _CALLS: dict[str, tuple[str, Callable[[Store], Awaitable[object]]]] = {
 
 @pytest.fixture
 async def store(postgres_url: str) -> AsyncIterator[Store]:
-    opened = await open_store(postgres_url)
+    opened = await open_checked_store(postgres_url)
     await sent(opened, code(1))
     await opened.allow_resend(code(1))
     await sent(opened, link(2))

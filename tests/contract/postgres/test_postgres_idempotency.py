@@ -18,8 +18,8 @@ from tests.contract.values import (
     make_record,
     user,
 )
+from tests.support.stores import open_checked_store
 from tickover.api.ids import first_live_key
-from tickover.server.storage import open_store
 from tickover.server.storage.store import ExistingClock, Store, StoredClock
 
 _EXPIRED = NOW - WEEK
@@ -27,14 +27,14 @@ _EXPIRED = NOW - WEEK
 
 @pytest.fixture
 async def store(postgres_url: str) -> AsyncIterator[Store]:
-    opened = await open_store(postgres_url)
+    opened = await open_checked_store(postgres_url)
     yield opened
     await opened.close()
 
 
 @pytest.fixture
 async def another(postgres_url: str) -> AsyncIterator[Store]:
-    opened = await open_store(postgres_url)
+    opened = await open_checked_store(postgres_url)
     yield opened
     await opened.close()
 

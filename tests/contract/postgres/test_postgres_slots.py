@@ -28,6 +28,7 @@ from tests.contract.values import (
     user,
 )
 from tests.support.postgres import PostgresServer
+from tests.support.stores import open_checked_store
 from tickover.api.ids import creation_day
 from tickover.api.limits import TOKEN_LIFETIME
 from tickover.api.timestamps import Instant
@@ -43,7 +44,7 @@ _OVERDUE = NOW - 10 * DAY
 
 @pytest.fixture
 async def store(postgres_url: str) -> AsyncIterator[Store]:
-    opened = await open_store(postgres_url)
+    opened = await open_checked_store(postgres_url)
     yield opened
     await opened.close()
 
@@ -199,7 +200,7 @@ async def test_clock_created_during_a_sweep_of_its_slot_is_not_lost(
     store: Store, postgres_url: str, witness: asyncpg.Connection
 ) -> None:
     """Each round is a day, for two rounds over all slots. Each sweep finds the clocks that have expired since."""
-    other_stores = [await open_store(postgres_url) for _ in range(2)]
+    other_stores = [await open_checked_store(postgres_url) for _ in range(2)]
     emptied = 0
 
     async def create_at(now: Instant, number: int) -> None:

@@ -90,6 +90,10 @@ class Connections:
                 await connection.close()
         except (*_DATABASE_ERRORS, asyncpg.PostgresError, asyncpg.ClientConfigurationError, ValueError) as error:
             raise SettingError(f"Can't use the database {redact_url(self._url)}: {describe_error(error)}.") from None
+        await self.open_pool()
+
+    async def open_pool(self) -> None:
+        """Open the pool. The database must be checked and up to date. Connections are opened on demand."""
         self._pool = await asyncpg.create_pool(
             connect=self.connect,
             min_size=0,

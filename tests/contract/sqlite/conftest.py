@@ -1,0 +1,39 @@
+"""A writer on a small database."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from tests.contract.sqlite.writer_jobs import connect
+from tickover.server.storage.sqlite.writer import Writer
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "things.db"
+
+
+@pytest.fixture
+def connection(path: Path) -> Iterator[apsw.Connection]:
+    """The connection of the writer. The test uses it only before and after."""
+    connection = connect(path)
+    connection.execute("create table things (number integer primary key autoincrement, name text not null unique)")
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+def witness(connection: apsw.Connection, path: Path) -> Iterator[apsw.Connection]:
+    """A second connection, which sees only committed data."""
+    witness = connect(path)
+    yield witness
+    witness.close()
+
+
+@pytest.fixture
+async def writer(connection: apsw.Connection) -> AsyncIterator[Writer]:
+    writer = Writer(connection, 0.02)
+    yield writer
+    await writer.close()
