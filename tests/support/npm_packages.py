@@ -36,7 +36,7 @@ def read_package_file(package: str, name: str) -> str:
 def install_project(folder: Path) -> None:
     """Install the locked packages of a folder's package.json. Skip the test if that is impossible."""
     lock, installed = folder / "package-lock.json", folder / "node_modules" / ".installed"
-    with _lock():
+    with npm_lock():
         if installed.exists() and installed.read_bytes() == lock.read_bytes():
             return
         if failure := _install_npm():
@@ -51,7 +51,7 @@ def require_program(program: str, version: str) -> str:
     """Return the path of the program that a package of the same name has. Skip the test if it can't be installed."""
     folder = _FOLDER / program
     path = folder / "node_modules" / ".bin" / program
-    with _lock():
+    with npm_lock():
         if not path.exists():
             if failure := _install_npm():
                 skip_or_fail(failure)
@@ -72,7 +72,7 @@ def _require(package: str) -> Path:
 @cache
 def _install() -> str:
     """Install all packages once for all processes. Return the reason of a failure, or an empty string."""
-    with _lock():
+    with npm_lock():
         if all(map(_is_installed, _VERSIONS)) and shutil.which("node"):
             return ""
         if failure := _install_npm():
@@ -90,7 +90,7 @@ def _make_folder() -> None:
 
 
 @contextmanager
-def _lock() -> Iterator[None]:
+def npm_lock() -> Iterator[None]:
     """Let one process of this user install at a time."""
     with (Path(tempfile.gettempdir()) / f"tickover-tests-npm-{os.geteuid()}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,16 +1,20 @@
 """`tickover.testing.TickoverContainer`, with the Docker daemon of this machine. Without one, most tests are skipped."""
 
 import io
+import os
 import re
+import socket
 import subprocess
 import sys
 import tarfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import docker
 import pytest
-from docker.errors import DockerException
+from docker.errors import APIError
+from docker.types import Mount
 
 from tests.support.ci_page import PAGE
 from tests.support.transcripts import ROOT
@@ -27,19 +31,31 @@ VOLUMES = [(folder, folder, "ro") for folder in FOLDERS if Path(folder).is_dir()
 
 
 @pytest.fixture(scope="module")
-def image() -> Iterator[str]:
-    try:
-        client = docker.from_env()
-        client.ping()
-    except DockerException as error:
-        pytest.skip(f"no Docker daemon: {error}")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    daemon = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
+    with socket.socket(socket.AF_UNIX) as connection:
+        # A failed connection of docker.from_env() leaves an open socket.
+        if not daemon.startswith("unix://") or connection.connect_ex(daemon.removeprefix("unix://")):
+            pytest.skip(f"no Docker daemon at {daemon}")
+    client = docker.from_env()
     empty = io.BytesIO()
     tarfile.open(fileobj=empty, mode="w").close()
     changes = [f'CMD ["{sys.executable}", "-m", "tickover", "serve"]', "ENV TICKOVER_DATA_DIR=/data"]
     client.api.import_image_from_data(empty.getvalue(), repository=IMAGE_TAG, changes=changes)
-    yield IMAGE_TAG
-    client.images.remove(IMAGE_TAG, force=True)
-    client.close()
+    with closing(client):
+        if not sees_folder(client, tmp_path_factory.mktemp("shared")):
+            pytest.skip("the Docker daemon runs on another machine, or outside the container of these tests")
+        yield IMAGE_TAG
+        client.images.remove(IMAGE_TAG, force=True)
+
+
+def sees_folder(client: docker.DockerClient, folder: Path) -> bool:
+    """Return whether the daemon can mount a folder of these tests."""
+    try:
+        client.containers.create(IMAGE_TAG, mounts=[Mount("/shared", str(folder), type="bind")]).remove()
+    except APIError:
+        return False
+    return True
 
 
 @pytest.fixture(autouse=True)

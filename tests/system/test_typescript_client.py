@@ -1,5 +1,6 @@
 """The TypeScript client: its own tests, and the package that would be published."""
 
+import hashlib
 import json
 import os
 import re
@@ -13,7 +14,7 @@ import pytest
 
 from tests.support.chromium import require_chromium
 from tests.support.ci_page import run_job
-from tests.support.npm_packages import install_project, require_program
+from tests.support.npm_packages import install_project, npm_lock, require_program
 from tests.support.program import Program
 from tests.support.transcripts import ROOT
 
@@ -25,9 +26,21 @@ _NODE_MODULES = shutil.ignore_patterns("node_modules")
 
 @pytest.fixture(scope="module", autouse=True)
 def build() -> None:
-    """Compile the client and its tests in strict mode."""
+    """Compile the client and its tests in strict mode, unless another process has done it."""
     install_project(CLIENT)
-    run("npm", "run", "build")
+    built = CLIENT / "dist" / ".built"
+    with npm_lock():
+        sources = hash_sources()
+        if not built.exists() or built.read_text() != sources:
+            run("npm", "run", "build")
+            built.write_text(sources)
+
+
+def hash_sources() -> str:
+    digest = hashlib.sha256()
+    for file in sorted([*CLIENT.glob("*.json"), *CLIENT.glob("src/*.ts"), *CLIENT.glob("test/*.ts")]):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def run(*command: str, folder: Path = CLIENT) -> str:
