@@ -1,4 +1,4 @@
-"""Records what callers create and advance, and checks that the server has stored it.
+"""Records what callers create, advance and amend, and checks that the server has stored it.
 
 A confirmed operation must be stored with the same content. An unconfirmed one must be stored completely or not at
 all.
@@ -29,14 +29,15 @@ def on_day(day: int) -> str:
     return f"{_START + timedelta(days=day):%Y-%m-%dT%H:%M:%SZ}"
 
 
+def new_transaction(day: int, name: str) -> Json:
+    return {"at": on_day(day), "name": name, "amount": day + 1, "currency": "EUR", "type": "EXPENSE"}
+
+
 def new_params(number: int) -> Json:
     """Return unique parameters of createTestClock."""
     return {
         "frozenTime": on_day(0),
-        "transactions": [
-            {"at": on_day(day), "name": f"day {day}", "amount": day + 1, "currency": "EUR", "type": "EXPENSE"}
-            for day in range(0, LAST_DAY, 7)
-        ],
+        "transactions": [new_transaction(day, f"day {day}") for day in range(0, LAST_DAY, 7)],
         "goals": [
             {
                 "name": f"goal {number}",
@@ -49,10 +50,9 @@ def new_params(number: int) -> Json:
 
 def params_of(clock: Json) -> Json:
     """Reconstruct the parameters of a clock from its view."""
-    transactions = clock["transactions"] + clock["pendingTransactions"]
     return {
         "frozenTime": on_day(0),
-        "transactions": [_only(item, "at", "name", "amount", "currency", "type") for item in transactions],
+        "transactions": [_params_of_transaction(item) for item in _transactions(clock)],
         "goals": [
             {
                 **_only(goal, "name", "targetAmount"),
@@ -65,9 +65,18 @@ def params_of(clock: Json) -> Json:
     }
 
 
+def _transactions(clock: Json) -> list[Json]:
+    transactions: list[Json] = clock["transactions"] + clock["pendingTransactions"]
+    return transactions
+
+
+def _params_of_transaction(item: Json) -> Json:
+    return _only(item, "at", "name", "amount", "currency", "type")
+
+
 def at_time(clock: Json, frozen_time: str) -> Json:
     """Return the expected view of a clock at another time."""
-    passed, pending = _split(clock["transactions"] + clock["pendingTransactions"], frozen_time)
+    passed, pending = _split(_transactions(clock), frozen_time)
     goals = []
     for goal in clock["goals"]:
         posted, upcoming = _split(goal["contributions"] + goal["upcomingContributions"], frozen_time)
@@ -104,13 +113,53 @@ def is_refused(answer: HttpResponse) -> bool:
 
 
 class Kept:
-    """A clock as its caller knows it. Only one caller at a time advances it."""
+    """A clock as its caller knows it. Only one caller at a time advances and amends it."""
 
     def __init__(self, clock: Json) -> None:
         self.clock = clock
         self.day = 0
         self.day_under_way: int | None = None
         """Target of an advance without a response."""
+        self._amended_day = 0
+        self._amendment: Json | None = None
+        """Parameters of an amendment without a response."""
+        self._is_applied = False
+        """Whether `clock` contains that amendment."""
+
+    @property
+    def needs_amendment(self) -> bool:
+        return self._amended_day < self.day
+
+    def begin_amendment(self) -> Json:
+        """Return parameters that add a transaction and cancel the last one. A repeated call has the same."""
+        if self._amendment is None:
+            pending = at_time(self.clock, on_day(self.day))["pendingTransactions"]
+            self._amendment = {
+                "id": self.clock["id"],
+                "add": {"transactions": [new_transaction(self.day + 1, "added")]},
+                "cancel": [item["id"] for item in pending[-1:]],
+            }
+        return self._amendment
+
+    def end_amendment(self, clock: Json) -> None:
+        """Check the response of the amendment."""
+        self.accept(clock)
+        assert self._is_applied
+        self._amendment, self._is_applied = None, False
+        self._amended_day = self.day
+
+    def accept(self, clock: Json) -> None:
+        """Check the stored clock. An amendment without a response is applied once and completely, or not at all."""
+        if self._amendment is not None and not self._is_applied:
+            at = self._amendment["add"]["transactions"][0]["at"]
+            if added := [item for item in _transactions(clock) if item["at"] == at]:
+                assert [_params_of_transaction(item) for item in added] == self._amendment["add"]["transactions"]
+                others = [item for item in _transactions(self.clock) if item["id"] not in self._amendment["cancel"]]
+                # Only the response has the ID of the new transaction.
+                transactions = sorted([*others, *added], key=lambda item: str(item["at"]))
+                self.clock = {**self.clock, "transactions": transactions, "pendingTransactions": []}
+                self._is_applied = True
+        assert clock == at_time(self.clock, on_day(self.day))
 
     def settle(self, standing: str) -> None:
         """Check that the clock is at its last confirmed time, or at the target of an advance without a response."""
@@ -151,20 +200,22 @@ class Books:
         self.refusals = 0
 
     def begin(self) -> list[Kept]:
-        """Reset the set of touched clocks, and return clocks that can still advance."""
+        """Reset the set of touched clocks, and return clocks that can still be advanced or amended."""
         self.touched = []
         self._unanswered_creates = {}
-        return [kept for kept in self.clocks.values() if kept.day < LAST_DAY]
+        return [kept for kept in self.clocks.values() if kept.day < LAST_DAY or kept.needs_amendment]
 
     async def write(self, connection: Connection, mine: list[Kept]) -> None:
-        """Advance the last of these clocks, or create one. Calls without a response are repeated later."""
-        if mine and mine[-1].day < LAST_DAY:
+        """Amend or advance the last of these clocks, or create one. Calls without a response are repeated later."""
+        if mine and mine[-1].needs_amendment:
+            await self._amend(connection, mine[-1])
+        elif mine and mine[-1].day < LAST_DAY:
             await self._advance(connection, mine[-1])
         elif created := await self._create(connection):
             mine.append(created)
 
-    async def _call(self, connection: Connection, method: str, params: Json) -> Json | None:
-        connection.send(method, params, self._token)
+    async def _call(self, connection: Connection, method: str, params: Json, key: str = "") -> Json | None:
+        connection.send(method, params, self._token, key)
         answer = await connection.receive()
         await self._after_answer()
         if is_refused(answer):
@@ -195,6 +246,12 @@ class Books:
             assert clock == at_time(kept.clock, on_day(kept.day_under_way))
             kept.day, kept.day_under_way = kept.day_under_way, None
 
+    async def _amend(self, connection: Connection, kept: Kept) -> None:
+        params = kept.begin_amendment()
+        clock = await self._call(connection, "amendTestClock", params, f"{params['id']} day {kept.day}")
+        if clock is not None:
+            kept.end_amendment(clock)
+
     def _take_in(self, clock: Json) -> Kept:
         kept = self.clocks[clock["id"]] = Kept(clock)
         self.touched.append(kept)
@@ -209,7 +266,7 @@ class Books:
         for kept in asked:
             kept.settle(standing[kept.clock["id"]])
         for kept, clock in zip(asked, self._read([(kept.clock["id"], kept.day) for kept in asked]), strict=True):
-            assert clock == at_time(kept.clock, on_day(kept.day))
+            kept.accept(clock)
 
     def _take_in_unanswered_creates(self, found: list[str]) -> None:
         """Check that an unconfirmed clock was requested, is complete and exists once."""
