@@ -19,12 +19,14 @@ from typing import NoReturn
 import click
 
 from bench import machine
+from bench.amendments import measure_amendments
 from bench.chart import draw
 from bench.growth import ManyClocks, measure_sizes
 from bench.ledger_block import measure_ledger
 from bench.load import InvalidSlot, require_wrk
 from bench.plan import (
     ALL_OVER,
+    AMENDMENTS,
     CLOCKS,
     CREATES,
     DELAY,
@@ -64,6 +66,7 @@ BLOCKS = {
     "sign-ins": (SIGN_INS,),
     "programs": (STARTS,),
     "money": (LEDGER,),
+    "amendments": (AMENDMENTS,),
     "sizes": (SIZES,),
     "clocks": (CREATES, CLOCKS, ALL_OVER),
 }
@@ -95,6 +98,7 @@ class Bench:
             "sign-ins": measure_sign_ins,
             "programs": measure_programs,
             "money": measure_ledger,
+            "amendments": measure_amendments,
             "sizes": measure_sizes,
             "clocks": lambda run: ManyClocks(run).measure(),
         }

@@ -13,6 +13,7 @@ DELAY = "added latency"
 SIGN_INS = "sign-ins"
 STARTS = "starts"
 LEDGER = "questions about money"
+AMENDMENTS = "amendments"
 SIZES = "size of a clock"
 CREATES = "many creates"
 CLOCKS = "number of clocks"
@@ -156,6 +157,7 @@ def parts_of(plan: Plan, creates_a_second: float) -> dict[str, Part]:
         SIGN_INS: Part(0, 6 + plan.sign_ins_to_warm_up * 0.05 + plan.sign_ins * 0.25),
         STARTS: Part(0, ROUNDS * 9),
         LEDGER: Part(4 * ROUNDS, 10),
+        AMENDMENTS: Part(0, 10 + ROUNDS * 3),
         SIZES: Part(both * len(plan.sizes), 2 * len(plan.sizes)),
         CREATES: Part(0, plan.creates / creates_a_second + 5),
         CLOCKS: Part(ROUNDS * 3, 2),

@@ -8,7 +8,7 @@ typical clock has 10 transactions and 2 goals with 6 contributions each, the lar
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from bench import bodies, growth
+from bench import amendments, bodies, growth
 from bench.delay import ROUND_TRIPS
 from bench.growth import MEMORY_AFTER_CREATES
 from bench.ledger_block import QUESTIONS, READ_CLOCK
@@ -77,7 +77,8 @@ class Judge:
 
     def rows(self) -> list[Row]:
         return [*self._against_limit_and_default(), *self._latency_and_size(), *self._postgres(), *self._sign_ins(),
-                *self._growth(), *self._memory(), *self._programs(), *self._ledger()]  # fmt: skip
+                *self._growth(), *self._memory(), *self._programs(), *self._ledger(),
+                *self._amendments()]  # fmt: skip
 
     def _against_limit_and_default(self) -> Iterator[Row]:
         for number, operation, other, goal in (
@@ -177,6 +178,22 @@ class Judge:
             spread = Spread.of(self._results.ratios((read, TICKOVER), (question, TICKOVER)))
             what = f"{method} of {bodies.GROWN_ITEMS:,} items, time against getTestClock"
             yield Row("S15", what, "times", Goal("≤", 3), spread)
+
+    def _amendments(self) -> Iterator[Row]:
+        smallest, *others = amendments.SIZES
+
+        def row(what: str, one: str, other: str) -> Row:
+            figures = self._results.figures
+            return Row("S16", what, "times", None, Spread.of(quotients(figures.get(one, []), figures.get(other, []))))
+
+        for store in amendments.STORES:
+            names = {size: amendments.millis_of("amendTestClock", store, size) for size in amendments.SIZES}
+            for size in others:
+                what = f"amendTestClock of {size:,} items on {store}, time against {smallest}"
+                yield row(what, names[size], names[smallest])
+            for size, name in names.items():
+                what = f"amendTestClock of {size:,} items on {store}, time against getTestClock"
+                yield row(what, name, amendments.millis_of("getTestClock", store, size))
 
     def _ratio(self, case: Case, one: str, other: str) -> Spread | None:
         return Spread.of(self._results.ratios((case, one), (case, other)))

@@ -1,4 +1,4 @@
-"""The mixed requests of R1: clocks are created, advanced, read, forked and deleted, and users sign in and out."""
+"""The mixed requests of R1: clocks are created, advanced, amended, read, forked and deleted. Users sign in and out."""
 
 import json
 import random
@@ -18,7 +18,8 @@ _LINK_TOKEN = re.compile(rb"#token=([^\"]+)")
 _TOKEN = re.compile(rb'"token":"([^"]+)"')
 _DAYS = 365
 _WEIGHTS = {
-    "advanceTestClock": 50,
+    "advanceTestClock": 45,
+    "amendTestClock": 5,
     "getTestClock": 22,
     "createTestClock": 12,
     "deleteTestClock": 10,
@@ -36,6 +37,10 @@ class _Clock(NamedTuple):
     @property
     def next_day(self) -> "_Clock":
         return self._replace(day=self.day + 1)
+
+
+def _on_day(day: int) -> str:
+    return f"{datetime.fromisoformat(START) + timedelta(days=day):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def rpc_request(method: str, params: Any, token: str = "") -> bytes:
@@ -66,6 +71,7 @@ class MixedRequests:
         self._next: deque[Callable[[], Request]] = deque()
         self._make: dict[str, Callable[[], Request]] = {
             "advanceTestClock": self._advance,
+            "amendTestClock": self._amend,
             "getTestClock": self._get,
             "createTestClock": self._create,
             "deleteTestClock": self._delete,
@@ -113,9 +119,15 @@ class MixedRequests:
         if clock.day == _DAYS:
             return self._request("deleteTestClock", {"id": clock.id}, clock.token)
         moved = clock.next_day
-        at = f"{datetime.fromisoformat(START) + timedelta(days=moved.day):%Y-%m-%dT%H:%M:%SZ}"
-        params = {"id": clock.id, "frozenTime": at}
+        params = {"id": clock.id, "frozenTime": _on_day(moved.day)}
         return self._request("advanceTestClock", params, clock.token, lambda _: self._clocks.append(moved))
+
+    def _amend(self) -> Request:
+        """Add an expense at the clock's own time."""
+        clock = self._take()
+        item = {"at": _on_day(clock.day), "name": "Coffee", "amount": 3.5, "currency": "EUR", "type": "EXPENSE"}
+        params = {"id": clock.id, "add": {"transactions": [item]}}
+        return self._request("amendTestClock", params, clock.token, lambda _: self._clocks.append(clock))
 
     def _get(self) -> Request:
         clock = self._take()
