@@ -8,9 +8,9 @@ import pytest
 
 from tests.support.raw import HELLO, Client, post, run_echo_server
 from tickover.server.http.pages import accepts_gzip
-from tickover.server.http.pool import MAX_BODY_BYTES_PER_TURN, Limits, Pool
+from tickover.server.http.pool import MAX_BODY_BYTES_PER_ITERATION, Limits, Pool
 
-LARGE = MAX_BODY_BYTES_PER_TURN
+LARGE = MAX_BODY_BYTES_PER_ITERATION
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Ids: opaque strings with a prefix in the API, keys of 16 bytes inside.
+"""IDs: opaque strings with a prefix in the API, keys of 16 bytes inside.
 
 A key is a UUIDv7. It contains the millisecond of its creation, so keys sort by age, and a clock's key tells its expiry.
 """

@@ -54,7 +54,7 @@ def _goal_id(item: PlannedContribution, goals: Sequence[Goal]) -> str:
 
 
 def ids_in_fork(items: Sequence[Item], original_id: str, fork_id: str) -> list[str]:
-    """Return the ids that items of a clock have in its fork."""
+    """Return the IDs that items of a clock have in its fork."""
     original, fork = _key(original_id), _key(fork_id)
     return [(item if isinstance(item, str) else item.id).replace(original, fork, 1) for item in items]
 

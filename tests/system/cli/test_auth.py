@@ -135,7 +135,7 @@ def test_login_fails_after_three_wrong_codes(smtp_server: SmtpServer, signed_out
         terminal.type(f"{wrong}\n" * 3)
         assert terminal.end() == 3
         assert terminal.text.count("The code is wrong, used or expired.") == 3
-        assert "Sign-in failed after 3 tries." in terminal.text
+        assert "Sign-in failed after 3 attempts." in terminal.text
         assert "Traceback" not in terminal.text
     assert stored_credentials(signed_out_shell) is None
     # The code has two tries left.

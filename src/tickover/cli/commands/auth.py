@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tickover.cli.credentials import ServerProfile
     from tickover.client import SignedIn, Tickover
 
-_TRIES: Final = 3
+_MAX_ATTEMPTS: Final = 3
 _CODE: Final = re.compile("[0-9]{6}")
 _NEW_LINK: Final = "a new one"
 """The value of `--link` without a link."""
@@ -126,7 +126,7 @@ def _request_link(session: Session, client: "Tickover", email: str) -> str:
 
 
 def _prompt_for_code(session: Session, client: "Tickover", email: str) -> "SignedIn":
-    for _ in range(_TRIES):
+    for _ in range(_MAX_ATTEMPTS):
         typed = click.prompt(f"Code from the email to {email}", err=True)
         code = re.sub(r"[\s-]", "", typed)
         if not _CODE.fullmatch(code):
@@ -140,7 +140,7 @@ def _prompt_for_code(session: Session, client: "Tickover", email: str) -> "Signe
             session.output.note("The code is wrong, used or expired.")
     raise CliError(
         Exit.NOT_SIGNED_IN,
-        f"Sign-in failed after {_TRIES} tries.",
+        f"Sign-in failed after {_MAX_ATTEMPTS} attempts.",
         f"Try the code again: {session.login_command} {email} --code CODE",
         reason=Reason.LOGIN_REFUSED,
     )

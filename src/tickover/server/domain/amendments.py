@@ -1,6 +1,6 @@
 """Amendments: the next schedule of a clock, or the reasons why there is none.
 
-What has happened never changes. New items lie at or after the frozen time, and only items after it can be cancelled.
+The past never changes: new items are at or after the frozen time, and only items after it can be cancelled.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Sign-in: parameters, codes and links, their lifetimes, and the limits on emails and tries."""
+"""Sign-in: parameters, codes and links, their lifetimes, and the limits on emails and attempts."""
 
 from collections.abc import Iterator
 from datetime import timedelta

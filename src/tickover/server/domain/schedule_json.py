@@ -43,7 +43,7 @@ class ScheduledItems(Struct, frozen=True, array_like=True, gc=False):
     encoded: list[bytes]
     """Each item as a JSON object."""
     cancelled: int = 0
-    """The number of items that were cancelled. It keeps their ids from being used again."""
+    """The number of items that were cancelled. It keeps their IDs from being used again."""
 
     @property
     def next_number(self) -> int:
@@ -88,7 +88,7 @@ def item_id(encoded: bytes) -> str:
 
 
 def encode_schedule(clock: Clock, params: CreateTestClockParams) -> Schedule:
-    """Assign ids to all items, sort them and encode them."""
+    """Assign IDs to all items, sort them and encode them."""
     key = clock.key.hex()
     transactions = _encode_items("txn", key, params.transactions, _SOURCE)
     goals = [_encode_goal(f"{key}_{index}", goal) for index, goal in enumerate(params.goals)]
@@ -96,7 +96,7 @@ def encode_schedule(clock: Clock, params: CreateTestClockParams) -> Schedule:
 
 
 def fork_schedule(schedule: Schedule, original_key: bytes, fork: Clock) -> Schedule:
-    """Return the schedule of a fork: the same items with ids that contain the fork's key."""
+    """Return the schedule of a fork: the same items with IDs that contain the fork's key."""
     old, new = original_key.hex().encode(), fork.key.hex().encode()
 
     # Every item begins with its id. Later occurrences of the key are in the caller's own text and stay.

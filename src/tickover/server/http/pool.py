@@ -5,6 +5,8 @@ from collections import deque
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from tickover.api.limits import REQUEST_DEADLINE
+
 if TYPE_CHECKING:
     from tickover.server.http.connection import Connection
 
@@ -12,8 +14,8 @@ MAX_REQUEST_BYTES: Final = 64 * 2**20
 """Total size of bodies that are arriving, queued or handled."""
 MAX_UNREAD_BYTES: Final = 64 * 2**20
 """Total size of responses that clients have not read, besides the kernel's buffers."""
-MAX_BODY_BYTES_PER_TURN: Final = 256 * 2**10
-"""Total size of the calls that start in one turn of the event loop, so that large calls don't delay others."""
+MAX_BODY_BYTES_PER_ITERATION: Final = 256 * 2**10
+"""Total size of the calls that start in one iteration of the event loop, so that large calls don't delay others."""
 RESERVED_CONNECTIONS: Final = 64
 """Connections over the limit that are still read, so that health checks get a response."""
 
@@ -21,7 +23,7 @@ RESERVED_CONNECTIONS: Final = 64
 class Limits(NamedTuple):
     connections: int = 5000
     keep_alive_seconds: float = 75
-    deadline_seconds: float = 30
+    deadline_seconds: float = REQUEST_DEADLINE.total_seconds()
     """Time for a request to arrive, and for a client to read a response."""
     request_bytes: int = MAX_REQUEST_BYTES
     unread_bytes: int = MAX_UNREAD_BYTES
@@ -89,8 +91,8 @@ class Pool:
             excess -= waiting_size
 
     def start_call(self, call: Coroutine[Any, Any, None], body_size: int) -> None:
-        """Start a call now, or in a later turn of the event loop after large calls."""
-        if self._waiting_calls or self._bytes_started >= MAX_BODY_BYTES_PER_TURN:
+        """Start a call now, or in a later iteration of the event loop after large calls."""
+        if self._waiting_calls or self._bytes_started >= MAX_BODY_BYTES_PER_ITERATION:
             self._waiting_calls.append((call, body_size))
             return
         if not self._bytes_started:
@@ -99,7 +101,7 @@ class Pool:
 
     def _begin_turn(self) -> None:
         self._bytes_started = 0
-        while self._waiting_calls and self._bytes_started < MAX_BODY_BYTES_PER_TURN:
+        while self._waiting_calls and self._bytes_started < MAX_BODY_BYTES_PER_ITERATION:
             self._start(*self._waiting_calls.popleft())
         if self._bytes_started:
             asyncio.get_running_loop().call_soon(self._begin_turn)

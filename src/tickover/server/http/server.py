@@ -52,8 +52,8 @@ class Server:
         asyncio.get_running_loop().add_reader(listener, self._accept, listener)
 
     def _accept(self, listener: socket.socket) -> None:
-        # uvloop's own server accepts one connection per turn of the loop. Under load, a health check would wait for
-        # all connections before it.
+        # uvloop's own server accepts one connection per iteration of the loop. Under load, a health check would wait
+        # for all connections before it.
         loop = asyncio.get_running_loop()
         for _ in range(_MAX_ACCEPTS):
             try:
@@ -62,7 +62,7 @@ class Server:
                 return
             except OSError as error:
                 if error.errno in _OUT_OF_FILES:
-                    # Without a pause, every turn of the loop would try again.
+                    # Without a pause, every iteration of the loop would try again.
                     loop.remove_reader(listener)
                     loop.call_later(_ACCEPT_RETRY_SECONDS, self._resume_accepting, listener)
                     return

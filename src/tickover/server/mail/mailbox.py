@@ -87,7 +87,7 @@ class Mailbox:
         return filter(None, (self._read(id, _to_summary, _MAX_HEAD_BYTES) for id in self._ids()))
 
     def _ids(self) -> list[str]:
-        """Return the ids of the last emails, newest first."""
+        """Return the IDs of the last emails, newest first."""
         try:
             names = [file.name.removesuffix(".eml") for file in self._folder.iterdir() if file.suffix == ".eml"]
         except OSError:

@@ -1,8 +1,8 @@
 """The operation that amends a clock's schedule.
 
-An amendment is computed from the clock as it was read, and stored only if the clock has the same revision, and a frozen
-time at which the amendment is valid. Otherwise it is computed again. Amendments of one clock by this process wait for
-each other, so that only other processes can cause another attempt.
+An amendment is computed from the clock as it was read. It is stored only if the clock still has the same revision, and
+a frozen time at which the amendment is valid. Otherwise it is computed again. Amendments of one clock wait for each
+other in a process, so only another process can make the operation compute one again.
 """
 
 import asyncio

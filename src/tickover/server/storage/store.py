@@ -274,8 +274,8 @@ class Store(Protocol):
     async def claim_send(self, send: Send, limits: Limits) -> Claimed | TooSoon:
         """Record an email and make its secret valid, unless earlier emails make it too soon.
 
-        Three rules count: the interval since the last email (see `allow_resend`), the unused emails of the
-        last hour to the address, and those from the same network. If it is too soon, nothing changes.
+        There are three limits: the interval since the last email (see `allow_resend`), the unused emails to the address
+        in the last hour, and those from the same network. If it is too soon, nothing changes.
         """
 
     async def undo_send(self, send: Send) -> None:
@@ -285,9 +285,9 @@ class Store(Protocol):
         """Let the next email follow at once, because the delivery of this one is unknown. Its secret stays valid."""
 
     async def count_try(self, email: str, limits: Limits, now: Instant) -> Try | None:
-        """Count a try and a failure against the address's newest code.
+        """Count an attempt and a failure against the address's newest code.
 
-        Return None if there is no live code, or if its tries or the address's failures are used up. Both cases write
+        Return None if there is no live code, or if its attempts or the address's failures are used up. Both cases write
         durably, so they take the same time.
         """
 

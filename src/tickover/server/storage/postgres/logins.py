@@ -1,4 +1,4 @@
-"""Emails, tries and sessions in PostgreSQL. The functions call those of the schema."""
+"""Emails, attempts and sessions in PostgreSQL. The functions call those of the schema."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Emails, tries and sessions in SQLite. Each public function is a job of the writer."""
+"""Emails, attempts and sessions in SQLite. Each public function is a job of the writer."""
 
 from datetime import timedelta
 from typing import Any
@@ -33,7 +33,7 @@ def claim_send(db: apsw.Connection, send: Send, limits: Limits) -> Claimed | Too
 
 
 def count_try(db: apsw.Connection, email: str, limits: Limits, now: Instant) -> Any:
-    """Return the digest and the time of the code, or None if no code accepts tries."""
+    """Return the digest and the time of the code, or None if no code accepts attempts."""
     values = {"email": email, "now": to_micros(now), "tries": limits.code_tries, "failures": limits.failures_in_a_row}
     counted = db.execute(
         f"""update login_sends set tries = tries + 1
@@ -132,7 +132,7 @@ def _count_failure(db: apsw.Connection, email: str) -> None:
 
 
 def _count_miss(db: apsw.Connection) -> None:
-    """Write to decoy rows what a try against a live code writes, so that both take the same time."""
+    """Write to decoy rows what an attempt against a live code writes, so that both take the same time."""
     db.execute("update login_sends set tries = tries + 1 where digest = zeroblob(32)")
     _count_failure(db, "")
 

@@ -1,8 +1,8 @@
 """The single writer of the SQLite store. It commits waiting jobs together, with one fsync.
 
-Jobs take microseconds, so they run on the event loop's thread. The commit runs there too while the disk is fast: to
-pass it to another thread would take longer, and the two threads would compete for Python's lock. If the disk is slow,
-the writer's thread commits while the next batch collects.
+Jobs take microseconds, so they run on the event loop's thread. While the disk is fast, the commit runs there too:
+another thread would take longer, and both would compete for Python's lock. If the disk is slow, the writer's thread
+commits while the next batch collects.
 """
 
 import asyncio
