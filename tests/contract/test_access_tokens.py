@@ -13,6 +13,7 @@ from tests.contract.values import (
     NOW,
     SECOND,
     access_token,
+    clock,
     code,
     digest,
     key,
@@ -20,8 +21,9 @@ from tests.contract.values import (
     session,
     user,
 )
+from tickover.api.errors import Rejection
 from tickover.server.domain.tokens import Permission
-from tickover.server.storage.store import Created, Store, StoredAccessToken, Token, TooManyTokens
+from tickover.server.storage.store import Created, Quota, Store, StoredAccessToken, Token, TooManyTokens
 
 LIMIT = 50
 TODAY = NOW.replace(hour=0)
@@ -103,6 +105,27 @@ async def test_revoked_access_token_is_invalid(store: Store) -> None:
     assert [await store.revoke_access_token(key(1), user(1), NOW) for _ in range(2)] == [True, False]
     assert await store.find_token(digest(1), NOW) is None
     assert [found.key for found in await store.list_access_tokens(user(1), NOW)] == [key(2)]
+
+
+async def test_nothing_is_created_after_the_revocation(
+    store: Store, open_another: Callable[[], Awaitable[Store]]
+) -> None:
+    other = await open_another()
+    for number in range(1, 9):
+        await store.create_access_token(access_token(number), user(1), LIMIT)
+        token = await store.find_token(digest(number), NOW)
+        assert token is not None
+
+        async def create(clock_number: int, owner: Token = token) -> object:
+            return await store.create_clock(clock(clock_number), owner, b"schedule", bytes(16), Quota())
+
+        creations = [create(10 * number + count) for count in range(3)]
+        revoked, *_ = await asyncio.gather(
+            other.revoke_access_token(key(number), user(1), NOW), *creations, return_exceptions=True
+        )
+        assert revoked is True
+        with pytest.raises(Rejection, match="token"):
+            await create(10 * number + 9)
 
 
 async def test_access_token_of_another_user_cannot_be_revoked(store: Store) -> None:

@@ -13,6 +13,7 @@ from tests.support.ci_page import FILES, PAGE, run_job
 from tests.support.npm_packages import install_project
 from tests.support.program import Program
 from tests.support.transcripts import ROOT
+from tickover.server.settings import CLIENT_VARIABLES, SETTINGS
 
 SCHEMAS = {
     ".github/workflows/tests.yml": "github-workflows",
@@ -60,6 +61,11 @@ def test_page_installs_only_extras_that_exist() -> None:
     declared = re.findall(r"^(\w+) = \[", (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE)
     assert named == {"server", "testcontainers"}
     assert named <= set(declared)
+
+
+def test_page_names_only_settings_that_exist() -> None:
+    named = set(re.findall(r"TICKOVER_[A-Z_]+", PAGE))
+    assert named <= {setting.variable for setting in SETTINGS} | CLIENT_VARIABLES
 
 
 def test_python_job_passes(tmp_path: Path) -> None:
