@@ -23,6 +23,7 @@ from tickover.server.domain.tokens import Mint
 from tickover.server.jsonrpc.dispatch import Context, Dispatcher
 from tickover.server.mail.mailer import Email
 from tickover.server.operations import Operations, Policy
+from tickover.server.scenario_process import ScenarioProcess
 from tickover.server.storage import open_store
 
 NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
@@ -130,7 +131,10 @@ async def _run(rounds: int) -> None:
         policy = Policy("http://127.0.0.1", 0, client_burst=0)
         log: BoundLogger = structlog.wrap_logger(logging.getLogger("bench"), wrapper_class=BoundLogger)
         try:
-            bench = Bench(Dispatcher(Operations(store, mailer, Mint(b"a key for benches"), policy), log), mailer)
+            bench = Bench(
+                Dispatcher(Operations(store, mailer, Mint(b"a key for benches"), policy, ScenarioProcess()), log),
+                mailer,
+            )
             _report(await _measure(bench, rounds))
         finally:
             await store.close()

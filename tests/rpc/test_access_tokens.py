@@ -115,6 +115,7 @@ def test_operations_that_read_are_these() -> None:
     """A new operation is in the table of those that write, unless somebody adds it here."""
     assert {name for name, operation in WITH_TOKEN.items() if operation.permission is Permission.READ} == {
         "checkTestClock",
+        "expandScenario",
         "getCurrentUser",
         "getTestClock",
         "getTestClockBalances",

@@ -5,6 +5,7 @@ from typing import Any
 from tests.support.world import World
 
 AT = "2027-03-01T00:00:00Z"
+SCENARIO = 'goals = [{name = "Trip", target = 100}]'
 
 
 async def calls_with_token(world: World, token: str) -> dict[str, dict[str, Any]]:
@@ -21,6 +22,7 @@ async def calls_with_token(world: World, token: str) -> dict[str, dict[str, Any]
         "listTestClockEvents": clock,
         "getTestClockBalances": clock,
         "checkTestClock": {**clock, "expectations": [{"balance": {"currency": "EUR", "atLeast": 0}}]},
+        "expandScenario": {"text": SCENARIO},
         "getCurrentUser": {},
         "createAccessToken": {"name": "CI"},
         "listAccessTokens": {},

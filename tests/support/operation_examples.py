@@ -16,6 +16,20 @@ from tickover.api.errors import Reason
 
 FILE: Final = ROOT / "src" / "tickover" / "server" / "openrpc" / "examples.json"
 
+_SCENARIO: Final = """\
+title = "Home"
+currency = "EUR"
+length = "1 month"
+
+[[transactions]]
+name = "Rent"
+amount = 840.50
+type = "expense"
+every = "month on the 3rd"
+
+[[expect]]
+never_below = -1000
+"""
 _SCHEDULE: Final[dict[str, Any]] = {
     "frozenTime": "2027-01-01T00:00:00Z",
     "transactions": [
@@ -134,6 +148,7 @@ async def _results(world: World) -> list[dict[str, Any]]:
             {"posted": {"name": "Salary", "by": "2027-01-31T00:00:00Z"}},
         ],
     )
+    await recorder.call("A month of rent", "expandScenario", text=_SCENARIO, start="2027-01-01T00:00:00Z")
     await recorder.call(
         "A late bonus, and one contribution less",
         "amendTestClock",

@@ -34,6 +34,7 @@ from tickover.server.mail.outbox import Outbox
 from tickover.server.metrics.numbers import SharedNumbers
 from tickover.server.openrpc import describe
 from tickover.server.operations import Operations, Policy
+from tickover.server.scenario_process import ScenarioProcess
 from tickover.server.settings import read_settings
 from tickover.server.storage.store import Store
 
@@ -93,7 +94,8 @@ class World:
         mint = Mint(b"a key for tests alone", self.random.randbytes)
         log: BoundLogger = structlog.wrap_logger(_LOGGER, processors=[_as_text], wrapper_class=BoundLogger)
         description, pages = _describe(policy.public_url)
-        self.operations = Operations(store, mailer, mint, policy, description)
+        self.scenarios = ScenarioProcess()
+        self.operations = Operations(store, mailer, mint, policy, self.scenarios, description)
         self.numbers = SharedNumbers()
         self.rpc = Dispatcher(self.operations, log, observe=self.numbers.recorder().record_call)
         site = Site(pages, Mailbox(outbox))
@@ -186,7 +188,11 @@ async def open_world(
     try:
         # Time doesn't pass in a test, so a client's rate limit would never reset. Tests of it set one.
         policy = Policy("https://tickover.example.test", max_clocks_per_user, max_bytes_per_user, client_burst=0)
-        yield World(store, outbox, folder / "outbox", policy)
+        world = World(store, outbox, folder / "outbox", policy)
+        try:
+            yield world
+        finally:
+            await world.scenarios.close()
     finally:
         await store.close()
 

@@ -267,6 +267,14 @@ export interface PostedExpectationEntry {
   count?: number;
 }
 
+/** The parameters of expandScenario. */
+export interface ExpandEntry {
+  /** The scenario in TOML. The page Scenarios of the documentation describes the format. */
+  text: string;
+  /** The start of the clock. Default: the start in the text, or else the first day of this month in UTC. */
+  start?: InstantInput;
+}
+
 /** getCurrentUser has no parameters. */
 export type CurrentUserEntry = Record<string, never>;
 
@@ -505,6 +513,13 @@ export interface Violation {
   itemIds: Array<string>;
 }
 
+/** The parameters of a clock, and its expectations. */
+export interface ExpandedScenario {
+  params: ScheduleEntry;
+  /** The expectations of the scenario, as in `checkTestClock`. */
+  expectations: Array<ExpectationEntry>;
+}
+
 /** Your user and the token in use. */
 export interface CurrentUser {
   /** Your user ID, the same at every sign-in. Opaque; starts with `user_`. */
@@ -568,6 +583,8 @@ export interface Fault {
   message: string;
   /** The invalid value, if it is short and not a secret. */
   got?: string | number | boolean | null;
+  /** The line of an invalid scenario, from 1. */
+  line?: number;
 }
 
 /** The details of an error, by reason. */
@@ -658,6 +675,7 @@ export interface Operations {
   listTestClockEvents: { params: EventsEntry; result: EventPage };
   getTestClockBalances: { params: BalancesEntry; result: Balances };
   checkTestClock: { params: CheckEntry; result: CheckResult };
+  expandScenario: { params: ExpandEntry; result: ExpandedScenario };
   getCurrentUser: { params: CurrentUserEntry; result: CurrentUser };
   createAccessToken: { params: CreateAccessTokenEntry; result: CreatedAccessToken };
   listAccessTokens: { params: ListAccessTokensEntry; result: AccessTokens };
@@ -685,6 +703,7 @@ export const CALL_RULES: Readonly<
   listTestClockEvents: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   getTestClockBalances: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   checkTestClock: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
+  expandScenario: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   getCurrentUser: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   createAccessToken: { needsToken: true, isIdempotent: false, takesIdempotencyKey: false },
   listAccessTokens: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
@@ -773,6 +792,11 @@ export abstract class OperationMethods {
   /** Check expectations about balances, goals, totals and transactions. Checks expectations from the clock's start to `until`, and returns a result for each, in the order of the request. A violation names the first instant at which the expectation doesn't hold. This never moves the clock. */
   checkTestClock(params: CheckEntry, options?: CallOptions): Promise<CheckResult> {
     return this.call("checkTestClock", params, options);
+  }
+
+  /** Turn a scenario into the parameters of a clock. Reads a scenario in TOML, as the command `tickover clock create` does, and creates nothing. Pass `params` to `createTestClock`, and `expectations` to `checkTestClock`. The fault of an invalid scenario has its `line`. */
+  expandScenario(params: ExpandEntry, options?: CallOptions): Promise<ExpandedScenario> {
+    return this.call("expandScenario", params, options);
   }
 
   /** Return your user and the token in use. Use it to check a token. */

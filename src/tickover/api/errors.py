@@ -45,6 +45,8 @@ class Fault(Struct, frozen=True, omit_defaults=True):
     rule: str
     message: str
     got: str | int | float | bool | None | UnsetType = UNSET
+    line: int | UnsetType = UNSET
+    """The line of a scenario, from 1."""
 
 
 def truncate(text: str) -> str:

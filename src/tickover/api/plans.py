@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
-from msgspec import UNSET, Struct, UnsetType, json
+from msgspec import UNSET, Struct, UnsetType, json, structs
 from msgspec.structs import force_setattr
 
 from tickover.api.arguments import Amount, InstantLike, to_exact_decimal, to_instant
@@ -72,6 +72,17 @@ class Plan(CreateClockParams, frozen=True):
     def params(self) -> CreateClockParams:
         """The parameters of createTestClock."""
         return CreateClockParams(*(getattr(self, name) for name in CreateClockParams.__struct_fields__))
+
+
+class ExpandedScenario(_PlanStruct, frozen=True):
+    """The result of expandScenario."""
+
+    params: CreateClockParams
+    expectations: Sequence[Expectation] = ()
+
+    @property
+    def plan(self) -> Plan:
+        return Plan(**structs.asdict(self.params), expectations=self.expectations)
 
 
 def income(

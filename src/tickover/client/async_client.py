@@ -205,6 +205,10 @@ class AsyncTickover(BaseClient):
         """Check expectations about the schedule until `until`. The result is false if an expectation fails."""
         return await self._send(calls.check_clock(id, expectations, until, opening))
 
+    async def expand_scenario(self, text: str, start: InstantLike | None = None) -> Plan:
+        """Return the plan of a scenario in TOML. The server expands it, and creates nothing."""
+        return (await self._send(calls.expand_scenario(text, start))).plan
+
     async def discover(self) -> dict[str, Any]:
         """Return the server's OpenRPC document."""
         return await self._send(calls.discover())

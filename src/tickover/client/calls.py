@@ -15,7 +15,15 @@ from tickover.api.arguments import Amount, InstantLike, to_instant
 from tickover.api.errors import Reason
 from tickover.api.expectations import Expectation
 from tickover.api.limits import MAX_EVENTS, MAX_PAGE
-from tickover.api.plans import Plan, PlannedGoal, PlannedItem, PlannedTransaction, encode_json, to_exact_balances
+from tickover.api.plans import (
+    ExpandedScenario,
+    Plan,
+    PlannedGoal,
+    PlannedItem,
+    PlannedTransaction,
+    encode_json,
+    to_exact_balances,
+)
 from tickover.api.results import (
     AccessTokens,
     Balances,
@@ -49,6 +57,7 @@ _DOCUMENT: Final = Decoder(dict[str, Any])
 _DONE: Final = Decoder(Done)
 _EMAIL: Final = Decoder(StoredEmail)
 _EVENTS: Final = Decoder(EventPage)
+_EXPANDED: Final = Decoder(ExpandedScenario)
 _ONE_CLOCK: Final = Decoder(OneClock)
 _PAGE: Final = Decoder(ClockPage)
 _SENT: Final = Decoder(Sent)
@@ -235,6 +244,10 @@ def check_clock(
         "expectations": expectations,
     }
     return _call("checkTestClock", _without_none(params), _CHECK_RESULT)
+
+
+def expand_scenario(text: str, start: InstantLike | None) -> Call[ExpandedScenario]:
+    return _call("expandScenario", _without_none({"text": text, "start": _optional_instant(start)}), _EXPANDED)
 
 
 def discover() -> Call[dict[str, Any]]:

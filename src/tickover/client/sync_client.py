@@ -200,6 +200,10 @@ class Tickover(BaseClient):
         """Check expectations about the schedule until `until`. The result is false if an expectation fails."""
         return self._send(calls.check_clock(id, expectations, until, opening))
 
+    def expand_scenario(self, text: str, start: InstantLike | None = None) -> Plan:
+        """Return the plan of a scenario in TOML. The server expands it, and creates nothing."""
+        return (self._send(calls.expand_scenario(text, start))).plan
+
     def discover(self) -> dict[str, Any]:
         """Return the server's OpenRPC document."""
         return self._send(calls.discover())
@@ -293,10 +297,7 @@ class Clock(ClockView):
         self.update(name=name)
 
     def update(
-        self,
-        *,
-        name: str | None | UnsetType = UNSET,
-        labels: Mapping[str, str] | None | UnsetType = UNSET,
+        self, *, name: str | None | UnsetType = UNSET, labels: Mapping[str, str] | None | UnsetType = UNSET
     ) -> None:
         """Replace the clock's name, its labels or both. None removes them."""
         self._update(self._tickover.update_clock(self.id, name=name, labels=labels).snapshot)

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from tickover.api import expectations, timestamps
 from tickover.api.expectations import Expectation
+from tickover.api.limits import MAX_TRANSACTIONS
 from tickover.api.suggestions import closest_match
 from tickover.scenarios import readers
 from tickover.scenarios.item_parser import Defaults
@@ -65,6 +66,8 @@ def parse_opening(values: object, location: Location) -> dict[str, Decimal]:
     """Parse the opening balances, a table with an amount for each currency."""
     if not isinstance(values, dict):
         raise location.error(f"opening must be a table such as {{EUR = 1200}}, not {quote(values)}", "opening")
+    if len(values) > MAX_TRANSACTIONS:
+        raise location.error(f"opening must have at most {MAX_TRANSACTIONS} currencies, not {len(values):,}", "opening")
     for currency in values:
         try:
             readers.CURRENCY.read(currency)

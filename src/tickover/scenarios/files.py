@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from importlib.resources import files
 from pathlib import Path
@@ -23,8 +24,11 @@ _SHIPPED: Final = files("tickover.scenarios") / "shipped"
 _MAX_INT_DIGITS: Final = 18
 _MIN_PART: Final = 3
 _POSITION: Final = re.compile(r"(?: \(at|:) line ([0-9]+),? column ([0-9]+)(?:\)| \(char [0-9]+\))$")
+_DIGITS: Final = re.compile(r"[0-9]+")
+_TOO_MANY_DIGITS: Final = "integer string conversion"
+_LARGE_EXPONENT: Final = "the exponent of a number is out of range"
 _AT_END: Final = " (at end of document)"
-"""The ends of the messages of tomllib and json."""
+"""Ends and parts of the messages of tomllib, json and int."""
 
 
 def names() -> list[str]:
@@ -65,7 +69,8 @@ def read(text: str | bytes, format: str, name: str = "scenario", title: str = ""
         line = error.object.count(b"\n", 0, error.start) + 1
         raise location.error(f"invalid UTF-8 at byte {error.start + 1:,}; save the file as UTF-8", line=line) from None
     except RecursionError:
-        raise location.error("the values are nested too deeply") from None
+        line = _find_line(decoded, lambda text: text.count("[") + text.count("{"))
+        raise location.error("the values are nested too deeply; a scenario needs three levels", line=line) from None
     except ValueError as error:
         problem, line_of_error = _split_position(str(error), decoded)
         raise location.error(f"invalid {format.upper()}: {problem}", line=line_of_error) from None
@@ -78,8 +83,18 @@ def _split_position(problem: str, text: str) -> tuple[str, int | None]:
         return f"{problem.removesuffix(_AT_END)} at the end of the file", text.count("\n") + 1
     position = _POSITION.search(problem)
     if not position:
-        return problem, None
+        if _TOO_MANY_DIGITS in problem:
+            problem = "a number has too many digits"
+        elif problem != _LARGE_EXPONENT:
+            return problem, None
+        return problem, _find_line(text, lambda text: max(map(len, _DIGITS.findall(text)), default=0))
     return f"{problem[: position.start()]} at column {int(position[2]):,}", int(position[1])
+
+
+def _find_line(text: str, score: Callable[[str], int]) -> int:
+    """Return the number of the first line with the highest score."""
+    lines = text.split("\n")
+    return 1 + max(range(len(lines)), key=lambda index: score(lines[index]))
 
 
 def _read_file(path: Path) -> bytes | None:
@@ -130,7 +145,7 @@ def _parse_decimal(digits: str) -> Decimal:
     try:
         return Decimal(digits)
     except InvalidOperation:
-        raise ValueError("the exponent of a number is out of range") from None
+        raise ValueError(_LARGE_EXPONENT) from None
 
 
 def _parse_integer(digits: str) -> int | Decimal:

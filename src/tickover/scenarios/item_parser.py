@@ -107,6 +107,8 @@ def _parse_timing(table: Table, defaults: Defaults) -> Timing:
 def _parse_adjustments(table: Table, name: str, timing: Timing, defaults: Defaults) -> Adjustments:
     calendar = Calendar() if isinstance(timing, ListedTiming) else _parse_calendar(table, defaults.calendar)
     seed = table.optional("seed", readers.SEED)
+    _check_date_count(table, "skipped", list)
+    _check_date_count(table, "late_by", dict)
     late_by, late_days = _parse_late_by(table)
     return Adjustments(
         variety=Variety(defaults.seed if seed is None else seed, name),
@@ -132,8 +134,7 @@ def _parse_calendar(table: Table, default: Calendar) -> Calendar:
 def _parse_holidays(table: Table) -> tuple[frozenset[date], str]:
     value = table.get("holidays", None)
     if not isinstance(value, str):
-        if isinstance(value, list) and len(value) > _MAX_LISTED_DATES:
-            raise table.error(f"holidays must have at most {_MAX_LISTED_DATES} dates", "holidays")
+        _check_date_count(table, "holidays", list)
         return frozenset(table.one_or_more("holidays", readers.HOLIDAY) if value != [] else ()), ""
     try:
         country = parse_country(value)
@@ -145,6 +146,12 @@ def _parse_holidays(table: Table) -> tuple[frozenset[date], str]:
             "holidays",
         )
     return frozenset(), country
+
+
+def _check_date_count(table: Table, key: str, kind: type[list[Any]] | type[dict[str, Any]]) -> None:
+    value = table.get(key, None)
+    if isinstance(value, kind) and len(value) > _MAX_LISTED_DATES:
+        raise table.error(f"{key} must have at most {_MAX_LISTED_DATES} dates, not {len(value):,}", key)
 
 
 def _parse_late_by(table: Table) -> tuple[Duration | None, tuple[tuple[Point, Duration], ...]]:

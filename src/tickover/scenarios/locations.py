@@ -38,7 +38,10 @@ class Source(Struct, frozen=True):
     def find_line(self, path: Path, key: str) -> int | None:
         """Return the line of a key, or else of the table that it belongs to."""
         lines = find_lines(self.text, self.format)
-        return lines.get((*path, key), lines.get(path))
+        whole = (*path, key)
+        # A header such as [a.b] also creates the table a.
+        inside = (line for found, line in lines.items() if found[: len(whole)] == whole)
+        return lines.get(whole) or next(inside, lines.get(path))
 
 
 class Location(Struct, frozen=True):
@@ -63,7 +66,8 @@ class Location(Struct, frozen=True):
         line = line or self.source.find_line(self.path, key)
         name = _escape(self.source.name, _MAX_SOURCE_LENGTH)
         where = ", ".join(filter(None, [name, f"line {line:,}" if line else "", self.item]))
-        return ScenarioError(f"{where}: {problem}{'' if problem.endswith(('?', '.')) else '.'}", line)
+        sentence = f"{problem}{'' if problem.endswith(('?', '.')) else '.'}"
+        return ScenarioError(f"{where}: {sentence}" if where else sentence, line)
 
     @contextmanager
     def wrap_errors(self) -> Iterator[None]:
@@ -80,15 +84,17 @@ class Limit(Struct, frozen=True):
     items: str
     maximum: int
     owner: str
+    max_nominal: int = 0
+    """Dates before adjustments. It bounds the time that a plan takes."""
 
     def error_text(self, count: int, where: str = "") -> str:
         return f"{count:,} {self.items}{where} exceed the limit of {self.maximum} per {self.owner}"
 
 
-TRANSACTIONS: Final = Limit("transactions", MAX_TRANSACTIONS, "clock")
+TRANSACTIONS: Final = Limit("transactions", MAX_TRANSACTIONS, "clock", max_nominal=5_000)
 GOALS: Final = Limit("goals", MAX_GOALS, "clock")
 EXPECTATIONS: Final = Limit("expectations", MAX_EXPECTATIONS, "scenario")
-CONTRIBUTIONS: Final = Limit("contributions", MAX_CONTRIBUTIONS, "goal")
+CONTRIBUTIONS: Final = Limit("contributions", MAX_CONTRIBUTIONS, "goal", max_nominal=1_000)
 
 
 def quote(value: object) -> str:

@@ -25,6 +25,7 @@ T = TypeVar("T")
 _MAX_ABOUT: Final = 2_000
 _MAX_TIMES: Final = 10_000
 _MAX_JITTER_DAYS: Final = 15
+_MAX_ZONE: Final = 100
 _MAX_SEED: Final = 1_000_000_000
 _DATE: Final = 'must be a date such as "2027-01-31"'
 _MAX_LENGTH: Final = timedelta(days=366 * SPAN_YEARS)
@@ -118,7 +119,7 @@ def _parse_length(value: object) -> Duration | None:
 
 
 def _parse_zone(value: object) -> tzinfo | None:
-    if not isinstance(value, str):
+    if not isinstance(value, str) or len(value) > _MAX_ZONE:
         return None
     try:
         return ZoneInfo(value)

@@ -20,6 +20,8 @@ _REPLACED_PARTS: Final = {
     "BYMINUTE": 'time = "09:00"',
     "BYSECOND": 'time = "09:00"',
 }
+_FREQUENT_PARTS: Final = {"DAILY": ("INTERVAL", "BYDAY"), "WEEKLY": ("INTERVAL", "BYDAY", "BYMONTH")}
+"""The parts that can restrict a frequent rule. With others, dateutil could search every day until the year 9999."""
 _MAX_LENGTH: Final = 200
 _MAX_INTERVAL: Final = 1000
 _ANY_DAY: Final = datetime(2000, 1, 1)  # noqa: DTZ001 - days have no time zone
@@ -73,8 +75,15 @@ def _check_parts(parts: dict[str, str]) -> None:
             raise Advice(f"rrule can't have {quote(name)}; available parts: {', '.join(_PARTS)}")
     if parts.get("FREQ") not in _FREQUENCIES:
         raise Advice(f"rrule must have a FREQ of {', '.join(_FREQUENCIES)}")
-    if parts["FREQ"] == "DAILY" and not set(parts) <= {"FREQ", "INTERVAL", "BYDAY", "WKST"}:
-        # dateutil would search every day until the year 9999.
-        raise Advice("rrule with FREQ=DAILY can have only INTERVAL and BYDAY; use FREQ=MONTHLY or FREQ=YEARLY")
+    _check_search(parts)
     if "INTERVAL" in parts and parts["INTERVAL"] not in map(str, range(1, _MAX_INTERVAL + 1)):
         raise Advice(f"rrule must have an INTERVAL from 1 to {_MAX_INTERVAL}")
+
+
+def _check_search(parts: dict[str, str]) -> None:
+    """Raise Advice if dateutil would search for too long."""
+    frequency = parts["FREQ"]
+    allowed = _FREQUENT_PARTS.get(frequency, _PARTS)
+    if not set(parts) <= {"FREQ", "WKST", *allowed}:
+        listed = " and ".join([", ".join(allowed[:-1]), allowed[-1]])
+        raise Advice(f"rrule with FREQ={frequency} can have only {listed}; use FREQ=MONTHLY or FREQ=YEARLY")

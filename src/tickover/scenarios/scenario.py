@@ -20,9 +20,6 @@ from tickover.scenarios.locations import CONTRIBUTIONS, TRANSACTIONS, Limit, Loc
 from tickover.scenarios.timings import Timing, Window
 from tickover.scenarios.variety import AmountRange
 
-MAX_NOMINAL: Final = 5_000
-"""Dates of all transactions, or of a goal's contributions, before adjustments. It bounds the time that a plan takes."""
-
 _TRANSACTION_BUILDERS: Final = {"INCOME": plans.income, "EXPENSE": plans.expense}
 _OPPOSITES: Final[dict[TransactionType, TransactionType]] = {"INCOME": "EXPENSE", "EXPENSE": "INCOME"}
 
@@ -188,8 +185,9 @@ def _expand(
     nominal: list[list[datetime]] = []
     for item in items:
         nominal.append(item.nominal_instants(window))
-        if sum(map(len, nominal)) > MAX_NOMINAL:
-            raise _limit_error(location, items, nominal, f"more than {MAX_NOMINAL:,} {limit.items}{_period(window)}")
+        if sum(map(len, nominal)) > limit.max_nominal:
+            problem = f"more than {limit.max_nominal:,} {limit.items}{_period(window)}"
+            raise _limit_error(location, items, nominal, problem)
     found = [item.occurrences(instants, window) for item, instants in zip(items, nominal, strict=True)]
     count = sum(map(len, found)) + others
     if count > limit.maximum:

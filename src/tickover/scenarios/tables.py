@@ -14,15 +14,13 @@ class Table:
     """A table with a fixed set of allowed keys. If `allowed` is None, the keys are the user's."""
 
     def __init__(self, value: object, location: Location, allowed: tuple[str, ...] | None) -> None:
-        if allowed is None:
-            assert isinstance(value, dict)
-            allowed = tuple(value)
         if not isinstance(value, dict):
+            assert allowed is not None
             raise location.error(f"must be a table with the keys {', '.join(allowed)}, not {quote(value)}")
         self.location = location
         self._values: dict[str, Any] = value
         for key in value:
-            if key not in allowed:
+            if allowed is not None and key not in allowed:
                 raise location.error(f"unknown key {quote(key)}; {_suggest(key, allowed)}", key)
 
     def __contains__(self, key: str) -> bool:

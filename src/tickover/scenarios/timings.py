@@ -128,7 +128,9 @@ class RecurringTiming(Struct, frozen=True):
         """Return the instants inside of the window. Those before the start count towards `times`."""
         begin, end = self._bounds(window)
         days = self.recurrence.with_default_day(self.local_time.to_local(begin)).ordinals(*self._days(begin, end))
-        found = map(self.local_time.on, map(date.fromordinal, islice(days, self.times)))
+        # Converting a day takes longer than finding it.
+        first = self.local_time.to_local(window.start).toordinal()
+        found = (self.local_time.on(date.fromordinal(day)) for day in islice(days, self.times) if day >= first)
         return [instant for instant in found if instant >= window.start]
 
     def _days(self, begin: datetime, end: datetime) -> tuple[int, int]:

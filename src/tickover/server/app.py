@@ -30,6 +30,7 @@ from tickover.server.metrics.numbers import SharedNumbers
 from tickover.server.metrics.server import DatabaseFacts, MeasuredMailer, MetricsServer
 from tickover.server.openrpc import describe
 from tickover.server.operations import Operations, Policy
+from tickover.server.scenario_process import ScenarioProcess
 from tickover.server.secret_key import load_secret_key
 from tickover.server.settings import SettingError, Settings, how_exposed, is_loopback
 from tickover.server.storage import open_store, redact_url, schema_version
@@ -67,7 +68,8 @@ class Tickover:
         policy = _policy(settings, self.url)
         description = describe(policy.public_url)
         self._background = Background(store, mint.key_fingerprint(), wall_clock, log, on_swept=self._on_swept)
-        operations = Operations(store, self._mailer, mint, policy, description)
+        self._scenarios = ScenarioProcess()
+        operations = Operations(store, self._mailer, mint, policy, self._scenarios, description)
         self._rpc = Dispatcher(operations, log, self._background.count_rejection, self._recorder.record_call)
         mailbox = Mailbox(settings.data_dir / "outbox") if self._mailer.is_local else None
         site = Site(load_pages(description), mailbox, resend_seconds=settings.resend_seconds)
@@ -178,6 +180,7 @@ class Tickover:
         self._stop_requested.set()
 
     async def close(self) -> None:
+        await self._scenarios.close()
         await self._store.close()
         await self._mailer.close()
         self._listeners.close()

@@ -19,6 +19,7 @@ CLOCK: dict[str, Any] = {
 }
 RESULTS: dict[str, Any] = {
     "advanceTestClock": {"clock": CLOCK},
+    "expandScenario": {"params": {}, "expectations": []},
     "checkTestClock": {"ok": True, "until": "2037-01-01T00:00:00Z", "results": [{"ok": True}]},
     "createTestClock": {"clock": CLOCK},
     "deleteTestClock": {"message": "ok"},

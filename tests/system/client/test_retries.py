@@ -25,6 +25,7 @@ from tickover.client.retries import RetryState
 MakeCall = Callable[[Client], Any]
 
 IDEMPOTENT: dict[str, MakeCall] = {
+    "expandScenario": lambda client: client.expand_scenario("#"),
     "checkTestClock": lambda client: client.check_clock("clock_1", [never_below("EUR", 0)]),
     "createTestClock": lambda client: client.create_clock(),
     "deleteTestClock": lambda client: client.delete_clock("clock_1"),

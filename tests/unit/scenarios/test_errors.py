@@ -1,6 +1,7 @@
 """Error messages of invalid scenarios, in full."""
 
 import json
+from string import ascii_uppercase
 from typing import Any
 
 import pytest
@@ -333,6 +334,10 @@ def test_expectations_outside_of_the_scenario() -> None:
     [
         (5, "opening must be a table such as {EUR = 1200}, not 5"),
         ({"eur": 1}, f'the key "eur" of opening {CURRENCY}'),
+        (
+            {f"A{one}{two}": 1 for one in ascii_uppercase for two in "ABCD"},
+            "opening must have at most 100 currencies, not 104",
+        ),
         ({"EUR": "1"}, 'EUR must be a number from -1,000,000,000 to 1,000,000,000, not "1"'),
     ],
 )

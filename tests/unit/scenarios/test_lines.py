@@ -130,3 +130,9 @@ def test_an_error_of_a_plan_names_the_line_of_the_item() -> None:
     text = TEXT.replace('USD = "x"', "USD = 5").replace("+2 days", "+9 months")
     with pytest.raises(ScenarioError, match=r'^f, line 14, transaction 2 "Gym": at "\+9 months"'):
         read(text, "toml", "f").plan("2027-01-01")
+
+
+def test_an_error_about_the_table_of_a_dotted_header_names_its_line() -> None:
+    with pytest.raises(ScenarioError, match=r'^f, line 2: unknown key "a"') as caught:
+        read("title = 'a'\n[a.b]", "toml", "f")
+    assert caught.value.line == 2

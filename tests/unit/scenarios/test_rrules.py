@@ -54,6 +54,7 @@ def test_a_rule_counts_from_its_start() -> None:
         ("FREQ=DAILY;INTERVAL=0", "rrule must have an INTERVAL from 1 to 1000."),
         ("FREQ=DAILY;INTERVAL=1001", "rrule must have an INTERVAL from 1 to 1000."),
         ("FREQ=DAILY;BYMONTH=2", "rrule with FREQ=DAILY can have only INTERVAL and BYDAY; use FREQ=MONTHLY or"),
+        ("FREQ=WEEKLY;BYMONTHDAY=30", "rrule with FREQ=WEEKLY can have only INTERVAL, BYDAY and BYMONTH; use FREQ="),
         ("FREQ=MONTHLY;BYDAY=XX", 'rrule must be an iCalendar rule such as "FREQ=MONTHLY;BYDAY=-1FR", not'),
         ("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", 'rrule "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30" selects no day.'),
         ("FREQ=DAILY;INTERVAL=7;BYDAY=MO", 'rrule "FREQ=DAILY;INTERVAL=7;BYDAY=MO" selects no day.'),

@@ -34,6 +34,10 @@ class Params(Struct, frozen=True, forbid_unknown_fields=True, rename="camel", gc
         return not list(self.faults(now))
 
 
+class DiscoverParams(Params, frozen=True):
+    """rpc.discover has no parameters."""
+
+
 _PARSERS = {Instant: timestamps.parse, EmailAddress: email_addresses.parse}
 
 

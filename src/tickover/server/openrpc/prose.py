@@ -93,6 +93,10 @@ METHODS: Final = {
         "request. A violation names the first instant at which the expectation doesn't hold. This never moves the "
         "clock."
     ),
+    "expandScenario": (
+        "Reads a scenario in TOML, as the command `tickover clock create` does, and creates nothing. Pass `params` to "
+        "`createTestClock`, and `expectations` to `checkTestClock`. The fault of an invalid scenario has its `line`."
+    ),
     "getCurrentUser": "Use it to check a token.",
     "createAccessToken": (
         "Use the token as a bearer token, for example in a CI job. Only this response contains it. A read-only token "
@@ -115,6 +119,7 @@ TYPES: Final = {
     "EventPage": "A page of events.",
     "Balances": "The balances at an instant.",
     "CheckResult": "The results of all expectations.",
+    "ExpandedScenario": "The parameters of a clock, and its expectations.",
     "CurrentUser": "Your user and the token in use.",
     "CreatedAccessToken": "The new access token.",
     "AccessTokens": "Your live access tokens.",
@@ -221,6 +226,11 @@ FIELDS: Final = {
     ),
     "PostedExpectationEntry.name": "The name of the transactions.",
     "count": "The smallest number of transactions.",
+    "ExpandEntry.text": "The scenario in TOML. The page Scenarios of the documentation describes the format.",
+    "ExpandEntry.start": (
+        "The start of the clock. Default: the start in the text, or else the first day of this month in UTC."
+    ),
+    "ExpandedScenario.expectations": "The expectations of the scenario, as in `checkTestClock`.",
     "CreateAccessTokenEntry.name": "Your own name for the token, such as the program that uses it.",
     "expiresInDays": "The number of days until the token expires.",
     "readOnly": "Whether the token can call only operations that change nothing.",
@@ -291,6 +301,7 @@ FIELDS: Final = {
     "Fault.path": "The field: names joined by dots, and indexes from 0 in brackets. `params` means all parameters.",
     "Fault.rule": "The violated rule, for programs.",
     "Fault.message": "The rule in words, for people.",
+    "Fault.line": "The line of an invalid scenario, from 1.",
     "Fault.got": "The invalid value, if it is short and not a secret.",
     "reason": "The name that programs should match on.",
     "itemIds": "The IDs of the items that have already happened.",

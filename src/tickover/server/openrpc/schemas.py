@@ -44,6 +44,7 @@ _PUBLISHED_NAMES: Final = {
     "GoalReachedExpectation": "GoalReachedExpectationEntry",
     "TotalExpectation": "TotalExpectationEntry",
     "PostedExpectation": "PostedExpectationEntry",
+    "ExpandScenarioParams": "ExpandEntry",
     "GetCurrentUserParams": "CurrentUserEntry",
     "CreateAccessTokenParams": "CreateAccessTokenEntry",
     "ListAccessTokensParams": "ListAccessTokensEntry",

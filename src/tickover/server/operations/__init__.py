@@ -50,7 +50,8 @@ from tickover.server.domain.logins import (
     LogoutParams,
     SendLoginCodeEmailParams,
 )
-from tickover.server.domain.params import Params
+from tickover.server.domain.params import DiscoverParams, Params
+from tickover.server.domain.scenarios import ExpandedScenario, ExpandScenarioParams
 from tickover.server.domain.tokens import Mint, Permission
 from tickover.server.mail.mailer import Mailer
 from tickover.server.operations.access_tokens import AccessTokenOperations
@@ -59,7 +60,9 @@ from tickover.server.operations.callers import Caller, IdempotencyKey, Policy
 from tickover.server.operations.clocks import ClockOperations
 from tickover.server.operations.ledger import LedgerOperations
 from tickover.server.operations.logins import LoginOperations
+from tickover.server.operations.scenarios import ScenarioOperations
 from tickover.server.operations.tokens import TokenOperations
+from tickover.server.scenario_process import ScenarioProcess
 from tickover.server.storage.store import Store
 
 __all__ = ["OPERATIONS", "Caller", "Handler", "IdempotencyKey", "Operation", "Operations", "Policy"]
@@ -68,20 +71,25 @@ Handler = Callable[[Any, Caller], Awaitable[bytes | Struct]]
 """Runs a call with valid parameters. The result is JSON, or a struct to encode as JSON."""
 
 
-class DiscoverParams(Params, frozen=True):
-    """rpc.discover has no parameters."""
-
-
 class Operations:
     """All operations on one store. `handlers` has the handler of each method in OPERATIONS."""
 
-    def __init__(self, store: Store, mailer: Mailer, mint: Mint, policy: Policy, openrpc_json: bytes = b"{}") -> None:
+    def __init__(
+        self,
+        store: Store,
+        mailer: Mailer,
+        mint: Mint,
+        policy: Policy,
+        scenario_process: ScenarioProcess,
+        openrpc_json: bytes = b"{}",
+    ) -> None:
         self.clocks = ClockOperations(store, mint, policy)
         self.amendments = AmendOperations(self.clocks)
         self.ledger = LedgerOperations(self.clocks)
         self.logins = LoginOperations(store, mailer, mint, policy)
         self.tokens = TokenOperations(store)
         self.access_tokens = AccessTokenOperations(store, mint)
+        self.scenarios = ScenarioOperations(store, scenario_process)
         self._openrpc_json = openrpc_json
         self.handlers: dict[str, Handler] = {name: operation.handler(self) for name, operation in OPERATIONS.items()}
 
@@ -275,6 +283,18 @@ OPERATIONS: Final = {
         is_extension=True,
         is_idempotent=True,
         reasons=_CLOCK_REASONS,
+    ),
+    "expandScenario": Operation(
+        summary="Turn a scenario into the parameters of a clock",
+        params=ExpandScenarioParams,
+        result=ExpandedScenario,
+        max_result=response_sizes.MAX_EXPANDED_RESULT,
+        handler=lambda operations: operations.scenarios.expand_scenario,
+        needs_token=True,
+        permission=Permission.READ,
+        is_extension=True,
+        is_idempotent=True,
+        reasons=(Reason.RATE_LIMITED,),
     ),
     "getCurrentUser": Operation(
         summary="Return your user and the token in use",

@@ -1,0 +1,173 @@
+"""expandScenario: its result, its errors with lines, and what a hostile scenario can cost."""
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from signal import SIGKILL
+from typing import Any
+
+import pytest
+
+from tests.rpc.builders import reason_of
+from tests.support.world import World
+from tickover.api.limits import MAX_EXPECTATIONS, MAX_NAME, MAX_SCENARIO_TEXT, SCENARIO_BURST, SCENARIO_REFILL
+from tickover.scenarios import expander, names
+from tickover.server.domain.response_sizes import MAX_ENVELOPE, MAX_EXPANDED_RESULT
+from tickover.server.scenario_process import MAX_WAITING
+
+START = "2027-01-01T00:00:00Z"
+RENT = """\
+title = "Home"
+currency = "EUR"
+length = "2 months"
+
+[[transactions]]
+name = "Rent"
+amount = 840.50
+type = "expense"
+every = "month on the 3rd"
+
+[[expect]]
+never_below = -2000
+"""
+
+
+async def expand(world: World, text: str, start: str | None = START) -> Any:
+    return await world.result("expandScenario", {"text": text, **({"start": start} if start else {})}, world.token)
+
+
+async def test_result_can_be_passed_to_create_and_check(world: World, token: str) -> None:
+    world.token = token
+    expanded = await expand(world, RENT)
+    rent = {"name": "Rent", "amount": 840.5, "currency": "EUR", "type": "EXPENSE"}
+    assert expanded["params"] == {
+        "frozenTime": START,
+        "name": "Home",
+        "goals": [],
+        "transactions": [{"at": f"2027-0{month}-03T08:00:00Z", **rent} for month in (1, 2)],
+    }
+    clock = await world.create(token, **expanded["params"])
+    check = {"id": clock["id"], "expectations": expanded["expectations"]}
+    assert (await world.result("checkTestClock", check, token))["ok"]
+
+
+async def test_default_start_is_the_texts_own_or_the_first_of_the_month(world: World, token: str) -> None:
+    world.token = token
+    month = world.now.strftime("%Y-%m-01T00:00:00Z")
+    assert (await expand(world, RENT, None))["params"]["frozenTime"] == month
+    assert (await expand(world, "start = 2027-05-01\n" + RENT, None))["params"]["frozenTime"] == "2027-05-01T00:00:00Z"
+    assert (await expand(world, "start = 2027-05-01\n" + RENT))["params"]["frozenTime"] == START
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        (
+            RENT.replace("every", "evry"),
+            9,
+            'line 9, transaction 1 "Rent": unknown key "evry"; did you mean "every"?',
+        ),
+        ("currency = ", 1, "line 1: invalid TOML: Invalid value at the end of the file"),
+        ("# nothing", None, "the scenario is empty; add transactions or goals"),
+    ],
+)
+async def test_fault_of_an_invalid_scenario_has_its_line(
+    world: World, token: str, text: str, line: int | None, message: str
+) -> None:
+    error = await world.error("expandScenario", {"text": text}, token)
+    fault = {"path": "text", "rule": "scenario", "message": message}
+    assert error["data"]["errors"] == [fault if line is None else {**fault, "line": line}]
+
+
+async def test_included_scenarios_are_the_same_as_in_the_module(world: World, token: str) -> None:
+    world.token = token
+    shipped = Path(expander.__file__).parent / "shipped"
+    for name in names():
+        text = (shipped / f"{name}.toml").read_text("utf-8")
+        expected = expander.expand(expander.ExpandRequest(text, None, world.now.replace(day=1, hour=0, minute=0)))
+        assert expected.result, name
+        assert await expand(world, text, None) == json.loads(bytes(expected.result)), name
+
+
+async def test_a_user_can_expand_only_so_many_scenarios(world: World, token: str) -> None:
+    world.token = token
+    other = await world.sign_in("ben@example.test")
+    for _ in range(SCENARIO_BURST):
+        await expand(world, RENT)
+    rejected = await world.call("expandScenario", {"text": RENT}, token)
+    assert (rejected.status, reason_of(rejected), rejected.headers["retry-after"]) == (429, "RATE_LIMITED", "1")
+    assert "result" in (await world.call("expandScenario", {"text": RENT}, other)).json
+    world.pass_time(seconds=1)
+    for _ in range(SCENARIO_REFILL):
+        await expand(world, RENT)
+    assert reason_of(await world.call("expandScenario", {"text": RENT}, token)) == "RATE_LIMITED"
+
+
+async def test_largest_result_is_within_its_maximum_size(world: World, token: str) -> None:
+    name = "\\u0001" * MAX_NAME
+    transactions = (
+        f'[[transactions]]\nname = "{name}"\ncategory = "{name[:480]}"\namount = 999999999.123456\n'
+        'type = "expense"\nrrule = "FREQ=DAILY"\n'
+    )
+    expectations = f'[[expect]]\nposted = "{name}"\nby = "2027-03-01T00:00:00.123456Z"\n' * MAX_EXPECTATIONS
+    text = f'currency = "EUR"\nlength = "100 days"\n{transactions}{expectations}'
+    response = await world.call("expandScenario", {"text": text, "start": START}, token)
+    assert len(response.json["result"]["params"]["transactions"]) == 100
+    assert len(response.body) <= MAX_EXPANDED_RESULT + MAX_ENVELOPE
+    assert len(text) < MAX_SCENARIO_TEXT
+
+
+# The process
+
+
+async def test_slow_scenario_is_rejected_and_the_next_one_works(
+    world: World, token: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The process itself is real. Only its program never ends."""
+    world.token = token
+    program = tmp_path / "python"
+    endless = "import signal; signal.setitimer(signal.ITIMER_VIRTUAL, 0.01)\nwhile 1: pass"
+    program.write_text(f"#!/bin/sh\nexec '{sys.executable}' -c '{endless}'\n")
+    program.chmod(0o755)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", str(program))
+        fault = (await world.error("expandScenario", {"text": RENT}, token))["data"]["errors"][0]
+    assert fault["message"].startswith("the scenario takes longer than 2 seconds to expand")
+    assert await expand(world, RENT)
+
+
+async def test_killed_process_is_replaced(world: World, token: str) -> None:
+    world.token = token
+    await expand(world, RENT)
+    process = world.scenarios._process
+    assert process is not None
+    os.kill(process.pid, SIGKILL)
+    await process.wait()
+    assert await expand(world, RENT)
+
+
+async def test_process_that_ends_during_a_call_is_an_internal_error(
+    world: World, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    assert (await world.error("expandScenario", {"text": RENT}, token))["data"]["reason"] == "INTERNAL"
+
+
+async def test_cancelled_call_does_not_leave_its_response_to_the_next(world: World, token: str) -> None:
+    world.token = token
+    await expand(world, RENT)
+    request = expander.ExpandRequest(RENT.replace("Home", "Old"), None, world.now)
+    call = asyncio.ensure_future(world.scenarios.expand(request))
+    # It writes its request, and then waits for the response.
+    await asyncio.sleep(0)
+    call.cancel()
+    await asyncio.wait([call])
+    assert (await expand(world, RENT))["params"]["name"] == "Home"
+
+
+async def test_too_many_waiting_calls_are_rejected(world: World, token: str) -> None:
+    calls = [world.call("expandScenario", {"text": RENT}, token) for _ in range(MAX_WAITING + 1)]
+    responses = await asyncio.gather(*calls)
+    assert [reason_of(one) for one in responses if "error" in one.json] == ["UNAVAILABLE"]
