@@ -23,6 +23,7 @@ from tickover.client import (
     posted,
     total,
 )
+from tickover.scenarios import read as read_scenario
 
 JANUARY = datetime(2027, 1, 1, tzinfo=UTC)
 PLAN = Plan(
@@ -167,3 +168,28 @@ async def test_check_clock_returns_a_false_result(client: Client, clock: Any) ->
 
 async def test_values_that_are_not_expectations_are_rejected(clock: Any) -> None:
     assert await catch(ValueError, lambda: clock.check(never_below))
+
+
+SCENARIO = """\
+currency = "EUR"
+[[transactions]]
+name = "Rent"
+amount = 840.50
+type = "expense"
+every = "quarterly"
+[[expect]]
+never_below = -1700
+"""
+
+
+async def test_server_expands_a_scenario_into_a_plan_like_the_module(client: Client) -> None:
+    plan = await resolve(client.expand_scenario(SCENARIO, JANUARY))
+    expected = read_scenario(SCENARIO, "toml", title="-").plan(JANUARY)
+    assert list(plan.transactions) == list(expected.transactions)
+    assert list(plan.expectations) == list(expected.expectations)
+    assert await resolve((await resolve(client.create_clock(plan))).check())
+
+
+async def test_error_of_an_invalid_scenario_has_a_line(client: Client) -> None:
+    error = await catch(Rejection, lambda: client.expand_scenario(SCENARIO.replace("every", "evry")))
+    assert [fault.line for fault in error.faults] == [6]
