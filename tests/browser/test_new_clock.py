@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 
 import pytest
 from playwright.async_api import Browser, Route, expect
@@ -150,3 +151,59 @@ async def test_slow_creation_blocks_a_second_one_and_does_not_navigate_away(brow
         await expect(console.notification).to_have_text("“Salary and rent” was created. It is in your clocks.")
         assert page.url.endswith("#/mailbox")
         assert console.tab.methods.count("createTestClock") == 1
+
+
+async def test_edited_scenario_shows_an_error_beside_its_line_and_is_kept_in_the_gallery(
+    browser: Browser, program: Program
+) -> None:
+    async with open_console(browser, program) as console:
+        page = console.page
+        await console.open("#/clocks/new")
+        await console.button("Edit Salary and rent").click()
+        editor = page.get_by_label("Scenario in TOML")
+        text = await editor.input_value()
+        assert 'every = "' in text
+        await editor.fill(text.replace("every =", "evry =", 1))
+        await expect(console.alert).to_have_text(
+            re.compile('^line [0-9]+, transaction 1 .*unknown key "evry"; did you mean "every"')
+        )
+        line = text[: text.index("every =")].count("\n") + 1
+        await expect(page.locator(".gutter .faulty")).to_have_text(str(line))
+        await editor.fill(text.replace("Salary and rent", "My <b>month</b>"))
+        await expect(console.alert).to_be_hidden()
+        await expect(page.locator(".scenario-summary")).to_contain_text("transactions")
+        await console.button("Save to my scenarios").click()
+        await page.reload()
+        await console.button("Create My <b>month</b>").click()
+        await expect(console.heading("My <b>month</b>")).to_be_visible()
+        assert "expandScenario" in console.tab.methods
+        await console.open("#/clocks/new")
+        await console.button("Delete My <b>month</b>").click()
+        await console.button("Delete scenario").click()
+        await expect(console.button("Create My <b>month</b>")).to_have_count(0)
+        await expect(console.button("Create Salary and rent")).to_be_visible()
+
+
+async def test_repeated_transaction_becomes_one_item_for_each_date(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        page = console.page
+        await console.open("#/clocks/new")
+        await page.get_by_role("tab", name="Form").click()
+        await page.get_by_label("Start (UTC)").fill("2027-01-01T00:00")
+        await page.get_by_label("Repeat until (UTC)").fill("2027-04-30T00:00")
+        await console.button("Add a transaction").click()
+        await page.get_by_role("group", name="Transactions").get_by_label("Name").fill("Rent")
+        await page.get_by_label("Time (UTC)").fill("2027-01-31T09:00")
+        await page.get_by_label("Repeats").select_option("Monthly")
+        await page.get_by_role("tab", name="JSON").click()
+        written = json.loads(await page.get_by_label("Parameters").input_value())
+        days = [entry["at"][:10] for entry in written["transactions"]]
+        assert days == ["2027-01-31", "2027-02-28", "2027-03-31"]
+        assert not any("repeats" in entry for entry in written["transactions"])
+        await page.get_by_role("tab", name="Form").click()
+        await expect(page.get_by_label("Repeats")).to_have_value("monthly")
+        await console.button("Add a transaction").click()
+        await console.button("Create clock").click()
+        await expect(console.alert).to_contain_text("Check the marked fields.")
+        # The second row is the fourth entry of the call.
+        await expect(page.get_by_label("Name").last).to_have_attribute("aria-invalid", "true")

@@ -17,6 +17,8 @@ class GalleryItem(Struct, frozen=True):
     name: str
     title: str
     about: str
+    text: str
+    """The scenario in TOML."""
     params: Raw
     """The parameters of createTestClock."""
     opening: Raw
@@ -58,7 +60,8 @@ def _items(month: Instant) -> Iterator[GalleryItem]:
         params, opening, expectations = (
             Raw(plans.encode_json(part)) for part in (plan.params, plan.opening, plan.expectations)
         )
-        yield GalleryItem(name, scenario.title, scenario.about, params, opening, expectations)
+        text = scenario.location.source.text
+        yield GalleryItem(name, scenario.title, scenario.about, text, params, opening, expectations)
 
 
 def _start(scenario: Scenario, month: Instant) -> Instant:

@@ -16,6 +16,7 @@ import { createClock, creationErrorMessage, withName } from "./create-clock.js";
 import { h, onSubmit, render, withBusyState } from "./dom.js";
 import { faultList, faultsIn } from "./faults.js";
 import { sameParams } from "./params-equality.js";
+import { defaultUntil, repeatEntry, repeatSelect } from "./repeats.js";
 
 const CURRENCIES = ["EUR", "USD", "GBP", "CHF", "JPY"];
 
@@ -24,7 +25,7 @@ const entriesOf = (value) => (Array.isArray(value) ? value.filter((entry) => ent
 
 function transactionRow(entry, previousRow, start) {
   const last = previousRow && readRow(previousRow);
-  const { at, name, amount, currency, type, category } = entry ?? {
+  const { at, name, amount, currency, type, category, repeats } = entry ?? {
     at: last?.at ?? suggestTime(null, start()),
     currency: last?.currency ?? "EUR",
   };
@@ -51,6 +52,7 @@ function transactionRow(entry, previousRow, start) {
       field("currency", "Currency", currencyInput),
       field("category", "Category", textInput(category, { placeholder: "optional" })),
       field("at", "Time (UTC)", timeInput(at), toTimestampText),
+      field("repeats", "Repeats", repeatSelect(repeats)),
     ],
   };
 }
@@ -77,24 +79,26 @@ function goalRow(entry, _previousRow, start) {
 
 function contributionRow(entry, previousRow, start) {
   const last = previousRow && readRow(previousRow);
-  const { at, amount } = entry ?? { at: suggestTime(last?.at, start()), amount: last?.amount };
+  const { at, amount, repeats } = entry ?? { at: suggestTime(last?.at, start()), amount: last?.amount };
   return {
     fields: [
       field("amount", "Amount", amountInput(amount), parseAmount),
       field("at", "Time (UTC)", timeInput(at), toTimestampText),
+      field("repeats", "Repeats", repeatSelect(repeats)),
     ],
   };
 }
 
-/** Create the form. `draft` is `{ name, params, text }`; the form updates it. */
+/** Create the form. `draft` is `{ name, params, text, rows }`; the form updates it. `rows` has entries with `repeats`. */
 export function clockForm(draft) {
-  const { frozenTime, transactions = [], goals = [] } = draft.params;
+  const { frozenTime, repeatUntil, transactions = [], goals = [] } = draft.rows ?? draft.params;
   const name = field(
     "clock-name",
     "Clock name",
     textInput(draft.name, { placeholder: "optional", maxLength: MAX_NAME_LENGTH }),
   );
   const start = field("frozenTime", "Start (UTC)", timeInput(frozenTime), toTimestampText);
+  const until = field("repeatUntil", "Repeat until (UTC)", timeInput(repeatUntil), toTimestampText);
   const transactionRows = rowList(
     "transactions",
     { title: "Transactions", noun: "transaction", hint: "Income and expenses, for example salary and rent." },
@@ -112,11 +116,26 @@ export function clockForm(draft) {
   const errorBox = h("div", { role: "alert" });
   const button = h("button", { class: "primary" }, "Create clock");
 
-  const params = () => ({
+  const rows = () => ({
     ...(start.read() && { frozenTime: start.read() }),
     ...(transactionRows.rows.length && { transactions: transactionRows.rows.map(readRow) }),
     ...(goalRows.rows.length && { goals: goalRows.rows.map(readRow) }),
   });
+
+  const repeat = (entry) => repeatEntry(entry, Date.parse(until.read()) || defaultUntil(start.read()));
+  const params = () => {
+    const { transactions, goals, ...rest } = rows();
+    return {
+      ...rest,
+      ...(transactions && { transactions: transactions.flatMap(repeat) }),
+      ...(goals && {
+        goals: goals.map(({ contributions, ...goal }) => ({
+          ...goal,
+          ...(contributions && { contributions: contributions.flatMap(repeat) }),
+        })),
+      }),
+    };
+  };
 
   /** Yield every field with its path in the params. */
   function* fieldsByPath() {
@@ -129,9 +148,12 @@ export function clockForm(draft) {
   }
 
   function* rowFields(key, list) {
-    for (const [index, row] of list.rows.entries()) {
+    let index = 0;
+    for (const row of list.rows) {
+      // A fault of a repeated row is shown once, at its first entry.
       for (const field of row.fields) yield [`${key}[${index}].${field.key}`, field];
       if (row.contributions) yield* rowFields(`${key}[${index}].contributions`, row.contributions);
+      index += repeat(readRow(row)).length;
     }
   }
 
@@ -175,7 +197,7 @@ export function clockForm(draft) {
     const newParams = params();
     if (sameParams(newParams, savedParams)) return;
     savedParams = newParams;
-    Object.assign(draft, { params: newParams, text: undefined });
+    Object.assign(draft, { params: newParams, text: undefined, rows: { ...rows(), repeatUntil: until.read() } });
   };
   const form = h(
     "form",
@@ -191,11 +213,11 @@ export function clockForm(draft) {
       { id: "currencies" },
       CURRENCIES.map((value) => h("option", { value })),
     ),
-    h("div", { class: "cells clock-fields" }, name, start),
+    h("div", { class: "cells clock-fields" }, name, start, until),
     h(
       "p",
       { class: "muted" },
-      "Without a start, the clock starts now. It ends ten years later. All items must be between start and end.",
+      "Without a start, the clock starts now. It ends ten years later. All items must be between start and end. Items repeat for six months unless you enter another end.",
     ),
     transactionRows.element,
     goalRows.element,

@@ -24,7 +24,7 @@ export function formProblem(draft) {
   }
   if (!sameParams(clockForm({ params }).params(), params))
     return "The form can't show all of this JSON. You can create the clock from here.";
-  draft.params = params;
+  if (!sameParams(params, draft.params)) Object.assign(draft, { params, rows: undefined });
   return "";
 }
 

@@ -10,6 +10,7 @@ import { formatDuration, formatInstant, formatMoney } from "./format.js";
 import { icon } from "./icons.js";
 import { DAY } from "./instants.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
+import { scenarioEditor } from "./scenario-editor.js";
 import { scenarioGallery } from "./scenario-gallery.js";
 import { sparkline } from "./sparkline.js";
 import { tabList } from "./tabs.js";
@@ -124,17 +125,17 @@ class ClocksPage extends HTMLElement {
 
   #creationTabs() {
     const draft = { name: "", params: { frozenTime: firstOfMonth() } };
-    const edit = (scenario) => {
-      Object.assign(draft, structuredClone(scenario), { text: undefined });
-      tabs.select(1);
-      tabs.querySelector("form input").focus();
+    const edit = (toml, scenarioId) => {
+      Object.assign(draft, { toml, scenarioId });
+      tabs.select(2);
+      tabs.querySelector("form textarea").focus();
     };
     let jsonForm;
     const canLeave = (_from, to) => {
       const problem = to === 1 && formProblem(draft);
       if (!problem) return true;
       // The user can correct the text in the JSON tab.
-      tabs.select(2, { force: true });
+      tabs.select(3, { force: true });
       jsonForm.showError(problem);
       return false;
     };
@@ -143,6 +144,7 @@ class ClocksPage extends HTMLElement {
       [
         { title: "Scenarios", build: () => scenarioGallery(edit) },
         { title: "Form", build: () => clockForm(draft) },
+        { title: "TOML", build: () => scenarioEditor(draft) },
         { title: "JSON", build: () => (jsonForm = clockJsonForm(draft)) },
       ],
       { canLeave },

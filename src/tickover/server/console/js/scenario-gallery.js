@@ -1,19 +1,19 @@
 // The scenario cards, each with a button that creates a clock, with a search and filters.
 
+import { confirmAction } from "./clock-dialogs.js";
 import { lowestPoint, parseParams } from "./clock-model.js";
-import { plural } from "./clock-text.js";
 import { createClock, creationErrorMessage, withName } from "./create-clock.js";
 import { h, newId, notify, render, withBusyState } from "./dom.js";
 import { formatMoney, formatShortDay } from "./format.js";
-import { DAY } from "./instants.js";
+import { deleteScenario, ownScenarios } from "./own-scenarios.js";
+import { call } from "./rpc.js";
+import { scenarioTags } from "./scenario-tags.js";
 import { loadScenarios } from "./server-info.js";
 import { sparkline } from "./sparkline.js";
 
-// The simplest scenario comes first, and the artificial one last.
+// The user's own scenarios come first, then the simplest one. The artificial one is last.
 const RANKS = { "salary-and-rent": -1, limits: 1 };
-const rank = ({ name }) => RANKS[name] ?? 0;
-
-const MONTH_DAYS = 30.4;
+const rank = ({ id, name }) => (id ? -2 : (RANKS[name] ?? 0));
 
 const FILTERS = [
   ["All", () => true],
@@ -31,17 +31,7 @@ function lowestBalance(model) {
   return points.toSorted((left, right) => left.value - right.value)[0] ?? null;
 }
 
-function tags(model) {
-  const months = Math.round(((model.times.at(-1) ?? model.start) - model.start) / DAY / MONTH_DAYS);
-  return [
-    ...model.currencies.slice(0, 3),
-    months > 0 && (months % 12 === 0 ? plural(months / 12, "year") : plural(months, "month")),
-    model.goals.length && plural(model.goals.length, "goal"),
-    plural(model.items.filter((item) => item.currency).length, "transaction"),
-  ].filter(Boolean);
-}
-
-function scenarioCard({ title, about, params, opening, expectations, model, lowest }, edit) {
+function scenarioCard({ title, about, params, opening, expectations, model, lowest, text, id }, { edit, remove }) {
   const checks = { opening, expectations };
   const hiddenTitle = () => h("span", { class: "visually-hidden" }, ` ${title}`);
   const button = h("button", { type: "button", class: "soft" }, "Create", hiddenTitle());
@@ -76,33 +66,25 @@ function scenarioCard({ title, about, params, opening, expectations, model, lowe
     ),
     sparkline(model, { width: 360, height: 96 }),
     h("p", { class: "about" }, about),
-    h(
-      "ul",
-      { class: "tags", "aria-label": "Tags" },
-      tags(model).map((tag) => h("li", { class: "chip" }, tag)),
-    ),
+    scenarioTags(model),
     h(
       "div",
       { class: "row card-actions" },
-      h(
-        "button",
-        { type: "button", class: "quiet", onclick: () => edit({ name: title, params, checks }) },
-        "Edit",
-        hiddenTitle(),
-      ),
+      id && h("button", { type: "button", class: "quiet", onclick: () => remove(id, title) }, "Delete", hiddenTitle()),
+      h("button", { type: "button", class: "quiet", onclick: () => edit(text, id) }, "Edit", hiddenTitle()),
       button,
     ),
   );
 }
 
-function gallery(scenarios, edit) {
+function gallery(scenarios, actions) {
   const entries = scenarios
     .toSorted((left, right) => rank(left) - rank(right))
     .map((scenario) => {
       const model = parseParams(scenario.params, scenario.opening);
       return { ...scenario, model, lowest: lowestBalance(model) };
     });
-  const cards = entries.map((entry) => scenarioCard(entry, edit));
+  const cards = entries.map((entry) => scenarioCard(entry, actions));
   let matches = FILTERS[0][1];
   const nothing = h("p", { class: "muted", hidden: true }, "No scenario matches.");
   const show = () => {
@@ -150,13 +132,31 @@ function gallery(scenarios, edit) {
   ];
 }
 
-/** Create the gallery. The button Edit calls `edit({ name, params, checks })`. */
+/** Expand a scenario of the user. An invalid one has an error instead of items, and can still be edited. */
+async function expandOwn({ id, text }) {
+  const own = { id, text, name: id, title: "My scenario", about: "Your own scenario.", opening: {} };
+  try {
+    const { params, expectations } = await call("expandScenario", { text }, { quiet: true });
+    return { ...own, title: params.name ?? own.title, params, expectations };
+  } catch (error) {
+    return { ...own, about: `It can't be read. ${error.message}`, params: {}, expectations: [] };
+  }
+}
+
+/** Create the gallery. The button Edit calls `edit(text, id)`. Only the user's own scenarios have ids. */
 export function scenarioGallery(edit) {
   const container = h("div", {}, h("p", { class: "muted" }, "Loading…"));
+  const remove = async (id, title) => {
+    const consequence = "The scenario is deleted from this browser. Clocks that it created stay.";
+    if (!(await confirmAction(`Delete “${title}”?`, consequence, "Delete scenario"))) return;
+    deleteScenario(id);
+    await load();
+    container.querySelector("input").focus();
+  };
   const load = async () => {
     let scenarios;
     try {
-      scenarios = await loadScenarios();
+      scenarios = [...(await Promise.all(ownScenarios().map(expandOwn))), ...(await loadScenarios())];
     } catch {
       const retryButton = h("button", { type: "button" }, "Try again");
       retryButton.addEventListener("click", () => withBusyState(retryButton, load));
@@ -171,7 +171,7 @@ export function scenarioGallery(edit) {
       );
       return;
     }
-    render(container, gallery(scenarios, edit));
+    render(container, gallery(scenarios, { edit, remove }));
   };
   load();
   return container;

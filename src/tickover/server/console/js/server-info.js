@@ -12,7 +12,7 @@ export function serverFeatures() {
 
 let scenarios;
 
-/** Return the scenarios: `{ name, title, about, params }` with params for createTestClock. Throw if that fails. */
+/** Return the scenarios: `{ name, title, about, text, params }` with TOML text and params for createTestClock. Throw if that fails. */
 export async function loadScenarios() {
   if (!scenarios) {
     const response = await fetch("scenarios.json", { credentials: "omit" });
