@@ -59,6 +59,7 @@ async def clock_pages(console: Console) -> AsyncIterator[str]:
     yield "clock"
     await console.button("View as table").click()
     await page.get_by_text("Request inspector").click()
+    await page.get_by_role("tab", name="JSON").click()
     await expect(page.get_by_role("group", name="Request")).to_be_visible()
     yield "timeline table and request as JSON"
     await page.get_by_role("tab", name="curl").click()

@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, expect
@@ -369,7 +371,7 @@ async def test_hostile_names_stay_text(browser: Browser, program: Program) -> No
         await expect(console.page.get_by_role("heading", name=f"Delete “{HOSTILE_TEXTS[2]}”?")).to_be_visible()
         await console.button("Cancel").click()
         await console.page.get_by_text("Request inspector").click()
-        for format in ("JSON", "curl", "Python", "JavaScript"):
+        for format in ("curl", "CLI", "Python", "TypeScript", "pytest", "JSON"):
             await console.page.get_by_role("tab", name=format, exact=True).click()
         count_elements = (
             "() => document.querySelectorAll('main :is(script, img, b), footer :is(script, img, b)').length"
@@ -392,12 +394,37 @@ async def test_trusted_types_block_markup_from_text(program: Program, tab: Tab) 
 
 
 def run(command: list[str], pasted: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(command, input=pasted, capture_output=True, text=True, timeout=60, check=True)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        command, input=pasted, capture_output=True, text=True, timeout=60, check=False, env={**os.environ, "PATH": path}
+    )
 
 
-async def test_request_snippets_run_as_pasted(browser: Browser, program: Program) -> None:
+async def test_inspector_can_be_resized_and_shows_the_button_in_use(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        page = console.page
+        await console.open_clock(console.create())
+        await console.advance.click()
+        await page.get_by_text("Request inspector").click()
+        handle = page.get_by_role("separator", name="Height of the request inspector")
+        box = await handle.bounding_box()
+        assert box is not None
+        await page.mouse.move(640, box["y"] + 5)
+        await page.mouse.down()
+        await page.mouse.move(640, 200)
+        await page.mouse.up()
+        height = "(element) => element.clientHeight"
+        details = page.locator("#request-inspector details")
+        window_height = await console.tab.evaluate("() => innerHeight")
+        assert await details.evaluate(height) == window_height - 200
+        await handle.press("ArrowUp")
+        assert await details.evaluate(height) == window_height - 160
+        bottom = await console.advance.evaluate("(element) => element.getBoundingClientRect().bottom")
+        assert bottom <= window_height - await details.evaluate(height)
+
+
+async def test_request_snippets_run_as_pasted(browser: Browser, program: Program, tmp_path: Path) -> None:
     require_program("curl")
-    require_program("node", "nodejs")
     async with open_console(browser, program, permissions=CLIPBOARD_PERMISSIONS) as console:
         page = console.page
         await console.open("#/clocks/new")
@@ -411,13 +438,14 @@ async def test_request_snippets_run_as_pasted(browser: Browser, program: Program
             .get_by_role("button", name=re.compile("createTestClock"))
             .click()
         )
+        await page.get_by_role("tab", name="JSON", exact=True).click()
         request = page.get_by_role("group", name="Request")
         await expect(request).to_contain_text('"method": "createTestClock"')
         await expect(page.get_by_role("group", name="Response")).to_contain_text('"status": "READY"')
         for language, command in (
             ("curl", ["bash"]),
+            ("CLI", ["bash"]),
             ("Python", [sys.executable, "-"]),
-            ("JavaScript", ["node", "--input-type=module"]),
         ):
             await page.get_by_role("tab", name=language, exact=True).click()
             code = await page.get_by_role("group", name=f"Request as {language}").inner_text()
@@ -429,8 +457,21 @@ async def test_request_snippets_run_as_pasted(browser: Browser, program: Program
             await expect(console.notification).to_have_text(f"Copied the {language} code with your token.")
             pasted = await console.tab.evaluate("() => navigator.clipboard.readText()")
             ran = await asyncio.to_thread(run, command, pasted)
-            # The same idempotency key returns the same clock, so the snippet has sent all parameters.
-            assert f'"{clock_id(console)}"' in ran.stdout, ran.stdout + ran.stderr
+            assert ran.returncode == 0, ran.stdout + ran.stderr
+            newest = console.clock(console.call("listTestClocks")["clocks"][0]["id"])
+            assert [item["name"] for item in newest["pendingTransactions"]] == HOSTILE_TEXTS
+            assert [goal["name"] for goal in newest["goals"]] == HOSTILE_TEXTS
+        await page.get_by_role("tab", name="TypeScript").click()
+        typescript = page.get_by_role("group", name="Request as TypeScript")
+        await expect(typescript).to_contain_text("await tickover.createTestClock({")
+        await page.get_by_role("tab", name="pytest").click()
+        await console.button("Copy").click()
+        await expect(console.notification).to_have_text("Copied the pytest code.")
+        test_file = tmp_path / "test_pasted.py"
+        test_file.write_text(await console.tab.evaluate("() => navigator.clipboard.readText()"))
+        await asyncio.to_thread(
+            run, [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test_file)], ""
+        )
 
 
 # Locale and motion

@@ -20,6 +20,7 @@ from tickover.server.openrpc import describe
 CONSOLE = Path(tickover.__file__).parent / "server" / "console"
 ASSETS = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8"}
 ASSETS_PATH = load_assets(CONSOLE).path
+STYLE_IMPORTS = re.findall('@import "(.+)";', (CONSOLE / "css" / "console.css").read_text())
 CONTENT_TYPES = {
     "/": "text/html; charset=utf-8",
     "/login": "text/html; charset=utf-8",
@@ -28,6 +29,7 @@ CONTENT_TYPES = {
         f"{ASSETS_PATH}{kind}/{file.name}": ASSETS[kind]
         for kind in ASSETS
         for file in sorted((CONSOLE / kind).iterdir())
+        if file.name not in STYLE_IMPORTS
     },
     "/docs": "text/html; charset=utf-8",
     "/openrpc.json": "application/json",
@@ -124,6 +126,17 @@ def test_comment_lines_and_indentation_are_not_served(tmp_path: Path, file: str,
     console = shutil.copytree(CONSOLE, tmp_path / "console")
     (console / file).write_text(source)
     assert load_assets(console).contents[file].decode() == served
+
+
+def test_imported_stylesheets_are_served_as_one_file_in_order() -> None:
+    served = TEXTS[f"{ASSETS_PATH}css/console.css"]
+    selectors = [next(line for line in style(name) if line.endswith("{")) for name in ("layout.css", "api.css")]
+    assert 0 <= served.index(selectors[0]) < served.index(selectors[1])
+    assert "@import" not in served
+
+
+def style(name: str) -> list[str]:
+    return (CONSOLE / "css" / name).read_text().splitlines()
 
 
 @pytest.mark.parametrize("path", MODULES)

@@ -141,6 +141,7 @@ _IMPORT: Final = re.compile(rb'\b(?:from|import) "\./([^"]+)"')
 
 _COMMENT_LINES: Final = re.compile(rb"^[ \t]*(?://[^\n]*|/\*(?:(?!\*/).)*\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
 _INDENTATION: Final = re.compile(rb"^[ \t]+", re.MULTILINE)
+_STYLE_IMPORT: Final = re.compile(rb'@import "([^"]+)";\n')
 
 
 class Assets(Struct, frozen=True):
@@ -177,6 +178,9 @@ def load_assets(folder: Traversable) -> Assets:
     # The source has 126 kB compressed, which exceeds the limit of 120 kB. Without comments it has 110 kB, and also
     # without indentation 107 kB.
     code = {name: _INDENTATION.sub(b"", _COMMENT_LINES.sub(b"", content)) for name, content in contents.items()}
+    # One file compresses better than many, and needs one request.
+    imported = [f"css/{name.decode()}" for name in _STYLE_IMPORT.findall(code["css/console.css"])]
+    code["css/console.css"] = b"".join(code.pop(name) for name in imported)
     version = sha256(json.encode(code)).hexdigest()[:12]
     return Assets(code, f"/assets/{version}/")
 

@@ -1,35 +1,30 @@
-// Calls as code for curl, Python and JavaScript.
+// Calls as code for curl, the command line, the Python and TypeScript clients, and pytest.
+
+import { parseClock, toParams } from "./clock-model.js";
+import { toJson } from "./json-text.js";
+import { clientCall, fixtureCall, toPython, usedNames } from "./python-code.js";
 
 const TOKEN_PLACEHOLDER = "paste your token here";
 
 // Linux limits an argument to 128 KiB, and a character can have four bytes.
 const MAX_ARGUMENT_LENGTH = 30_000;
 
-// JSON doesn't escape these invisible and control characters.
-const INVISIBLE_CHARACTERS = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
-
-const escapeCharacter = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-
-/** Return indented JSON without invisible characters. */
-export const toJson = (value, indent = 2) =>
-  JSON.stringify(value, null, indent).replace(INVISIBLE_CHARACTERS, escapeCharacter);
-
 const quoteForShell = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-// JSON strings and numbers are valid Python. true, false and null are not.
-function toPython(value, margin = "") {
-  if (value === null || value === undefined) return "None";
-  if (typeof value === "boolean") return value ? "True" : "False";
-  if (typeof value !== "object") return toJson(value);
-  const inner = `${margin}    `;
-  const members = Array.isArray(value)
-    ? value.map((member) => toPython(member, inner))
-    : Object.entries(value).map(([name, member]) => `${toJson(name)}: ${toPython(member, inner)}`);
-  const [open, close] = Array.isArray(value) ? "[]" : "{}";
-  return members.length
-    ? `${open}\n${members.map((member) => `${inner}${member},\n`).join("")}${margin}${close}`
-    : `${open}${close}`;
-}
+const baseUrl = (url) => url.replace(/\/rpc$/, "");
+
+/** Quote a word for the shell if it needs quotes. */
+const word = (value) => (/^[\w@%+=:,./-]+$/.test(String(value)) ? String(value) : quoteForShell(String(value)));
+
+/** Write options: `{ at: "2027-01-01" }` is `--at=2027-01-01`. Lists repeat an option. */
+const options = (values) =>
+  Object.entries(values)
+    .flatMap(([name, value]) => [value].flat().map((each) => [name, each]))
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => ` --${name}=${word(value)}`)
+    .join("");
+
+const pairs = (values = {}) => Object.entries(values).map(([key, value]) => `${key}=${value}`);
 
 function curl({ url, request, headers, token }) {
   // An interactive shell can expand an exclamation mark, even between quotes.
@@ -45,55 +40,105 @@ function curl({ url, request, headers, token }) {
   return `${token === null ? "" : `TOKEN=${quoteForShell(token)}\n`}${lines.join(" \\\n  ")}\n${isLong ? `${body}\nJSON\n` : ""}`;
 }
 
-const headerLines = (headers, token, bearer) =>
-  [
-    ["Content-Type", toJson("application/json")],
-    ...(token === null ? [] : [["Authorization", bearer]]),
-    ...Object.entries(headers).map(([name, value]) => [name, toJson(value)]),
-  ]
-    .map(([name, value]) => `    ${toJson(name)}: ${value},\n`)
-    .join("");
+/** Return the option of `tickover clock check` for an expectation, or null. */
+function checkOption({ balance, goalReached, posted }) {
+  if (balance && !balance.from && !balance.until)
+    return {
+      "never-below": balance.atLeast === undefined ? undefined : `${balance.currency}=${balance.atLeast}`,
+      "never-above": balance.atMost === undefined ? undefined : `${balance.currency}=${balance.atMost}`,
+    };
+  if (goalReached) return { "goal-reached": `${goalReached.goal}=${goalReached.by}` };
+  return posted && posted.count === undefined ? { posted: `${posted.name}=${posted.by}` } : null;
+}
 
-function python({ url, request, headers, token }) {
+function amendCommands({ id, add = {}, cancel = [] }) {
+  const { transactions = [], contributions = [], goals = [] } = add;
+  if (goals.length || transactions.some(({ category }) => category !== undefined)) return null;
   return [
-    "import json",
-    "from urllib.error import HTTPError",
-    "from urllib.request import Request, urlopen",
-    "",
-    ...(token === null ? [] : [`TOKEN = ${toJson(token)}`]),
-    `call = ${toPython(request)}`,
-    `headers = {\n${headerLines(headers, token, 'f"Bearer {TOKEN}"')}}`,
-    "try:",
-    `    response = urlopen(Request(${toJson(url)}, json.dumps(call).encode(), headers))`,
-    "except HTTPError as error:",
-    "    response = error  # the body has the details",
-    "",
-    "print(json.dumps(json.load(response), indent=2))",
+    ...transactions.map(
+      ({ type, name, amount, currency, at }) =>
+        `tickover clock add --${type.toLowerCase()} ${word(name)} ${amount} ${currency}${options({ at, clock: id })}`,
+    ),
+    ...contributions.map(
+      ({ goalId, amount, at }) =>
+        `tickover clock add --contribution ${word(goalId)} ${amount}${options({ at, clock: id })}`,
+    ),
+    ...cancel.map((item) => `tickover clock cancel ${word(item)}${options({ clock: id })}`),
+  ].join("\n");
+}
+
+const COMMANDS = {
+  createTestClock: (params) => `tickover clock create --params - <<'JSON'\n${toJson(params)}\nJSON`,
+  getTestClock: ({ id, at }) => `tickover clock show ${id}${options({ at })}`,
+  advanceTestClock: ({ id, frozenTime }) => `tickover clock advance ${id}${options({ to: frozenTime })}`,
+  forkTestClock: ({ id, at, name, labels }) =>
+    `tickover clock fork ${id}${options({ at, name, label: pairs(labels) })}`,
+  amendTestClock: amendCommands,
+  updateTestClock: ({ id, name, labels }) =>
+    typeof name === "string" && labels === undefined ? `tickover clock rename -- ${word(name)} ${id}` : null,
+  deleteTestClock: ({ id }) => `tickover clock delete ${id} --yes`,
+  listTestClocks: ({ limit, labels }) => `tickover clock list${options({ limit, label: pairs(labels) })}`,
+  listTestClockEvents: ({ id, after, until, openingBalances }) =>
+    `tickover clock events ${id}${options({ after, until, opening: pairs(openingBalances) })}`,
+  getTestClockBalances: ({ id, at, openingBalances }) =>
+    `tickover clock balance ${id}${options({ at, opening: pairs(openingBalances) })}`,
+  checkTestClock({ id, until, openingBalances, expectations }) {
+    const checks = expectations.map(checkOption);
+    if (checks.includes(null)) return null;
+    return `tickover clock check ${id}${checks.map(options).join("")}${options({ until, opening: pairs(openingBalances) })}`;
+  },
+  sendLoginCodeEmail: ({ email }) => `tickover login ${word(email)}`,
+  logout: () => "tickover logout",
+};
+
+function cli({ url, request: { method, params }, token }) {
+  const command = COMMANDS[method]?.(params);
+  if (!command) return "# The command line has no command for this request. Use curl.\n";
+  const variables = [
+    `TICKOVER_URL=${word(baseUrl(url))}`,
+    ...(token === null ? [] : [`TICKOVER_TOKEN=${word(token)}`]),
+  ];
+  return `export ${variables.join(" ")}\n${command}\n`;
+}
+
+function python({ url, request, token }) {
+  const made = clientCall("tickover", request);
+  if (!made) return "# The Python client has no method for this request. Use curl.\n";
+  const code = toPython(made);
+  const client = `Tickover(${toJson(baseUrl(url))}${token === null ? "" : `, token=${toJson(token)}`})`;
+  return `from tickover.client import ${["Tickover", ...usedNames(code)].join(", ")}\n\ntickover = ${client}\nresult = ${code}\nprint(result)\n`;
+}
+
+function typescript({ url, request: { method, params }, headers, token }) {
+  const key = headers["Idempotency-Key"];
+  const setup = toJson({ url: baseUrl(url), ...(token !== null && { token }) });
+  const more = key ? `, { idempotencyKey: ${toJson(key)} }` : "";
+  // The properties are valid identifiers, so they need no quotes.
+  const bare = (json) => json.replace(/^(\s*)"(\w+)":/gm, "$1$2:");
+  return `import { Tickover } from "tickover";\n\nconst tickover = new Tickover(${bare(setup)});\nconsole.log(await tickover.${method}(${bare(toJson(params))}${more}));\n`;
+}
+
+/** Write a test that creates the clock of the response and moves it to the same time. */
+function pytest({ response }) {
+  const clock = response?.result?.clock;
+  if (!clock) return "# A test needs a clock. Select a request that returns one, such as getTestClock.\n";
+  const params = toParams(parseClock(clock, null));
+  const code = toPython(fixtureCall(params), "    ");
+  const names = usedNames(code);
+  return [
+    ...(names.length ? [`from tickover.client import ${names.join(", ")}`, "", ""] : []),
+    "def test_money_on_this_clock(clock):",
+    `    simulated = ${code}`,
+    ...(clock.frozenTime === params.frozenTime ? [] : [`    simulated.advance(to=${toJson(clock.frozenTime)})`]),
+    `    assert len(simulated.transactions) == ${clock.transactions.length}`,
     "",
   ].join("\n");
 }
 
-function javascript({ url, request, headers, token }) {
-  return [
-    ...(token === null ? [] : [`const TOKEN = ${toJson(token)};`]),
-    `const response = await fetch(${toJson(url)}, {`,
-    '  method: "POST",',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: part of the snippet
-    `  headers: {\n${headerLines(headers, token, "`Bearer ${TOKEN}`")}  },`,
-    `  body: JSON.stringify(${toJson(request).replaceAll("\n", "\n  ")}),`,
-    "});",
-    "console.log(JSON.stringify(await response.json(), null, 2));",
-    "",
-  ].join("\n");
-}
+const WRITERS = { curl, cli, python, typescript, pytest };
 
-const WRITERS = { curl, python, javascript };
-
-/** Write a call as code. `kind` is curl, python or javascript. */
-export function writeSnippet(
-  kind,
-  { request, headers = {}, authenticated = false },
-  { url, token = TOKEN_PLACEHOLDER },
-) {
-  return WRITERS[kind]({ url, request, headers, token: authenticated ? token : null });
+/** Write a call as code. `kind` is curl, cli, python, typescript or pytest. */
+export function writeSnippet(kind, call, { url, token = TOKEN_PLACEHOLDER }) {
+  const { request, response, headers = {}, authenticated = false } = call;
+  return WRITERS[kind]({ url, request, response, headers, token: authenticated ? token : null });
 }

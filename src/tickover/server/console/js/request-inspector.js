@@ -1,20 +1,25 @@
 // The request inspector at the bottom of every page: the latest calls as JSON and as code.
 
-import { toJson, writeSnippet } from "./call-snippets.js";
+import { writeSnippet } from "./call-snippets.js";
+import { codeBlock } from "./code-block.js";
 import { copyText, h, render } from "./dom.js";
+import { toJson } from "./json-text.js";
 import { callHistory, onCall } from "./rpc.js";
 import { maskRequest, maskResponse, SECRETS } from "./secret-masks.js";
 import { currentSession, onSessionEnd } from "./session.js";
 import { tabList } from "./tabs.js";
 
 const VIEWS = [
-  ["json", "JSON"],
   ["curl", "curl"],
+  ["cli", "CLI"],
   ["python", "Python"],
-  ["javascript", "JavaScript"],
+  ["typescript", "TypeScript"],
+  ["pytest", "pytest"],
+  ["json", "JSON"],
 ];
 
-const MAX_SHOWN_LENGTH = 20_000;
+const MIN_HEIGHT = 120;
+const HEIGHT_STEP = 40;
 
 // A page reads again after a change. The inspector keeps showing the change.
 const READ_METHODS = ["getTestClock", "listTestClocks", "listAccessTokens"];
@@ -24,33 +29,63 @@ const outcome = ({ response }) =>
   response ? (response.error?.data?.reason ?? (response.error ? "error" : "ok")) : "no response";
 const duration = ({ milliseconds }) => `${milliseconds < 10 ? milliseconds.toFixed(1) : Math.round(milliseconds)} ms`;
 
-function codeBlock(label, text) {
-  const rest = text.length - MAX_SHOWN_LENGTH;
-  return h(
-    "pre",
-    { tabIndex: 0, role: "group", "aria-label": label },
-    rest > 0 ? `${text.slice(0, MAX_SHOWN_LENGTH)}\n… ${rest} more characters. Copy includes them.` : text,
-  );
-}
-
 class RequestInspector {
   #selected = null;
   #changedAt = -FOLLOW_UP_MS;
   #view = 0;
   #title = h("span", { class: "muted" });
   #body = h("div", { class: "inspector-content" });
+  #lastUsed = null;
+  #handle = h("div", {
+    class: "resize-handle",
+    role: "separator",
+    tabIndex: 0,
+    "aria-orientation": "horizontal",
+    "aria-label": "Height of the request inspector",
+    onpointerdown: (event) => event.target.setPointerCapture(event.pointerId),
+    onpointermove: (event) => {
+      if (event.target.hasPointerCapture(event.pointerId)) this.#resize(innerHeight - event.clientY);
+    },
+    onkeydown: (event) => this.#handleKey(event),
+  });
   #details = h(
     "details",
-    { ontoggle: () => this.#draw() },
+    {
+      ontoggle: () => {
+        this.#draw();
+        this.#resize();
+      },
+    },
     h("summary", {}, h("span", {}, "Request inspector"), this.#title),
     this.#body,
   );
 
   constructor(container) {
-    render(container, this.#details);
+    render(container, this.#handle, this.#details);
+    document.getElementById("main").addEventListener("focusin", ({ target }) => (this.#lastUsed = target));
     onCall(() => this.#follow(callHistory()[0]));
     onSessionEnd(() => this.#select(null));
     this.#draw();
+  }
+
+  #handleKey(event) {
+    const height = this.#details.clientHeight;
+    const next = { ArrowUp: height + HEIGHT_STEP, ArrowDown: height - HEIGHT_STEP, Home: MIN_HEIGHT, End: Infinity }[
+      event.key
+    ];
+    if (next === undefined) return;
+    event.preventDefault();
+    this.#resize(next);
+  }
+
+  /** Set the height in pixels, or keep it. Scroll the page so that the element in use stays visible. */
+  #resize(height) {
+    const max = Math.round(innerHeight * 0.8);
+    const { style } = document.documentElement;
+    if (height) style.setProperty("--inspector", `${Math.min(Math.max(height, MIN_HEIGHT), max)}px`);
+    const values = { valuemin: MIN_HEIGHT, valuemax: max, valuenow: this.#details.clientHeight };
+    for (const [name, value] of Object.entries(values)) this.#handle.setAttribute(`aria-${name}`, value);
+    if (this.#details.open && this.#lastUsed?.isConnected) this.#lastUsed.scrollIntoView({ block: "nearest" });
   }
 
   #follow(newest) {

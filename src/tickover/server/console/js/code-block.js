@@ -1,0 +1,37 @@
+// Code with syntax colours.
+
+import { h } from "./dom.js";
+
+const MAX_SHOWN_LENGTH = 20_000;
+
+// Strings, comments, numbers and keywords of JSON, shells, Python and TypeScript. A string before a colon is a key.
+const TOKENS = new RegExp(
+  [
+    /(?<key>"(?:[^"\\\n]|\\.)*"(?=:))/,
+    /(?<string>"(?:[^"\\\n]|\\.)*"|'[^'\n]*')/,
+    /(?<comment>(?<=^|\s)(?:#|\/\/) [^\n]*)/,
+    /(?<![\w-])(?<number>-?\d[\d.]*(?:e[+-]?\d+)?)(?![\w-])/,
+    /(?<![\w./-])(?<keyword>import|from|const|new|await|def|assert|print|True|False|None|true|false|null|curl|tickover|export)(?![\w/-])/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "gm",
+);
+
+function* highlight(text) {
+  let end = 0;
+  for (const match of text.matchAll(TOKENS)) {
+    if (match.index > end) yield text.slice(end, match.index);
+    const [name] = Object.entries(match.groups).find(([, value]) => value !== undefined);
+    yield h("span", { class: `token-${name}` }, match[0]);
+    end = match.index + match[0].length;
+  }
+  yield text.slice(end);
+}
+
+/** Create a code block. It shows the start of a long text. */
+export function codeBlock(label, text) {
+  const rest = text.length - MAX_SHOWN_LENGTH;
+  const shown = rest > 0 ? `${text.slice(0, MAX_SHOWN_LENGTH)}\n… ${rest} more characters. Copy includes them.` : text;
+  return h("pre", { class: "code", tabIndex: 0, role: "group", "aria-label": label }, [...highlight(shown)]);
+}
