@@ -126,6 +126,7 @@ class ClockView:
         self, expectations: Sequence[Expectation], result: CheckResult, opening: Mapping[str, Amount]
     ) -> CheckResult:
         """Return the result, or raise ExpectationFailed."""
+        __tracebackhide__ = True
         if not result.ok:
             raise ExpectationFailed(format_violations(self.snapshot, expectations, result, opening), result)
         return result

@@ -42,14 +42,15 @@ def format_violations(
 ) -> str:
     """Return the violated expectations, and the events around the earliest violation with the balances after them.
 
-    ✗ marks the violation.
+    The first line starts with the earliest violation, because pytest's summary shows only that. ✗ marks it.
     """
     pairs = zip(expectations, result.results, strict=True)
     violated = [(expectation, each.violation) for expectation, each in pairs if each.violation]
-    lines = [f"{len(violated)} of {len(expectations)} expectations failed for {clock.id}."]
+    first = min((violation for _, violation in violated), key=lambda violation: violation.at)
+    count = f"{len(violated)} of {len(expectations)} expectations failed for {clock.id}."
+    lines = [f"{_printable(first.message)} {count}"]
     for expectation, violation in violated:
         lines += [f"Expected: {expectation}", f"  Actual: {_printable(violation.message)}"]
-    first = min((violation for _, violation in violated), key=lambda violation: violation.at)
     marker = f"  ✗ {timestamps.write(first.at)}  {_printable(first.message)}"
     return "\n".join([*lines, "", *_events_around(first.at, _events(clock, opening), clock.frozen_time, [marker])])
 

@@ -129,7 +129,7 @@ async def test_a_violation_shows_the_timeline_with_a_marker(clock: Any) -> None:
     assert issubclass(ExpectationFailed, AssertionError)
     assert [each.ok for each in error.result.results] == [True, False, False]
     assert str(error).splitlines() == [
-        f"2 of 3 expectations failed for {clock.id}.",
+        f"The EUR balance is -150.2, below 0. 2 of 3 expectations failed for {clock.id}.",
         "Expected: The EUR balance is never below 0.",
         "  Actual: The EUR balance is -150.2, below 0.",
         'Expected: Goal "Trip" is reached by 2027-02-01T00:00:00Z.',

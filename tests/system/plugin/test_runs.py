@@ -197,6 +197,8 @@ def test_expectations_fail_tests_with_a_marked_timeline(pytester: pytest.Pyteste
         "E   *✗ 2027-01-03T00:00:00Z  The EUR balance is -20, below 0.",
     ]
     result.stdout.fnmatch_lines([*timeline, *timeline])
+    result.stdout.fnmatch_lines(["E   *ExpectationFailed: The EUR balance is -20, below 0. 1 of 1 *"])
+    result.stdout.no_fnmatch_line("*_require_success*")
 
 
 @pytest.mark.usefixtures("_use_server_of_this_session")
