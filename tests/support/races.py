@@ -126,16 +126,21 @@ async def delete_one_clock_during_advances(race: Race, number: int) -> None:
 
 
 async def amend_one_clock_during_advances(race: Race, number: int) -> None:
-    """Of 25 cancellations of an item and 24 advances past it, one order holds for all. No addition is lost."""
+    """Of 25 cancellations of an item and 13 advances past it, one order holds for all.
+
+    No addition is lost, and those with the same idempotency key are one.
+    """
     clock = race.program.result("createTestClock", SCHEDULE, race.token)["clock"]
     item = clock["pendingTransactions"][CROWD // 2]
     day = datetime.fromisoformat(item["at"]) - START
     late = written(START + timedelta(days=CROWD + 1))
     added = {"at": late, "name": "Added", "amount": 1, "currency": "EUR", "type": "EXPENSE"}
     cancellations = [Call("amendTestClock", {"id": clock["id"], "cancel": [item["id"]]})] * (CROWD // 2)
-    half = CROWD // 4
-    additions = [Call("amendTestClock", {"id": clock["id"], "add": {"transactions": [added]}})] * half
-    advances = [Call("advanceTestClock", {"id": clock["id"], "frozenTime": item["at"]})] * (CROWD // 2 - half)
+    distinct = CROWD // 8
+    params = {"id": clock["id"], "add": {"transactions": [added]}}
+    additions = [Call("amendTestClock", params), Call("amendTestClock", params, f"addition {number}")] * distinct
+    moves = CROWD // 2 - len(additions)
+    advances = [Call("advanceTestClock", {"id": clock["id"], "frozenTime": item["at"]})] * moves
     responses = await race.at_once(by_turns(cancellations, [*additions, *advances]))
     cancelled = outcomes(responses[::2])
     # Once it is cancelled, the item is unknown. Once it has happened, it stays.
@@ -145,7 +150,7 @@ async def amend_one_clock_during_advances(race: Race, number: int) -> None:
     assert outcomes(responses[1::2]) == {"ok": CROWD // 2}
     end = race.program.result("getTestClock", {"id": clock["id"]}, race.token)["clock"]
     items = [*end["transactions"], *end["pendingTransactions"]]
-    assert len(items) == len({each["id"] for each in items}) == CROWD + half - cancelled["ok"]
+    assert len(items) == len({each["id"] for each in items}) == CROWD + distinct + 1 - cancelled["ok"]
     assert len(end["transactions"]) == day.days - cancelled["ok"]
     race.program.result("deleteTestClock", {"id": clock["id"]}, race.token)
 
