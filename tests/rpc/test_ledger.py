@@ -228,6 +228,12 @@ async def test_empty_range_of_events_is_valid(world: World, token: str, clock: s
         ),
         ({"total": {"type": "EXPENSE", "currency": "EUR", "per": "MONTH", "atMost": 130.3}}, {}, None),
         (
+            # Months without income have a total of 0.
+            {"total": {"type": "INCOME", "currency": "EUR", "per": "MONTH", "atLeast": 0, "atMost": 1000}},
+            {},
+            None,
+        ),
+        (
             {"total": {"type": "INCOME", "currency": "EUR", "per": "MONTH", "atLeast": 100.15}},
             {"until": FEBRUARY},
             ("2027-01-31T23:59:59.999999Z", 100.1, [0, 2]),
