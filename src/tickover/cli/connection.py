@@ -11,6 +11,7 @@ from tickover.client import ClientError, InvalidResponse, NothingLeft, Reason, R
 if TYPE_CHECKING:
     from tickover.cli.session import Session
 
+_WRONG_TOKEN: Final = {Reason.UNAUTHENTICATED, Reason.FORBIDDEN}
 _NO_CLOCK: Final = {Reason.CLOCK_NOT_FOUND, Reason.CLOCK_EXPIRED}
 
 
@@ -33,7 +34,7 @@ def translate_errors(session: "Session") -> Iterator[None]:
         yield
     except Rejection as rejection:
         error = from_rejection(rejection, session.profile.email, session.login_command)
-        if rejection.reason == Reason.UNAUTHENTICATED and session.environment_token:
+        if rejection.reason in _WRONG_TOKEN and session.environment_token:
             error.hint = "The token comes from TICKOVER_TOKEN. Unset the variable or change it."
         if rejection.reason in _NO_CLOCK and session.uses_last_clock:
             error.message = "The clock that you used last has been deleted or has expired."

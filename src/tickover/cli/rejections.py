@@ -1,12 +1,16 @@
 """Errors of the server as errors of the command line."""
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from datetime import timedelta
+from typing import Any, Final, NamedTuple
 
 from tickover.api.errors import Reason, Rejection
 from tickover.api.timestamps import parse
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
+
+_MAX_WAIT: Final = 10**10
+"""More seconds than any server means."""
 
 
 class _Template(NamedTuple):
@@ -71,7 +75,7 @@ def from_rejection(rejection: Rejection, email: str = "", login: str = "tickover
         "message": rejection.message,
         "email": email or "EMAIL",
         "login": login,
-        "seconds": formatting.count(rejection.details.get("retryAfterSeconds", 60), "second"),
+        "seconds": _format_wait(rejection.details.get("retryAfterSeconds", 60)),
         "currentFrozenTime": _format_time(rejection.details.get("currentFrozenTime")),
         "maxTime": _format_time(rejection.details.get("maxTime")),
     }
@@ -79,6 +83,12 @@ def from_rejection(rejection: Rejection, email: str = "", login: str = "tickover
     return CliError(
         exit, message.format_map(values), hint.format_map(values), reason=str(rejection.reason), faults=faults
     )
+
+
+def _format_wait(seconds: Any) -> str:
+    if isinstance(seconds, int) and 120 <= seconds < _MAX_WAIT:
+        return formatting.duration(timedelta(seconds=seconds))
+    return formatting.count(seconds, "second")
 
 
 def _format_time(text: object) -> str:

@@ -21,6 +21,7 @@ def test_token_is_created_listed_used_and_revoked(shell: Shell) -> None:
     forbidden = shell("clock", "create", TICKOVER_TOKEN=token)
     assert forbidden.code != 0
     assert forbidden.out == ""
+    assert "TICKOVER_TOKEN" in forbidden.err
     assert shell("token", "revoke", listed["id"]).out == f"Revoked {listed['id']}.\n"
     assert shell("clock", "list", TICKOVER_TOKEN=token).code == 3
     assert shell("token", "list").out == "You have no access tokens.\n"

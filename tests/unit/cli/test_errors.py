@@ -109,6 +109,21 @@ def test_server_error_has_message_and_hint(rejection: Rejection, lines: list[str
     assert from_rejection(rejection, "ana@example.test").lines == lines
 
 
+@pytest.mark.parametrize(
+    ("seconds", "wait"),
+    [
+        (119, "119 seconds"),
+        (120, "2 min"),
+        (7_775_987, "89 d 23 h"),
+        (10**30, f"{10**30} seconds"),
+        ("soon", "soon seconds"),
+    ],
+)
+def test_long_waits_are_readable(seconds: object, wait: str) -> None:
+    error = from_rejection(Rejection(Reason.RATE_LIMITED, "No.", {"retryAfterSeconds": seconds}))
+    assert error.hint == f"Try again in {wait}."
+
+
 def faults(number: int) -> list[Fault]:
     return [Fault(f"transactions[{n}].amount", "positive", "must be greater than 0") for n in range(number)]
 
