@@ -1,4 +1,4 @@
-"""Parts of the commands that use the server's settings and its database without a server."""
+"""Settings and database access for commands that need no running server."""
 
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Finds the new events of a clock again and again."""
+"""Polls a clock for new events."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -54,14 +54,16 @@ def _country_holidays(code: str) -> Any:
     try:
         return country_holidays(country, subdiv=subdivision or None)
     except NotImplementedError:
-        raise Advice(
-            f'holidays must be a list of dates or a country code such as "DE" or "DE-BY", not {quote(code)}'
-        ) from None
+        raise _unknown_country(code) from None
 
 
-def parse_country(value: str) -> str | None:
-    """Return the code of a country or of a part of it, or None if it isn't one."""
+def parse_country(value: str) -> str:
+    """Return the code of a country or of a part of it. Raise Advice if it isn't one."""
     if not _COUNTRY.fullmatch(value):
-        return None
+        raise _unknown_country(value)
     _country_holidays(value)
     return value
+
+
+def _unknown_country(code: str) -> Advice:
+    return Advice(f'holidays must be a list of dates or a country code such as "DE" or "DE-BY", not {quote(code)}')

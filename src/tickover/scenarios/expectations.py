@@ -12,7 +12,7 @@ from tickover.api.expectations import Expectation
 from tickover.api.limits import MAX_TRANSACTIONS
 from tickover.api.suggestions import closest_match
 from tickover.scenarios import readers
-from tickover.scenarios.item_parser import Defaults
+from tickover.scenarios.item_parser import Defaults, parse_currency
 from tickover.scenarios.locations import Location, quote
 from tickover.scenarios.tables import Table
 from tickover.scenarios.timings import LocalTime, Point, Window
@@ -95,9 +95,9 @@ def parse_expectation(
         case "posted":
             arguments = (_known_name(table, word, "transaction", transactions),)
         case "total":
-            arguments = (table.required(word, readers.TYPE), _currency(table, currency))
+            arguments = (table.required(word, readers.TYPE), parse_currency(table, currency))
         case _:
-            arguments = (_currency(table, currency), table.required(word, readers.BOUND))
+            arguments = (parse_currency(table, currency), table.required(word, readers.BOUND))
     return ExpectItem(
         location=location,
         word=word,
@@ -128,13 +128,6 @@ def _known_name(table: Table, word: str, kind: str, names: Collection[str]) -> s
     if kind == "goal" and list(names).count(name) > 1:
         raise table.location.error(f"several goals are named {quote(name)}; rename one")
     return name
-
-
-def _currency(table: Table, default: str | None) -> str:
-    currency = table.optional("currency", readers.CURRENCY) or default
-    if currency is None:
-        raise table.location.error('currency is missing; set it here or for the whole scenario, for example "EUR"')
-    return currency
 
 
 def _parse_options(table: Table, word: str) -> dict[str, Any]:

@@ -137,15 +137,17 @@ def _parse_holidays(table: Table) -> tuple[frozenset[date], str]:
         _check_date_count(table, "holidays", list)
         return frozenset(table.one_or_more("holidays", readers.HOLIDAY) if value != [] else ()), ""
     try:
-        country = parse_country(value)
+        return frozenset(), parse_country(value)
     except Advice as advice:
         raise table.error(str(advice), "holidays") from None
-    if country is None:
-        raise table.error(
-            f'holidays must be a list of dates or a country code such as "DE" or "DE-BY", not {quote(value)}',
-            "holidays",
-        )
-    return frozenset(), country
+
+
+def parse_currency(table: Table, default: str | None) -> str:
+    """Parse the currency of a transaction or an expectation. The default is that of the scenario."""
+    currency = table.optional("currency", readers.CURRENCY) or default
+    if currency is None:
+        raise table.location.error('currency is missing; set it here or for the whole scenario, for example "EUR"')
+    return currency
 
 
 def _check_date_count(table: Table, key: str, kind: type[list[Any]] | type[dict[str, Any]]) -> None:

@@ -9,7 +9,7 @@ from msgspec import structs
 from tickover.api.durations import Duration
 from tickover.scenarios import readers
 from tickover.scenarios.expectations import parse_expectation, parse_opening
-from tickover.scenarios.item_parser import DEFAULT_KEYS, ITEM_KEYS, Defaults, parse_defaults, parse_item
+from tickover.scenarios.item_parser import DEFAULT_KEYS, ITEM_KEYS, Defaults, parse_currency, parse_defaults, parse_item
 from tickover.scenarios.locations import CONTRIBUTIONS, EXPECTATIONS, GOALS, TRANSACTIONS, Location, Source, quote
 from tickover.scenarios.scenario import ContributionItem, GoalItem, Scenario, TransactionItem
 from tickover.scenarios.tables import Table
@@ -67,9 +67,7 @@ def _parse_transaction(
 ) -> TransactionItem:
     table = Table(value, location, TRANSACTION_KEYS)
     name, type = table.required("name", readers.NAME), table.required("type", readers.TYPE)
-    currency = table.optional("currency", readers.CURRENCY) or default_currency
-    if currency is None:
-        raise location.error('currency is missing; set it here or for the whole scenario, for example "EUR"')
+    currency = parse_currency(table, default_currency)
     return TransactionItem(
         location=location,
         name=name,
