@@ -26,7 +26,7 @@ _BETWEEN_KEYS: Final = ("between", "step")
 _DEFAULT_TIME: Final = time(8)
 _CENT: Final = Decimal("0.01")
 _MAX_STEPS: Final = 10**12
-_MAX_LISTED_DATES: Final = 400
+MAX_LISTED_DATES: Final = 400
 
 
 class Defaults(Struct, frozen=True):
@@ -152,8 +152,8 @@ def parse_currency(table: Table, default: str | None) -> str:
 
 def _check_date_count(table: Table, key: str, kind: type[list[Any]] | type[dict[str, Any]]) -> None:
     value = table.get(key, None)
-    if isinstance(value, kind) and len(value) > _MAX_LISTED_DATES:
-        raise table.error(f"{key} must have at most {_MAX_LISTED_DATES} dates, not {len(value):,}", key)
+    if isinstance(value, kind) and len(value) > MAX_LISTED_DATES:
+        raise table.error(f"{key} must have at most {MAX_LISTED_DATES} dates, not {len(value):,}", key)
 
 
 def _parse_late_by(table: Table) -> tuple[Duration | None, tuple[tuple[Point, Duration], ...]]:
