@@ -109,7 +109,7 @@ async def public_pages(console: Console) -> AsyncIterator[str]:
     await expect(page.get_by_role("article", name="Email").get_by_role("heading")).to_be_visible()
     yield "email"
     await console.open("#/api")
-    await expect(page.get_by_role("heading", name="Calling the API")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Rules for all requests")).to_be_visible()
     yield "API overview"
     await console.open("#/api/createTestClock")
     await page.get_by_role("button", name="Send", exact=True).click()

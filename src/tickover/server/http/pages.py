@@ -265,5 +265,6 @@ def _json_response(value: object) -> Response:
 
 
 def _email_response(html: bytes) -> Response:
+    """Return an email for the preview, on white paper even if the console is dark."""
     headers = [(b"content-type", _HTML), *_security_headers(_EMAIL_POLICY), (b"cache-control", b"no-store")]
-    return 200, headers, html
+    return 200, headers, html.replace(b'content="light dark"', b'content="light"')

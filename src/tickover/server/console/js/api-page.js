@@ -1,6 +1,6 @@
 // <tick-api>: the reference made from rpc.discover, with a form to try each operation.
 
-import { badges, reference } from "./api-reference.js";
+import { badges, keyIcon, reference } from "./api-reference.js";
 import { h, notify, render } from "./dom.js";
 import { requestForm } from "./request-form.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
@@ -45,17 +45,19 @@ class ApiPage extends HTMLElement {
     if (selected) document.title = `${selected.name} · API · Tickover`;
     render(
       this.content,
-      h(
-        "div",
-        { class: selected ? "panes with-selection" : "panes" },
-        h(
-          "nav",
-          { class: "pane-list card", "aria-label": "Operations" },
-          operationList(openrpc, selected),
-          h("p", { class: "hint" }, links()),
-        ),
-        h("div", { class: "pane-detail" }, content),
-      ),
+      selected
+        ? h(
+            "div",
+            { class: "panes with-selection" },
+            h(
+              "nav",
+              { class: "pane-list card", "aria-label": "Operations" },
+              operationList(openrpc.methods, selected),
+              h("p", { class: "hint" }, links()),
+            ),
+            h("div", { class: "pane-detail" }, content),
+          )
+        : content,
     );
     // After a navigation, move the focus from the page heading to the operation.
     if (selected && document.activeElement === this.heading) this.querySelector("h2").focus();
@@ -83,11 +85,11 @@ function links() {
   return [h("a", { href: "docs" }, "Full reference"), " · ", h("a", { href: "openrpc.json" }, "openrpc.json")];
 }
 
-function operationList(openrpc, selected) {
+function operationList(methods, selected) {
   return h(
     "ul",
     { class: "method-list" },
-    openrpc.methods.map((method) =>
+    methods.map((method) =>
       h(
         "li",
         {},
@@ -110,14 +112,41 @@ function operationList(openrpc, selected) {
   );
 }
 
+const GROUPS = [
+  ["Clocks", /TestClock|Scenario/],
+  ["Sign-in", /log(?:in|out)/i],
+  ["Account", /./],
+];
+
+/** Show all operations in groups, and the rules for requests below. */
 function overview(openrpc, unknownName) {
+  const groupOf = ({ name }) => GROUPS.find(([, pattern]) => pattern.test(name))[0];
   return h(
-    "section",
-    { class: "card overview", "aria-label": "Overview" },
+    "div",
+    { class: "overview" },
     unknownName && h("p", { class: "error" }, `Operation not found: “${unknownName}”.`),
-    h("h2", {}, "Calling the API"),
-    openrpc.info.description.split("\n\n").map((paragraph) => h("p", {}, withInlineCode(paragraph))),
-    h("p", {}, "Select an operation to read its reference and try it."),
+    h(
+      "p",
+      { class: "muted" },
+      "Select an operation to read its reference and try it. Operations with ",
+      keyIcon(),
+      " need a token. “extension” marks an addition to the four operations of the basic interface. ",
+      links(),
+    ),
+    h(
+      "nav",
+      { class: "card", "aria-label": "Operations" },
+      GROUPS.map(([title]) => [
+        h("h2", {}, title),
+        operationList(openrpc.methods.filter((method) => groupOf(method) === title)),
+      ]),
+    ),
+    h(
+      "section",
+      { class: "card", "aria-labelledby": "rules-title" },
+      h("h2", { id: "rules-title" }, "Rules for all requests"),
+      openrpc.info.description.split("\n\n").map((paragraph) => h("p", {}, withInlineCode(paragraph))),
+    ),
   );
 }
 

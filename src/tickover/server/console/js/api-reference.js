@@ -3,7 +3,7 @@
 import { h, s } from "./dom.js";
 import { breakableName, constraintText, resolve, typeName, withInlineCode } from "./schema-text.js";
 
-function keyIcon() {
+export function keyIcon() {
   return s(
     "svg",
     { viewBox: "0 0 16 16", width: 16, height: 16, class: "key-icon", "aria-hidden": "true" },
