@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import apsw
 import pytest
@@ -107,21 +108,32 @@ def test_lost_database_is_logged_and_so_is_its_return(tmp_path: Path, postgres_u
     assert port
     with Proxy(port) as proxy, _impatient_program(tmp_path, proxy.lead(postgres_url)) as program:
         token = program.sign_in()
-        for noticed_by in ("call", "readiness"):
+        [metrics] = {line["metrics"] for line in log_of(program) if line["event"] == "started"}
+        assert b"tickover_database_up 1" in _read(metrics)
+        for noticed_by in ("call", "readiness", "metrics"):
             proxy.hold()
             if noticed_by == "call":
                 assert program.call("createTestClock", {}, token)["error"]["data"]["reason"] == "UNAVAILABLE"
-            else:
+            elif noticed_by == "readiness":
                 wait_until(lambda: program.request("GET", "/readyz").status == 503)
+            else:
+                # Prometheus reads the metrics again and again. A read within a second of a write doesn't notice.
+                wait_until(lambda: _read(metrics) and _database_states(program)[-1:] == ["database lost"])
             wait_until(lambda: _database_states(program)[-1:] == ["database lost"])
             proxy.let_go()
             wait_until(lambda: _database_states(program)[-1:] == ["database back"])
             assert program.request("GET", "/readyz").status == 200
-        assert _database_states(program) == ["database lost", "database back"] * 2
+        assert _database_states(program) == ["database lost", "database back"] * 3
+
+
+def _read(url: str) -> bytes:
+    with urlopen(url) as response:
+        content: bytes = response.read()
+    return content
 
 
 def _impatient_program(folder: Path, url: str) -> Program:
-    program = Program(folder, TICKOVER_DATABASE_URL=url)
+    program = Program(folder, TICKOVER_DATABASE_URL=url, TICKOVER_METRICS_PORT="0")
     program.command = TICKOVER_WITH_SHORT_TIMEOUTS
     return program
 

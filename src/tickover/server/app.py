@@ -83,7 +83,7 @@ class Tickover:
         self._server = Server(served, _http_limits(settings, log))
         self._metrics: MetricsServer | None = None
         if listeners.metrics is not None:
-            facts = DatabaseFacts(settings.database_url, settings.data_dir, store, wall_clock)
+            facts = DatabaseFacts(settings.database_url, settings.data_dir, self._background.ping, wall_clock)
             self._metrics = MetricsServer(listeners.metrics, worker.numbers, self._publish_gauges, facts)
 
     @classmethod

@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 import socket
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -23,7 +23,6 @@ from tickover.server.metrics.numbers import Recorder, SharedNumbers
 from tickover.server.settings import SettingError
 from tickover.server.storage import is_postgres, schema_version
 from tickover.server.storage.statistics import Statistics, data_folder, read_statistics
-from tickover.server.storage.store import Store
 
 _MAX_CONNECTIONS: Final = 32
 _GAUGE_SECONDS: Final = 1.0
@@ -60,10 +59,13 @@ class MeasuredMailer:
 class DatabaseFacts:
     """Reads the facts that only the database and the disk know."""
 
-    def __init__(self, url: str, data_dir: Path, store: Store, now: Callable[[], Instant]) -> None:
+    def __init__(
+        self, url: str, data_dir: Path, ping: Callable[[], Awaitable[None]], now: Callable[[], Instant]
+    ) -> None:
+        """`ping` raises UNAVAILABLE if the database doesn't respond."""
         self._url = url
         self._folder = data_folder(url, data_dir)
-        self._store = store
+        self._ping = ping
         self._now = now
         self._reading = asyncio.Lock()
         self._statistics: Statistics | None = None
@@ -76,7 +78,7 @@ class DatabaseFacts:
 
     async def read(self) -> Facts:
         try:
-            await self._store.ping()
+            await self._ping()
             statistics = await self._read_statistics()
             is_up = True
         except (Rejection, SettingError):

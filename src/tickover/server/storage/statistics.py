@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -23,6 +24,7 @@ _POSTGRES_ROWS: Final = r"""
     group by 1 order by 1"""
 _SQLITE_TABLES: Final = "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by 1"
 _LOCK_WAIT_MILLISECONDS: Final = 1000
+_CLOSE_SECONDS: Final = 1.0
 
 
 class Statistics(Struct, frozen=True):
@@ -55,7 +57,9 @@ async def _read_postgres(url: str, wall_clock: Callable[[], Instant]) -> Statist
         rows = await connection.fetch(_POSTGRES_ROWS)
         version = await read_schema_version(connection)
     finally:
-        await connection.close()
+        # The server may not respond.
+        with suppress(TimeoutError):
+            await connection.close(timeout=_CLOSE_SECONDS)
     return Statistics(version, size, {row[0]: row[1] for row in rows}, skew.total_seconds())
 
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from datetime import timedelta
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from tickover.server.storage.sqlite.writer import immediate
 
 _PAGE_SIZE: Final = 1000
 _LAST_KEY: Final = b"\xff" * 16
+_CLOSE_SECONDS: Final = 5.0
 _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
 
@@ -219,7 +220,9 @@ async def open_users(url: str) -> AsyncIterator[Users]:
                 _check_version(url, await read_schema_version(connection))
                 yield _PostgresUsers(url, connection)
             finally:
-                await connection.close()
+                # The server may not respond.
+                with suppress(TimeoutError):
+                    await connection.close(timeout=_CLOSE_SECONDS)
         else:
             database = connect(sqlite_path(url))
             try:
