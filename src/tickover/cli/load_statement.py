@@ -1,10 +1,12 @@
 """Loads payments from a bank statement or from a clock."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 
 import click
 
+from tickover.api.limits import MAX_TRANSACTIONS
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.select_clock import resolve_clock_id
@@ -53,6 +55,24 @@ def _load_clock(session: Session, id: str) -> list[Payment]:
     if not payments:
         raise CliError(Exit.WRONG_COMMAND, "The clock has no transactions.")
     return sorted(payments, key=lambda payment: payment.day)
+
+
+def trim_payments(payments: Sequence[Payment], start: datetime | None) -> list[Payment]:
+    """Return the payments on or after the day of `start`."""
+    kept = [one for one in payments if start is None or one.day >= start.date()]
+    if not kept:
+        raise CliError(Exit.WRONG_COMMAND, f"All payments are before --from. The last one is on {payments[-1].day}.")
+    return kept
+
+
+def limit_hint(payments: Sequence[Payment]) -> str:
+    """Return how to trim payments that don't fit into one clock, or an empty string."""
+    if len(payments) <= MAX_TRANSACTIONS:
+        return ""
+    # A day is kept or ignored as a whole.
+    last_ignored = payments[-MAX_TRANSACTIONS - 1].day
+    first = next((one.day for one in payments if one.day > last_ignored), last_ignored)
+    return f" A new clock holds {MAX_TRANSACTIONS}. Ignore the earlier ones with --from {first}."
 
 
 def format_payments(payments: Sequence[Payment]) -> Iterator[str]:

@@ -18,18 +18,28 @@ from tickover.statements.statement import clean_text
 
 MAX_STATEMENT_BYTES: Final = 4 * 1024 * 1024
 MAX_PAYMENTS: Final = 20_000
-COLUMNS: Final = ("date", "name", "amount", "currency", "category")
+COLUMNS: Final = ("date", "name", "amount", "debit", "credit", "currency", "category")
 
 _HEADERS: Final[Mapping[str, tuple[str, ...]]] = {
-    "date": ("at", "date", "booking date", "transaction date", "posted", "buchungstag", "datum", "buchungsdatum"),
-    "name": ("name", "payee", "description", "details", "merchant", "empfänger", "begünstigter/zahlungspflichtiger"),
-    "amount": ("amount", "betrag", "value", "betrag (eur)", "amount (eur)", "umsatz"),
-    "currency": ("currency", "währung", "ccy"),
+    "date": (
+        "at", "date", "booking date", "transaction date", "posting date", "posted date", "posted", "completed date",
+        "buchungstag", "buchungsdatum", "buchung", "datum",
+    ),
+    "name": (
+        "name", "payee", "merchant", "description", "transaction description", "details", "narrative",
+        "counter party", "empfänger", "zahlungsempfänger*in", "auftraggeber/empfänger",
+        "begünstigter/zahlungspflichtiger", "beguenstigter/zahlungspflichtiger", "name zahlungsbeteiligter",
+    ),
+    "amount": ("amount", "betrag", "value", "betrag (€)", "betrag (eur)", "amount (eur)", "umsatz", "gross"),
+    "debit": ("debit", "debit amount", "money out", "paid out", "withdrawals", "soll"),
+    "credit": ("credit", "credit amount", "money in", "paid in", "deposits", "haben"),
+    "currency": ("currency", "währung", "waehrung", "ccy"),
     "category": ("category", "kategorie"),
-}
+}  # fmt: skip
+_SYMBOLS: Final = {"€": "EUR", "£": "GBP"}
 _MAX_SPAN: Final = timedelta(days=9 * 365)
 _AMOUNT: Final = re.compile(r"[+-]?[0-9]{1,3}(?:[., '’][0-9]{3})*(?:[.,][0-9]{1,4})?|[+-]?[0-9]+(?:[.,][0-9]{1,10})?")
-_NUMERIC_DATE: Final = re.compile(r"([0-9]{1,2})[./-]([0-9]{1,2})[./-]([0-9]{4})")
+_NUMERIC_DATE: Final = re.compile(r"([0-9]{1,2})[./-]([0-9]{1,2})[./-]([0-9]{4}|[0-9]{2})(?![0-9])")
 _OFX_TAG: Final = re.compile(r"<(/?)([A-Z0-9.]{1,32})>([^<\r\n]*)")
 
 
@@ -119,10 +129,16 @@ def _read_csv(text: str, name: str, columns: Mapping[str, str], currency: str) -
     delimiter = max(",;\t", key=text[:5000].count)
     header_line, header = _find_header(lines, delimiter, columns, name)
     positions = _find_columns(header, columns, name)
-    rows = list(csv.reader(io.StringIO("\n".join(lines[header_line:])), delimiter=delimiter))
+    currency = currency or _currency_of(header)
+    reader = csv.reader(io.StringIO("\n".join(lines[header_line:])), delimiter=delimiter)
+    try:
+        rows = list(reader)
+    except csv.Error:
+        line = header_line + reader.line_num
+        raise StatementError(f"{name}, line {line:,}: a cell is too long; check the quotes before it") from None
     is_day_first = _is_day_first([row[positions["date"]] for row in rows if len(row) > positions["date"]], name)
     for number, row in enumerate(rows, header_line + 1):
-        if any(cell.strip() for cell in row) and not _is_balance_row(row, header):
+        if not _is_balance_row(row, header) and _has_amount(row, positions):
             yield _csv_payment(row, positions, is_day_first, currency, f"{name}, line {number:,}")
 
 
@@ -131,27 +147,50 @@ def _find_header(lines: Sequence[str], delimiter: str, columns: Mapping[str, str
     for number, line in enumerate(lines[:30], 1):
         cells = [cell.strip().strip('"').strip() for cell in line.split(delimiter)]
         lowered = {cell.lower() for cell in cells}
-        wanted = [(columns.get(key, "").lower(), *_HEADERS[key]) for key in ("date", "amount")]
-        if all(lowered & set(filter(None, names)) for names in wanted):
+        found = {key for key in COLUMNS if lowered.intersection(_header_names(key, columns))}
+        if "date" in found and ("amount" in found or {"debit", "credit"} <= found):
             return number, cells
     raise StatementError(
-        f"{name}: no line has the headers of a date and an amount; name them with --columns date=HEADER,amount=HEADER"
+        f"{name}: no line has the headers of a date and an amount; name them with --columns date=HEADER,amount=HEADER, "
+        "or with debit=HEADER,credit=HEADER for two columns"
     )
+
+
+def _header_names(key: str, columns: Mapping[str, str]) -> tuple[str, ...]:
+    return (columns[key].lower(),) if key in columns else _HEADERS[key]
 
 
 def _find_columns(header: Sequence[str], columns: Mapping[str, str], name: str) -> dict[str, int]:
     lowered = [cell.lower() for cell in header]
     positions = {}
     for key in COLUMNS:
-        names = [columns[key].lower()] if key in columns else _HEADERS[key]
-        found = [lowered.index(one) for one in names if one in lowered]
+        found = [lowered.index(one) for one in _header_names(key, columns) if one in lowered]
         if key in columns and not found:
-            raise StatementError(f"{name}: no column {columns[key]!r}; available columns: {', '.join(header)[:300]}")
+            raise StatementError(f"{name}: no column {columns[key]!r}; available columns: {_list_names(header)}")
         if found:
             positions[key] = found[0]
     if "name" not in positions:
-        raise StatementError(f"{name}: no column has a name; use --columns name=HEADER with one of {header}")
+        raise StatementError(
+            f"{name}: no column has a name; use --columns name=HEADER with one of: {_list_names(header)}"
+        )
     return positions
+
+
+def _list_names(header: Sequence[str]) -> str:
+    names = ", ".join(filter(None, header))[:300]
+    return "".join(char if char.isprintable() else "?" for char in names)
+
+
+def _currency_of(header: Sequence[str]) -> str:
+    """Return the currency in a header such as `Betrag (€)` or `Amount (GBP)`, if any."""
+    codes = re.findall(r"\((€|£|[A-Z]{3})\)", " ".join(header))
+    return _SYMBOLS.get(codes[0], codes[0]) if codes else ""
+
+
+def _has_amount(row: Sequence[str], positions: Mapping[str, int]) -> bool:
+    """Return whether the row has an amount other than 0. Banks also write balances and notes."""
+    cells = [row[positions[key]] for key in ("amount", "debit", "credit") if positions.get(key, len(row)) < len(row)]
+    return any(re.search(r"[^0\s.,+-]", cell) for cell in cells)
 
 
 def _is_balance_row(row: Sequence[str], header: Sequence[str]) -> bool:
@@ -178,7 +217,7 @@ def _csv_payment(
     cells = {key: row[index].strip() if index < len(row) else "" for key, index in positions.items()}
     try:
         at = _parse_date(cells["date"], is_day_first)
-        amount = _parse_amount(cells["amount"])
+        amount = _row_amount(cells)
     except ValueError as error:
         raise StatementError(f"{where}: {error}") from None
     code = cells.get("currency") or currency
@@ -188,13 +227,23 @@ def _csv_payment(
     return Payment(at, name or "Payment", amount, code, clean_text(cells.get("category", "")).removeprefix("'")[:80])
 
 
+def _row_amount(cells: Mapping[str, str]) -> Decimal:
+    """Return the amount, or the credit, or the negative debit."""
+    if cells.get("amount"):
+        return _parse_amount(cells["amount"])
+    if any(char in "123456789" for char in cells.get("credit", "")):
+        return abs(_parse_amount(cells["credit"]))
+    return -abs(_parse_amount(cells.get("debit", "")))
+
+
 def _parse_date(text: str, is_day_first: bool) -> datetime | date:
     try:
         numeric = _NUMERIC_DATE.match(text)
         if numeric:
             first, second = int(numeric[1]), int(numeric[2])
             day, month = (first, second) if is_day_first else (second, first)
-            return date(int(numeric[3]), month, day)
+            year = int(numeric[3])
+            return date(year if year > 99 else 2000 + year, month, day)
         return timestamps.parse(text) if len(text) > 10 and "T" in text else date.fromisoformat(text[:10])
     except ValueError:
         raise ValueError(f"invalid date {text[:30]!r}; use a date such as 2027-01-31") from None

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tickover.api.results import Snapshot, Transaction
-from tickover.scenarios import load, read
+from tickover.scenarios import load, names, read
 from tickover.scenarios.from_payments import write_scenario
 from tickover.statements import export
 from tickover.statements.read import MAX_STATEMENT_BYTES, Payment, StatementError, read_statement
@@ -37,7 +37,7 @@ def counted(items: Any) -> Counter[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("format", ["csv", "ofx"])
-@pytest.mark.parametrize("name", ["salary-and-rent", "family", "student", "trip", "two-currencies", "retirement"])
+@pytest.mark.parametrize("name", names())
 def test_an_exported_scenario_comes_back_with_the_same_payments(name: str, format: str) -> None:
     payments = read_statement(export(snapshot(name), format, pending=True).encode(), f"a.{format}")
     scenario = read(write_scenario(payments, title="a"), "toml")
@@ -117,7 +117,8 @@ def test_anonymised_payments_keep_no_names() -> None:
         (b"date,name,amount,currency\n03/04/2027,a,1,EUR\n", "the dates are ambiguous, such as '03/04/2027'"),
         (b"date,name,amount,currency\n2027-13-01,a,1,EUR\n", "f, line 2: invalid date '2027-13-01'"),
         (b"date,name,amount,currency\n2027-01-01,a,one,EUR\n", "f, line 2: invalid amount 'one'"),
-        (b"date,name,amount,currency\n2027-01-01,a,0,EUR\n", "f, line 2: invalid amount '0'"),
+        (b"date,name,amount,currency\n2027-01-01,a,0,EUR\n", "the file has no payments"),
+        (b"date,name,amount,currency\n2027-01-01,a,1-2,EUR\n", "f, line 2: invalid amount '1-2'"),
         (b"date,name,amount,currency\n2027-01-01,a,1000000001,EUR\n", "the amount '1000000001' exceeds 1,000,000,000"),
         (b"date,name,amount,currency\n2027-01-01,a,1,EUR\n2040-01-01,a,1,EUR\n", "they must span at most 9 years"),
         (b"date,amount\n2027-01-01,1\n", "no column has a name"),
@@ -144,3 +145,58 @@ def test_random_changes_give_payments_or_an_error() -> None:
         except StatementError:
             continue
         read(write_scenario(payments[:90], title="a"), "toml")
+
+
+UMLAUT = "Bäckerei Öz"
+DIALECTS = {
+    # Headers and number formats of real banks. Each file has the same two payments.
+    "Sparkasse": (
+        '"Auftragskonto";"Buchungstag";"Valutadatum";"Beguenstigter/Zahlungspflichtiger";"Betrag";"Waehrung";"Info"\n'
+        '"DE1";"28.01.26";"29.01.26";"ACME; Lohn";"2.834,17";"EUR";"x"\n'
+        f'"DE1";"03.01.26";"";"{UMLAUT}";"-4,20";"EUR";""'
+    ),
+    "DKB": (
+        '"Girokonto";"DE12"\n"Kontostand vom 30.06.2026:";"1.234,56 €"\n""\n'
+        '"Buchungsdatum";"Status";"Zahlungspflichtige*r";"Zahlungsempfänger*in";"Betrag (€)"\n'
+        f'"28.01.26";"Gebucht";"x";"ACME; Lohn";"2.834,17"\n"03.01.26";"Gebucht";"x";"{UMLAUT}";"-4,2"'
+    ),
+    "ING": (
+        "Umsatzanzeige;Datei erstellt am: 01.07.2026 10:00\n\nIBAN;DE12\nSaldo;1.234,56;EUR\n\n"
+        "Buchung;Valuta;Auftraggeber/Empfänger;Saldo;Währung;Betrag;Währung\n"
+        f'28.01.2026;28.01.2026;"ACME; Lohn";1,00;EUR;2.834,17;EUR\n03.01.2026;;{UMLAUT};1,00;EUR;-4,20;EUR'
+    ),
+    "Lloyds": (
+        "Transaction Date,Transaction Type,Transaction Description,Debit Amount,Credit Amount,Balance\n"
+        f"28/01/2026,BGC,ACME; Lohn,,2834.17,100.00\n03/01/2026,DEB,{UMLAUT},4.20,,100.00"
+    ),
+    "Chase": (
+        "Details,Posting Date,Description,Amount,Type,Balance,Check or Slip #\n"
+        f"CREDIT,01/28/2026,ACME; Lohn,2834.17,ACH,100.00,,\nDEBIT,01/03/2026,{UMLAUT},-4.20,ACH,100.00,,"
+    ),
+    "Bank of America": (
+        'Description,,Summary Amt.\nBeginning balance as of 01/01/2026,,"1,000.00"\n\n'
+        "Date,Description,Amount,Running Bal.\n"
+        '01/01/2026,Beginning balance as of 01/01/2026,,"1,000.00"\n'
+        f'01/03/2026,"{UMLAUT}","-4.20","1,000.00"\n01/28/2026,"ACME; Lohn","2,834.17","1,000.00"'
+    ),
+    "Capital One": (
+        "Transaction Date,Posted Date,Card No.,Description,Debit,Credit\n"
+        f"2026-01-28,2026-01-29,12,ACME; Lohn,0.00,2834.17\n2026-01-03,2026-01-04,12,{UMLAUT},4.20,"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "cp1252"])
+@pytest.mark.parametrize("bank", DIALECTS)
+def test_dialects_of_banks_are_read(bank: str, encoding: str) -> None:
+    payments = read_statement(DIALECTS[bank].encode(encoding), "a.csv", currency="EUR")
+    assert [(str(one.day), one.name, one.amount, one.currency) for one in payments] == [
+        ("2026-01-03", UMLAUT, Decimal("-4.20"), "EUR"),
+        ("2026-01-28", "ACME; Lohn", Decimal("2834.17"), "EUR"),
+    ]
+
+
+def test_currency_in_a_header_is_used_unless_another_is_given() -> None:
+    content = DIALECTS["DKB"].encode()
+    assert {one.currency for one in read_statement(content, "a.csv")} == {"EUR"}
+    assert {one.currency for one in read_statement(content, "a.csv", currency="CHF")} == {"CHF"}

@@ -80,6 +80,7 @@ def show(session: Session, name: str, start: datetime | None, dates: bool) -> No
 @click.argument("source", metavar="FILE|CLOCK")
 @click.option("--columns", metavar="KEY=HEADER,...", help="Headers of a CSV file, such as date=Datum,amount=Betrag.")
 @click.option("--currency", metavar="EUR", help="Currency, if the CSV file has none.")
+@click.option("--from", "start", type=parse_time, metavar="TIME", help="Ignore earlier payments.")
 @click.option("--summarise", is_flag=True, help="Turn irregular payments into a recurrence that varies by a seed.")
 @click.option("--anonymise", is_flag=True, help="Replace names, remove categories and scale amounts.")
 @click.option("--preview", is_flag=True, help="List the payments in the file instead of writing a scenario.")
@@ -91,6 +92,7 @@ def from_(  # noqa: PLR0913 - one parameter for each option
     *,
     columns: str | None,
     currency: str | None,
+    start: datetime | None,
     summarise: bool,
     anonymise: bool,
     preview: bool,
@@ -103,14 +105,14 @@ def from_(  # noqa: PLR0913 - one parameter for each option
     Examples:
 
     \b
-    tickover scenarios from statement.csv --preview
-    tickover scenarios from statement.csv --anonymise > mine.toml
-    tickover clock create mine.toml
+    tickover scenarios from bank.csv --preview
+    tickover scenarios from bank.csv --from 2027-04-01 --anonymise > my.toml
+    tickover clock create my.toml
     """
-    from tickover.cli.load_statement import format_payments, load_payments, parse_columns
+    from tickover.cli.load_statement import format_payments, limit_hint, load_payments, parse_columns, trim_payments
     from tickover.scenarios.from_payments import write_scenario
 
-    payments = load_payments(session, source, parse_columns(columns), currency or "")
+    payments = trim_payments(load_payments(session, source, parse_columns(columns), currency or ""), start)
     if preview:
         session.output.write({"payments": payments}, *format_payments(payments))
         return
@@ -119,7 +121,7 @@ def from_(  # noqa: PLR0913 - one parameter for each option
     session.output.write({"scenario": text}, *text.splitlines())
     is_file = Path(source).exists()
     where = "on this machine. Nothing was sent." if is_file else "of a clock from the server."
-    click.echo(f"Read {len(payments):,} payments {where}", err=True)
+    click.echo(f"Read {len(payments):,} payments {where}{limit_hint(payments)}", err=True)
 
 
 def _source(name: str) -> str:
