@@ -39,6 +39,7 @@ from tickover.api.limits import CODE_LIFETIME, RESEND_INTERVAL
 from tickover.api.timestamps import Instant
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.logins import Kind, Send, Try
+from tickover.server.storage.rows import AMENDMENT_BYTES
 from tickover.server.storage.store import (
     Amended,
     Amendment,
@@ -189,7 +190,8 @@ _targets: list[Callable[[Clock], Instant]] = [
 ]
 
 _pauses = st.sampled_from([timedelta(milliseconds=1), HOUR, DAY, 3 * DAY, WEEK - timedelta(milliseconds=1), WEEK])
-_quotas = st.builds(Quota, clocks=st.integers(0, 3), bytes=st.sampled_from([0, 0, 10, 30, 40]))
+_AMENDED_BYTES = AMENDMENT_BYTES + 10, AMENDMENT_BYTES + 40, 2 * AMENDMENT_BYTES + 30
+_quotas = st.builds(Quota, clocks=st.integers(0, 3), bytes=st.sampled_from([0, 0, 10, 30, 40, *_AMENDED_BYTES]))
 _clock_acts = st.lists(
     st.one_of(
         st.tuples(st.just("create"), _of_two, _quotas, st.binary(max_size=20)),
@@ -230,10 +232,9 @@ class _ModelClocks:
     ) -> Created | QuotaExceeded:
         live = self.listed(owner, min_live_key)
         oldest = live[-1].key if live else clock.key
-        used_bytes = sum(len(self.stored[one.key].schedule) for one in live)
         if quota.clocks and len(live) >= quota.clocks:
             return QuotaExceeded("clocks", oldest)
-        if quota.bytes and used_bytes + len(schedule) > quota.bytes:
+        if quota.bytes and self.used_bytes(live) + len(schedule) > quota.bytes:
             return QuotaExceeded("bytes", oldest)
         self.stored[clock.key], self.owners[clock.key] = StoredClock(clock, schedule), owner
         return Created()
@@ -280,8 +281,8 @@ class _ModelClocks:
             return Conflict(found)
         live = self.listed(owner, min_live_key)
         growth = len(amendment.schedule) - len(found.schedule)
-        used_bytes = sum(len(self.stored[one.key].schedule) for one in live)
-        if quota.bytes and growth > 0 and used_bytes + growth > quota.bytes:
+        used_bytes = self.used_bytes(live) + growth + AMENDMENT_BYTES
+        if quota.bytes and growth >= 0 and used_bytes > quota.bytes:
             return QuotaExceeded("bytes", live[-1].key)
         clock = replace(found.clock, revision=amendment.revision + 1)
         self.stored[key] = StoredClock(clock, amendment.schedule)
@@ -294,6 +295,9 @@ class _ModelClocks:
             return False
         del self.stored[key], self.owners[key]
         return True
+
+    def used_bytes(self, live: list[Clock]) -> int:
+        return sum(len(self.stored[one.key].schedule) + AMENDMENT_BYTES * one.revision for one in live)
 
     def listed(self, owner: bytes, min_live_key: bytes, before: bytes = b"\xff" * 16) -> list[Clock]:
         keys = [key for key, whose in self.owners.items() if whose == owner and min_live_key <= key < before]
