@@ -34,7 +34,7 @@ from tickover.server.storage.store import Store
 
 _CONCURRENT = 50
 # `make soak` runs 1,000 rounds of similar races.
-_ROUNDS = 6
+_ROUNDS = 3
 
 
 async def test_of_concurrent_claims_one_succeeds(store: Store) -> None:

@@ -5,6 +5,7 @@ import os
 import socket
 from collections.abc import Callable
 from ipaddress import ip_network
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -341,29 +342,23 @@ _PUBLIC_URLS = {
 _ALLOWED_HOSTS = {"": True, "localhost,127.0.0.1": True, "localhost,clocks.example.com": False}
 
 
-@pytest.mark.parametrize("host", _HOSTS)
-@pytest.mark.parametrize("proxies", _PROXIES)
-@pytest.mark.parametrize("public_url", _PUBLIC_URLS)
-@pytest.mark.parametrize("allowed_hosts", _ALLOWED_HOSTS)
-def test_outbox_is_the_default_only_if_no_other_machine_reaches_the_server(
-    host: str, proxies: str, public_url: str, allowed_hosts: str
-) -> None:
-    """Decision 34."""
-    settings = {
-        "TICKOVER_HOST": host,
-        "TICKOVER_TRUSTED_PROXIES": proxies,
-        "TICKOVER_PUBLIC_URL": public_url,
-        "TICKOVER_ALLOWED_HOSTS": allowed_hosts,
-    }
-    if _HOSTS[host] and _PROXIES[proxies] and _PUBLIC_URLS[public_url] and _ALLOWED_HOSTS[allowed_hosts]:
-        assert read_settings(settings, {}).mail_url == "outbox:"
-    else:
-        with pytest.raises(
-            SettingError, match=r"^TICKOVER_MAIL_URL must be set when .+\. Use smtp://… .*outbox: .*\.$"
-        ):
-            read_settings(settings, {})
-    for named in ("outbox:", "smtp://mail.example.com"):
-        assert read_settings(settings | {"TICKOVER_MAIL_URL": named}, {}).mail_url == named
+def test_outbox_is_the_default_only_if_no_other_machine_reaches_the_server() -> None:
+    for host, proxies, public_url, allowed_hosts in product(_HOSTS, _PROXIES, _PUBLIC_URLS, _ALLOWED_HOSTS):
+        settings = {
+            "TICKOVER_HOST": host,
+            "TICKOVER_TRUSTED_PROXIES": proxies,
+            "TICKOVER_PUBLIC_URL": public_url,
+            "TICKOVER_ALLOWED_HOSTS": allowed_hosts,
+        }
+        if _HOSTS[host] and _PROXIES[proxies] and _PUBLIC_URLS[public_url] and _ALLOWED_HOSTS[allowed_hosts]:
+            assert read_settings(settings, {}).mail_url == "outbox:", settings
+        else:
+            with pytest.raises(
+                SettingError, match=r"^TICKOVER_MAIL_URL must be set when .+\. Use smtp://… .*outbox: .*\.$"
+            ):
+                read_settings(settings, {})
+        for named in ("outbox:", "smtp://mail.example.com"):
+            assert read_settings(settings | {"TICKOVER_MAIL_URL": named}, {}).mail_url == named
 
 
 # Starts of the program
