@@ -92,6 +92,7 @@ pins: .venv/dev
 	$(PIN) --upgrade pyproject.toml --extra server --group build -o requirements/run.txt
 	$(PIN) --upgrade pyproject.toml --extra server --extra mcp --extra testcontainers --group build --group dev -c requirements/run.txt -o requirements/dev.txt
 	$(PIN) --upgrade --no-deps --group postgres -o requirements/postgres.txt
+	$(PIN) --upgrade --no-deps --group schemas -o requirements/schemas.txt
 	$(PIN) --upgrade --group tools -o requirements/tools.txt
 	$(PIN) --upgrade --group bench -c requirements/run.txt -o requirements/bench.txt
 	$(PIN) --upgrade --group bench-allauth -c requirements/bench.txt -o requirements/bench-allauth.txt
@@ -109,9 +110,10 @@ clean:
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-.venv/dev: requirements/dev.txt .venv/run
+.venv/dev: requirements/dev.txt requirements/schemas.txt .venv/run
 	@echo 'Installing the development tools into .venv ...'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/schemas.txt
 	@touch $@
 
 clients/typescript/node_modules/.package-lock.json: clients/typescript/package-lock.json

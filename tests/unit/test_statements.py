@@ -5,6 +5,7 @@ import io
 import json
 import re
 from decimal import Decimal
+from importlib.metadata import distribution
 from random import Random
 from typing import Any
 
@@ -13,6 +14,7 @@ from beancount import loader
 from beancount.core.data import Balance
 from ofxtools.Parser import OFXTree
 from pyiso20022.camt.camt_053_001_02 import Document
+from xmlschema import XMLSchema
 from xsdata.formats.dataclass.parsers import XmlParser
 from xsdata.formats.dataclass.parsers.config import ParserConfig
 
@@ -116,6 +118,13 @@ def test_camt053_has_the_elements_of_the_schema() -> None:
             assert [signed(entry) for entry in read.ntry] == [entry.amount for entry in statement.entries]
             assert [entry.ntry_ref for entry in read.ntry] == [entry.id[-32:] for entry in statement.entries]
             assert read.acct.ccy == statement.currency
+
+
+def test_camt053_is_valid_by_its_public_schema() -> None:
+    schema = XMLSchema(str(distribution("camt053").locate_file("camt053/xsd/camt.053.001.02.xsd")))
+    for seed in range(CLOCKS):
+        clock, opening, pending, _ = random_statements(seed)
+        schema.validate(export(clock, "camt053", opening=opening, pending=pending))
 
 
 def signed(read: Any) -> Decimal:
