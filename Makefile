@@ -90,7 +90,7 @@ release: .venv/dev .venv-tools/ready
 PIN := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 pins: .venv/dev
 	$(PIN) --upgrade pyproject.toml --extra server --group build -o requirements/run.txt
-	$(PIN) --upgrade pyproject.toml --extra server --extra mcp --extra testcontainers --group build --group dev -c requirements/run.txt -o requirements/dev.txt
+	$(PIN) --upgrade pyproject.toml --extra server --extra mcp --extra testcontainers --extra tracing --group build --group dev -c requirements/run.txt -o requirements/dev.txt
 	$(PIN) --upgrade --no-deps --group postgres -o requirements/postgres.txt
 	$(PIN) --upgrade --no-deps --group schemas -o requirements/schemas.txt
 	$(PIN) --upgrade --group tools -o requirements/tools.txt

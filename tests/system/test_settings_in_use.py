@@ -197,6 +197,15 @@ async def test_database_connections_is_used(tmp_path: Path, postgres_url: str) -
         await server.close()
 
 
+@proves("tracing")
+async def test_tracing_is_used(tmp_path: Path) -> None:
+    for value in ("on", "off"):
+        given = {"data_dir": str(tmp_path), "port": "0", "tracing": value}
+        server = await Tickover.open(read_settings({}, given), LogCapture().log)
+        await server.close()
+        assert (server._tracing is not None) is (value == "on")
+
+
 _LIMITS = {
     "max_clocks_per_user": ("max_clocks_per_user", 7),
     "max_bytes_per_user": ("max_bytes_per_user", 7),

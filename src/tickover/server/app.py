@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable
 from contextlib import AsyncExitStack, nullcontext, suppress
 from datetime import timedelta
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from structlog.stdlib import BoundLogger
 
@@ -21,9 +21,10 @@ from tickover.server.http import pool
 from tickover.server.http.access_log import AccessLog
 from tickover.server.http.handler import Handler, wall_clock
 from tickover.server.http.host_check import HostCheck
+from tickover.server.http.messages import RequestHandler
 from tickover.server.http.pages import Site, load_pages
 from tickover.server.http.server import Server, raise_file_limit
-from tickover.server.jsonrpc.dispatch import Dispatcher
+from tickover.server.jsonrpc.dispatch import Dispatcher, Observe
 from tickover.server.mail import open_mailer
 from tickover.server.mail.mailbox import Mailbox
 from tickover.server.metrics.numbers import SharedNumbers
@@ -35,6 +36,9 @@ from tickover.server.secret_key import load_secret_key
 from tickover.server.settings import SettingError, Settings, how_exposed, is_loopback
 from tickover.server.storage import open_store, redact_url, schema_version
 from tickover.server.storage.store import Store
+
+if TYPE_CHECKING:
+    from tickover.server.tracing import Tracing
 
 _GRACE_SECONDS = 15
 
@@ -60,6 +64,9 @@ class Tickover:
         self._drain_ended = asyncio.Event()
         self._recorder = worker.numbers.recorder(worker.number)
         mailer = open_mailer(settings.mail_url, settings.mail_from, settings.data_dir / "outbox", log)
+        self._tracing = open_tracing(settings)
+        if self._tracing is not None:
+            store, mailer = self._tracing.store(store), self._tracing.mailer(mailer)
         self._mailer = MeasuredMailer(mailer, self._recorder)
         if self._mailer.is_local and how_exposed(settings):
             log.warning("emails go to the outbox, so anyone who can reach this server can sign in as any user")
@@ -67,10 +74,13 @@ class Tickover:
             log.warning("TICKOVER_PUBLIC_URL is not set, so login links point to this machine", url=self.url)
         policy = _policy(settings, self.url)
         description = describe(policy.public_url)
-        self._background = Background(store, mint.key_fingerprint(), wall_clock, log, on_swept=self._on_swept)
+        self._background = Background(self._store, mint.key_fingerprint(), wall_clock, log, on_swept=self._on_swept)
         self._scenarios = ScenarioProcess()
         operations = Operations(store, self._mailer, mint, policy, self._scenarios, description)
-        self._rpc = Dispatcher(operations, log, self._background.count_rejection, self._recorder.record_call)
+        observe: Observe = self._recorder.record_call
+        if self._tracing is not None:
+            observe = self._tracing.observe(observe)
+        self._rpc = Dispatcher(operations, log, self._background.count_rejection, observe)
         mailbox = Mailbox(settings.data_dir / "outbox") if self._mailer.is_local else None
         site = Site(load_pages(description), mailbox, resend_seconds=settings.resend_seconds)
         trusted = settings.trusted_proxies
@@ -79,8 +89,7 @@ class Tickover:
             trusted_proxies=trusted, cors_origins=settings.cors_origins, max_in_flight=settings.max_in_flight,
             count_rejection=self._count_rejected_request,
         )  # fmt: skip
-        served = AccessLog(self._handler, log) if settings.access_log else self._handler
-        self._server = Server(served, _http_limits(settings, log))
+        self._server = Server(self._observed_handler(), _http_limits(settings, log))
         self._metrics: MetricsServer | None = None
         if listeners.metrics is not None:
             facts = DatabaseFacts(settings.database_url, settings.data_dir, self._background.ping, wall_clock)
@@ -121,6 +130,13 @@ class Tickover:
                 await self._drain()
             finally:
                 await self._stop_serving()
+
+    def _observed_handler(self) -> RequestHandler:
+        """Return the handler, with traces and an access log if they are on."""
+        observed: RequestHandler = self._handler
+        if self._tracing is not None:
+            observed = self._tracing.handler(observed, self._handler.has_path)
+        return AccessLog(observed, self._handler.has_path, self._log) if self.settings.access_log else observed
 
     async def _drain(self) -> None:
         """Serve for `drain_seconds` more. `/readyz` returns 503, so load balancers choose other servers."""
@@ -184,7 +200,22 @@ class Tickover:
         await self._store.close()
         await self._mailer.close()
         self._listeners.close()
+        if self._tracing is not None:
+            await asyncio.to_thread(self._tracing.close)
         self._log.info("stopped")
+
+
+def open_tracing(settings: Settings) -> "Tracing | None":
+    """Return an object that creates spans, or None if tracing is off. Its packages take long to import."""
+    if not settings.tracing:
+        return None
+    try:
+        from tickover.server.tracing import Tracing  # noqa: PLC0415 - only if tracing is on
+    except ModuleNotFoundError as error:
+        raise SettingError(
+            f"TICKOVER_TRACING needs the package {error.name}. Install it: pip install 'tickover[tracing]'"
+        ) from None
+    return Tracing()
 
 
 def _http_limits(settings: Settings, log: BoundLogger) -> pool.Limits:

@@ -63,6 +63,7 @@ class Settings(Struct, frozen=True):
     log_level: str
     log_format: str
     access_log: bool
+    tracing: bool
     max_clocks_per_user: int
     max_bytes_per_user: int
     allowed_hosts: Sequence[str]
@@ -120,6 +121,7 @@ SETTINGS: Final = (
     Setting("log_level", f"Lowest level to log: {', '.join(values.LOG_LEVELS)}.", "info", values.log_level),
     Setting("log_format", "Format of the log: text, json, or auto for text on a terminal.", "auto", values.log_format),
     Setting("access_log", "Log every HTTP request: on or off.", "off", values.switch),
+    Setting("tracing", "Send traces by OpenTelemetry: on or off.", "off", values.switch),
     Setting("max_clocks_per_user", "Maximum live clocks per user; 0 for no limit.", "10000", values.count),
     Setting(
         "max_bytes_per_user", "Maximum stored bytes of a user's live clocks; 0 for no limit.", "268435456", values.count

@@ -1,13 +1,12 @@
 """The access log: one line for each request, without any text of the client."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from structlog.stdlib import BoundLogger
 
-from tickover.server.http.handler import Handler
-from tickover.server.http.messages import Request, RequestError, Response
+from tickover.server.http.messages import Request, RequestError, RequestHandler, Response
 
 
 class AccessLog:
@@ -16,8 +15,10 @@ class AccessLog:
     Implements `tickover.server.http.messages.RequestHandler`.
     """
 
-    def __init__(self, handler: Handler, log: BoundLogger) -> None:
+    def __init__(self, handler: RequestHandler, has_path: Callable[[str], bool], log: BoundLogger) -> None:
+        """`has_path` returns whether there is a page or an endpoint at a path."""
         self._handler = handler
+        self._has_path = has_path
         self._log = log
 
     def handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
@@ -45,7 +46,7 @@ class AccessLog:
     def _log_request(self, request: Request, response: Response, began: float) -> None:
         milliseconds = round((asyncio.get_running_loop().time() - began) * 1000, 1)
         # An unknown path is text of the client.
-        path = request.path if self._handler.has_path(request.path) else "unknown"
+        path = request.path if self._has_path(request.path) else "unknown"
         self._log_response(response, method=request.method, path=path, milliseconds=milliseconds)
 
     def _log_response(self, response: Response, **fields: object) -> None:

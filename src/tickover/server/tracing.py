@@ -1,0 +1,136 @@
+"""Traces for OpenTelemetry: a span for each request, store method and email. It needs the extra `tracing`."""
+
+from collections.abc import Callable, Coroutine
+from inspect import iscoroutinefunction
+from typing import Any, Final, cast
+
+from opentelemetry import trace
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.trace import SpanKind, StatusCode
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from tickover import __version__
+from tickover.api.errors import Rejection
+from tickover.server.http.messages import Request, RequestError, RequestHandler, Response
+from tickover.server.jsonrpc.dispatch import Observe
+from tickover.server.mail.mailer import Email, Mailer
+from tickover.server.operations import OPERATIONS
+from tickover.server.storage.store import Store
+
+_PROPAGATOR: Final = TraceContextTextMapPropagator()
+
+
+class Tracing:
+    """Creates spans. Without a processor, it sends them to the server that the variables OTEL_EXPORTER_OTLP_* name."""
+
+    def __init__(self, processor: SpanProcessor | None = None) -> None:
+        resource = Resource.create({"service.name": "tickover", "service.version": __version__})
+        self._provider = TracerProvider(resource=resource)
+        self._provider.add_span_processor(processor or BatchSpanProcessor(OTLPSpanExporter()))
+        self.tracer = self._provider.get_tracer("tickover", __version__)
+
+    def handler(self, handler: RequestHandler, has_path: Callable[[str], bool]) -> RequestHandler:
+        """`has_path` returns whether there is a page or an endpoint at a path."""
+        return _TracedHandler(handler, has_path, self.tracer)
+
+    def store(self, store: Store) -> Store:
+        return cast("Store", _TracedStore(store, self.tracer))
+
+    def mailer(self, mailer: Mailer) -> Mailer:
+        return _TracedMailer(mailer, self.tracer)
+
+    def observe(self, record: Observe) -> Observe:
+        """Return a function that passes calls to `record`, and adds them to the span of the request."""
+
+        def observe(method: str, rejection: Rejection | None, seconds: float) -> None:
+            record(method, rejection, seconds)
+            name = method if method in OPERATIONS else "unknown"
+            outcome = rejection.reason if rejection else "OK"
+            trace.get_current_span().add_event("call", {"rpc.method": name, "tickover.outcome": outcome})
+
+        return observe
+
+    def close(self) -> None:
+        """Send the last spans."""
+        self._provider.shutdown()
+
+
+class _TracedHandler:
+    """Creates a span for each request. Implements `tickover.server.http.messages.RequestHandler`."""
+
+    def __init__(self, handler: RequestHandler, has_path: Callable[[str], bool], tracer: trace.Tracer) -> None:
+        self._handler = handler
+        self._has_path = has_path
+        self._tracer = tracer
+
+    def handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
+        if self._handler.is_health_check(request):
+            return self._handler.handle(request)
+        return self._trace(request)
+
+    def reject(self, error: RequestError) -> Response:
+        return self._handler.reject(error)
+
+    def is_health_check(self, request: Request) -> bool:
+        return self._handler.is_health_check(request)
+
+    async def _trace(self, request: Request) -> Response:
+        carrier = {name: request.fields.get(name.encode(), b"").decode("latin-1") for name in _PROPAGATOR.fields}
+        # An unknown path is text of the client.
+        path = request.path if self._has_path(request.path) else "unknown"
+        attributes = {"http.request.method": request.method, "url.scheme": "http", "http.route": path, "url.path": path}
+        with self._tracer.start_as_current_span(
+            f"{request.method} {path}", _PROPAGATOR.extract(carrier), SpanKind.SERVER, attributes
+        ) as span:
+            response = self._handler.handle(request)
+            status, headers, body = response if isinstance(response, tuple) else await response
+            span.set_attribute("http.response.status_code", status)
+            if status >= 500:
+                span.set_status(StatusCode.ERROR)
+            return status, headers, body
+
+
+class _TracedStore:
+    """Creates a span for each method of a store."""
+
+    def __init__(self, store: Store, tracer: trace.Tracer) -> None:
+        self._store = store
+        self._tracer = tracer
+
+    def __getattr__(self, name: str) -> Any:
+        method: Callable[..., Any] = getattr(self._store, name)
+        if not iscoroutinefunction(method):
+            return method
+
+        async def traced(*values: Any, **options: Any) -> Any:
+            # Exceptions of the database can contain values of callers, so they aren't recorded.
+            with self._tracer.start_as_current_span(
+                f"store {name}", kind=SpanKind.CLIENT, attributes={"db.operation.name": name}, record_exception=False
+            ):
+                return await method(*values, **options)
+
+        # The next access finds it without this method.
+        setattr(self, name, traced)
+        return traced
+
+
+class _TracedMailer:
+    """Creates a span for each email."""
+
+    def __init__(self, mailer: Mailer, tracer: trace.Tracer) -> None:
+        self._mailer = mailer
+        self._tracer = tracer
+        self.is_local = mailer.is_local
+
+    async def deliver(self, email: Email) -> None:
+        # Messages of mail servers can contain email addresses, so exceptions aren't recorded.
+        with self._tracer.start_as_current_span(
+            "mail deliver", kind=SpanKind.CLIENT, attributes={"tickover.email.kind": email.kind}, record_exception=False
+        ):
+            await self._mailer.deliver(email)
+
+    async def close(self) -> None:
+        await self._mailer.close()

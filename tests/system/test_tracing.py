@@ -1,0 +1,105 @@
+"""Traces of a whole server, as a real collector receives them by OTLP."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from tests.support.log_capture import LogCapture
+from tests.support.program import code_params
+from tickover.server.app import Tickover
+from tickover.server.settings import read_settings
+
+TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+EMAIL = "traced@example.test"
+
+
+class Collector(ThreadingHTTPServer):
+    """Stores the bodies of all requests."""
+
+    bodies: list[bytes]
+
+    def spans(self) -> dict[str, Span]:
+        return {
+            span.name: span
+            for body in self.bodies
+            for resource in ExportTraceServiceRequest.FromString(body).resource_spans
+            for scope in resource.scope_spans
+            for span in scope.spans
+        }
+
+
+class _Receive(BaseHTTPRequestHandler):
+    server: Collector
+
+    def do_POST(self) -> None:
+        self.server.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
+    with Collector(("127.0.0.1", 0), _Receive) as started:
+        started.bodies = []
+        thread = Thread(target=started.serve_forever)
+        thread.start()
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{started.server_port}")
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "none")
+        yield started
+        started.shutdown()
+        thread.join()
+
+
+def send(url: str, path: str, body: bytes | None = None) -> None:
+    headers = {"Content-Type": "application/json", "traceparent": f"00-{TRACE}-{PARENT}-01"}
+    try:
+        urlopen(Request(f"{url}{path}", body, headers), timeout=60).close()
+    except HTTPError as error:
+        error.close()
+
+
+async def test_collector_gets_spans_of_requests_database_and_mail(tmp_path: Path, collector: Collector) -> None:
+    server = await Tickover.open(
+        read_settings({}, {"data_dir": str(tmp_path), "port": "0", "tracing": "on"}), LogCapture().log
+    )
+    ready = asyncio.Event()
+    task = asyncio.create_task(server.run(ready.set))
+    await ready.wait()
+    call = {"jsonrpc": "2.0", "id": 1, "method": "sendLoginCodeEmail", "params": code_params(EMAIL)}
+    await asyncio.to_thread(send, server.url, "/rpc", json.dumps(call).encode())
+    await asyncio.to_thread(send, server.url, f"/{EMAIL}")
+    await asyncio.to_thread(send, server.url, "/readyz")
+    server.stop(at_once=True)
+    await task
+    await server.close()
+    spans = collector.spans()
+    assert spans.keys() == {"POST /rpc", "store claim_send", "mail deliver", "GET unknown"}
+    request = spans["POST /rpc"]
+    assert (request.trace_id.hex(), request.parent_span_id.hex()) == (TRACE, PARENT)
+    for name in ("store claim_send", "mail deliver"):
+        assert (spans[name].trace_id, spans[name].parent_span_id) == (request.trace_id, request.span_id)
+    assert {(item.key, item.value.string_value) for item in request.events[0].attributes} == {
+        ("rpc.method", "sendLoginCodeEmail"),
+        ("tickover.outcome", "OK"),
+    }
+    assert EMAIL.encode() not in b"".join(collector.bodies)
+
+
+def test_server_without_tracing_does_not_import_opentelemetry() -> None:
+    script = "import sys, tickover.cli.run_server; print('opentelemetry' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stdout == "False\n"
