@@ -13,6 +13,9 @@ from tests.support.program import Program
 _ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
+    # All tabs of a profile share a process, which compiles the scripts of the console once.
+    "--renderer-process-limit=1",
+    "--in-process-gpu",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",

@@ -63,8 +63,6 @@ async def clock_pages(console: Console) -> AsyncIterator[str]:
     await expect(page.get_by_role("group", name="Request")).to_be_visible()
     yield "timeline table and request as JSON"
     await page.get_by_role("tab", name="curl").click()
-    yield "request as curl"
-    await page.get_by_text("Request inspector").click()
     await console.button("Fork…").click()
     yield "fork dialog"
     await console.button("Cancel").click()
@@ -79,7 +77,9 @@ async def clock_pages(console: Console) -> AsyncIterator[str]:
     await console.open("#/clocks")
     await page.get_by_role("button", name=re.compile("^Rename")).first.click()
     await expect(page.get_by_text("pending")).to_have_count(2)
-    yield "clocks"
+    await expect(page.get_by_role("group", name="Request as curl")).to_be_visible()
+    yield "clocks and request as curl"
+    await page.get_by_text("Request inspector").click()
     console.call("createAccessToken", name=HOSTILE_TEXTS[1], readOnly=True)
     await console.open("#/account")
     await page.get_by_label("Name", exact=True).fill("W" * 100)

@@ -1,6 +1,7 @@
 """A browser tab that records console messages and requests."""
 
 import json
+import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -10,6 +11,9 @@ from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Dialog
 
 # Long enough for a busy machine.
 TIMEOUT_MS = 60_000
+
+# Slows down the pages by this factor, to find races.
+_CPU_SLOWDOWN = float(os.environ.get("BROWSER_CPU_SLOWDOWN", "1"))
 
 _REPORT_VIOLATIONS = """
 addEventListener("securitypolicyviolation", (violation) =>
@@ -97,7 +101,8 @@ async def create_shared_profile(browser: Browser) -> None:
 
 
 async def _create_profile(browser: Browser, **options: Any) -> BrowserContext:
-    context = await browser.new_context(**options)
+    # Motion is the subject of few tests, which emulate it.
+    context = await browser.new_context(**{"reduced_motion": "reduce", **options})
     context.set_default_timeout(TIMEOUT_MS)
     await context.add_init_script(_REPORT_VIOLATIONS)
     return context
@@ -116,6 +121,9 @@ async def open_tab(
     other_pages = set(context.pages)
     await context.grant_permissions(permissions)
     tab = Tab(await context.new_page())
+    if _CPU_SLOWDOWN > 1:
+        devtools = await context.new_cdp_session(tab.page)
+        await devtools.send("Emulation.setCPUThrottlingRate", {"rate": _CPU_SLOWDOWN})
     try:
         yield tab
         unexpected = [message for message in tab.messages if not message.startswith(tab.ignored_prefixes)]

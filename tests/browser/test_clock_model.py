@@ -154,7 +154,7 @@ def _server_balances(program: Program, token: str, id: str, instants: list[str])
 async def test_previews_equal_the_views_of_the_server(program: Program, token: str, tab: Tab) -> None:
     await tab.page.goto(f"{program.url}/login")
     rng = random.Random(0)
-    for _ in range(40):
+    for _ in range(25):
         await _compare_previews(program, token, tab, rng)
 
 
@@ -177,7 +177,7 @@ async def _compare_previews(program: Program, token: str, tab: Tab, rng: random.
 async def test_past_previews_equal_forks(program: Program, token: str, tab: Tab) -> None:
     await tab.page.goto(f"{program.url}/login")
     rng = random.Random(1_000)
-    for _ in range(20):
+    for _ in range(12):
         await _compare_with_forks(program, token, tab, rng)
 
 

@@ -172,6 +172,7 @@ async def sign_out(console: Console) -> None:
 
 async def test_demo_on_the_sign_in_page_moves_and_can_be_paused(program: Program, tab: Tab) -> None:
     console = Console(tab, program)
+    await tab.page.emulate_media(reduced_motion="no-preference")
     await console.open()
     demo = tab.page.locator("tick-demo")
     balance = demo.locator("dd").nth(1)

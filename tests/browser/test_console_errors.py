@@ -236,7 +236,7 @@ async def test_late_response_does_not_change_the_next_page(browser: Browser, pro
             await expect(console.heading("Clocks")).to_be_visible()
             await held.release()
         # The clock page updates its URL with a delay. Timers of a page run in order.
-        await console.tab.evaluate("() => new Promise((resolve) => setTimeout(resolve, 1000))")
+        await console.tab.evaluate("() => new Promise((resolve) => setTimeout(resolve, 301))")
         assert console.page.url.endswith("#/clocks")
         await expect(console.notification).to_be_empty()
         assert console.clock(clock)["frozenTime"] == "2027-01-31T00:00:00Z"
