@@ -46,6 +46,18 @@ def test_recurrences_happen_on_the_listed_days(prefix: str, phrase: str, days: s
     assert days == ", ".join(f"{day.day} {day:%b %Y}" for day in map(date.fromordinal, found))
 
 
+def test_phrases_in_the_sentences_below_the_table_are_valid() -> None:
+    sentences = PAGE.partition('- "Every second" and "every third"')[2].partition("Ambiguous phrases are errors")[0]
+    keys = {"from", "weekend"}
+    ordinals = {"1st", "4th", "29th", "30th", "31st", "first", "second", "third", "fourth", "last"}
+    phrases = set(quoted(sentences)) - keys - ordinals
+    assert {"fortnightly", "bimonthly", "1st and 3rd Friday of the month"} <= phrases
+    for phrase in phrases - {"bimonthly"}:
+        parse(phrase)
+    with pytest.raises(ValueError, match="must be a recurrence"):
+        parse("bimonthly")
+
+
 @pytest.mark.parametrize(("ambiguous", "readings"), rows("Ambiguous | Write instead"))
 def test_ambiguous_phrases_have_clear_alternatives(ambiguous: str, readings: str) -> None:
     with pytest.raises(ValueError, match=r"^is ambiguous"):
