@@ -8,14 +8,16 @@ import os
 import shutil
 import statistics
 import tempfile
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from playwright.async_api import CDPSession, Page, async_playwright
 
-from tests.browser.console import open_console
+from tests.browser.console import Console, open_console
 from tests.browser.test_console_largest_clock import largest_clock
 from tests.support.program import Program
+from tickover.api.limits import MAX_CLOCK_ITEMS, MAX_CLOCK_TRANSACTIONS
 
 ROUNDS = 7
 SIZES = {"desktop": (1280, 900), "phone": (390, 844), "4K": (3840, 2160)}
@@ -111,6 +113,32 @@ async def measure(page: Page, id: str) -> None:
     print(f"    scrubbing: frames that came late   {late} of {len(scrubbed['gaps'])}")
 
 
+def create_grown_clock(console: Console) -> str:
+    """Create a clock with as many items as amendments allow, and return its id."""
+    start = datetime(2027, 1, 1, tzinfo=UTC)
+    times = [f"{start + timedelta(hours=17 * number):%Y-%m-%dT%H:%M:%SZ}" for number in range(1, MAX_CLOCK_ITEMS + 1)]
+    transactions = [
+        {
+            "name": f"Item {number}",
+            "amount": 10 + number % 90,
+            "currency": "EUR",
+            "type": "INCOME" if number % 3 == 0 else "EXPENSE",
+            "at": times[number * 2],
+        }
+        for number in range(MAX_CLOCK_TRANSACTIONS)
+    ]
+    goals = [{"name": f"Goal {number}", "targetAmount": 50_000} for number in range(6)]
+    clock = console.call("createTestClock", frozenTime="2027-01-01T00:00:00Z", goals=goals)["clock"]
+    contributions = [
+        {"goalId": clock["goals"][number % 6]["id"], "amount": 5, "at": times[number]}
+        for number in range(MAX_CLOCK_ITEMS - MAX_CLOCK_TRANSACTIONS)
+    ]
+    for first in range(0, len(contributions), 100):
+        add = {"contributions": contributions[first : first + 100], "transactions": transactions[first : first + 100]}
+        console.call("amendTestClock", id=clock["id"], add=add)
+    return str(clock["id"])
+
+
 def name_of(currencies: int) -> str:
     return "one currency" if currencies == 1 else f"{currencies} currencies"
 
@@ -136,10 +164,12 @@ async def print_times(folder: Path) -> None:
                 await print_sizes(console.page)
             for name, (width, height) in SIZES.items():
                 async with open_console(browser, program, viewport={"width": width, "height": height}) as console:
-                    ids = {name_of(count): console.create(largest_clock(count)) for count in (1, 3, 100)}
+                    largest = {name_of(count): console.create(largest_clock(count)) for count in (1, 3, 100)}
+                    ids = {f"2,600 items, {what}": id for what, id in largest.items()}
+                    ids["5,000 items"] = create_grown_clock(console)
                     await console.open("#/clocks/new")
                     for what, id in ids.items():
-                        print(f"{name}, 2,600 items, {what}")
+                        print(f"{name}, {what}")
                         await measure(console.page, id)
             await browser.close()
 

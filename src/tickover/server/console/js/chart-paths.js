@@ -1,10 +1,13 @@
 // Scales, ticks and paths of the charts.
 
 const canvas = document.createElement("canvas").getContext("2d");
+let fontFamily = null;
 
 /** Return the width of a text in the charts, in pixels. */
 export function textWidth(text) {
-  canvas.font = `600 12px ${getComputedStyle(document.body).fontFamily}`;
+  // Computing the style of the page in each frame is slow, and its font never changes.
+  fontFamily ??= getComputedStyle(document.body).fontFamily;
+  canvas.font = `600 12px ${fontFamily}`;
   return canvas.measureText(text).width;
 }
 

@@ -142,7 +142,6 @@ class SignIn extends HTMLElement {
       this.#mailboxHint(code.input, button),
       code,
       this.#error,
-      this.#stayCheckbox(),
       button,
       this.#alternatives("code", code.input),
     );
