@@ -137,7 +137,7 @@ async def _results(world: World) -> list[dict[str, Any]]:
     )
     await recorder.call("Now", "getTestClockBalances", id=clock, openingBalances={"EUR": 1000})
     await recorder.call(
-        "Did the money last?",
+        "Did the money hold?",
         "checkTestClock",
         id=clock,
         openingBalances={"EUR": 1000},
