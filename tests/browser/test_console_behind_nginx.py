@@ -59,7 +59,7 @@ async def test_console_works_below_the_path(behind_nginx: tuple[Program, str], t
     await page.get_by_role("button", name="Create").first.click()
     await expect(console.slider).to_be_visible()
     await console.open("#/mailbox")
-    await page.get_by_role("link", name=email).first.click()
+    await page.get_by_role("main").get_by_role("link", name=email).first.click()
     email_frame = page.frame_locator("iframe")
     await expect(email_frame.locator("body")).to_contain_text("code")
     await console.open("#/api")

@@ -198,6 +198,8 @@ class Books:
         """Clocks by the name of their goal."""
         self.results = 0
         self.refusals = 0
+        self.amends = True
+        """Whether `write` amends clocks."""
 
     def begin(self) -> list[Kept]:
         """Reset the set of touched clocks, and return clocks that can still be advanced or amended."""
@@ -207,7 +209,7 @@ class Books:
 
     async def write(self, connection: Connection, mine: list[Kept]) -> None:
         """Amend or advance the last of these clocks, or create one. Calls without a response are repeated later."""
-        if mine and mine[-1].needs_amendment:
+        if self.amends and mine and mine[-1].needs_amendment:
             await self._amend(connection, mine[-1])
         elif mine and mine[-1].day < LAST_DAY:
             await self._advance(connection, mine[-1])

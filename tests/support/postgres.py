@@ -49,7 +49,9 @@ read -r _ && exit
 kill -QUIT "$1" || exit
 left=100
 while [ -e "$2/data/postmaster.pid" ] && [ $left -gt 0 ]; do sleep 0.1; left=$((left - 1)); done
-rm -rf "$2"
+# Another process of the server may still write files.
+left=100
+until rm -rf "$2" || [ $left -eq 0 ]; do sleep 0.1; left=$((left - 1)); done
 """
 
 
