@@ -89,7 +89,7 @@ async def test_terminated_connections(replicas: Replicas, load: Load) -> None:
 
 
 async def test_exhausted_connection_pool(replicas: Replicas, load: Load) -> None:
-    # The server runs amendments of an owner one by one, so they would use one connection.
+    # Calls that may wait for a lock, such as amendments, leave a connection to other calls.
     load.books.amends = False
     async with _somebody(replicas) as somebody, load.of(_WRITERS, _VISITORS):
         await load.succeed(50)
