@@ -111,7 +111,7 @@ def test_key_of_another_user_is_rejected(data: Path, file: Path, mode: int) -> N
 def test_root_key_with_open_permissions_is_rejected(data: Path, file: Path) -> None:
     file.chmod(0o644)
     for folder in (data, *data.parents[: len(data.parts) - 3]):
-        folder.chmod(0o755)
+        folder.chmod(folder.stat().st_mode | 0o055)
     os.seteuid(_NOBODY)
     try:
         assert "Make it private with chmod 600" in setting_error(data)
