@@ -1,5 +1,6 @@
 """Tests of the credentials file: permissions, atomic updates and concurrent processes."""
 
+import fcntl
 import os
 import stat
 import subprocess
@@ -125,6 +126,16 @@ credentials = Credentials(Path(sys.argv[1]))
 for number in range(20):
     credentials.update(f"http://server-{sys.argv[2]}-{number}", lambda profile: ServerProfile(token="tko"))
 """
+
+
+def test_update_holds_an_exclusive_lock(credentials: Credentials) -> None:
+    def change(_: ServerProfile) -> ServerProfile:
+        with credentials.path.with_suffix(".lock").open() as lock, pytest.raises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return ANA
+
+    credentials.update(URL, change)
+    assert credentials.get(URL) == ANA
 
 
 def test_concurrent_updates_are_all_stored(credentials: Credentials) -> None:
