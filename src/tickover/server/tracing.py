@@ -1,6 +1,7 @@
 """Traces for OpenTelemetry: a span for each request, store method and email. It needs the extra `tracing`."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from inspect import iscoroutinefunction
 from typing import Any, Final, cast
 
@@ -106,10 +107,7 @@ class _TracedStore:
             return method
 
         async def traced(*values: Any, **options: Any) -> Any:
-            # Exceptions of the database can contain values of callers, so they aren't recorded.
-            with self._tracer.start_as_current_span(
-                f"store {name}", kind=SpanKind.CLIENT, attributes={"db.operation.name": name}, record_exception=False
-            ):
+            with _client_span(self._tracer, f"store {name}", {"db.operation.name": name}):
                 return await method(*values, **options)
 
         # The next access finds it without this method.
@@ -126,11 +124,21 @@ class _TracedMailer:
         self.is_local = mailer.is_local
 
     async def deliver(self, email: Email) -> None:
-        # Messages of mail servers can contain email addresses, so exceptions aren't recorded.
-        with self._tracer.start_as_current_span(
-            "mail deliver", kind=SpanKind.CLIENT, attributes={"tickover.email.kind": email.kind}, record_exception=False
-        ):
+        with _client_span(self._tracer, "mail deliver", {"tickover.email.kind": email.kind}):
             await self._mailer.deliver(email)
 
     async def close(self) -> None:
         await self._mailer.close()
+
+
+@contextmanager
+def _client_span(tracer: trace.Tracer, name: str, attributes: dict[str, str]) -> Iterator[None]:
+    """Create a span without the messages of exceptions, which can contain email addresses and values of callers."""
+    with tracer.start_as_current_span(
+        name, kind=SpanKind.CLIENT, attributes=attributes, record_exception=False, set_status_on_exception=False
+    ) as span:
+        try:
+            yield
+        except BaseException:
+            span.set_status(StatusCode.ERROR)
+            raise

@@ -96,15 +96,15 @@ class Pool:
             self._waiting_calls.append((call, body_size))
             return
         if not self._bytes_started:
-            asyncio.get_running_loop().call_soon(self._begin_turn)
+            asyncio.get_running_loop().call_soon(self._begin_iteration)
         self._start(call, body_size)
 
-    def _begin_turn(self) -> None:
+    def _begin_iteration(self) -> None:
         self._bytes_started = 0
         while self._waiting_calls and self._bytes_started < MAX_BODY_BYTES_PER_ITERATION:
             self._start(*self._waiting_calls.popleft())
         if self._bytes_started:
-            asyncio.get_running_loop().call_soon(self._begin_turn)
+            asyncio.get_running_loop().call_soon(self._begin_iteration)
 
     def _start(self, call: Coroutine[Any, Any, None], body_size: int) -> None:
         self._bytes_started += body_size + 1
