@@ -8,16 +8,14 @@ import os
 import shutil
 import statistics
 import tempfile
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from playwright.async_api import CDPSession, Page, async_playwright
 
-from tests.browser.console import Console, open_console
-from tests.browser.test_console_largest_clock import largest_clock
+from tests.support.console import open_console
+from tests.support.large_clocks import create_grown_clock, largest_clock
 from tests.support.program import Program
-from tickover.api.limits import MAX_CLOCK_ITEMS, MAX_CLOCK_TRANSACTIONS
 
 ROUNDS = 7
 SIZES = {"desktop": (1280, 900), "phone": (390, 844), "4K": (3840, 2160)}
@@ -111,32 +109,6 @@ async def measure(page: Page, id: str) -> None:
     print(f"    scrubbing: work for a frame        {effort / len(scrubbed['works']):6.1f} ms on average")
     print(f"    scrubbing: time until it is done   {spread(scrubbed['works'])}")
     print(f"    scrubbing: frames that came late   {late} of {len(scrubbed['gaps'])}")
-
-
-def create_grown_clock(console: Console) -> str:
-    """Create a clock with as many items as amendments allow, and return its id."""
-    start = datetime(2027, 1, 1, tzinfo=UTC)
-    times = [f"{start + timedelta(hours=17 * number):%Y-%m-%dT%H:%M:%SZ}" for number in range(1, MAX_CLOCK_ITEMS + 1)]
-    transactions = [
-        {
-            "name": f"Item {number}",
-            "amount": 10 + number % 90,
-            "currency": "EUR",
-            "type": "INCOME" if number % 3 == 0 else "EXPENSE",
-            "at": times[number * 2],
-        }
-        for number in range(MAX_CLOCK_TRANSACTIONS)
-    ]
-    goals = [{"name": f"Goal {number}", "targetAmount": 50_000} for number in range(6)]
-    clock = console.call("createTestClock", frozenTime="2027-01-01T00:00:00Z", goals=goals)["clock"]
-    contributions = [
-        {"goalId": clock["goals"][number % 6]["id"], "amount": 5, "at": times[number]}
-        for number in range(MAX_CLOCK_ITEMS - MAX_CLOCK_TRANSACTIONS)
-    ]
-    for first in range(0, len(contributions), 100):
-        add = {"contributions": contributions[first : first + 100], "transactions": transactions[first : first + 100]}
-        console.call("amendTestClock", id=clock["id"], add=add)
-    return str(clock["id"])
 
 
 def name_of(currencies: int) -> str:

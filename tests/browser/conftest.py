@@ -6,9 +6,9 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, async_playwright, expect
 
-from tests.browser.tabs import TIMEOUT_MS, Tab, create_shared_profile, open_tab
 from tests.support.chromium import require_chromium
 from tests.support.program import Program
+from tests.support.tabs import TIMEOUT_MS, Tab, create_shared_profile, open_tab
 
 _ARGUMENTS = (
     "--no-sandbox",

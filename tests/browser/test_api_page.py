@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Locator, expect
 
-from tests.browser.console import new_address, open_console
 from tests.browser.layout import LARGE, SMALL, overflowing_elements
-from tests.browser.tabs import Tab
+from tests.support.console import new_address, open_console
 from tests.support.program import Program
+from tests.support.tabs import Tab
 from tickover.server.openrpc import DESCRIBED_OPERATIONS
 
 # All tests of a process share the browser and its event loop.

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.browser.console import new_address
-from tests.browser.tabs import Tab
+from tests.support.console import new_address
 from tests.support.program import Program
+from tests.support.tabs import Tab
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

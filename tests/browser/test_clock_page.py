@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Locator, expect
 
-from tests.browser.console import HTTP_ERROR, Console, open_console
+from tests.support.console import HTTP_ERROR, Console, open_console
 from tests.support.program import Program
 
 # All tests of a process share the browser and its event loop.

@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import Browser, expect
 
-from tests.browser.console import open_console
+from tests.support.console import open_console
 from tests.support.program import Program
 
 # All tests of a process share the browser and its event loop.

@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 import pytest
 from playwright.async_api import Browser, Locator, expect
 
-from tests.browser.console import Console, new_address
 from tests.browser.held_requests import HeldRequests, instrument_page, open_instrumented_console
-from tests.browser.tabs import Tab
+from tests.support.console import Console, new_address
 from tests.support.program import Program
+from tests.support.tabs import Tab
 
 # All tests of a process share the browser and its event loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")

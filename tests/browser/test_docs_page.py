@@ -4,8 +4,8 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from tests.browser.layout import LARGE, SMALL
-from tests.browser.tabs import Tab, open_tab
 from tests.support.program import Program
+from tests.support.tabs import Tab, open_tab
 from tickover.api.errors import Reason
 from tickover.server.openrpc import DESCRIBED_OPERATIONS
 

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser
 
-from tests.browser.console import Console
 from tests.browser.every_page import clock_pages, first_session_pages, public_pages
 from tests.browser.layout import overflowing_elements
-from tests.browser.tabs import Tab, open_tab
+from tests.support.console import Console
 from tests.support.npm_packages import read_package_file
 from tests.support.program import Program
+from tests.support.tabs import Tab, open_tab
 
 # All tests of a process share the browser and its event loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.async_api import Browser, Locator, expect
 
-from tests.browser.console import HTTP_ERROR, Console, new_address, open_console
-from tests.browser.tabs import Tab
+from tests.support.console import HTTP_ERROR, Console, new_address, open_console
 from tests.support.program import Program
+from tests.support.tabs import Tab
 
 # All tests of a process share the browser and its event loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -7,9 +7,9 @@ import re
 import pytest
 from playwright.async_api import Browser, Route, expect
 
-from tests.browser.console import open_console
-from tests.browser.tabs import open_tab
+from tests.support.console import open_console
 from tests.support.program import Program
+from tests.support.tabs import open_tab
 
 # All tests of a process share the browser and its event loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -222,6 +222,13 @@ def test_every_pin_has_hashes_and_no_url(path: Path) -> None:
     assert "://" not in text
 
 
+def test_bench_and_soak_import_only_the_support_of_the_tests() -> None:
+    pattern = r"^\s*(?:from tests(?!\.support\b)|import tests(?!\.support\b))"
+    programs = {name: text for name, text in text_files().items() if name.startswith(("bench/", "soak/"))}
+    assert lines_with(pattern, programs) == []
+    assert lines_with(pattern, {"bench/study.py": "from tests.browser.tabs import Tab"})
+
+
 def test_no_file_names_a_registry_or_a_local_path() -> None:
     registries = r"pypi[.]org|pythonhosted[.]org|npmjs[.]|conda[.]anaconda|(?:extra-|default-)?index-ur[l]"
     paths = r"(?<![\w.$})~-])/(?:home|root|Users|work|opt|mnt|private|var/folders)/[\w.]"
