@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, afterEach, before, beforeEach, test } from "node:test";
 import { InvalidResponse, Rejection, Tickover, Unreachable } from "tickover";
 import { type Server, start } from "tickover/testing";
 import { type Fault, FaultyProxy } from "./faulty-proxy.js";
@@ -13,14 +13,17 @@ let tickover: Tickover;
 
 before(async () => {
   server = await start();
-  proxy = await FaultyProxy.start(server.url);
   tickover = await server.client();
 });
 
-after(async () => {
-  proxy.stop();
-  await server.stop();
+after(() => server.stop());
+
+// A cancelled request may reach its proxy late, so each test has its own proxy.
+beforeEach(async () => {
+  proxy = await FaultyProxy.start(server.url);
 });
+
+afterEach(() => proxy.stop());
 
 /** Returns a client behind the proxy. */
 function faulty(...faults: Fault[]): Tickover {

@@ -22,14 +22,16 @@ from tests.contract.sqlite.writer_jobs import (
     watch_statements,
 )
 from tickover.api.errors import Reason, Rejection
+from tickover.server.storage.sqlite import writer as module
 from tickover.server.storage.sqlite.writer import Writer
 
 # Batches
 
 
 async def test_waiting_jobs_are_committed_together(
-    writer: Writer, connection: apsw.Connection, witness: apsw.Connection
+    writer: Writer, connection: apsw.Connection, witness: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(module, "_MAX_RUN_SECONDS", 60)
     commits: list[str] = []
 
     def count_commit() -> bool:
