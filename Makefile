@@ -100,20 +100,23 @@ pins: .venv/dev
 clean:
 	rm -rf .venv .venv-bench .venv-tools .node-bench .node-test .node-tools clients/typescript/dist clients/typescript/node_modules .bench .soak .docs site dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .import_linter_cache
 
+# The files list every dependency, so pip resolves nothing. Old versions of pip fail to resolve pins of packages with extras.
+PIP_PINNED := pip install --quiet --disable-pip-version-check --require-hashes --no-deps
+
 # venv installs pip last, so an interrupted environment is created again.
 .venv/bin/pip:
 	@sh scripts/make-venv.sh $(PYTHON)
 
 .venv/run: requirements/run.txt pyproject.toml .venv/bin/pip
 	@echo 'Installing Tickover into .venv ...'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
+	@$(BIN)/python -m $(PIP_PINNED) -r requirements/run.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 .venv/dev: requirements/dev.txt requirements/schemas.txt .venv/run
 	@echo 'Installing the development tools into .venv ...'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/schemas.txt
+	@$(BIN)/python -m $(PIP_PINNED) -r requirements/dev.txt
+	@$(BIN)/python -m $(PIP_PINNED) -r requirements/schemas.txt
 	@touch $@
 
 clients/typescript/node_modules/.package-lock.json: clients/typescript/package-lock.json
@@ -123,19 +126,19 @@ clients/typescript/node_modules/.package-lock.json: clients/typescript/package-l
 .venv-tools/ready: requirements/tools.txt | .venv/bin/pip
 	@echo 'Installing mkdocs and twine into .venv-tools ...'
 	@$(BIN)/python -m venv --clear .venv-tools
-	@.venv-tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/tools.txt
+	@.venv-tools/bin/python -m $(PIP_PINNED) -r requirements/tools.txt
 	@touch $@
 
 # A separate environment without Tickover. The file `ready` comes last, so an interrupted environment is created again.
 .venv-bench/ready: requirements/bench.txt | .venv/bin/pip
 	@echo 'Installing the benchmark programs into .venv-bench ...'
 	@$(BIN)/python -m venv --clear .venv-bench
-	@.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
+	@.venv-bench/bin/python -m $(PIP_PINNED) -r requirements/bench.txt
 	@touch $@
 
 .venv-bench/allauth: requirements/bench-allauth.txt .venv-bench/ready
 	@echo 'Installing django-allauth into .venv-bench ...'
-	@.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench-allauth.txt
+	@.venv-bench/bin/python -m $(PIP_PINNED) -r requirements/bench-allauth.txt
 	@touch $@
 
 # Needs npm, and a C++ compiler if better-sqlite3 has no binary for this platform.

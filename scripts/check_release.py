@@ -21,7 +21,7 @@ def install(wheel: Path, folder: Path) -> Path:
     """Create an environment with the wheel and its pinned dependencies. Return its bin folder."""
     venv.create(folder, with_pip=True)
     pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--require-hashes", "-r", str(ROOT / "requirements" / "run.txt")], check=True)
+    subprocess.run([*pip, "--require-hashes", "--no-deps", "-r", str(ROOT / "requirements" / "run.txt")], check=True)
     subprocess.run([*pip, "--no-deps", str(wheel)], check=True)
     subprocess.run([str(folder / "bin" / "python"), "-m", "pip", "check"], check=True)
     return folder / "bin"

@@ -71,7 +71,7 @@ def test_dashboard_shows_every_metric() -> None:
 def test_container_runs_without_root_and_installs_pins() -> None:
     lines = (DEPLOY / "container" / "Dockerfile").read_text().splitlines()
     assert [line for line in lines if line.startswith("USER ")] == ["USER 10001:10001"]
-    assert any("--require-hashes -r requirements/run.txt" in line for line in lines)
+    assert any("--require-hashes --no-deps -r requirements/run.txt" in line for line in lines)
     copied = [
         word for line in lines if line.startswith("COPY ") and "--from" not in line for word in line.split()[1:-1]
     ]
