@@ -193,9 +193,9 @@ def _has_amount(row: Sequence[str], positions: Mapping[str, int]) -> bool:
     return any(re.search(r"[^0\s.,+-]", cell) for cell in cells)
 
 
-def _is_balance_row(row: Sequence[str], header: Sequence[str]) -> bool:
+def _is_balance_row(row: list[str], header: Sequence[str]) -> bool:
     """Return whether the row is the opening or closing balance of an exported clock."""
-    return header[0] == "type" and row[0] in ("opening", "closing")
+    return header[0] == "type" and row[:1] in (["opening"], ["closing"])
 
 
 def _is_day_first(dates: Sequence[str], name: str) -> bool:

@@ -44,6 +44,11 @@ def test_an_exported_scenario_comes_back_with_the_same_payments(name: str, forma
     assert counted(scenario.plan().transactions) == counted(load(name).plan(START).transactions)
 
 
+def test_blank_lines_of_an_exported_clock_are_ignored() -> None:
+    text = export(snapshot("salary-and-rent"), "csv", pending=True)
+    assert read_statement(text.replace("\n", "\n\n").encode(), "a.csv") == read_statement(text.encode(), "a.csv")
+
+
 def test_the_recurrences_come_back() -> None:
     payments = read_statement(export(snapshot("salary-and-rent"), "csv", pending=True).encode(), "a.csv")
     text = write_scenario(payments, title="a")
