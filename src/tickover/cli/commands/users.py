@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -16,6 +16,8 @@ from tickover.cli.session import Session, pass_session
 
 if TYPE_CHECKING:
     from tickover.server.storage.users import User, Users
+
+_Result = TypeVar("_Result")
 
 
 @click.command("list")
@@ -40,7 +42,7 @@ def list_(session: Session, limit: int | None, database_url: str | None) -> None
         if not count:
             session.output.note("There are no users.")
 
-    _use_database(session, database_url, list_pages)
+    _use_database(_read_url(session, database_url), list_pages)
 
 
 @click.command()
@@ -69,7 +71,7 @@ def show(session: Session, user: str, database_url: str | None) -> None:
             f"  Access tokens  {details.access_tokens}",
         )
 
-    _use_database(session, database_url, describe)
+    _use_database(_read_url(session, database_url), describe)
 
 
 @click.command("revoke-sessions")
@@ -90,7 +92,7 @@ def revoke_sessions(session: Session, user: str, access_tokens: bool, database_u
         text = f"Revoked {formatting.count(revoked, 'token')} of {found.email}."
         session.output.write({"id": _id(found), "revoked": revoked}, text)
 
-    _use_database(session, database_url, revoke)
+    _use_database(_read_url(session, database_url), revoke)
 
 
 @click.command()
@@ -102,17 +104,17 @@ def revoke_sessions(session: Session, user: str, access_tokens: bool, database_u
 def delete(session: Session, user: str, yes: bool, database_url: str | None) -> None:
     """Delete a user and everything of the user permanently.
 
-    This deletes the clocks, tokens, emails and idempotency records in one transaction. At a terminal, it asks for
+    This deletes the tokens and emails, and then the clocks and idempotency records. At a terminal, it asks for
     confirmation first. In a script, pass --yes. A later sign-in with the same address creates a new user.
     """
     if not yes and not sys.stdin.isatty():
         raise click.UsageError("Pass --yes to delete without a confirmation.", click.get_current_context())
 
-    async def delete_user(users: "Users") -> None:
+    async def describe(users: "Users") -> tuple["User", str]:
         found = await _find(users, user)
-        if not yes:
-            clocks = formatting.count((await users.describe(found, session.now())).clocks, "clock")
-            click.confirm(f"Delete {found.email} and {clocks} permanently?", abort=True, err=True)
+        return found, formatting.count((await users.describe(found, session.now())).clocks, "clock")
+
+    async def delete_user(users: "Users") -> None:
         deleted = await users.delete(found)
         if deleted is None:
             raise _not_found(user)
@@ -126,7 +128,12 @@ def delete(session: Session, user: str, yes: bool, database_url: str | None) -> 
         text = f"✓ Deleted {found.email} with {clocks}, {tokens} and {formatting.count(deleted.emails, 'email')}."
         session.output.write({"deleted": _id(found), **counts}, text)
 
-    _use_database(session, database_url, delete_user)
+    url = _read_url(session, database_url)
+    found, clocks = _use_database(url, describe)
+    if not yes:
+        # Outside of an event loop, so that Ctrl-C ends it.
+        click.confirm(f"Delete {found.email} and {clocks} permanently?", abort=True, err=True)
+    _use_database(url, delete_user)
 
 
 @click.command()
@@ -169,21 +176,27 @@ def stats(session: Session, database_url: str | None) -> None:
             f"  Emails, last hour         {totals.emails_of_last_hour}",
         )
 
-    _use_database(session, database_url, count)
+    _use_database(_read_url(session, database_url), count)
 
 
-def _use_database(session: Session, database_url: str | None, use: Callable[["Users"], Awaitable[None]]) -> None:
-    """Open the database of the server's settings, and call `use` with its users."""
+def _read_url(session: Session, database_url: str | None) -> str:
+    """Return the URL of the database in the server's settings. Raise a `CliError` if the database doesn't exist."""
     with translate_errors():
         url = read_server_settings(session, {"database_url": database_url}).database_url
         check_database_exists(url)
+        return url
+
+
+def _use_database(url: str, use: Callable[["Users"], Awaitable[_Result]]) -> _Result:
+    """Open the database, and return what `use` returns for its users."""
+    with translate_errors():
         from tickover.server.storage.users import open_users
 
-        async def run() -> None:
+        async def run() -> _Result:
             async with open_users(url) as users:
-                await use(users)
+                return await use(users)
 
-        asyncio.run(run())
+        return asyncio.run(run())
 
 
 async def _find(users: "Users", name: str) -> "User":

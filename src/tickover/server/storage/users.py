@@ -91,7 +91,7 @@ class Deleted(Struct, frozen=True):
 
 
 class Users(ABC):
-    """The users of one database. Each method is one transaction, except `pages`."""
+    """The users of one database. Each method is one transaction, except `pages` and `delete`."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -125,17 +125,24 @@ class Users(ABC):
             return len(await self._fetch(statement, user.key))
 
     async def delete(self, user: User) -> Deleted | None:
-        """Delete the user and everything of the user. Return None if the user doesn't exist."""
+        """Delete the user and everything of the user. Return None if the user doesn't exist.
+
+        After the first of its two transactions, no token gives access to the clocks.
+        """
         async with self._transaction():
             await self._lock_out(user)
             if not await self._fetch(_DELETE_USER, user.key):
                 return None
-            records = await self._fetch(_DELETE_RECORDS, user.key)
-            await self._fetch(self._delete_schedules, user.key)
-            clocks = await self._fetch(_DELETE_CLOCKS, user.key)
             tokens = await self._fetch(_DELETE_TOKENS, user.key)
             emails = await self._fetch(_DELETE_EMAILS, user.email)
             await self._fetch(_DELETE_FAILURES, user.email)
+        try:
+            async with self._transaction():
+                records = await self._fetch(_DELETE_RECORDS, user.key)
+                await self._fetch(self._delete_schedules, user.key)
+                clocks = await self._fetch(_DELETE_CLOCKS, user.key)
+        except SettingError as error:
+            raise SettingError(f"{error} The user was deleted. The clocks are deleted when they expire.") from None
         return Deleted(len(clocks), len(tokens), len(emails), len(records))
 
     async def _read(self, statement: str, *values: object) -> list[Any]:
@@ -165,14 +172,15 @@ class _PostgresUsers(Users):
 
     @asynccontextmanager
     async def _transaction(self) -> AsyncIterator[None]:
-        async with self._connection.transaction():
-            await self._connection.execute("set local statement_timeout = 0")
-            yield
+        with translate_errors(self.url):
+            async with self._connection.transaction():
+                await self._connection.execute("set local statement_timeout = 0")
+                yield
 
     async def _lock_out(self, user: User) -> None:
         # Sign-ins hold the lock of their address before they write tokens, so it comes first. Each call reads its token
         # in the statement that writes, so a lock on the tokens waits for statements that have read one. Other users'
-        # calls wait for this transaction too.
+        # calls wait for this transaction too, so it is short.
         await self._connection.execute("select take_turn_for_address($1)", user.email)
         try:
             await self._connection.execute("lock table tokens in access exclusive mode")
@@ -195,7 +203,7 @@ class _SqliteUsers(Users):
 
     @asynccontextmanager
     async def _transaction(self) -> AsyncIterator[None]:
-        with immediate(self._connection):
+        with translate_errors(self.url), immediate(self._connection):
             yield
 
     async def _lock_out(self, user: User) -> None:
@@ -206,30 +214,34 @@ class _SqliteUsers(Users):
 
     async def _read(self, statement: str, *values: Any) -> list[Any]:
         # Without a transaction, so that servers can write.
-        return await self._fetch(statement, *values)
+        with translate_errors(self.url):
+            return await self._fetch(statement, *values)
 
 
 @asynccontextmanager
 async def open_users(url: str) -> AsyncIterator[Users]:
     """Connect to an existing database. Raise SettingError if it can't be used, or has another schema version."""
-    with translate_errors(url):
-        if is_postgres(url):
+    if is_postgres(url):
+        with translate_errors(url):
             # No timeout: totals of a large database take long.
             connection = await Connections(url, 1).connect(command_timeout=None)
-            try:
+        try:
+            with translate_errors(url):
                 _check_version(url, await read_schema_version(connection))
-                yield _PostgresUsers(url, connection)
-            finally:
-                # The server may not respond.
-                with suppress(TimeoutError):
-                    await connection.close(timeout=_CLOSE_SECONDS)
-        else:
+            yield _PostgresUsers(url, connection)
+        finally:
+            # The server may not respond.
+            with translate_errors(url), suppress(TimeoutError):
+                await connection.close(timeout=_CLOSE_SECONDS)
+    else:
+        with translate_errors(url):
             database = connect(sqlite_path(url))
-            try:
+        try:
+            with translate_errors(url):
                 _check_version(url, database.pragma("user_version"))
-                yield _SqliteUsers(url, database)
-            finally:
-                database.close()
+            yield _SqliteUsers(url, database)
+        finally:
+            database.close()
 
 
 def _check_version(url: str, found: int) -> None:
