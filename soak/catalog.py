@@ -1,6 +1,6 @@
 """The rows of the soak, in the order in which they run."""
 
-from soak import bad_input, guessing, hostility, kills, load_held, power_loss, races
+from soak import bad_input, failover, guessing, hostility, kills, load_held, power_loss, races, upgrade
 from soak.faults import row as faults
 from soak.linearizability import row as linearizability
 from soak.rows import Row
@@ -15,4 +15,6 @@ ROWS: tuple[Row, ...] = (
     bad_input.ROW,
     guessing.ROW,
     hostility.ROW,
+    failover.ROW,
+    upgrade.ROW,
 )

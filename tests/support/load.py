@@ -60,6 +60,8 @@ class Load:
         self.books = Books(first, first.sign_in(f"{self._name}@example.test"), self._standing)
         self.visits = Visits(first.data / "outbox", self._name)
         self.running = list(replicas.programs)
+        self.proxy_url = ""
+        """The address for calls, if they go through a proxy."""
         self.broken = 0
         """Number of connections lost during a call."""
         self._turns = count()
@@ -87,7 +89,7 @@ class Load:
             # Wait, because the next replica may be stopping too.
             await asyncio.sleep(0.001)
             try:
-                connection = await connect(self.running[next(self._turns) % len(self.running)].url)
+                connection = await connect(self.proxy_url or self.running[next(self._turns) % len(self.running)].url)
             except ConnectionError:
                 continue
             try:

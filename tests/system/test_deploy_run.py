@@ -1,6 +1,5 @@
 """The proxies of deploy/ run in front of two servers on one PostgreSQL, with the files as they are but other ports."""
 
-import asyncio
 import os
 import shutil
 import socket
@@ -8,74 +7,30 @@ import ssl
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPSConnection
 from pathlib import Path
 
 import pytest
 import trustme
 
-from tests.support.connections import Connection, ConnectionLost, ResponseTruncated, connect
 from tests.support.debian_packages import require_program
-from tests.support.load import until
+from tests.support.deploy import DEPLOY, configure, running, servers_behind_proxy
 from tests.support.pgbouncer import find_pgbouncer
-from tests.support.ports import free_port, reusable_port
+from tests.support.ports import free_port
 from tests.support.postgres import PostgresServer
 from tests.support.postgres_programs import program_folder, unprivileged
-from tests.support.program import wait_until
 from tests.support.replicas import Replicas
-from tests.support.transcripts import ROOT
+from tests.support.rolling_upgrade import upgrade_under_load, use_previous_release
 from tickover.api.limits import MAX_BODY
 from tickover.server.storage import open_store
 
-DEPLOY = ROOT / "deploy"
 MIN_CALLS = 2_000
-CALLERS = 8
 
 
 @pytest.fixture(scope="module")
 def replicas(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresServer) -> Iterator[Replicas]:
-    settings = {
-        "TICKOVER_TRUSTED_PROXIES": "127.0.0.1",
-        "TICKOVER_PUBLIC_URL": "https://clocks.example.com",
-        "TICKOVER_MAIL_URL": "outbox:",
-        "TICKOVER_DRAIN_SECONDS": "1",
-    }
-    replicas = Replicas(tmp_path_factory.mktemp("behind"), postgres, 2)
-    for program in replicas.programs:
-        program.environment |= settings | {"TICKOVER_PORT": str(reusable_port())}
-    with replicas:
+    with servers_behind_proxy(tmp_path_factory.mktemp("behind"), postgres) as replicas:
         yield replicas
-
-
-def configure(file: str, replicas: Replicas, changes: dict[str, str]) -> str:
-    """Return the configuration with the ports of the servers and these changes. Each must be in the file."""
-    text = (DEPLOY / file).read_text()
-    for number, program in enumerate(replicas.programs, 1):
-        changes[f"127.0.0.1:800{number}"] = program.url.removeprefix("http://")
-    for old, new in changes.items():
-        assert old in text, f"{file} lacks {old}"
-        text = text.replace(old, new)
-    return text
-
-
-@contextmanager
-def running(command: list[str], folder: Path, port: int, **options: object) -> Iterator[None]:
-    """Run a program until the end of the block. It must listen on the port."""
-    with (folder / "output.txt").open("w") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=output, **{"cwd": folder, **options})  # type: ignore[call-overload]
-    try:
-        wait_until(lambda: accepts_connections(port) or process.poll() is not None)
-        assert process.poll() is None, (folder / "output.txt").read_text()
-        yield
-    finally:
-        process.terminate()
-        process.wait(120)
-
-
-def accepts_connections(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def check_proxy(connection: HTTPConnection) -> None:
@@ -164,62 +119,8 @@ def test_patroni_accepts_its_configuration(tmp_path: Path) -> None:
     assert (ran.returncode, ran.stdout + ran.stderr) == (0, "")
 
 
-class Callers:
-    """Callers that send calls one after the other through a proxy, and count the failures."""
-
-    def __init__(self, url: str, token: str) -> None:
-        self._url = url
-        self._token = token
-        self.sent = 0
-        self.created = 0
-        self.failures: list[str] = []
-        self.is_ended = False
-
-    async def call(self) -> None:
-        connection = await connect(self._url, self._token)
-        while self.sent < MIN_CALLS or not self.is_ended:
-            self.sent += 1
-            try:
-                await self._send(connection, "createTestClock" if self.sent % 10 == 0 else "getCurrentUser")
-            except (ConnectionLost, ResponseTruncated, OSError) as error:
-                self.failures.append(repr(error))
-                connection = await connect(self._url, self._token)
-        connection.close()
-
-    async def _send(self, connection: Connection, method: str) -> None:
-        connection.send(method, {})
-        response = await connection.receive()
-        if response.status != 200:
-            self.failures.append(f"{response.status} {response.body[:200]!r}")
-        elif method == "createTestClock":
-            self.created += 1
-
-
-async def sends_calls_to(server: str, log: Path) -> None:
-    """Wait until HAProxy logs another call that this server has handled."""
-
-    def count_calls() -> int:
-        return log.read_text().count(f" servers/{server} ")
-
-    before = count_calls()
-    await until(lambda: count_calls() > before)
-
-
-async def test_restart_of_all_servers_fails_no_call(replicas: Replicas, tmp_path: Path) -> None:
-    haproxy, port = require_program("haproxy"), free_port()
-    # A check each 100 ms finds a stopping server within its drain of 1 second.
-    changes = {"127.0.0.1:8080": f"127.0.0.1:{port}", "inter 1s": "inter 100ms"}
-    (tmp_path / "haproxy.cfg").write_text(configure("haproxy/haproxy.cfg", replicas, changes))
-    log = tmp_path / "output.txt"
-    with running([haproxy, "-db", "-f", "haproxy.cfg"], tmp_path, port):
-        callers = Callers(f"http://127.0.0.1:{port}", replicas.programs[0].sign_in())
-        tasks = [asyncio.create_task(callers.call()) for _ in range(CALLERS)]
-        for name, program in zip(("one", "two"), replicas.programs, strict=True):
-            assert await asyncio.to_thread(program.stop) == 0
-            await asyncio.to_thread(program.start)
-            # HAProxy must use the new process before the other one stops.
-            await sends_calls_to(name, log)
-        callers.is_ended = True
-        await asyncio.gather(*tasks)
-    assert callers.failures == []
-    assert replicas.ask("select count(*) from clocks") == [str(callers.created)]
+async def test_upgrade_of_all_servers_fails_no_call(postgres: PostgresServer, tmp_path: Path) -> None:
+    replicas = servers_behind_proxy(tmp_path, postgres)
+    use_previous_release(replicas, tmp_path / "previous")
+    with replicas:
+        await upgrade_under_load(tmp_path, replicas, MIN_CALLS)

@@ -1,0 +1,231 @@
+"""Three Patroni nodes and etcd on this machine, from deploy/patroni/patroni.yml with other ports and folders."""
+
+import http.client
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from asyncio import StreamReader, StreamWriter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Self
+
+from tests.support.debian_packages import require_program
+from tests.support.ports import reusable_port
+from tests.support.postgres import PostgresServer
+from tests.support.postgres_programs import program_folder, unprivileged
+from tests.support.processes_in_folder import kill_processes, removed_at_end, signal_processes
+from tests.support.program import wait_until
+from tests.support.proxy import Proxy
+from tests.support.transcripts import ROOT
+
+CONFIGURATION = ROOT / "deploy" / "patroni" / "patroni.yml"
+_NODES = ("node1", "node2", "node3")
+_PASSWORD = "change-me"
+"""The password in the file."""
+_SHARED_MEMORY = Path("/dev/shm")
+
+
+class Link(Proxy):
+    """A connection to a port that can be interrupted, for any protocol."""
+
+    async def _forth(self, reader: StreamReader, writer: StreamWriter, _: object) -> None:
+        while data := await reader.read(65_536):
+            await self._open.wait()
+            writer.write(data)
+            await writer.drain()
+
+    async def _back(self, reader: StreamReader, writer: StreamWriter, _: object) -> None:
+        await self._forth(reader, writer, _)
+
+
+class Node:
+    """Patroni with its PostgreSQL. All connections to it, and its own to etcd, are links."""
+
+    def __init__(self, name: str, folder: Path, etcd_port: int, stack: ExitStack, loop_wait: int) -> None:
+        self.name = name
+        self._loop_wait = loop_wait
+        self.folder = folder / name
+        self._rest_port = reusable_port()
+        self._port = reusable_port()
+        ports = (self._port, self._rest_port, etcd_port)
+        self._links = [stack.enter_context(Link(port)) for port in ports]
+        self.process: subprocess.Popen[bytes] | None = None
+        _make_folder(self.folder)
+        (self.folder / "patroni.yml").write_text(self._configuration())
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self._links[0].port}"
+
+    @property
+    def log(self) -> str:
+        return (self.folder / "log.txt").read_text("utf-8", "replace")
+
+    @property
+    def server(self) -> PostgresServer:
+        """PostgreSQL of this node. Patroni starts and stops it."""
+        return PostgresServer(self.folder, self._port, _PASSWORD)
+
+    def start(self) -> None:
+        self.process = _launch(self.folder, require_program("patroni"), "patroni.yml")
+
+    def kill(self) -> None:
+        kill_processes(self.folder)
+        assert self.process is not None
+        self.process.wait()
+
+    def freeze(self) -> None:
+        for _ in range(2):  # The second time finds processes that were started in the meantime.
+            signal_processes(self.folder, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        signal_processes(self.folder, signal.SIGCONT)
+
+    def switch_over(self) -> None:
+        """Let Patroni make another node the primary."""
+        assert self.request("POST", "/switchover", {"leader": self.name}, timeout=120) == 200
+
+    def cut_off(self) -> None:
+        for link in self._links:
+            link.hold()
+
+    def reconnect(self) -> None:
+        for link in self._links:
+            link.let_go()
+
+    def has_role(self, role: str) -> bool:
+        """Ask Patroni for `primary`, `replica` or `synchronous`."""
+        return self.request("GET", f"/{role}") == 200
+
+    def request(self, method: str, path: str, body: dict[str, str] | None = None, timeout: float = 2) -> int:
+        """Return the HTTP status of Patroni's response, or 0 if there is none."""
+        connection = http.client.HTTPConnection("127.0.0.1", self._rest_port, timeout=timeout)
+        try:
+            connection.request(method, path, json.dumps(body) if body else None)
+            return connection.getresponse().status
+        except (OSError, http.client.HTTPException):
+            return 0
+        finally:
+            connection.close()
+
+    def _configuration(self) -> str:
+        text = CONFIGURATION.read_text()
+        postgres, rest, etcd = (f"127.0.0.1:{link.port}" for link in self._links)
+        for old, new in {
+            "name: node1": f"name: {self.name}",
+            "loop_wait: 5": f"loop_wait: {self._loop_wait}",
+            "10.0.0.11:2379,10.0.0.12:2379,10.0.0.13:2379": etcd,
+            "0.0.0.0:8008": f"127.0.0.1:{self._rest_port}",
+            "10.0.0.11:8008": rest,
+            "0.0.0.0:5432": f"127.0.0.1:{self._port}",
+            "10.0.0.11:5432": postgres,
+            "10.0.0.0/24": "127.0.0.1/32",
+            "/var/lib/postgresql/tickover": str(self.folder / "data"),
+            "/usr/lib/postgresql/15/bin": str(program_folder()),
+        }.items():
+            assert old in text, f"{CONFIGURATION} lacks {old}"
+            text = text.replace(old, new)
+        return f"{text}  parameters:\n    unix_socket_directories: ''\n"
+
+
+class PatroniCluster:
+    """A primary and two standbys, one of them synchronous. A context manager.
+
+    Patroni checks and changes the cluster every `loop_wait` seconds.
+    """
+
+    def __init__(self, loop_wait: int = 5) -> None:
+        self._loop_wait = loop_wait
+        for program in ("patroni", "etcd"):
+            require_program(program, "etcd-server" if program == "etcd" else program)
+        self._stack = ExitStack()
+        self._etcd: subprocess.Popen[bytes] | None = None
+        self.nodes: list[Node] = []
+
+    def __enter__(self) -> Self:
+        folder = Path(tempfile.mkdtemp(prefix="tickover-patroni-"))
+        folder.chmod(0o755)
+        self._stack.enter_context(_writable_shared_memory())
+        self._stack.enter_context(removed_at_end(folder))
+        try:
+            etcd_port = self._start_etcd(folder / "etcd")
+            for name in _NODES:
+                node = Node(name, folder, etcd_port, self._stack, self._loop_wait)
+                self.nodes.append(node)
+                node.start()
+            self.wait_until_complete()
+        except BaseException:
+            self.__exit__()
+            raise
+        self.primary.server.execute(f"create role tickover login password '{_PASSWORD}'")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+        for process in (self._etcd, *(node.process for node in self.nodes)):
+            if process is not None:
+                process.wait()
+
+    def _start_etcd(self, folder: Path) -> int:
+        """Start etcd, and return its port. Patroni waits for it."""
+        port, peer_port = reusable_port(), reusable_port()
+        client, peer = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{peer_port}"
+        _make_folder(folder)
+        self._etcd = _launch(
+            folder, require_program("etcd", "etcd-server"), "--data-dir=data",
+            f"--listen-client-urls={client}", f"--advertise-client-urls={client}", f"--listen-peer-urls={peer}",
+            f"--initial-advertise-peer-urls={peer}", f"--initial-cluster=default={peer}",
+        )  # fmt: skip
+        return port
+
+    @property
+    def primary(self) -> Node:
+        [primary] = [node for node in self.nodes if node.has_role("primary")]
+        return primary
+
+    def lead(self, url: str) -> str:
+        """Return the URL of the same database on all nodes."""
+        user, _, database = url.partition("@")
+        return f"{user}@{','.join(node.address for node in self.nodes)}/{database.partition('/')[2]}"
+
+    def wait_until_complete(self) -> None:
+        """Wait until all nodes have a role, and one is a synchronous standby."""
+        wait_until(self._is_complete)
+
+    def _is_complete(self) -> bool:
+        counts = [sum(node.has_role(role) for node in self.nodes) for role in ("primary", "replica", "synchronous")]
+        return counts == [1, 2, 1]
+
+
+@contextmanager
+def _writable_shared_memory() -> Iterator[None]:
+    """Let Patroni's user create semaphores. In some containers, only root may do so."""
+    if os.geteuid() != 0:
+        yield
+        return
+    before = _SHARED_MEMORY.stat().st_mode
+    _SHARED_MEMORY.chmod(0o1777)
+    try:
+        yield
+    finally:
+        _SHARED_MEMORY.chmod(before & 0o7777)
+
+
+def _launch(folder: Path, *command: str) -> subprocess.Popen[bytes]:
+    """Start a program in its folder and its own session, so that Ctrl-C reaches only the tests."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "PYTHON", "PATRONI"))}
+    with (folder / "log.txt").open("ab") as log:
+        return subprocess.Popen(
+            command, cwd=folder, env={**inherited, "HOME": str(folder), "LC_ALL": "C.UTF-8"},
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, **unprivileged(),
+        )  # fmt: skip
+
+
+def _make_folder(folder: Path) -> None:
+    account = unprivileged()
+    folder.mkdir()
+    shutil.chown(folder, account.get("user", os.getuid()), account.get("group", os.getgid()))
