@@ -1,23 +1,31 @@
-"""A full disk with SQLite: the server is not ready, logs the cause, and recovers."""
+"""A full disk: calls fail, the log, the metrics and `tickover doctor` say why, and the server recovers."""
 
+import os
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
-from tests.support.program import Program, wait_until
+from tests.support.metrics import parse_metrics, value
+from tests.support.ports import free_port
+from tests.support.postgres import PostgresServer
+from tests.support.postgres_programs import unprivileged
+from tests.support.program import Program, run_tickover, wait_until
 
 _MEGABYTE = 2**20
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 16 MB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounting = ["mount", "-t", "tmpfs", "-o", "size=16m,mode=700", "tmpfs", str(folder)]
+def disk() -> Iterator[Path]:
+    """A file system of 64 MB. It isn't in tmp_path, which an unprivileged user can't enter."""
+    folder = Path(tempfile.mkdtemp(prefix="tickover-disk-"))
+    folder.chmod(0o755)
+    mounting = ["mount", "-t", "tmpfs", "-o", "size=64m,mode=755", "tmpfs", str(folder)]
     try:
         mounted = subprocess.run(mounting, capture_output=True, text=True, check=False)
     except FileNotFoundError:
@@ -28,6 +36,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
         yield folder
     finally:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
+        folder.rmdir()
 
 
 def _fill(file: Path) -> None:
@@ -53,3 +62,39 @@ def test_server_logs_a_full_disk_and_recovers(tmp_path: Path, disk: Path) -> Non
         wait_until(lambda: program.request("GET", "/readyz").status == 200)
         program.result("createTestClock", {}, token)
         assert "Traceback" not in program.output
+
+
+@pytest.fixture
+def database_on_disk(disk: Path, postgres: PostgresServer) -> Iterator[str]:
+    """The URL of a database whose tables are on the small disk."""
+    folder, name = disk / "tables", disk.name
+    folder.mkdir(mode=0o700)
+    account = unprivileged()
+    shutil.chown(folder, account.get("user", os.getuid()), account.get("group", os.getgid()))
+    postgres.execute(f"create tablespace \"{name}\" owner tickover location '{folder}'")
+    postgres.execute(f'create database "{name}" owner tickover tablespace "{name}"')
+    yield postgres.url(name)
+    postgres.execute(f'drop database "{name}" with (force)')
+    postgres.execute(f'drop tablespace "{name}"')
+
+
+def test_full_disk_of_postgres_is_reported(tmp_path: Path, disk: Path, database_on_disk: str) -> None:
+    metrics_port = free_port()
+    settings = {"TICKOVER_DATABASE_URL": database_on_disk, "TICKOVER_SECRET_KEY": "a key of this test"}
+    with Program(tmp_path, **settings, TICKOVER_METRICS_PORT=str(metrics_port)) as program:
+        token = program.sign_in()
+        assert run_tickover(tmp_path, "doctor", **settings).returncode == 0
+        _fill(disk / "ballast")
+        # Free pages of existing tables still accept rows.
+        wait_until(lambda: "error" in program.call("createTestClock", {"name": "x" * 100}, token))
+        assert "DiskFullError" in program.output
+        with urlopen(f"http://127.0.0.1:{metrics_port}/metrics", timeout=60) as response:
+            metrics = parse_metrics(response.read().decode())
+        assert value(metrics, "database_failures_total", cause="disk_full") >= 1
+        found = run_tickover(tmp_path, "doctor", **settings)
+        assert found.returncode == 9
+        assert "can't grow: could not" in found.stdout
+        assert "Free some space on its disk." in found.stdout
+        (disk / "ballast").unlink()
+        assert run_tickover(tmp_path, "doctor", **settings).returncode == 0
+        program.result("createTestClock", {}, token)

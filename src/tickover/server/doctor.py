@@ -23,6 +23,7 @@ from tickover.server.mail import open_mailer
 from tickover.server.mail.smtp import SmtpMailer
 from tickover.server.settings import OUTBOX, SETTINGS, SettingError, Settings, how_exposed, is_loopback
 from tickover.server.storage import is_postgres, open_store, redact_url, schema_version, sqlite_path
+from tickover.server.storage.growth import find_growth_error
 from tickover.server.storage.statistics import Statistics, data_folder, read_statistics
 
 _LITTLE_SPACE: Final = 2**30
@@ -108,6 +109,8 @@ async def _check_writes(url: str, found: Statistics) -> Check:
             await store.ping()
         finally:
             await store.close()
+        if is_postgres(url) and (full := await find_growth_error(url)):
+            return error("database", f"{redact_url(url)} can't grow: {full}.", "Free some space on its disk.")
     except (SettingError, Rejection) as failure:
         cause = failure.__cause__ or failure
         advice = "Check the disk of the database, and whether it is a read-only standby."
