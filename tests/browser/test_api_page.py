@@ -87,6 +87,8 @@ async def test_constraints_are_described_in_words(program: Program, tab: Tab) ->
     await expect(reference).to_contain_text("The name of the transaction or goal. 1 to 120 characters.")
     await expect(reference).to_contain_text("At most 100 entries, by default [].")
     await expect(reference).to_contain_text("EXPENSE or INCOME.")
+    lefts = "(fields) => fields.map((field) => field.getBoundingClientRect().left)"
+    [_] = set(await reference.locator(".field-list").first.locator(":scope > div").evaluate_all(lefts))
 
 
 async def test_unknown_operation_name_stays_text(program: Program, tab: Tab) -> None:

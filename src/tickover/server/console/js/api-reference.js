@@ -36,7 +36,7 @@ function fieldList(document, schema, isInput) {
   if (!members.length) return null;
   return h(
     "dl",
-    { class: "fields" },
+    { class: "field-list" },
     members.map(([name, member]) => {
       const isRequired = objectSchema.required?.includes(name);
       const note = isInput ? isRequired && "required" : !isRequired && "optional";
@@ -65,7 +65,7 @@ function fieldList(document, schema, isInput) {
 function reasonList(document, method) {
   return h(
     "dl",
-    { class: "fields reasons" },
+    { class: "field-list reasons" },
     method["x-reasons"].map((name) => {
       const reason = document["x-reasons"][name];
       return h(
