@@ -9,6 +9,8 @@ const WHEEL_SPEED = 0.0015;
 export function listenToGestures(svg, { toInstant, onPreview, onHover, onZoom, onPan }) {
   const pointers = new Map();
   let pinch = null;
+  // The start of a touch. It previews when the finger moves sideways or leaves, because it may also scroll the page.
+  let touch = null;
 
   /** Return the middle and the distance of two fingers. */
   const measure = () => {
@@ -20,8 +22,9 @@ export function listenToGestures(svg, { toInstant, onPreview, onHover, onZoom, o
     if (event.button !== 0) return;
     pointers.set(event.pointerId, event.offsetX);
     svg.setPointerCapture(event.pointerId);
+    touch = event.pointerType === "touch" && pointers.size === 1 ? { x: event.offsetX, y: event.offsetY } : null;
     if (pointers.size === 2) pinch = measure();
-    else if (pointers.size === 1) onPreview(toInstant(event.offsetX));
+    else if (pointers.size === 1 && !touch) onPreview(toInstant(event.offsetX));
   });
 
   svg.addEventListener("pointermove", (event) => {
@@ -30,6 +33,8 @@ export function listenToGestures(svg, { toInstant, onPreview, onHover, onZoom, o
       return;
     }
     pointers.set(event.pointerId, event.offsetX);
+    if (touch && Math.abs(event.offsetX - touch.x) <= Math.abs(event.offsetY - touch.y)) return;
+    touch = null;
     if (pointers.size === 1 && !pinch) onPreview(toInstant(event.offsetX));
     if (pointers.size !== 2) return;
     const next = measure();
@@ -40,6 +45,8 @@ export function listenToGestures(svg, { toInstant, onPreview, onHover, onZoom, o
 
   for (const name of ["pointerup", "pointercancel"])
     svg.addEventListener(name, (event) => {
+      if (touch && name === "pointerup") onPreview(toInstant(event.offsetX));
+      touch = null;
       pointers.delete(event.pointerId);
       // The last finger of a pinch must not move the preview.
       if (pointers.size === 0) pinch = null;

@@ -1,0 +1,95 @@
+"""The console on a phone, with touch."""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, CDPSession, FloatRect, Locator, expect
+
+from tests.support.console import Console, new_address
+from tests.support.program import Program
+from tests.support.tabs import open_tab
+
+# All tests of a process share the browser and its event loop.
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+async def test_first_session_works_with_touch(browser: Browser, program: Program) -> None:
+    async with open_tab(browser, **PHONE) as tab:
+        console, page = Console(tab, program), tab.page
+        await console.open("")
+        await page.get_by_label("Email").fill(new_address())
+        await console.button("Send me a code").tap()
+        await console.button("Fill in").tap()
+        await console.button("Create Salary and rent").tap()
+        await expect(console.slider).to_be_visible()
+        async with touch_screen(console) as fingers:
+            whole = await plot_range(console)
+            await fingers.move([0.5], [0.5])
+            await expect(console.advance).to_have_accessible_name(re.compile("^Advance to (Jan|Feb)"))
+            tapped = await console.preview_summary.inner_text()
+            await fingers.move([0.4], [0.7])
+            await expect(console.preview_summary).not_to_have_text(tapped)
+            assert await plot_range(console) == whole
+            dragged = await console.preview_summary.inner_text()
+            await fingers.move([0.4, 0.6], [0.2, 0.8])
+            zoomed = await changed_range(console, whole)
+            await fingers.move([0.6, 0.9], [0.2, 0.5])
+            await changed_range(console, zoomed)
+            await fingers.move([0.3], [0.3], up=100)
+            await page.wait_for_function("(before) => scrollY > before", arg=fingers.scroll_start)
+        # Neither zoom, pan nor scrolling moves the preview.
+        await expect(console.preview_summary).to_have_text(dragged)
+        await console.advance.tap()
+        await expect(console.notification).to_have_text(re.compile(r"^Advanced to .* items posted\.$"))
+
+
+def plot(console: Console) -> Locator:
+    return console.page.get_by_role("img", name=re.compile("^Timeline from"))
+
+
+async def plot_range(console: Console) -> str:
+    return str(await plot(console).get_attribute("aria-label")).split(".")[0]
+
+
+async def changed_range(console: Console, before: str) -> str:
+    """Wait until the plot shows another time, and return it."""
+    await expect(plot(console)).not_to_have_accessible_name(re.compile(f"^{re.escape(before)}\\."))
+    return await plot_range(console)
+
+
+class Fingers:
+    """Fingers on the plot, at fractions of its width."""
+
+    def __init__(self, devtools: CDPSession, box: FloatRect, scroll_start: float) -> None:
+        self._devtools = devtools
+        self._box = box
+        self.scroll_start = scroll_start
+
+    async def move(self, start: list[float], end: list[float], up: float = 0) -> None:
+        await self._touch("touchStart", start)
+        for step in range(1, 9):
+            fractions = [a + (b - a) * step / 8 for a, b in zip(start, end, strict=True)]
+            await self._touch("touchMove", fractions, up * step / 8)
+        await self._touch("touchEnd", [])
+
+    async def _touch(self, type: str, fractions: list[float], up: float = 0) -> None:
+        points = [
+            {"x": self._box["x"] + fraction * self._box["width"], "y": self._box["y"] + 100 - up, "id": number}
+            for number, fraction in enumerate(fractions)
+        ]
+        await self._devtools.send("Input.dispatchTouchEvent", {"type": type, "touchPoints": points})
+
+
+@asynccontextmanager
+async def touch_screen(console: Console) -> AsyncIterator[Fingers]:
+    await plot(console).evaluate("(plot) => plot.scrollIntoView({ block: 'center', behavior: 'instant' })")
+    box = await plot(console).bounding_box()
+    assert box
+    devtools = await console.page.context.new_cdp_session(console.page)
+    yield Fingers(devtools, box, await console.tab.evaluate("() => scrollY"))
+    await devtools.detach()
