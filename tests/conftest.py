@@ -11,6 +11,7 @@ import hypothesis
 import pytest
 from coverage import Coverage
 
+from tests.support.program import Program
 from tests.support.world import World, open_signed_in_world, open_world
 
 pytest_plugins = ["tests.support.databases"]
@@ -26,6 +27,7 @@ _UNMEASURED = {
     "test_openrpc.py",
     "test_openrpc_bounds.py",
     "test_pages.py",
+    "test_site.py",
     "test_vocabulary.py",
 }
 
@@ -47,7 +49,11 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_configure() -> None:
-    """Keep temporary files in memory. No test needs a disk: data in memory survives a killed process too."""
+    """Start servers fast, and keep temporary files in memory.
+
+    No test needs a disk: data in memory survives a killed process too.
+    """
+    Program.is_forked = True
     if not _MEMORY.is_dir() or os.statvfs(_MEMORY).f_flag & os.ST_NOEXEC:
         return
     if shutil.disk_usage(_MEMORY).free > 4 << 30 and os.access(_MEMORY, os.W_OK):

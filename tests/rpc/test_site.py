@@ -40,15 +40,13 @@ async def test_gallery_has_every_scenario(world: World) -> None:
         assert set(one) == {*texts, "params", "opening", "expectations"}
 
 
-@pytest.mark.parametrize("name", NAMES)
-async def test_every_scenario_creates_a_clock_that_meets_its_expectations(world: World, name: str) -> None:
-    token = await world.sign_in()
-    found = (await shown(world))[name]
-    clock = (await world.result("createTestClock", found["params"], token))["clock"]
-    assert clock["status"] == "READY"
-    if expectations := found["expectations"]:
-        check = {"id": clock["id"], "openingBalances": found["opening"], "expectations": expectations}
-        assert (await world.result("checkTestClock", check, token))["ok"]
+async def test_every_scenario_creates_a_clock_that_meets_its_expectations(world: World, token: str) -> None:
+    for name, found in (await shown(world)).items():
+        clock = (await world.result("createTestClock", found["params"], token))["clock"]
+        assert clock["status"] == "READY"
+        if expectations := found["expectations"]:
+            check = {"id": clock["id"], "openingBalances": found["opening"], "expectations": expectations}
+            assert (await world.result("checkTestClock", check, token))["ok"], name
 
 
 async def test_scenario_starts_on_the_first_day_of_the_month(world: World) -> None:
@@ -93,11 +91,10 @@ async def test_scenarios_are_omitted_at_extreme_dates(year: int) -> None:
     assert json.loads(await ScenarioGallery().to_json(datetime(year, 12, 31, tzinfo=UTC))) == []
 
 
-@pytest.mark.parametrize("seconds", [1, 60, 3600])
-def test_site_json_has_the_resend_interval(tmp_path: Path, seconds: int) -> None:
-    with Program(tmp_path, TICKOVER_RESEND_SECONDS=str(seconds)) as program:
+def test_site_json_has_the_resend_interval(tmp_path: Path) -> None:
+    with Program(tmp_path, TICKOVER_RESEND_SECONDS="7") as program:
         answer = program.request("GET", "/site.json")
-    assert json.loads(answer.body) == {"mailbox": True, "resendSeconds": seconds}
+    assert json.loads(answer.body) == {"mailbox": True, "resendSeconds": 7}
 
 
 # HTTP

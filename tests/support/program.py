@@ -12,20 +12,23 @@ from collections.abc import Callable, Iterator, Sequence
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 from urllib.parse import urlsplit
 
+from tests.support.forked_programs import ForkedProcess
 from tests.support.world import HttpResponse
 
 _WAIT_SECONDS = 120.0  # a busy machine takes long to start a program
 LAST_BANNER_LINE = "Press Ctrl-C to stop"
 TICKOVER = (sys.executable, "-m", "tickover")
-# Without -P, modules of this folder would shadow others.
-TICKOVER_WITH_SHORT_TIMEOUTS = (sys.executable, "-P", str(Path(__file__).with_name("short_timeouts.py")))
+_SHORT_TIMEOUTS = Path(__file__).with_name("short_timeouts.py")
 
 
 class Program:
     """`tickover serve` on a free port, with its data in `folder`. It runs inside the context."""
+
+    is_forked: ClassVar[bool] = False
+    """Start from a process that has imported the server, which is faster. Otherwise a new Python starts."""
 
     def __init__(self, folder: Path, *flags: str, **environment: str) -> None:
         self.folder = folder
@@ -33,11 +36,11 @@ class Program:
         self.url = ""
         self.inherited_files: tuple[int, ...] = ()
         """Open files that the process and its children inherit."""
-        self.command = TICKOVER
+        self.has_short_timeouts = False
         self._flags = flags
         self.environment = environment
         self._banners = 0
-        self._process: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[str] | ForkedProcess | None = None
 
     def __enter__(self) -> Self:
         try:
@@ -60,7 +63,7 @@ class Program:
         return self.folder / "output.txt"
 
     @property
-    def process(self) -> "subprocess.Popen[str]":
+    def process(self) -> "subprocess.Popen[str] | ForkedProcess":
         assert self._process is not None, "the program was not started"
         return self._process
 
@@ -71,11 +74,22 @@ class Program:
 
     def launch(self) -> None:
         """Start it, and return immediately."""
-        self._banners = self.output.count(LAST_BANNER_LINE) if self._log.exists() else 0
+        self._log.touch()
+        self._banners = self.output.count(LAST_BANNER_LINE)
         environment = _environment({"TICKOVER_PORT": "0", "TICKOVER_CLIENT_BURST": "0", **self.environment})
+        arguments = ("serve", *self._flags)
+        # Python reads its own variables only when it starts.
+        if self.is_forked and not any(name.startswith("PYTHON") for name in self.environment):
+            script = _SHORT_TIMEOUTS if self.has_short_timeouts else None
+            self._process = ForkedProcess(
+                arguments, self.folder, environment, self._log, script=script, inherited_files=self.inherited_files
+            )
+            return
+        # Without -P, modules of this folder would shadow others.
+        command = (sys.executable, "-P", str(_SHORT_TIMEOUTS)) if self.has_short_timeouts else TICKOVER
         with self._log.open("a") as log:
             self._process = subprocess.Popen(
-                [*self.command, "serve", *self._flags],
+                [*command, *arguments],
                 cwd=self.folder, env=environment, stdout=log, stderr=subprocess.STDOUT, text=True,
                 pass_fds=self.inherited_files,
             )  # fmt: skip

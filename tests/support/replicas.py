@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Self
 
 from tests.support.postgres import PostgresServer
-from tests.support.program import TICKOVER, TICKOVER_WITH_SHORT_TIMEOUTS, Program, wait_until
+from tests.support.program import Program, wait_until
 
 _WAIT_SECONDS = 120.0
 _SESSIONS = "select pid from pg_stat_activity where datname = current_database() and application_name = 'tickover'"
@@ -43,7 +43,7 @@ class Replicas:
             own = folder / f"replica{number}"
             own.mkdir(parents=True)
             program = Program(own, **self.environment)
-            program.command = TICKOVER_WITH_SHORT_TIMEOUTS if short_timeouts else TICKOVER
+            program.has_short_timeouts = short_timeouts
             self.programs.append(program)
 
     def __enter__(self) -> Self:

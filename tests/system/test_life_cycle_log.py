@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 import tickover
-from tests.support.program import TICKOVER_WITH_SHORT_TIMEOUTS, Program, code_params, verify_params, wait_until
+from tests.support.program import Program, code_params, verify_params, wait_until
 from tests.support.proxy import Proxy
 
 
@@ -134,7 +134,7 @@ def _read(url: str) -> bytes:
 
 def _impatient_program(folder: Path, url: str) -> Program:
     program = Program(folder, TICKOVER_DATABASE_URL=url, TICKOVER_METRICS_PORT="0")
-    program.command = TICKOVER_WITH_SHORT_TIMEOUTS
+    program.has_short_timeouts = True
     return program
 
 

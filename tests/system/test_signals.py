@@ -15,7 +15,8 @@ def test_draining_server_serves_and_is_not_ready(tmp_path: Path) -> None:
         token = program.sign_in()
         assert program.request("GET", "/readyz").status == 200
         program.process.send_signal(signal.SIGTERM)
-        wait_until(lambda: program.request("GET", "/readyz").status == 503)
+        wait_until(lambda: "draining" in program.output)
+        assert program.request("GET", "/readyz").status == 503
         assert program.request("GET", "/healthz").status == 200
         assert program.result("createTestClock", {}, token)["clock"]["status"] == "READY"
         # A second SIGTERM doesn't end the drain. Supervisors may signal a whole process group.
