@@ -13,3 +13,10 @@ def closest_match(name: str, candidates: Iterable[str]) -> str | None:
     if len(name) > MAX_LENGTH:
         return None
     return next(iter(get_close_matches(name, candidates, n=1)), None)
+
+
+def suggest(name: str, candidates: Iterable[str], template: str = "{}", *, fallback: str = "") -> str:
+    """Return `; did you mean X?` with the closest candidate, or else the fallback. `template` formats the candidate."""
+    match = closest_match(name, candidates)
+    hint = fallback if match is None else f"did you mean {template.format(match)}?"
+    return f"; {hint}" if hint else ""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from tickover.api.suggestions import closest_match
+from tickover.api.suggestions import suggest
 
 
 class LazyCommand(NamedTuple):
@@ -52,8 +52,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in self._lazy_commands and not name.startswith("-") and not ctx.resilient_parsing:
-            closest = closest_match(name, self._lazy_commands)
-            available = f"Available commands: {', '.join(self._lazy_commands)}."
-            hint = f"Did you mean '{closest}'?" if closest else available
-            raise click.UsageError(f"Unknown command '{name}'. {hint}", ctx)
+            available = f"available commands: {', '.join(self._lazy_commands)}."
+            hint = suggest(name, self._lazy_commands, "'{}'", fallback=available)
+            raise click.UsageError(f"Unknown command '{name}'{hint}", ctx)
         return super().resolve_command(ctx, args)

@@ -14,7 +14,7 @@ from tickover.api.limits import SPAN_YEARS
 from tickover.api.nesting import is_nested_too_deeply
 from tickover.api.plans import CreateClockParams, Plan
 from tickover.api.results import Snapshot
-from tickover.api.suggestions import closest_match
+from tickover.api.suggestions import suggest
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
 from tickover.scenarios import Scenario, ScenarioError, load
@@ -72,9 +72,7 @@ def _find_faults(value: Any, kind: Any, path: str = "") -> Iterator[dict[str, st
     kinds = {field.encode_name: field.type for field in structs.fields(kind)}
     for name, inner in value.items():
         if name not in kinds:
-            closest = closest_match(name, kinds)
-            hint = f"; did you mean {closest}?" if closest else ""
-            yield {"path": f"{path}{name}", "message": f"is unknown{hint}"}
+            yield {"path": f"{path}{name}", "message": f"is unknown{suggest(name, kinds)}"}
         elif kinds[name] is Decimal and isinstance(inner, str):
             yield {"path": f"{path}{name}", "message": "must be a number, without quotes"}
         elif isinstance(inner, list):

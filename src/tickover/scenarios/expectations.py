@@ -10,7 +10,7 @@ from msgspec import Struct
 from tickover.api import expectations, timestamps
 from tickover.api.expectations import Expectation
 from tickover.api.limits import MAX_TRANSACTIONS
-from tickover.api.suggestions import closest_match
+from tickover.api.suggestions import suggest
 from tickover.scenarios import readers
 from tickover.scenarios.item_parser import Defaults, parse_currency
 from tickover.scenarios.locations import Location, quote
@@ -122,8 +122,7 @@ def _find_word(table: Table) -> str:
 def _known_name(table: Table, word: str, kind: str, names: Collection[str]) -> str:
     name = table.required(word, readers.NAME)
     if name not in names:
-        closest = closest_match(name, names)
-        hint = f'; did you mean "{closest}"?' if closest else ""
+        hint = suggest(name, names, '"{}"')
         raise table.error(f"no {kind} is named {quote(name)}{hint}", word)
     if kind == "goal" and list(names).count(name) > 1:
         raise table.location.error(f"several goals are named {quote(name)}; rename one")

@@ -15,7 +15,7 @@ from tickover.api.durations import Duration
 from tickover.api.expectations import Period
 from tickover.api.limits import MAX_AMOUNT, MAX_BOUND, MAX_CATEGORY, MAX_NAME, SPAN_YEARS
 from tickover.api.results import TransactionType
-from tickover.api.suggestions import closest_match
+from tickover.api.suggestions import suggest
 from tickover.scenarios import phrase_advice, phrases, rrules, timings
 from tickover.scenarios.calendars import WEEKENDS, Weekend
 from tickover.scenarios.locations import Advice, quote
@@ -125,10 +125,10 @@ def _parse_zone(value: object) -> tzinfo | None:
         return ZoneInfo(value)
     except (ValueError, OSError, KeyError):
         # ZoneInfo raises OSError for folders and KeyError for missing zones.
-        closest = closest_match(value, available_timezones())
-        if closest is None:
+        hint = suggest(value, available_timezones(), '"{}"')
+        if not hint:
             return None
-        raise Advice(f'timezone {quote(value)} is unknown; did you mean "{closest}"?') from None
+        raise Advice(f"timezone {quote(value)} is unknown{hint}") from None
 
 
 def _parse_weekend(value: object) -> Weekend | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
-from tickover.api.suggestions import closest_match
+from tickover.api.suggestions import suggest
 from tickover.scenarios.locations import Advice, Limit, Location, ScenarioError, quote
 from tickover.scenarios.readers import Reader
 
@@ -21,7 +21,8 @@ class Table:
         self._values: dict[str, Any] = value
         for key in value:
             if allowed is not None and key not in allowed:
-                raise location.error(f"unknown key {quote(key)}; {_suggest(key, allowed)}", key)
+                hint = suggest(key.lower(), allowed, '"{}"', fallback=f"available keys: {', '.join(allowed)}")
+                raise location.error(f"unknown key {quote(key)}{hint}", key)
 
     def __contains__(self, key: str) -> bool:
         return key in self._values
@@ -75,8 +76,3 @@ class Table:
             raise self.error(str(advice), key) from None
         except ValueError as error:
             raise self.error(f"{label or key} {error}, not {quote(value)}", key) from None
-
-
-def _suggest(key: str, allowed: tuple[str, ...]) -> str:
-    closest = closest_match(key.lower(), allowed)
-    return f'did you mean "{closest}"?' if closest else f"available keys: {', '.join(allowed)}"

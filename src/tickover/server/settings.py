@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tickover.api.suggestions import closest_match
+from tickover.api.suggestions import suggest
 from tickover.server import setting_values as values
 from tickover.server.domain.networks import Network
 
@@ -230,9 +230,9 @@ def _reject_unknown(environment: Mapping[str, str]) -> None:
         if variable.startswith(PREFIX) and variable not in known and variable not in CLIENT_VARIABLES:
             # Compare without the prefix, because it makes all names similar.
             names = [name.removeprefix(PREFIX) for name in known]
-            match = closest_match(variable.removeprefix(PREFIX).upper(), names)
-            hint = f"Did you mean {PREFIX}{match}?" if match else f"Available settings: {', '.join(known)}."
-            raise SettingError(f"{variable} is not a setting. {hint}")
+            name, available = variable.removeprefix(PREFIX).upper(), f"available settings: {', '.join(known)}."
+            hint = suggest(name, names, PREFIX + "{}", fallback=available)
+            raise SettingError(f"{variable} is not a setting{hint}")
 
 
 def _default_mail_url(settings: Settings) -> str:

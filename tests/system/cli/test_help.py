@@ -114,11 +114,11 @@ print(*sys.modules, sep='\\n')
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
-        (["clok"], "Unknown command 'clok'. Did you mean 'clock'?", "tickover --help"),
-        (["clock", "shw"], "Unknown command 'shw'. Did you mean 'show'?", "tickover clock --help"),
+        (["clok"], "Unknown command 'clok'; did you mean 'clock'?", "tickover --help"),
+        (["clock", "shw"], "Unknown command 'shw'; did you mean 'show'?", "tickover clock --help"),
         (
             ["zzz"],
-            "Unknown command 'zzz'. Available commands: login, logout, clock, scenarios, token, listen, mcp, serve,",
+            "Unknown command 'zzz'; available commands: login, logout, clock, scenarios, token, listen, mcp, serve,",
             "tickover --help",
         ),
         (["clock", "show", "--jsn"], "No such option", "tickover clock show --help"),

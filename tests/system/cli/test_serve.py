@@ -155,7 +155,7 @@ def test_password_on_a_command_line_prints_a_warning(offline_shell: Shell, tmp_p
 def test_invalid_setting_as_json(offline_shell: Shell) -> None:
     result = offline_shell("migrate", "--json", TICKOVER_PROT="80")
     assert (result.code, result.out) == (2, "")
-    assert result.error["message"].startswith("TICKOVER_PROT is not a setting.")
+    assert result.error["message"].startswith("TICKOVER_PROT is not a setting; did you mean TICKOVER_PORT?")
 
 
 SERVER_PACKAGES = [

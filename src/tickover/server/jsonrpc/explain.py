@@ -16,7 +16,7 @@ from msgspec import NODEFAULT, UNSET, UnsetType, inspect
 
 from tickover.api.errors import Fault, truncate
 from tickover.api.limits import MAX_FAULTS
-from tickover.api.suggestions import MAX_LENGTH, closest_match
+from tickover.api.suggestions import MAX_LENGTH, suggest
 from tickover.api.timestamps import Instant
 from tickover.server.domain.params import Params, parse_custom_type
 
@@ -133,10 +133,7 @@ class _Walk:
         if len(name) > MAX_LENGTH or self._hints_left == 0:
             return ""
         self._hints_left -= 1
-        match = closest_match(name, fields)
-        if match is not None:
-            return f"; did you mean {match}?"
-        return f"; available: {', '.join(fields)}" if fields else "; there are none"
+        return suggest(name, fields, fallback=f"available: {', '.join(fields)}" if fields else "there are none")
 
     def _add_fault(
         self, path: str, rule: str, message: str, got: str | int | float | bool | None | UnsetType = UNSET
