@@ -1,7 +1,7 @@
 """Converts the values that Python callers pass: instants and amounts."""
 
 from datetime import UTC, date, datetime, time, tzinfo
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from zoneinfo import ZoneInfo
 
 from tickover.api import timestamps
@@ -11,6 +11,8 @@ InstantLike = datetime | date | str
 Amount = Decimal | int | float
 
 _DATE_LENGTH = len("2027-01-31")
+_EXACT_DIGITS = 400
+"""Enough for sums of amounts: each is at most 1e9, and a double has at most 324 leading decimals."""
 
 
 def to_instant(value: InstantLike) -> datetime:
@@ -45,6 +47,11 @@ def to_exact_decimal(amount: Amount) -> Decimal:
     if not decimal.is_finite() or not _is_exact_double(decimal):
         raise ValueError(f"{amount} is not finite or has too many digits for a JSON number")
     return decimal
+
+
+def add_exactly(total: Decimal, amount: Decimal) -> Decimal:
+    with localcontext(prec=_EXACT_DIGITS):
+        return total + amount
 
 
 def _parse(text: str) -> datetime:

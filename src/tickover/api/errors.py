@@ -49,6 +49,13 @@ class Fault(Struct, frozen=True, omit_defaults=True):
     """The line of a scenario, from 1."""
 
 
+def format_faults(faults: Sequence[Fault]) -> list[str]:
+    """Return a line for each of the first faults, and the number of the others."""
+    lines = [f"  {fault.path} {fault.message}" for fault in faults[:_MAX_LISTED_FAULTS]]
+    more = len(faults) - len(lines)
+    return [*lines, f"  and {more} more"] if more else lines
+
+
 def truncate(text: str) -> str:
     """Truncate a caller's text for an error message."""
     return text if len(text) <= _MAX_TEXT else text[: _MAX_TEXT - 1] + "…"
@@ -68,9 +75,7 @@ class Rejection(Exception):
 
     def __str__(self) -> str:
         """Return the message and the invalid fields."""
-        lines = [f"  {fault.path} {fault.message}" for fault in self.faults[:_MAX_LISTED_FAULTS]]
-        more = len(self.faults) - len(lines)
-        return "\n".join([self.message, *lines, *([f"  and {more} more"] if more else [])])
+        return "\n".join([self.message, *format_faults(self.faults)])
 
     @property
     def faults(self) -> tuple[Fault, ...]:

@@ -1,12 +1,13 @@
 """Errors that the command line reports: a message, a hint, and an exit code."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import IntEnum
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any
 
 from tickover.cli import formatting
 
-_MAX_LISTED_FAULTS: Final = 10
+if TYPE_CHECKING:
+    from tickover.api.errors import Fault
 
 
 class Exit(IntEnum):
@@ -35,7 +36,7 @@ class CliError(Exception):
         hint: str = "",
         *,
         reason: str = "",
-        faults: Sequence[Mapping[str, Any]] = (),
+        faults: "Sequence[Fault]" = (),
     ) -> None:
         super().__init__(message)
         self.exit = exit
@@ -44,15 +45,14 @@ class CliError(Exception):
         """The next step for the user, often a command."""
         self.reason = reason or exit.name
         self.faults = faults
-        """Invalid parameters, each with `path` and `message`."""
 
     @property
     def lines(self) -> list[str]:
         """The error as text for people."""
-        listed = [f"  {fault['path']} {fault['message']}" for fault in self.faults[:_MAX_LISTED_FAULTS]]
-        more = len(self.faults) - len(listed)
+        from tickover.api.errors import format_faults
+
         hint = [f"  {self.hint}"] if self.hint else []
-        lines = [f"tickover: {self.message}", *listed, *([f"  and {more} more"] if more else []), *hint]
+        lines = [f"tickover: {self.message}", *format_faults(self.faults), *hint]
         return [formatting.sanitize(line) for line in lines]
 
     @property
@@ -62,5 +62,5 @@ class CliError(Exception):
         if self.hint:
             error["hint"] = self.hint
         if self.faults:
-            error["errors"] = list(self.faults)
+            error["errors"] = [{"path": fault.path, "message": fault.message} for fault in self.faults]
         return {"error": error}

@@ -9,6 +9,7 @@ from msgspec import DecodeError, ValidationError, json, structs
 from msgspec.inspect import is_struct_type
 
 from tickover.api import timestamps
+from tickover.api.errors import Fault
 from tickover.api.expectations import Expectation
 from tickover.api.limits import SPAN_YEARS
 from tickover.api.nesting import is_nested_too_deeply
@@ -65,16 +66,16 @@ def plan_from_json(file: IO[bytes]) -> Plan:
     raise CliError(Exit.REFUSED, message, reason="INVALID_PARAMS", faults=faults)
 
 
-def _find_faults(value: Any, kind: Any, path: str = "") -> Iterator[dict[str, str]]:
+def _find_faults(value: Any, kind: Any, path: str = "") -> Iterator[Fault]:
     """Find what the decoder accepts silently: unknown names, and strings where numbers belong."""
     if not isinstance(value, dict) or not is_struct_type(kind):
         return
     kinds = {field.encode_name: field.type for field in structs.fields(kind)}
     for name, inner in value.items():
         if name not in kinds:
-            yield {"path": f"{path}{name}", "message": f"is unknown{suggest(name, kinds)}"}
+            yield Fault(f"{path}{name}", "unknown", f"is unknown{suggest(name, kinds)}")
         elif kinds[name] is Decimal and isinstance(inner, str):
-            yield {"path": f"{path}{name}", "message": "must be a number, without quotes"}
+            yield Fault(f"{path}{name}", "type", "must be a number, without quotes")
         elif isinstance(inner, list):
             item_kind = next(iter(get_args(kinds[name])), None)
             for index, item in enumerate(inner):

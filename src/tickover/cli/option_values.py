@@ -1,10 +1,11 @@
-"""Parsers and completions of option values."""
+"""Parsers and completions of option values, and options that need them."""
 
 import re
 import shlex
+from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -12,6 +13,8 @@ from click.shell_completion import CompletionItem
 from tickover.api import timestamps
 from tickover.api.durations import Duration
 from tickover.api.durations import parse as parse_span
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _WITHOUT_OFFSET: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?", re.ASCII)
 
@@ -106,6 +109,11 @@ def parse_label(text: str) -> tuple[str, str]:
     if not key or not separator:
         raise click.BadParameter(f"'{text}' isn't a label. Use KEY=VALUE, for example ci=1.")
     return key, value
+
+
+def label_option(help: str) -> Callable[[F], F]:
+    """Add --label, which passes names and values as `labels`."""
+    return click.option("--label", "labels", type=parse_label, multiple=True, metavar="KEY=VALUE", help=help)
 
 
 def complete_scenario(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:

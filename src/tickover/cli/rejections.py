@@ -79,10 +79,8 @@ def from_rejection(rejection: Rejection, email: str = "", login: str = "tickover
         "currentFrozenTime": _format_time(rejection.details.get("currentFrozenTime")),
         "maxTime": _format_time(rejection.details.get("maxTime")),
     }
-    faults = [{"path": fault.path, "message": fault.message} for fault in rejection.faults]
-    return CliError(
-        exit, message.format_map(values), hint.format_map(values), reason=str(rejection.reason), faults=faults
-    )
+    texts = message.format_map(values), hint.format_map(values)
+    return CliError(exit, *texts, reason=str(rejection.reason), faults=rejection.faults)
 
 
 def _format_wait(seconds: Any) -> str:

@@ -1,15 +1,11 @@
 """Balances of a clock, computed from its transactions as the server computes them."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from decimal import Decimal, localcontext
-from typing import Final
+from decimal import Decimal
 
-from tickover.api.arguments import Amount
+from tickover.api.arguments import Amount, add_exactly
 from tickover.api.plans import to_exact_balances
 from tickover.api.results import Transaction
-
-_PRECISION: Final = 400
-"""Enough digits for exact sums of amounts: each is at most 1e9, and a double has at most 324 leading decimals."""
 
 
 def running_balances(transactions: Iterable[Transaction], opening: Mapping[str, Amount]) -> Iterator[Decimal]:
@@ -17,8 +13,7 @@ def running_balances(transactions: Iterable[Transaction], opening: Mapping[str, 
     sums = to_exact_balances(opening)
     for item in transactions:
         amount = item.amount if item.type == "INCOME" else -item.amount
-        with localcontext(prec=_PRECISION):
-            sums[item.currency] = sums.get(item.currency, Decimal(0)) + amount
+        sums[item.currency] = add_exactly(sums.get(item.currency, Decimal(0)), amount)
         yield _nearest_double(sums[item.currency])
 
 

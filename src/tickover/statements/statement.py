@@ -3,19 +3,15 @@
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from decimal import Decimal, localcontext
-from typing import Final
+from decimal import Decimal
 
 from msgspec import Struct
 
 from tickover.api import timestamps
-from tickover.api.arguments import Amount
+from tickover.api.arguments import Amount, add_exactly
 from tickover.api.limits import SPAN_YEARS
 from tickover.api.plans import to_exact_balances
 from tickover.api.results import Snapshot, Transaction
-
-_PRECISION: Final = 400
-"""Enough digits for exact sums of amounts: each is at most 1e9, and a double has at most 324 leading decimals."""
 
 
 class Entry(Struct, frozen=True, rename="camel"):
@@ -62,8 +58,7 @@ def build_statements(clock: Snapshot, opening: Mapping[str, Amount], *, pending:
 def _entries(items: Sequence[Transaction], balance: Decimal, frozen_time: datetime) -> Iterator[Entry]:
     for item in items:
         amount = item.amount if item.type == "INCOME" else -item.amount
-        with localcontext(prec=_PRECISION):
-            balance += amount
+        balance = add_exactly(balance, amount)
         yield Entry(
             item.id,
             item.at,

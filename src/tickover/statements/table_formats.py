@@ -11,7 +11,6 @@ from tickover.statements.statement import Statement, plain_number
 
 CSV_HEADER: Final = ("type", "id", "at", "name", "category", "amount", "currency", "balance", "pending")
 _FORMULA_STARTS: Final = tuple("=+-@\t\r")
-"""A spreadsheet runs a text that starts with one of these as a formula."""
 
 
 def write_csv(statements: Sequence[Statement]) -> str:
@@ -44,6 +43,7 @@ def _rows(statement: Statement) -> Iterator[tuple[str, ...]]:
 
 
 def escape_formula(text: str) -> str:
+    """Put a quote in front of a text that a spreadsheet would run as a formula."""
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from tickover.api.durations import Duration
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.option_values import complete_scenario, parse_duration, parse_label, parse_time
+from tickover.cli.option_values import complete_scenario, label_option, parse_duration, parse_time
 from tickover.cli.options import shared_options
 from tickover.cli.select_clock import remember_clock, resolve_clock_id
 from tickover.cli.session import Session, pass_session
@@ -35,9 +35,7 @@ if TYPE_CHECKING:
 )
 @click.option("--params", type=click.File("rb"), metavar="FILE|-", help="Parameters of createTestClock as JSON.")
 @click.option("--name", metavar="NAME", help="Name of the clock, shown in lists.")
-@click.option(
-    "--label", "labels", type=parse_label, multiple=True, metavar="KEY=VALUE", help="Label of the clock. Repeatable."
-)
+@label_option("Label of the clock. Repeatable.")
 @shared_options
 @pass_session
 def create(  # noqa: PLR0913 - one parameter for each option
@@ -161,10 +159,7 @@ def _target_time(clock: "Clock", to: datetime | None, by: Duration | None) -> da
     "--at", type=parse_time, metavar="TIME", help="Frozen time of the copy. [default: the clock's start time]"
 )
 @click.option("--name", metavar="NAME", help="Name of the copy. [default: the clock's name]")
-@click.option(
-    "--label", "labels", type=parse_label, multiple=True, metavar="KEY=VALUE",
-    help="Label of the copy. Repeatable. [default: the clock's labels]",
-)  # fmt: skip
+@label_option("Label of the copy. Repeatable. [default: the clock's labels]")
 @click.option(
     "--add", "file", metavar="FILE|NAME", help="Scenario whose items to add to the copy.",
     shell_complete=complete_scenario,

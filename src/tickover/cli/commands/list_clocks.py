@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from tickover.cli import formatting
-from tickover.cli.option_values import parse_label
+from tickover.cli.option_values import label_option
 from tickover.cli.options import shared_options
 from tickover.cli.select_clock import forget_clock, resolve_clock_id
 from tickover.cli.session import Session, pass_session
@@ -21,14 +21,7 @@ _DEFAULT_LIMIT: Final = 20
     "--limit", type=click.IntRange(min=1), metavar="N", help=f"List at most N clocks. [default: {_DEFAULT_LIMIT}]"
 )
 @click.option("--all", "list_all", is_flag=True, help="List all clocks.")
-@click.option(
-    "--label",
-    "labels",
-    type=parse_label,
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Only clocks with this label. Repeatable.",
-)
+@label_option("Only clocks with this label. Repeatable.")
 @shared_options
 @pass_session
 def list_(session: Session, limit: int | None, list_all: bool, labels: Sequence[tuple[str, str]]) -> None:
@@ -61,14 +54,7 @@ def list_(session: Session, limit: int | None, list_all: bool, labels: Sequence[
 @click.command()
 @click.argument("ids", metavar="[ID]...", nargs=-1)
 @click.option("--all", "delete_all", is_flag=True, help="Delete all your clocks.")
-@click.option(
-    "--label",
-    "labels",
-    type=parse_label,
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="With --all: only clocks with this label. Repeatable.",
-)
+@label_option("With --all: only clocks with this label. Repeatable.")
 @click.option("--yes", is_flag=True, help="Don't ask for confirmation.")
 @shared_options
 @pass_session

@@ -1,6 +1,6 @@
 """The tools: what an agent can do with clocks."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from itertools import islice
@@ -188,13 +188,14 @@ class Tools:
             with session.signed_in_client() as client:
                 yield client, session
         except CliError as error:
-            raise _tool_error(error.reason, error.message, error.hint, error.faults) from None
+            errors = error.document["error"].get("errors", ())
+            raise _tool_error(error.reason, error.message, error.hint, errors) from None
         except (ValidationError, ValueError) as error:
-            raise _tool_error("INVALID_ARGUMENT", f"{error}.", "", ()) from None
+            raise _tool_error("INVALID_ARGUMENT", f"{error}.") from None
 
 
-def _tool_error(reason: str, message: str, hint: str, faults: Sequence[Mapping[str, Any]]) -> ToolError:
-    error = {"reason": reason, "message": message, "hint": _HINTS.get(reason, hint), "errors": list(faults)}  # type: ignore[call-overload]
+def _tool_error(reason: str, message: str, hint: str = "", errors: Sequence[Any] = ()) -> ToolError:
+    error = {"reason": reason, "message": message, "hint": _HINTS.get(reason, hint), "errors": errors}  # type: ignore[call-overload]
     return ToolError(to_json({name: value for name, value in error.items() if value}))
 
 

@@ -7,12 +7,11 @@ from typing import Final
 from tickover.api import timestamps
 from tickover.api.results import Event, Snapshot
 from tickover.cli import formatting
+from tickover.statements.table_formats import escape_formula
 
 _HEADER: Final = (
     "id", "at", "type", "pending", "name", "category", "amount", "currency", "balance", "goalId", "currentAmount",
 )  # fmt: skip
-_FORMULA_STARTS: Final = tuple("=+-@\t\r")
-"""A spreadsheet runs a text that starts with one of these as a formula."""
 
 
 def event_rows(events: Sequence[Event], snapshot: Snapshot, *, with_header: bool) -> Iterator[Sequence[str]]:
@@ -44,8 +43,7 @@ def _item_cells(event: Event, goals: dict[str, str]) -> tuple[str, str, str, str
 
 
 def _text(text: str) -> str:
-    text = formatting.sanitize(text)
-    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+    return escape_formula(formatting.sanitize(text))
 
 
 def _number(value: Decimal | None) -> str:
