@@ -6,13 +6,11 @@ the same files to .bench.
 """
 
 import os
-import shutil
 import signal
 import sys
-import tempfile
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NoReturn
 
@@ -55,6 +53,7 @@ from bench.sides import ROOT
 from bench.signin_block import measure_sign_ins
 from bench.sqlite_block import SqliteBlocks
 from bench.targets import Judge
+from tests.support.run_folder import open_run_folder
 
 BENCH = ROOT / ".bench"
 _ASSUMED_CREATES_A_SECOND = 5000.0
@@ -142,21 +141,6 @@ def _postgres(run: Run) -> None:
     blocks.with_added_latency()
 
 
-@contextmanager
-def _run_folder() -> Iterator[Path]:
-    """Create a temporary folder on the project's disk, because /tmp may be in memory."""
-    BENCH.mkdir(exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix="run-", dir=BENCH))
-    # PostgreSQL may run as another user, who needs access to its folder.
-    folder.chmod(0o755)
-    before, tempfile.tempdir = tempfile.tempdir, str(folder)
-    try:
-        yield folder
-    finally:
-        tempfile.tempdir = before
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def _interrupt(_number: int, _frame: object) -> NoReturn:
     """Raise KeyboardInterrupt once, so that the clean-up is not interrupted."""
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -200,7 +184,7 @@ def main(quick: bool, only: tuple[str, ...]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     why_incomplete, code = f"only {', '.join(only)} was measured" if only else "", 0
-    with _run_folder() as folder:
+    with open_run_folder(BENCH, keep_files=False) as folder:
         bench = Bench(QUICK if quick else FULL, only or tuple(BLOCKS), folder)
         try:
             bench.run()

@@ -7,10 +7,6 @@ to .soak.
 import os
 import signal
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -20,25 +16,10 @@ from soak.catalog import ROWS
 from soak.report import write_report
 from soak.rows import STORES, StoreName
 from soak.run import Soak
+from tests.support.run_folder import open_run_folder
 from tests.support.transcripts import ROOT
 
 SOAK = ROOT / ".soak"
-
-
-@contextmanager
-def _run_folder() -> Iterator[Path]:
-    """Create a temporary folder on the project's disk, because /tmp may be in memory."""
-    SOAK.mkdir(exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix="run-", dir=SOAK))
-    # PostgreSQL may run as another user, who needs access to its folder.
-    folder.chmod(0o755)
-    before, tempfile.tempdir = tempfile.tempdir, str(folder)
-    try:
-        yield folder
-    finally:
-        tempfile.tempdir = before
-        if not any(folder.iterdir()):
-            folder.rmdir()
 
 
 def _interrupt(_number: int, _frame: object) -> NoReturn:
@@ -66,7 +47,7 @@ def main(quick: bool, only: tuple[str, ...], store: tuple[StoreName, ...]) -> No
     signal.signal(signal.SIGTERM, _interrupt)
     rows = [row for row in ROWS if row.name in only or not only]
     code = 0
-    with _run_folder() as folder:
+    with open_run_folder(SOAK, keep_files=True) as folder:
         soak = Soak(rows, store or STORES, quick, folder)
         try:
             soak.run()
