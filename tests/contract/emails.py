@@ -6,7 +6,7 @@ from itertools import count
 
 from tests.contract.values import ANA, NOW, SECOND, digest, session
 from tickover.api.timestamps import Instant
-from tickover.server.domain.logins import Claimed, Kind, Limits, Send, TooSoon
+from tickover.server.domain.logins import Claimed, Limits, LoginEmail, SecretKind, TooSoon
 from tickover.server.storage.store import Store
 
 HERE, THERE = b"network: here...", b"network: there.."
@@ -16,15 +16,15 @@ HOURLY_LIMITS_ONLY = Limits(resend_interval=timedelta(0))
 """No interval between emails, so that only the hourly limits apply."""
 
 
-def code(number: int, sent_at: Instant = NOW, email: str = ANA, network: bytes = HERE) -> Send:
-    return Send(digest(number), email, Kind.CODE, sent_at, network)
+def code(number: int, sent_at: Instant = NOW, email: str = ANA, network: bytes = HERE) -> LoginEmail:
+    return LoginEmail(digest(number), email, SecretKind.CODE, sent_at, network)
 
 
-def link(number: int, sent_at: Instant = NOW, email: str = ANA, network: bytes = HERE) -> Send:
-    return Send(digest(number), email, Kind.LINK, sent_at, network)
+def link(number: int, sent_at: Instant = NOW, email: str = ANA, network: bytes = HERE) -> LoginEmail:
+    return LoginEmail(digest(number), email, SecretKind.LINK, sent_at, network)
 
 
-async def sent(store: Store, send: Send, limits: Limits = HOURLY_LIMITS_ONLY) -> Send:
+async def sent(store: Store, send: LoginEmail, limits: Limits = HOURLY_LIMITS_ONLY) -> LoginEmail:
     """Record an email that the limits must allow."""
     assert isinstance(await store.claim_send(send, limits), Claimed)
     return send
@@ -40,14 +40,16 @@ class Guesser:
         self._store = store
         self._numbers = count()
 
-    async def send(self, kind: Callable[..., Send] = code, email: str = ANA) -> tuple[Send, Claimed | TooSoon]:
+    async def send(
+        self, kind: Callable[..., LoginEmail] = code, email: str = ANA
+    ) -> tuple[LoginEmail, Claimed | TooSoon]:
         self.now += SECOND
         message = kind(next(self._numbers), self.now, email)
         return message, await self._store.claim_send(message, self.limits)
 
     async def try_code(self, email: str = ANA) -> bool:
         """Return whether the store compares a try with the newest code."""
-        return await self._store.count_try(email, self.limits, self.now) is not None
+        return await self._store.count_attempt(email, self.limits, self.now) is not None
 
     async def fail(self, times: int, email: str = ANA) -> None:
         """Make this many counted tries, five for each code."""

@@ -12,7 +12,7 @@ import asyncpg
 
 from tests.support.postgres import PostgresServer
 from tickover.api.timestamps import to_micros
-from tickover.server.domain.logins import Send
+from tickover.server.domain.logins import LoginEmail
 from tickover.server.storage.migrations import migrations
 
 # The last schema without idempotency records.
@@ -117,7 +117,7 @@ async def make_postgres(url: str) -> None:
     await connection.close()
 
 
-async def insert_sends(url: str, sends: Sequence[Send]) -> None:
+async def insert_sends(url: str, sends: Sequence[LoginEmail]) -> None:
     """Insert emails as that version does, in order."""
     columns = "digest, email, kind, sent_at, expires_at, network"
     rows = [

@@ -95,11 +95,11 @@ async def fill(url: str, seed: int = 1, people: int = 12) -> Contents:
             if random.random() < 0.3:
                 await store.allow_resend(message)
             for _ in range(random.randrange(5)):
-                await store.count_try(email, code_limits(5), NOW + 3 * MINUTE)
+                await store.count_attempt(email, code_limits(5), NOW + 3 * MINUTE)
             contents.emails.append((email, message.digest))
         await add_clock(store, clock(seed), user(seed), random.randbytes(LARGE_SCHEDULE))
         contents.clocks.append((key(seed), user(seed)))
-        await store.count_try("nobody@example.test", code_limits(), NOW)  # a try without a code
+        await store.count_attempt("nobody@example.test", code_limits(), NOW)  # a try without a code
     return contents
 
 
@@ -135,7 +135,7 @@ async def query_all(url: str, contents: Contents) -> list[object]:
             for interval, max_failures in ((HOUR, 100), (timedelta(0), 2)):
                 next_one = link(number * 2 + max_failures, then, email)
                 results.append(await store.claim_send(next_one, Limits(interval, failures_in_a_row=max_failures)))
-            results.extend([await store.count_try(email, Limits(), then) for _ in range(6)])
+            results.extend([await store.count_attempt(email, Limits(), then) for _ in range(6)])
             results.append(await store.redeem_code(email, secret, session(number, then)))
             results.append(await store.redeem_link(secret, session(number, then)))
             # A known user keeps the key of the first sign-in.

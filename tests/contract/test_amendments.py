@@ -39,13 +39,13 @@ async def _amend(  # noqa: PLR0917 - all but the store have defaults
     store: Store,
     schedule: bytes = b"amended",
     revision: int = 0,
-    latest: Instant = END,
+    valid_until: Instant = END,
     record: IdempotencyRecord | None = None,
     quota: Quota = _NO_QUOTA,
     number: int = 1,
     owner: int = 1,
 ) -> Outcome:
-    amendment = Amendment(revision, latest, schedule, record)
+    amendment = Amendment(revision, valid_until, schedule, record)
     return await store.amend_clock(key(number), user(owner), amendment, first_live_key(NOW), quota)
 
 
@@ -88,9 +88,9 @@ async def test_amendment_of_a_clock_that_was_advanced_too_far_is_a_conflict(stor
     await add_clock(store, clock(1), user(1))
     await store.advance_clock(key(1), user(1), START + DAY)
     moved = Clock(key(1), START, START + DAY, END)
-    outcome = await _amend(store, latest=START + DAY - MICROSECOND)
+    outcome = await _amend(store, valid_until=START + DAY - MICROSECOND)
     assert outcome == Conflict(StoredClock(moved, b"schedule"))
-    assert await _amend(store, latest=START + DAY) == Amended(_revision(1, moved))
+    assert await _amend(store, valid_until=START + DAY) == Amended(_revision(1, moved))
 
 
 async def test_only_the_owner_can_amend(store: Store) -> None:
@@ -268,7 +268,7 @@ async def test_amendment_and_advance_of_one_clock_are_ordered(store: Store, open
     for number in range(30):
         await add_clock(store, clock(number), user(1))
         calls = [
-            _amend(another, latest=START, number=number),
+            _amend(another, valid_until=START, number=number),
             store.advance_clock(key(number), user(1), START + DAY),
         ]
         outcome, moved = await asyncio.gather(*(calls if number % 2 else calls[::-1]))

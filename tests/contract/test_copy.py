@@ -38,9 +38,9 @@ from tests.contract.values import (
     user,
 )
 from tests.support.postgres import PostgresServer
-from tickover.server.domain.logins import Claimed, TooSoon, Try
+from tickover.server.domain.logins import Claimed, CountedAttempt, TooSoon
 from tickover.server.settings import SettingError
-from tickover.server.storage.copy import Copied, copy
+from tickover.server.storage.copy import CopiedTable, copy
 from tickover.server.storage.copy_source import TABLES
 from tickover.server.storage.store import Created, ExistingClock, Quota, QuotaExceeded, StoredClock, Token
 
@@ -67,7 +67,7 @@ async def test_copy_behaves_like_its_source(urls: tuple[str, str]) -> None:
         ExistingClock,
         TooSoon,
         Claimed,
-        Try,
+        CountedAttempt,
     }
 
 
@@ -86,7 +86,7 @@ async def test_empty_store_is_copied(urls: tuple[str, str]) -> None:
     await make_empty(source)
     copied = await copy(source, target, ignore_progress)
     nothing = hashlib.sha256().hexdigest()
-    assert copied == [Copied(name, rows=0, written=0, checksum=nothing) for name in NAMES]
+    assert copied == [CopiedTable(name, rows=0, written=0, checksum=nothing) for name in NAMES]
     await fill(target)
 
 
@@ -107,7 +107,7 @@ async def test_quotas_and_the_order_of_codes_continue_in_the_copy(urls: tuple[st
             now = NOW - number * HOUR
             if number > 4:
                 await sent(store, code(number, now))
-            assert await store.count_try(ANA, code_limits(), now) == Try(digest(number), now)
+            assert await store.count_attempt(ANA, code_limits(), now) == CountedAttempt(digest(number), now)
 
 
 async def test_source_left_by_a_crash_is_copied_completely_and_not_changed(

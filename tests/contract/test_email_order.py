@@ -6,14 +6,14 @@ import pytest
 
 from tests.contract.values import ANA, BEN, DAY, HOUR, MINUTE, NOW, claim, code, code_limits, link, sent, session, user
 from tickover.api.timestamps import Instant
-from tickover.server.domain.logins import Claimed, Limits, TooSoon, Try
+from tickover.server.domain.logins import Claimed, CountedAttempt, Limits, TooSoon
 from tickover.server.storage.store import Store
 
 _SET_BACK = [timedelta(minutes=11), HOUR, DAY]
 
 
 async def _newest_code(store: Store, now: Instant) -> bytes | None:
-    counted = await store.count_try(ANA, code_limits(), now)
+    counted = await store.count_attempt(ANA, code_limits(), now)
     return counted.digest if counted else None
 
 
@@ -21,7 +21,7 @@ async def _newest_code(store: Store, now: Instant) -> bytes | None:
 async def test_last_code_is_the_newest_after_the_wall_clock_was_set_back(store: Store, set_back: timedelta) -> None:
     then = NOW - set_back
     older, newer = await sent(store, code(1)), await sent(store, code(2, then))
-    assert await store.count_try(ANA, code_limits(), then) == Try(newer.digest, then)
+    assert await store.count_attempt(ANA, code_limits(), then) == CountedAttempt(newer.digest, then)
     assert await store.redeem_code(ANA, older.digest, session(1, then)) is None
     assert await store.redeem_code(ANA, newer.digest, session(1, then)) == user(1)
 

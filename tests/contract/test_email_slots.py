@@ -23,10 +23,10 @@ from tests.contract.values import (
     user,
 )
 from tickover.api.limits import RESEND_INTERVAL
-from tickover.server.domain.logins import Kind, Try
+from tickover.server.domain.logins import CountedAttempt, SecretKind
 from tickover.server.storage.store import Store
 
-_CODE, _LINK = Kind.CODE, Kind.LINK
+_CODE, _LINK = SecretKind.CODE, SecretKind.LINK
 
 
 # Slots
@@ -51,7 +51,7 @@ _CODE, _LINK = Kind.CODE, Kind.LINK
     ],
 )
 async def test_email_holds_the_slot_of_its_address(
-    store: Store, first: Kind, second: Kind, after: timedelta, is_free: bool
+    store: Store, first: SecretKind, second: SecretKind, after: timedelta, is_free: bool
 ) -> None:
     await sent(store, make_send(1, first, NOW))
     assert await claim(store, make_send(2, second, NOW + after)) == (None if is_free else NOW)
@@ -60,7 +60,7 @@ async def test_email_holds_the_slot_of_its_address(
 async def test_rejected_claim_changes_nothing(store: Store) -> None:
     await sent(store, code(1))
     assert await claim(store, code(2, NOW + SECOND)) == NOW
-    assert await store.count_try(ANA, code_limits(), NOW + SECOND) == Try(digest(1), NOW)
+    assert await store.count_attempt(ANA, code_limits(), NOW + SECOND) == CountedAttempt(digest(1), NOW)
     # It doesn't extend the wait either.
     assert await claim(store, code(3, NOW + MINUTE)) is None
 
@@ -76,7 +76,7 @@ async def test_slot_is_compared_by_exact_address(store: Store) -> None:
     for number, email in enumerate(odd):
         await sent(store, code(number, email=email))
     for number, email in enumerate(odd):
-        assert await store.count_try(email, code_limits(), NOW) == Try(digest(number), NOW)
+        assert await store.count_attempt(email, code_limits(), NOW) == CountedAttempt(digest(number), NOW)
 
 
 async def test_last_email_holds_the_slot(store: Store) -> None:
@@ -89,7 +89,7 @@ async def test_last_email_holds_the_slot(store: Store) -> None:
 
 
 @pytest.mark.parametrize("kind", [_CODE, _LINK])
-async def test_undo_releases_the_slot(store: Store, kind: Kind) -> None:
+async def test_undo_releases_the_slot(store: Store, kind: SecretKind) -> None:
     await store.undo_send(await sent(store, make_send(1, kind, NOW)))
     await sent(store, code(2))
 
@@ -97,7 +97,7 @@ async def test_undo_releases_the_slot(store: Store, kind: Kind) -> None:
 async def test_undo_makes_the_earlier_code_valid_again(store: Store) -> None:
     await sent(store, code(1))
     for _ in range(3):
-        await store.count_try(ANA, code_limits(), NOW)
+        await store.count_attempt(ANA, code_limits(), NOW)
     later = await sent(store, code(2, NOW + MINUTE))
     await store.undo_send(later)
     assert await tries_left(store, ANA, 5, NOW + MINUTE) == 2
@@ -108,13 +108,13 @@ async def test_undo_does_not_restore_a_spent_code(store: Store) -> None:
     await sent(store, code(1))
     await store.redeem_code(ANA, digest(1), session(7))
     await store.undo_send(await sent(store, code(2, NOW + MINUTE)))
-    assert await store.count_try(ANA, code_limits(), NOW + MINUTE) is None
+    assert await store.count_attempt(ANA, code_limits(), NOW + MINUTE) is None
     assert await store.redeem_code(ANA, digest(1), session(8)) is None
 
 
 async def test_undone_code_is_invalid(store: Store) -> None:
     await store.undo_send(await sent(store, code(1)))
-    assert await store.count_try(ANA, code_limits(), NOW) is None
+    assert await store.count_attempt(ANA, code_limits(), NOW) is None
     assert await store.redeem_code(ANA, digest(1), session(7)) is None
 
 
@@ -122,7 +122,7 @@ async def test_undo_changes_no_other_address(store: Store) -> None:
     await sent(store, code(2, email=BEN))
     await store.undo_send(await sent(store, code(1)))
     assert await claim(store, code(3, NOW + SECOND, email=BEN)) == NOW
-    assert await store.count_try(BEN, code_limits(), NOW) == Try(digest(2), NOW)
+    assert await store.count_attempt(BEN, code_limits(), NOW) == CountedAttempt(digest(2), NOW)
 
 
 @pytest.mark.parametrize("times", [1, 2])
@@ -130,14 +130,14 @@ async def test_undo_of_an_unknown_email_succeeds(store: Store, times: int) -> No
     await sent(store, code(1))
     for _ in range(times):
         await store.undo_send(code(2))
-    assert await store.count_try(ANA, code_limits(), NOW) == Try(digest(1), NOW)
+    assert await store.count_attempt(ANA, code_limits(), NOW) == CountedAttempt(digest(1), NOW)
 
 
 # Emails with unknown delivery
 
 
 @pytest.mark.parametrize("kind", [_CODE, _LINK])
-async def test_freed_slot_can_be_taken_immediately(store: Store, kind: Kind) -> None:
+async def test_freed_slot_can_be_taken_immediately(store: Store, kind: SecretKind) -> None:
     await store.allow_resend(await sent(store, make_send(1, kind, NOW)))
     await sent(store, code(2, NOW + MICROSECOND))
 
@@ -151,7 +151,7 @@ async def test_code_of_a_freed_slot_stays_valid(store: Store) -> None:
 async def test_code_of_a_freed_slot_is_newer_than_the_previous_one(store: Store) -> None:
     await sent(store, code(1))
     await store.allow_resend(await sent(store, code(2, NOW + MINUTE)))
-    assert await store.count_try(ANA, code_limits(), NOW + MINUTE) == Try(digest(2), NOW + MINUTE)
+    assert await store.count_attempt(ANA, code_limits(), NOW + MINUTE) == CountedAttempt(digest(2), NOW + MINUTE)
     assert await store.redeem_code(ANA, digest(1), session(7)) is None
 
 

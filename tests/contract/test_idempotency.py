@@ -88,7 +88,7 @@ async def test_another_digest_creates_another_clock(store: Store) -> None:
         assert await _create(store, make_record(number), clock(number)) is None
     results = [await _create(store, make_record(number), clock(9)) for number in range(5)]
     assert results == [ExistingClock(b"parameters", StoredClock(clock(number), b"schedule")) for number in range(5)]
-    longer = IdempotencyRecord(make_record(1).digest + b"\0", b"parameters")
+    longer = IdempotencyRecord(make_record(1).key_digest + b"\0", b"parameters")
     assert await _create(store, longer, clock(6)) is None
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.contract.emails import HERE, HOURLY_LIMITS_ONLY, LIMITS, THERE, Guesser, code, link, sent
 from tests.contract.values import ANA, BEN, HOUR, MICROSECOND, MINUTE, NOW, SECOND, digest, session
-from tickover.server.domain.logins import Claimed, Limits, TooSoon, Try
+from tickover.server.domain.logins import Claimed, CountedAttempt, Limits, TooSoon
 from tickover.server.storage.store import Store
 
 # Hourly limits on emails
@@ -86,7 +86,7 @@ async def test_rejected_email_does_not_count_and_its_secret_is_invalid(store: St
     for number in range(10, 40):
         assert isinstance(await store.claim_send(link(number, NOW + MINUTE), HOURLY_LIMITS_ONLY), TooSoon)
         assert await store.redeem_link(digest(number), session(99, NOW + MINUTE)) is None
-    assert await store.count_try(ANA, LIMITS, NOW + MINUTE) == Try(digest(9), NOW + 9 * SECOND)
+    assert await store.count_attempt(ANA, LIMITS, NOW + MINUTE) == CountedAttempt(digest(9), NOW + 9 * SECOND)
     await sent(store, code(40, NOW + HOUR))
 
 
@@ -218,7 +218,7 @@ async def test_tries_without_a_live_code_are_not_failures(store: Store, guesser:
     await guesser.fail(5)
     assert not any([await guesser.try_code() for _ in range(20)])
     await guesser.send()
-    assert await store.count_try(ANA, guesser.limits, guesser.now + HOUR) is None
+    assert await store.count_attempt(ANA, guesser.limits, guesser.now + HOUR) is None
     await guesser.fail(5)
     await guesser.send()
     assert not await guesser.try_code()

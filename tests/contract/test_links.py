@@ -6,7 +6,7 @@ import pytest
 
 from tests.contract.emails import LIMITS, code, link, sent
 from tests.contract.values import ANA, BEN, HOUR, MICROSECOND, MINUTE, NOW, digest, session, user, user_of_token
-from tickover.server.domain.logins import Try
+from tickover.server.domain.logins import CountedAttempt
 from tickover.server.storage.store import Store
 
 # Links
@@ -47,7 +47,7 @@ async def test_code_is_not_a_link_and_link_is_not_a_code(store: Store) -> None:
     await sent(store, code(1, email=ANA))
     await sent(store, link(2, email=BEN))
     assert await store.redeem_link(digest(1), session(7)) is None
-    assert await store.count_try(BEN, LIMITS, NOW) is None
+    assert await store.count_attempt(BEN, LIMITS, NOW) is None
     assert await store.redeem_code(BEN, digest(2), session(7)) is None
     assert await store.redeem_code(ANA, digest(1), session(7)) == user(7)
     assert await store.redeem_link(digest(2), session(8)) == user(8)
@@ -67,9 +67,9 @@ async def test_link_voids_all_emails_to_its_address_only(store: Store) -> None:
     await sent(store, code(5, email=BEN))
     assert await store.redeem_link(digest(2), session(7)) == user(7)
     assert [await store.redeem_link(digest(number), session(8)) for number in range(3)] == [None] * 3
-    assert await store.count_try(ANA, LIMITS, NOW) is None
+    assert await store.count_attempt(ANA, LIMITS, NOW) is None
     assert await store.redeem_code(ANA, digest(3), session(8)) is None
-    assert await store.count_try(BEN, LIMITS, NOW) == Try(digest(5), NOW)
+    assert await store.count_attempt(BEN, LIMITS, NOW) == CountedAttempt(digest(5), NOW)
     assert await store.redeem_link(digest(4), session(9)) == user(9)
 
 
@@ -108,7 +108,7 @@ async def test_emails_after_a_sign_in_are_valid(store: Store) -> None:
     assert await store.redeem_link(digest(1), session(7)) == user(7)
     await sent(store, link(2))
     await sent(store, code(3))
-    assert await store.count_try(ANA, LIMITS, NOW) == Try(digest(3), NOW)
+    assert await store.count_attempt(ANA, LIMITS, NOW) == CountedAttempt(digest(3), NOW)
     assert await store.redeem_link(digest(2), session(8)) == user(7)
 
 
@@ -141,5 +141,5 @@ async def test_revoking_a_token_changes_no_emails(store: Store) -> None:
     await sent(store, link(2))
     await sent(store, code(3))
     await store.revoke_token(digest(7))
-    assert await store.count_try(ANA, LIMITS, NOW) == Try(digest(3), NOW)
+    assert await store.count_attempt(ANA, LIMITS, NOW) == CountedAttempt(digest(3), NOW)
     assert await store.redeem_link(digest(2), session(8)) == user(7)

@@ -15,7 +15,7 @@ from tests.contract.emails import HOURLY_LIMITS_ONLY, LIMITS, Guesser, code, lin
 from tests.contract.values import ANA, HOUR, MINUTE, NOW, session, user_of_token
 from tests.support.stores import open_checked_store
 from tickover.api.timestamps import Instant
-from tickover.server.domain.logins import Claimed, Send, TooSoon, Try
+from tickover.server.domain.logins import Claimed, CountedAttempt, LoginEmail, TooSoon
 from tickover.server.storage.store import NewSession, Store
 
 CONCURRENT = 50
@@ -89,7 +89,7 @@ async def test_of_a_concurrent_link_and_code_one_creates_a_session(store: Store,
         results = await concurrently(*calls)
         won_by_link += [by_link for by_link, result in zip(racers, results, strict=True) if result is not None]
         assert len(won_by_link) == number + 1
-        assert await store.count_try(ANA, LIMITS, now) is None
+        assert await store.count_attempt(ANA, LIMITS, now) is None
     assert set(won_by_link) == {False, True}, "one of the two didn't take part in the race"
 
 
@@ -138,7 +138,7 @@ class Revocation:
 
 
 async def test_concurrent_sign_ins_and_logouts_leave_each_token_in_its_last_state(store: Store) -> None:
-    async def sign_in(message: Send, new: NewSession, and_out_again: bool) -> None:
+    async def sign_in(message: LoginEmail, new: NewSession, and_out_again: bool) -> None:
         assert await store.redeem_link(message.digest, new) is not None
         if and_out_again:
             await store.revoke_token(new.token_digest)
@@ -170,7 +170,7 @@ async def test_concurrent_emails_respect_the_hourly_limits(
 
 
 async def test_emails_undone_concurrently_free_exactly_their_number(store: Store) -> None:
-    async def send(message: Send, and_undo: bool) -> bool:
+    async def send(message: LoginEmail, and_undo: bool) -> bool:
         """Return whether the email stays recorded."""
         if isinstance(await store.claim_send(message, HOURLY_LIMITS_ONLY), TooSoon):
             return False
@@ -197,10 +197,10 @@ async def test_concurrent_tries_are_compared_up_to_the_limit_on_failures(
         compared = 0
         for _ in range(5):
             tries = [
-                (store, other_store)[racer % 2].count_try(email, guesser.limits, guesser.now + MINUTE)
+                (store, other_store)[racer % 2].count_attempt(email, guesser.limits, guesser.now + MINUTE)
                 for racer in range(CONCURRENT)
             ]
             # A new code arrives during the tries.
             results = await concurrently(*tries[:5], guesser.send(code, email), *tries[5:])
-            compared += len([result for result in results if isinstance(result, Try)])
+            compared += len([result for result in results if isinstance(result, CountedAttempt)])
         assert compared == 30

@@ -23,7 +23,7 @@ from tests.contract.values import (
     user_of_token,
 )
 from tickover.api.limits import CODE_LIFETIME, TOKEN_LIFETIME
-from tickover.server.domain.logins import Try
+from tickover.server.domain.logins import CountedAttempt
 from tickover.server.storage.store import Session, Store
 
 # Tries
@@ -33,9 +33,9 @@ from tickover.server.storage.store import Session, Store
 async def test_tries_are_counted_up_to_the_limit(store: Store, limit: int) -> None:
     await sent(store, code(1))
     for _ in range(limit):
-        assert await store.count_try(ANA, code_limits(limit), NOW) == Try(digest(1), NOW)
+        assert await store.count_attempt(ANA, code_limits(limit), NOW) == CountedAttempt(digest(1), NOW)
     for _ in range(3):
-        assert await store.count_try(ANA, code_limits(limit), NOW) is None
+        assert await store.count_attempt(ANA, code_limits(limit), NOW) is None
 
 
 @pytest.mark.parametrize(
@@ -49,43 +49,45 @@ async def test_tries_are_counted_up_to_the_limit(store: Store, limit: int) -> No
 )
 async def test_try_counts_while_the_code_is_live(store: Store, after: timedelta, lives: bool) -> None:
     await sent(store, code(1))
-    assert await store.count_try(ANA, code_limits(), NOW + after) == (Try(digest(1), NOW) if lives else None)
+    assert await store.count_attempt(ANA, code_limits(), NOW + after) == (
+        CountedAttempt(digest(1), NOW) if lives else None
+    )
 
 
 async def test_try_of_an_expired_code_is_not_counted(store: Store) -> None:
     await sent(store, code(1))
     for _ in range(10):
-        assert await store.count_try(ANA, code_limits(), NOW + CODE_LIFETIME) is None
+        assert await store.count_attempt(ANA, code_limits(), NOW + CODE_LIFETIME) is None
     assert await tries_left(store, ANA, 5, NOW) == 5
 
 
 async def test_only_the_newest_code_is_tried(store: Store) -> None:
     await sent(store, code(1))
-    assert await store.count_try(ANA, code_limits(2), NOW) is not None
+    assert await store.count_attempt(ANA, code_limits(2), NOW) is not None
     await sent(store, code(2, NOW + MINUTE))
     for _ in range(2):
-        assert await store.count_try(ANA, code_limits(2), NOW + MINUTE) == Try(digest(2), NOW + MINUTE)
+        assert await store.count_attempt(ANA, code_limits(2), NOW + MINUTE) == CountedAttempt(digest(2), NOW + MINUTE)
     # The newest code has no tries left, and the previous one doesn't replace it.
-    assert await store.count_try(ANA, code_limits(2), NOW + MINUTE) is None
+    assert await store.count_attempt(ANA, code_limits(2), NOW + MINUTE) is None
 
 
 async def test_older_code_does_not_replace_a_spent_one(store: Store) -> None:
     await sent(store, code(1))
     await sent(store, code(2, NOW + MINUTE))
     await store.redeem_code(ANA, digest(2), session(7))
-    assert await store.count_try(ANA, code_limits(), NOW + MINUTE) is None
+    assert await store.count_attempt(ANA, code_limits(), NOW + MINUTE) is None
 
 
 async def test_link_is_not_a_code(store: Store) -> None:
     await sent(store, link(1))
-    assert await store.count_try(ANA, code_limits(), NOW) is None
+    assert await store.count_attempt(ANA, code_limits(), NOW) is None
     assert await store.redeem_code(ANA, digest(1), session(7)) is None
 
 
 async def test_newer_link_does_not_replace_the_code(store: Store) -> None:
     await sent(store, code(1))
     await sent(store, link(2, NOW + MINUTE))
-    assert await store.count_try(ANA, code_limits(), NOW + MINUTE) == Try(digest(1), NOW)
+    assert await store.count_attempt(ANA, code_limits(), NOW + MINUTE) == CountedAttempt(digest(1), NOW)
     assert await store.redeem_code(ANA, digest(1), session(7)) == user(7)
 
 
@@ -93,12 +95,12 @@ async def test_tries_are_counted_for_each_address(store: Store) -> None:
     await sent(store, code(1, email=ANA))
     await sent(store, code(2, email=BEN))
     assert await tries_left(store, ANA, 5, NOW) == 5
-    assert await store.count_try(BEN, code_limits(), NOW) == Try(digest(2), NOW)
+    assert await store.count_attempt(BEN, code_limits(), NOW) == CountedAttempt(digest(2), NOW)
 
 
 async def test_unknown_address_has_no_code_to_try(store: Store) -> None:
     for _ in range(3):
-        assert await store.count_try(ANA, code_limits(), NOW) is None
+        assert await store.count_attempt(ANA, code_limits(), NOW) is None
     # Earlier tries don't count against the next code.
     await sent(store, code(1))
     assert await tries_left(store, ANA, 5, NOW) == 5
@@ -113,7 +115,7 @@ async def test_code_is_redeemed_once(store: Store) -> None:
     assert await store.redeem_code(ANA, digest(1), session(8)) is None
     assert await user_of_token(store, digest(7), NOW) == user(7)
     assert await user_of_token(store, digest(8), NOW) is None
-    assert await store.count_try(ANA, code_limits(), NOW) is None
+    assert await store.count_attempt(ANA, code_limits(), NOW) is None
 
 
 async def test_code_is_invalid_after_a_newer_one(store: Store) -> None:
@@ -135,7 +137,7 @@ async def test_code_is_redeemed_only_by_its_own_address(store: Store) -> None:
 async def test_unknown_digest_is_not_redeemed(store: Store) -> None:
     await sent(store, code(1))
     assert await store.redeem_code(ANA, digest(2), session(7)) is None
-    assert await store.count_try(ANA, code_limits(), NOW) == Try(digest(1), NOW)
+    assert await store.count_attempt(ANA, code_limits(), NOW) == CountedAttempt(digest(1), NOW)
 
 
 async def test_sign_in_voids_all_emails_to_the_address(store: Store) -> None:
@@ -144,7 +146,7 @@ async def test_sign_in_voids_all_emails_to_the_address(store: Store) -> None:
     await store.redeem_code(ANA, digest(2), session(7))
     # If the newest is undone, the previous code becomes the newest, and it is void.
     await store.undo_send(newest)
-    assert await store.count_try(ANA, code_limits(), NOW + MINUTE) is None
+    assert await store.count_attempt(ANA, code_limits(), NOW + MINUTE) is None
     assert await store.redeem_code(ANA, digest(1), session(8)) is None
 
 

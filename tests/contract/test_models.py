@@ -38,7 +38,7 @@ from tickover.api.ids import first_live_key
 from tickover.api.limits import CODE_LIFETIME, RESEND_INTERVAL
 from tickover.api.timestamps import Instant
 from tickover.server.domain.clocks import Clock
-from tickover.server.domain.logins import Kind, Send, Try
+from tickover.server.domain.logins import CountedAttempt, LoginEmail, SecretKind
 from tickover.server.storage.rows import AMENDMENT_BYTES
 from tickover.server.storage.store import (
     Amended,
@@ -69,7 +69,7 @@ _one_store_for_all = settings(
 
 @dataclass
 class _ModelEmail:
-    send: Send
+    send: LoginEmail
     tries: int = 0
     spent: bool = False
     holds_slot: bool = True
@@ -82,7 +82,7 @@ class _ModelLogins:
     messages: list[_ModelEmail] = field(default_factory=list)
     users: dict[str, bytes] = field(default_factory=dict)
 
-    def claim(self, send: Send) -> Instant | None:
+    def claim(self, send: LoginEmail) -> Instant | None:
         held_by = [one.send.sent_at for one in self._to(send.email) if one.holds_slot][-1:]
         for last in held_by:
             # A later timestamp is from before the wall clock was set back.
@@ -91,21 +91,21 @@ class _ModelLogins:
         self.messages.append(_ModelEmail(send))
         return None
 
-    def undo(self, send: Send) -> None:
+    def undo(self, send: LoginEmail) -> None:
         self.messages = [one for one in self.messages if one.send != send]
 
-    def free(self, send: Send) -> None:
+    def free(self, send: LoginEmail) -> None:
         for one in self.messages:
             one.holds_slot = one.holds_slot and one.send != send
 
-    def count_try(self, email: str, limit: int, now: Instant) -> Try | None:
+    def count_attempt(self, email: str, limit: int, now: Instant) -> CountedAttempt | None:
         newest = self.newest_code(email)
         if newest is None or newest.spent or newest.tries >= limit or newest.send.expires_at <= now:
             return None
         newest.tries += 1
-        return Try(newest.send.digest, newest.send.sent_at)
+        return CountedAttempt(newest.send.digest, newest.send.sent_at)
 
-    def redeem(self, send: Send, user_key: bytes) -> bytes | None:
+    def redeem(self, send: LoginEmail, user_key: bytes) -> bytes | None:
         newest = self.newest_code(send.email)
         if newest is None or newest.send != send or newest.spent:
             return None
@@ -114,7 +114,7 @@ class _ModelLogins:
         return self.users.setdefault(send.email, user_key)
 
     def newest_code(self, email: str) -> _ModelEmail | None:
-        codes = [one for one in self._to(email) if one.send.kind is Kind.CODE]
+        codes = [one for one in self._to(email) if one.send.kind is SecretKind.CODE]
         return codes[-1] if codes else None
 
     def _to(self, email: str) -> list[_ModelEmail]:
@@ -123,7 +123,7 @@ class _ModelLogins:
 
 _login_acts = [
     st.tuples(st.just("wait"), _steps),
-    st.tuples(st.just("claim"), _of_two, st.sampled_from(Kind)),
+    st.tuples(st.just("claim"), _of_two, st.sampled_from(SecretKind)),
     st.tuples(st.just("undo"), _which),
     st.tuples(st.just("free"), _which),
     st.tuples(st.just("try"), _of_two, st.integers(1, 5)),
@@ -141,7 +141,7 @@ _set_back = st.tuples(st.just("set back"), _steps)
 async def test_logins_match_the_model(store: Store, acts: list[tuple[Any, ...]]) -> None:
     model, now, example = _ModelLogins(), NOW, next(_fresh)
     emails = [f"{name}-{example}@example.test" for name in ("ana", "ben")]
-    sends: list[Send] = []
+    sends: list[LoginEmail] = []
     for act, *how in acts:
         now += MICROSECOND
         match act, *how:
@@ -154,7 +154,7 @@ async def test_logins_match_the_model(store: Store, acts: list[tuple[Any, ...]])
                 assert await claim(store, send) == model.claim(send)
                 sends.append(send)
             case "try", who, limit:
-                assert await store.count_try(emails[who], code_limits(limit), now) == model.count_try(
+                assert await store.count_attempt(emails[who], code_limits(limit), now) == model.count_attempt(
                     emails[who], limit, now
                 )
             case "sweep", limit:
@@ -163,7 +163,7 @@ async def test_logins_match_the_model(store: Store, acts: list[tuple[Any, ...]])
                 await _act_on_email(store, model, act, sends[-1 - which % len(sends)], now)
 
 
-async def _act_on_email(store: Store, model: _ModelLogins, act: str, send: Send, now: Instant) -> None:
+async def _act_on_email(store: Store, model: _ModelLogins, act: str, send: LoginEmail, now: Instant) -> None:
     if act == "undo":
         await store.undo_send(send)
         model.undo(send)
@@ -242,12 +242,12 @@ class _ModelClocks:
     def create_once(
         self, record: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> ExistingClock | Created | QuotaExceeded:
-        earlier = self.find_creation(record.digest, owner, min_live_key)
+        earlier = self.find_creation(record.key_digest, owner, min_live_key)
         if earlier is not None:
             return earlier
         outcome = self.create(clock, owner, schedule, min_live_key, quota)
         if isinstance(outcome, Created):
-            self.creations[record.digest] = record.params, clock.key
+            self.creations[record.key_digest] = record.params_digest, clock.key
         return outcome
 
     def find_creation(self, digest: bytes, owner: bytes, min_live_key: bytes) -> ExistingClock | None:
@@ -272,12 +272,12 @@ class _ModelClocks:
         self, key: bytes, owner: bytes, amendment: Amendment, min_live_key: bytes, quota: Quota
     ) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
         record = amendment.record
-        if record and (earlier := self.find_creation(record.digest, owner, min_live_key)):
+        if record and (earlier := self.find_creation(record.key_digest, owner, min_live_key)):
             return earlier
         found = self.find(key, owner)
         if found is None:
             return None
-        if found.clock.revision != amendment.revision or found.clock.frozen_time > amendment.latest:
+        if found.clock.revision != amendment.revision or found.clock.frozen_time > amendment.valid_until:
             return Conflict(found)
         live = self.listed(owner, min_live_key)
         growth = len(amendment.schedule) - len(found.schedule)
@@ -287,7 +287,7 @@ class _ModelClocks:
         clock = replace(found.clock, revision=amendment.revision + 1)
         self.stored[key] = StoredClock(clock, amendment.schedule)
         if record:
-            self.creations[record.digest] = record.params, key
+            self.creations[record.key_digest] = record.params_digest, key
         return Amended(clock)
 
     def delete(self, key: bytes, owner: bytes) -> bool:

@@ -8,7 +8,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from tests.contract.values import NOW, START, add_clock, add_clock_once, clock, key, listed, make_record, user
-from tickover.server.domain.clocks import Clock, encode_labels, encode_member
+from tickover.server.domain.clocks import Clock, encode_label, encode_labels
 from tickover.server.storage.store import (
     ClockScan,
     Created,
@@ -47,9 +47,9 @@ async def test_names_are_returned_by_every_method(store: Store) -> None:
 async def test_names_are_returned_by_a_repeated_creation(store: Store) -> None:
     new, record = named(1), make_record(1)
     assert await add_clock_once(store, record, new, user(1)) is None
-    existing = ExistingClock(record.params, StoredClock(new, b"schedule"))
+    existing = ExistingClock(record.params_digest, StoredClock(new, b"schedule"))
     assert await add_clock_once(store, record, named(2, "other"), user(1)) == existing
-    assert await store.find_creation(record.digest, user(1), bytes(16)) == existing
+    assert await store.find_creation(record.key_digest, user(1), bytes(16)) == existing
 
 
 @pytest.mark.parametrize(
@@ -112,9 +112,9 @@ async def test_search_finds_exactly_the_clocks_with_all_labels(
         await add_clock(store, named(number, None, encode_labels(each)), user(1))
     await add_clock(store, named(6, None, None), user(1))
     await add_clock(store, named(7, None, encode_labels(labels)), user(2))
-    scan = await search(store, *[encode_member(name, value) for name, value in labels.items()])
+    scan = await search(store, *[encode_label(name, value) for name, value in labels.items()])
     assert [each.key for each in scan.clocks] == [named(number).key for number in found]
-    assert scan.ended_at is None
+    assert scan.last_key is None
 
 
 async def test_search_looks_at_a_limited_number_of_clocks(store: Store) -> None:
@@ -123,13 +123,13 @@ async def test_search_looks_at_a_limited_number_of_clocks(store: Store) -> None:
     keys = {number: named(number).key for number in range(1, 8)}
     pages, before = [], None
     while True:
-        scan = await search(store, encode_member("n", "1"), before=before, max_scanned=2)
+        scan = await search(store, encode_label("n", "1"), before=before, max_scanned=2)
         pages.append([each.key for each in scan.clocks])
-        if scan.ended_at is None:
+        if scan.last_key is None:
             break
-        before = scan.ended_at
+        before = scan.last_key
     assert pages == [[keys[7]], [keys[4]], [], [keys[1]]]
-    limited = await search(store, encode_member("n", "1"), limit=2)
+    limited = await search(store, encode_label("n", "1"), limit=2)
     assert [each.key for each in limited.clocks] == [keys[7], keys[4]]
 
 

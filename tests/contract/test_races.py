@@ -29,7 +29,7 @@ from tests.contract.values import (
     user,
     user_of_token,
 )
-from tickover.server.domain.logins import Try
+from tickover.server.domain.logins import CountedAttempt
 from tickover.server.storage.store import Store
 
 _CONCURRENT = 50
@@ -60,8 +60,8 @@ async def test_concurrent_tries_are_counted_up_to_the_limit(store: Store) -> Non
     for number in range(_ROUNDS):
         now = NOW + number * MINUTE
         message = await sent(store, code(number, now))
-        results = await asyncio.gather(*(store.count_try(ANA, code_limits(), now) for _ in range(_CONCURRENT)))
-        assert results.count(Try(message.digest, now)) == 5
+        results = await asyncio.gather(*(store.count_attempt(ANA, code_limits(), now) for _ in range(_CONCURRENT)))
+        assert results.count(CountedAttempt(message.digest, now)) == 5
         assert results.count(None) == _CONCURRENT - 5
 
 
@@ -98,7 +98,9 @@ async def test_newer_code_stays_valid_when_the_older_one_is_redeemed(store: Stor
         results = await asyncio.gather(*first, claim(store, newer), *last)
         assert results.pop(middle) is None
         assert len([result for result in results if result is not None]) <= 1
-        assert await store.count_try(ANA, code_limits(), now + MINUTE) == Try(newer.digest, newer.sent_at)
+        assert await store.count_attempt(ANA, code_limits(), now + MINUTE) == CountedAttempt(
+            newer.digest, newer.sent_at
+        )
 
 
 async def test_of_concurrent_advances_the_latest_time_wins(store: Store) -> None:
@@ -160,9 +162,9 @@ async def test_only_tries_of_the_earlier_code_count_against_it(store: Store) -> 
         now = NOW + 2 * number * MINUTE
         older = await sent(store, code(2 * number, now))
         newer = await sent(store, code(2 * number + 1, now + MINUTE))
-        tries = [store.count_try(ANA, code_limits(), now + MINUTE) for _ in range(4)]
+        tries = [store.count_attempt(ANA, code_limits(), now + MINUTE) for _ in range(4)]
         results = await asyncio.gather(*tries[:2], store.undo_send(newer), *tries[2:])
-        counted = results.count(Try(older.digest, older.sent_at))
+        counted = results.count(CountedAttempt(older.digest, older.sent_at))
         assert await tries_left(store, ANA, 5, now + MINUTE) == 5 - counted
 
 

@@ -57,7 +57,7 @@ METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "claim_send": lambda store: store.claim_send(code(1), code_limits()),
     "undo_send": lambda store: store.undo_send(code(1)),
     "allow_resend": lambda store: store.allow_resend(code(1)),
-    "count_try": lambda store: store.count_try(ANA, code_limits(), NOW),
+    "count_attempt": lambda store: store.count_attempt(ANA, code_limits(), NOW),
     "redeem_code": lambda store: store.redeem_code(ANA, digest(1), session(1)),
     "redeem_link": lambda store: store.redeem_link(digest(1), session(1)),
     "revoke_token": lambda store: store.revoke_token(digest(1)),

@@ -40,7 +40,7 @@ from tests.contract.values import (
 )
 from tickover.api.limits import CLOCK_LIFETIME, LINK_LIFETIME, TOKEN_LIFETIME
 from tickover.api.timestamps import Instant
-from tickover.server.domain.logins import Try
+from tickover.server.domain.logins import CountedAttempt
 from tickover.server.storage.store import ExistingClock, Store
 
 _MILLISECOND = timedelta(milliseconds=1)
@@ -217,13 +217,13 @@ async def test_live_data_is_unchanged(store: Store) -> None:
     await add_clock(store, clock(2, NOW - WEEK), user(1), b"expired")
     await sent(store, code(3, NOW - 2 * HOUR))
     await sent(store, code(4, NOW - MINUTE))
-    await store.count_try(ANA, code_limits(), NOW)
+    await store.count_attempt(ANA, code_limits(), NOW)
     await _sweep_all(store, NOW, 100)
     assert await schedule_of(store, key(1, NOW - DAY), user(1)) == b"live"
     moved = await advance(store, key(1, NOW - DAY), user(1), START)
     assert moved is not None
     assert moved.frozen_time == START + DAY
-    assert await store.count_try(ANA, code_limits(), NOW) == Try(digest(4), NOW - MINUTE)
+    assert await store.count_attempt(ANA, code_limits(), NOW) == CountedAttempt(digest(4), NOW - MINUTE)
     assert await tries_left(store, ANA, 5, NOW) == 3
 
 

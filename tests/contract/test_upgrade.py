@@ -10,7 +10,7 @@ import pytest
 from tests.contract import previous_version
 from tests.contract.values import ANA, MINUTE, NOW, clock, code, code_limits, link, sent, session, user_of_token
 from tests.support.world import World, open_world
-from tickover.server.domain.logins import Try
+from tickover.server.domain.logins import CountedAttempt
 from tickover.server.storage import open_store
 from tickover.server.storage.store import Created, Quota, QuotaExceeded
 
@@ -88,11 +88,11 @@ async def test_old_codes_and_links_are_valid_and_in_order(old_url: str) -> None:
     await previous_version.insert_sends(old_url, [newer, other, older])
     store = await open_store(old_url)
     now = NOW + 3 * MINUTE
-    assert await store.count_try(ANA, code_limits(), now) == Try(newer.digest, newer.sent_at)
+    assert await store.count_attempt(ANA, code_limits(), now) == CountedAttempt(newer.digest, newer.sent_at)
     newest = await sent(store, code(4, now))
-    assert await store.count_try(ANA, code_limits(), now) == Try(newest.digest, now)
+    assert await store.count_attempt(ANA, code_limits(), now) == CountedAttempt(newest.digest, now)
     await store.undo_send(newest)
-    assert await store.count_try(ANA, code_limits(), now) == Try(newer.digest, newer.sent_at)
+    assert await store.count_attempt(ANA, code_limits(), now) == CountedAttempt(newer.digest, newer.sent_at)
     assert await store.redeem_link(other.digest, session(1, now)) is not None
     await store.close()
 

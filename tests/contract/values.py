@@ -7,7 +7,7 @@ from tickover.api.ids import uuid7
 from tickover.api.limits import TOKEN_LIFETIME
 from tickover.api.timestamps import Instant, years_after
 from tickover.server.domain.clocks import Clock
-from tickover.server.domain.logins import Kind, Limits, Send, TooSoon
+from tickover.server.domain.logins import Limits, LoginEmail, SecretKind, TooSoon
 from tickover.server.storage.store import (
     Created,
     ExistingClock,
@@ -49,16 +49,16 @@ def digest(number: int) -> bytes:
     return hashlib.sha256(number.to_bytes(8, "big")).digest()
 
 
-def make_send(number: int, kind: Kind, sent_at: Instant = NOW, email: str = ANA) -> Send:
-    return Send(digest(number), email, kind, sent_at, network=b"a network")
+def make_send(number: int, kind: SecretKind, sent_at: Instant = NOW, email: str = ANA) -> LoginEmail:
+    return LoginEmail(digest(number), email, kind, sent_at, network=b"a network")
 
 
-def code(number: int, sent_at: Instant = NOW, email: str = ANA) -> Send:
-    return make_send(number, Kind.CODE, sent_at, email)
+def code(number: int, sent_at: Instant = NOW, email: str = ANA) -> LoginEmail:
+    return make_send(number, SecretKind.CODE, sent_at, email)
 
 
-def link(number: int, sent_at: Instant = NOW, email: str = ANA) -> Send:
-    return make_send(number, Kind.LINK, sent_at, email)
+def link(number: int, sent_at: Instant = NOW, email: str = ANA) -> LoginEmail:
+    return make_send(number, SecretKind.LINK, sent_at, email)
 
 
 def code_limits(tries: int = 5) -> Limits:
@@ -138,14 +138,14 @@ async def listed(
     return [found.key for found in await store.list_clocks(owner, min_live_key, before, limit)]
 
 
-async def claim(store: Store, send: Send, interval: timedelta = MINUTE) -> Instant | None:
+async def claim(store: Store, send: LoginEmail, interval: timedelta = MINUTE) -> Instant | None:
     """Claim with a limit on the interval only. Return the time of the email that holds the slot."""
     limits = Limits(resend_interval=interval, sends_an_hour=0, sends_an_hour_from_one_network=0)
     claimed = await store.claim_send(send, limits)
     return claimed.since if isinstance(claimed, TooSoon) else None
 
 
-async def sent(store: Store, send: Send) -> Send:
+async def sent(store: Store, send: LoginEmail) -> LoginEmail:
     """Claim the slot, which must be free."""
     assert await claim(store, send) is None
     return send
@@ -154,7 +154,7 @@ async def sent(store: Store, send: Send) -> Send:
 async def tries_left(store: Store, email: str, limit: int, now: Instant) -> int:
     """Use up the tries of the newest code, and return their number."""
     for number in range(limit):
-        if await store.count_try(email, code_limits(limit), now) is None:
+        if await store.count_attempt(email, code_limits(limit), now) is None:
             return number
-    assert await store.count_try(email, code_limits(limit), now) is None
+    assert await store.count_attempt(email, code_limits(limit), now) is None
     return limit

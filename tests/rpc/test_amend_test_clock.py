@@ -372,7 +372,7 @@ class _Conflicts:
     ) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
         if self.count:
             self.count -= 1
-            same = Amendment(amendment.revision, amendment.latest, await self._schedule(key, owner))
+            same = Amendment(amendment.revision, amendment.valid_until, await self._schedule(key, owner))
             await self._store.amend_clock(key, owner, same, min_live_key, quota)
         return await self._store.amend_clock(key, owner, amendment, min_live_key, quota)
 
@@ -419,7 +419,7 @@ async def test_amendment_gives_up_if_others_take_too_long(
 ) -> None:
     clock = await world.create(token, **SCHEDULE)
     monkeypatch.setattr(amendments, "_MAX_WAIT_SECONDS", 0.0)
-    async with world.operations.amendments._turn(clock["id"]):
+    async with world.operations.amendments._lock_clock(clock["id"]):
         assert reason_of(await world.call(AMEND, {"id": clock["id"], "cancel": []}, token)) == "UNAVAILABLE"
     assert await amend(world, token, clock["id"], cancel=[]) == clock
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 from tests.support.program import code_params, link_params, verify_params
 from tests.support.world import NOW, HttpResponse, World
 from tickover.api.timestamps import Instant
-from tickover.server.domain.logins import Limits, Try
+from tickover.server.domain.logins import CountedAttempt, Limits
 from tickover.server.mail.mailer import Email
 from tickover.server.operations import Policy
 from tickover.server.storage.store import NewSession, Store
@@ -54,8 +54,8 @@ class WatchedStore:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    async def count_try(self, email: str, limits: Limits, now: Instant) -> Try | None:
-        counted = await self._store.count_try(email, limits, now)
+    async def count_attempt(self, email: str, limits: Limits, now: Instant) -> CountedAttempt | None:
+        counted = await self._store.count_attempt(email, limits, now)
         if counted is not None:
             self.compared[email] += 1
             self.tries_of_a_code[counted.digest] += 1

@@ -44,7 +44,7 @@ _CALLS: dict[str, Call] = {
     "advance_clock": lambda store: advance(store, key(3), user(1), START + WEEK),
     "advance_clock to its frozen time": lambda store: advance(store, key(4), user(1), START),
     "delete_clock": lambda store: store.delete_clock(key(5), user(1)),
-    "count_try": lambda store: store.count_try(ANA, code_limits(), NOW),
+    "count_attempt": lambda store: store.count_attempt(ANA, code_limits(), NOW),
     "redeem_link": lambda store: store.redeem_link(digest(2), session(1)),
     "ping": lambda store: store.ping(),
 }

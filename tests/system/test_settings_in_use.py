@@ -18,7 +18,7 @@ from msgspec import to_builtins
 
 from tests.support.log_capture import LogCapture
 from tests.support.program import Program, code_params, link_params, run_tickover, verify_params
-from tickover.server.app import Tickover, _policy
+from tickover.server.app import TickoverServer, _policy
 from tickover.server.settings import SETTINGS, read_settings
 
 _KEY = "a key of 16 characters or more"
@@ -189,7 +189,7 @@ def test_workers_setting_is_used(tmp_path: Path) -> None:
 @proves("database_connections")
 async def test_database_connections_is_used(tmp_path: Path, postgres_url: str) -> None:
     given = {"data_dir": str(tmp_path), "database_url": postgres_url, "port": "0", "database_connections": "3"}
-    server = await Tickover.open(read_settings({}, given), LogCapture().log)
+    server = await TickoverServer.open(read_settings({}, given), LogCapture().log)
     try:
         store: Any = server._store
         assert store._connections._pool.get_max_size() == 3
@@ -201,7 +201,7 @@ async def test_database_connections_is_used(tmp_path: Path, postgres_url: str) -
 async def test_tracing_is_used(tmp_path: Path) -> None:
     for value in ("on", "off"):
         given = {"data_dir": str(tmp_path), "port": "0", "tracing": value}
-        server = await Tickover.open(read_settings({}, given), LogCapture().log)
+        server = await TickoverServer.open(read_settings({}, given), LogCapture().log)
         await server.close()
         assert (server._tracing is not None) is (value == "on")
 

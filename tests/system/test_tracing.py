@@ -17,7 +17,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from tests.support.log_capture import LogCapture
 from tests.support.program import code_params
-from tickover.server.app import Tickover
+from tickover.server.app import TickoverServer
 from tickover.server.settings import read_settings
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -73,7 +73,7 @@ def send(url: str, path: str, body: bytes | None = None) -> None:
 
 
 async def test_collector_gets_spans_of_requests_database_and_mail(tmp_path: Path, collector: Collector) -> None:
-    server = await Tickover.open(
+    server = await TickoverServer.open(
         read_settings({}, {"data_dir": str(tmp_path), "port": "0", "tracing": "on"}), LogCapture().log
     )
     ready = asyncio.Event()

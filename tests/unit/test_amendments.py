@@ -31,7 +31,7 @@ from tickover.server.domain.clock_params import (
     TransactionParams,
 )
 from tickover.server.domain.clocks import Clock
-from tickover.server.domain.money import add_up
+from tickover.server.domain.money import compute_savings
 from tickover.server.domain.schedule_json import Schedule, ScheduledItems, encode_schedule, fork_schedule, view
 
 _NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
@@ -153,11 +153,11 @@ def test_schedules_of_earlier_releases_have_no_cancelled_items() -> None:
     ("target", "initial", "amounts"), [(1, 0, []), (0.3, 0.1, [0.1, 0.2]), (10**9, 1e-9, [1e-300])]
 )
 def test_amounts_are_recovered_from_sums(target: float, initial: float, amounts: list[float]) -> None:
-    assert add_up(target, initial, amounts).amounts() == (target, initial, amounts)
+    assert compute_savings(target, initial, amounts).amounts() == (target, initial, amounts)
 
 
 @pytest.mark.parametrize(
-    ("add", "cancel", "latest"),
+    ("add", "cancel", "valid_until"),
     [
         ([_START + 2 * _DAY, _START + _DAY], [], _START + _DAY),
         ([], [1, 0], _START + _DAY - _MICROSECOND),
@@ -165,11 +165,13 @@ def test_amounts_are_recovered_from_sums(target: float, initial: float, amounts:
         ([], [], _CLOCK.max_time),
     ],
 )
-def test_amendment_is_valid_until_its_earliest_item(add: list[Instant], cancel: list[int], latest: Instant) -> None:
+def test_amendment_is_valid_until_its_earliest_item(
+    add: list[Instant], cancel: list[int], valid_until: Instant
+) -> None:
     schedule = encode_schedule(_CLOCK, CreateTestClockParams(transactions=_rent(1) + _rent(3)))
     added = [TransactionParams(at, "Tea", 1, "EUR", "EXPENSE") for at in add]
     ids = [f"txn_{_HEX}_{number}" for number in cancel]
-    assert _amend(schedule, add=AddParams(added), cancel=ids).latest == latest
+    assert _amend(schedule, add=AddParams(added), cancel=ids).valid_until == valid_until
 
 
 @pytest.mark.parametrize("late", ["goals", "contributions"])
@@ -177,7 +179,7 @@ def test_contributions_limit_the_validity_too(late: str) -> None:
     schedule = encode_schedule(_CLOCK, CreateTestClockParams(goals=[GoalParams("Trip", 1)]))
     items = [ContributionParams(_START + _DAY, 1)]
     lists: dict[str, Any] = {"goals": [GoalParams("Car", 1, 0, items)], "contributions": _to(0, items)}
-    assert _amend(schedule, add=AddParams(**{late: lists[late]})).latest == _START + _DAY
+    assert _amend(schedule, add=AddParams(**{late: lists[late]})).valid_until == _START + _DAY
 
 
 # Faults

@@ -8,7 +8,7 @@ from msgspec import json
 from tickover.api.errors import Fault
 from tickover.api.results import Sent, SignedIn
 from tickover.server.domain.email_addresses import EmailAddress
-from tickover.server.domain.logins import Kind, Send, SendLoginCodeEmailParams, TooSoon
+from tickover.server.domain.logins import LoginEmail, SecretKind, SendLoginCodeEmailParams, TooSoon
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 ANA = EmailAddress("ana@example.test")
@@ -39,17 +39,17 @@ def test_wait_is_1_to_60_seconds(passed: timedelta, wait: int) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "lifetime"),
-    [(Kind.CODE, timedelta(minutes=10)), (Kind.LINK, timedelta(hours=1))],
+    [(SecretKind.CODE, timedelta(minutes=10)), (SecretKind.LINK, timedelta(hours=1))],
 )
-def test_code_lives_ten_minutes_and_link_an_hour(kind: Kind, lifetime: timedelta) -> None:
-    assert Send(b"digest", ANA, kind, NOW, b"network").expires_at == NOW + lifetime
+def test_code_lives_ten_minutes_and_link_an_hour(kind: SecretKind, lifetime: timedelta) -> None:
+    assert LoginEmail(b"digest", ANA, kind, NOW, b"network").expires_at == NOW + lifetime
 
 
 @pytest.mark.parametrize(
     ("code_type", "email_type", "kind"),
-    [("SHORT_LIVED", "LOGIN_CODE", Kind.CODE), ("LONG_LIVED", "WEB_LOGIN_LINK", Kind.LINK)],
+    [("SHORT_LIVED", "LOGIN_CODE", SecretKind.CODE), ("LONG_LIVED", "WEB_LOGIN_LINK", SecretKind.LINK)],
 )
-def test_matching_types_have_no_fault(code_type: str, email_type: str, kind: Kind) -> None:
+def test_matching_types_have_no_fault(code_type: str, email_type: str, kind: SecretKind) -> None:
     entry = SendLoginCodeEmailParams(ANA, code_type, email_type)  # type: ignore[arg-type]
     assert list(entry.faults(NOW)) == []
     assert entry.kind is kind

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from msgspec import json, msgpack
 
-from tickover.server.domain.money import Amount, Progress, Savings, add_up, whole_if_whole
+from tickover.server.domain.money import Amount, Progress, Savings, compute_savings, int_if_whole
 
 SMALLEST = 5e-324
 """The smallest positive double."""
@@ -13,7 +13,7 @@ SMALLEST = 5e-324
 
 def staircase(target: Amount, initial: Amount, contributions: Sequence[Amount]) -> list[Progress]:
     """Return a goal's progress before the first contribution and after each one, from stored savings."""
-    savings = msgpack.decode(msgpack.encode(add_up(target, initial, contributions)), type=Savings)
+    savings = msgpack.decode(msgpack.encode(compute_savings(target, initial, contributions)), type=Savings)
     return [savings.progress(count) for count in range(len(contributions) + 1)]
 
 
@@ -38,7 +38,7 @@ def progress(target: Amount, initial: Amount, *contributions: Amount) -> Progres
     ],
 )
 def test_whole_number_has_no_fraction(amount: Amount, written: bytes) -> None:
-    assert json.encode(whole_if_whole(amount)) == written
+    assert json.encode(int_if_whole(amount)) == written
 
 
 @pytest.mark.parametrize(

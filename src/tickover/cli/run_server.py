@@ -13,7 +13,7 @@ import uvloop
 
 from tickover import __version__
 from tickover.cli.session import DEFAULT_URL
-from tickover.server.app import Tickover, Worker
+from tickover.server.app import TickoverServer, Worker
 from tickover.server.logs import open_log
 from tickover.server.settings import OUTBOX, Settings
 from tickover.server.storage import redact_url
@@ -39,7 +39,7 @@ def _run(
     """Serve until a signal arrives or until `stop_pipe` closes."""
 
     async def serve() -> None:
-        server = await Tickover.open(settings, open_log(settings.log_level, settings.log_format), worker)
+        server = await TickoverServer.open(settings, open_log(settings.log_level, settings.log_format), worker)
         loop = asyncio.get_running_loop()
 
         def stop(number: int, *_: object) -> None:

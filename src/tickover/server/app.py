@@ -33,7 +33,7 @@ from tickover.server.openrpc import describe
 from tickover.server.operations import Operations, Policy
 from tickover.server.scenario_process import ScenarioProcess
 from tickover.server.secret_key import load_secret_key
-from tickover.server.settings import SettingError, Settings, how_exposed, is_loopback
+from tickover.server.settings import SettingError, Settings, exposure_reason, is_loopback
 from tickover.server.storage import open_store, redact_url, schema_version
 from tickover.server.storage.store import Store
 
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 _GRACE_SECONDS = 15
 
 
-class Tickover:
-    """A Tickover server at `url`. The client class of the same name is `tickover.client.Tickover`."""
+class TickoverServer:
+    """A Tickover server at `url`."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Tickover:
         if self._tracing is not None:
             store, mailer = self._tracing.store(store), self._tracing.mailer(mailer)
         self._mailer = MeasuredMailer(mailer, self._recorder)
-        if self._mailer.is_local and how_exposed(settings):
+        if self._mailer.is_local and exposure_reason(settings):
             log.warning("emails go to the outbox, so anyone who can reach this server can sign in as any user")
         if not settings.public_url and not is_loopback(settings.host):
             log.warning("TICKOVER_PUBLIC_URL is not set, so login links point to this machine", url=self.url)
@@ -96,7 +96,7 @@ class Tickover:
             self._metrics = MetricsServer(listeners.metrics, worker.numbers, self._publish_gauges, facts)
 
     @classmethod
-    async def open(cls, settings: Settings, log: BoundLogger, worker: "Worker | None" = None) -> "Tickover":
+    async def open(cls, settings: Settings, log: BoundLogger, worker: "Worker | None" = None) -> "TickoverServer":
         """Open the ports, the database and the mailer. Raise SettingError if one is unavailable."""
         async with AsyncExitStack() as undo:
             listeners = open_listeners(settings, shared=settings.workers > 1)

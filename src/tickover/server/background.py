@@ -59,14 +59,14 @@ class Background:
         """Count a rejected call."""
         self._rejections.count(reason)
         if reason is Reason.UNAVAILABLE:
-            self._watch.suspect()
+            self._watch.request_check()
 
     async def ping(self) -> None:
         """Raise UNAVAILABLE if the database doesn't respond."""
         try:
             await self._store.ping()
         except Rejection:
-            self._watch.suspect()
+            self._watch.request_check()
             raise
 
     async def _sweep(self) -> None:
@@ -76,7 +76,7 @@ class Background:
             # A sweep can take long, and the key must be recorded every minute.
             swept = await sweep(self._store, self._now, between=self._share_key)
         except Rejection:
-            self._watch.suspect()
+            self._watch.request_check()
             raise
         self._on_swept(swept)
         if swept:
@@ -131,7 +131,7 @@ class DatabaseWatch:
         self._suspected = asyncio.Event()
         self._lost_at: float | None = None
 
-    def suspect(self) -> None:
+    def request_check(self) -> None:
         """Request a check, because a call failed."""
         self._suspected.set()
 

@@ -21,7 +21,7 @@ from tickover.api.errors import Rejection
 from tickover.api.timestamps import Instant
 from tickover.server.mail import open_mailer
 from tickover.server.mail.smtp import SmtpMailer
-from tickover.server.settings import OUTBOX, SETTINGS, SettingError, Settings, how_exposed, is_loopback
+from tickover.server.settings import OUTBOX, SETTINGS, SettingError, Settings, exposure_reason, is_loopback
 from tickover.server.storage import is_postgres, open_store, redact_url, schema_version, sqlite_path
 from tickover.server.storage.growth import find_growth_error
 from tickover.server.storage.statistics import Statistics, data_folder, read_statistics
@@ -62,7 +62,7 @@ def error(name: str, message: str, advice: str) -> Check:
     return Check(name, Status.ERROR, message, advice)
 
 
-async def examine(
+async def run_checks(
     settings: Settings, environment: Mapping[str, str], now: Callable[[], Instant]
 ) -> AsyncIterator[Check]:
     """Yield the result of each check as soon as it is known."""
@@ -139,7 +139,7 @@ def check_disk(free: int, folder: Path) -> Check:
 
 async def _check_mail(settings: Settings) -> Check:
     if settings.mail_url == OUTBOX:
-        if exposure := how_exposed(settings):
+        if exposure := exposure_reason(settings):
             message = f"Emails go to the outbox {exposure}, so anyone who can reach the server can sign in as any user."
             return warning("mail", message, "Set TICKOVER_MAIL_URL to your mail server.")
         return ok("mail", f"Emails aren't sent. They go to {settings.data_dir / 'outbox'}.")

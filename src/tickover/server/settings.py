@@ -237,7 +237,7 @@ def _reject_unknown(environment: Mapping[str, str]) -> None:
 
 def _default_mail_url(settings: Settings) -> str:
     """Return the outbox. Raise SettingError if other machines may reach the server."""
-    exposure = how_exposed(settings)
+    exposure = exposure_reason(settings)
     if not exposure:
         return OUTBOX
     raise SettingError(
@@ -246,7 +246,7 @@ def _default_mail_url(settings: Settings) -> str:
     )
 
 
-def how_exposed(settings: Settings) -> str:
+def exposure_reason(settings: Settings) -> str:
     """Return a clause that says why other machines may reach the server, or "" if no setting suggests it."""
     if not is_loopback(settings.host):
         return f"when listening on {settings.host}"

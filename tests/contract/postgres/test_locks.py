@@ -37,7 +37,7 @@ _HOLD_SWEEP = "select pg_advisory_lock(5, hashtext(current_schema()::text))"
 _CALLS: dict[str, tuple[str, Callable[[Store], Awaitable[object]]]] = {
     "claim_send": (_HOLD_ADDRESS, lambda store: store.claim_send(code(3), Limits())),
     "undo_send": (_HOLD_ADDRESS, lambda store: store.undo_send(code(1))),
-    "count_try": (_HOLD_ADDRESS, lambda store: store.count_try(ANA, code_limits(), NOW)),
+    "count_attempt": (_HOLD_ADDRESS, lambda store: store.count_attempt(ANA, code_limits(), NOW)),
     "redeem_code": (_HOLD_ADDRESS, lambda store: store.redeem_code(ANA, digest(1), session(1))),
     "redeem_link": (_HOLD_ADDRESS, lambda store: store.redeem_link(digest(2), session(1))),
     "create_clock": (

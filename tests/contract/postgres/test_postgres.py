@@ -31,7 +31,7 @@ from tests.contract.values import (
 )
 from tests.support.postgres import PostgresServer
 from tickover.api.errors import Reason, Rejection
-from tickover.server.domain.logins import Try
+from tickover.server.domain.logins import CountedAttempt
 from tickover.server.settings import SettingError
 from tickover.server.storage import open_store
 from tickover.server.storage.migrations import migrations
@@ -95,13 +95,17 @@ async def test_call_that_waits_too_long_for_a_lock_is_rejected_and_changes_nothi
     message = await sent(store, code(1))
     async with witness.transaction():
         await witness.execute("select from login_sends where digest = $1 for update", message.digest)
-        for call in (store.allow_resend(message), store.undo_send(message), store.count_try(ANA, code_limits(), NOW)):
+        for call in (
+            store.allow_resend(message),
+            store.undo_send(message),
+            store.count_attempt(ANA, code_limits(), NOW),
+        ):
             with pytest.raises(Rejection) as error:
                 await call
             assert error.value.reason is Reason.UNAVAILABLE
             assert "is not responding" in error.value.message
     assert await claim(store, code(2, NOW + MICROSECOND)) == NOW
-    assert await store.count_try(ANA, code_limits(tries=1), NOW) == Try(message.digest, NOW)
+    assert await store.count_attempt(ANA, code_limits(tries=1), NOW) == CountedAttempt(message.digest, NOW)
     await store.close()
 
 
@@ -120,7 +124,7 @@ async def test_number_of_sessions_is_limited(postgres_url: str, witness: asyncpg
         asyncio.create_task(call)
         for number in range(60)
         for call in (
-            store.count_try(f"user-{number}@example.test", code_limits(), NOW),
+            store.count_attempt(f"user-{number}@example.test", code_limits(), NOW),
             store.revoke_token(digest(number)),
             add_clock(store, clock(number), user(number)),
             user_of_token(store, digest(number), NOW),
@@ -155,7 +159,7 @@ async def _use(store: Store) -> None:
     """Make many concurrent calls, and check their results."""
     claims = await asyncio.gather(*(claim(store, code(number)) for number in range(30)))
     assert claims.count(None) == 1
-    tries = await asyncio.gather(*(store.count_try(ANA, code_limits(), NOW) for _ in range(30)))
+    tries = await asyncio.gather(*(store.count_attempt(ANA, code_limits(), NOW) for _ in range(30)))
     assert tries.count(None) == 25
     message = digest(claims.index(None))
     users = await asyncio.gather(*(store.redeem_code(ANA, message, session(number)) for number in range(30)))
@@ -332,7 +336,7 @@ async def test_tries_for_one_address_leave_connections_for_others(
     await add_clock(store, clock(1), user(1))
     async with witness.transaction():
         await witness.execute("select take_turn_for_address($1)", ANA)
-        tries = [asyncio.create_task(store.count_try(ANA, code_limits(), NOW)) for _ in range(20)]
+        tries = [asyncio.create_task(store.count_attempt(ANA, code_limits(), NOW)) for _ in range(20)]
         assert await advance(store, key(1), user(1), START + DAY) is not None
         assert not any(attempt.done() for attempt in tries)
     assert await asyncio.gather(*tries) == [None] * 20

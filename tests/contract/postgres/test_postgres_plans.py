@@ -197,9 +197,9 @@ class _Caller:
     async def allow_resend(self) -> None:
         await self._store.allow_resend(code(self._data.users - 12))
 
-    async def count_try(self) -> list[Any]:
+    async def count_attempt(self) -> list[Any]:
         emails = (address(self._data.users - 2), address(0), "nobody@example.test")
-        return [await self._store.count_try(email, Limits(), NOW) for email in emails]
+        return [await self._store.count_attempt(email, Limits(), NOW) for email in emails]
 
     async def redeem_code(self) -> list[Any]:
         number = self._data.users - 4
@@ -335,7 +335,7 @@ _NEEDED = [
     ("access_tokens_by_user", ["create_access_token", "list_access_tokens", "revoke_access_token"], "tokens"),
     ("tokens_pkey", ["find_token"], "tokens"),
     ("login_sends_by_age", ["sweep"], "login_sends"),
-    ("login_sends_by_email", ["count_try"], "login_sends"),
+    ("login_sends_by_email", ["count_attempt"], "login_sends"),
     ("login_sends_pkey", ["allow_resend"], "login_sends"),
     ("clocks_#_by_owner", ["create_clock", "list_clocks"], "clocks_"),
     ("clocks_#_pkey", ["sweep", "find_clock", "delete_clock"], "clocks_"),

@@ -128,7 +128,7 @@ async def test_old_and_new_servers_agree_on_the_newest_code(old: asyncpg.Connect
             await sent(store, code(number, now))
         else:
             assert (await _claim(old, number, now))["held_since"] is None
-        counted = await store.count_try(ANA, code_limits(), now)
+        counted = await store.count_attempt(ANA, code_limits(), now)
         assert counted is not None
         assert counted.digest == digest(number)
         assert await old.fetchval(_COUNT_TRY, ANA, to_micros(now), 5, 100) == digest(number)
@@ -141,4 +141,4 @@ async def test_older_server_sweeps(old: asyncpg.Connection, store: PostgresStore
     min_live_key = first_live_key(NOW)
     instants = to_micros(NOW + MINUTE), to_micros(NOW + MINUTE - HOUR)
     assert await old.fetchval(_SWEEP, min_live_key, min_live_key, *instants, 100) == 2
-    assert await store.count_try(ANA, code_limits(), NOW + MINUTE) is None
+    assert await store.count_attempt(ANA, code_limits(), NOW + MINUTE) is None

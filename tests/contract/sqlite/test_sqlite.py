@@ -239,7 +239,7 @@ async def test_two_stores_on_one_file_share_counts(path: Path) -> None:
         now = NOW + number * MINUTE
         claims = [claim(stores[n % 2], code(number * 50 + n, now)) for n in range(50)]
         assert (await asyncio.gather(*claims)).count(None) == 1
-        tries = await asyncio.gather(*(stores[n % 2].count_try(ANA, code_limits(), now) for n in range(50)))
+        tries = await asyncio.gather(*(stores[n % 2].count_attempt(ANA, code_limits(), now) for n in range(50)))
         assert tries.count(None) == 45
         targets = [START + number * MINUTE + n * (MINUTE / 60) for n in range(50)]
         await asyncio.gather(*(advance(stores[n % 2], key(1), user(1), to) for n, to in enumerate(targets)))
@@ -261,7 +261,7 @@ async def test_locked_store_is_unavailable_for_writes_but_reads(path: Path) -> N
         outcomes = await asyncio.gather(
             store.ping(),
             add_clock(store, clock(2), user(1)),
-            store.count_try(ANA, code_limits(), NOW),
+            store.count_attempt(ANA, code_limits(), NOW),
             return_exceptions=True,
         )
         assert [outcome.reason for outcome in outcomes if isinstance(outcome, Rejection)] == [Reason.UNAVAILABLE] * 3

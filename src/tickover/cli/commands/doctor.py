@@ -41,8 +41,8 @@ def doctor(session: Session, /, **flags: Any) -> None:
                 advice = [f"  {'':13} {check.advice}"] if check.advice else []
                 session.output.write(None, f"{_MARKS[check.status]} {check.name:13} {check.message}", *advice)
 
-        async def examine() -> None:
-            async for check in checks.examine(settings, os.environ, wall_clock):
+        async def report_all() -> None:
+            async for check in checks.run_checks(settings, os.environ, wall_clock):
                 report(check)
 
         try:
@@ -50,7 +50,7 @@ def doctor(session: Session, /, **flags: Any) -> None:
         except SettingError as failure:
             report(checks.error("settings", str(failure), "Correct the setting. Then run this command again."))
         else:
-            asyncio.run(examine())
+            asyncio.run(report_all())
         has_error = any(check.status is checks.Status.ERROR for check in found)
     if session.output.wants_json:
         session.output.write_json({"ok": not has_error, "checks": found})

@@ -27,8 +27,8 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 class NextSchedule(Struct, frozen=True):
     schedule: Schedule
-    latest: Instant
-    """The amendment is valid while the frozen time is at or before this."""
+    valid_until: Instant
+    """The latest frozen time at which the amendment is valid."""
 
 
 class _Item(Struct, frozen=True):
@@ -59,8 +59,8 @@ def amend(clock: Clock, schedule: Schedule, params: AmendTestClockParams) -> Nex
         raise Rejection(Reason.ITEM_NOT_PENDING, message, {"itemIds": not_pending})
     added = [item.at for item in add.transactions] + [item.at for item in add.contributions]
     added += [item.at for goal in add.goals for item in goal.contributions]
-    latest = min([*added, *(item.at - _MICROSECOND for item in found.values())], default=clock.max_time)
-    return NextSchedule(amend_schedule(schedule, clock.key, add, cancelled), latest)
+    valid_until = min([*added, *(item.at - _MICROSECOND for item in found.values())], default=clock.max_time)
+    return NextSchedule(amend_schedule(schedule, clock.key, add, cancelled), valid_until)
 
 
 def _groups(schedule: Schedule) -> list[ScheduledItems]:

@@ -25,7 +25,7 @@ from tickover.api.limits import (
     SPAN_YEARS,
 )
 from tickover.api.timestamps import Instant
-from tickover.server.domain.money import whole_if_whole
+from tickover.server.domain.money import int_if_whole
 from tickover.server.domain.params import Params, Text
 
 _POSITIVE: Final = Meta(gt=0, le=MAX_AMOUNT)
@@ -140,7 +140,7 @@ def initial_amount_faults(goals: Sequence[GoalParams], path: str = "goals") -> I
         if goal is None or goal.target_amount is None or goal.initial_amount is None:
             continue
         if goal.initial_amount > goal.target_amount:
-            message = f"must not exceed targetAmount ({whole_if_whole(goal.target_amount)})"
+            message = f"must not exceed targetAmount ({int_if_whole(goal.target_amount)})"
             yield Fault(f"{path}[{index}].initialAmount", "max", message, goal.initial_amount)
 
 

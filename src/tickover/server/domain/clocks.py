@@ -41,8 +41,8 @@ def encode_labels(labels: Mapping[str, str] | UnsetType | None) -> str | None:
     return None if labels is None or labels is UNSET else json.encode(labels).decode()
 
 
-def encode_member(name: str, value: str) -> str:
-    """Return a label as it occurs in encoded labels that have it, and in no others.
+def encode_label(name: str, value: str) -> str:
+    """Return the text of a label in the JSON of labels.
 
     A label's name contains no quote, and JSON escapes quotes in values, so no value can contain this text.
     """

@@ -54,8 +54,8 @@ class SendLoginCodeEmailParams(Params, frozen=True):
             yield Fault("loginCodeType", "combination", message, self.login_code_type)
 
     @property
-    def kind(self) -> "Kind":
-        return Kind.CODE if self.email_type == "LOGIN_CODE" else Kind.LINK
+    def kind(self) -> "SecretKind":
+        return SecretKind.CODE if self.email_type == "LOGIN_CODE" else SecretKind.LINK
 
 
 class LoginByEmailVerificationParams(Params, frozen=True):
@@ -80,7 +80,7 @@ class LogoutParams(Params, frozen=True):
     """logout has no parameters."""
 
 
-class Kind(StrEnum):
+class SecretKind(StrEnum):
     """The kind of secret in an email."""
 
     CODE = "CODE"
@@ -98,15 +98,15 @@ class Limits(Struct, frozen=True):
 
 
 HOUR: Final = timedelta(hours=1)
-LIFETIMES: Final = {Kind.CODE: CODE_LIFETIME, Kind.LINK: LINK_LIFETIME}
+LIFETIMES: Final = {SecretKind.CODE: CODE_LIFETIME, SecretKind.LINK: LINK_LIFETIME}
 
 
-class Send(Struct, frozen=True):
-    """One email: the digest of its secret, its address and its time."""
+class LoginEmail(Struct, frozen=True):
+    """The record of an email: the digest of its secret, its address and its time."""
 
     digest: bytes
     email: str
-    kind: Kind
+    kind: SecretKind
     sent_at: Instant
     network: bytes
     """A digest of the caller's network."""
@@ -117,8 +117,8 @@ class Send(Struct, frozen=True):
         return self.sent_at + LIFETIMES[self.kind]
 
 
-class Try(Struct, frozen=True):
-    """A counted try, with the digest that the code must match."""
+class CountedAttempt(Struct, frozen=True):
+    """A counted attempt, with the digest that the code must match."""
 
     digest: bytes
     sent_at: Instant

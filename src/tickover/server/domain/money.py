@@ -47,12 +47,12 @@ class Savings(Struct, frozen=True, array_like=True, gc=False):
         return Progress(to_number(current, unit), to_number(target - current, unit), _percent(current, target))
 
 
-def whole_if_whole(amount: Amount) -> Amount:
+def int_if_whole(amount: Amount) -> Amount:
     """Return the same number, as an int if it is whole, so that JSON shows no `.0`."""
     return int(amount) if isinstance(amount, float) and amount.is_integer() else amount
 
 
-def add_up(target: Amount, initial: Amount, contributions: Sequence[Amount]) -> Savings:
+def compute_savings(target: Amount, initial: Amount, contributions: Sequence[Amount]) -> Savings:
     """Return a goal's savings. The sums are exact for all amounts."""
     (goal, *steps), unit = to_common_unit([target, initial, *contributions])
     sums = list(accumulate(steps))
@@ -86,7 +86,7 @@ def _plain_text(amount: Amount) -> str:
 
 def to_number(count: int, unit: int) -> Amount:
     """Return the double nearest to count/unit. Python's integer division rounds correctly."""
-    return whole_if_whole(count / unit)
+    return int_if_whole(count / unit)
 
 
 def _percent(current: int, target: int) -> Amount:

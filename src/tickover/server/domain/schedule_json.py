@@ -23,7 +23,7 @@ from tickover.server.domain.clock_params import (
     ItemParams,
 )
 from tickover.server.domain.clocks import Clock
-from tickover.server.domain.money import Amount, Savings, add_up, whole_if_whole
+from tickover.server.domain.money import Amount, Savings, compute_savings, int_if_whole
 
 _T = TypeVar("_T")
 
@@ -138,7 +138,7 @@ def _amend_goal(
     amounts = [amount for position, amount in enumerate(old_amounts) if position not in cancelled]
     amounts = _sort([*amounts, *(item.amount for item in new)], [*kept.instants, *(item.at for item in new)])
     added = _encode_items("ctb", suffix, new, first=kept.next_number)
-    return ScheduledGoal(goal.head, add_up(target, initial, amounts), _merge(kept, added))
+    return ScheduledGoal(goal.head, compute_savings(target, initial, amounts), _merge(kept, added))
 
 
 def _remove(items: ScheduledItems, positions: set[int]) -> ScheduledItems:
@@ -196,9 +196,9 @@ def _encode_bounds(clock: Clock) -> bytes:
 
 
 def _encode_goal(suffix: str, goal: GoalParams) -> ScheduledGoal:
-    head = GoalHead(f"goal_{suffix}", goal.name, whole_if_whole(goal.target_amount))
+    head = GoalHead(f"goal_{suffix}", goal.name, int_if_whole(goal.target_amount))
     amounts = [item.amount for item in _sort(goal.contributions, [item.at for item in goal.contributions])]
-    savings = add_up(goal.target_amount, goal.initial_amount, amounts)
+    savings = compute_savings(goal.target_amount, goal.initial_amount, amounts)
     return ScheduledGoal(
         _without_braces(_ENCODER.encode(head)), savings, _encode_items("ctb", suffix, goal.contributions)
     )
@@ -272,11 +272,11 @@ def reference_view(clock: Clock, params: CreateTestClockParams, frozen_time: Ins
 
 def _reference_goal(suffix: str, goal: GoalParams, frozen_time: Instant) -> dict[str, Any]:
     posted, upcoming = _reference_items("ctb", suffix, goal.contributions, frozen_time)
-    savings = add_up(goal.target_amount, goal.initial_amount, [item["amount"] for item in posted])
+    savings = compute_savings(goal.target_amount, goal.initial_amount, [item["amount"] for item in posted])
     return {
         "id": f"goal_{suffix}",
         "name": goal.name,
-        "targetAmount": whole_if_whole(goal.target_amount),
+        "targetAmount": int_if_whole(goal.target_amount),
         **to_builtins(savings.progress(len(posted))),
         "contributions": posted,
         "upcomingContributions": upcoming,
@@ -290,6 +290,6 @@ def _reference_items(
     passed: list[dict[str, Any]] = []
     remaining: list[dict[str, Any]] = []
     for index, item in sorted(enumerate(items), key=lambda numbered: numbered[1].at):
-        members = to_builtins(item) | {"amount": whole_if_whole(item.amount)} | last_members
+        members = to_builtins(item) | {"amount": int_if_whole(item.amount)} | last_members
         (passed if item.at <= frozen_time else remaining).append({"id": f"{prefix}_{suffix}_{index}", **members})
     return passed, remaining

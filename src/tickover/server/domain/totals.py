@@ -122,17 +122,17 @@ def first_above(series: Series, per: Per, until: Instant, limit: int) -> Breach 
     """Return where a total first exceeds `limit`. Partial periods count."""
     count = bisect_right(series.instants, until)
     if per == "ALL":
-        return _passed(series, 0, count, limit, "in total")
+        return _first_excess(series, 0, count, limit, "in total")
     periods = series.periods(per)
     # The last period can have transactions after `until`.
     index = first_beyond(periods.totals, 0, bisect_left(periods.bounds, count), limit, max, int.__gt__)
     if index is None:
         return None
     end = min(periods.bounds[index + 1], count)
-    return _passed(series, periods.bounds[index], end, limit, CALENDARS[per].name(periods.numbers[index]))
+    return _first_excess(series, periods.bounds[index], end, limit, CALENDARS[per].name(periods.numbers[index]))
 
 
-def _passed(series: Series, first: int, end: int, limit: int, period: str) -> Breach | None:
+def _first_excess(series: Series, first: int, end: int, limit: int, period: str) -> Breach | None:
     """Return where the total of transactions `first` to `end` first exceeds `limit`. An instant counts as a whole."""
     index = bisect_right(series.sums, series.sums[first] + limit, first, end + 1)
     if index > end:

@@ -41,7 +41,7 @@ def _lines(numbers: SharedNumbers, facts: Facts) -> Iterator[str]:
     yield from _counter(numbers, "requests_rejected", "Requests rejected by a limit.", "rejected requests")
     yield from _emails(numbers)
     yield from _database(numbers, facts)
-    last_sweep = {"": numbers.newest("last sweep")}
+    last_sweep = {"": numbers.maximum("last sweep")}
     yield from _family(
         "sweep_last_success_timestamp_seconds", "gauge", "Unix time of the last sweep; 0 if none.", last_sweep
     )

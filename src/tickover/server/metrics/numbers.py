@@ -77,7 +77,7 @@ class SharedNumbers:
         """Return the sum over all processes."""
         return sum(self._numbers[_SLOTS[key] :: len(_SLOTS)])
 
-    def newest(self, *key: str) -> float:
+    def maximum(self, *key: str) -> float:
         """Return the maximum over all processes."""
         return max(self._numbers[_SLOTS[key] :: len(_SLOTS)])
 

@@ -1,7 +1,4 @@
-"""The operations: their parameters, results, errors and handlers.
-
-`Handler` here runs one operation. The HTTP handler is `tickover.server.http.handler`.
-"""
+"""The operations: their parameters, results, errors and handlers."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
@@ -65,9 +62,9 @@ from tickover.server.operations.tokens import TokenOperations
 from tickover.server.scenario_process import ScenarioProcess
 from tickover.server.storage.store import Store
 
-__all__ = ["OPERATIONS", "Caller", "Handler", "IdempotencyKey", "Operation", "Operations", "Policy"]
+__all__ = ["OPERATIONS", "Caller", "IdempotencyKey", "Operation", "OperationHandler", "Operations", "Policy"]
 
-Handler = Callable[[Any, Caller], Awaitable[bytes | Struct]]
+OperationHandler = Callable[[Any, Caller], Awaitable[bytes | Struct]]
 """Runs a call with valid parameters. The result is JSON, or a struct to encode as JSON."""
 
 
@@ -91,7 +88,9 @@ class Operations:
         self.access_tokens = AccessTokenOperations(store, mint)
         self.scenarios = ScenarioOperations(store, scenario_process)
         self._openrpc_json = openrpc_json
-        self.handlers: dict[str, Handler] = {name: operation.handler(self) for name, operation in OPERATIONS.items()}
+        self.handlers: dict[str, OperationHandler] = {
+            name: operation.handler(self) for name, operation in OPERATIONS.items()
+        }
 
     async def discover(self, params: DiscoverParams, caller: Caller) -> bytes:
         return self._openrpc_json
@@ -104,7 +103,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     params: type[Params]
     result: type[Struct] | None
     """None for the OpenRPC document."""
-    handler: Callable[[Operations], Handler]
+    handler: Callable[[Operations], OperationHandler]
     needs_token: bool = False
     permission: Permission = Permission.WRITE
     """The permission that the token must have."""

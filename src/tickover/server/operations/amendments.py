@@ -33,7 +33,7 @@ class AmendOperations:
         existing = await self._clocks.find_existing("amendTestClock", caller)
         if existing is not None:
             return existing
-        async with self._turn(params.id):
+        async with self._lock_clock(params.id):
             clock, schedule = await self._clocks.find(params.id, caller)
             for _ in range(_MAX_ATTEMPTS):
                 outcome = await self._amend(clock, schedule, params, caller)
@@ -49,7 +49,7 @@ class AmendOperations:
         return await self._clocks.store_amended(clock, amended, caller)
 
     @asynccontextmanager
-    async def _turn(self, id: str) -> AsyncIterator[None]:
+    async def _lock_clock(self, id: str) -> AsyncIterator[None]:
         """Wait until no other call of this process amends the clock."""
         lock = self._locks.setdefault(id, asyncio.Lock())
         try:

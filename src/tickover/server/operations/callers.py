@@ -12,10 +12,10 @@ from tickover.server.storage.store import Token
 
 
 class IdempotencyKey(Struct, frozen=True):
-    """The Idempotency-Key header of a call, and a digest of the call."""
+    """The Idempotency-Key header of a call, and a digest of its method and parameters."""
 
     key: str
-    params: bytes
+    call_digest: bytes
 
 
 _NO_TOKEN: Final = Token(b"", b"", datetime.min.replace(tzinfo=UTC))

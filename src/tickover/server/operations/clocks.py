@@ -23,7 +23,7 @@ from tickover.server.domain.clock_params import (
     ListTestClocksParams,
     UpdateTestClockParams,
 )
-from tickover.server.domain.clocks import Clock, encode_labels, encode_member, encode_names, new_clock
+from tickover.server.domain.clocks import Clock, encode_label, encode_labels, encode_names, new_clock
 from tickover.server.domain.lru_cache import LruCache
 from tickover.server.domain.schedule_json import Schedule, encode_schedule, fork_schedule, view
 from tickover.server.domain.tokens import Mint
@@ -95,7 +95,7 @@ class ClockOperations:
 
     def _repeat(self, method: str, existing: ExistingClock, record: IdempotencyRecord) -> bytes:
         """Return the clock of an earlier call with the same key, as it is now, if it had the same parameters."""
-        if existing.params != record.params:
+        if existing.params_digest != record.params_digest:
             message = "was already used with other parameters for a live clock; use a new key"
             raise invalid_params(method, [Fault("Idempotency-Key", "reused", message)])
         return _clock_result(*self.decode(existing.stored))
@@ -110,11 +110,11 @@ class ClockOperations:
         """Return the live clock of an earlier call with the caller's idempotency key and the same parameters."""
         record = _idempotency_record(caller)
         existing = record and await self._find_creation(record, caller)
-        is_repeated = existing and record and existing.params == record.params
+        is_repeated = existing and record and existing.params_digest == record.params_digest
         return _clock_result(*self.decode(existing.stored)) if existing and is_repeated else None
 
     async def _find_creation(self, record: IdempotencyRecord, caller: Caller) -> ExistingClock | None:
-        return await self._store.find_creation(record.digest, caller.token, ids.first_live_key(caller.now))
+        return await self._store.find_creation(record.key_digest, caller.token, ids.first_live_key(caller.now))
 
     async def advance_test_clock(self, params: AdvanceTestClockParams, caller: Caller) -> bytes:
         key = _live_key(params.id, caller.now)
@@ -144,7 +144,7 @@ class ClockOperations:
 
     async def _search(self, labels: Mapping[str, str], limit: int, before: bytes | None, caller: Caller) -> ClockPage:
         """Return a page of clocks with these labels. It may be short if there are many other clocks."""
-        members = [encode_member(name, value) for name, value in labels.items()]
+        members = [encode_label(name, value) for name, value in labels.items()]
         scan = await self._store.search_clocks(
             caller.token,
             ids.first_live_key(caller.now),
@@ -152,7 +152,7 @@ class ClockOperations:
             limit + 1,
             LabelSearch(members, MAX_SCANNED_CLOCKS),
         )
-        return _page(scan.clocks, limit, scan.ended_at)
+        return _page(scan.clocks, limit, scan.last_key)
 
     async def update_test_clock(self, params: UpdateTestClockParams, caller: Caller) -> bytes:
         key = _live_key(params.id, caller.now)
@@ -199,7 +199,7 @@ class ClockOperations:
         """Replace the schedule of the clock. Return the clock, or the conflict if it changed since it was read."""
         record = _idempotency_record(caller)
         body = _encode_stored(amended.schedule)
-        amendment = Amendment(clock.revision, amended.latest, body, record)
+        amendment = Amendment(clock.revision, amended.valid_until, body, record)
         min_live_key = ids.first_live_key(caller.now)
         outcome = await self._store.amend_clock(clock.key, caller.token, amendment, min_live_key, self._quota)
         match outcome:
@@ -245,7 +245,7 @@ def _idempotency_record(caller: Caller) -> IdempotencyRecord | None:
     if caller.idempotency_key is None:
         return None
     digest = hashlib.sha256(caller.token.user + caller.idempotency_key.key.encode()).digest()
-    return IdempotencyRecord(digest, caller.idempotency_key.params)
+    return IdempotencyRecord(digest, caller.idempotency_key.call_digest)
 
 
 def _live_key(id: str, now: Instant) -> bytes:
@@ -274,13 +274,13 @@ def _check_time(at: Instant, clock: Clock) -> None:
         raise Rejection(Reason.TIME_AFTER_MAX, message, {"maxTime": latest})
 
 
-def _page(found: Sequence[Clock], limit: int, ended_at: bytes | None = None) -> ClockPage:
-    """Return a page, and the cursor after its last clock if there are more, or after `ended_at`."""
+def _page(found: Sequence[Clock], limit: int, last_key: bytes | None = None) -> ClockPage:
+    """Return a page, and the cursor after its last clock if there are more, or after `last_key`."""
     sizes = accumulate(len(encode_names(clock)) for clock in found[:limit])
     count = sum(size <= MAX_PAGE_NAMES for size in sizes)
     # One clock always fits.
     page = found[: max(count, 1)]
-    last = page[-1].key if len(page) < len(found) else ended_at
+    last = page[-1].key if len(page) < len(found) else last_key
     return ClockPage([_summary(clock) for clock in page], ids.write_cursor(last) if last else None)
 
 

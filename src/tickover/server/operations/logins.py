@@ -12,10 +12,10 @@ from tickover.server.domain import tokens
 from tickover.server.domain.logins import (
     LIFETIMES,
     Claimed,
-    Kind,
     LoginByEmailLinkParams,
     LoginByEmailVerificationParams,
-    Send,
+    LoginEmail,
+    SecretKind,
     SendLoginCodeEmailParams,
     TooSoon,
 )
@@ -42,7 +42,7 @@ class LoginOperations:
             raise Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
 
     async def send_login_code_email(self, params: SendLoginCodeEmailParams, caller: Caller) -> Sent:
-        secret = self._mint.new_code() if params.kind is Kind.CODE else self._mint.new_link_secret()
+        secret = self._mint.new_code() if params.kind is SecretKind.CODE else self._mint.new_link_secret()
         send = self._new_send(params, secret, caller)
         claim = await self._store.claim_send(send, self._policy.logins)
         if isinstance(claim, TooSoon):
@@ -53,21 +53,21 @@ class LoginOperations:
         returns_link = email.kind is EmailKind.LINK and self._mailer.is_local
         return Sent("ok", email.secret) if returns_link else Sent("ok")
 
-    def _new_send(self, params: SendLoginCodeEmailParams, secret: str, caller: Caller) -> Send:
-        is_code = params.kind is Kind.CODE
+    def _new_send(self, params: SendLoginCodeEmailParams, secret: str, caller: Caller) -> LoginEmail:
+        is_code = params.kind is SecretKind.CODE
         digest = self._mint.code_digest(params.email, caller.now, secret) if is_code else tokens.digest(secret)
-        return Send(digest, params.email, params.kind, caller.now, self._mint.network_digest(caller.network))
+        return LoginEmail(digest, params.email, params.kind, caller.now, self._mint.network_digest(caller.network))
 
-    def _compose(self, send: Send, secret: str, claim: Claimed) -> Email:
+    def _compose(self, send: LoginEmail, secret: str, claim: Claimed) -> Email:
         minutes = LIFETIMES[send.kind] // timedelta(minutes=1)
-        if send.kind is Kind.LINK:
+        if send.kind is SecretKind.LINK:
             link = f"{self._policy.public_url}/login#token={secret}"
             return Email(send.email, EmailKind.LINK, link, minutes, send.sent_at)
         if claim.codes_stopped:
             return Email(send.email, EmailKind.CODES_STOPPED, "", minutes, send.sent_at)
         return Email(send.email, EmailKind.CODE, secret, minutes, send.sent_at)
 
-    async def _deliver(self, email: Email, send: Send) -> None:
+    async def _deliver(self, email: Email, send: LoginEmail) -> None:
         message = "The mail server didn't accept the email. Try again."
         try:
             await self._mailer.deliver(email)
@@ -79,7 +79,7 @@ class LoginOperations:
             raise Rejection(Reason.MAIL_NOT_SENT, message) from None
 
     async def login_by_email_verification(self, params: LoginByEmailVerificationParams, caller: Caller) -> SignedIn:
-        attempt = await self._store.count_try(params.email, self._policy.logins, caller.now)
+        attempt = await self._store.count_attempt(params.email, self._policy.logins, caller.now)
         # Without a live code, compare with a digest that never matches, so that the response takes the same time.
         expected, sent_at = (attempt.digest, attempt.sent_at) if attempt else (bytes(32), caller.now)
         actual = self._mint.code_digest(params.email, sent_at, params.code)

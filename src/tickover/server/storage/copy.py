@@ -28,7 +28,7 @@ Report = Callable[[str, int, int], None]
 _DATABASE_ERRORS: Final = (OSError, apsw.Error, asyncpg.PostgresError, asyncpg.InterfaceError)
 
 
-class Copied(Struct, frozen=True):
+class CopiedTable(Struct, frozen=True):
     """A table that is equal in both databases."""
 
     table: str
@@ -44,7 +44,7 @@ class _Checksum(Struct, frozen=True):
     checksum: str
 
 
-async def copy(source_url: str, target_url: str, report: Report) -> list[Copied]:
+async def copy(source_url: str, target_url: str, report: Report) -> list[CopiedTable]:
     """Copy all data. Raise SettingError for errors that an operator can fix.
 
     If the target has rows that the source doesn't have, nothing is written.
@@ -104,12 +104,12 @@ class _Copy:
         self._total = 0
         self._done = 0
 
-    async def run(self) -> list[Copied]:
+    async def run(self) -> list[CopiedTable]:
         self._total = 2 * sum([await self._source.count(table) for table in TABLES])
         written = [await self._write(table) for table in TABLES]
         checksums = [await self._compare(table) for table in TABLES]
         return [
-            Copied(table.name, checksum.rows, rows, checksum.checksum)
+            CopiedTable(table.name, checksum.rows, rows, checksum.checksum)
             for table, checksum, rows in zip(TABLES, checksums, written, strict=True)
         ]
 

@@ -8,7 +8,7 @@ from msgspec import UNSET, Struct, UnsetType
 from tickover.api.errors import Rejection, unavailable
 from tickover.api.timestamps import Instant
 from tickover.server.domain.clocks import Clock
-from tickover.server.domain.logins import Claimed, Limits, Send, TooSoon, Try
+from tickover.server.domain.logins import Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
 from tickover.server.domain.tokens import Permission
 
 
@@ -31,22 +31,22 @@ class ClockScan(Struct, frozen=True):
     """The clocks that a search by labels found."""
 
     clocks: Sequence[Clock]
-    ended_at: bytes | None
+    last_key: bytes | None
     """The key of the last clock that was looked at, if there may be more."""
 
 
 class LabelSearch(Struct, frozen=True):
-    members: Sequence[str]
-    """Labels as `encode_member` returns them."""
+    labels: Sequence[str]
+    """In the form that `encode_label` returns."""
     max_scanned: int
 
 
 class IdempotencyRecord(Struct, frozen=True):
     """Identifies a creation or an amendment with an idempotency key."""
 
-    digest: bytes
+    key_digest: bytes
     """A digest of the owner and the idempotency key."""
-    params: bytes
+    params_digest: bytes
     """A digest of the operation and its parameters."""
 
 
@@ -73,7 +73,7 @@ class QuotaExceeded(Struct, frozen=True):
 class ExistingClock(Struct, frozen=True):
     """The clock that an earlier call with the same idempotency key created or amended."""
 
-    params: bytes
+    params_digest: bytes
     """A digest of the earlier call's parameters."""
     stored: StoredClock
 
@@ -83,8 +83,8 @@ class Amendment(Struct, frozen=True):
 
     revision: int
     """The revision that it replaces."""
-    latest: Instant
-    """It is valid while the clock's frozen time is at or before this."""
+    valid_until: Instant
+    """The latest frozen time of the clock at which the amendment is valid."""
     schedule: bytes
     record: IdempotencyRecord | None = None
 
@@ -271,20 +271,20 @@ class Store(Protocol):
         Return the resulting clock, changed or not, or None if the owner has no such clock.
         """
 
-    async def claim_send(self, send: Send, limits: Limits) -> Claimed | TooSoon:
+    async def claim_send(self, send: LoginEmail, limits: Limits) -> Claimed | TooSoon:
         """Record an email and make its secret valid, unless earlier emails make it too soon.
 
         There are three limits: the interval since the last email (see `allow_resend`), the unused emails to the address
         in the last hour, and those from the same network. If it is too soon, nothing changes.
         """
 
-    async def undo_send(self, send: Send) -> None:
+    async def undo_send(self, send: LoginEmail) -> None:
         """Delete the record of an email that was not sent. The previous code becomes the newest again."""
 
-    async def allow_resend(self, send: Send) -> None:
+    async def allow_resend(self, send: LoginEmail) -> None:
         """Let the next email follow at once, because the delivery of this one is unknown. Its secret stays valid."""
 
-    async def count_try(self, email: str, limits: Limits, now: Instant) -> Try | None:
+    async def count_attempt(self, email: str, limits: Limits, now: Instant) -> CountedAttempt | None:
         """Count an attempt and a failure against the address's newest code.
 
         Return None if there is no live code, or if its attempts or the address's failures are used up. Both cases write

@@ -18,7 +18,7 @@ from tickover.server.settings import SettingError
 from tickover.server.storage import is_postgres, redact_url, schema_version, sqlite_path, translate_errors
 from tickover.server.storage.postgres.connections import Connections, read_schema_version
 from tickover.server.storage.sqlite.connection import connect
-from tickover.server.storage.sqlite.writer import immediate
+from tickover.server.storage.sqlite.writer import immediate_transaction
 
 _PAGE_SIZE: Final = 1000
 _LAST_KEY: Final = b"\xff" * 16
@@ -203,7 +203,7 @@ class _SqliteUsers(Users):
 
     @asynccontextmanager
     async def _transaction(self) -> AsyncIterator[None]:
-        with translate_errors(self.url), immediate(self._connection):
+        with translate_errors(self.url), immediate_transaction(self._connection):
             yield
 
     async def _lock_out(self, user: User) -> None:

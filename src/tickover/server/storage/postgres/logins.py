@@ -7,7 +7,7 @@ from typing import Any, Final
 from asyncpg.pgproto.pgproto import UUID
 
 from tickover.api.timestamps import Instant, from_micros, to_micros
-from tickover.server.domain.logins import HOUR, Claimed, Limits, Send, TooSoon, Try
+from tickover.server.domain.logins import HOUR, Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
 from tickover.server.storage.store import NewSession
 
 Fetch = Callable[..., Awaitable[list[Any]]]
@@ -16,7 +16,7 @@ Fetch = Callable[..., Awaitable[list[Any]]]
 _OUT_OF_ORDER: Final = timedelta(minutes=10)
 
 
-async def claim_send(fetch: Fetch, send: Send, limits: Limits) -> Claimed | TooSoon:
+async def claim_send(fetch: Fetch, send: LoginEmail, limits: Limits) -> Claimed | TooSoon:
     (row,) = await fetch(
         "select * from claim_send($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
         send.digest,
@@ -39,10 +39,10 @@ async def claim_send(fetch: Fetch, send: Send, limits: Limits) -> Claimed | TooS
     return TooSoon(from_micros(row["held_since"]), interval, row["by_last_letter"])
 
 
-async def count_try(fetch: Fetch, email: str, limits: Limits, now: Instant) -> Try | None:
+async def count_attempt(fetch: Fetch, email: str, limits: Limits, now: Instant) -> CountedAttempt | None:
     values = (email, to_micros(now), limits.code_tries, limits.failures_in_a_row)
     (row,) = await fetch("select * from count_try($1, $2, $3, $4)", *values)
-    return None if row["code"] is None else Try(row["code"], from_micros(row["code_sent_at"]))
+    return None if row["code"] is None else CountedAttempt(row["code"], from_micros(row["code_sent_at"]))
 
 
 async def redeem_code(fetch: Fetch, email: str, code_digest: bytes, session: NewSession) -> bytes | None:

@@ -16,7 +16,7 @@ from tickover.api.errors import unauthenticated
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.domain.clocks import Clock
-from tickover.server.domain.logins import HOUR, Claimed, Limits, Send, TooSoon, Try
+from tickover.server.domain.logins import HOUR, Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
 from tickover.server.storage.postgres import access_tokens, logins, statements
 from tickover.server.storage.postgres.batcher import Batcher
 from tickover.server.storage.postgres.connections import Connections
@@ -157,8 +157,8 @@ class PostgresStore:
         rows = await self._fetch_with_lock(
             statements.CREATE_CLOCK_ONCE,
             *owner_values(owner),
-            record.digest,
-            record.params,
+            record.key_digest,
+            record.params_digest,
             slot_of(clock.key),
             UUID(clock.key),
             to_micros(clock.start_time),
@@ -205,7 +205,7 @@ class PostgresStore:
         self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int, search: LabelSearch
     ) -> ClockScan:
         scan = *owner_values(owner), UUID(min_live_key), UUID(before or _MAX_KEY), search.max_scanned
-        return scan_of(await self._fetch_page(statements.SEARCH_CLOCKS, *scan, search.members, limit))
+        return scan_of(await self._fetch_page(statements.SEARCH_CLOCKS, *scan, search.labels, limit))
 
     async def _fetch_page(self, statement: str, *values: object) -> list[Any]:
         """Return the rows of several clocks. Raise UNAUTHENTICATED if the token was revoked."""
@@ -265,17 +265,17 @@ class PostgresStore:
         found = {key.bytes: stored_clock(key.bytes, *columns) for key, *columns in rows}
         return [found.get(advance.key) for advance in advances]
 
-    async def claim_send(self, send: Send, limits: Limits) -> Claimed | TooSoon:
+    async def claim_send(self, send: LoginEmail, limits: Limits) -> Claimed | TooSoon:
         return await logins.claim_send(self._fetch_with_lock, send, limits)
 
-    async def undo_send(self, send: Send) -> None:
+    async def undo_send(self, send: LoginEmail) -> None:
         await self._fetch_with_lock("select undo_send($1, $2)", send.digest, send.email)
 
-    async def allow_resend(self, send: Send) -> None:
+    async def allow_resend(self, send: LoginEmail) -> None:
         await self._connections.fetch("update login_sends set holds_slot = false where digest = $1", send.digest)
 
-    async def count_try(self, email: str, limits: Limits, now: Instant) -> Try | None:
-        return await logins.count_try(self._fetch_with_lock, email, limits, now)
+    async def count_attempt(self, email: str, limits: Limits, now: Instant) -> CountedAttempt | None:
+        return await logins.count_attempt(self._fetch_with_lock, email, limits, now)
 
     async def redeem_code(self, email: str, code_digest: bytes, session: NewSession) -> bytes | None:
         return await logins.redeem_code(self._fetch_with_lock, email, code_digest, session)

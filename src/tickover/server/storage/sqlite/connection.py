@@ -6,7 +6,7 @@ from pathlib import Path
 import apsw
 
 from tickover.server.storage.migrations import migrations, pending
-from tickover.server.storage.sqlite.writer import immediate
+from tickover.server.storage.sqlite.writer import immediate_transaction
 
 LOCK_WAIT_SECONDS = 5.0
 _CACHE_KIBIBYTES = 8_000
@@ -42,7 +42,7 @@ def migrate(connection: apsw.Connection) -> None:
     """Apply pending migrations, one transaction each. Another process may do the same at the same time."""
     known = migrations("sqlite")
     while True:
-        with immediate(connection):
+        with immediate_transaction(connection):
             version = connection.pragma("user_version")
             missing = pending(known, version)
             if not missing:

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 import apsw
 
 from tickover.server.storage.copy_source import CopySource, CopyTarget, Key, Row, Table
-from tickover.server.storage.sqlite.writer import immediate
+from tickover.server.storage.sqlite.writer import immediate_transaction
 
 _LOCK_WAIT_MILLISECONDS: Final = 5000
 _T = TypeVar("_T")
@@ -53,7 +53,7 @@ class SqliteTarget(SqliteSource, CopyTarget):
         insert = f"insert into {table.name} ({', '.join(columns)}) values ({', '.join('?' * len(columns))})"
 
         def job() -> None:
-            with immediate(self._connection):
+            with immediate_transaction(self._connection):
                 self._connection.executemany(delete, [(key,) for key in stale])
                 self._connection.executemany(insert, rows)
 

@@ -6,18 +6,18 @@ from typing import Any
 import apsw
 
 from tickover.api.timestamps import Instant, from_micros, to_micros
-from tickover.server.domain.logins import HOUR, Claimed, Kind, Limits, Send, TooSoon
+from tickover.server.domain.logins import HOUR, Claimed, Limits, LoginEmail, SecretKind, TooSoon
 from tickover.server.storage.store import NewSession
 
 _OUT_OF_ORDER = timedelta(minutes=10)
 
 _NEWEST_CODE = f"""
-    (select digest from login_sends where email = :email and kind = '{Kind.CODE}' order by number desc limit 1)"""
+    (select digest from login_sends where email = :email and kind = '{SecretKind.CODE}' order by number desc limit 1)"""
 
 _CODES_STOPPED = "exists (select 1 from login_failures where email = :email and count >= :failures)"
 
 
-def claim_send(db: apsw.Connection, send: Send, limits: Limits) -> Claimed | TooSoon:
+def claim_send(db: apsw.Connection, send: LoginEmail, limits: Limits) -> Claimed | TooSoon:
     last = _last_send(db, send, limits.resend_interval)
     if last:
         return TooSoon(last, limits.resend_interval, by_last_email=True)
@@ -32,7 +32,7 @@ def claim_send(db: apsw.Connection, send: Send, limits: Limits) -> Claimed | Too
     return _insert_send(db, send, limits)
 
 
-def count_try(db: apsw.Connection, email: str, limits: Limits, now: Instant) -> Any:
+def count_attempt(db: apsw.Connection, email: str, limits: Limits, now: Instant) -> Any:
     """Return the digest and the time of the code, or None if no code accepts attempts."""
     values = {"email": email, "now": to_micros(now), "tries": limits.code_tries, "failures": limits.failures_in_a_row}
     counted = db.execute(
@@ -83,7 +83,7 @@ def sweep(db: apsw.Connection, now: Instant, limit: int) -> None:
     db.executemany("delete from login_sends where email = ? and number <= ?", newest.items())
 
 
-def _last_send(db: apsw.Connection, send: Send, interval: timedelta) -> Instant | None:
+def _last_send(db: apsw.Connection, send: LoginEmail, interval: timedelta) -> Instant | None:
     """Return the time of the last email that delays the next one, or None if the interval has passed."""
     found: Any = db.execute(
         "select sent_at from login_sends where email = ? and holds_slot order by number desc limit 1", (send.email,)
@@ -92,7 +92,7 @@ def _last_send(db: apsw.Connection, send: Send, interval: timedelta) -> Instant 
     return from_micros(found[0]) if found and since < found[0] < until else None
 
 
-def _nth_newest_send(db: apsw.Connection, send: Send, nth: int, condition: str) -> Instant | None:
+def _nth_newest_send(db: apsw.Connection, send: LoginEmail, nth: int, condition: str) -> Instant | None:
     """Return the time of the nth newest email to the address, or None if it is not within the hour."""
     since, until = _span(send, HOUR)
     values = {"email": send.email, "network": send.network, "since": since, "until": until, "skipped": nth - 1}
@@ -108,7 +108,7 @@ def _nth_newest_send(db: apsw.Connection, send: Send, nth: int, condition: str) 
     return from_micros(found[0]) if found else None
 
 
-def _span(send: Send, interval: timedelta) -> tuple[int, int]:
+def _span(send: LoginEmail, interval: timedelta) -> tuple[int, int]:
     """Return the range, both ends exclusive, in which an earlier email counts for the limits.
 
     Concurrent emails may be recorded out of order. A later time means that the wall clock was set back.
@@ -116,7 +116,7 @@ def _span(send: Send, interval: timedelta) -> tuple[int, int]:
     return to_micros(send.sent_at - interval), to_micros(send.sent_at + _OUT_OF_ORDER)
 
 
-def _insert_send(db: apsw.Connection, send: Send, limits: Limits) -> Claimed:
+def _insert_send(db: apsw.Connection, send: LoginEmail, limits: Limits) -> Claimed:
     db.execute(
         """insert into login_sends (digest, email, kind, sent_at, expires_at, network, number)
            values (?1, ?2, ?3, ?4, ?5, ?6, 1 + coalesce((select max(number) from login_sends where email = ?2), 0))""",

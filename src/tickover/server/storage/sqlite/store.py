@@ -14,7 +14,7 @@ from tickover.api.errors import unauthenticated
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.domain.clocks import Clock
-from tickover.server.domain.logins import Claimed, Limits, Send, TooSoon, Try
+from tickover.server.domain.logins import Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
 from tickover.server.settings import SettingError
 from tickover.server.storage.rows import access_token_of, rename, scan_of, stored_bytes, stored_clock, token_of
 from tickover.server.storage.sqlite import access_tokens, logins, statements
@@ -117,11 +117,11 @@ class SqliteStore:
         self, record: IdempotencyRecord, clock: Clock, owner: Owner, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> ExistingClock | Created | QuotaExceeded:
         def job(db: apsw.Connection) -> ExistingClock | OverQuota | Literal["revoked"] | None:
-            if found := find_creation(db, record.digest, owner, min_live_key):
+            if found := find_creation(db, record.key_digest, owner, min_live_key):
                 return found
             result = self._create(db, clock, owner, schedule, min_live_key, quota)
             if result is None:
-                db.execute(statements.INSERT_CREATION, (record.digest, record.params, clock.key))
+                db.execute(statements.INSERT_CREATION, (record.key_digest, record.params_digest, clock.key))
             return result
 
         result = await self._writer.submit(job)
@@ -176,7 +176,7 @@ class SqliteStore:
         self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int, search: LabelSearch
     ) -> ClockScan:
         scan = (*owner_values(owner), min_live_key, before or _MAX_KEY, search.max_scanned)
-        members = json.encode(search.members).decode()
+        members = json.encode(search.labels).decode()
         return scan_of(self._reader.fetch_list(statements.SEARCH_CLOCKS, *scan, members, limit))
 
     async def update_clock(
@@ -216,14 +216,14 @@ class SqliteStore:
         self, db: apsw.Connection, key: bytes, owner: Owner, amendment: Amendment, min_live_key: bytes, quota: Quota
     ) -> Amended | Conflict | ExistingClock | OverQuota | None:
         record = amendment.record
-        if record is not None and (found := find_creation(db, record.digest, owner, min_live_key)):
+        if record is not None and (found := find_creation(db, record.key_digest, owner, min_live_key)):
             return found
         row: Any = db.execute(statements.FIND_CLOCK_AND_BYTES, (*owner_values(owner), key)).fetchone()
         if row is None:
             return None
         *columns, old_size = row
         clock = stored_clock(key, *columns).clock
-        if clock.revision != amendment.revision or clock.frozen_time > amendment.latest:
+        if clock.revision != amendment.revision or clock.frozen_time > amendment.valid_until:
             return Conflict(StoredClock(clock, read_schedule(db, key)))
         amended = replace(clock, revision=clock.revision + 1)
         size = stored_bytes(amended, amendment.schedule)
@@ -232,7 +232,7 @@ class SqliteStore:
         db.execute(statements.AMEND_CLOCK, (size, key))
         db.execute(statements.AMEND_SCHEDULE, (amendment.schedule, key))
         if record is not None:
-            db.execute(statements.INSERT_CREATION, (record.digest, record.params, key))
+            db.execute(statements.INSERT_CREATION, (record.key_digest, record.params_digest, key))
         return Amended(amended)
 
     async def delete_clock(self, key: bytes, owner: Owner) -> bool:
@@ -271,18 +271,18 @@ class SqliteStore:
             return None
         return stored_clock(key, *columns)
 
-    async def claim_send(self, send: Send, limits: Limits) -> Claimed | TooSoon:
+    async def claim_send(self, send: LoginEmail, limits: Limits) -> Claimed | TooSoon:
         return await self._writer.submit(lambda db: logins.claim_send(db, send, limits))
 
-    async def undo_send(self, send: Send) -> None:
+    async def undo_send(self, send: LoginEmail) -> None:
         await self._writer.submit(_statement("delete from login_sends where digest = ?", send.digest))
 
-    async def allow_resend(self, send: Send) -> None:
+    async def allow_resend(self, send: LoginEmail) -> None:
         await self._writer.submit(_statement("update login_sends set holds_slot = 0 where digest = ?", send.digest))
 
-    async def count_try(self, email: str, limits: Limits, now: Instant) -> Try | None:
-        row = await self._writer.submit(lambda db: logins.count_try(db, email, limits, now))
-        return Try(row[0], from_micros(row[1])) if row else None
+    async def count_attempt(self, email: str, limits: Limits, now: Instant) -> CountedAttempt | None:
+        row = await self._writer.submit(lambda db: logins.count_attempt(db, email, limits, now))
+        return CountedAttempt(row[0], from_micros(row[1])) if row else None
 
     async def redeem_code(self, email: str, code_digest: bytes, session: NewSession) -> bytes | None:
         return await self._writer.submit(lambda db: logins.redeem_code(db, email, code_digest, session))

@@ -227,7 +227,7 @@ class Writer:
         self._connection.set_busy_timeout(self._lock_wait_milliseconds)
         try:
             self._check_file()
-            with immediate(self._connection):
+            with immediate_transaction(self._connection):
                 for job in batch:
                     job.result = job.run(self._connection)
         except Exception as failure:
@@ -261,7 +261,7 @@ def _file_identity(path: str) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-class immediate:  # noqa: N801 - used like a statement
+class immediate_transaction:  # noqa: N801 - used like a statement
     """A database transaction that takes the write lock at its start."""
 
     def __init__(self, connection: apsw.Connection) -> None:
