@@ -101,7 +101,7 @@ def never_above(
 
 
 def goal_reached(goal: str, by: InstantLike) -> Expectation:
-    """Expect that a goal, named by its id or its unique name, is reached at or before `by`."""
+    """Expect that a goal, named by its ID or its unique name, is reached at or before `by`."""
     return Expectation(goal_reached=GoalReachedRule(goal, to_instant(by)))
 
 

@@ -34,17 +34,17 @@ def write(prefix: str, key: bytes) -> str:
 
 
 def read_clock_id(text: str) -> bytes | None:
-    """Return the key of a clock's id, or None if the id is invalid."""
+    """Return the key of a clock's ID, or None if the ID is invalid."""
     return bytes.fromhex(text[6:].replace("-", "")) if _CLOCK_ID.fullmatch(text) else None
 
 
 def read_token_id(text: str) -> bytes | None:
-    """Return the key of an access token's id, or None if the id is invalid."""
+    """Return the key of an access token's ID, or None if the ID is invalid."""
     return bytes.fromhex(text[6:].replace("-", "")) if _TOKEN_ID.fullmatch(text) else None
 
 
 def read_user_id(text: str) -> bytes | None:
-    """Return the key of a user's id, or None if the id is invalid."""
+    """Return the key of a user's ID, or None if the ID is invalid."""
     return bytes.fromhex(text[5:].replace("-", "")) if _USER_ID.fullmatch(text) else None
 
 
@@ -60,7 +60,7 @@ def read_cursor(text: str) -> bytes | None:
 
 def has_expired(key: bytes, now: Instant) -> bool:
     """Return whether a clock with this key has expired, whether or not it exists."""
-    # In milliseconds, because an invented id may contain a creation time after the year 9999.
+    # In milliseconds, because an invented ID may contain a creation time after the year 9999.
     return to_micros(now) // 1000 - _created_ms(key) >= _LIFETIME_MS
 
 

@@ -30,7 +30,7 @@ class PlannedContribution(_PlanStruct, frozen=True):
     at: datetime
     amount: Decimal
     goal: str | UnsetType = UNSET
-    """The id or the name of a goal, if the contribution is added to a clock that has the goal already."""
+    """The ID or the name of a goal, if the contribution is added to a clock that has the goal already."""
 
 
 class PlannedGoal(_PlanStruct, frozen=True):
@@ -100,7 +100,7 @@ def expense(
 
 
 def contribution(amount: Amount, at: InstantLike, goal: str | None = None) -> PlannedContribution:
-    """Return a contribution to a goal. Pass `goal`, its id or name, to add it to a clock that has the goal."""
+    """Return a contribution to a goal. Pass `goal`, its ID or name, to add it to a clock that has the goal."""
     return PlannedContribution(at=to_instant(at), amount=to_exact_decimal(amount), goal=UNSET if goal is None else goal)
 
 

@@ -238,7 +238,7 @@ class SignedIn(Struct, frozen=True, rename="camel"):
 
 
 class StoredEmail(Result, frozen=True, kw_only=True):
-    """An email in the development mailbox. Newer emails have greater ids."""
+    """An email in the development mailbox. Newer emails have greater IDs."""
 
     id: str
     to: str

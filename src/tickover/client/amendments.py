@@ -10,7 +10,7 @@ from tickover.api.plans import PlannedContribution, PlannedGoal, PlannedItem, Pl
 from tickover.api.results import Contribution, Goal, Snapshot, Transaction
 
 Item = Transaction | Contribution | str
-"""A transaction or a contribution of a clock, or its id."""
+"""A transaction or a contribution of a clock, or its ID."""
 
 
 class AmendmentRecord(Struct, frozen=True):

@@ -96,7 +96,7 @@ class AsyncClock(ClockView):
         return await self._amend(items, ())
 
     async def cancel(self, *items: Item) -> AdvanceResult:
-        """Cancel pending transactions and upcoming contributions, or their ids."""
+        """Cancel pending transactions and upcoming contributions, or their IDs."""
         return await self._amend((), items)
 
     async def spend(self, name: str, amount: Amount, currency: str, category: str | None = None) -> AdvanceResult:

@@ -285,7 +285,7 @@ class Clock(ClockView):
         return self._amend(items, ())
 
     def cancel(self, *items: Item) -> AdvanceResult:
-        """Cancel pending transactions and upcoming contributions, or their ids."""
+        """Cancel pending transactions and upcoming contributions, or their IDs."""
         return self._amend((), items)
 
     def spend(self, name: str, amount: Amount, currency: str, category: str | None = None) -> AdvanceResult:

@@ -25,7 +25,7 @@ class _Event(NamedTuple):
 
 
 def format_clock(clock: Snapshot, amendments: Iterable[AmendmentRecord] = ()) -> str:
-    """Return the clock's id, its frozen time, its nearest events, and the changes of amendments.
+    """Return the clock's ID, its frozen time, its nearest events, and the changes of amendments.
 
     ● marks past events, ○ scheduled ones, and ± changes.
     """

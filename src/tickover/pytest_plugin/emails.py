@@ -17,7 +17,7 @@ class Mailbox:
         self._latest = latest
         self._check_server = check_server
         self._returned: dict[str, str] = {}
-        """The id of the last email returned, by address."""
+        """The ID of the last email returned, by address."""
 
     def address(self) -> str:
         """Return a new email address."""

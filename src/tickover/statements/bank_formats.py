@@ -153,10 +153,10 @@ def _camt_time(at: datetime) -> str:
 
 
 def _account_id(statement: Statement, max_length: int) -> str:
-    """Return an account for each currency: the end of the clock's id, and the currency."""
+    """Return an account for each currency: the end of the clock's ID, and the currency."""
     return f"{_short_id(statement.clock_id)[-(max_length - 4) :]}-{statement.currency}"
 
 
 def _short_id(id: str) -> str:
-    """Return an id without its prefix and hyphens, at most 35 characters."""
+    """Return an ID without its prefix and hyphens, at most 35 characters."""
     return id.rpartition("_")[2].replace("-", "")[-35:]

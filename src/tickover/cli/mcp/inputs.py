@@ -58,7 +58,7 @@ class BalanceInput(TypedDict, total=False):
 
 
 class GoalReachedInput(TypedDict):
-    """A goal, by its name or id, is reached at or before an instant."""
+    """A goal, by its name or ID, is reached at or before an instant."""
 
     goal: str
     by: Timestamp

@@ -72,7 +72,7 @@ def _goal_ids(schedule: Schedule) -> list[str]:
 
 
 def _find_items(schedule: Schedule, ids: Sequence[str]) -> dict[str, _Item]:
-    """Return the items that have one of these ids."""
+    """Return the items that have one of these IDs."""
     wanted = set(ids)
     return {
         id: _Item(group, position, items.instants[position])

@@ -1,6 +1,6 @@
 """The events of a schedule, in order, and their cursors.
 
-An event's id is derived from the id of its item, so it stays the same in every response.
+An event's ID is derived from the ID of its item, so it stays the same in every response.
 """
 
 import re
@@ -29,7 +29,7 @@ class EventKey(NamedTuple):
     at: Instant
     group: int
     number: int
-    """The last number of the item's id."""
+    """The last number of the item's ID."""
     step: int
     """0: the item is posted. 1: it reached the goal."""
 

@@ -47,7 +47,7 @@ class ScheduledItems(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def next_number(self) -> int:
-        """The last number of the next item's id."""
+        """The last number of the next item's ID."""
         return len(self.instants) + self.cancelled
 
     def count_until(self, frozen_time: Instant) -> int:
@@ -83,7 +83,7 @@ TRANSACTIONS: Final = 0
 
 
 def item_id(encoded: bytes) -> str:
-    """Return the id of an encoded item, or of a goal's head in braces, which is its first member."""
+    """Return the ID of an encoded item, or of a goal's head in braces, which is its first member."""
     return encoded[7 : encoded.index(b'"', 7)].decode()
 
 
@@ -99,7 +99,7 @@ def fork_schedule(schedule: Schedule, original_key: bytes, fork: Clock) -> Sched
     """Return the schedule of a fork: the same items with IDs that contain the fork's key."""
     old, new = original_key.hex().encode(), fork.key.hex().encode()
 
-    # Every item begins with its id. Later occurrences of the key are in the caller's own text and stay.
+    # Every item begins with its ID. Later occurrences of the key are in the caller's own text and stay.
     def replace_keys(items: ScheduledItems) -> ScheduledItems:
         return ScheduledItems(items.instants, [item.replace(old, new, 1) for item in items.encoded], items.cancelled)
 
@@ -209,7 +209,7 @@ def _encode_items(
 ) -> ScheduledItems:
     """Encode all items in one call. Add `id` before the members of each item, and `last_members` after them.
 
-    The ids have consecutive numbers from `first` on.
+    The IDs have consecutive numbers from `first` on.
     """
     if not items:
         return ScheduledItems([], [])
@@ -236,7 +236,7 @@ def _template(prefix: str, last_members: str, count: int) -> bytes:
 
 
 def _new_template(first: int, prefix: str, last_members: str, count: int) -> bytes:
-    """Return `count` lines, each with a placeholder for an item's members. U+0000 stands for the suffix of the ids."""
+    """Return `count` lines, each with a placeholder for an item's members. U+0000 stands for the suffix of the IDs."""
     numbers = range(first, first + count)
     return "\n".join([f'{{"id":"{prefix}_\0_{number}",%b{last_members}}}' for number in numbers]).encode()
 

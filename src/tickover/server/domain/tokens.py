@@ -34,14 +34,14 @@ class Permission(IntEnum):
 
 
 class Mint:
-    """Creates secrets and ids. Tests pass their own entropy to make them predictable."""
+    """Creates secrets and IDs. Tests pass their own entropy to make them predictable."""
 
     def __init__(self, secret_key: bytes, entropy: Entropy = os.urandom) -> None:
         self._secret_key = secret_key
         self._entropy = entropy
 
     def new_key(self, created_at: Instant) -> bytes:
-        """Return the 16 bytes of a new id."""
+        """Return the 16 bytes of a new ID."""
         return uuid7(created_at, self._entropy(10))
 
     def new_code(self) -> str:

@@ -78,12 +78,12 @@ class Site(Struct, frozen=True):
     resend_seconds: int = int(RESEND_INTERVAL.total_seconds())
 
     def routes(self) -> list[str]:
-        """Return all paths, with `{id}` in place of an email's id."""
+        """Return all paths, with `{id}` in place of an email's ID."""
         emails = [f"/mailbox/emails/{{id}}.{extension}" for extension in _EMAIL_EXTENSIONS]
         return [*_GENERATED, *self.pages, *([*_MAILBOX_PATHS, *emails] if self.mailbox is not None else [])]
 
     def has(self, path: str) -> bool:
-        """Return whether the path is a route. An email with this id may still be missing."""
+        """Return whether the path is a route. An email with this ID may still be missing."""
         if path in _GENERATED or (self.mailbox is not None and _is_mailbox_path(path)):
             return True
         return self._find_page(path) is not None

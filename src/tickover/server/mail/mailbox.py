@@ -65,11 +65,11 @@ class Mailbox:
         return await asyncio.to_thread(lambda: list(islice(self._summaries(), _MAX_LISTED)))
 
     async def get_email(self, id: str) -> EmailDetails | None:
-        """Return an email, or None if there is none with this id."""
+        """Return an email, or None if there is none with this ID."""
         return await asyncio.to_thread(self._read, id, _to_details)
 
     async def get_html(self, id: str) -> bytes | None:
-        """Return the HTML of an email, or None if there is none with this id.
+        """Return the HTML of an email, or None if there is none with this ID.
 
         The HTML is not sanitized. Serve it in a sandbox, with a Content-Security-Policy.
         """
@@ -113,7 +113,7 @@ def _read_file(path: Path, limit: int) -> bytes:
 
 
 def _sent_at(id: str) -> datetime:
-    """Return the timestamp in an id. Raise ValueError if it is invalid."""
+    """Return the timestamp in an ID. Raise ValueError if it is invalid."""
     parts = id.split("-")
     return datetime.strptime(parts[id.startswith("n")], TIMESTAMP_FORMAT).replace(tzinfo=UTC)
 

@@ -249,7 +249,7 @@ def _idempotency_record(caller: Caller) -> IdempotencyRecord | None:
 
 
 def _live_key(id: str, now: Instant) -> bytes:
-    """Return the key in a clock's id. Raise CLOCK_EXPIRED or CLOCK_NOT_FOUND if no live clock can have the id."""
+    """Return the key in a clock's ID. Raise CLOCK_EXPIRED or CLOCK_NOT_FOUND if no live clock can have the ID."""
     key = ids.read_clock_id(id)
     if key is None:
         raise _not_found()
