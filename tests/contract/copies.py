@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.contract.sample_data import open_at
-from tickover.server.storage.copy import Copied
+from tickover.server.storage.copy import CopiedTable
 from tickover.server.storage.copy_source import TABLES
 
 NAMES = [table.name for table in TABLES]
@@ -23,15 +23,15 @@ def ignore_progress(doing: str, done: int, steps: int) -> None:
     pass
 
 
-def written(copied: list[Copied]) -> dict[str, int]:
+def written(copied: list[CopiedTable]) -> dict[str, int]:
     return {table.table: table.written for table in copied}
 
 
-def rows(copied: list[Copied]) -> dict[str, int]:
+def rows(copied: list[CopiedTable]) -> dict[str, int]:
     return {table.table: table.rows for table in copied}
 
 
-def checksums(copied: list[Copied]) -> dict[str, str]:
+def checksums(copied: list[CopiedTable]) -> dict[str, str]:
     return {table.table: table.checksum for table in copied}
 
 
