@@ -15,7 +15,7 @@ from tests.support.world import World
 from tickover.api.limits import MAX_EXPECTATIONS, MAX_NAME, MAX_SCENARIO_TEXT, SCENARIO_BURST, SCENARIO_REFILL
 from tickover.scenarios import expander, names
 from tickover.server.domain.response_sizes import MAX_ENVELOPE, MAX_EXPANDED_RESULT
-from tickover.server.scenario_process import MAX_WAITING
+from tickover.server.scenario_process import MAX_CALLS_PER_USER, MAX_WAITING
 
 START = "2027-01-01T00:00:00Z"
 RENT = """\
@@ -31,6 +31,18 @@ every = "month on the 3rd"
 
 [[expect]]
 never_below = -2000
+"""
+
+ENDLESS = """\
+from tickover.scenarios import expander
+
+def expand(request):
+    while True:
+        pass
+
+expander.expand = expand
+expander.MAX_CPU_SECONDS = 0.01
+expander.main()
 """
 
 
@@ -125,11 +137,12 @@ async def test_largest_result_is_within_its_maximum_size(world: World, token: st
 async def test_slow_scenario_is_rejected_and_the_next_one_works(
     world: World, token: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The process itself is real. Only its program never ends."""
+    """The program of the process is real. Only its scenario never ends, and its limit is shorter."""
     world.token = token
+    module = tmp_path / "endless.py"
+    module.write_text(ENDLESS)
     program = tmp_path / "python"
-    endless = "import signal; signal.setitimer(signal.ITIMER_VIRTUAL, 0.01)\nwhile 1: pass"
-    program.write_text(f"#!/bin/sh\nexec '{sys.executable}' -c '{endless}'\n")
+    program.write_text(f"#!/bin/sh\nexec '{sys.executable}' '{module}'\n")
     program.chmod(0o755)
     with monkeypatch.context() as patch:
         patch.setattr(sys, "executable", str(program))
@@ -159,7 +172,7 @@ async def test_cancelled_call_does_not_leave_its_response_to_the_next(world: Wor
     world.token = token
     await expand(world, RENT)
     request = expander.ExpandRequest(RENT.replace("Home", "Old"), None, world.now)
-    call = asyncio.ensure_future(world.scenarios.expand(request))
+    call = asyncio.ensure_future(world.scenarios.expand(request, user=b""))
     # It writes its request, and then waits for the response.
     await asyncio.sleep(0)
     call.cancel()
@@ -167,7 +180,25 @@ async def test_cancelled_call_does_not_leave_its_response_to_the_next(world: Wor
     assert (await expand(world, RENT))["params"]["name"] == "Home"
 
 
-async def test_too_many_waiting_calls_are_rejected(world: World, token: str) -> None:
-    calls = [world.call("expandScenario", {"text": RENT}, token) for _ in range(MAX_WAITING + 1)]
-    responses = await asyncio.gather(*calls)
+async def test_too_many_waiting_calls_are_rejected(world: World) -> None:
+    tokens = [await world.sign_in(f"user{number}@example.test") for number in range(MAX_WAITING + 1)]
+    responses = await asyncio.gather(*(world.call("expandScenario", {"text": RENT}, token) for token in tokens))
     assert [reason_of(one) for one in responses if "error" in one.json] == ["UNAVAILABLE"]
+
+
+async def test_calls_of_one_user_do_not_delay_another(world: World, token: str) -> None:
+    other = await world.sign_in("ben@example.test")
+    ended = []
+
+    async def call(name: str, token: str) -> None:
+        response = await world.call("expandScenario", {"text": RENT}, token)
+        ended.append((name, response.json.get("error", {}).get("data")))
+
+    calls = [call("ana", token) for _ in range(MAX_CALLS_PER_USER + 1)]
+    await asyncio.gather(*calls, call("ben", other))
+    rejected = ("ana", {"reason": "RATE_LIMITED", "retryAfterSeconds": 1})
+    assert ended.count(rejected) == 1
+    assert ended.count(("ana", None)) == MAX_CALLS_PER_USER
+    assert ended.index(("ben", None)) < MAX_CALLS_PER_USER
+    world.token = token
+    assert await expand(world, RENT)

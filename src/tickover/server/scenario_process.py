@@ -3,17 +3,20 @@
 import asyncio
 import sys
 from asyncio.subprocess import PIPE, Process
+from collections import defaultdict
 from contextlib import suppress
 from signal import SIGVTALRM
 from typing import Final
 
 from msgspec import json
 
-from tickover.api.errors import unavailable
+from tickover.api.errors import Reason, Rejection, unavailable
 from tickover.scenarios.expander import MAX_CPU_SECONDS, ExpandRequest, ExpandResponse
 
-MAX_WAITING: Final = 16
-"""Calls that wait for the process. Others are rejected."""
+MAX_WAITING: Final = 7
+"""Users that wait for the process. The last one gets a response within the 15 seconds that the Python client waits."""
+MAX_CALLS_PER_USER: Final = 4
+"""Calls of one user at the same time. They run one after the other, so that a user waits only once for the process."""
 
 _MAX_LINE: Final = 4 * 1024 * 1024
 _MAX_SECONDS: Final = 30
@@ -23,6 +26,14 @@ _TOO_SLOW: Final = ExpandResponse(
 )
 
 
+class _UserCalls:
+    """The calls of one user that are in progress."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.lock = asyncio.Lock()
+
+
 class ScenarioProcess:
     """A process that expands one scenario at a time. It starts with the first call."""
 
@@ -30,8 +41,24 @@ class ScenarioProcess:
         self._lock = asyncio.Lock()
         self._process: Process | None = None
         self._waiting = 0
+        self._users: defaultdict[bytes, _UserCalls] = defaultdict(_UserCalls)
 
-    async def expand(self, request: ExpandRequest) -> ExpandResponse:
+    async def expand(self, request: ExpandRequest, user: bytes) -> ExpandResponse:
+        """Return the response of the process. Raise RATE_LIMITED if the user has too many calls in progress."""
+        calls = self._users[user]
+        if calls.count >= MAX_CALLS_PER_USER:
+            message = f"You are expanding {MAX_CALLS_PER_USER} scenarios at the same time. Try again in 1 s."
+            raise Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": 1})
+        calls.count += 1
+        try:
+            async with calls.lock:
+                return await self._wait_and_expand(request)
+        finally:
+            calls.count -= 1
+            if not calls.count:
+                del self._users[user]
+
+    async def _wait_and_expand(self, request: ExpandRequest) -> ExpandResponse:
         """Return the response of the process. Raise UNAVAILABLE if it is too busy."""
         if self._waiting >= MAX_WAITING:
             raise unavailable("The server expands too many scenarios. Try again.")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from inspect import iscoroutinefunction
+from threading import Thread
 from typing import Any, Final, cast
 
 from opentelemetry import trace
@@ -22,6 +23,7 @@ from tickover.server.operations import OPERATIONS
 from tickover.server.storage.store import Store
 
 _PROPAGATOR: Final = TraceContextTextMapPropagator()
+_CLOSE_SECONDS: Final = 3.0
 
 
 class Tracing:
@@ -55,8 +57,11 @@ class Tracing:
         return observe
 
     def close(self) -> None:
-        """Send the last spans."""
-        self._provider.shutdown()
+        """Send the last spans. Give up after `_CLOSE_SECONDS`."""
+        # A daemon, so that the process can exit while the collector doesn't respond.
+        thread = Thread(target=self._provider.shutdown, daemon=True)
+        thread.start()
+        thread.join(_CLOSE_SECONDS)
 
 
 class _TracedHandler:

@@ -27,7 +27,8 @@ class ScenarioOperations:
             raise Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
         start = None if params.start is UNSET else params.start
         first_of_month = caller.now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-        response = await self._process.expand(ExpandRequest(params.text, start, first_of_month))
+        request = ExpandRequest(params.text, start, first_of_month)
+        response = await self._process.expand(request, caller.token.user)
         if response.result is UNSET:
             line = UNSET if response.line is None else response.line
             fault = Fault("text", "scenario", response.message.removesuffix("."), line=line)
