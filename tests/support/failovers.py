@@ -67,10 +67,10 @@ def _find_primary(nodes: list[Node]) -> list[Node]:
 
 
 @contextmanager
-def run_failovers(folder: Path, loop_wait: int = 5) -> Iterator[Failovers]:
+def run_failovers(folder: Path) -> Iterator[Failovers]:
     """Start a cluster, two servers and HAProxy from the files in deploy/."""
     with (
-        PatroniCluster(loop_wait) as cluster,
+        PatroniCluster() as cluster,
         servers_behind_proxy(folder, cluster.primary.server, cluster.lead) as replicas,
         run_haproxy(replicas, folder) as url,
     ):

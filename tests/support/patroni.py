@@ -8,8 +8,7 @@ import signal
 import subprocess
 import tempfile
 from asyncio import StreamReader, StreamWriter
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
@@ -45,9 +44,8 @@ class Link(Proxy):
 class Node:
     """Patroni with its PostgreSQL. All connections to it, and its own to etcd, are links."""
 
-    def __init__(self, name: str, folder: Path, etcd_port: int, stack: ExitStack, loop_wait: int) -> None:
+    def __init__(self, name: str, folder: Path, etcd_port: int, stack: ExitStack) -> None:
         self.name = name
-        self._loop_wait = loop_wait
         self.folder = folder / name
         self._rest_port = reusable_port()
         self._port = reusable_port()
@@ -117,8 +115,8 @@ class Node:
         postgres, rest, etcd = (f"127.0.0.1:{link.port}" for link in self._links)
         for old, new in {
             "name: node1": f"name: {self.name}",
-            "loop_wait: 5": f"loop_wait: {self._loop_wait}",
-            "10.0.0.11:2379,10.0.0.12:2379,10.0.0.13:2379": etcd,
+            # Otherwise Patroni asks etcd for its address, and doesn't use the link.
+            "10.0.0.11:2379,10.0.0.12:2379,10.0.0.13:2379": f"{etcd}\n  use_proxies: true",
             "0.0.0.0:8008": f"127.0.0.1:{self._rest_port}",
             "10.0.0.11:8008": rest,
             "0.0.0.0:5432": f"127.0.0.1:{self._port}",
@@ -133,13 +131,9 @@ class Node:
 
 
 class PatroniCluster:
-    """A primary and two standbys, one of them synchronous. A context manager.
+    """A primary and two standbys, one of them synchronous. A context manager."""
 
-    Patroni checks and changes the cluster every `loop_wait` seconds.
-    """
-
-    def __init__(self, loop_wait: int = 5) -> None:
-        self._loop_wait = loop_wait
+    def __init__(self) -> None:
         for program in ("patroni", "etcd"):
             require_program(program, "etcd-server" if program == "etcd" else program)
         self._stack = ExitStack()
@@ -149,12 +143,12 @@ class PatroniCluster:
     def __enter__(self) -> Self:
         folder = Path(tempfile.mkdtemp(prefix="tickover-patroni-"))
         folder.chmod(0o755)
-        self._stack.enter_context(_writable_shared_memory())
+        _let_all_users_write_shared_memory()
         self._stack.enter_context(removed_at_end(folder))
         try:
             etcd_port = self._start_etcd(folder / "etcd")
             for name in _NODES:
-                node = Node(name, folder, etcd_port, self._stack, self._loop_wait)
+                node = Node(name, folder, etcd_port, self._stack)
                 self.nodes.append(node)
                 node.start()
             self.wait_until_complete()
@@ -201,18 +195,11 @@ class PatroniCluster:
         return counts == [1, 2, 1]
 
 
-@contextmanager
-def _writable_shared_memory() -> Iterator[None]:
-    """Let Patroni's user create semaphores. In some containers, only root may do so."""
-    if os.geteuid() != 0:
-        yield
-        return
-    before = _SHARED_MEMORY.stat().st_mode
-    _SHARED_MEMORY.chmod(0o1777)
-    try:
-        yield
-    finally:
-        _SHARED_MEMORY.chmod(before & 0o7777)
+def _let_all_users_write_shared_memory() -> None:
+    """Patroni creates semaphores there. In some containers, only root may write to it."""
+    if os.geteuid() == 0:
+        # The usual mode. It stays, because another cluster may need it.
+        _SHARED_MEMORY.chmod(0o1777)
 
 
 def _launch(folder: Path, *command: str) -> subprocess.Popen[bytes]:

@@ -7,5 +7,5 @@ from tests.support.patroni import Node
 
 
 async def test_killed_primary_loses_no_confirmed_write(tmp_path: Path) -> None:
-    with run_failovers(tmp_path, loop_wait=1) as failovers:
+    with run_failovers(tmp_path) as failovers:
         await failovers.run(Node.kill)
