@@ -35,13 +35,13 @@ async def _superuser(deployment: Deployment) -> AsyncIterator[asyncpg.Connection
 
 async def crash(deployment: Deployment, load: Load) -> None:
     deployment.postgres.stop("immediate")
-    await load.be_refused(_REJECTIONS)
+    await load.be_rejected(_REJECTIONS)
     await asyncio.to_thread(deployment.postgres.start)
 
 
 async def restart(deployment: Deployment, load: Load) -> None:
     await asyncio.to_thread(deployment.postgres.stop, "fast")
-    await load.be_refused(_REJECTIONS)
+    await load.be_rejected(_REJECTIONS)
     await asyncio.to_thread(deployment.postgres.start)
 
 
@@ -51,7 +51,7 @@ async def freeze(deployment: Deployment, load: Load) -> None:
     processes = [first, *children_of(first)]
     _signal_all(processes, signal.SIGSTOP)
     try:
-        await load.be_refused(_REJECTIONS)
+        await load.be_rejected(_REJECTIONS)
     finally:
         _signal_all(processes, signal.SIGCONT)
 
@@ -81,16 +81,16 @@ async def cancel_statements(deployment: Deployment, load: Load) -> None:
 async def lock_table(deployment: Deployment, load: Load) -> None:
     async with _superuser(deployment) as session, session.transaction():
         await session.execute(_LOCK)
-        await load.be_refused(_REJECTIONS)
+        await load.be_rejected(_REJECTIONS)
 
 
 async def silence(deployment: Deployment, load: Load) -> None:
     assert deployment.proxy is not None
     deployment.proxy.hold()
     try:
-        await load.be_refused(_REJECTIONS)
+        await load.be_rejected(_REJECTIONS)
     finally:
-        deployment.proxy.let_go()
+        deployment.proxy.release()
 
 
 async def cut_before_statements(deployment: Deployment, load: Load) -> None:
@@ -121,7 +121,7 @@ def _has_cut(proxy: Proxy, number: int) -> bool:
 async def read_only(deployment: Deployment, load: Load) -> None:
     deployment.postgres.configure(default_transaction_read_only="on")
     try:
-        await load.be_refused(_REJECTIONS)
+        await load.be_rejected(_REJECTIONS)
     finally:
         deployment.postgres.configure(default_transaction_read_only="off")
 
@@ -131,7 +131,7 @@ async def lose_standby(deployment: Deployment, load: Load) -> None:
     with synchronous_standby(deployment.postgres, "returning") as standby:
         await load.succeed(20)
         await asyncio.to_thread(standby.stop)
-        await load.be_refused(_REJECTIONS)
+        await load.be_rejected(_REJECTIONS)
         await asyncio.to_thread(standby.start)
         await load.succeed(20)
 
@@ -150,6 +150,6 @@ async def _reject_connections(deployment: Deployment, load: Load, wrong: str, ri
         await session.execute(f"alter role tickover {wrong}")
         try:
             await session.execute(_TERMINATE)
-            await load.be_refused(_REJECTIONS)
+            await load.be_rejected(_REJECTIONS)
         finally:
             await session.execute(f"alter role tickover {right}")

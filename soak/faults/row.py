@@ -8,7 +8,7 @@ from typing import NamedTuple
 from soak.faults import clients, machine, mail, postgres, sqlite
 from soak.faults.deployment import Deployment, deploy
 from soak.rows import STORES, Context, Figure, Row, StoreName, at_least, at_most
-from tests.support.books import PAUSE_SECONDS
+from tests.support.clock_writer import PAUSE_SECONDS
 from tests.support.load import Load
 
 _WRITERS = 8

@@ -17,7 +17,7 @@ async def full_disk(deployment: Deployment, load: Load) -> None:
     ballast = deployment.disk / "ballast"
     await asyncio.to_thread(_fill, ballast)
     try:
-        await load.be_refused(_REJECTIONS)
+        await load.be_rejected(_REJECTIONS)
     finally:
         ballast.unlink()
 
@@ -36,7 +36,7 @@ async def other_writer(deployment: Deployment, load: Load) -> None:
     try:
         other.setbusytimeout(10_000)
         other.execute("begin immediate")
-        await load.be_refused(_REJECTIONS)
+        await load.be_rejected(_REJECTIONS)
         other.execute("rollback")
     finally:
         other.close()

@@ -10,7 +10,7 @@ from typing import Any
 
 import apsw
 
-from tests.support.books import Books, Kept
+from tests.support.clock_writer import ClockWriter, KnownClock
 from tests.support.connections import Connection, ConnectionLost, ResponseTruncated, open_connections
 from tests.support.load import Load
 from tests.support.postgres import PostgresServer
@@ -58,24 +58,24 @@ def kill_with_sqlite(folder: Path, rounds: Iterable[int], callers: Sequence[int]
     kills = Kills()
     with Program(folder, TICKOVER_MAX_CLOCKS_PER_USER="0") as program:
         killer = _Killer(program, kills)
-        books = Books(program, program.sign_in(), lambda: _standing(program), killer.see_result)
+        writer = ClockWriter(program, program.sign_in(), lambda: _stored_times(program), killer.see_result)
         visits = Visits(program.data / "outbox")
         for number in rounds:
-            asyncio.run(killer.let_write(books, visits, callers[number % len(callers)]))
+            asyncio.run(killer.let_write(writer, visits, callers[number % len(callers)]))
             kills.restart(program)
             assert _ask(program, "pragma integrity_check") == [("ok",)]
-            books.check()
-        assert books.refusals == 0
-        kills.results = books.results
+            writer.check()
+        assert writer.rejections == 0
+        kills.results = writer.results
         kills.check()
-        books.check(books.clocks.values())
+        writer.check(writer.clocks.values())
         rows = _login_rows(program)
         for visit in visits.every:
             visit.check(rows)
     return kills
 
 
-def _standing(program: Program) -> dict[bytes, int]:
+def _stored_times(program: Program) -> dict[bytes, int]:
     return dict(_ask(program, "select key, frozen_time from clocks"))
 
 
@@ -107,24 +107,24 @@ class _Killer:
         self._chances = random.Random(9)
         self._results_left = 0
 
-    async def let_write(self, books: Books, visits: Visits, callers: int) -> None:
+    async def let_write(self, writer: ClockWriter, visits: Visits, callers: int) -> None:
         self._results_left = self._chances.randint(1, _MAX_RESULTS_BEFORE_A_KILL)
-        interrupted = books.begin()
+        interrupted = writer.begin()
         async with open_connections(self._program.url, callers) as connections:
             await asyncio.gather(
                 *(
                     self._visit(visits, connection)
                     if place % 8 == 7
-                    else self._write(books, connection, interrupted[place : place + 1])
+                    else self._write(writer, connection, interrupted[place : place + 1])
                     for place, connection in enumerate(connections)
                 )
             )
 
-    async def _write(self, books: Books, connection: Connection, mine: list[Kept]) -> None:
-        books.touched.extend(mine)
+    async def _write(self, writer: ClockWriter, connection: Connection, mine: list[KnownClock]) -> None:
+        writer.touched.extend(mine)
         try:
             while True:
-                await books.write(connection, mine)
+                await writer.write(connection, mine)
         except (ConnectionLost, ResponseTruncated):
             self._kills.pending += 1
 
@@ -159,7 +159,7 @@ async def kill_with_postgres(folder: Path, postgres: PostgresServer, rounds: Ite
                 async with load.at_rest():
                     await asyncio.to_thread(kills.restart, victim)
                 load.running.append(victim)
-        assert load.books.refusals == 0, "the database was unavailable"
-        kills.results, kills.pending = load.books.results, load.broken
+        assert load.writer.rejections == 0, "the database was unavailable"
+        kills.results, kills.pending = load.writer.results, load.broken
         kills.check()
     return kills

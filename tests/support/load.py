@@ -9,7 +9,7 @@ from functools import partial
 from itertools import count
 from typing import Any, Protocol
 
-from tests.support.books import Books
+from tests.support.clock_writer import ClockWriter
 from tests.support.connections import Connection, ConnectionLost, ResponseTruncated, connect
 from tests.support.program import Program, wait_until
 from tests.support.visits import Rows, Visits
@@ -57,7 +57,7 @@ class Load:
         self._stops_replicas = stops_replicas
         self._name = f"load{next(_NUMBERS)}"
         first = replicas.programs[0]
-        self.books = Books(first, first.sign_in(f"{self._name}@example.test"), self._standing)
+        self.writer = ClockWriter(first, first.sign_in(f"{self._name}@example.test"), self._stored_times)
         self.visits = Visits(first.data / "outbox", self._name)
         self.running = list(replicas.programs)
         self.proxy_url = ""
@@ -74,7 +74,7 @@ class Load:
         """Run this number of callers, then check the stored data."""
         async with asyncio.TaskGroup() as callers:
             for _ in range(writers):
-                callers.create_task(self._work(partial(self.books.write, mine=[])))
+                callers.create_task(self._work(partial(self.writer.write, mine=[])))
             for _ in range(visitors):
                 callers.create_task(self._work(self.visits.visit))
             try:
@@ -114,13 +114,13 @@ class Load:
 
     async def succeed(self, more: int) -> None:
         """Wait until this number of further calls has succeeded."""
-        enough = self.books.results + more
-        await until(lambda: self.books.results >= enough)
+        enough = self.writer.results + more
+        await until(lambda: self.writer.results >= enough)
 
-    async def be_refused(self, more: int) -> None:
+    async def be_rejected(self, more: int) -> None:
         """Wait until this number of further calls was rejected as unavailable."""
-        enough = self.books.refusals + more
-        await until(lambda: self.books.refusals >= enough)
+        enough = self.writer.rejections + more
+        await until(lambda: self.writer.rejections >= enough)
 
     async def until_readiness_is(self, status: int) -> None:
         """Wait until /readyz of every replica returns this status. /healthz must always return 200."""
@@ -130,14 +130,14 @@ class Load:
     def _check(self) -> None:
         """Check that confirmed writes are stored and unconfirmed ones are complete or missing."""
         wait_until(lambda: not self._replicas.sessions("state <> 'idle'"))
-        self.books.check(self.books.clocks.values())
+        self.writer.check(self.writer.clocks.values())
         rows = self._rows()
         for visit in self.visits.every:
             visit.check(rows)
         if self._stops_replicas:
             self._replicas.stop()
 
-    def _standing(self) -> dict[bytes, int]:
+    def _stored_times(self) -> dict[bytes, int]:
         pairs = self._pairs(
             f"""select clocks.key, frozen_time from clocks join users on users.key = owner
                 where email = '{self._name}@example.test'"""

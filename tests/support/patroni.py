@@ -93,7 +93,7 @@ class Node:
 
     def reconnect(self) -> None:
         for link in self._links:
-            link.let_go()
+            link.release()
 
     def has_role(self, role: str) -> bool:
         """Ask Patroni for `primary`, `replica` or `synchronous`."""

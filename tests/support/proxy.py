@@ -65,7 +65,7 @@ class Proxy:
         """Block all traffic silently. New connections are accepted and blocked too."""
         self._there(self._set_open(False))
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Forward the held bytes and all later traffic."""
         self._there(self._set_open(True))
 

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from tests.support.books import new_transaction, on_day
+from tests.support.clock_writer import new_transaction, on_day
 from tests.support.connections import Connection, ConnectionLost, ResponseTruncated, connect
 from tests.support.deploy import run_haproxy
 from tests.support.load import until

@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.support.books import PAUSE_SECONDS, is_refused
+from tests.support.clock_writer import PAUSE_SECONDS, is_unavailable
 from tests.support.connections import Connection
 from tests.support.program import code_params, link_params, verify_params
 from tests.support.world import HttpResponse
@@ -145,7 +145,7 @@ async def _call(connection: Connection, method: str, params: Any, token: str | N
     """Return the response, or None if the database was unavailable."""
     connection.send(method, params, token)
     answer: HttpResponse = await connection.receive()
-    if is_refused(answer):
+    if is_unavailable(answer):
         await asyncio.sleep(PAUSE_SECONDS)
         return None
     return answer.json

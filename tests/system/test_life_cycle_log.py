@@ -120,7 +120,7 @@ def test_lost_database_is_logged_and_so_is_its_return(tmp_path: Path, postgres_u
                 # Prometheus reads the metrics again and again. A read within a second of a write doesn't notice.
                 wait_until(lambda: _read(metrics) and _database_states(program)[-1:] == ["database lost"])
             wait_until(lambda: _database_states(program)[-1:] == ["database lost"])
-            proxy.let_go()
+            proxy.release()
             wait_until(lambda: _database_states(program)[-1:] == ["database back"])
             assert program.request("GET", "/readyz").status == 200
         assert _database_states(program) == ["database lost", "database back"] * 3

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.books import PAUSE_SECONDS, is_refused
+from tests.support.clock_writer import PAUSE_SECONDS, is_unavailable
 from tests.support.load import Load, until
 from tests.support.postgres import PostgresServer
 from tests.support.program import Program, code_params, link_params, verify_params
@@ -48,7 +48,7 @@ def email() -> str:
 def _refuse(program: Program, method: str, params: Any, token: str | None = None) -> None:
     """Make a call whose connection is lost, and expect an unknown outcome."""
     answer = program.post({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, token)
-    assert is_refused(answer)
+    assert is_unavailable(answer)
     assert "may or may not have been executed" in answer.json["error"]["message"]
 
 
@@ -66,7 +66,7 @@ async def test_lost_connections_under_load_lose_no_confirmed_write(replicas: Rep
             await until(lambda number=number: proxy.cuts == cuts + number)  # type: ignore[misc]
             await load.succeed(chances.randint(1, 5))
         await load.until_readiness_is(200)
-    assert load.books.refusals > 0
+    assert load.writer.rejections > 0
 
 
 @_BOTH_WAYS

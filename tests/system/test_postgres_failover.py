@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.books import PAUSE_SECONDS
+from tests.support.clock_writer import PAUSE_SECONDS
 from tests.support.load import Load
 from tests.support.postgres import PostgresServer, synchronous_standby
 from tests.support.program import wait_until
@@ -45,7 +45,7 @@ async def test_replicas_follow_after_the_primary_dies(
         async with load.of(8, 2):
             await load.succeed(50)
             own_postgres.stop("immediate")
-            await load.be_refused(20)
+            await load.be_rejected(20)
             await load.until_readiness_is(503)
             standby.promote()
             await load.until_readiness_is(200)

@@ -9,7 +9,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from tests.support.books import PAUSE_SECONDS, is_refused
+from tests.support.clock_writer import PAUSE_SECONDS, is_unavailable
 from tests.support.connections import open_connections
 from tests.support.load import Load, until
 from tests.support.postgres import PostgresServer, synchronous_standby
@@ -56,7 +56,7 @@ async def test_database_crash_and_restart(own_postgres: PostgresServer, load: Lo
     async with load.of(_WRITERS, _VISITORS):
         await load.succeed(50)
         own_postgres.stop("immediate")
-        await load.be_refused(20)
+        await load.be_rejected(20)
         await load.until_readiness_is(503)
         await asyncio.to_thread(own_postgres.start)
         await load.until_readiness_is(200)
@@ -85,18 +85,18 @@ async def test_terminated_connections(replicas: Replicas, load: Load) -> None:
                 await somebody.execute(_END_SESSIONS)
         await load.until_readiness_is(200)
         await load.succeed(50)
-    assert load.books.refusals >= 3
+    assert load.writer.rejections >= 3
 
 
 async def test_exhausted_connection_pool(replicas: Replicas, load: Load) -> None:
     # Calls that may wait for a lock, such as amendments, leave a connection to other calls.
-    load.books.amends = False
+    load.writer.amends = False
     async with _somebody(replicas) as somebody, load.of(_WRITERS, _VISITORS):
         await load.succeed(50)
         async with somebody.transaction():
             await somebody.execute(_LOCK)
             await load.until_readiness_is(503)
-            await load.be_refused(_WRITERS)
+            await load.be_rejected(_WRITERS)
         await load.until_readiness_is(200)
         await load.succeed(50)
 
@@ -106,8 +106,8 @@ async def test_network_without_packets(proxy: Proxy, load: Load) -> None:
         await load.succeed(50)
         proxy.hold()
         await load.until_readiness_is(503)
-        await load.be_refused(_WRITERS)
-        proxy.let_go()
+        await load.be_rejected(_WRITERS)
+        proxy.release()
         await load.until_readiness_is(200)
         await load.succeed(50)
 
@@ -116,7 +116,7 @@ async def test_read_only_database(own_postgres: PostgresServer, load: Load) -> N
     async with load.of(_WRITERS, _VISITORS):
         await load.succeed(50)
         own_postgres.configure(default_transaction_read_only="on")
-        await load.be_refused(20)
+        await load.be_rejected(20)
         await load.until_readiness_is(503)
         own_postgres.configure(default_transaction_read_only="off")
         await load.until_readiness_is(200)
@@ -130,7 +130,7 @@ async def test_standby_returns_after_an_outage(own_postgres: PostgresServer, rep
             await load.succeed(50)
             standby.stop()
             await load.until_readiness_is(503)
-            await load.be_refused(20)
+            await load.be_rejected(20)
             await asyncio.to_thread(wait_until, lambda: len(replicas.sessions()) <= 2 * _CONNECTIONS)
             await asyncio.to_thread(standby.start)
             await load.until_readiness_is(200)
@@ -156,6 +156,6 @@ async def test_pending_calls_get_a_response_at_the_stop_if_the_database_is_silen
             assert program.request("GET", "/healthz").status == 200
             program.process.send_signal(signal.SIGTERM)
             answers = await asyncio.gather(*(connection.receive() for connection in connections))
-        assert [is_refused(answer) for answer in answers] == [True] * _WRITERS
+        assert [is_unavailable(answer) for answer in answers] == [True] * _WRITERS
         assert program.process.wait(120) == 0
         assert "Traceback" not in program.output

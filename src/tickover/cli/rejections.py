@@ -10,7 +10,7 @@ from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
 
 _MAX_WAIT: Final = 10**10
-"""More seconds than any server means."""
+"""A larger number of seconds can't be formatted as a duration. No Tickover server sends one."""
 
 
 class _Template(NamedTuple):

@@ -138,7 +138,7 @@ def token() -> None:
             "revoke-sessions": LazyCommand(
                 "tickover.cli.commands.users:revoke_sessions", "Sign a user out everywhere."
             ),
-            "delete": LazyCommand("tickover.cli.commands.users:delete", "Delete a user and everything of the user."),
+            "delete": LazyCommand("tickover.cli.commands.users:delete", "Delete a user and all of the user's data."),
         }
     },
 )

@@ -32,7 +32,7 @@ _SLIGHT_SKEW_SECONDS: Final = 1.0
 _GREAT_SKEW_SECONDS: Final = 60.0
 _HTTP_SECONDS: Final = 5.0
 _OTHERS: Final = stat.S_IWGRP | stat.S_IRWXO
-"""A group may read: it is a common way to give a secret to a service."""
+"""Groups may read, because a secret is often given to a service through its group."""
 
 
 class Status(StrEnum):

@@ -102,7 +102,7 @@ def revoke_sessions(session: Session, user: str, access_tokens: bool, database_u
 @output_options
 @pass_session
 def delete(session: Session, user: str, yes: bool, database_url: str | None) -> None:
-    """Delete a user and everything of the user permanently.
+    """Permanently delete a user and all of the user's data.
 
     This deletes the tokens and emails, and then the clocks and idempotency records. At a terminal, it asks for
     confirmation first. In a script, pass --yes. A later sign-in with the same address creates a new user.

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-ClockId = Annotated[str, Field(description="The clock's id. It starts with clock_.")]
+ClockId = Annotated[str, Field(description="The clock's ID. It starts with clock_.")]
 Time = Annotated[str, Field(description="RFC 3339 with an offset, such as 2027-01-31T09:00:00Z, or a date in UTC.")]
 Timestamp = Annotated[str, Field(description="RFC 3339 with an offset, such as 2027-01-31T09:00:00Z.")]
 Money = Annotated[float, Field(description="A positive amount, such as 1150.50.")]
@@ -37,7 +37,7 @@ class ContributionInput(TypedDict):
 class AddedContributionInput(ContributionInput):
     """A payment towards a goal that the clock already has."""
 
-    goalId: Annotated[str, Field(description="The goal's id, from show_clock. It starts with goal_.")]
+    goalId: Annotated[str, Field(description="The goal's ID, from show_clock. It starts with goal_.")]
 
 
 class GoalInput(TypedDict, total=False):

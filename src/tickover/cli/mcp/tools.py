@@ -150,7 +150,7 @@ class Tools:
         contributions: list[AddedContributionInput] | None = None,
         cancel: Annotated[
             list[str] | None,
-            Field(description="Ids of pending transactions and contributions, from list_events with `until`."),
+            Field(description="IDs of pending transactions and contributions, from list_events with `until`."),
         ] = None,
     ) -> Json:
         """Add items to a clock and cancel pending ones, as when the user spends, or stops a standing order.

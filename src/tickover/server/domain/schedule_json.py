@@ -1,8 +1,8 @@
 """The stored form of a schedule, and the views that are joined from it.
 
 A schedule is encoded once, when its clock is created, as the JSON of its items. A view at any instant joins these
-pieces without decoding them. This is the hot path of the server, and the string operations were measured to pay.
-`reference_view` states the same result plainly. A property test holds the two equal, byte for byte.
+pieces without decoding them. This is the hot path of the server, and measurements showed that string operations are
+faster here. `reference_view` computes the same result in a simple way. A property test compares the two, byte for byte.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Creates secrets and IDs, and digests of secrets for the database.
 
-The database alone is not enough to sign in. It has SHA-256 digests of tokens and links, which have 256 random bits. Of
-codes, which have only a million values, it has HMACs under a key outside of the database.
+The database alone is not enough to sign in. It has SHA-256 digests of tokens and links, which have 256 random bits.
+Codes have only a million values, so it has their HMACs, with a key outside of the database.
 """
 
 import base64

@@ -27,7 +27,7 @@ class Caller(Struct, frozen=True):
     now: Instant
     network: str
     token: Token = _NO_TOKEN
-    """Its digest and user are empty without authentication. No stored token is like that."""
+    """Without authentication, its digest and user are empty. No stored token has an empty digest."""
     idempotency_key: IdempotencyKey | None = None
 
 

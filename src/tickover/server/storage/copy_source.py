@@ -1,8 +1,8 @@
 """The interfaces of a copy: `CopySource`, `CopyTarget` and the tables that both have.
 
 A row is a tuple that starts with its key. Keys and digests are bytes; timestamps and booleans are integers. So equal
-data gives equal rows in every kind of database. Rows that belong to one database alone are
-not copied, for example the decoy rows that attempts without a live code change.
+data gives equal rows in every kind of database. A copy omits rows that only one database needs, for example decoy rows,
+which attempts without a live code change.
 """
 
 from abc import ABC, abstractmethod

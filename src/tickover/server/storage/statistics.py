@@ -50,7 +50,7 @@ async def _read_postgres(url: str, wall_clock: Callable[[], Instant]) -> Statist
     connection = await Connections(url, 1).connect()
     try:
         began = wall_clock()
-        # Not to decide anything in SQL: this compares the clocks.
+        # Only to compare the clocks. SQL never decides anything by its own clock.
         their_time: datetime = await connection.fetchval("select clock_timestamp()")
         skew = began + (wall_clock() - began) / 2 - their_time
         size = await connection.fetchval("select pg_database_size(current_database())")

@@ -125,7 +125,7 @@ class Users(ABC):
             return len(await self._fetch(statement, user.key))
 
     async def delete(self, user: User) -> Deleted | None:
-        """Delete the user and everything of the user. Return None if the user doesn't exist.
+        """Delete the user and all of the user's data. Return None if the user doesn't exist.
 
         After the first of its two transactions, no token gives access to the clocks.
         """

@@ -15,7 +15,7 @@ SETTINGS: Final = {
     "idle_in_transaction_session_timeout": "10s",
     # Every statement of a function must see all earlier commits, whatever the database's default is.
     "default_transaction_isolation": "read committed",
-    # Every statement looks rows up by key. These settings keep it so: a plan made for empty tables would scan them.
+    # Every statement looks up rows by key. Without these settings, a plan made for empty tables would scan them later.
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
     "enable_hashjoin": "off",

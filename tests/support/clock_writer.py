@@ -103,22 +103,22 @@ def _split(items: list[Json], frozen_time: str) -> tuple[list[Json], list[Json]]
     return [item for item in items if item["at"] <= frozen_time], [item for item in items if item["at"] > frozen_time]
 
 
-def is_refused(answer: HttpResponse) -> bool:
+def is_unavailable(response: HttpResponse) -> bool:
     """Return whether the database was unavailable, which is the only expected error."""
-    if answer.status == 200:
+    if response.status == 200:
         return False
-    assert (answer.status, answer.json["error"]["data"]["reason"]) == (503, "UNAVAILABLE"), answer
-    assert int(answer.headers["retry-after"]) >= 1
+    assert (response.status, response.json["error"]["data"]["reason"]) == (503, "UNAVAILABLE"), response
+    assert int(response.headers["retry-after"]) >= 1
     return True
 
 
-class Kept:
+class KnownClock:
     """A clock as its caller knows it. Only one caller at a time advances and amends it."""
 
     def __init__(self, clock: Json) -> None:
         self.clock = clock
         self.day = 0
-        self.day_under_way: int | None = None
+        self.target_day: int | None = None
         """Target of an advance without a response."""
         self._amended_day = 0
         self._amendment: Json | None = None
@@ -161,53 +161,53 @@ class Kept:
                 self._is_applied = True
         assert clock == at_time(self.clock, on_day(self.day))
 
-    def settle(self, standing: str) -> None:
+    def settle(self, stored_time: str) -> None:
         """Check that the clock is at its last confirmed time, or at the target of an advance without a response."""
-        if self.day_under_way is not None and standing == on_day(self.day_under_way):
-            self.day = self.day_under_way
-        assert standing == on_day(self.day)
-        self.day_under_way = None
+        if self.target_day is not None and stored_time == on_day(self.target_day):
+            self.day = self.target_day
+        assert stored_time == on_day(self.day)
+        self.target_day = None
 
 
-async def _go_on() -> None:
+async def _do_nothing() -> None:
     pass
 
 
-class Books:
-    """Compared with the server's data after each failure.
+class ClockWriter:
+    """Writes clocks, and compares them with the server's data after each failure.
 
-    `standing` returns the keys of all clocks in the database with their times in microseconds. `after_answer` runs
-    after each response, before it is recorded.
+    `stored_times` returns the keys of all clocks in the database with their times in microseconds. `after_response`
+    runs after each response, before it is recorded.
     """
 
     def __init__(
         self,
         program: Program,
         token: str,
-        standing: Callable[[], Mapping[bytes, int]],
-        after_answer: Callable[[], Awaitable[None]] = _go_on,
+        stored_times: Callable[[], Mapping[bytes, int]],
+        after_response: Callable[[], Awaitable[None]] = _do_nothing,
     ) -> None:
         self._program = program
         self._token = token
-        self._standing = standing
-        self._after_answer = after_answer
+        self._stored_times = stored_times
+        self._after_response = after_response
         self._numbers = count()
-        self.clocks: dict[str, Kept] = {}
-        self.touched: list[Kept] = []
-        self._unanswered_creates: dict[str, Json] = {}
+        self.clocks: dict[str, KnownClock] = {}
+        self.touched: list[KnownClock] = []
+        self._unconfirmed: dict[str, Json] = {}
         """Clocks by the name of their goal."""
         self.results = 0
-        self.refusals = 0
+        self.rejections = 0
         self.amends = True
         """Whether `write` amends clocks."""
 
-    def begin(self) -> list[Kept]:
+    def begin(self) -> list[KnownClock]:
         """Reset the set of touched clocks, and return clocks that can still be advanced or amended."""
         self.touched = []
-        self._unanswered_creates = {}
-        return [kept for kept in self.clocks.values() if kept.day < LAST_DAY or kept.needs_amendment]
+        self._unconfirmed = {}
+        return [known for known in self.clocks.values() if known.day < LAST_DAY or known.needs_amendment]
 
-    async def write(self, connection: Connection, mine: list[Kept]) -> None:
+    async def write(self, connection: Connection, mine: list[KnownClock]) -> None:
         """Amend or advance the last of these clocks, or create one. Calls without a response are repeated later."""
         if self.amends and mine and mine[-1].needs_amendment:
             await self._amend(connection, mine[-1])
@@ -218,66 +218,68 @@ class Books:
 
     async def _call(self, connection: Connection, method: str, params: Json, key: str = "") -> Json | None:
         connection.send(method, params, self._token, key)
-        answer = await connection.receive()
-        await self._after_answer()
-        if is_refused(answer):
-            self.refusals += 1
+        response = await connection.receive()
+        await self._after_response()
+        if is_unavailable(response):
+            self.rejections += 1
             await asyncio.sleep(PAUSE_SECONDS)
             return None
         self.results += 1
-        clock: Json = answer.json["result"]["clock"]
+        clock: Json = response.json["result"]["clock"]
         return clock
 
-    async def _create(self, connection: Connection) -> Kept | None:
+    async def _create(self, connection: Connection) -> KnownClock | None:
         params = new_params(next(self._numbers))
         name = params["goals"][0]["name"]
-        self._unanswered_creates[name] = params
+        self._unconfirmed[name] = params
         clock = await self._call(connection, "createTestClock", params)
         if clock is None:
             return None
         assert clock == at_time(clock, on_day(0))
         assert params_of(clock) == params
-        del self._unanswered_creates[name]
-        return self._take_in(clock)
+        del self._unconfirmed[name]
+        return self._add(clock)
 
-    async def _advance(self, connection: Connection, kept: Kept) -> None:
-        kept.day_under_way = kept.day + 7
-        params = {"id": kept.clock["id"], "frozenTime": on_day(kept.day_under_way)}
+    async def _advance(self, connection: Connection, known: KnownClock) -> None:
+        known.target_day = known.day + 7
+        params = {"id": known.clock["id"], "frozenTime": on_day(known.target_day)}
         clock = await self._call(connection, "advanceTestClock", params)
         if clock is not None:
-            assert clock == at_time(kept.clock, on_day(kept.day_under_way))
-            kept.day, kept.day_under_way = kept.day_under_way, None
+            assert clock == at_time(known.clock, on_day(known.target_day))
+            known.day, known.target_day = known.target_day, None
 
-    async def _amend(self, connection: Connection, kept: Kept) -> None:
-        params = kept.begin_amendment()
-        clock = await self._call(connection, "amendTestClock", params, f"{params['id']} day {kept.day}")
+    async def _amend(self, connection: Connection, known: KnownClock) -> None:
+        params = known.begin_amendment()
+        clock = await self._call(connection, "amendTestClock", params, f"{params['id']} day {known.day}")
         if clock is not None:
-            kept.end_amendment(clock)
+            known.end_amendment(clock)
 
-    def _take_in(self, clock: Json) -> Kept:
-        kept = self.clocks[clock["id"]] = Kept(clock)
-        self.touched.append(kept)
-        return kept
+    def _add(self, clock: Json) -> KnownClock:
+        known = self.clocks[clock["id"]] = KnownClock(clock)
+        self.touched.append(known)
+        return known
 
-    def check(self, every_kept: Iterable[Kept] | None = None) -> None:
+    def check(self, clocks: Iterable[KnownClock] | None = None) -> None:
         """Check these or the touched clocks, and all clocks that no response mentions."""
-        standing = {ids.write("clock", key): write(from_micros(instant)) for key, instant in self._standing().items()}
-        assert self.clocks.keys() <= standing.keys()
-        self._take_in_unanswered_creates([id for id in standing if id not in self.clocks])
-        asked = list(self.touched if every_kept is None else every_kept)
-        for kept in asked:
-            kept.settle(standing[kept.clock["id"]])
-        for kept, clock in zip(asked, self._read([(kept.clock["id"], kept.day) for kept in asked]), strict=True):
-            kept.accept(clock)
+        stored_times = {
+            ids.write("clock", key): write(from_micros(instant)) for key, instant in self._stored_times().items()
+        }
+        assert self.clocks.keys() <= stored_times.keys()
+        self._add_unconfirmed([id for id in stored_times if id not in self.clocks])
+        asked = list(self.touched if clocks is None else clocks)
+        for known in asked:
+            known.settle(stored_times[known.clock["id"]])
+        for known, clock in zip(asked, self._read([(known.clock["id"], known.day) for known in asked]), strict=True):
+            known.accept(clock)
 
-    def _take_in_unanswered_creates(self, found: list[str]) -> None:
+    def _add_unconfirmed(self, found: list[str]) -> None:
         """Check that an unconfirmed clock was requested, is complete and exists once."""
         for clock in self._read([(id, 0) for id in found]):
             assert clock == at_time(clock, on_day(0))
-            assert params_of(clock) == self._unanswered_creates.pop(clock["goals"][0]["name"])
-            self._take_in(clock)
+            assert params_of(clock) == self._unconfirmed.pop(clock["goals"][0]["name"])
+            self._add(clock)
 
     def _read(self, places: list[tuple[str, int]]) -> list[Json]:
         """Read a clock by an advance to its current time."""
         calls = [{"id": id, "frozenTime": on_day(day)} for id, day in places]
-        return [answer["result"]["clock"] for answer in self._program.batch("advanceTestClock", calls, self._token)]
+        return [response["result"]["clock"] for response in self._program.batch("advanceTestClock", calls, self._token)]
