@@ -121,7 +121,7 @@ def test_attempt_is_counted_at_most_once(
     replicas: Replicas, program: Program, proxy: Proxy, email: str, how: Cut
 ) -> None:
     params = verify_params(email, program.send_code(email))
-    proxy.cut("count_attempt", how)
+    proxy.cut("count_try", how)
     _refuse(program, "loginByEmailVerification", params)
     assert replicas.ask(f"select tries from login_sends where email = '{email}'") == ["1" if how == "after" else "0"]
     assert _rows(replicas, "login_failures", email) == (how == "after")
