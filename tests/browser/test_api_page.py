@@ -154,6 +154,8 @@ async def test_items_are_added_and_removed_with_the_keyboard_alone(program: Prog
             await press("Enter")
             await write("2099-01-01T00:00:00Z")
             await press("Tab")
+            await expect(request_form(tab).get_by_role("button", name="Pick at (UTC)").last).to_be_focused()
+            await press("Tab")
             await write(amount)
             await press("Tab")
             await press("Tab")
@@ -255,6 +257,37 @@ async def test_json_that_the_form_cannot_show_can_still_be_sent(program: Program
         await expect(field(tab, "limit")).to_have_value("5")
         tab.expected_messages = list(tab.messages)
         assert all("400 (Bad Request)" in message for message in tab.messages)
+
+
+async def test_date_picker_fills_in_a_timestamp(program: Program, tab: Tab) -> None:
+    await choose(tab, program, "advanceTestClock")
+    await field(tab, "frozenTime").fill("2027-02-01T09:00:00+01:00")
+    await request_form(tab).get_by_role("button", name="Pick frozenTime (UTC)").click()
+    picker = request_form(tab).locator("input[type=datetime-local]")
+    await expect(picker).to_have_value("2027-02-01T08:00")
+    await picker.fill("2027-03-01T08:30")
+    await expect(field(tab, "frozenTime")).to_have_value("2027-03-01T08:30:00Z")
+    assert (await to_json(tab))["frozenTime"] == "2027-03-01T08:30:00Z"
+
+
+async def test_history_fills_in_an_earlier_request(program: Program, browser: Browser) -> None:
+    async with open_signed_in_tab(browser, program) as (tab, _):
+        await choose(tab, program, "listTestClocks")
+        for limit, outcome in (("5", "Result"), ("500", "Error")):
+            await field(tab, "limit").fill(limit)
+            await send(tab)
+            await expect(request_form(tab).get_by_role("region", name=outcome)).to_be_visible()
+        history = request_form(tab).locator("details")
+        await history.get_by_text("History (2)").click()
+        earlier = history.get_by_role("button")
+        await expect(earlier).to_contain_text(['{"limit":500}', '{"limit":5}'])
+        await expect(earlier).to_contain_text(["INVALID_PARAMS", "ok"])
+        await earlier.last.click()
+        await expect(field(tab, "limit")).to_have_value("5")
+        assert await result(tab) == {"clocks": []}
+        await tab.page.get_by_role("button", name="Sign out").click()
+        await expect(history).to_be_hidden()
+        assert await history.get_by_role("button").count() == 0
 
 
 async def test_same_idempotency_key_returns_the_same_clock(program: Program, browser: Browser) -> None:

@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import Browser, expect
 
-from tests.support.console import open_console
+from tests.support.console import HTTP_ERROR, open_console
 from tests.support.program import Program
 
 # All tests of a process share the browser and its event loop.
@@ -38,3 +38,28 @@ async def test_difference_of_two_forks_is_shown_at_the_cursor(browser: Browser, 
         await expect(page.locator(".line.shared")).to_have_count(1)
         await console.button("Swap").click()
         await expect(figures.first).to_contain_text("+€480.00")
+
+
+async def test_changes_elsewhere_are_shown_and_the_cursor_stays(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        console.tab.ignored_prefixes = (HTTP_ERROR,)
+        page, clock = console.page, console.create()
+        fork = console.call("forkTestClock", id=clock, name="Plan B")["clock"]["id"]
+        await console.open(f"#/compare/{clock}?with={fork}")
+        slider = page.get_by_role("slider", name="Date to compare")
+        for key in ("Home", "ArrowRight", "ArrowRight", "ArrowRight"):
+            await slider.press(key)
+        raise_ = {"name": "Raise", "amount": 100, "currency": "EUR", "type": "INCOME", "at": "2027-01-02T00:00:00Z"}
+        console.call("amendTestClock", id=fork, add={"transactions": [raise_]})
+        console.call("updateTestClock", id=fork, name="Plan C")
+        console.call("advanceTestClock", id=fork, frozenTime="2027-01-05T00:00:00Z")
+        await console.poll()
+        figures = page.locator(".figure")
+        await expect(figures).to_contain_text(["+€100.00“Plan C” has more", "", "Plan C−€1,050.00now at Jan 5, 2027"])
+        await expect(slider).to_be_focused()
+        await expect(slider).to_have_attribute("aria-valuetext", "January 4, 2027, difference 100 euros")
+        await expect(page.get_by_label("Second clock").locator("option:checked")).to_have_text("Plan C")
+        console.call("deleteTestClock", id=fork)
+        await console.poll()
+        await expect(console.alert).to_have_text("“Plan C” was deleted or has expired. You see the last known state.")
+        await expect(figures.last).to_contain_text("−€1,050.00")

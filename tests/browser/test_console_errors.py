@@ -3,12 +3,13 @@
 import json
 import re
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 from playwright.async_api import Browser, Route, expect
 
 from tests.browser.held_requests import HeldRequests, open_instrumented_console
-from tests.support.console import HTTP_ERROR, NETWORK_ERROR, Console, new_address, open_console
+from tests.support.console import HTTP_ERROR, JANUARY, NETWORK_ERROR, Console, new_address, open_console
 from tests.support.program import Program
 from tests.support.tabs import Tab, open_tab
 
@@ -103,6 +104,47 @@ async def test_clock_deleted_elsewhere_can_be_created_again(browser: Browser, pr
         await expect(console.page).to_have_url(re.compile(created["id"]))
         assert console.clock(created["id"])["frozenTime"] == before["frozenTime"]
         await expect(console.rows).to_have_count(3)
+
+
+async def test_clock_with_more_items_than_one_call_accepts_can_be_created_again(
+    browser: Browser, program: Program
+) -> None:
+    def transactions(count: int, day: int) -> list[dict[str, object]]:
+        at = f"2027-01-{day:02}T00:00:00Z"
+        return [
+            {"name": f"Coffee {index}", "amount": 1, "currency": "EUR", "type": "EXPENSE", "at": at}
+            for index in range(count)
+        ]
+
+    def goals(count: int) -> list[dict[str, object]]:
+        contributions = [{"at": "2027-01-04T00:00:00Z", "amount": 1}] * 100
+        return [
+            {"name": f"Goal {count} {index}", "targetAmount": 9, "contributions": contributions}
+            for index in range(count)
+        ]
+
+    def summary(clock: dict[str, Any]) -> tuple[object, ...]:
+        counts = [(goal["name"], len(goal["upcomingContributions"])) for goal in clock["goals"]]
+        return clock["name"], clock["labels"], [item["name"] for item in clock["pendingTransactions"]], counts
+
+    async with open_console(browser, program) as console:
+        console.tab.ignored_prefixes = (HTTP_ERROR,)
+        id = console.create(
+            {"frozenTime": JANUARY["frozenTime"], "name": "Large", "labels": {"team": "a"}}
+            | {"transactions": transactions(100, 2), "goals": goals(25)}
+        )
+        goal_id = console.call("amendTestClock", id=id, add={"goals": goals(2)})["clock"]["goals"][0]["id"]
+        more = [{"goalId": goal_id, "at": "2027-01-05T00:00:00Z", "amount": 2}] * 100
+        for day in (3, 4):
+            console.call("amendTestClock", id=id, add={"transactions": transactions(99, day), "contributions": more})
+        before = console.clock(id)
+        await console.open_clock(id)
+        console.call("deleteTestClock", id=id)
+        await console.poll()
+        await console.button("Create it again").click()
+        await expect(console.notification).to_have_text("This is a new clock with the same items. It is at its start.")
+        [created] = console.call("listTestClocks")["clocks"]
+        assert summary(console.clock(created["id"])) == summary(before)
 
 
 async def test_clock_that_expires_while_open_can_be_created_again(browser: Browser, program: Program) -> None:

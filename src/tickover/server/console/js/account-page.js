@@ -140,7 +140,7 @@ class AccountPage extends HTMLElement {
   }
 
   #showCreated(token, name) {
-    const copy = h("button", { type: "button", class: "primary" }, "Copy token");
+    const copy = h("button", { type: "button" }, "Copy token");
     copy.addEventListener("click", () => copyText(token, "the token"));
     render(
       this.#created,

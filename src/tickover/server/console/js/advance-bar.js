@@ -59,9 +59,9 @@ export class AdvanceBar {
       { class: "row advance-bar" },
       this.split,
       this.forkHere,
-      this.summary,
-      this.backToNow,
       steps,
+      this.backToNow,
+      this.summary,
     );
   }
 

@@ -1,6 +1,8 @@
 // The reference of one operation, made from the OpenRPC document.
 
+import { codeBlock } from "./code-block.js";
 import { h, s } from "./dom.js";
+import { toJson } from "./json-text.js";
 import { breakableName, constraintText, resolve, typeName, withInlineCode } from "./schema-text.js";
 
 export function keyIcon() {
@@ -65,7 +67,7 @@ function fieldList(document, schema, isInput) {
 function reasonList(document, method) {
   return h(
     "dl",
-    { class: "field-list reasons" },
+    { class: "field-list" },
     method["x-reasons"].map((name) => {
       const reason = document["x-reasons"][name];
       return h(
@@ -86,15 +88,14 @@ function reasonList(document, method) {
 
 function exampleDetails(method, { name, params, result }) {
   const request = { jsonrpc: "2.0", id: 1, method: method.name, params: paramsOf({ params }) };
-  const resultText = JSON.stringify(result.value, null, 2);
   return h(
     "details",
     {},
     h("summary", {}, `Example: ${name}`),
     h("h4", {}, "Request"),
-    h("pre", {}, JSON.stringify(request, null, 2)),
+    codeBlock(`Request of ${name}`, toJson(request)),
     h("h4", {}, "Result"),
-    h("pre", { class: "scrollable", tabindex: "0", role: "region", "aria-label": `Result of ${name}` }, resultText),
+    codeBlock(`Result of ${name}`, toJson(result.value)),
   );
 }
 

@@ -1,18 +1,43 @@
 // The actions of a clock: advance, amend, fork, delete, and create it again.
 
 import { askItem } from "./add-item.js";
-import { writeChecks } from "./clock-checks.js";
+import { readChecks, writeChecks } from "./clock-checks.js";
 import { askForkTime, confirmCancellation, confirmDeletion } from "./clock-dialogs.js";
 import { toParams } from "./clock-model.js";
-import { clockName } from "./clock-names.js";
-import { createClock, withName } from "./create-clock.js";
+import { clockName, forkName } from "./clock-names.js";
+import { createClock, createInParts, withName } from "./create-clock.js";
 import { notify } from "./dom.js";
-import { copyChecks, forkClock } from "./fork-clock.js";
 import { formatInstant } from "./format.js";
 import { parseInstant, toTimestamp } from "./instants.js";
-import { navigate, notifyAfterNavigation } from "./navigation.js";
 import { call, ServerUnavailable } from "./rpc.js";
 import { captureSession } from "./session.js";
+
+/** Notify once the next page is shown, because a change of page clears the notification. */
+const notifyAfterNavigation = (message) =>
+  addEventListener("hashchange", () => setTimeout(() => notify(message)), { once: true });
+
+/** Go to a page and notify there, even if it is the current page. */
+function navigate(hash, message) {
+  notifyAfterNavigation(message);
+  if (location.hash === hash) dispatchEvent(new Event("hashchange"));
+  else location.hash = hash;
+}
+
+/** Fork the clock at an instant or at its start, `"start"`. Return the fork as the server describes it. */
+async function forkClock(model, at) {
+  const fork = async (params) => {
+    const { clock } = await call("forkTestClock", { id: model.id, name: forkName(model), ...params });
+    return clock;
+  };
+  if (at === "start" || at === model.start) return fork();
+  try {
+    return await fork({ at: toTimestamp(at) });
+  } catch (error) {
+    // The model's start can be a day before the clock's start. The server rejects a time in between.
+    if (error.reason !== "INVALID_PARAMS" || at > model.now) throw error;
+    return fork();
+  }
+}
 
 export class ClockActions {
   isBusy = false;
@@ -100,7 +125,7 @@ export class ClockActions {
       async () => {
         try {
           const clock = await forkClock(model, at);
-          if (isSameSession()) copyChecks(model, clock);
+          if (isSameSession()) writeChecks(clock.id, readChecks(model.id));
           return clock;
         } catch (error) {
           if (error instanceof ServerUnavailable) this.warning = " The fork may exist. Check your clocks.";
@@ -118,8 +143,9 @@ export class ClockActions {
   /** Create a new clock with the items of the deleted or expired one. */
   createAgain() {
     const model = this.#hooks.model();
+    const params = withName({ ...toParams(model), labels: model.labels }, model.name);
     return this.#run(
-      () => createClock(withName(toParams(model), model.name), this.#hooks.checks()),
+      () => createClock(params, this.#hooks.checks(), createInParts),
       () =>
         location.hash.includes(model.id) ||
         notifyAfterNavigation("This is a new clock with the same items. It is at its start."),

@@ -6,7 +6,7 @@ import { addMonths, HOUR, startOfDay } from "./instants.js";
 import { MAX_ENTRIES } from "./params-equality.js";
 
 // A datetime-local input has no time zone. Simulated time is in UTC.
-const toInputValue = (timestamp) => {
+export const toInputValue = (timestamp) => {
   const instant = Date.parse(timestamp ?? "");
   return Number.isNaN(instant) ? "" : new Date(instant).toISOString().slice(0, 19).replace(/:00$/, "");
 };

@@ -66,6 +66,7 @@ export class ClockHeader {
   setStatus(status) {
     this.#status.textContent = status;
     this.#status.hidden = false;
+    this.#expiry.hidden = true;
   }
 
   drawExpiry() {

@@ -62,7 +62,7 @@ export function parseParams({ frozenTime, transactions = [], goals = [] }, openi
   return buildModel(state, inOrder(transactions), goalsWithDefaults, opening);
 }
 
-/** Return the params of createTestClock for the same schedule. */
+/** Return the params of createTestClock for the same schedule. An amended clock can have more items than it accepts. */
 export function toParams(model) {
   return {
     frozenTime: toTimestamp(model.start),

@@ -59,7 +59,7 @@ class TransactionTable extends HTMLElement {
     this.search = h("input", {
       id: searchId,
       type: "search",
-      placeholder: "Name or category",
+      placeholder: "Search",
       autocomplete: "off",
       oninput: () => this.#filter(),
     });

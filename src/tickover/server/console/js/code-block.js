@@ -30,8 +30,8 @@ function* highlight(text) {
 }
 
 /** Create a code block. It shows the start of a long text. */
-export function codeBlock(label, text) {
+export function codeBlock(label, text, role = "group") {
   const rest = text.length - MAX_SHOWN_LENGTH;
   const shown = rest > 0 ? `${text.slice(0, MAX_SHOWN_LENGTH)}\n… ${rest} more characters. Copy includes them.` : text;
-  return h("pre", { class: "code", tabIndex: 0, role: "group", "aria-label": label }, [...highlight(shown)]);
+  return h("pre", { class: "code", tabIndex: 0, role, "aria-label": label }, [...highlight(shown)]);
 }

@@ -2,47 +2,23 @@
 
 import { readChecks } from "./clock-checks.js";
 import { Figure } from "./clock-figures.js";
-import { balanceAt, lowestPoint, parseClock } from "./clock-model.js";
+import { balanceAt, parseClock, scheduleKey } from "./clock-model.js";
 import { clockName } from "./clock-names.js";
-import { plural, signedAmount } from "./clock-text.js";
+import { watchClock } from "./clock-watcher.js";
 import { compareBalances, drawComparison } from "./compare-plot.js";
-import { h, render, s } from "./dom.js";
+import { differenceList, sideBySide } from "./compare-tables.js";
+import { h, notify, render, s } from "./dom.js";
 import { formatDay, formatInstant, formatMoney, spokenInstant, spokenMoney } from "./format.js";
 import { icon } from "./icons.js";
-import { endOfDay, startOfDay } from "./instants.js";
+import { endOfDay, parseInstant, startOfDay } from "./instants.js";
+import { Notice } from "./notice.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
 import { sliderStep } from "./scrubber.js";
 import { segmentedButtons } from "./segmented-buttons.js";
 
 const MAX_CLOCKS = 100;
-const MAX_DIFFERENCES = 12;
+const DRAG_PAUSE_MS = 400; // polling waits this long after a move of the slider
 const THUMB_WIDTH = 22; // as in scrubber.css
-
-/**
- * Return what only the first or only the second clock has: `{ item, owner, count }`. Equal items at several times count
- * together. Forks have items with other ids.
- */
-function findDifferences(models) {
-  const keyOf = ({ at, kind, name, amount, currency }, ...more) =>
-    JSON.stringify([at, kind, name, amount, currency, ...more]);
-  const onlyIn = (model, other, owner) => {
-    const counts = new Map();
-    for (const item of other.items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);
-    return model.items.flatMap((item) => {
-      const left = counts.get(keyOf(item)) ?? 0;
-      counts.set(keyOf(item), left - 1);
-      return left > 0 ? [] : [{ item, owner }];
-    });
-  };
-  const [first, second] = models;
-  const groups = new Map();
-  for (const { item, owner } of [...onlyIn(first, second, 0), ...onlyIn(second, first, 1)]) {
-    const key = keyOf({ ...item, at: null }, owner);
-    if (!groups.has(key)) groups.set(key, { item, owner, count: 0 });
-    groups.get(key).count += 1;
-  }
-  return [...groups.values()].sort((left, right) => left.item.at - right.item.at);
-}
 
 class ComparePage extends HTMLElement {
   #clocks = [];
@@ -52,6 +28,10 @@ class ComparePage extends HTMLElement {
   #window = null;
   #body = h("div", { class: "compare" });
   #observer = new ResizeObserver(() => this.#draw());
+  #notice = new Notice();
+  #watchers = [];
+  #movedAt = 0;
+  #isUnreachable = false;
 
   connectedCallback() {
     render(
@@ -62,6 +42,7 @@ class ComparePage extends HTMLElement {
         h("h1", { tabIndex: -1 }, "Compare"),
         (this.choice = h("div", { class: "row choice" })),
       ),
+      this.#notice.element,
       this.#body,
     );
     render(this.#body, h("p", { class: "muted" }, "Loading the clocks…"));
@@ -70,9 +51,11 @@ class ComparePage extends HTMLElement {
 
   disconnectedCallback() {
     this.#observer.disconnect();
+    this.#stopWatching();
   }
 
   queryChanged() {
+    this.#stopWatching();
     this.#load();
   }
 
@@ -86,11 +69,57 @@ class ComparePage extends HTMLElement {
       const shown = responses.map(({ clock }) => clock);
       this.#clocks = [...shown, ...clocks.filter(({ id }) => !shown.some((clock) => clock.id === id))];
       this.#models = shown.map((clock) => parseClock(clock, null, readChecks(clock.id).opening));
+      this.#drawChoice();
       this.#show();
+      this.#watch();
     } catch (error) {
       if (!(error instanceof RpcError || error instanceof ServerUnavailable)) throw error;
       if (this.isConnected) this.#showMessage(error.message);
     }
+  }
+
+  #watch() {
+    this.#notice.element.hidden = true;
+    this.#watchers = this.#models.map(({ id }, index) =>
+      watchClock(id, {
+        onClock: (clock) => this.#receive(clock, index),
+        onError: (error) => this.#handleError(error, index),
+        isPaused: () => performance.now() - this.#movedAt < DRAG_PAUSE_MS,
+      }),
+    );
+  }
+
+  #stopWatching() {
+    for (const watcher of this.#watchers) watcher.stop();
+    this.#watchers = [];
+  }
+
+  /** Show a clock that has changed elsewhere. The cursor stays where it is. */
+  #receive(clock, index) {
+    if (this.#isUnreachable) this.#notice.element.hidden = true;
+    this.#isUnreachable = false;
+    const before = this.#models[index];
+    const isRenamed = clock.name !== before.name;
+    if (parseInstant(clock.frozenTime) === before.now && scheduleKey(clock) === before.scheduleKey && !isRenamed)
+      return;
+    this.#models[index] = parseClock(clock, before);
+    this.#clocks[index] = clock;
+    if (isRenamed) this.#drawChoice();
+    const hadFocus = this.#body.contains(document.activeElement);
+    this.#show(this.#instant);
+    if (hadFocus) this.slider.focus();
+    notify(`“${clockName(clock)}” has changed.`);
+  }
+
+  /** Return whether polling continues. */
+  #handleError(error, index) {
+    if (!(error instanceof RpcError || error instanceof ServerUnavailable)) throw error;
+    if (error.reason === "UNAUTHENTICATED") return false;
+    const isGone = ["CLOCK_NOT_FOUND", "CLOCK_EXPIRED"].includes(error.reason);
+    this.#isUnreachable = !isGone;
+    const problem = isGone ? `“${clockName(this.#models[index])}” was deleted or has expired.` : error.message;
+    this.#notice.show(`${problem} You see the last known state.`);
+    return !isGone;
   }
 
   #showMessage(message) {
@@ -135,21 +164,21 @@ class ComparePage extends HTMLElement {
     return [h("span", { class: `curve-mark ${index ? "second" : "first"}`, "aria-hidden": "true" }), name];
   }
 
-  #show() {
+  /** Show both clocks with the cursor at an instant, or at the largest difference. */
+  #show(instant) {
     const currencies = [...new Set(this.#models.flatMap((model) => model.currencies))];
     if (!currencies.includes(this.#currency)) this.#currency = currencies[0];
-    this.#drawChoice();
     if (!this.#currency) return this.#showMessage("These clocks have no transactions to compare.");
     const instants = this.#models.flatMap(({ start, now, times }) => [start, now, times.at(-1) ?? now]);
     this.#window = { from: startOfDay(Math.min(...instants)), to: endOfDay(Math.max(...instants) + 1) };
     this.comparison = compareBalances(this.#models, this.#currency);
     const { from, to } = this.#window;
-    // The largest difference is the most interesting.
     const { times, values } = this.comparison.delta;
     const largest = values.reduce((best, value, index) => (Math.abs(value) > Math.abs(values[best]) ? index : best), 0);
-    this.#instant = Math.min(Math.max(largest ? times[largest - 1] : from, from), to);
+    this.#instant = Math.min(Math.max(instant ?? (largest ? times[largest - 1] : from), from), to);
+    const label = (index) => this.#clockLabel(index);
     this.delta = new Figure("Difference", "headline");
-    this.values = this.#models.map((_model, index) => new Figure(this.#clockLabel(index), ""));
+    this.values = this.#models.map((_model, index) => new Figure(label(index), ""));
     this.svg = s("svg", { class: "plot", "aria-hidden": "true", focusable: "false" });
     this.slider = h("input", {
       type: "range",
@@ -188,7 +217,12 @@ class ComparePage extends HTMLElement {
         this.plot,
         this.slider,
       ),
-      h("div", { class: "clock-columns" }, this.#sideBySide(), this.#differences()),
+      h(
+        "div",
+        { class: "clock-columns" },
+        sideBySide(this.comparison, this.#window, this.#currency, label),
+        differenceList(this.#models, label),
+      ),
     );
     this.#observer.disconnect();
     this.#observer.observe(this.plot);
@@ -217,6 +251,7 @@ class ComparePage extends HTMLElement {
 
   #moveTo(instant) {
     const { from, to } = this.#window;
+    this.#movedAt = performance.now();
     this.#instant = Math.min(Math.max(instant, from), to);
     const [first, second] = [this.comparison.first, this.comparison.second].map((each) =>
       balanceAt(each, this.#instant),
@@ -241,86 +276,6 @@ class ComparePage extends HTMLElement {
       this.values[index].show(formatMoney(value, this.#currency), `now at ${formatInstant(this.#models[index].now)}`, {
         broken: value < 0,
       }),
-    );
-  }
-
-  #sideBySide() {
-    const { first, second } = this.comparison;
-    const { from, to } = this.#window;
-    const money = (value) => formatMoney(value, this.#currency);
-    const lowest = [first, second].map((balance) => lowestPoint(balance, from, to));
-    const last = [first, second].map((balance) => balance.values.at(-1));
-    const cell = (value, note) =>
-      h("td", { class: `number${value < 0 ? " below-zero" : ""}` }, money(value), note && h("small", {}, note));
-    const row = (title, values, notes = []) =>
-      h(
-        "tr",
-        {},
-        h("th", { scope: "row" }, title),
-        values.map((value, index) => cell(value, notes[index])),
-      );
-    return h(
-      "section",
-      { class: "card", "aria-labelledby": "side-by-side-title" },
-      h("div", { class: "row card-header" }, h("h2", { id: "side-by-side-title" }, "Side by side")),
-      h(
-        "table",
-        { class: "data" },
-        h(
-          "thead",
-          {},
-          h(
-            "tr",
-            {},
-            h("td"),
-            [0, 1].map((index) => h("th", { scope: "col", class: "number" }, this.#clockLabel(index))),
-          ),
-        ),
-        h(
-          "tbody",
-          {},
-          row(
-            "Lowest balance",
-            lowest.map(({ value }) => value),
-            lowest.map(({ at }) => formatDay(at)),
-          ),
-          row("After everything", last),
-        ),
-      ),
-    );
-  }
-
-  #differences() {
-    const differences = findDifferences(this.#models);
-    const rest = differences.length - MAX_DIFFERENCES;
-    const total = differences.reduce((sum, { count }) => sum + count, 0);
-    return h(
-      "section",
-      { class: "card", "aria-labelledby": "differences-title" },
-      h(
-        "div",
-        { class: "row card-header" },
-        h("h2", { id: "differences-title" }, "What differs"),
-        h("span", { class: "muted" }, plural(total, "item")),
-      ),
-      differences.length === 0 && h("p", { class: "muted" }, "Both clocks have the same items."),
-      h(
-        "ul",
-        { class: "differences", "aria-labelledby": "differences-title" },
-        differences
-          .slice(0, MAX_DIFFERENCES)
-          .map(({ item, owner, count }) =>
-            h(
-              "li",
-              {},
-              h("strong", {}, item.name),
-              h("span", { class: "number" }, signedAmount(item)),
-              h("span", { class: "muted" }, `${count > 1 ? `${count} times, from ` : ""}${formatDay(item.at)}`),
-              h("span", { class: "chip" }, "only in ", this.#clockLabel(owner)),
-            ),
-          ),
-      ),
-      rest > 0 && h("p", { class: "muted" }, `and ${rest} more`),
     );
   }
 }

@@ -4,6 +4,7 @@ import { writeChecks } from "./clock-checks.js";
 import { notify } from "./dom.js";
 import { faultsIn } from "./faults.js";
 import { formatDuration } from "./format.js";
+import { MAX_ENTRIES } from "./params-equality.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
 import { captureSession, onSessionEnd } from "./session.js";
 
@@ -19,9 +20,10 @@ export const newIdempotencyKey = () =>
 /**
  * Create a clock, store its checks and open it, unless the user has left the page. Throw RpcError or ServerUnavailable.
  *
- * A retry with the same parameters sends the same idempotency key, so the server creates one clock.
+ * A retry with the same parameters sends the same idempotency key, so the server creates one clock. `create(params, key)`
+ * calls the server.
  */
-export async function createClock(params, checks = {}) {
+export async function createClock(params, checks = {}, create = callCreate) {
   if (isCreating) {
     notify("Another clock is being created. Try again when it is ready.", { error: true });
     return;
@@ -33,7 +35,7 @@ export async function createClock(params, checks = {}) {
   const key = lastAttempt.text === text ? lastAttempt.key : newIdempotencyKey();
   lastAttempt = { text, key };
   try {
-    const { clock } = await call("createTestClock", params, { headers: { "Idempotency-Key": key } });
+    const clock = await create(params, key);
     lastAttempt = { text: null, key: null };
     if (!isSameSession()) return;
     writeChecks(clock.id, checks);
@@ -42,6 +44,41 @@ export async function createClock(params, checks = {}) {
   } finally {
     isCreating = false;
   }
+}
+
+const withKey = (key) => ({ headers: { "Idempotency-Key": key } });
+
+async function callCreate(params, key) {
+  const { clock } = await call("createTestClock", params, withKey(key));
+  return clock;
+}
+
+const MAX_ADDED = 100; // entries of each list of amendTestClock
+
+/** Create a clock with more items than createTestClock accepts: amendments add the rest. */
+export async function createInParts({ transactions, goals, ...params }, key) {
+  const max = MAX_ENTRIES;
+  const parts = goals.map((goal) => ({ ...goal, contributions: goal.contributions.slice(0, max.contributions) }));
+  const first = { ...params, transactions: transactions.slice(0, max.transactions), goals: parts.slice(0, max.goals) };
+  let clock = await callCreate(first, key);
+  const { id } = clock;
+  let count = 0;
+  const amend = async (add) =>
+    ({ clock } = await call("amendTestClock", { id, add }, withKey(`${key}-${(count += 1)}`)));
+  try {
+    if (goals.length > max.goals) await amend({ goals: parts.slice(max.goals) });
+    const later = transactions.slice(max.transactions);
+    const contributions = goals.flatMap((goal, index) =>
+      goal.contributions.slice(max.contributions).map((entry) => ({ goalId: clock.goals[index].id, ...entry })),
+    );
+    while (later.length || contributions.length)
+      await amend({ transactions: later.splice(0, MAX_ADDED), contributions: contributions.splice(0, MAX_ADDED) });
+  } catch (error) {
+    // After a lost response, a retry continues with the same keys.
+    if (error instanceof RpcError) await call("deleteTestClock", { id });
+    throw error;
+  }
+  return clock;
 }
 
 /** Add a name to the params of createTestClock, unless they have one or the name is empty. */

@@ -2,7 +2,7 @@
 
 import { plural } from "./clock-text.js";
 import { h, render, s } from "./dom.js";
-import { formatInstant, formatMoney, formatPercent } from "./format.js";
+import { formatDay, formatInstant, formatMoney, formatPercent } from "./format.js";
 import { cancelButton, RowStates, stateMark } from "./item-states.js";
 
 const MAX_RINGS = 6;
@@ -93,7 +93,7 @@ class Goal {
           : "reached";
     this.amounts.textContent = `${formatMoney(then.current)} of ${formatMoney(then.target)} · ${remaining}`;
     this.next.textContent = then.next
-      ? `next ${formatMoney(then.next.amount, undefined, { sign: "always" })} on ${formatInstant(then.next.at)}`
+      ? `next ${formatMoney(then.next.amount, undefined, { sign: "always" })} on ${formatDay(then.next.at)}`
       : "no more contributions";
   }
 

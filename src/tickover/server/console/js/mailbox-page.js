@@ -247,7 +247,7 @@ function emailContent(email) {
             { type: "button", class: "plain", onclick: () => copyText(email.source, "the source") },
             "Copy source",
           ),
-          h("pre", { tabindex: "0", role: "region", "aria-label": "Source", class: "scrollable" }, email.source),
+          h("pre", { tabindex: "0", role: "region", "aria-label": "Source", class: "code" }, email.source),
         ],
       },
     ]),

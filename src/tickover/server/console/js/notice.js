@@ -14,7 +14,7 @@ export class Notice {
     if (message === this.#message && !this.element.hidden) return;
     this.#message = message;
     const hadFocus = this.element.contains(document.activeElement);
-    render(this.element, h("p", {}, message), h("div", { class: "row" }, actions));
+    render(this.element, h("p", {}, message), actions.length > 0 && h("div", { class: "row" }, actions));
     this.element.hidden = false;
     if (hadFocus) actions[0].focus();
   }

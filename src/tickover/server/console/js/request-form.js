@@ -1,26 +1,28 @@
 // The form that sends an operation: its parameters as fields or JSON, and the response.
 
 import { paramsOf } from "./api-reference.js";
+import { callList, duration } from "./call-list.js";
+import { codeBlock } from "./code-block.js";
+import { newIdempotencyKey } from "./create-clock.js";
 import { copyText, h, notify, render, withBusyState } from "./dom.js";
 import { faultList } from "./faults.js";
+import { toJson } from "./json-text.js";
 import { sameParams } from "./params-equality.js";
-import { call, RpcError, ServerUnavailable } from "./rpc.js";
+import { call, callHistory, onCall, RpcError, ServerUnavailable } from "./rpc.js";
 import { objectField } from "./schema-form.js";
-import { maskResult, SECRETS } from "./secret-masks.js";
+import { maskRequest, maskResult, SECRETS } from "./secret-masks.js";
 import { captureSession, currentSession, endSession, onSessionEnd } from "./session.js";
 import { tabList } from "./tabs.js";
 
 // Unsent parameters of each operation, until the tab closes.
 const drafts = new Map();
-
 let current = null;
 
 onSessionEnd(() => {
   drafts.clear();
   current?.reset();
 });
-
-const toJson = (value) => JSON.stringify(value, null, 2);
+onCall(() => current?.drawHistory());
 
 /** Return the ids of the user's newest clocks, which the form suggests. */
 async function recentClockIds() {
@@ -54,6 +56,8 @@ class RequestForm {
     });
     this.sendButton = h("button", { type: "submit", class: "primary" }, "Send");
     this.response = h("div", { class: "response" });
+    this.history = h("details");
+    this.drawHistory();
     this.tabs = tabList(
       "Parameters",
       [
@@ -88,7 +92,31 @@ class RequestForm {
         ),
       ),
       this.response,
+      this.history,
     );
+  }
+
+  /** List the requests of this tab to the operation. */
+  drawHistory() {
+    const calls = callHistory().filter(({ method }) => method === this.method.name);
+    this.history.hidden = !calls.length;
+    const list = callList("Requests, newest first", calls, {
+      textOf: (call) => JSON.stringify(maskRequest(call).params),
+      onSelect: (call) => this.restore(call),
+    });
+    render(this.history, h("summary", {}, `History (${calls.length})`), list);
+  }
+
+  /** Fill in an earlier request and show its response. A code or login token works once, so it stays empty. */
+  restore({ request, response, ...call }) {
+    const secret = SECRETS[request.method]?.param;
+    this.params = secret ? { ...request.params, [secret]: "" } : request.params;
+    drafts.set(this.method.name, this.params);
+    this.tabs.select(this.editor || !this.fitsForm() ? 1 : 0, { force: true });
+    render(this.response);
+    if (response?.error) this.showRpcError(new RpcError(response.error), duration(call));
+    else if (response) this.showResult(response.result, duration(call));
+    notify("Filled in the earlier request.");
   }
 
   /** Return the parameters of an example, with the id of one of the user's clocks. */
@@ -111,6 +139,7 @@ class RequestForm {
     this.keyInput.value = "";
     render(this.response);
     this.redraw();
+    this.drawHistory();
   }
 
   redraw() {
@@ -128,9 +157,7 @@ class RequestForm {
 
   keyField() {
     const newKey = () => {
-      this.keyInput.value = [...crypto.getRandomValues(new Uint8Array(12))]
-        .map((byte) => byte.toString(16).padStart(2, "0"))
-        .join("");
+      this.keyInput.value = newIdempotencyKey();
       this.keyInput.focus();
     };
     this.keyInput.setAttribute("aria-describedby", "idempotency-key-description");
@@ -201,11 +228,9 @@ class RequestForm {
   showJsonError(message) {
     this.jsonFault.hidden = !message;
     this.jsonFault.textContent = message;
-    this.editor.toggleAttribute("aria-invalid", false);
-    if (message) {
-      this.editor.setAttribute("aria-invalid", "true");
-      notify(message, { error: true });
-    }
+    if (!message) return this.editor.removeAttribute("aria-invalid");
+    this.editor.setAttribute("aria-invalid", "true");
+    notify(message, { error: true });
   }
 
   saveDraft() {
@@ -222,12 +247,15 @@ class RequestForm {
   /** Return whether the other tab can show the parameters. The form can't show all JSON. */
   canLeave(from) {
     if (!this.readParams()) return false;
-    if (from === 0) return true;
-    const { params } = this;
-    const isObject = params && typeof params === "object" && !Array.isArray(params);
-    if (isObject && sameParams(objectField(this.document, this.method["x-params"], params).read(), params)) return true;
+    if (from === 0 || this.fitsForm()) return true;
     this.showJsonError("The form can't show all of this JSON. You can send it from here.");
     return false;
+  }
+
+  fitsForm() {
+    const { params } = this;
+    const isObject = params && typeof params === "object" && !Array.isArray(params);
+    return isObject && sameParams(objectField(this.document, this.method["x-params"], params).read(), params);
   }
 
   submit(event) {
@@ -260,11 +288,7 @@ class RequestForm {
       if (currentSession() && !isSameSession()) return;
       if (error instanceof RpcError) this.showRpcError(error, elapsed());
       else if (error instanceof ServerUnavailable)
-        render(
-          this.response,
-          h("p", { class: "error" }, error.message),
-          h("p", {}, "Send the request again when the server is running."),
-        );
+        render(this.response, h("p", { class: "error" }, `${error.message} Send the request again when it is.`));
       else throw error;
       notify(error.message, { error: true });
     }
@@ -279,7 +303,7 @@ class RequestForm {
       this.response,
       responseHeader("Result", time, result),
       clockId && h("p", {}, h("a", { href: `#/clock/${encodeURIComponent(clockId)}` }, "Open this clock")),
-      jsonBlock("Result", maskResult(result)),
+      codeBlock("Result", toJson(maskResult(result)), "region"),
     );
   }
 
@@ -292,7 +316,7 @@ class RequestForm {
       responseHeader("Error", time, { code, message, data }),
       h("p", {}, h("span", { class: "chip error" }, reason), " ", message),
       faultList(faults),
-      jsonBlock("Error", { code, message, data }),
+      codeBlock("Error", toJson({ code, message, data }), "region"),
     );
   }
 
@@ -323,8 +347,4 @@ function responseHeader(title, time, value) {
       maskResult(value) === value ? "Copy" : "Copy with secrets",
     ),
   );
-}
-
-function jsonBlock(label, value) {
-  return h("pre", { class: "scrollable", tabindex: "0", role: "region", "aria-label": label }, toJson(value));
 }

@@ -1,5 +1,6 @@
 // The request inspector at the bottom of every page: the latest calls as JSON and as code.
 
+import { callList, describeCall } from "./call-list.js";
 import { writeSnippet } from "./call-snippets.js";
 import { codeBlock } from "./code-block.js";
 import { copyText, h, render } from "./dom.js";
@@ -24,10 +25,6 @@ const HEIGHT_STEP = 40;
 // A page reads again after a change. The inspector keeps showing the change.
 const READ_METHODS = ["getTestClock", "listTestClocks", "listAccessTokens"];
 const FOLLOW_UP_MS = 2000;
-
-const outcome = ({ response }) =>
-  response ? (response.error?.data?.reason ?? (response.error ? "error" : "ok")) : "no response";
-const duration = ({ milliseconds }) => `${milliseconds < 10 ? milliseconds.toFixed(1) : Math.round(milliseconds)} ms`;
 
 class RequestInspector {
   #selected = null;
@@ -104,7 +101,7 @@ class RequestInspector {
 
   #draw() {
     const call = this.#selected;
-    this.#title.textContent = call ? `${call.method} · ${duration(call)} · ${outcome(call)}` : "No requests yet";
+    this.#title.textContent = call ? `${call.method} · ${describeCall(call)}` : "No requests yet";
     // A response can be long, so draw it only while the inspector is open.
     if (!this.#details.open) return;
     if (!call) render(this.#body, h("p", { class: "muted" }, "The console calls POST /rpc. Its requests appear here."));
@@ -112,31 +109,12 @@ class RequestInspector {
   }
 
   #callList(selected) {
-    const selectAndFocus = (call) => {
+    const onSelect = (call) => {
       this.#select(call);
       this.#body.querySelector('[aria-current="true"]').focus();
     };
-    return h(
-      "ol",
-      { class: "calls", "aria-label": "Latest requests, newest first" },
-      callHistory().map((call) =>
-        h(
-          "li",
-          {},
-          h(
-            "button",
-            {
-              type: "button",
-              "aria-current": call === selected ? "true" : undefined,
-              onclick: () => selectAndFocus(call),
-            },
-            h("span", { class: "method" }, call.method),
-            h("span", { class: "muted" }, duration(call)),
-            h("span", { class: call.response && !call.response.error ? "muted" : "error" }, outcome(call)),
-          ),
-        ),
-      ),
-    );
+    const textOf = ({ method }) => method;
+    return callList("Latest requests, newest first", callHistory(), { selected, textOf, onSelect });
   }
 
   #callTabs(call) {

@@ -103,7 +103,9 @@ function gallery(scenarios, actions) {
     autocomplete: "off",
     oninput: show,
   });
-  const chips = FILTERS.map(([text, filter], index) =>
+  // A filter that matches all or none is useless.
+  const isUseful = ([, filter], index) => !index || new Set(entries.map((entry) => Boolean(filter(entry)))).size > 1;
+  const chips = FILTERS.filter(isUseful).map(([text, filter], index) =>
     h(
       "button",
       {

@@ -3,7 +3,9 @@
 // Each field is `{ element, read, showFault }`. `read()` returns the value, or undefined if it is omitted.
 // `showFault(path, message)` shows a fault, and returns whether the path is in this field. The path is relative.
 
+import { toInputValue, toTimestampText } from "./clock-form-fields.js";
 import { h } from "./dom.js";
+import { icon } from "./icons.js";
 import { breakableName, constraintText, resolve, typeName, withInlineCode } from "./schema-text.js";
 
 const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
@@ -70,7 +72,7 @@ function scalarField(_document, schema, value, { name, isRequired, suggestions, 
       "div",
       { class: schema.format === "date-time" ? "form-field wide" : "form-field" },
       h("label", { for: id }, h("code", {}, breakableName(name)), " ", h("span", { class: "muted" }, note)),
-      control,
+      schema.format === "date-time" ? withPicker(control, name) : control,
       options &&
         h(
           "datalist",
@@ -106,6 +108,32 @@ function textInput(schema, value, id, options) {
     value: value === undefined || typeof value === "string" ? value : JSON.stringify(value),
     list: options && `${id}-list`,
   });
+}
+
+/** Add a button that opens the browser's date picker. The text can have an offset, which the picker can't. */
+function withPicker(control, name) {
+  const pick = () => {
+    control.value = picker.value && toTimestampText(picker.value);
+    control.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  const picker = h("input", {
+    type: "datetime-local",
+    class: "visually-hidden",
+    tabIndex: -1,
+    "aria-hidden": "true",
+    onchange: pick,
+  });
+  const open = () => {
+    picker.value = toInputValue(control.value).slice(0, 16);
+    picker.showPicker();
+  };
+  const label = `Pick ${name} (UTC)`;
+  const button = h(
+    "button",
+    { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: open },
+    icon("calendar"),
+  );
+  return h("div", { class: "with-button" }, control, h("span", { class: "picker" }, button, picker));
 }
 
 function selectInput(schema, value, id) {
