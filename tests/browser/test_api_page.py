@@ -286,8 +286,7 @@ async def test_history_fills_in_an_earlier_request(program: Program, browser: Br
         await expect(field(tab, "limit")).to_have_value("5")
         assert await result(tab) == {"clocks": []}
         await tab.page.get_by_role("button", name="Sign out").click()
-        await expect(history).to_be_hidden()
-        assert await history.get_by_role("button").count() == 0
+        await expect(history).to_be_empty()
 
 
 async def test_same_idempotency_key_returns_the_same_clock(program: Program, browser: Browser) -> None:

@@ -1,36 +1,21 @@
 """Every page of the console: axe, colour schemes and screen widths."""
 
 from collections.abc import AsyncIterator, Callable
-from typing import Any
 
 import pytest
 from playwright.async_api import Browser
 
+from tests.browser.axe import violations
 from tests.browser.every_page import clock_pages, first_session_pages, public_pages
 from tests.browser.layout import overflowing_elements
 from tests.support.console import Console
-from tests.support.npm_packages import read_package_file
 from tests.support.program import Program
-from tests.support.tabs import Tab, open_tab
+from tests.support.tabs import open_tab
 
 # All tests of a process share the browser and its event loop.
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 WIDTHS = (320, 2560, 1280)
-
-_AXE = """async (options) => {
-  // Contrast is undefined during a transition.
-  document.getAnimations().forEach((animation) => animation.finish());
-  // The page behind a modal dialog is another state.
-  const include = [document.querySelector("dialog[open]") ?? document];
-  // All operations of the reference have the same elements.
-  const exclude = [".reference section:nth-of-type(n+4):not(:last-of-type)"];
-  const { violations } = await axe.run({ include, exclude }, {
-    resultTypes: ["violations"], iframes: false, preload: false, ...options,
-  });
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ target, failureSummary }) => `${id}: ${target}: ${failureSummary}`));
-}"""
 
 # The relative luminance of the page background by WCAG, without gamma correction.
 _BRIGHTNESS = """() => {
@@ -59,10 +44,3 @@ async def test_page_is_accessible_in_both_schemes_and_fits_every_width(
                 assert await tab.evaluate(_BRIGHTNESS) < 0.5
                 assert await violations(tab, {"runOnly": ["color-contrast"]}) == []
             await tab.page.emulate_media(color_scheme="light")
-
-
-async def violations(tab: Tab, options: dict[str, Any]) -> Any:
-    """Return the violations that axe finds."""
-    if not await tab.evaluate("() => 'axe' in window"):
-        await tab.page.evaluate(read_package_file("axe-core", "axe.min.js"))
-    return await tab.page.evaluate(_AXE, options)

@@ -99,12 +99,11 @@ class RequestForm {
   /** List the requests of this tab to the operation. */
   drawHistory() {
     const calls = callHistory().filter(({ method }) => method === this.method.name);
-    this.history.hidden = !calls.length;
     const list = callList("Requests, newest first", calls, {
       textOf: (call) => JSON.stringify(maskRequest(call).params),
       onSelect: (call) => this.restore(call),
     });
-    render(this.history, h("summary", {}, `History (${calls.length})`), list);
+    render(this.history, calls.length > 0 && [h("summary", {}, `History (${calls.length})`), list]);
   }
 
   /** Fill in an earlier request and show its response. A code or login token works once, so it stays empty. */
