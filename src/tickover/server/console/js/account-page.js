@@ -1,8 +1,8 @@
 // <tick-account>: the access tokens of the signed-in user.
 
 import { confirmAction } from "./clock-dialogs.js";
+import { faultList, faultsIn } from "./create-clock.js";
 import { copyText, h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
-import { faultList, faultsIn } from "./faults.js";
 import { formatDay } from "./format.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
 import { currentSession } from "./session.js";

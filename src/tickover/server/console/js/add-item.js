@@ -3,9 +3,8 @@
 import { parseAmount } from "./amount-input.js";
 import { buttonRow, closeButton, openDialog } from "./clock-dialogs.js";
 import { amountInput, field, textInput, timeInput, toTimestampText } from "./clock-form-fields.js";
-import { newIdempotencyKey } from "./create-clock.js";
+import { faultsIn, newIdempotencyKey } from "./create-clock.js";
 import { h, onSubmit, withBusyState } from "./dom.js";
-import { faultsIn } from "./faults.js";
 import { toTimestamp } from "./instants.js";
 import { RpcError, ServerUnavailable } from "./rpc.js";
 

@@ -1,8 +1,7 @@
 // The reference of one operation, made from the OpenRPC document.
 
-import { codeBlock } from "./code-block.js";
+import { codeBlock, toJson } from "./code-block.js";
 import { h, s } from "./dom.js";
-import { toJson } from "./json-text.js";
 import { breakableName, constraintText, resolve, typeName, withInlineCode } from "./schema-text.js";
 
 export function keyIcon() {

@@ -9,8 +9,7 @@ import { h, notify, render } from "./dom.js";
 import { logo } from "./icons.js";
 import "./mailbox-page.js";
 import "./request-inspector.js";
-import { RpcError, ServerUnavailable, signOut } from "./rpc.js";
-import { serverFeatures } from "./server-info.js";
+import { RpcError, ServerUnavailable, serverFeatures, signOut } from "./rpc.js";
 import { currentSession, onSessionChange } from "./session.js";
 import "./sign-in-page.js";
 

@@ -1,7 +1,7 @@
 // Calls as code for curl, the command line, the Python and TypeScript clients, and pytest.
 
 import { parseClock, toParams } from "./clock-model.js";
-import { toJson } from "./json-text.js";
+import { toJson } from "./code-block.js";
 import { clientCall, fixtureCall, toPython, usedNames } from "./python-code.js";
 
 const TOKEN_PLACEHOLDER = "paste your token here";

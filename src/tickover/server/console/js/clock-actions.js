@@ -1,7 +1,6 @@
 // The actions of a clock: advance, amend, fork, delete, and create it again.
 
 import { askItem } from "./add-item.js";
-import { readChecks, writeChecks } from "./clock-checks.js";
 import { askForkTime, confirmCancellation, confirmDeletion } from "./clock-dialogs.js";
 import { toParams } from "./clock-model.js";
 import { clockName, forkName } from "./clock-names.js";
@@ -11,6 +10,7 @@ import { formatInstant } from "./format.js";
 import { parseInstant, toTimestamp } from "./instants.js";
 import { call, ServerUnavailable } from "./rpc.js";
 import { captureSession } from "./session.js";
+import { readChecks, writeChecks } from "./storage.js";
 
 /** Notify once the next page is shown, because a change of page clears the notification. */
 const notifyAfterNavigation = (message) =>

@@ -12,9 +12,8 @@ import {
   toTimestampText,
 } from "./clock-form-fields.js";
 import { MAX_NAME_LENGTH } from "./clock-names.js";
-import { createClock, creationErrorMessage, withName } from "./create-clock.js";
+import { createClock, creationErrorMessage, faultList, faultsIn, withName } from "./create-clock.js";
 import { h, onSubmit, render, withBusyState } from "./dom.js";
-import { faultList, faultsIn } from "./faults.js";
 import { sameParams } from "./params-equality.js";
 import { defaultUntil, repeatEntry, repeatSelect } from "./repeats.js";
 

@@ -2,12 +2,18 @@
 
 import { toParams } from "./clock-model.js";
 import { clockName, MAX_NAME_LENGTH, renameClock } from "./clock-names.js";
-import { copyText, h, notify, onSubmit, render, withBusyState } from "./dom.js";
-import { downloadFile } from "./download.js";
+import { withName } from "./create-clock.js";
+import { copyText, downloadFile, h, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { formatDuration } from "./format.js";
 import { icon } from "./icons.js";
 import { DAY } from "./instants.js";
 import { menuButton } from "./menu.js";
+
+const paramsFile = (model) => ({
+  fileName: `${model.id}.json`,
+  mediaType: "application/json",
+  text: `${JSON.stringify(withName(toParams(model), model.name), null, 2)}\n`,
+});
 
 export class ClockHeader {
   #model;
@@ -122,9 +128,7 @@ export class ClockHeader {
   }
 
   #export() {
-    const { name } = this.#model;
-    const params = { ...toParams(this.#model), ...(name && { name }) };
-    downloadFile(`${this.#model.id}.json`, `${JSON.stringify(params, null, 2)}\n`);
+    downloadFile(paramsFile(this.#model));
     notify("Exported the parameters of createTestClock.");
   }
 }

@@ -1,9 +1,8 @@
 // The JSON editor for a new clock.
 
 import { clockForm } from "./clock-form.js";
-import { createClock, creationErrorMessage, withName } from "./create-clock.js";
+import { createClock, creationErrorMessage, faultList, faultsIn, withName } from "./create-clock.js";
 import { h, newId, onSubmit, render, withBusyState } from "./dom.js";
-import { faultList, faultsIn } from "./faults.js";
 import { sameParams } from "./params-equality.js";
 
 function parseParamsObject(text) {

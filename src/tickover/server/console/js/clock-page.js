@@ -2,20 +2,19 @@
 
 import { AdvanceBar } from "./advance-bar.js";
 import { ClockActions } from "./clock-actions.js";
-import { readChecks, writeChecks } from "./clock-checks.js";
 import { ClockFigures } from "./clock-figures.js";
 import { ClockHeader } from "./clock-header.js";
 import { parseClock, scheduleKey, viewAt, withOpening } from "./clock-model.js";
+import { readChecks, writeChecks } from "./storage.js";
 import "./clock-tables.js";
 import { describeAmendment, postedText, spokenPreview } from "./clock-text.js";
 import { watchClock } from "./clock-watcher.js";
 import { errorDetails } from "./create-clock.js";
-import { h, notify, render } from "./dom.js";
+import { h, Notice, notify, render } from "./dom.js";
 import { ExpectationsPanel } from "./expectations-panel.js";
 import { formatInstant } from "./format.js";
 import "./goals.js";
 import { parseInstant, toTimestamp } from "./instants.js";
-import { Notice } from "./notice.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
 import { clampToClock } from "./scrubber.js";
 import "./timeline.js";

@@ -1,6 +1,5 @@
 // <tick-clocks>: the list of clocks, and the page for a new clock.
 
-import { readChecks } from "./clock-checks.js";
 import { clockForm } from "./clock-form.js";
 import { clockJsonForm, formProblem } from "./clock-json-form.js";
 import { parseClock, viewAt } from "./clock-model.js";
@@ -13,6 +12,7 @@ import { call, RpcError, ServerUnavailable } from "./rpc.js";
 import { scenarioEditor } from "./scenario-editor.js";
 import { scenarioGallery } from "./scenario-gallery.js";
 import { sparkline } from "./sparkline.js";
+import { readChecks } from "./storage.js";
 import { tabList } from "./tabs.js";
 
 const MAX_CONCURRENT_REQUESTS = 3;

@@ -1,4 +1,4 @@
-// Code with syntax colours.
+// JSON as text, and code with syntax colours.
 
 import { h } from "./dom.js";
 
@@ -35,3 +35,12 @@ export function codeBlock(label, text, role = "group") {
   const shown = rest > 0 ? `${text.slice(0, MAX_SHOWN_LENGTH)}\n… ${rest} more characters. Copy includes them.` : text;
   return h("pre", { class: "code", tabIndex: 0, role, "aria-label": label }, [...highlight(shown)]);
 }
+
+// JSON doesn't escape these invisible and control characters.
+const INVISIBLE_CHARACTERS = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+
+const escapeCharacter = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
+/** Return indented JSON without invisible characters. */
+export const toJson = (value, indent = 2) =>
+  JSON.stringify(value, null, indent).replace(INVISIBLE_CHARACTERS, escapeCharacter);

@@ -1,20 +1,19 @@
 // <tick-compare>: two clocks in one chart with the difference at the cursor.
 
-import { readChecks } from "./clock-checks.js";
 import { Figure } from "./clock-figures.js";
 import { balanceAt, parseClock, scheduleKey } from "./clock-model.js";
 import { clockName } from "./clock-names.js";
 import { watchClock } from "./clock-watcher.js";
 import { compareBalances, drawComparison } from "./compare-plot.js";
 import { differenceList, sideBySide } from "./compare-tables.js";
-import { h, notify, render, s } from "./dom.js";
+import { h, Notice, notify, render, s } from "./dom.js";
 import { formatDay, formatInstant, formatMoney, spokenInstant, spokenMoney } from "./format.js";
 import { icon } from "./icons.js";
 import { endOfDay, parseInstant, startOfDay } from "./instants.js";
-import { Notice } from "./notice.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
 import { sliderStep } from "./scrubber.js";
 import { segmentedButtons } from "./segmented-buttons.js";
+import { readChecks } from "./storage.js";
 
 const MAX_CLOCKS = 100;
 const DRAG_PAUSE_MS = 400; // polling waits this long after a move of the slider

@@ -1,12 +1,11 @@
 // Creates a clock exactly once, even after a double click or a lost response.
 
-import { writeChecks } from "./clock-checks.js";
-import { notify } from "./dom.js";
-import { faultsIn } from "./faults.js";
+import { h, notify } from "./dom.js";
 import { formatDuration } from "./format.js";
 import { MAX_ENTRIES } from "./params-equality.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
 import { captureSession, onSessionEnd } from "./session.js";
+import { writeChecks } from "./storage.js";
 
 let lastAttempt = { text: null, key: null };
 let isCreating = false;
@@ -95,6 +94,26 @@ export function creationErrorMessage(error) {
   if (error.reason === "INVALID_PARAMS")
     return `The server rejected ${error.data.errors.length === 1 ? "one field" : `${error.data.errors.length} fields`}.`;
   return error.message;
+}
+
+const MAX_LISTED_FAULTS = 20;
+
+/** Return the faults in an error, each `{ path, message }`. */
+export const faultsIn = (error) =>
+  error instanceof RpcError && error.reason === "INVALID_PARAMS" ? error.data.errors : [];
+
+/** List faults with their paths. */
+export function faultList(faults) {
+  const rest = faults.length - MAX_LISTED_FAULTS;
+  return (
+    faults.length > 0 &&
+    h(
+      "ul",
+      { class: "faults" },
+      faults.slice(0, MAX_LISTED_FAULTS).map(({ path, message }) => h("li", {}, h("code", {}, path), ` ${message}`)),
+      rest > 0 && h("li", {}, `and ${rest} more`),
+    )
+  );
 }
 
 /** Return the message for an error of a clock operation, with all faults. */

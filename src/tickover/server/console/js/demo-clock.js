@@ -5,7 +5,7 @@ import { h, render, s } from "./dom.js";
 import { formatDay, formatMoney } from "./format.js";
 import { icon } from "./icons.js";
 import { DAY, startOfDay } from "./instants.js";
-import { loadScenarios } from "./server-info.js";
+import { loadScenarios } from "./rpc.js";
 import { axisTicks, drawAxis, windowAround } from "./time-axis.js";
 import { drawTimeline } from "./timeline-plot.js";
 

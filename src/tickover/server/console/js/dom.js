@@ -1,4 +1,4 @@
-// Builds elements and shows notifications. Text never becomes markup.
+// Builds elements, shows messages, and copies and saves texts. Text never becomes markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -52,6 +52,25 @@ export function notify(message, { error = false } = {}) {
   notificationTimer = setTimeout(() => notification.classList.remove("shown"), error ? ERROR_MS : NOTIFICATION_MS);
 }
 
+/** A message on a page that stays until it is hidden, with buttons or links. */
+export class Notice {
+  #message = "";
+
+  constructor() {
+    this.element = h("div", { class: "card notice", role: "alert", hidden: true });
+  }
+
+  show(message, ...actions) {
+    // A screen reader would announce the same message again.
+    if (message === this.#message && !this.element.hidden) return;
+    this.#message = message;
+    const hadFocus = this.element.contains(document.activeElement);
+    render(this.element, h("p", {}, message), actions.length > 0 && h("div", { class: "row" }, actions));
+    this.element.hidden = false;
+    if (hadFocus) actions[0].focus();
+  }
+}
+
 /** Copy text to the clipboard. `description` completes "Copied …". */
 export async function copyText(text, description) {
   try {
@@ -60,6 +79,14 @@ export async function copyText(text, description) {
   } catch {
     notify("Your browser doesn't allow this page to copy.", { error: true });
   }
+}
+
+/** Let the browser save a text. */
+export function downloadFile({ fileName, mediaType, text }) {
+  const url = URL.createObjectURL(new Blob([text], { type: mediaType }));
+  const link = h("a", { href: url, download: fileName });
+  link.click();
+  URL.revokeObjectURL(url);
 }
 
 /** Disable a button while `work` runs. A disabled button loses the focus, so restore it afterwards. */

@@ -138,7 +138,7 @@ class Ring {
   draw(low, high) {
     drawArc(this.arc, 0, low);
     drawArc(this.ghost, low, high);
-    this.text.textContent = low > 9999 ? "≫ 100%" : formatPercent(low < 100 ? low : Math.floor(low));
+    this.text.textContent = low < 1000 ? formatPercent(low) : "≫ 100%";
   }
 }
 

@@ -1,6 +1,6 @@
 // Calls of the Python client as code.
 
-import { toJson } from "./json-text.js";
+import { toJson } from "./code-block.js";
 
 const LINE_LENGTH = 100;
 const NAMES = /\b(?:contribution|expense|goal|goal_reached|income|never_above|never_below|posted|total)(?=\()/g;
@@ -86,7 +86,7 @@ const METHODS = {
   getTestClockBalances: ({ id, at, openingBalances: opening }) => call("get_balances", [id], { at, opening }),
   checkTestClock: ({ id, expectations: checks, until, openingBalances: opening }) =>
     call("check_clock", [id, checks.flatMap(expectations)], { until, opening }),
-  sendLoginCodeEmail: ({ email, emailType }) => call(emailType === "LOGIN_LINK" ? "send_link" : "send_code", [email]),
+  sendLoginCodeEmail: ({ email, emailType }) => call(emailType === "LOGIN_CODE" ? "send_code" : "send_link", [email]),
   loginByEmailVerification: ({ email, code }) => call("log_in", [email, code]),
   loginByEmailLink: ({ token }) => call("log_in_by_link", [token]),
   logout: () => call("log_out"),

@@ -2,11 +2,9 @@
 
 import { paramsOf } from "./api-reference.js";
 import { callList, duration } from "./call-list.js";
-import { codeBlock } from "./code-block.js";
-import { newIdempotencyKey } from "./create-clock.js";
+import { codeBlock, toJson } from "./code-block.js";
+import { faultList, newIdempotencyKey } from "./create-clock.js";
 import { copyText, h, notify, render, withBusyState } from "./dom.js";
-import { faultList } from "./faults.js";
-import { toJson } from "./json-text.js";
 import { sameParams } from "./params-equality.js";
 import { call, callHistory, onCall, RpcError, ServerUnavailable } from "./rpc.js";
 import { objectField } from "./schema-form.js";

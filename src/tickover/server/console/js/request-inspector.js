@@ -2,9 +2,8 @@
 
 import { callList, describeCall } from "./call-list.js";
 import { writeSnippet } from "./call-snippets.js";
-import { codeBlock } from "./code-block.js";
+import { codeBlock, toJson } from "./code-block.js";
 import { copyText, h, render } from "./dom.js";
-import { toJson } from "./json-text.js";
 import { callHistory, onCall } from "./rpc.js";
 import { maskRequest, maskResponse, SECRETS } from "./secret-masks.js";
 import { currentSession, onSessionEnd } from "./session.js";

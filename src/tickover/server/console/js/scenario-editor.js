@@ -1,12 +1,10 @@
 // The TOML editor for a scenario. The server checks the text as the user types. An error is beside its line.
 
 import { parseParams } from "./clock-model.js";
-import { createClock, creationErrorMessage } from "./create-clock.js";
+import { createClock, creationErrorMessage, faultsIn } from "./create-clock.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
-import { faultsIn } from "./faults.js";
-import { MAX_SCENARIOS, saveScenario } from "./own-scenarios.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
-import { scenarioTags } from "./scenario-tags.js";
+import { MAX_SCENARIOS, saveScenario, scenarioTags } from "./scenario-gallery.js";
 import { sparkline } from "./sparkline.js";
 
 const CHECK_DELAY_MS = 500;

@@ -2,14 +2,33 @@
 
 import { confirmAction } from "./clock-dialogs.js";
 import { lowestPoint, parseParams } from "./clock-model.js";
+import { plural } from "./clock-text.js";
 import { createClock, creationErrorMessage, withName } from "./create-clock.js";
 import { h, newId, notify, render, withBusyState } from "./dom.js";
 import { formatMoney, formatShortDay } from "./format.js";
-import { deleteScenario, ownScenarios } from "./own-scenarios.js";
-import { call } from "./rpc.js";
-import { scenarioTags } from "./scenario-tags.js";
-import { loadScenarios } from "./server-info.js";
+import { DAY } from "./instants.js";
+import { call, loadScenarios } from "./rpc.js";
+import { currentSession } from "./session.js";
 import { sparkline } from "./sparkline.js";
+import { DEVICE, readStored, SCENARIOS_KEY, writeStored } from "./storage.js";
+
+// The server doesn't store the scenarios of the user, so the browser does.
+export const MAX_SCENARIOS = 20;
+
+const owner = () => currentSession()?.userId ?? "";
+const store = (scenarios) =>
+  writeStored(DEVICE, SCENARIOS_KEY, { ...readStored(DEVICE, SCENARIOS_KEY), [owner()]: scenarios });
+
+/** Return the scenarios of the signed-in user, newest first: `{ id, text }`. */
+const ownScenarios = () => readStored(DEVICE, SCENARIOS_KEY)?.[owner()] ?? [];
+
+/** Store a scenario, or replace the one with this id. Return its id, or undefined if the browser can't store it. */
+export function saveScenario(text, id = `${Date.now()}`) {
+  const others = ownScenarios().filter((scenario) => scenario.id !== id);
+  return others.length < MAX_SCENARIOS && store([{ id, text }, ...others]) ? id : undefined;
+}
+
+const deleteScenario = (id) => store(ownScenarios().filter((scenario) => scenario.id !== id));
 
 // The user's own scenarios come first, then the simplest one. The artificial one is last.
 const RANKS = { "salary-and-rent": -1, limits: 1 };
@@ -21,6 +40,24 @@ const FILTERS = [
   ["Several currencies", ({ model }) => model.currencies.length > 1],
   ["Saves for a goal", ({ model }) => model.goals.length > 0],
 ];
+
+const MONTH_DAYS = 30.4;
+
+/** Show the currencies, length, goals and transactions of a scenario. */
+export function scenarioTags(model) {
+  const months = Math.round(((model.times.at(-1) ?? model.start) - model.start) / DAY / MONTH_DAYS);
+  const tags = [
+    ...model.currencies.slice(0, 3),
+    months > 0 && (months % 12 === 0 ? plural(months / 12, "year") : plural(months, "month")),
+    model.goals.length && plural(model.goals.length, "goal"),
+    plural(model.items.filter((item) => item.currency).length, "transaction"),
+  ].filter(Boolean);
+  return h(
+    "ul",
+    { class: "tags", "aria-label": "Tags" },
+    tags.map((tag) => h("li", { class: "chip" }, tag)),
+  );
+}
 
 /** Return the lowest balance of all currencies, or null: `{ currency, at, value }`. */
 function lowestBalance(model) {

@@ -3,8 +3,7 @@
 import "./demo-clock.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { formatDuration } from "./format.js";
-import { call, RpcError, ServerUnavailable } from "./rpc.js";
-import { latestEmail, serverFeatures } from "./server-info.js";
+import { call, latestEmail, RpcError, ServerUnavailable, serverFeatures } from "./rpc.js";
 import { startSession } from "./session.js";
 
 const EMAIL_PARAMS = {

@@ -1,4 +1,4 @@
-// Values in sessionStorage and localStorage.
+// Values in sessionStorage and localStorage. The server doesn't store the opening balances and expectations of a clock.
 
 export const [TAB, DEVICE] = ["sessionStorage", "localStorage"];
 
@@ -33,4 +33,22 @@ export function removeStored(storage, key) {
   } catch {
     // The browser blocks storage, so nothing is stored.
   }
+}
+
+const MAX_CLOCKS = 200;
+
+/** Return `{ opening, expectations }` of a clock, as in the parameters of checkTestClock. */
+export function readChecks(id) {
+  const stored = readStored(TAB, CHECKS_KEY)?.[id] ?? readStored(DEVICE, CHECKS_KEY)?.[id];
+  return { opening: stored?.opening ?? {}, expectations: stored?.expectations ?? [] };
+}
+
+/** Store the checks of a clock. Empty checks remove them. */
+export function writeChecks(id, { opening = {}, expectations = [] }) {
+  const storage = readStored(TAB, SESSION_KEY) ? TAB : DEVICE;
+  const checks = { ...readStored(storage, CHECKS_KEY), [id]: { opening, expectations } };
+  if (!Object.keys(opening).length && !expectations.length) delete checks[id];
+  // Ids start with the time of creation, so the first ids are the oldest.
+  const newest = Object.entries(checks).sort().slice(-MAX_CLOCKS);
+  writeStored(storage, CHECKS_KEY, Object.fromEntries(newest));
 }
