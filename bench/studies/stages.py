@@ -156,7 +156,7 @@ def _stop_before_operation(bench: Bench) -> AbstractContextManager[object]:
     async def run(*_: object) -> bytes:
         return bench.response
 
-    handlers = bench.world.operations.handlers
+    handlers = bench.world.rpc._handlers
     return patch.dict(handlers, dict.fromkeys(handlers, run))
 
 

@@ -116,6 +116,7 @@ def test_operations_that_read_are_these() -> None:
     assert {name for name, operation in WITH_TOKEN.items() if operation.permission is Permission.READ} == {
         "checkTestClock",
         "expandScenario",
+        "exportTestClock",
         "getCurrentUser",
         "getTestClock",
         "getTestClockBalances",

@@ -78,6 +78,7 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
         ],
     },
     "expandScenario": {"text": "#", "start": _AT},
+    "exportTestClock": {"id": _CLOCK, "format": "csv", "pending": False, "openingBalances": {"EUR": 1}},
     "getCurrentUser": {},
 }
 

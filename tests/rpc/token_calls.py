@@ -23,6 +23,7 @@ async def calls_with_token(world: World, token: str) -> dict[str, dict[str, Any]
         "getTestClockBalances": clock,
         "checkTestClock": {**clock, "expectations": [{"balance": {"currency": "EUR", "atLeast": 0}}]},
         "expandScenario": {"text": SCENARIO},
+        "exportTestClock": {**clock, "format": "csv"},
         "getCurrentUser": {},
         "createAccessToken": {"name": "CI"},
         "listAccessTokens": {},

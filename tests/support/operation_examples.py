@@ -149,6 +149,7 @@ async def _results(world: World) -> list[dict[str, Any]]:
         ],
     )
     await recorder.call("A month of rent", "expandScenario", text=_SCENARIO, start="2027-01-01T00:00:00Z")
+    await recorder.call("As CSV", "exportTestClock", id=clock, format="csv", openingBalances={"EUR": 1000})
     await recorder.call(
         "A late bonus, and one contribution less",
         "amendTestClock",

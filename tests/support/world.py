@@ -26,6 +26,7 @@ from tickover.server.http.handler import Handler
 from tickover.server.http.host_check import HostCheck
 from tickover.server.http.messages import Request, merge
 from tickover.server.http.pages import Page, Site, load_pages
+from tickover.server.isolated_process import IsolatedProcess
 from tickover.server.jsonrpc.dispatch import Dispatcher
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.mailbox import Mailbox
@@ -34,7 +35,6 @@ from tickover.server.mail.outbox import Outbox
 from tickover.server.metrics.numbers import SharedNumbers
 from tickover.server.openrpc import describe
 from tickover.server.operations import Operations, Policy
-from tickover.server.scenario_process import ScenarioProcess
 from tickover.server.settings import read_settings
 from tickover.server.storage.store import Store
 
@@ -94,8 +94,8 @@ class World:
         mint = Mint(b"a key for tests alone", self.random.randbytes)
         log: BoundLogger = structlog.wrap_logger(_LOGGER, processors=[_as_text], wrapper_class=BoundLogger)
         description, pages = _describe(policy.public_url)
-        self.scenarios = ScenarioProcess()
-        self.operations = Operations(store, mailer, mint, policy, self.scenarios, description)
+        self.isolated_process = IsolatedProcess()
+        self.operations = Operations(store, mailer, mint, policy, self.isolated_process, description)
         self.numbers = SharedNumbers()
         self.rpc = Dispatcher(self.operations, log, observe=self.numbers.recorder().record_call)
         site = Site(pages, Mailbox(outbox))
@@ -192,7 +192,7 @@ async def open_world(
         try:
             yield world
         finally:
-            await world.scenarios.close()
+            await world.isolated_process.close()
     finally:
         await store.close()
 

@@ -275,6 +275,18 @@ export interface ExpandEntry {
   start?: InstantInput;
 }
 
+/** The parameters of exportTestClock. */
+export interface ExportEntry {
+  /** The clock's ID. It starts with `clock_`. */
+  id: string;
+  /** The format of the file. */
+  format: "beancount" | "camt053" | "csv" | "hledger" | "json" | "ofx";
+  /** Whether to include transactions after the clock's `frozenTime`. */
+  pending?: boolean;
+  /** The balance of each currency before the clock's start, from -1,000,000,000,000 to 1,000,000,000,000. A missing one is 0. */
+  openingBalances?: Record<string, number>;
+}
+
 /** getCurrentUser has no parameters. */
 export type CurrentUserEntry = Record<string, never>;
 
@@ -520,6 +532,16 @@ export interface ExpandedScenario {
   expectations: Array<ExpectationEntry>;
 }
 
+/** A file with account statements. */
+export interface ExportedClock {
+  /** A name for the file: the clock's ID with the extension of the format. */
+  fileName: string;
+  /** The media type of the file. Its charset is UTF-8. */
+  mediaType: string;
+  /** The content of the file. */
+  text: string;
+}
+
 /** Your user and the token in use. */
 export interface CurrentUser {
   /** Your user ID, the same at every sign-in. Opaque; starts with `user_`. */
@@ -676,6 +698,7 @@ export interface Operations {
   getTestClockBalances: { params: BalancesEntry; result: Balances };
   checkTestClock: { params: CheckEntry; result: CheckResult };
   expandScenario: { params: ExpandEntry; result: ExpandedScenario };
+  exportTestClock: { params: ExportEntry; result: ExportedClock };
   getCurrentUser: { params: CurrentUserEntry; result: CurrentUser };
   createAccessToken: { params: CreateAccessTokenEntry; result: CreatedAccessToken };
   listAccessTokens: { params: ListAccessTokensEntry; result: AccessTokens };
@@ -704,6 +727,7 @@ export const CALL_RULES: Readonly<
   getTestClockBalances: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   checkTestClock: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   expandScenario: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
+  exportTestClock: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   getCurrentUser: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   createAccessToken: { needsToken: true, isIdempotent: false, takesIdempotencyKey: false },
   listAccessTokens: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
@@ -797,6 +821,11 @@ export abstract class OperationMethods {
   /** Turn a scenario into the parameters of a clock. Reads a scenario in TOML, as the command `tickover clock create` does, and creates nothing. Pass `params` to `createTestClock`, and `expectations` to `checkTestClock`. The fault of an invalid scenario has its `line`. */
   expandScenario(params: ExpandEntry, options?: CallOptions): Promise<ExpandedScenario> {
     return this.call("expandScenario", params, options);
+  }
+
+  /** Export a clock as account statements for other programs. Returns a file with one account statement for each currency, with opening and closing balance. The file is the same as that of the command `tickover clock export`. The IDs of transactions stay the same in every export. `ofx` and `camt053` need at least one transaction or opening balance. `camt053` allows 5 decimals. This never moves the clock. */
+  exportTestClock(params: ExportEntry, options?: CallOptions): Promise<ExportedClock> {
+    return this.call("exportTestClock", params, options);
   }
 
   /** Return your user and the token in use. Use it to check a token. */

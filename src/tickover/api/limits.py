@@ -52,9 +52,12 @@ MAX_POSTED_COUNT: Final = 1_000_000
 # Scenarios
 MAX_SCENARIO_TEXT: Final = 64 * 1024
 """Characters. The included scenarios have up to 4,000."""
-SCENARIO_BURST: Final = 60
-SCENARIO_REFILL: Final = 2
-"""Scenarios per second that one user can expand, after the burst. An editor checks the text as the user types."""
+
+# Calls in the separate process
+ISOLATED_BURST: Final = 60
+ISOLATED_REFILL: Final = 2
+"""Calls of expandScenario and exportTestClock per second of one user, after the burst. An editor checks a scenario as
+the user types."""
 
 # Sign-in
 RESEND_INTERVAL: Final = timedelta(seconds=60)

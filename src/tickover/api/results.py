@@ -167,6 +167,14 @@ class CheckResult(Result, frozen=True):
         return self.ok
 
 
+class ExportedClock(Result, frozen=True):
+    """The result of exportTestClock: a file with account statements."""
+
+    file_name: str
+    media_type: str
+    text: str
+
+
 class TokenInfo(Result, frozen=True):
     """The token in use."""
 

@@ -24,6 +24,7 @@ from tickover.server.http.host_check import HostCheck
 from tickover.server.http.messages import RequestHandler
 from tickover.server.http.pages import Site, load_pages
 from tickover.server.http.server import Server, raise_file_limit
+from tickover.server.isolated_process import IsolatedProcess
 from tickover.server.jsonrpc.dispatch import Dispatcher, Observe
 from tickover.server.mail import open_mailer
 from tickover.server.mail.mailbox import Mailbox
@@ -31,7 +32,6 @@ from tickover.server.metrics.numbers import SharedNumbers
 from tickover.server.metrics.server import DatabaseFacts, MeasuredMailer, MetricsServer
 from tickover.server.openrpc import describe
 from tickover.server.operations import Operations, Policy
-from tickover.server.scenario_process import ScenarioProcess
 from tickover.server.secret_key import load_secret_key
 from tickover.server.settings import SettingError, Settings, exposure_reason, is_loopback
 from tickover.server.storage import open_store, redact_url, schema_version
@@ -75,8 +75,8 @@ class TickoverServer:
         policy = _policy(settings, self.url)
         description = describe(policy.public_url)
         self._background = Background(self._store, mint.key_fingerprint(), wall_clock, log, on_swept=self._on_swept)
-        self._scenarios = ScenarioProcess()
-        operations = Operations(store, self._mailer, mint, policy, self._scenarios, description)
+        self._isolated_process = IsolatedProcess()
+        operations = Operations(store, self._mailer, mint, policy, self._isolated_process, description)
         observe: Observe = self._recorder.record_call
         if self._tracing is not None:
             observe = self._tracing.observe(observe)
@@ -196,7 +196,7 @@ class TickoverServer:
         self._stop_requested.set()
 
     async def close(self) -> None:
-        await self._scenarios.close()
+        await self._isolated_process.close()
         await self._store.close()
         await self._mailer.close()
         self._listeners.close()

@@ -1,7 +1,9 @@
 """Account statements of clocks in the formats of banks and bookkeeping programs."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
+
+from msgspec import Struct
 
 from tickover.api.arguments import Amount
 from tickover.api.results import Snapshot
@@ -12,13 +14,20 @@ from tickover.statements.table_formats import write_csv, write_json
 
 __all__ = ["FORMATS", "Statement", "build_statements", "export"]
 
+
+class FileFormat(Struct, frozen=True):
+    write: Callable[[Sequence[Statement]], str]
+    extension: str
+    media_type: str
+
+
 FORMATS: Final = {
-    "csv": write_csv,
-    "json": write_json,
-    "hledger": write_hledger,
-    "beancount": write_beancount,
-    "ofx": write_ofx,
-    "camt053": write_camt053,
+    "csv": FileFormat(write_csv, "csv", "text/csv"),
+    "json": FileFormat(write_json, "json", "application/json"),
+    "hledger": FileFormat(write_hledger, "journal", "text/plain"),
+    "beancount": FileFormat(write_beancount, "beancount", "text/plain"),
+    "ofx": FileFormat(write_ofx, "ofx", "application/x-ofx"),
+    "camt053": FileFormat(write_camt053, "xml", "application/xml"),
 }
 
 
@@ -26,4 +35,4 @@ def export(clock: Snapshot, format: str, *, opening: Mapping[str, Amount] = {}, 
     """Return a clock's transactions as a file in one of FORMATS. With `pending`, include scheduled ones."""
     if format not in FORMATS:
         raise ValueError(f"unknown format {format!r}; available formats: {', '.join(FORMATS)}")
-    return FORMATS[format](build_statements(clock, opening, pending=pending))
+    return FORMATS[format].write(build_statements(clock, opening, pending=pending))

@@ -42,7 +42,7 @@ def write_ofx(statements: Sequence[Statement]) -> str:
 
 def _require_any(statements: Sequence[Statement]) -> None:
     if not statements:
-        raise ValueError("the clock has no transactions, and this format needs one; use csv, or --pending")
+        raise ValueError("the clock has no transactions, and this format needs one; use csv, or include pending ones")
 
 
 def _ofx_statement(statement: Statement) -> str:
@@ -143,7 +143,8 @@ def _camt_amount(statement: Statement, amount: Decimal) -> Iterator[str]:
     whole, _, decimals = digits.partition(".")
     decimals = decimals.rstrip("0")
     if len(decimals) > _MAX_CAMT_DECIMALS or len(whole) + len(decimals) > _MAX_CAMT_DIGITS:
-        raise ValueError(f"camt.053 allows {_MAX_CAMT_DECIMALS} decimals, and {digits} has more; use another format")
+        shown = digits if len(digits) <= 30 else f"{digits[:30]}…"
+        raise ValueError(f"camt.053 allows {_MAX_CAMT_DECIMALS} decimals, and {shown} has more; use another format")
     yield _element("Amt", whole + (f".{decimals}" if decimals else ""), Ccy=statement.currency)
     yield _text("CdtDbtInd", "DBIT" if amount < 0 else "CRDT")
 

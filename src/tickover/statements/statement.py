@@ -4,6 +4,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -72,8 +73,16 @@ def _entries(items: Sequence[Transaction], balance: Decimal, frozen_time: dateti
 
 def clean_text(text: str) -> str:
     """Return text on one line without control and format characters, which most formats can't contain."""
-    kept = (" " if unicodedata.category(char) in ("Cc", "Zl", "Zp") else char for char in text)
-    return " ".join("".join(char for char in kept if unicodedata.category(char) not in ("Cf", "Cs", "Cn")).split())
+    cleaned = text if text.isprintable() else "".join(map(_clean_character, text))
+    return " ".join(cleaned.split())
+
+
+@lru_cache(maxsize=1024)
+def _clean_character(character: str) -> str:
+    category = unicodedata.category(character)
+    if category in ("Cc", "Zl", "Zp"):
+        return " "
+    return "" if category in ("Cf", "Cs", "Cn") else character
 
 
 def plain_number(amount: Decimal) -> str:

@@ -31,7 +31,7 @@ Bound = Annotated[int, _BOUND] | Annotated[float, _BOUND]
 TotalBound = Annotated[int, _TOTAL] | Annotated[float, _TOTAL]
 
 
-def _is_currency(text: str) -> bool:
+def is_currency(text: str) -> bool:
     return text.isascii() and text.isalpha() and text.isupper()
 
 
@@ -43,7 +43,7 @@ class GetTestClockBalancesParams(Params, frozen=True):
     opening_balances: OpeningBalances = {}
 
     def passes_fast_checks(self, now: Instant) -> bool:
-        return all(map(_is_currency, self.opening_balances))
+        return all(map(is_currency, self.opening_balances))
 
 
 class ListTestClockEventsParams(Params, frozen=True):
@@ -57,7 +57,7 @@ class ListTestClockEventsParams(Params, frozen=True):
     cursor: Text | UnsetType = UNSET
 
     def passes_fast_checks(self, now: Instant) -> bool:
-        return all(map(_is_currency, self.opening_balances)) and not list(self.faults(now))
+        return all(map(is_currency, self.opening_balances)) and not list(self.faults(now))
 
     def faults(self, now: Instant) -> Iterator[Fault]:
         if isinstance(self.cursor, str) and read_cursor(self.cursor) is None:
@@ -131,7 +131,7 @@ class CheckTestClockParams(Params, frozen=True):
     def passes_fast_checks(self, now: Instant) -> bool:
         members = [member for each in self.expectations for member in (each.balance, each.total)]
         currencies = [member.currency for member in members if not isinstance(member, UnsetType)]
-        return all(map(_is_currency, [*currencies, *self.opening_balances])) and not list(self.faults(now))
+        return all(map(is_currency, [*currencies, *self.opening_balances])) and not list(self.faults(now))
 
     def faults(self, now: Instant) -> Iterator[Fault]:
         for index, expectation in enumerate(self.expectations or ()):

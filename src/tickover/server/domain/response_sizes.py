@@ -49,6 +49,9 @@ MAX_CLOCK_RESULT: Final = (
     + MAX_CLOCK_GOALS * _GOAL
     + (MAX_CLOCK_ITEMS - MAX_CLOCK_TRANSACTIONS) * _CONTRIBUTION
 )
+MAX_EXPORT_RESULT: Final = 1024 + MAX_CLOCK_TRANSACTIONS * 3600 + MAX_OPENING_BALANCES * 1600
+"""Each transaction can have its own currency, so that each has its own statement. Amounts can have 324 decimals, and a
+character of a name can become four bytes in JSON, or five in XML."""
 MAX_PAGE_RESULT: Final = 1024 + MAX_PAGE * _SUMMARY + MAX_PAGE_NAMES + _NAMES
 MAX_EVENTS_RESULT: Final = 1024 + MAX_EVENTS * (256 + _TRANSACTION)
 MAX_BALANCES_RESULT: Final = 1024 + (MAX_CLOCK_TRANSACTIONS + MAX_OPENING_BALANCES) * 384

@@ -55,6 +55,7 @@ class Dispatcher:
         observe: Observe = lambda *_: None,
     ) -> None:
         self._operations = operations
+        self._handlers = {name: operation.handler(operations) for name, operation in OPERATIONS.items()}
         self._log = log
         self._count_rejection = count_rejection
         self._observe = observe
@@ -144,7 +145,7 @@ class Dispatcher:
                 result = await self._run_once(operation, request, context.idempotency_key, caller)
             else:
                 params = envelope.decode_params(operation.params, request.method, request.params, now)
-                result = await self._operations.handlers[request.method](params, caller)
+                result = await self._handlers[request.method](params, caller)
             response = CallResponse(envelope.encode_result(request.id, result))
         except Rejection as first:
             rejection = await self._operations.tokens.check_again(caller, first)
@@ -188,7 +189,7 @@ class Dispatcher:
                 raise
             return existing
         caller = replace(caller, idempotency_key=_idempotency_key(header, request))
-        return await self._operations.handlers[request.method](params, caller)
+        return await self._handlers[request.method](params, caller)
 
     def _log_call(self, method: str, user: bytes, response: CallResponse, request_id: str) -> None:
         """Log one line for the call. It contains no text of the caller, and identifies people only by user id."""

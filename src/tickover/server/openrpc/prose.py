@@ -97,6 +97,12 @@ METHODS: Final = {
         "Reads a scenario in TOML, as the command `tickover clock create` does, and creates nothing. Pass `params` to "
         "`createTestClock`, and `expectations` to `checkTestClock`. The fault of an invalid scenario has its `line`."
     ),
+    "exportTestClock": (
+        "Returns a file with one account statement for each currency, with opening and closing balance. The file is "
+        "the same as that of the command `tickover clock export`. The IDs of transactions stay the same in every "
+        "export. `ofx` and `camt053` need at least one transaction or opening balance. `camt053` allows 5 decimals. "
+        "This never moves the clock."
+    ),
     "getCurrentUser": "Use it to check a token.",
     "createAccessToken": (
         "Use the token as a bearer token, for example in a CI job. Only this response contains it. A read-only token "
@@ -120,6 +126,7 @@ TYPES: Final = {
     "Balances": "The balances at an instant.",
     "CheckResult": "The results of all expectations.",
     "ExpandedScenario": "The parameters of a clock, and its expectations.",
+    "ExportedClock": "A file with account statements.",
     "CurrentUser": "Your user and the token in use.",
     "CreatedAccessToken": "The new access token.",
     "AccessTokens": "Your live access tokens.",
@@ -231,6 +238,11 @@ FIELDS: Final = {
         "The start of the clock. Default: the start in the text, or else the first day of this month in UTC."
     ),
     "ExpandedScenario.expectations": "The expectations of the scenario, as in `checkTestClock`.",
+    "format": "The format of the file.",
+    "ExportEntry.pending": "Whether to include transactions after the clock's `frozenTime`.",
+    "fileName": "A name for the file: the clock's ID with the extension of the format.",
+    "mediaType": "The media type of the file. Its charset is UTF-8.",
+    "ExportedClock.text": "The content of the file.",
     "CreateAccessTokenEntry.name": "Your own name for the token, such as the program that uses it.",
     "expiresInDays": "The number of days until the token expires.",
     "readOnly": "Whether the token can call only operations that change nothing.",

@@ -45,6 +45,7 @@ _PUBLISHED_NAMES: Final = {
     "TotalExpectation": "TotalExpectationEntry",
     "PostedExpectation": "PostedExpectationEntry",
     "ExpandScenarioParams": "ExpandEntry",
+    "ExportTestClockParams": "ExportEntry",
     "GetCurrentUserParams": "CurrentUserEntry",
     "CreateAccessTokenParams": "CreateAccessTokenEntry",
     "ListAccessTokensParams": "ListAccessTokensEntry",

@@ -1,9 +1,6 @@
 """The operations: their parameters, results, errors and handlers."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final
-
-from msgspec import Struct
+from typing import Final
 
 from tickover.api.errors import Reason
 from tickover.api.results import (
@@ -15,6 +12,7 @@ from tickover.api.results import (
     CurrentUser,
     Done,
     EventPage,
+    ExportedClock,
     OneClock,
     Sent,
     SignedIn,
@@ -35,6 +33,7 @@ from tickover.server.domain.clock_params import (
     ListTestClocksParams,
     UpdateTestClockParams,
 )
+from tickover.server.domain.exports import ExportTestClockParams
 from tickover.server.domain.ledger_params import (
     CheckTestClockParams,
     GetTestClockBalancesParams,
@@ -47,79 +46,13 @@ from tickover.server.domain.logins import (
     LogoutParams,
     SendLoginCodeEmailParams,
 )
-from tickover.server.domain.params import DiscoverParams, Params
+from tickover.server.domain.params import DiscoverParams
 from tickover.server.domain.scenarios import ExpandedScenario, ExpandScenarioParams
-from tickover.server.domain.tokens import Mint, Permission
-from tickover.server.mail.mailer import Mailer
-from tickover.server.operations.access_tokens import AccessTokenOperations
-from tickover.server.operations.amendments import AmendOperations
+from tickover.server.domain.tokens import Permission
 from tickover.server.operations.callers import Caller, IdempotencyKey, Policy
-from tickover.server.operations.clocks import ClockOperations
-from tickover.server.operations.ledger import LedgerOperations
-from tickover.server.operations.logins import LoginOperations
-from tickover.server.operations.scenarios import ScenarioOperations
-from tickover.server.operations.tokens import TokenOperations
-from tickover.server.scenario_process import ScenarioProcess
-from tickover.server.storage.store import Store
+from tickover.server.operations.operation import Operation, OperationHandler, Operations
 
 __all__ = ["OPERATIONS", "Caller", "IdempotencyKey", "Operation", "OperationHandler", "Operations", "Policy"]
-
-OperationHandler = Callable[[Any, Caller], Awaitable[bytes | Struct]]
-"""Runs a call with valid parameters. The result is JSON, or a struct to encode as JSON."""
-
-
-class Operations:
-    """All operations on one store. `handlers` has the handler of each method in OPERATIONS."""
-
-    def __init__(
-        self,
-        store: Store,
-        mailer: Mailer,
-        mint: Mint,
-        policy: Policy,
-        scenario_process: ScenarioProcess,
-        openrpc_json: bytes = b"{}",
-    ) -> None:
-        self.clocks = ClockOperations(store, mint, policy)
-        self.amendments = AmendOperations(self.clocks)
-        self.ledger = LedgerOperations(self.clocks)
-        self.logins = LoginOperations(store, mailer, mint, policy)
-        self.tokens = TokenOperations(store)
-        self.access_tokens = AccessTokenOperations(store, mint)
-        self.scenarios = ScenarioOperations(store, scenario_process)
-        self._openrpc_json = openrpc_json
-        self.handlers: dict[str, OperationHandler] = {
-            name: operation.handler(self) for name, operation in OPERATIONS.items()
-        }
-
-    async def discover(self, params: DiscoverParams, caller: Caller) -> bytes:
-        return self._openrpc_json
-
-
-class Operation(Struct, frozen=True, kw_only=True):
-    """A method: its types, its handler, and the reasons with which it can fail."""
-
-    summary: str
-    params: type[Params]
-    result: type[Struct] | None
-    """None for the OpenRPC document."""
-    handler: Callable[[Operations], OperationHandler]
-    needs_token: bool = False
-    permission: Permission = Permission.WRITE
-    """The permission that the token must have."""
-    is_extension: bool = False
-    is_idempotent: bool = False
-    """Whether a client can send the call again without a key if the response is lost."""
-    takes_idempotency_key: bool = False
-    limited_per_client: bool = False
-    """Whether the rate limit of the client's network counts the call. It counts invalid parameters too."""
-    copies_schedule: bool = False
-    """Whether a small request can write a large schedule."""
-    max_result: int = response_sizes.MAX_SMALL_RESULT
-    """The maximum size of the result in JSON, in bytes."""
-    reasons: Sequence[Reason] = ()
-    """In addition to the reasons with which any call can fail."""
-
 
 _CLOCK_REASONS: Final = (Reason.CLOCK_EXPIRED, Reason.CLOCK_NOT_FOUND)
 _TIME_REASONS: Final = (Reason.TIME_BEFORE_CURRENT, Reason.TIME_AFTER_MAX)
@@ -294,6 +227,18 @@ OPERATIONS: Final = {
         is_extension=True,
         is_idempotent=True,
         reasons=(Reason.RATE_LIMITED,),
+    ),
+    "exportTestClock": Operation(
+        summary="Export a clock as account statements for other programs",
+        params=ExportTestClockParams,
+        result=ExportedClock,
+        max_result=response_sizes.MAX_EXPORT_RESULT,
+        handler=lambda operations: operations.exports.export_test_clock,
+        needs_token=True,
+        permission=Permission.READ,
+        is_extension=True,
+        is_idempotent=True,
+        reasons=(*_CLOCK_REASONS, Reason.RATE_LIMITED),
     ),
     "getCurrentUser": Operation(
         summary="Return your user and the token in use",

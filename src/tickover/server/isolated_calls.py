@@ -1,0 +1,84 @@
+"""Runs calls that need much CPU time for a server, as a separate process: `python -m tickover.server.isolated_calls`.
+
+Each line of the input is an `ExpandRequest` or an `ExportRequest` in JSON, and each line of the output its
+`IsolatedResult`.
+"""
+
+import sys
+from collections.abc import Mapping
+from datetime import datetime
+from signal import ITIMER_VIRTUAL, setitimer
+from typing import Final
+
+from msgspec import UNSET, Raw, Struct, UnsetType, json
+from msgspec.structs import replace
+
+from tickover.api.plans import encode_json
+from tickover.api.results import ExportedClock, Snapshot
+from tickover.scenarios import ScenarioError, read
+
+MAX_CPU_SECONDS: Final = 2
+"""The kernel ends the process with SIGVTALRM if one call takes longer, even inside of a regular expression."""
+
+
+class ExpandRequest(Struct, frozen=True, tag="expand"):
+    text: str
+    start: datetime | None
+    default_start: datetime
+    """The start if neither the request nor the scenario has one."""
+
+
+class ExportRequest(Struct, frozen=True, tag="export"):
+    clock: Raw
+    """A Snapshot."""
+    format: str
+    pending: bool
+    opening: Mapping[str, int | float]
+
+
+class IsolatedResult(Struct, frozen=True, omit_defaults=True):
+    """The result in JSON, or else the error."""
+
+    result: Raw | UnsetType = UNSET
+    message: str = ""
+    line: int | None = None
+
+
+def expand_scenario(request: ExpandRequest) -> IsolatedResult:
+    """Return the parameters of createTestClock and the expectations."""
+    try:
+        scenario = read(request.text, "toml", name="")
+        plan = scenario.plan(request.start or scenario.start or request.default_start)
+    except ScenarioError as error:
+        return IsolatedResult(message=str(error), line=error.line)
+    params = replace(plan.params, name=scenario.title or UNSET)
+    return IsolatedResult(Raw(encode_json({"params": params, "expectations": plan.expectations})))
+
+
+def export_clock(request: ExportRequest) -> IsolatedResult:
+    """Return the file of a clock."""
+    from tickover.statements import FORMATS, export  # noqa: PLC0415 - a server imports this module for its types
+
+    clock = json.decode(request.clock, type=Snapshot)
+    file_format = FORMATS[request.format]
+    try:
+        text = export(clock, request.format, opening=request.opening, pending=request.pending)
+    except ValueError as error:
+        return IsolatedResult(message=str(error))
+    name = f"{clock.id}.{file_format.extension}"
+    return IsolatedResult(Raw(json.encode(ExportedClock(name, file_format.media_type, text))))
+
+
+def main() -> None:
+    decoder = json.Decoder(ExpandRequest | ExportRequest)
+    for line in sys.stdin.buffer:
+        request = decoder.decode(line)
+        setitimer(ITIMER_VIRTUAL, MAX_CPU_SECONDS)
+        result = export_clock(request) if isinstance(request, ExportRequest) else expand_scenario(request)
+        setitimer(ITIMER_VIRTUAL, 0)
+        sys.stdout.buffer.write(json.encode(result) + b"\n")
+        sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""exportTestClock: the same files as those of the client, its errors and its limits."""
+
+import json
+from typing import Any, get_args
+
+import pytest
+from msgspec import Raw
+from msgspec import json as msgspec_json
+
+from tests.rpc.builders import reason_of, transaction
+from tests.support.world import World
+from tickover.api.limits import ISOLATED_BURST, MAX_CATEGORY, MAX_CLOCK_TRANSACTIONS, MAX_NAME, MAX_OPENING_BALANCES
+from tickover.api.results import OneClock
+from tickover.server.domain.exports import ExportFormat
+from tickover.server.domain.response_sizes import MAX_EXPORT_RESULT
+from tickover.server.isolated_calls import ExportRequest, export_clock
+from tickover.statements import FORMATS, export
+
+FROZEN_TIME = "2027-01-01T00:00:00Z"
+LATER = "2027-02-01T09:00:00Z"
+
+
+async def create(world: World, token: str) -> str:
+    """Create a clock with one posted and two pending transactions, in two currencies."""
+    transactions = [
+        transaction(at=FROZEN_TIME, name="=1+1", amount=0.1),
+        transaction(at=LATER, name="Rent <home>", amount=840.5, type="EXPENSE", category="home"),
+        transaction(at=LATER, name='"Tip"', amount=3, currency="USD"),
+    ]
+    id: str = (await world.create(token, frozenTime=FROZEN_TIME, transactions=transactions))["id"]
+    return id
+
+
+@pytest.mark.parametrize("pending", [False, True])
+@pytest.mark.parametrize("format", FORMATS)
+async def test_file_is_the_same_as_that_of_the_client(world: World, token: str, format: str, pending: bool) -> None:
+    id = await create(world, token)
+    opening = {"EUR": -200.25, "GBP": 7}
+    params = {"id": id, "format": format, "pending": pending, "openingBalances": opening}
+    result = await world.result("exportTestClock", params, token)
+    response = await world.call("getTestClock", {"id": id}, token)
+    clock = msgspec_json.decode(json.dumps(response.json["result"]), type=OneClock).clock
+    assert result["text"] == export(clock, format, opening=opening, pending=pending)
+    assert ("840.5" in result["text"]) is pending
+
+
+async def test_file_names_and_media_types(world: World, token: str) -> None:
+    id = await create(world, token)
+    results = [await world.result("exportTestClock", {"id": id, "format": format}, token) for format in FORMATS]
+    assert [(result["fileName"].removeprefix(f"{id}."), result["mediaType"]) for result in results] == [
+        ("csv", "text/csv"),
+        ("json", "application/json"),
+        ("journal", "text/plain"),
+        ("beancount", "text/plain"),
+        ("ofx", "application/x-ofx"),
+        ("xml", "application/xml"),
+    ]
+
+
+def test_operation_has_all_formats() -> None:
+    assert get_args(ExportFormat) == tuple(FORMATS)
+
+
+async def test_export_does_not_change_the_clock(world: World, token: str) -> None:
+    id = await create(world, token)
+    before = await world.result("getTestClock", {"id": id}, token)
+    await world.result("exportTestClock", {"id": id, "format": "csv", "pending": True}, token)
+    assert await world.result("getTestClock", {"id": id}, token) == before
+
+
+@pytest.mark.parametrize(
+    ("format", "amounts", "message"),
+    [
+        ("ofx", [], "the clock has no transactions, and this format needs one; use csv, or include pending ones"),
+        ("camt053", [0.000001], "camt.053 allows 5 decimals, and 0.000001 has more; use another format"),
+        ("camt053", [5e-324], f"camt.053 allows 5 decimals, and 0.{'0' * 28}… has more; use another format"),
+    ],
+)
+async def test_format_that_cannot_express_the_clock_is_invalid(
+    world: World, token: str, format: str, amounts: list[float], message: str
+) -> None:
+    items = [transaction(at=FROZEN_TIME, amount=amount) for amount in amounts]
+    id = (await world.create(token, frozenTime=FROZEN_TIME, transactions=items))["id"]
+    error = await world.error("exportTestClock", {"id": id, "format": format}, token)
+    assert error["data"]["errors"] == [{"path": "format", "rule": "export", "message": message, "got": format}]
+
+
+async def test_clock_of_another_user_is_not_found(world: World, token: str) -> None:
+    id = await create(world, token)
+    other = await world.sign_in("ben@example.test")
+    response = await world.call("exportTestClock", {"id": id, "format": "csv"}, other)
+    assert reason_of(response) == "CLOCK_NOT_FOUND"
+
+
+async def test_a_user_can_export_only_so_often(world: World, token: str) -> None:
+    id = await create(world, token)
+    for _ in range(ISOLATED_BURST):
+        await world.result("exportTestClock", {"id": id, "format": "csv"}, token)
+    for method, params in [
+        ("exportTestClock", {"id": id, "format": "csv"}),
+        ("expandScenario", {"text": "#"}),
+    ]:
+        assert reason_of(await world.call(method, params, token)) == "RATE_LIMITED", method
+
+
+@pytest.mark.parametrize("character", ["&", '"', "\\", "é", "😀"])
+@pytest.mark.parametrize("amount", [5e-324, 999_999_999.12345, 1_000_000_000])
+@pytest.mark.parametrize("format", FORMATS)
+def test_no_file_exceeds_its_maximum_size(format: str, amount: float, character: str) -> None:
+    """Every transaction has its own currency, so each has a statement. The clock has a twentieth of all items."""
+    share = 20
+    clock = _largest_clock(character, amount, MAX_CLOCK_TRANSACTIONS // share)
+    opening = {f"Z{_letters(number)}": -999_999_999_999.0001 for number in range(MAX_OPENING_BALANCES // share)}
+    request = ExportRequest(Raw(json.dumps(clock).encode()), format, True, opening)
+    result = export_clock(request)
+    if format == "camt053" and amount < 1:
+        assert "camt.053 allows 5 decimals" in result.message
+    else:
+        assert isinstance(result.result, Raw)
+        assert len(bytes(result.result)) <= MAX_EXPORT_RESULT / share
+
+
+def _largest_clock(character: str, amount: float, count: int) -> dict[str, Any]:
+    item = {
+        "at": "2027-12-31T23:59:59.123456Z",
+        "name": character * MAX_NAME,
+        "category": character * MAX_CATEGORY,
+        "amount": amount,
+        "type": "EXPENSE",
+        "source": "SIMULATED_TEST_CLOCK",
+    }
+    items = [{"id": f"txn_{'0' * 32}_{1000 + number}", "currency": f"A{_letters(number)}"} for number in range(count)]
+    instants = dict.fromkeys(["frozenTime", "maxTime", "expiresAt"], "2027-01-01T00:00:00.123456Z")
+    id = "clock_00000000-0000-7000-8000-000000000000"
+    pending = [{**item, **identity} for identity in items]
+    return {"id": id, "status": "READY", **instants, "transactions": [], "pendingTransactions": pending, "goals": []}
+
+
+def _letters(number: int) -> str:
+    return f"{chr(65 + number // 26)}{chr(65 + number % 26)}"
