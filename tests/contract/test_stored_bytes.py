@@ -73,14 +73,16 @@ async def test_each_amendment_counts_bytes_for_its_idempotency_record(
     limit = size + 3 * AMENDMENT_BYTES
     async with open_world(tmp_path, database_url, max_bytes_per_user=limit) as world:
         token = await world.sign_in()
-        empty = {"id": (await world.create(token, **SCHEDULE))["id"], "cancel": []}
-        for _ in range(3):
-            await world.result("amendTestClock", empty, token)
-        _check_error(await world.call("amendTestClock", empty, token), limit, 7 * DAY)
+        id = (await world.create(token, **SCHEDULE))["id"]
+        for number in range(4):
+            # The new schedule has the same size.
+            cancel = [f"txn_{id.removeprefix('clock_').replace('-', '')}_{number}"]
+            add = {"transactions": SCHEDULE["transactions"]}
+            response = await world.call("amendTestClock", {"id": id, "add": add, "cancel": cancel}, token)
+            assert number == 3 or "result" in response.json
+        _check_error(response, limit, 7 * DAY)
         # A smaller schedule makes room.
-        clock = (await world.result("getTestClock", {"id": empty["id"]}, token))["clock"]
-        cancel = [clock["pendingTransactions"][0]["id"]]
-        await world.result("amendTestClock", {"id": clock["id"], "cancel": cancel}, token)
+        await world.result("amendTestClock", {"id": id, "cancel": cancel}, token)
 
 
 async def test_delete_frees_bytes(world: World, size: int) -> None:

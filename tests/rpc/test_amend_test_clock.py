@@ -110,14 +110,19 @@ async def test_forks_copy_the_latest_schedule(world: World, token: str) -> None:
     assert (await world.result("getTestClock", {"id": clock["id"]}, token))["clock"] == amended
 
 
-async def test_empty_lists_change_nothing(world: World, token: str) -> None:
-    clock = await world.create(token, **SCHEDULE)
-    empty: list[dict[str, Any]] = [{"add": {}}, {"cancel": []}, {"add": {"transactions": []}, "cancel": []}]
-    for params in empty:
-        assert await amend(world, token, clock["id"], **params) == clock
-
-
 # Faults
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{}, {"add": {}}, {"cancel": []}, {"add": {"transactions": [], "goals": [], "contributions": []}, "cancel": []}],
+)
+async def test_amendment_without_items_is_invalid(world: World, token: str, params: dict[str, Any]) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    error = await world.error(AMEND, {"id": clock["id"], **params}, token)
+    assert error["data"]["errors"] == [
+        {"path": "add", "rule": "required", "message": "add or cancel at least one item"}
+    ]
 
 
 async def test_nothing_changes_if_one_of_a_hundred_items_is_invalid(world: World, token: str) -> None:
@@ -188,7 +193,7 @@ async def test_posted_items_cannot_be_cancelled(world: World, token: str) -> Non
 
 @pytest.mark.parametrize("id", UNKNOWN_IDS)
 async def test_unknown_clock_is_not_found(world: World, token: str, id: str) -> None:
-    assert reason_of(await world.call(AMEND, {"id": id, "cancel": []}, token)) == "CLOCK_NOT_FOUND"
+    assert reason_of(await world.call(AMEND, {"id": id, "cancel": ["x"]}, token)) == "CLOCK_NOT_FOUND"
 
 
 async def test_other_users_cannot_amend(world: World, token: str) -> None:
@@ -204,7 +209,7 @@ async def test_other_users_cannot_amend(world: World, token: str) -> None:
 async def test_expired_clock_cannot_be_amended(world: World, token: str) -> None:
     clock = await world.create(token)
     world.pass_time(days=7)
-    assert reason_of(await world.call(AMEND, {"id": clock["id"], "cancel": []}, token)) == "CLOCK_EXPIRED"
+    assert reason_of(await world.call(AMEND, {"id": clock["id"], "cancel": ["x"]}, token)) == "CLOCK_EXPIRED"
 
 
 # Growth
@@ -288,7 +293,7 @@ async def test_key_is_bound_to_its_operation_and_parameters(world: World, token:
     calls = [
         call("createTestClock", {"frozenTime": START}),
         call("forkTestClock", {"id": clock["id"]}),
-        call(AMEND, {"id": clock["id"], "cancel": []}),
+        call(AMEND, {"id": clock["id"], "cancel": [clock["pendingTransactions"][0]["id"]]}),
         call(AMEND, {"id": clock["id"], "add": {"transactions": [transaction()]}}),
     ]
     for number, first in enumerate(calls):
@@ -335,7 +340,7 @@ async def test_fifty_repeated_forks_make_one_clock(world: World, token: str) -> 
 
 
 async def test_key_of_an_amendment_is_not_allowed_in_a_batch(world: World, token: str) -> None:
-    response = await world.post([call(AMEND, {"id": "x", "cancel": []})], token, **idempotency_header("k"))
+    response = await world.post([call(AMEND, {"id": "x", "cancel": ["x"]})], token, **idempotency_header("k"))
     assert reason_of(response) == "INVALID_REQUEST"
 
 
@@ -411,7 +416,8 @@ async def test_clock_deleted_during_an_amendment_is_not_found(world: World, toke
 
     store: Any = _Deleting()
     world.operations.clocks._store = store
-    assert reason_of(await world.call(AMEND, {"id": clock["id"], "cancel": []}, token)) == "CLOCK_NOT_FOUND"
+    params = {"id": clock["id"], "cancel": [clock["pendingTransactions"][0]["id"]]}
+    assert reason_of(await world.call(AMEND, params, token)) == "CLOCK_NOT_FOUND"
 
 
 async def test_amendment_gives_up_if_others_take_too_long(
@@ -420,8 +426,9 @@ async def test_amendment_gives_up_if_others_take_too_long(
     clock = await world.create(token, **SCHEDULE)
     monkeypatch.setattr(amendments, "_MAX_WAIT_SECONDS", 0.0)
     async with world.operations.amendments._lock_clock(clock["id"]):
-        assert reason_of(await world.call(AMEND, {"id": clock["id"], "cancel": []}, token)) == "UNAVAILABLE"
-    assert await amend(world, token, clock["id"], cancel=[]) == clock
+        params = {"id": clock["id"], "cancel": [clock["pendingTransactions"][0]["id"]]}
+        assert reason_of(await world.call(AMEND, params, token)) == "UNAVAILABLE"
+    assert "result" in (await world.call(AMEND, params, token)).json
 
 
 async def test_concurrent_amendments_with_one_key_are_applied_once(world: World, token: str) -> None:
@@ -431,3 +438,12 @@ async def test_concurrent_amendments_with_one_key_are_applied_once(world: World,
     responses = await asyncio.gather(*(world.post(body, token, **idempotency_header("k")) for _ in range(20)))
     assert len({response.body for response in responses}) == 1
     assert len(responses[0].json["result"]["clock"]["pendingTransactions"]) == 4
+
+
+async def test_concurrent_cancellations_with_one_key_have_the_same_result(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    params = {"id": clock["id"], "cancel": [clock["pendingTransactions"][0]["id"]]}
+    body = json.dumps(call(AMEND, params)).encode()
+    responses = await asyncio.gather(*(world.post(body, token, **idempotency_header("k")) for _ in range(20)))
+    assert {response.body for response in responses} == {responses[0].body}
+    assert "result" in responses[0].json

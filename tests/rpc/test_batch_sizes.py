@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -116,6 +117,19 @@ async def test_notifications_need_no_space(world: World, token: str) -> None:
     assert (await world.post(calls, token)).status == 204
     clock = (await world.result("getTestClock", {"id": id}, token))["clock"]
     assert clock["frozenTime"] == DAYS[-1]
+
+
+async def test_results_of_notifications_are_not_kept(world: World, token: str) -> None:
+    id = (await world.create(token, **largest()))["id"]
+    size = len((await world.call("getTestClock", {"id": id}, token)).body)
+    batch = json.dumps([call("getTestClock", {"id": id}, OMITTED)] * MAX_BATCH).encode()
+    tracemalloc.start()
+    try:
+        assert (await world.post(batch, token)).status == 204
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 5 * size, "one result at a time, with its parts and its envelope"
 
 
 async def test_unfinished_batches_of_the_process_are_limited(world: World, token: str) -> None:

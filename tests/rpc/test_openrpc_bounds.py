@@ -147,7 +147,7 @@ def texts(schema: Any, good: str) -> Iterator[Case]:
         yield from ((value, None) for value in ("", "x", "eur", "1", "12345a", "x" * 1000))
     if "enum" in schema:
         yield from ((value, None) for value in schema["enum"])
-        yield from ((value, False) for value in ("", "OTHER", schema["enum"][0].lower(), schema["enum"][0] + " "))
+        yield from ((value, False) for value in ("", "OTHER", schema["enum"][0].swapcase(), schema["enum"][0] + " "))
     for known, key in ((_OF_FORMATS, schema.get("format")), (_OF_PATTERNS, schema.get("pattern"))):
         if key is not None:
             yield from ((value, good) for good, values in known[key].items() for value in values)

@@ -18,7 +18,7 @@ async def calls_with_token(world: World, token: str) -> dict[str, dict[str, Any]
         "listTestClocks": {},
         "updateTestClock": {**clock, "name": "Nightly run"},
         "forkTestClock": clock,
-        "amendTestClock": {**clock, "cancel": []},
+        "amendTestClock": {**clock, "add": {"goals": [{"name": "Trip", "targetAmount": 100}]}},
         "listTestClockEvents": clock,
         "getTestClockBalances": clock,
         "checkTestClock": {**clock, "expectations": [{"balance": {"currency": "EUR", "atLeast": 0}}]},

@@ -81,6 +81,8 @@ def add(  # noqa: PLR0913 - one parameter for each option
         items += [plans.income(*money, time) for money in incomes]
         items += [plans.contribution(amount, time, goal) for goal, amount in contributions]
         items += items_from_file(file, clock.frozen_time) if file else []
+        if not items:
+            raise CliError(Exit.WRONG_COMMAND, f"{file} has no items from {clock.frozen_time:%Y-%m-%d} on.")
         _apply(session, clock, items, (), dry_run=dry_run)
 
 

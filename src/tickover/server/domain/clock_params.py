@@ -172,10 +172,12 @@ class AmendTestClockParams(Params, frozen=True):
         return valid and not list(self.faults(now))
 
     def faults(self, now: Instant) -> Iterator[Fault]:
-        if self.add is UNSET and self.cancel is UNSET:
-            yield Fault("add", "required", "add, cancel or both are required")
-        if isinstance(self.add, AddParams):
-            yield from initial_amount_faults(self.add.goals, "add.goals")
+        add = self.add if isinstance(self.add, AddParams) else AddParams()
+        lists = (self.cancel, add.transactions, add.goals, add.contributions)
+        # Invalid members are None. They have faults of their own.
+        if self.add is not None and all(each is UNSET or each == [] for each in lists):
+            yield Fault("add", "required", "add or cancel at least one item")
+        yield from initial_amount_faults(add.goals, "add.goals")
 
 
 class AdvanceTestClockParams(Params, frozen=True):

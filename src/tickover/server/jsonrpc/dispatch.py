@@ -189,7 +189,16 @@ class Dispatcher:
                 raise
             return existing
         caller = replace(caller, idempotency_key=_idempotency_key(header, request))
-        return await self._handlers[request.method](params, caller)
+        try:
+            return await self._handlers[request.method](params, caller)
+        except Rejection as rejection:
+            # A concurrent call with the same key may have succeeded, and may be the reason of the rejection.
+            existing = None
+            if rejection.reason is not Reason.UNAVAILABLE:
+                existing = await self._operations.clocks.find_repeated(caller)
+            if existing is None:
+                raise
+            return existing
 
     def _log_call(self, method: str, user: bytes, response: CallResponse, request_id: str) -> None:
         """Log one line for the call. It contains no text of the caller, and identifies people only by user id."""

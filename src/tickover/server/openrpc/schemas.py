@@ -113,8 +113,14 @@ def _combinations(kind: type[Struct]) -> Schema:
     if kind in (BalanceExpectation, TotalExpectation):
         return {"anyOf": [{"required": ["atLeast"]}, {"required": ["atMost"]}]}
     if kind is AmendTestClockParams:
-        return {"anyOf": [{"required": ["add"]}, {"required": ["cancel"]}]}
+        lists = [_with_items(name) for name in ("transactions", "goals", "contributions")]
+        return {"anyOf": [{"required": ["add"], "properties": {"add": {"anyOf": lists}}}, _with_items("cancel")]}
     return {}
+
+
+def _with_items(name: str) -> Schema:
+    """Require a list that isn't empty."""
+    return {"required": [name], "properties": {name: {"minItems": 1}}}
 
 
 def _is_optional(info: inspect.StructType, field: inspect.Field) -> bool:
