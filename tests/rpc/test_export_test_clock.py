@@ -110,7 +110,7 @@ def test_no_file_exceeds_its_maximum_size(format: str, amount: float, character:
     """Every transaction has its own currency, so each has a statement. The clock has a twentieth of all items."""
     share = 20
     clock = _largest_clock(character, amount, MAX_CLOCK_TRANSACTIONS // share)
-    opening = {f"Z{_letters(number)}": -999_999_999_999.0001 for number in range(MAX_OPENING_BALANCES // share)}
+    opening = {f"Z{_suffix(number)}": -999_999_999_999.0001 for number in range(MAX_OPENING_BALANCES // share)}
     request = ExportRequest(Raw(json.dumps(clock).encode()), format, True, opening)
     result = export_clock(request)
     if format == "camt053" and amount < 1:
@@ -129,12 +129,12 @@ def _largest_clock(character: str, amount: float, count: int) -> dict[str, Any]:
         "type": "EXPENSE",
         "source": "SIMULATED_TEST_CLOCK",
     }
-    items = [{"id": f"txn_{'0' * 32}_{1000 + number}", "currency": f"A{_letters(number)}"} for number in range(count)]
+    items = [{"id": f"txn_{'0' * 32}_{1000 + number}", "currency": f"A{_suffix(number)}"} for number in range(count)]
     instants = dict.fromkeys(["frozenTime", "maxTime", "expiresAt"], "2027-01-01T00:00:00.123456Z")
     id = "clock_00000000-0000-7000-8000-000000000000"
     pending = [{**item, **identity} for identity in items]
     return {"id": id, "status": "READY", **instants, "transactions": [], "pendingTransactions": pending, "goals": []}
 
 
-def _letters(number: int) -> str:
+def _suffix(number: int) -> str:
     return f"{chr(65 + number // 26)}{chr(65 + number % 26)}"

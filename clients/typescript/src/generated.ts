@@ -271,7 +271,7 @@ export interface PostedExpectationEntry {
 export interface ExpandEntry {
   /** The scenario in TOML. The page Scenarios of the documentation describes the format. */
   text: string;
-  /** The start of the clock. Default: the start in the text, or else the first day of this month in UTC. */
+  /** The start of the clock. Default: the start in the text, or else the first day of this month. */
   start?: InstantInput;
 }
 
@@ -823,7 +823,7 @@ export abstract class OperationMethods {
     return this.call("expandScenario", params, options);
   }
 
-  /** Export a clock as account statements for other programs. Returns a file with one account statement for each currency, with opening and closing balance. The file is the same as that of the command `tickover clock export`. The IDs of transactions stay the same in every export. `ofx` and `camt053` need at least one transaction or opening balance. `camt053` allows 5 decimals. This never moves the clock. */
+  /** Export a clock as account statements for other programs. Returns a file with one account statement for each currency, the same as `tickover clock export`. `ofx` and `camt053` need at least one transaction or opening balance. `camt053` allows 5 decimals. */
   exportTestClock(params: ExportEntry, options?: CallOptions): Promise<ExportedClock> {
     return this.call("exportTestClock", params, options);
   }

@@ -98,10 +98,8 @@ METHODS: Final = {
         "`createTestClock`, and `expectations` to `checkTestClock`. The fault of an invalid scenario has its `line`."
     ),
     "exportTestClock": (
-        "Returns a file with one account statement for each currency, with opening and closing balance. The file is "
-        "the same as that of the command `tickover clock export`. The IDs of transactions stay the same in every "
-        "export. `ofx` and `camt053` need at least one transaction or opening balance. `camt053` allows 5 decimals. "
-        "This never moves the clock."
+        "Returns a file with one account statement for each currency, the same as `tickover clock export`. `ofx` and "
+        "`camt053` need at least one transaction or opening balance. `camt053` allows 5 decimals."
     ),
     "getCurrentUser": "Use it to check a token.",
     "createAccessToken": (
@@ -234,9 +232,7 @@ FIELDS: Final = {
     "PostedExpectationEntry.name": "The name of the transactions.",
     "count": "The smallest number of transactions.",
     "ExpandEntry.text": "The scenario in TOML. The page Scenarios of the documentation describes the format.",
-    "ExpandEntry.start": (
-        "The start of the clock. Default: the start in the text, or else the first day of this month in UTC."
-    ),
+    "ExpandEntry.start": "The start of the clock. Default: the start in the text, or else the first day of this month.",
     "ExpandedScenario.expectations": "The expectations of the scenario, as in `checkTestClock`.",
     "format": "The format of the file.",
     "ExportEntry.pending": "Whether to include transactions after the clock's `frozenTime`.",
