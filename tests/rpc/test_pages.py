@@ -377,6 +377,13 @@ def test_stylesheets_load_nothing() -> None:
             assert re.findall(r"@import|url\(|expression\(", TEXTS[path]) == [], path
 
 
+def test_style_of_the_root_does_not_depend_on_its_descendants() -> None:
+    # For such a selector, the browser searches the whole page each time an element changes.
+    for path in CONTENT_TYPES:
+        if PurePosixPath(path).suffix == ".css":
+            assert re.findall(r"(?:html|:root):has\((?!>)", TEXTS[path]) == [], path
+
+
 def test_scripts_fetch_relative_urls() -> None:
     for path in MODULES:
         fetched = re.findall(r"""fetch\(["'`]([^"'`]*)""", TEXTS[path])

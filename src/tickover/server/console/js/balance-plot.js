@@ -1,13 +1,15 @@
 // The plot of one currency: its balance as a filled step curve, with its expectations and its lowest point.
 
-import { areaPath, scale, stepPath, textWidth, valueTicks } from "./chart-paths.js";
+import { areaPath, curvePath, scale, stepCurve, textWidth, valueTicks } from "./chart-paths.js";
 import { balanceAt, countUntil, lowestPoint } from "./clock-model.js";
 import { newId, s } from "./dom.js";
-import { formatAxisMoney, formatMoney, formatShortDay } from "./format.js";
+import { formatAxisMoney, formatDay, formatMoney, formatShortDay } from "./format.js";
+import { DAY } from "./instants.js";
 
 const LABEL_SPACE = 32; // below the lowest point, for its label
 const TOP_SPACE = 12;
 const CALLOUT_HEIGHT = 22;
+const YEAR = 366 * DAY;
 
 /** Return the scale and ticks of the values that a plot shows. They include zero and the bounds of the rules. */
 export function valueScale(balance, rules, { from, to, top, bottom }) {
@@ -37,37 +39,43 @@ const isStrictest = (rule, rules) =>
       (rule.atMost === undefined || other.atMost < rule.atMost),
   );
 
+/** A part of the curve: the past, the preview or the rest. */
+class CurvePart {
+  #edges = "";
+  #area = s("path", { class: "area" });
+  #line = s("path", { class: "line" });
+
+  constructor(name) {
+    this.node = s("g", { class: `curve ${name}` }, this.#area, this.#line);
+  }
+
+  draw(curve, zero, left, right) {
+    if (this.#edges === `${left} ${right}`) return;
+    this.#edges = `${left} ${right}`;
+    const line = right > left ? curvePath(curve, left, right) : "";
+    this.#line.setAttribute("d", line);
+    this.#area.setAttribute("d", line && areaPath(line, zero, left));
+  }
+}
+
 export class BalancePlot {
   constructor({ model, balance, rules, isTitled, hasInnerLabels }, x, box) {
-    Object.assign(this, { model, balance, x, box, ids: [newId(), newId(), newId()] });
-    const { left, right, top, bottom, from, to } = box;
+    Object.assign(this, { model, balance, x, box });
+    const { left, right, top, from, to } = box;
     this.y = box.y;
-    const line = stepPath(balance, x, this.y, from, to);
-    const area = areaPath(line, x, this.y(0), from);
-    this.clips = this.ids.map(() => s("rect", { y: 0, height: bottom }));
+    this.curve = stepCurve(balance, x, this.y, from, to);
+    this.parts = ["rest", "past", "preview"].map((name) => new CurvePart(name));
     this.nowDot = s("circle", { class: "dot now", r: 4 });
     this.dot = s("circle", { class: "dot", r: 5 });
     this.node = s(
       "g",
       { class: "balance-plot" },
-      s(
-        "defs",
-        {},
-        this.clips.map((clip, index) => s("clipPath", { id: this.ids[index] }, clip)),
-      ),
       this.#grid(hasInnerLabels),
       rules.filter((rule) => isStrictest(rule, rules)).map((rule) => this.#forbidden(rule)),
-      ["rest", "past", "preview"].map((name, index) =>
-        s(
-          "g",
-          { class: `curve ${name}`, "clip-path": `url(#${this.ids[index]})` },
-          s("path", { class: "area", d: area }),
-          s("path", { class: "line", d: line }),
-        ),
-      ),
+      this.parts.map((part) => part.node),
       s("path", { class: "zero", d: `M${left} ${this.y(0)}H${right}` }),
-      rules.map((rule) => this.#breach(rule, line)),
-      isTitled && s("text", { class: "title halo", x: left + 6, y: top + 4 }, balance.currency),
+      rules.map((rule) => this.#breach(rule)),
+      isTitled && s("text", { class: "title halo", x: left + 6, y: top + 14 }, balance.currency),
       this.#lowest(rules),
       this.nowDot,
       this.dot,
@@ -109,10 +117,11 @@ export class BalancePlot {
   }
 
   /** Draw the part of the curve on the forbidden side of a rule in red. */
-  #breach(rule, line) {
+  #breach(rule) {
     return this.#forbiddenSides(rule).map(({ top, height, bound }) => {
       const id = newId();
       const { x, width } = this.#range(rule);
+      const line = width > 0 ? curvePath(this.curve, x, x + width) : "";
       return s(
         "g",
         { class: "breach" },
@@ -120,7 +129,7 @@ export class BalancePlot {
         s("path", {
           class: "area",
           "clip-path": `url(#${id})`,
-          d: areaPath(line, this.x, this.y(bound), this.box.from),
+          d: line && areaPath(line, this.y(bound), x),
         }),
         s("path", { class: "line", "clip-path": `url(#${id})`, d: line }),
       );
@@ -135,7 +144,8 @@ export class BalancePlot {
     const isBroken = rules.some(
       ({ atLeast, from, to }) => lowest.value < atLeast && lowest.at >= from && lowest.at <= to,
     );
-    const label = `Lowest, ${formatShortDay(lowest.at)}`;
+    const date = to - from > YEAR ? formatDay : formatShortDay;
+    const label = `Lowest, ${date(lowest.at)}`;
     const money = formatMoney(lowest.value, this.balance.currency);
     const width = textWidth(label) + textWidth(money) + 28;
     const [pointX, pointY] = [this.x(lowest.at), this.y(lowest.value)];
@@ -161,10 +171,7 @@ export class BalancePlot {
       [left, nowX],
       [nowX, endX],
     ];
-    this.clips.forEach((clip, index) => {
-      clip.setAttribute("x", edges[index][0]);
-      clip.setAttribute("width", Math.max(0, edges[index][1] - edges[index][0]));
-    });
+    this.parts.forEach((part, index) => part.draw(this.curve, this.y(0), ...edges[index]));
     this.#place(this.nowDot, now, now >= from && now <= to);
     this.#place(this.dot, instant, instant !== now && instant >= from && instant <= to);
   }

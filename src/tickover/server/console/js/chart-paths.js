@@ -1,13 +1,16 @@
 // Scales, ticks and paths of the charts.
 
+import { countUntil } from "./clock-model.js";
+
+const COLUMN = 2; // pixels, the width of a curve's line
 const canvas = document.createElement("canvas").getContext("2d");
-let fontFamily = null;
+let hasFont = false;
 
 /** Return the width of a text in the charts, in pixels. */
 export function textWidth(text) {
   // Computing the style of the page in each frame is slow, and its font never changes.
-  fontFamily ??= getComputedStyle(document.body).fontFamily;
-  canvas.font = `600 12px ${fontFamily}`;
+  if (!hasFont) canvas.font = `600 12px ${getComputedStyle(document.body).fontFamily}`;
+  hasFont = true;
   return canvas.measureText(text).width;
 }
 
@@ -31,23 +34,37 @@ export function valueTicks(low, high, maxCount) {
   return { ticks, step };
 }
 
-/** Return the path of a step function between two times. `x` and `y` convert times and values to pixels. */
-export function stepPath({ times, values }, x, y, from, to) {
-  let path = "";
-  let height = null;
-  for (let index = 0; index <= times.length; index += 1) {
-    const at = index === 0 ? from : times[index - 1];
-    if (at > to) break;
-    if (at <= from) {
-      height = y(values[index]);
-      continue;
+/**
+ * Return the curve `{ xs, ys, parts }` of a step function between two times. `x` and `y` convert times and values to
+ * pixels. Changes that are less than a column apart share a part from their lowest to their highest value.
+ */
+export function stepCurve({ times, values }, x, y, from, to) {
+  let index = countUntil(times, from);
+  const end = countUntil(times, to);
+  const [xs, ys, parts] = [[x(from)], [y(values[index])], [""]];
+  while (index < end) {
+    const column = x(times[index]);
+    let height = y(values[++index]);
+    let [top, bottom] = [height, height];
+    while (index < end && x(times[index]) < column + COLUMN) {
+      height = y(values[++index]);
+      if (height < top) top = height;
+      else if (height > bottom) bottom = height;
     }
-    if (path === "") path = `M${x(from)} ${height}`;
-    height = y(values[index]);
-    path += `H${x(at)}V${height}`;
+    xs.push(column);
+    ys.push(height);
+    parts.push(top === bottom ? `H${column}V${height}` : `H${column}V${top}V${bottom}V${height}`);
   }
-  return `${path || `M${x(from)} ${height}`}H${x(to)}`;
+  return { xs, ys, parts };
 }
 
-/** Close a step path to an area above or below a horizontal line. */
-export const areaPath = (line, x, y, from) => `${line}V${y}H${x(from)}Z`;
+/** Return the path of a curve between two x coordinates. */
+export function curvePath({ xs, ys, parts }, left, right) {
+  const first = Math.max(1, countUntil(xs, left));
+  return `M${left} ${ys[first - 1]}${parts.slice(first, countUntil(xs, right)).join("")}H${right}`;
+}
+
+export const stepPath = (balance, x, y, from, to) => curvePath(stepCurve(balance, x, y, from, to), x(from), x(to));
+
+/** Close a step path that starts at `left` to an area above or below a horizontal line. */
+export const areaPath = (line, y, left) => `${line}V${y}H${left}Z`;

@@ -92,7 +92,7 @@ export function drawComparison(svg, comparison, { window: { from, to }, currency
       s("path", { class: "line first", d: stepPath(first, x, y, split, to) }),
       s("path", { class: "line second", d: stepPath(second, x, y, split, to) }),
     ],
-    s("path", { class: "delta", d: areaPath(stepPath(delta, x, stripY, from, to), x, stripY(0), from) }),
+    s("path", { class: "delta", d: areaPath(stepPath(delta, x, stripY, from, to), stripY(0), left) }),
     s(
       "text",
       { class: "title halo", x: isNarrow ? right : left, y: stripTop - 8, "text-anchor": isNarrow ? "end" : "start" },

@@ -1,16 +1,19 @@
 // The lanes below the balance: bars of income and expenses, diamonds of goals, and a strip for each expectation.
 
-import { pixel } from "./chart-paths.js";
+import { pixel, textWidth } from "./chart-paths.js";
 import { countUntil } from "./clock-model.js";
+import { plural } from "./clock-text.js";
 import { s } from "./dom.js";
 import { breachRanges, deadline } from "./expectations.js";
-import { parseInstant } from "./instants.js";
+import { DAY, parseInstant } from "./instants.js";
 
 // Items that are too close together share one mark. Each lane draws its marks with three paths.
 
 const [BAR_WIDTH, BAR_DISTANCE, DIAMOND_DISTANCE] = [5, 7, 9];
 const MIN_SEGMENT = 3.5;
 const MAX_SEGMENTS = 5;
+const MONTH = 30.4 * DAY;
+const [MIN_IDLE, IDLE_MARGIN] = [2 * MONTH, 8];
 
 /** The shapes of marks around the origin, for legends and tables. */
 export const MARKS = {
@@ -19,31 +22,57 @@ export const MARKS = {
   goal: "M0-6 6 0 0 6-6 0z",
 };
 
-/** Group sorted items into marks `{ x, first, last, items }`; first and last are times. */
-function groupIntoMarks(items, x, now, distance) {
-  const marks = [];
-  let mark = null;
-  for (const item of items) {
-    const itemX = x(item.at);
-    // A mark never has both posted and pending items.
-    if (mark && itemX - mark.x < distance && item.at <= now === mark.last <= now) {
-      mark.items.push(item);
-      mark.last = item.at;
-    } else {
-      mark = { x: itemX, first: item.at, last: item.at, items: [item] };
-      marks.push(mark);
-    }
+const itemsByKind = new WeakMap();
+
+/** Return the items of a kind, their times, and the sums of their sizes. `sums[n]` is the size of the first n items. */
+function itemsOfKind({ items }, kind) {
+  if (!itemsByKind.has(items)) itemsByKind.set(items, {});
+  const kinds = itemsByKind.get(items);
+  kinds[kind] ??= measureItems(items.filter((item) => item.kind === kind));
+  return kinds[kind];
+}
+
+/** The largest item of a currency has the size 1. */
+function measureItems(items) {
+  const largest = new Map();
+  for (const { currency, amount } of items) largest.set(currency, Math.max(largest.get(currency) ?? 0, amount));
+  const sums = [0];
+  for (const { currency, amount } of items) sums.push(sums.at(-1) + amount / largest.get(currency));
+  return { items, times: items.map((item) => item.at), sums };
+}
+
+/**
+ * Group items into marks `[start, end)`, which are indexes. The items of a mark are less than `length` apart, and all
+ * posted or all pending. The window is not used, so that marks keep their items while the window moves.
+ */
+function groupItems(times, now, length) {
+  const groups = [];
+  const posted = countUntil(times, now);
+  for (let end = 0; end < times.length; ) {
+    const start = end;
+    const last = start < posted ? posted : times.length;
+    do end += 1;
+    while (end < last && times[end] - times[start] < length);
+    groups.push([start, end]);
   }
-  return marks;
+  return groups;
 }
 
 /** One lane. `preview(instant)` highlights the items that would post. */
 class Lane {
-  constructor({ kind, items, now, distance, shape }, x, box) {
-    const visible = items.filter((item) => item.at >= box.from && item.at <= box.to);
-    Object.assign(this, { kind, now, top: box.top, bottom: box.bottom });
-    this.marks = groupIntoMarks(visible, x, now, distance);
-    this.firstTimes = this.marks.map((group) => group.first);
+  constructor({ kind, model: { now }, group: { items, times, sums }, distance, shape }, x, box) {
+    const { left, right, from, to, top, bottom } = box;
+    Object.assign(this, { kind, now, top, bottom });
+    this.marks = groupItems(times, now, ((to - from) / (right - left)) * distance)
+      .filter(([start]) => times[start] >= from && times[start] <= to)
+      .map(([start, end]) => ({
+        x: x(times[start]),
+        first: times[start],
+        last: times[end - 1],
+        items: items.slice(start, end),
+        size: sums[end] - sums[start],
+      }));
+    this.firstTimes = this.marks.map((mark) => mark.first);
     this.postedCount = this.previewedCount = countUntil(this.firstTimes, now);
     this.shapes = this.marks.map(shape);
     this.next = s("path", { class: "next-items" });
@@ -71,15 +100,11 @@ class Lane {
 
 /** Create the lane of income, with bars up, or of expenses, with bars down from the base line. */
 export function barLane(kind, model, x, box) {
-  const items = model.items.filter((item) => item.kind === kind);
-  const largest = new Map();
-  for (const { currency, amount } of items) largest.set(currency, Math.max(largest.get(currency) ?? 0, amount));
   const height = box.bottom - box.top - 2;
   const direction = kind === "income" ? -1 : 1;
   const base = kind === "income" ? box.bottom : box.top;
-  const shape = ({ x: middle, items: group }) => {
-    const count = Math.min(group.length, MAX_SEGMENTS);
-    const size = group.reduce((sum, { amount, currency }) => sum + amount / largest.get(currency), 0);
+  const shape = ({ x: middle, items, size }) => {
+    const count = Math.min(items.length, MAX_SEGMENTS);
     const total = Math.max(count * MIN_SEGMENT, Math.min(1, Math.sqrt(size)) * height);
     const segment = total / count;
     return Array.from({ length: count }, (_, index) => {
@@ -87,15 +112,41 @@ export function barLane(kind, model, x, box) {
       return `M${pixel(middle - BAR_WIDTH / 2)} ${pixel(y)}h${BAR_WIDTH}v${pixel(direction * (segment - 1))}h${-BAR_WIDTH}z`;
     }).join("");
   };
-  return new Lane({ kind, items, now: model.now, distance: BAR_DISTANCE, shape }, x, box);
+  return new Lane({ kind, model, group: itemsOfKind(model, kind), distance: BAR_DISTANCE, shape }, x, box);
 }
 
 /** Create the lane of contributions to goals. */
 export function goalLane(model, x, box) {
   const middle = (box.top + box.bottom) / 2;
-  const items = model.items.filter((item) => item.kind === "goal");
   const shape = (mark) => `M${mark.x} ${middle}m0-5 5 5-5 5-5-5z`;
-  return new Lane({ kind: "goal", items, now: model.now, distance: DIAMOND_DISTANCE, shape }, x, box);
+  return new Lane(
+    { kind: "goal", model, group: itemsOfKind(model, "goal"), distance: DIAMOND_DISTANCE, shape },
+    x,
+    box,
+  );
+}
+
+function idleText(length) {
+  const months = Math.round(length / MONTH);
+  return `idle ${months < 24 ? plural(months, "month") : plural(Math.round(months / 12), "year")}`;
+}
+
+/** Mark long times without items on the base line, if there is space for the text. */
+export function idleMarks({ start, times }, x, { left, right, from, to }, y) {
+  const marks = [];
+  for (let index = countUntil(times, from); index < times.length; index += 1) {
+    const [first, last] = [times[index - 1] ?? start, times[index]];
+    if (first >= to) break;
+    if (last - first < MIN_IDLE) continue;
+    const text = idleText(last - first);
+    const [begin, end] = [Math.max(x(first), left) + IDLE_MARGIN, Math.min(x(last), right) - IDLE_MARGIN];
+    if (end - begin < textWidth(text) + 2 * IDLE_MARGIN) continue;
+    marks.push(
+      s("path", { d: `M${begin} ${y - 4}v8M${end} ${y - 4}v8` }),
+      s("text", { class: "halo", x: (begin + end) / 2, y: y + 4, "text-anchor": "middle" }, text),
+    );
+  }
+  return s("g", { class: "idle" }, marks);
 }
 
 /** Draw the strip of an expectation: where it holds, and where it breaks. `result` is null until the server responds. */

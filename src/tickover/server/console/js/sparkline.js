@@ -56,7 +56,7 @@ function drawCurve(curve, index, { model, x, from, to, width, height }) {
         "g",
         { class: `curve ${name}`, "clip-path": `url(#${id})` },
         node,
-        index === 0 && s("path", { class: "area", d: areaPath(line, x, y(0), from) }),
+        index === 0 && s("path", { class: "area", d: areaPath(line, y(0), x(from)) }),
         s("path", { class: "line", d: line }),
       );
     }),

@@ -52,25 +52,34 @@ export function zoomWindow({ from, to }, instant, factor) {
   return { from: instant - (instant - from) * factor, to: instant + (to - instant) * factor };
 }
 
+/** Return the window moved by a fraction of its length. */
+export function panWindow({ from, to }, fraction) {
+  const distance = (to - from) * fraction;
+  return { from: from + distance, to: to + distance };
+}
+
 const ANIMATION_MS = 240;
 
-/** Move from one window to another. Return a function that stops. */
+/** Move from one window to another. Return `{ target, isRunning, stop }`. */
 export function animateWindow(from, to, onFrame) {
-  if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
-    onFrame(to);
-    return () => {};
-  }
+  const animation = { target: to, isRunning: !matchMedia("(prefers-reduced-motion: reduce)").matches };
+  animation.stop = () => {
+    animation.isRunning = false;
+    cancelAnimationFrame(frame);
+  };
   const startedAt = performance.now();
   let frame = 0;
   const step = () => {
-    const progress = Math.min(1, (performance.now() - startedAt) / ANIMATION_MS);
+    const progress = animation.isRunning ? Math.min(1, (performance.now() - startedAt) / ANIMATION_MS) : 1;
     const eased = 1 - (1 - progress) ** 3;
     const between = (edge) => (progress === 1 ? to[edge] : from[edge] + (to[edge] - from[edge]) * eased);
     onFrame({ from: between("from"), to: between("to") });
-    if (progress < 1) frame = requestAnimationFrame(step);
+    animation.isRunning = progress < 1;
+    if (animation.isRunning) frame = requestAnimationFrame(step);
   };
-  frame = requestAnimationFrame(step);
-  return () => cancelAnimationFrame(frame);
+  if (animation.isRunning) frame = requestAnimationFrame(step);
+  else step();
+  return animation;
 }
 
 const STEPS = [

@@ -4,9 +4,9 @@ const WHEEL_SPEED = 0.0015;
 
 /**
  * Drag to preview, pinch or Ctrl+wheel to zoom, and move the wheel sideways to pan. A plain wheel scrolls the page.
- * `toInstant` converts an x coordinate to an instant.
+ * `toInstant` converts an x coordinate to an instant. `onMove(factor, instant, pixels)` zooms around the instant and pans.
  */
-export function listenToGestures(svg, { toInstant, onPreview, onHover, onZoom, onPan }) {
+export function listenToGestures(svg, { toInstant, onPreview, onHover, onMove }) {
   const pointers = new Map();
   let pinch = null;
   // The start of a touch. It previews when the finger moves sideways or leaves, because it may also scroll the page.
@@ -38,8 +38,7 @@ export function listenToGestures(svg, { toInstant, onPreview, onHover, onZoom, o
     if (pointers.size === 1 && !pinch) onPreview(toInstant(event.offsetX));
     if (pointers.size !== 2) return;
     const next = measure();
-    onZoom(pinch.distance / next.distance, toInstant(pinch.middle));
-    onPan(pinch.middle - next.middle);
+    onMove(pinch.distance / next.distance, toInstant(pinch.middle), pinch.middle - next.middle);
     pinch = next;
   });
 
@@ -56,8 +55,9 @@ export function listenToGestures(svg, { toInstant, onPreview, onHover, onZoom, o
     "wheel",
     (event) => {
       const sideways = event.shiftKey ? event.deltaX || event.deltaY : event.deltaX;
-      if (event.ctrlKey || event.metaKey) onZoom(Math.exp(event.deltaY * WHEEL_SPEED), toInstant(event.offsetX));
-      else if (Math.abs(sideways) > Math.abs(event.shiftKey ? 0 : event.deltaY)) onPan(sideways);
+      const instant = toInstant(event.offsetX);
+      if (event.ctrlKey || event.metaKey) onMove(Math.exp(event.deltaY * WHEEL_SPEED), instant, 0);
+      else if (Math.abs(sideways) > Math.abs(event.shiftKey ? 0 : event.deltaY)) onMove(1, instant, sideways);
       else return;
       event.preventDefault();
     },

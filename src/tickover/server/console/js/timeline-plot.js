@@ -3,7 +3,7 @@
 import { BalancePlot, valueScale } from "./balance-plot.js";
 import { scale, textWidth } from "./chart-paths.js";
 import { render, s } from "./dom.js";
-import { barLane, expectationStrip, goalLane } from "./event-lanes.js";
+import { barLane, expectationStrip, goalLane, idleMarks } from "./event-lanes.js";
 import { balanceRules, shortLabel } from "./expectations.js";
 import { formatAxisMoney, formatShortDay } from "./format.js";
 
@@ -15,6 +15,9 @@ const NARROW = 560;
 const MAX_LABEL = 116;
 const INNER_LABEL_HEIGHT = 15;
 const PILL_SPACE = 30; // for the button beside the preview's pill
+
+/** The layout is for a font size of 16 px and scales with the font size of the browser. Reading it in a frame is slow. */
+export const rootFontScale = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
 
 const plotHeight = (count) => (count === 1 ? 232 : count === 2 ? 168 : 124);
 
@@ -101,9 +104,10 @@ class Pill {
  * Draw everything into the SVG. Return `{ lanes, plots, box, preview }`; `preview(instant)` moves the preview and returns
  * the edges of its pill.
  */
-export function drawTimeline(svg, { model, expectations, results, window, width: pixels, showsAll, axis }) {
-  // The layout is for a font size of 16 px and scales with the font size of the browser.
-  const fontScale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+export function drawTimeline(
+  svg,
+  { model, expectations, results, window, width: pixels, fontScale = rootFontScale(), showsAll, axis },
+) {
   const width = pixels / fontScale;
   const layout = layOut({ model, expectations, window, width, showsAll });
   const { left, bottom, isNarrow } = layout;
@@ -124,9 +128,12 @@ export function drawTimeline(svg, { model, expectations, results, window, width:
   const box = { ...edges, bottom, height, fontScale };
   const [nowPill, previewPill] = [new Pill("now"), new Pill("preview")];
   const shade = s("rect", { class: "preview-shade", y: TOP, height: bottom - TOP });
-  svg.setAttribute("width", pixels);
-  svg.setAttribute("height", height * fontScale);
-  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  const viewBox = `0 0 ${width} ${height}`;
+  if (svg.getAttribute("viewBox") !== viewBox) {
+    svg.setAttribute("width", pixels);
+    svg.setAttribute("height", height * fontScale);
+    svg.setAttribute("viewBox", viewBox);
+  }
   render(
     svg,
     s("defs", {}, hatch()),
@@ -141,6 +148,7 @@ export function drawTimeline(svg, { model, expectations, results, window, width:
     lanes.map((lane) => lane.node),
     nowPill.node,
     previewPill.node,
+    idleMarks(model, x, edges, layout.lanes.expense.top),
   );
   const isVisible = (instant) => instant >= window.from && instant <= window.to;
   const preview = (instant) => {

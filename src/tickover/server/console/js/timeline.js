@@ -1,6 +1,7 @@
 // <tick-timeline>: the balance of each currency, the items of a clock in lanes, and the scrubber.
 // The plot is redrawn only if the clock, the width or the window changes. A moving scrubber updates only the preview.
 
+import { countUntil } from "./clock-model.js";
 import { plural } from "./clock-text.js";
 import { h, render, s } from "./dom.js";
 import { formatDay, formatInstant } from "./format.js";
@@ -9,14 +10,22 @@ import { monthlyTable } from "./monthly-table.js";
 import { PlotTooltip } from "./plot-tooltip.js";
 import { clampToClock, Scrubber, sliderStep, TIME_STEPS } from "./scrubber.js";
 import { segmentedButtons } from "./segmented-buttons.js";
-import { animateWindow, axisTicks, clampWindow, drawAxis, windowAround, ZOOMS, zoomWindow } from "./time-axis.js";
+import {
+  animateWindow,
+  axisTicks,
+  clampWindow,
+  drawAxis,
+  panWindow,
+  windowAround,
+  ZOOMS,
+  zoomWindow,
+} from "./time-axis.js";
 import { listenToGestures } from "./timeline-gestures.js";
-import { drawTimeline, MAX_PLOTS } from "./timeline-plot.js";
+import { drawTimeline, MAX_PLOTS, rootFontScale } from "./timeline-plot.js";
 
 const ALL = ZOOMS.length - 1;
-const ZOOM_STEP = 1.5;
-const PAN_STEP = 0.2;
-const KEYS = { "+": 1 / ZOOM_STEP, "=": 1 / ZOOM_STEP, "-": ZOOM_STEP };
+const ZOOM_KEYS = { "+": 1 / 1.5, "=": 1 / 1.5, "-": 1.5 };
+const PAN_KEYS = { ArrowLeft: -0.2, ArrowRight: 0.2 };
 
 export class Timeline extends HTMLElement {
   #model = null;
@@ -26,7 +35,8 @@ export class Timeline extends HTMLElement {
   #zoom = ALL;
   #width = 0;
   #allPlots = false;
-  #stopAnimation = () => {};
+  #animation = null;
+  #fontScale = 1;
 
   constructor() {
     super();
@@ -36,6 +46,7 @@ export class Timeline extends HTMLElement {
       onEdge: (direction) => this.#moveWindow(direction),
     });
     this.observer = new ResizeObserver(([entry]) => {
+      this.#fontScale = rootFontScale();
       const width = Math.floor(entry.contentRect.width);
       if (width === this.#width || width === 0) return;
       this.#width = width;
@@ -67,6 +78,7 @@ export class Timeline extends HTMLElement {
       hidden: true,
       onclick: () => {
         this.#allPlots = !this.#allPlots;
+        this.#drawMoreButton();
         this.#draw();
       },
     });
@@ -104,8 +116,8 @@ export class Timeline extends HTMLElement {
       toInstant: (offsetX) => this.#toInstant(offsetX),
       onPreview: (instant) => this.#previewStep(instant),
       onHover: (event) => this.#hover(event),
-      onZoom: (factor, instant) => this.#setWindow(zoomWindow(this.#window, instant, factor)),
-      onPan: (pixels) => this.#pan(pixels / this.#plotWidth()),
+      onMove: (factor, instant, pixels) =>
+        this.#setWindow(panWindow(zoomWindow(this.#window, instant, factor), pixels / this.#plotWidth())),
     });
     this.svg.addEventListener("pointerleave", () => this.tooltip.hide());
     this.svg.addEventListener("dblclick", () => this.#requestItem(this.#instant));
@@ -114,7 +126,7 @@ export class Timeline extends HTMLElement {
 
   disconnectedCallback() {
     this.observer.disconnect();
-    this.#stopAnimation();
+    this.#animation?.stop();
   }
 
   /** Show a clock in a new state. */
@@ -124,8 +136,15 @@ export class Timeline extends HTMLElement {
     this.scrubber.setModel(model);
     if (!this.#window || !this.#isVisible(instant) || this.#zoom === ALL)
       this.#window = windowAround(model, instant, ZOOMS[this.#zoom]?.months, this.#window);
+    this.#drawMoreButton();
     this.#draw();
     if (!this.table.hidden) this.#fillTable();
+  }
+
+  #drawMoreButton() {
+    const { length } = this.#model.balances;
+    this.moreButton.hidden = length <= MAX_PLOTS;
+    this.moreButton.textContent = this.#allPlots ? "Show fewer currencies" : `Show all ${length} currencies`;
   }
 
   /** Show expectations and the results of their check, which are null until the server responds. */
@@ -155,28 +174,31 @@ export class Timeline extends HTMLElement {
   }
 
   #zoomTo(index) {
-    this.#stopAnimation();
     this.#zoom = index;
-    const target = windowAround(this.#model, this.#instant, ZOOMS[index].months);
-    this.zooms.press(index);
-    this.#stopAnimation = animateWindow(this.#window, target, (window) => {
+    this.#animateTo(windowAround(this.#model, this.#instant, ZOOMS[index].months));
+  }
+
+  #animateTo(target) {
+    this.#animation?.stop();
+    this.#animation = animateWindow(this.#window, target, (window) => {
       this.#window = window;
       this.#draw();
     });
   }
 
+  /** Zoom and pan with a key. A key pressed during an animation continues from its end. */
+  #animateBy(factor, fraction) {
+    const window = this.#animation?.isRunning ? this.#animation.target : this.#window;
+    this.#zoom = -1;
+    this.#animateTo(clampWindow(this.#model, panWindow(zoomWindow(window, this.#instant, factor), fraction)));
+  }
+
   /** Show any window of the clock's time. */
   #setWindow(window) {
-    this.#stopAnimation();
+    this.#animation?.stop();
     this.#zoom = -1;
     this.#window = clampWindow(this.#model, window);
     this.#draw();
-  }
-
-  #pan(fraction) {
-    const { from, to } = this.#window;
-    const distance = (to - from) * fraction;
-    this.#setWindow({ from: from + distance, to: to + distance });
   }
 
   /** Move the window by half its length, or extend the window of "All" by a quarter. Return whether that is possible. */
@@ -199,14 +221,12 @@ export class Timeline extends HTMLElement {
       ...this.#checks,
       window: this.#window,
       width: this.#width,
+      fontScale: this.#fontScale,
       showsAll: this.#allPlots,
       axis: (x, box) => drawAxis(axisTicks(this.#window, box.right - box.left), x, box),
     });
     const { left, right, fontScale } = this.drawing.box;
     this.svg.setAttribute("aria-label", this.#summary());
-    const { length } = this.#model.balances;
-    this.moreButton.hidden = length <= MAX_PLOTS;
-    this.moreButton.textContent = this.#allPlots ? "Show fewer currencies" : `Show all ${length} currencies`;
     this.zooms.press(this.#zoom);
     this.scrubber.align(this.#window, left * fontScale, !this.chart.hidden && (right - left) * fontScale);
     this.#drawPreview();
@@ -239,8 +259,8 @@ export class Timeline extends HTMLElement {
   }
 
   #summary() {
-    const { items, currencies, now } = this.#model;
-    const posted = items.filter((item) => item.isPosted).length;
+    const { items, times, currencies, now } = this.#model;
+    const posted = countUntil(times, now);
     return (
       `Timeline from ${formatDay(this.#window.from)} to ${formatDay(this.#window.to)}. The clock is at ${formatInstant(now)}. ` +
       `${posted} of ${plural(items.length, "item")} posted. ${currencies.length ? `Balance in ${currencies.join(", ")}. ` : ""}` +
@@ -274,9 +294,8 @@ export class Timeline extends HTMLElement {
     const step = TIME_STEPS.find((candidate) => candidate.key === key.toLowerCase());
     if (step) this.scrubber.move(step, { advances: shiftKey });
     else if (key === "0" || key === "Escape") this.#requestPreview(this.#model.now);
-    else if (key in KEYS) this.#setWindow(zoomWindow(this.#window, this.#instant, KEYS[key]));
-    else if (shiftKey && ["ArrowLeft", "ArrowRight"].includes(key))
-      this.#pan(key === "ArrowLeft" ? -PAN_STEP : PAN_STEP);
+    else if (key in ZOOM_KEYS) this.#animateBy(ZOOM_KEYS[key], 0);
+    else if (shiftKey && key in PAN_KEYS) this.#animateBy(1, PAN_KEYS[key]);
     else if (key === "g") this.scrubber.field.focus();
     else if (key === "a") this.#requestItem(this.#instant);
     else if (key === "Enter" && target === this.scrubber.slider)
