@@ -20,6 +20,7 @@ _MEMORY = Path("/dev/shm")
 _COVERAGE = pytest.StashKey[Coverage]()
 # Other tests cover the same lines in less time.
 _UNMEASURED = {
+    "test_bad_files.py",
     "test_code_rules.py",
     "test_guessing.py",
     "test_hosts_and_origins.py",
@@ -28,6 +29,7 @@ _UNMEASURED = {
     "test_openrpc_bounds.py",
     "test_pages.py",
     "test_site.py",
+    "test_statements.py",
     "test_vocabulary.py",
 }
 
@@ -44,8 +46,8 @@ hypothesis.settings.load_profile("tickover")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores, because some tests wait for other processes."""
-    return (os.cpu_count() or 1) + 1
+    """Two more than there are cores, because many tests wait for other processes."""
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_configure() -> None:

@@ -1,4 +1,7 @@
-"""Statements of random clocks: other programs read every format, and agree on IDs, amounts and balances."""
+"""Statements of random clocks: other programs read every format, and agree on IDs, amounts and balances.
+
+The tests import these programs, because every worker imports this module, and the imports take a second.
+"""
 
 import csv
 import io
@@ -10,13 +13,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from beancount import loader
-from beancount.core.data import Balance
-from ofxtools.Parser import OFXTree
-from pyiso20022.camt.camt_053_001_02 import Document
-from xmlschema import XMLSchema
-from xsdata.formats.dataclass.parsers import XmlParser
-from xsdata.formats.dataclass.parsers.config import ParserConfig
 
 from tests.support.random_statements import START, random_opening, random_snapshot
 from tickover import statements
@@ -80,6 +76,9 @@ def test_json_has_exact_numbers() -> None:
 
 
 def test_beancount_accepts_the_file() -> None:
+    from beancount import loader
+    from beancount.core.data import Balance
+
     for seed in range(CLOCKS):
         clock, opening, pending, built = random_statements(seed)
         entries, errors, _ = loader.load_string(export(clock, "beancount", opening=opening, pending=pending))
@@ -93,6 +92,8 @@ def test_beancount_accepts_the_file() -> None:
 
 
 def test_ofxtools_reads_the_ofx_file() -> None:
+    from ofxtools.Parser import OFXTree
+
     for seed in range(CLOCKS):
         clock, opening, pending, built = random_statements(seed)
         tree = OFXTree()
@@ -108,6 +109,10 @@ def test_ofxtools_reads_the_ofx_file() -> None:
 
 
 def test_camt053_has_the_elements_of_the_schema() -> None:
+    from pyiso20022.camt.camt_053_001_02 import Document
+    from xsdata.formats.dataclass.parsers import XmlParser
+    from xsdata.formats.dataclass.parsers.config import ParserConfig
+
     parser = XmlParser(config=ParserConfig(fail_on_unknown_properties=True, fail_on_converter_warnings=True))
     for seed in range(CLOCKS):
         clock, opening, pending, built = random_statements(seed)
@@ -121,6 +126,8 @@ def test_camt053_has_the_elements_of_the_schema() -> None:
 
 
 def test_camt053_is_valid_by_its_public_schema() -> None:
+    from xmlschema import XMLSchema
+
     schema = XMLSchema(str(distribution("camt053").locate_file("camt053/xsd/camt.053.001.02.xsd")))
     for seed in range(CLOCKS):
         clock, opening, pending, _ = random_statements(seed)
