@@ -22,6 +22,7 @@ from bench.chart import draw
 from bench.growth import ManyClocks, measure_sizes
 from bench.ledger_block import measure_ledger
 from bench.load import InvalidSlot, require_wrk
+from bench.observation import measure_observation
 from bench.plan import (
     ALL_OVER,
     AMENDMENTS,
@@ -31,6 +32,7 @@ from bench.plan import (
     FULL,
     LARGEST,
     LEDGER,
+    OBSERVATION,
     POSTGRES,
     QUICK,
     ROUNDS,
@@ -66,6 +68,7 @@ BLOCKS = {
     "programs": (STARTS,),
     "money": (LEDGER,),
     "amendments": (AMENDMENTS,),
+    "observation": (OBSERVATION,),
     "sizes": (SIZES,),
     "clocks": (CREATES, CLOCKS, ALL_OVER),
 }
@@ -98,6 +101,7 @@ class Bench:
             "programs": measure_programs,
             "money": measure_ledger,
             "amendments": measure_amendments,
+            "observation": measure_observation,
             "sizes": measure_sizes,
             "clocks": lambda run: ManyClocks(run).measure(),
         }

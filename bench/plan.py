@@ -14,12 +14,15 @@ SIGN_INS = "sign-ins"
 STARTS = "starts"
 LEDGER = "questions about money"
 AMENDMENTS = "amendments"
+OBSERVATION = "metrics and traces"
 SIZES = "size of a clock"
 CREATES = "many creates"
 CLOCKS = "number of clocks"
 ALL_OVER = "all over many clocks"
 
 ROUNDS = 5
+OBSERVATION_ROUNDS = 15
+"""More, because the differences are small."""
 MAX_CONNECTIONS = 64
 _MAX_SECONDS = 9.3 * 60
 _SLOT_OVERHEAD_SECONDS = 0.18
@@ -158,6 +161,7 @@ def parts_of(plan: Plan, creates_a_second: float) -> dict[str, Part]:
         STARTS: Part(0, ROUNDS * 9),
         LEDGER: Part(4 * ROUNDS, 10),
         AMENDMENTS: Part(0, 10 + ROUNDS * 3),
+        OBSERVATION: Part(3 * OBSERVATION_ROUNDS, 8),
         SIZES: Part(both * len(plan.sizes), 2 * len(plan.sizes)),
         CREATES: Part(0, plan.creates / creates_a_second + 5),
         CLOCKS: Part(ROUNDS * 3, 2),

@@ -13,8 +13,16 @@ from bench.sides import DURABILITY
 from bench.signin_block import name_of as sign_in_of
 from bench.targets import PASS, SHORT, Row, Unit
 
-_DECIMALS: dict[Unit, int] = {"ratio": 2, "times": 1, "round trips": 2, "MiB": 0, "s": 2, "ms": 1}
-_UNITS: dict[Unit, str] = {"ratio": "", "times": " times", "round trips": "", "MiB": " MiB", "s": " s", "ms": " ms"}
+_DECIMALS: dict[Unit, int] = {"ratio": 2, "times": 1, "round trips": 2, "MiB": 0, "s": 2, "ms": 1, "%": 1}
+_UNITS: dict[Unit, str] = {
+    "ratio": "",
+    "times": " times",
+    "round trips": "",
+    "MiB": " MiB",
+    "s": " s",
+    "ms": " ms",
+    "%": " %",
+}
 _BLOCKS = {
     TYPICAL: "typical clocks, SQLite",
     LARGEST: "largest clocks, SQLite",

@@ -8,7 +8,7 @@ typical clock has 10 transactions and 2 goals with 6 contributions each, the lar
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from bench import amendments, bodies, growth
+from bench import amendments, bodies, growth, observation
 from bench.delay import ROUND_TRIPS
 from bench.growth import MEMORY_AFTER_CREATES
 from bench.ledger_block import QUESTIONS, READ_CLOCK
@@ -30,7 +30,7 @@ from bench.sqlite_block import MEMORY_UNDER_LOAD, TYPICAL_BESIDE_LARGEST
 
 PASS, SHORT, INFORMATION = "pass", "short", "information"
 NOT_MEASURED, NOT_MEASURABLE = "not measured", "not measurable here"
-Unit = Literal["ratio", "times", "round trips", "MiB", "s", "ms"]
+Unit = Literal["ratio", "times", "round trips", "MiB", "s", "ms", "%"]
 
 
 class Goal(NamedTuple):
@@ -78,7 +78,7 @@ class Judge:
     def rows(self) -> list[Row]:
         return [*self._against_limit_and_default(), *self._latency_and_size(), *self._postgres(), *self._sign_ins(),
                 *self._growth(), *self._memory(), *self._programs(), *self._ledger(),
-                *self._amendments()]  # fmt: skip
+                *self._amendments(), *self._observation()]  # fmt: skip
 
     def _against_limit_and_default(self) -> Iterator[Row]:
         for number, operation, other, goal in (
@@ -194,6 +194,24 @@ class Judge:
             for size, name in names.items():
                 what = f"amendTestClock of {size:,} items on {store}, time against getTestClock"
                 yield row(what, name, amendments.millis_of("getTestClock", store, size))
+
+    def _observation(self) -> Iterator[Row]:
+        def added(one: str, other: str) -> Spread | None:
+            """Return the CPU time that one side needs in addition to the other, in percent."""
+            ones, others = (self._results.figures.get(observation.micros_of(side), []) for side in (one, other))
+            return Spread.of((ratio - 1) * 100 for ratio in quotients(ones, others))
+
+        recording, advance = (
+            self._results.figures.get(name, [])
+            for name in (observation.RECORDING, observation.micros_of(observation.WITHOUT))
+        )
+        what = "metrics: CPU of recording a call, against an advance without it"
+        shares = Spread.of(ratio * 100 for ratio in quotients(recording, advance))
+        yield Row("S17", what, "%", Goal("<", 2), shares)
+        what = "metrics, read each second: CPU that they add to an advance"
+        yield Row("S17", what, "%", None, added(observation.METRICS, observation.WITHOUT))
+        what = "traces: CPU that they add to an advance"
+        yield Row("S17", what, "%", None, added(observation.TRACES, observation.METRICS))
 
     def _ratio(self, case: Case, one: str, other: str) -> Spread | None:
         return Spread.of(self._results.ratios((case, one), (case, other)))

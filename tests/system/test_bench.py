@@ -5,6 +5,7 @@ import json
 import socket
 import time
 from pathlib import Path
+from urllib.request import urlopen
 from xml.etree import ElementTree
 
 import pytest
@@ -19,6 +20,7 @@ from bench.growth import name_of
 from bench.ledger_block import READ_CLOCK
 from bench.limit import constant
 from bench.load import Filler, InvalidSlot
+from bench.observation import METRICS, RECORDING, TRACES, WITHOUT, micros_of, without_metrics
 from bench.plan import CLOCKS, FULL, LEDGER, QUICK, SHARES, TYPICAL, fit_into_time, parts_of
 from bench.programs import SECONDS_OF_HELP, SECONDS_OF_PYTHON, SECONDS_TO_READY, measure_fixtures
 from bench.progress import Progress
@@ -27,6 +29,8 @@ from bench.results import Case, Results, Slot, Spread, quotients
 from bench.sides import BARE, DEFAULT, LIMIT, TICKOVER, Work, limit, tickover
 from bench.targets import INFORMATION, NOT_MEASURABLE, NOT_MEASURED, PASS, SHORT, Goal, Judge, Row, items_of
 from tests.support.debian_packages import require_program
+from tests.support.metrics import parse_metrics, total
+from tests.support.ports import free_port
 
 ADVANCE = Case(TYPICAL, "advance", 64)
 
@@ -74,6 +78,18 @@ def test_median_of_ratios_is_not_the_ratio_of_medians() -> None:
 )
 def test_target_is_compared_with_the_median(ours: list[float], verdict: str) -> None:
     assert row_of(results_with((TICKOVER, ours), (LIMIT, [100, 100, 100])), "S1").verdict == verdict
+
+
+def test_cost_of_metrics_is_compared_within_rounds() -> None:
+    results = Results()
+    sides = ((micros_of(WITHOUT), [100, 200]), (micros_of(METRICS), [101, 206]), (micros_of(TRACES), [202, 309]))
+    for name, values in ((RECORDING, [1, 4]), *sides):
+        for micros in values:
+            results.figure(name, micros)
+    rows = [row_of(results, "S17", place) for place in range(3)]
+    assert [row.verdict for row in rows] == [PASS, INFORMATION, INFORMATION]
+    assert [measured(row) for row in rows] == ["1.5 % [1.0 .. 2.0]", "2.0 % [1.0 .. 3.0]", "75.0 % [50.0 .. 100]"]
+    assert target(rows[0]) == "< 2 %"
 
 
 def test_comparison_signs() -> None:
@@ -139,7 +155,7 @@ def test_quick_run_reports_what_it_reduces() -> None:
 def test_every_target_has_a_row() -> None:
     numbers = [row.number for row in Judge(Results(), FULL).rows()]
     assert list(dict.fromkeys(numbers)) == [
-        *(f"S{number}" for number in range(1, 8)), "S7b", *(f"S{number}" for number in range(8, 17)),
+        *(f"S{number}" for number in range(1, 8)), "S7b", *(f"S{number}" for number in range(8, 18)),
     ]  # fmt: skip
 
 
@@ -306,6 +322,15 @@ def test_bare_sqlite_uses_the_schema_of_the_store(tmp_path: Path) -> None:
         assert all(bare.measure(operation, 2, 0.01).requests >= 2 for operation in ("advance", "create"))
     finally:
         bare.close()
+
+
+def test_side_without_metrics_records_no_calls(tmp_path: Path) -> None:
+    port = free_port()
+    with without_metrics(tmp_path, TICKOVER_METRICS_PORT=str(port)) as side:
+        side.sign_in(1)
+        with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as response:
+            metrics = parse_metrics(response.read().decode())
+    assert (total(metrics, "emails_total"), total(metrics, "calls_total")) == (1, 0)
 
 
 def test_load_creates_and_advances_clocks_on_a_real_server(tmp_path: Path) -> None:
