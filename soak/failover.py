@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from soak.rows import Context, Figure, Row, at_least, at_most
 from tests.support.failovers import run_failovers
-from tests.support.patroni import Node
+from tests.support.patroni import Node, patroni_version
 
 _MAX_SECONDS = 5
 
@@ -15,22 +15,29 @@ class _Failure(NamedTuple):
     name: str
     begin: Callable[[Node], object]
     end: Callable[[Node], object] | None
+    min_patroni: tuple[int, ...] = (3,)
 
 
 _FAILURES = (
     _Failure("kill", Node.kill, Node.start),
     _Failure("switchover", Node.switch_over, None),
-    _Failure("freeze", Node.freeze, Node.resume),
+    _Failure("freeze", Node.freeze, Node.resume, min_patroni=(4,)),
     _Failure("cut off from the network", Node.cut_off, Node.reconnect),
 )
 
 
 def run(context: Context) -> Iterator[Figure]:
-    count = context.scale(5 * len(_FAILURES), 1)
+    version = patroni_version()
+    failures = [failure for failure in _FAILURES if version >= failure.min_patroni]
+    yield Figure("version of Patroni", ".".join(map(str, version)))
+    for failure in _FAILURES:
+        if failure not in failures:
+            yield Figure(failure.name, "not run: Patroni 3 lets a resumed primary replace the new one")
+    count = context.scale(5 * len(failures), 1)
     done = 0
     with run_failovers(context.folder) as failovers:
         for number in context.rounds(count, "failover"):
-            failure = _FAILURES[number % len(_FAILURES)]
+            failure = failures[number % len(failures)]
             outage = asyncio.run(failovers.run(failure.begin, failure.end))
             done += 1
             seconds = round(outage.seconds_after_promotion, 2)

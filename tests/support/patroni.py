@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -26,6 +27,11 @@ _NODES = ("node1", "node2", "node3")
 _PASSWORD = "change-me"
 """The password in the file."""
 _SHARED_MEMORY = Path("/dev/shm")
+
+
+def patroni_version() -> tuple[int, ...]:
+    written = subprocess.run([require_program("patroni"), "--version"], capture_output=True, text=True, check=True)
+    return tuple(map(int, re.findall(r"\d+", written.stdout)))
 
 
 class Link(Proxy):
