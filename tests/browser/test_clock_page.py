@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,6 +41,10 @@ async def plot_range(console: Console) -> str:
 
 
 # Balances and expectations
+
+
+def read_text(path: Path) -> str:
+    return path.read_text()
 
 
 async def test_balances_include_the_opening_balance(browser: Browser, program: Program) -> None:
@@ -253,6 +258,44 @@ async def test_transactions_can_be_filtered_and_copied(browser: Browser, program
         ]
         await console.page.get_by_label("Type").select_option("Income")
         await expect(console.page.get_by_text("No transaction matches.")).to_be_visible()
+
+
+async def test_clock_is_saved_in_the_selected_format(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        console.tab.ignored_prefixes = (HTTP_ERROR,)
+        clock, dialog = console.create(), console.page.get_by_role("dialog", name="Export clock")
+        empty = console.create({"frozenTime": "2027-01-01T00:00:00Z"})
+
+        async def export(format: str) -> tuple[str, Any]:
+            await console.choose("Export…")
+            await dialog.get_by_label("Format").select_option(format)
+            async with console.page.expect_download() as download:
+                await console.button("Export").click()
+            file = await download.value
+            assert file.url.startswith("blob:")
+            return file.suggested_filename, read_text(await file.path())
+
+        await console.open_clock(clock)
+        exported = console.call("exportTestClock", id=clock, format="hledger", pending=False)
+        assert await export("hledger") == (exported["fileName"], exported["text"])
+        await expect(console.notification).to_have_text(f"Exported “{exported['fileName']}”.")
+        name, text = await export("params")
+        assert (name, json.loads(text)["transactions"][0]["name"]) == (f"{clock}.json", "Rent")
+        await console.choose("Export…")
+        await dialog.get_by_label("Include pending transactions").check()
+        async with console.page.expect_request("**/rpc") as sent:
+            await console.button("Export").click()
+        assert json.loads((await sent.value).post_data or "")["params"] == {
+            "id": clock,
+            "format": "csv",
+            "pending": True,
+        }
+        # A statement in OFX needs a currency.
+        await console.open_clock(empty)
+        await console.choose("Export…")
+        await dialog.get_by_label("Format").select_option("ofx")
+        await console.button("Export").click()
+        await expect(console.notification).to_contain_text("The server rejected one field. format:")
 
 
 async def test_long_table_shows_the_rows_around_now(browser: Browser, program: Program) -> None:

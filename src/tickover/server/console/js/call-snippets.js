@@ -82,6 +82,8 @@ const COMMANDS = {
     `tickover clock events ${id}${options({ after, until, opening: pairs(openingBalances) })}`,
   getTestClockBalances: ({ id, at, openingBalances }) =>
     `tickover clock balance ${id}${options({ at, opening: pairs(openingBalances) })}`,
+  exportTestClock: ({ id, format, pending, openingBalances }) =>
+    `tickover clock export ${id}${options({ format, opening: pairs(openingBalances) })}${pending ? " --pending" : ""}`,
   checkTestClock({ id, until, openingBalances, expectations }) {
     const checks = expectations.map(checkOption);
     if (checks.includes(null)) return null;

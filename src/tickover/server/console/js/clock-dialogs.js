@@ -99,6 +99,33 @@ export async function confirmCancellation(model, item) {
   return selected === "all" ? sameName : [item.id];
 }
 
+export const PARAMS = "params";
+const EXPORT_FORMATS = {
+  csv: "CSV",
+  json: "JSON",
+  hledger: "hledger",
+  beancount: "Beancount",
+  ofx: "OFX",
+  camt053: "camt.053 (ISO 20022)",
+  [PARAMS]: "Parameters of createTestClock",
+};
+
+/** Ask for the format of an export. Return `{ format, pending }`, or null for no export. */
+export async function askExport() {
+  const pending = h("input", { type: "checkbox" });
+  const options = Object.entries(EXPORT_FORMATS).map(([value, text]) => h("option", { value }, text));
+  // The parameters have all items.
+  const format = h("select", { onchange: () => (pending.disabled = format.value === PARAMS) }, options);
+  const choice = await openDialog("Export clock", [
+    h("h2", {}, "Export this clock"),
+    h("p", {}, "A statement for each currency, with its opening and closing balance."),
+    h("label", {}, "Format", format),
+    h("label", {}, pending, "Include pending transactions"),
+    buttonRow(closeButton(), h("button", { value: "export", class: "primary" }, "Export")),
+  ]);
+  return choice && { format: format.value, pending: pending.checked };
+}
+
 /** Ask at which time to fork. Return an instant, `"start"`, or null for no fork. */
 export async function askForkTime(model, instant) {
   const options = [

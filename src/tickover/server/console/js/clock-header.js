@@ -1,5 +1,6 @@
 // The header of a clock's page: its name and labels, its expiry, and a menu of actions.
 
+import { askExport, PARAMS } from "./clock-dialogs.js";
 import { toParams } from "./clock-model.js";
 import { clockName, MAX_NAME_LENGTH, renameClock } from "./clock-names.js";
 import { withName } from "./create-clock.js";
@@ -8,6 +9,10 @@ import { formatDuration } from "./format.js";
 import { icon } from "./icons.js";
 import { DAY } from "./instants.js";
 import { menuButton } from "./menu.js";
+import { call } from "./rpc.js";
+
+const exportClock = ({ id, opening }, choice) =>
+  call("exportTestClock", { id, ...choice, ...(Object.keys(opening).length && { openingBalances: opening }) });
 
 const paramsFile = (model) => ({
   fileName: `${model.id}.json`,
@@ -31,7 +36,7 @@ export class ClockHeader {
     this.#menu = menuButton({ label: "More actions", content: icon("more"), className: "icon-button" }, [
       { text: "Rename", onSelect: () => this.#editName() },
       { text: "Copy ID", onSelect: () => copyText(model.id, "the ID of the clock") },
-      { text: "Export as JSON", onSelect: () => this.#export() },
+      { text: "Export…", onSelect: () => this.#export() },
       { text: "Compare…", onSelect: () => (location.hash = `#/compare/${encodeURIComponent(model.id)}`) },
       null,
       { text: "Delete…", danger: true, onSelect: onDelete },
@@ -127,8 +132,16 @@ export class ClockHeader {
     field.select();
   }
 
-  #export() {
-    downloadFile(paramsFile(this.#model));
-    notify("Exported the parameters of createTestClock.");
+  async #export() {
+    const model = this.#model;
+    const choice = await askExport();
+    if (!choice) return;
+    try {
+      const file = choice.format === PARAMS ? paramsFile(model) : await exportClock(model, choice);
+      downloadFile(file);
+      notify(`Exported “${file.fileName}”.`);
+    } catch (error) {
+      this.#onError(error);
+    }
   }
 }

@@ -84,6 +84,8 @@ const METHODS = {
   listTestClockEvents: ({ id, after, until, openingBalances: opening }) =>
     call("list_events", [id], { after, until, opening }),
   getTestClockBalances: ({ id, at, openingBalances: opening }) => call("get_balances", [id], { at, opening }),
+  exportTestClock: ({ id, format, pending, openingBalances: opening }) =>
+    call(`get_clock(${toJson(id)}).export`, [format], { pending, opening }),
   checkTestClock: ({ id, expectations: checks, until, openingBalances: opening }) =>
     call("check_clock", [id, checks.flatMap(expectations)], { until, opening }),
   sendLoginCodeEmail: ({ email, emailType }) => call(emailType === "LOGIN_CODE" ? "send_code" : "send_link", [email]),
