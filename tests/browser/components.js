@@ -3,7 +3,7 @@ async () => {
   const styles = document.querySelector("link[href$='console.css']").href;
   const names = [
     "call-list", "clock-dialogs", "clock-figures", "clock-form-fields", "code-block", "create-clock", "dom", "icons",
-    "item-states", "menu", "segmented-buttons", "tabs",
+    "item-states", "menu", "tabs",
   ];
   const modules = await Promise.all(names.map((name) => import(new URL(`../js/${name}.js`, styles))));
   const {

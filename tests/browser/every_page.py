@@ -66,6 +66,9 @@ async def clock_pages(console: Console) -> AsyncIterator[str]:
     await console.button("Fork…").click()
     yield "fork dialog"
     await console.button("Cancel").click()
+    await console.choose("Export…")
+    yield "export dialog"
+    await console.button("Cancel").click()
     await console.button("Add item").click()
     await page.get_by_role("dialog").get_by_role("button", name="Add item").click()
     await expect(page.locator("dialog .fault").filter(has_text="required").first).to_be_visible()

@@ -12,8 +12,8 @@ import { icon } from "./icons.js";
 import { endOfDay, parseInstant, startOfDay } from "./instants.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
 import { sliderStep } from "./scrubber.js";
-import { segmentedButtons } from "./segmented-buttons.js";
 import { readChecks } from "./storage.js";
+import { segmentedButtons } from "./tabs.js";
 
 const MAX_CLOCKS = 100;
 const DRAG_PAUSE_MS = 400; // polling waits this long after a move of the slider

@@ -1,4 +1,5 @@
-// Tabs that follow the ARIA practices: one tab stop, arrow keys, Home and End.
+// Tabs that follow the ARIA practices: one tab stop, arrow keys, Home and End. And joined buttons, of which at most one
+// is pressed.
 
 import { h, render } from "./dom.js";
 
@@ -49,4 +50,20 @@ export function tabList(label, tabs, { selected = 0, canLeave = () => true } = {
   select(selected, { force: true });
   const list = h("div", { role: "tablist", "aria-label": label, class: "tab-list", onkeydown }, buttons);
   return Object.assign(h("div", { class: "tabs" }, list, panel), { select });
+}
+
+/** Create the buttons `{ text, title }`. Return `{ element, press }`; `press(-1)` presses none. */
+export function segmentedButtons(groupLabel, buttons, onPress) {
+  const elements = buttons.map(({ text, title }, index) =>
+    h("button", { type: "button", title, onclick: () => onPress(index) }, text),
+  );
+  let pressed = null;
+  return {
+    element: h("div", { class: "segmented", role: "group", "aria-label": groupLabel }, elements),
+    press: (selected) => {
+      if (selected === pressed) return;
+      pressed = selected;
+      elements.forEach((element, index) => element.setAttribute("aria-pressed", String(index === selected)));
+    },
+  };
 }

@@ -9,7 +9,7 @@ import { icon } from "./icons.js";
 import { monthlyTable } from "./monthly-table.js";
 import { PlotTooltip } from "./plot-tooltip.js";
 import { clampToClock, Scrubber, sliderStep, TIME_STEPS } from "./scrubber.js";
-import { segmentedButtons } from "./segmented-buttons.js";
+import { segmentedButtons } from "./tabs.js";
 import {
   animateWindow,
   axisTicks,
