@@ -1,10 +1,11 @@
 """Reads payments from bank statements in CSV and OFX. It needs no network and no XML parser."""
 
+import codecs
 import csv
 import html
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Final
@@ -18,6 +19,8 @@ from tickover.statements.statement import clean_text
 
 MAX_STATEMENT_BYTES: Final = 4 * 1024 * 1024
 MAX_PAYMENTS: Final = 20_000
+MAX_LINES: Final = 100_000
+"""Of a CSV file. Banks write more lines than payments."""
 COLUMNS: Final = ("date", "name", "amount", "debit", "credit", "currency", "category")
 
 _HEADERS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -37,9 +40,14 @@ _HEADERS: Final[Mapping[str, tuple[str, ...]]] = {
     "category": ("category", "kategorie"),
 }  # fmt: skip
 _SYMBOLS: Final = {"€": "EUR", "£": "GBP"}
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MAX_SPAN: Final = timedelta(days=9 * 365)
-_AMOUNT: Final = re.compile(r"[+-]?[0-9]{1,3}(?:[., '’][0-9]{3})*(?:[.,][0-9]{1,4})?|[+-]?[0-9]+(?:[.,][0-9]{1,10})?")
+_AMOUNT: Final = re.compile(
+    r"[+-]?[0-9]{1,3}(?:[.,'’][0-9]{3}){0,5}(?:[.,][0-9]{1,4})?|[+-]?[0-9]{1,15}(?:[.,][0-9]{1,10})?"
+)
 _NUMERIC_DATE: Final = re.compile(r"([0-9]{1,2})[./-]([0-9]{1,2})[./-]([0-9]{4}|[0-9]{2})(?![0-9])")
+_ZERO: Final = re.compile(r"[+-]?0+(?:[.,]0*)?")
+_NAMED_MONTH_DATE: Final = re.compile(r"([0-9]{1,2})[ -]([A-Za-z]{3})[a-z]*[ -]([0-9]{4}|[0-9]{2})(?![0-9])")
 _OFX_TAG: Final = re.compile(r"<(/?)([A-Z0-9.]{1,32})>([^<\r\n]*)")
 
 
@@ -65,12 +73,9 @@ def read_statement(content: bytes, name: str, columns: Mapping[str, str] = {}, c
     """Return the payments of a CSV or OFX file, in order of time. Raise StatementError if it can't be read."""
     if len(content) > MAX_STATEMENT_BYTES:
         raise StatementError(f"{name}: the file must have at most {MAX_STATEMENT_BYTES:,} bytes; split it")
-    if b"\0" in content:
+    text = _decode(content)
+    if "\0" in text:
         raise StatementError(f"{name}: the file is binary; export a CSV or OFX file")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("cp1252", "replace")
     is_ofx = "<OFX>" in text[:10_000].upper()
     read = _read_ofx(text, name) if is_ofx else _read_csv(text, name, columns, currency)
     payments = []
@@ -89,17 +94,35 @@ def read_statement(content: bytes, name: str, columns: Mapping[str, str] = {}, c
     return payments
 
 
+def _decode(content: bytes) -> str:
+    """Return the text of a file in UTF-8, in UTF-16 with a byte order mark, or in Windows-1252."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return content.decode("utf-16", "replace")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace")
+
+
 def _read_ofx(text: str, name: str) -> Iterator[Payment]:
     currency = ""
     fields: dict[str, str] = {}
-    for closing, tag, value in _OFX_TAG.findall(text.replace("\r\n", "\n")):
+    for closing, tag, value in _OFX_TAG.findall(_escape_cdata(text.replace("\r\n", "\n"))):
         if tag == "STMTTRN" and not closing:
             fields = {}
         elif tag == "STMTTRN":
-            yield _ofx_payment(fields, currency, name)
+            if not _ZERO.fullmatch(fields.get("TRNAMT", "")):
+                yield _ofx_payment(fields, currency, name)
         elif not closing:
             fields[tag] = html.unescape(value.strip())
             currency = fields[tag] if tag == "CURDEF" else currency
+
+
+def _escape_cdata(text: str) -> str:
+    """Replace CDATA sections by escaped text."""
+    first, *others = text.split("<![CDATA[")
+    parts = [part.partition("]]>") for part in others]
+    return first + "".join(f"{html.escape(content)}{rest}" for content, _, rest in parts)
 
 
 def _ofx_payment(fields: Mapping[str, str], currency: str, name: str) -> Payment:
@@ -126,20 +149,28 @@ def _parse_time(digits: str) -> time:
 
 def _read_csv(text: str, name: str, columns: Mapping[str, str], currency: str) -> Iterator[Payment]:
     lines = text.splitlines()
+    if len(lines) > MAX_LINES:
+        raise StatementError(f"{name}: more than {MAX_LINES:,} lines; split the file")
     delimiter = max(",;\t", key=text[:5000].count)
     header_line, header = _find_header(lines, delimiter, columns, name)
     positions = _find_columns(header, columns, name)
     currency = currency or _currency_of(header)
     reader = csv.reader(io.StringIO("\n".join(lines[header_line:])), delimiter=delimiter)
     try:
-        rows = list(reader)
+        # A quoted cell can have several lines.
+        rows = [(header_line + reader.line_num, row) for row in reader]
     except csv.Error:
         line = header_line + reader.line_num
         raise StatementError(f"{name}, line {line:,}: a cell is too long; check the quotes before it") from None
-    is_day_first = _is_day_first([row[positions["date"]] for row in rows if len(row) > positions["date"]], name)
-    for number, row in enumerate(rows, header_line + 1):
-        if not _is_balance_row(row, header) and _has_amount(row, positions):
-            yield _csv_payment(row, positions, is_day_first, currency, f"{name}, line {number:,}")
+    rows = [(line, row) for line, row in rows if not _is_balance_row(row, header) and _has_amount(row, positions)]
+    is_day_first = _is_day_first([row[positions["date"]] for _, row in rows if len(row) > positions["date"]], name)
+    decimal_mark = _decimal_mark(cell for _, row in rows for cell in _amount_cells(row, positions))
+    for line, row in rows:
+        cells = {key: row[index].strip() if index < len(row) else "" for key, index in positions.items()}
+        try:
+            yield _csv_payment(cells, is_day_first, decimal_mark, currency)
+        except ValueError as error:
+            raise StatementError(f"{name}, line {line:,}: {error}") from None
 
 
 def _find_header(lines: Sequence[str], delimiter: str, columns: Mapping[str, str], name: str) -> tuple[int, list[str]]:
@@ -189,8 +220,11 @@ def _currency_of(header: Sequence[str]) -> str:
 
 def _has_amount(row: Sequence[str], positions: Mapping[str, int]) -> bool:
     """Return whether the row has an amount other than 0. Banks also write balances and notes."""
-    cells = [row[positions[key]] for key in ("amount", "debit", "credit") if positions.get(key, len(row)) < len(row)]
-    return any(re.search(r"[^0\s.,+-]", cell) for cell in cells)
+    return any(re.search(r"[^0\s.,+-]", cell) for cell in _amount_cells(row, positions))
+
+
+def _amount_cells(row: Sequence[str], positions: Mapping[str, int]) -> list[str]:
+    return [row[positions[key]] for key in ("amount", "debit", "credit") if positions.get(key, len(row)) < len(row)]
 
 
 def _is_balance_row(row: list[str], header: Sequence[str]) -> bool:
@@ -211,29 +245,26 @@ def _is_day_first(dates: Sequence[str], name: str) -> bool:
     return is_day_first
 
 
-def _csv_payment(
-    row: Sequence[str], positions: Mapping[str, int], is_day_first: bool, currency: str, where: str
-) -> Payment:
-    cells = {key: row[index].strip() if index < len(row) else "" for key, index in positions.items()}
-    try:
-        at = _parse_date(cells["date"], is_day_first)
-        amount = _row_amount(cells)
-    except ValueError as error:
-        raise StatementError(f"{where}: {error}") from None
-    code = cells.get("currency") or currency
+def _csv_payment(cells: Mapping[str, str], is_day_first: bool, decimal_mark: str, currency: str) -> Payment:
+    at = _parse_date(cells["date"], is_day_first)
+    amount = _row_amount(cells, decimal_mark)
+    code = (cells.get("currency") or currency).upper()
+    code = _SYMBOLS.get(code, code)
+    if not code:
+        raise ValueError("the currency is missing; use --currency EUR")
     if not re.fullmatch("[A-Z]{3}", code):
-        raise StatementError(f"{where}: the currency is missing; use --currency EUR")
+        raise ValueError(f"invalid currency {code[:30]!r}; use three letters, such as EUR")
     name = clean_text(cells["name"]).removeprefix("'")[:120]
     return Payment(at, name or "Payment", amount, code, clean_text(cells.get("category", "")).removeprefix("'")[:80])
 
 
-def _row_amount(cells: Mapping[str, str]) -> Decimal:
+def _row_amount(cells: Mapping[str, str], decimal_mark: str) -> Decimal:
     """Return the amount, or the credit, or the negative debit."""
     if cells.get("amount"):
-        return _parse_amount(cells["amount"])
+        return _parse_amount(cells["amount"], decimal_mark)
     if any(char in "123456789" for char in cells.get("credit", "")):
-        return abs(_parse_amount(cells["credit"]))
-    return -abs(_parse_amount(cells.get("debit", "")))
+        return abs(_parse_amount(cells["credit"], decimal_mark))
+    return -abs(_parse_amount(cells.get("debit", ""), decimal_mark))
 
 
 def _parse_date(text: str, is_day_first: bool) -> datetime | date:
@@ -242,22 +273,55 @@ def _parse_date(text: str, is_day_first: bool) -> datetime | date:
         if numeric:
             first, second = int(numeric[1]), int(numeric[2])
             day, month = (first, second) if is_day_first else (second, first)
-            year = int(numeric[3])
-            return date(year if year > 99 else 2000 + year, month, day)
-        return timestamps.parse(text) if len(text) > 10 and "T" in text else date.fromisoformat(text[:10])
+            return date(_full_year(numeric[3]), month, day)
+        named = _NAMED_MONTH_DATE.match(text)
+        if named:
+            return date(_full_year(named[3]), _MONTHS.index(named[2].lower()) + 1, int(named[1]))
+        if len(text) > 10 and "T" in text:
+            return timestamps.parse(text)
+        return date.fromisoformat(text[:10].replace("/", "-"))
     except ValueError:
         raise ValueError(f"invalid date {text[:30]!r}; use a date such as 2027-01-31") from None
 
 
-def _parse_amount(text: str) -> Decimal:
-    """Parse 1,234.56 and 1.234,56. The last separator is the decimal one if one or two digits follow it."""
-    digits = re.sub(r"[€$£\s]|[A-Z]{3}", "", text).replace("−", "-")
-    if not _AMOUNT.fullmatch(digits) or not any(char in "123456789" for char in digits):
+def _full_year(digits: str) -> int:
+    return int(digits) + (2000 if len(digits) == 2 else 0)
+
+
+def _parse_amount(text: str, decimal_mark: str = ".") -> Decimal:
+    """Parse 1,234.56 and 1.234,56. `decimal_mark` decides about 1,234 and 1.234."""
+    digits = _plain_digits(text)
+    mark = _mark_of(digits) or decimal_mark
+    number = re.sub(f"[^0-9{mark}+-]", "", digits).replace(mark, ".")
+    is_valid = _AMOUNT.fullmatch(digits) and number.count(".") <= 1
+    if not is_valid or not any(char in "123456789" for char in digits):
         raise ValueError(f"invalid amount {text[:30]!r}; use a number other than 0, such as -12.50")
-    comma, dot = digits.rfind(","), digits.rfind(".")
-    if comma > dot and not (dot < 0 and len(digits) - comma == 4):
-        digits = digits.replace(".", "").replace(",", ".")
-    amount = to_exact_decimal(Decimal(re.sub("[,'’]", "", digits)))
+    amount = to_exact_decimal(Decimal(number))
     if abs(amount) > MAX_AMOUNT:
         raise ValueError(f"the amount {text[:30]!r} exceeds {MAX_AMOUNT:,}")
     return amount
+
+
+def _plain_digits(text: str) -> str:
+    """Return an amount without its currency. Parentheses, and a minus sign at the end, mean a negative amount."""
+    digits = re.sub(r"[€$£¥₹\s]|[A-Z]{3}", "", text).replace("−", "-")
+    if digits.startswith("(") and digits.endswith(")"):
+        return f"-{digits[1:-1]}"
+    return f"-{digits[:-1]}" if digits.endswith("-") else digits
+
+
+def _decimal_mark(amounts: Iterable[str]) -> str:
+    """Return the decimal mark of a column, in which 1.234 can mean 1234."""
+    marks = {_mark_of(_plain_digits(amount)) for amount in amounts} - {""}
+    return marks.pop() if len(marks) == 1 else "."
+
+
+def _mark_of(digits: str) -> str:
+    """Return the decimal mark of an amount, or nothing if it has none or could also group thousands."""
+    commas, dots = digits.count(","), digits.count(".")
+    if commas and dots:
+        return "," if digits.rfind(",") > digits.rfind(".") else "."
+    if commas > 1 or dots > 1:
+        return "." if commas else ","
+    whole, mark, decimals = digits.partition("," if commas else ".")
+    return "" if len(decimals) == 3 and whole.lstrip("+-") != "0" else mark
