@@ -222,9 +222,9 @@ _BAD = [
 @pytest.mark.parametrize(("name", "written"), _BAD, ids=[f"{name}={text[:40]!a}" for name, text in _BAD])
 def test_invalid_value_is_rejected_in_one_sentence(name: str, written: str) -> None:
     variable = f"TICKOVER_{name.upper()}"
-    with pytest.raises(SettingError) as refusal:
+    with pytest.raises(SettingError) as error:
         read_settings({variable: written}, {})
-    sentence = str(refusal.value)
+    sentence = str(error.value)
     assert sentence.startswith((f"{variable} must be ", f"{variable} must have "))
     assert sentence.isprintable()
     assert sentence.endswith(".")
@@ -302,10 +302,10 @@ def test_password_in_a_url_is_found(url: str, has_one: bool) -> None:
     ],
 )
 def test_unknown_variable_is_rejected_with_a_hint(variable: str, hint: str) -> None:
-    with pytest.raises(SettingError) as refusal:
+    with pytest.raises(SettingError) as error:
         read_settings({"PATH": "/bin", variable: "1"}, {})
-    assert str(refusal.value).startswith(f"{variable} is not a setting; ")
-    assert hint in str(refusal.value)
+    assert str(error.value).startswith(f"{variable} is not a setting; ")
+    assert hint in str(error.value)
 
 
 def test_variables_of_other_programs_are_ignored() -> None:

@@ -29,6 +29,7 @@ BANNED = [
     ),
     ("gatherer", r"\bgatherer\b", "batcher"),
     ("tally", r"\btally\b", "quota, count"),
+    ("refusal", r"\brefusals?\b", "error, rejection"),
     ("trouble", r"\btroubles?\b(?!shoot)", "error, problem"),
     ("living from", r"\bliving from\b", "min live key"),
     (" no ", r"(?<!there )\b(?:is|are|was|were) no (?!longer\b|more\b)", "is not"),
