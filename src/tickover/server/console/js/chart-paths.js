@@ -3,15 +3,18 @@
 import { countUntil } from "./clock-model.js";
 
 const COLUMN = 2; // pixels, the width of a curve's line
+const HIDDEN = 0.5; // pixels, hidden by the line
+const MAX_WIDTHS = 1000;
 const canvas = document.createElement("canvas").getContext("2d");
-let hasFont = false;
+const widths = new Map();
 
 /** Return the width of a text in the charts, in pixels. */
 export function textWidth(text) {
   // Computing the style of the page in each frame is slow, and its font never changes.
-  if (!hasFont) canvas.font = `600 12px ${getComputedStyle(document.body).fontFamily}`;
-  hasFont = true;
-  return canvas.measureText(text).width;
+  if (widths.size === 0) canvas.font = `600 12px ${getComputedStyle(document.body).fontFamily}`;
+  if (widths.size === MAX_WIDTHS) widths.clear();
+  if (!widths.has(text)) widths.set(text, canvas.measureText(text).width);
+  return widths.get(text);
 }
 
 /** Round to a tenth of a pixel to keep paths short. */
@@ -34,6 +37,13 @@ export function valueTicks(low, high, maxCount) {
   return { ticks, step };
 }
 
+/** Return the path from the height of the previous column. Drawing many lines is slow, so leave out invisible ones. */
+function columnPath(distance, previous, { column, height, top, bottom }) {
+  const [least, most] = previous < height ? [previous, height] : [height, previous];
+  if (top < least - HIDDEN || bottom > most + HIDDEN) return `H${column}V${top}V${bottom}V${height}`;
+  return distance < 2 * COLUMN && most - least < COLUMN ? `L${column} ${height}` : `H${column}V${height}`;
+}
+
 /**
  * Return the curve `{ xs, ys, parts }` of a step function between two times. `x` and `y` convert times and values to
  * pixels. Changes that are less than a column apart share a part from their lowest to their highest value.
@@ -51,9 +61,9 @@ export function stepCurve({ times, values }, x, y, from, to) {
       if (height < top) top = height;
       else if (height > bottom) bottom = height;
     }
+    parts.push(columnPath(column - xs.at(-1), ys.at(-1), { column, height, top, bottom }));
     xs.push(column);
     ys.push(height);
-    parts.push(top === bottom ? `H${column}V${height}` : `H${column}V${top}V${bottom}V${height}`);
   }
   return { xs, ys, parts };
 }
