@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
-from tests.support.debian_packages import require_program
+from tests.support.debian_packages import require_program, skip_or_fail
 from tests.support.ports import reusable_port
 from tests.support.postgres import PostgresServer
 from tests.support.postgres_programs import program_folder, unprivileged
@@ -24,6 +24,7 @@ from tests.support.transcripts import ROOT
 
 CONFIGURATION = ROOT / "deploy" / "patroni" / "patroni.yml"
 _NODES = ("node1", "node2", "node3")
+_PROGRAMS = ("pg_controldata", "pg_isready", "pg_rewind")
 _PASSWORD = "change-me"
 """The password in the file."""
 _SHARED_MEMORY = Path("/dev/shm")
@@ -140,8 +141,10 @@ class PatroniCluster:
     """A primary and two standbys, one of them synchronous. A context manager."""
 
     def __init__(self) -> None:
-        for program in ("patroni", "etcd"):
-            require_program(program, "etcd-server" if program == "etcd" else program)
+        require_program("patroni")
+        require_program("etcd", "etcd-server")
+        if missing := [name for name in _PROGRAMS if not (program_folder() / name).exists()]:
+            skip_or_fail(f"Patroni needs {', '.join(missing)}, which this PostgreSQL lacks")
         self._stack = ExitStack()
         self._etcd: subprocess.Popen[bytes] | None = None
         self.nodes: list[Node] = []
