@@ -25,9 +25,13 @@ _REQUESTS: dict[str, Callable[..., Request]] = {
     "advance": lambda clock, day: Request("advanceTestClock", {"id": clock, "frozenTime": _on_day(day)}),
     "get": lambda clock: Request("getTestClock", {"id": clock}),
     "list": lambda: Request("listTestClocks", {"limit": 100}),
-    "fork": lambda clock, day: Request("forkTestClock", {"id": clock, "at": _on_day(day)}),
-    "add": lambda clock, day: Request("amendTestClock", {"id": clock, "add": {"transactions": [_item(day, "added")]}}),
-    "cancel": lambda clock, number: Request("amendTestClock", {"id": clock, "cancel": [_item_id(clock, number)]}),
+    "fork": lambda clock, day, key: Request("forkTestClock", {"id": clock, "at": _on_day(day)}, key),
+    "add": lambda clock, day, key: Request(
+        "amendTestClock", {"id": clock, "add": {"transactions": [_item(day, "added")]}}, key
+    ),
+    "cancel": lambda clock, number, key: Request(
+        "amendTestClock", {"id": clock, "cancel": [_item_id(clock, number)]}, key
+    ),
     "delete": lambda clock: Request("deleteTestClock", {"id": clock}),
     "send": lambda address, kind: Request("sendLoginCodeEmail", _EMAILS[kind](address)),
     "verify": lambda address, code: Request("loginByEmailVerification", verify_params(address, code)),

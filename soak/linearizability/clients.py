@@ -20,6 +20,8 @@ _SHARE_CUT = 0.15
 _MAX_ABANDONED = 8
 """Calls of a history whose clients don't wait for the response. The search grows with their number."""
 _KEYS = ("k1", "k1", "k2", "")
+_AMENDMENT_KEYS = ("a1", "a2", "a3", "", "", "")
+"""Keys of amendments and forks. Most calls with one key have different parameters."""
 _ACTIONS = ["create", "advance", "get", "list", "fork", "delete", "add", "cancel"]
 _WEIGHTS = (
     [20, 30, 15, 8, 6, 10, 10, 6],
@@ -124,10 +126,12 @@ class ClockClients:
         [id] = chances.choices(list(self._days)[-3:][::-1], [8, 2, 1][: len(self._days)])
         if name in ("get", "delete"):
             return name, {"id": id}
+        key = chances.choice(_AMENDMENT_KEYS)
         if name == "cancel":
-            return name, {"id": id, "number": chances.randint(0, 4)}
+            return name, {"id": id, "number": chances.randint(0, 4), "key": key}
         day = self._days[id] + chances.randint(-1, 3) if name in ("advance", "add") else chances.randint(0, 9)
-        return name, {"id": id, "day": max(0, day)}
+        arguments = {"id": id, "day": max(0, day)}
+        return name, arguments if name == "advance" else {**arguments, "key": key}
 
     def note(self, call: Call) -> None:
         """Use the result of a call in later calls."""

@@ -49,13 +49,27 @@ class Account(NamedTuple):
 
     clocks: frozenset[Clock] = frozenset()
     deleted: frozenset[str] = frozenset()
-    copies: frozenset[tuple[int, Items, int]] = frozenset()
+    copies: frozenset[tuple[int, Items | None, int]] = frozenset()
+    """A fork that found its key in use has no schedule."""
+    keys: frozenset[tuple[str, tuple[Any, ...], str]] = frozenset()
+    """The keys of amendments and forks, each with its call and its clock."""
 
     def find(self, id: str) -> Clock | None:
         return next((clock for clock in self.clocks if clock.id == id), None)
 
     def replace(self, old: Clock, new: Clock) -> "Account":
         return self._replace(clocks=self.clocks - {old} | {new})
+
+    def bind(self, key: str, call: tuple[Any, ...], id: str) -> "Account":
+        return self._replace(keys=self.keys | {(key, call, id)}) if key else self
+
+    def outcome_of_key(self, key: str, call: tuple[Any, ...]) -> Any:
+        """Return the outcome of a call whose key is in use, or None if it is not."""
+        for used, bound, id in self.keys:
+            clock = self.find(id)
+            if used == key and clock is not None:
+                return ("result", clock.view) if bound == call else _REUSED
+        return None
 
     def add(self, clock: Clock) -> "list[Account]":
         """Return the state with a new clock, or nothing if the ID was used before."""
@@ -117,7 +131,10 @@ class ClockModel:
         clock = state.find(id)
         return _if_outcome(outcome, ("result", clock.view) if clock else ("error", "CLOCK_NOT_FOUND"), state)
 
-    def _add(self, state: Account, number: int, id: str, day: int, outcome: Any) -> Iterable[Account]:
+    def _add(self, state: Account, number: int, id: str, day: int, key: str, outcome: Any) -> Iterable[Account]:
+        call = ("add", id, day)
+        if repeated := state.outcome_of_key(key, call):
+            return _if_outcome(outcome, repeated, state)
         clock = state.find(id)
         if clock is None:
             return _if_outcome(outcome, ("error", "CLOCK_NOT_FOUND"), state)
@@ -125,9 +142,12 @@ class ClockModel:
             return _if_outcome(outcome, ("error", "INVALID_PARAMS"), state)
         schedule = tuple(sorted([*clock.schedule, (day, clock.next_number, "added")]))
         amended = clock._replace(schedule=schedule, next_number=clock.next_number + 1)
-        return _if_outcome(outcome, ("result", amended.view), state.replace(clock, amended))
+        return _if_outcome(outcome, ("result", amended.view), state.replace(clock, amended).bind(key, call, id))
 
-    def _cancel(self, state: Account, number: int, id: str, item: int, outcome: Any) -> Iterable[Account]:
+    def _cancel(self, state: Account, number: int, id: str, item: int, key: str, outcome: Any) -> Iterable[Account]:
+        call = ("cancel", id, item)
+        if repeated := state.outcome_of_key(key, call):
+            return _if_outcome(outcome, repeated, state)
         clock = state.find(id)
         if clock is None:
             return _if_outcome(outcome, ("error", "CLOCK_NOT_FOUND"), state)
@@ -137,7 +157,7 @@ class ClockModel:
         if found[0] <= clock.day:
             return _if_outcome(outcome, ("error", "ITEM_NOT_PENDING"), state)
         amended = clock._replace(schedule=tuple(each for each in clock.schedule if each != found))
-        return _if_outcome(outcome, ("result", amended.view), state.replace(clock, amended))
+        return _if_outcome(outcome, ("result", amended.view), state.replace(clock, amended).bind(key, call, id))
 
     def _list(self, state: Account, number: int, outcome: Any) -> Iterable[Account]:
         return _if_outcome(outcome, ("result", frozenset((clock.id, clock.day) for clock in state.clocks)), state)
@@ -146,23 +166,38 @@ class ClockModel:
         clock = state.find(id)
         if clock is None:
             return _if_outcome(outcome, ("error", "CLOCK_NOT_FOUND"), state)
-        after = state._replace(clocks=state.clocks - {clock}, deleted=state.deleted | {id})
+        keys = frozenset(bound for bound in state.keys if bound[-1] != id)
+        after = state._replace(clocks=state.clocks - {clock}, deleted=state.deleted | {id}, keys=keys)
         return _if_outcome(outcome, ("result", "ok"), after)
 
-    def _read_original(self, state: Account, number: int, id: str, day: int, outcome: Any) -> Iterable[Account]:
+    def _read_original(
+        self, state: Account, number: int, id: str, day: int, key: str, outcome: Any
+    ) -> Iterable[Account]:
+        if repeated := state.outcome_of_key(key, ("fork", id, day)):
+            is_stored = outcome is UNKNOWN or outcome[0] == "result"
+            after = state._replace(copies=state.copies | {(number, None, 0)}) if is_stored else state
+            return _if_outcome(outcome, repeated, after)
         clock = state.find(id)
         if clock is None:
             return _if_outcome(outcome, ("error", "CLOCK_NOT_FOUND"), state)
-        if not self._possible_ids(number, "", day, outcome):
+        if not self._possible_ids(number, key, day, outcome):
             return []
         return [state._replace(copies=state.copies | {(number, clock.schedule, clock.next_number)})]
 
-    def _store_fork(self, state: Account, number: int, id: str, day: int, outcome: Any) -> Iterable[Account]:
+    def _store_fork(self, state: Account, number: int, id: str, day: int, key: str, outcome: Any) -> Iterable[Account]:
         copy = next((copy for copy in state.copies if copy[0] == number), None)
         if copy is None:
             return []
-        forks = [Clock(new, "", "", copy[1], day, copy[2]) for new in self._possible_ids(number, "", day, outcome)]
-        return self._add_one(state._replace(copies=state.copies - {copy}), forks, outcome)
+        after = state._replace(copies=state.copies - {copy})
+        _, schedule, next_number = copy
+        if schedule is None:
+            return [after]
+        call = ("fork", id, day)
+        if repeated := state.outcome_of_key(key, call):
+            return _if_outcome(outcome, repeated, after)
+        ids = self._possible_ids(number, key, day, outcome)
+        forks = [Clock(new, "", "", schedule, day, next_number) for new in ids]
+        return [added.bind(key, call, fork.id) for fork in forks for added in self._add_one(after, [fork], outcome)]
 
     def _possible_ids(self, number: int, key: str, day: int, outcome: Any) -> list[str]:
         """Return the ID of a clock that a call created on this day. If it is unknown, return all possible IDs.

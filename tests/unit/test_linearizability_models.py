@@ -18,6 +18,7 @@ REFUSED = ("error", "LOGIN_REFUSED")
 OK = ("result", "ok")
 NOT_PENDING = ("error", "ITEM_NOT_PENDING")
 INVALID = ("error", "INVALID_PARAMS")
+REUSED = ("error", "reused")
 SALARY = SCHEDULES["salary"]
 
 Row = tuple[float, float, str, dict[str, Any], Any]
@@ -32,12 +33,12 @@ def amended(id: str, day: int, *items: tuple[int, int, str]) -> Any:
     return "result", Clock(id, "", "", items, day, 0).view
 
 
-def add(begin: float, end: float, id: str, day: int, outcome: Any) -> Row:
-    return begin, end, "add", {"id": id, "day": day}, outcome
+def add(begin: float, end: float, id: str, day: int, outcome: Any, key: str = "") -> Row:
+    return begin, end, "add", {"id": id, "day": day, "key": key}, outcome
 
 
-def cancel(begin: float, end: float, id: str, number: int, outcome: Any) -> Row:
-    return begin, end, "cancel", {"id": id, "number": number}, outcome
+def cancel(begin: float, end: float, id: str, number: int, outcome: Any, key: str = "") -> Row:
+    return begin, end, "cancel", {"id": id, "number": number, "key": key}, outcome
 
 
 def create(begin: float, end: float, outcome: Any, key: str = "k", params: str = "rent") -> Row:
@@ -56,8 +57,8 @@ def delete(begin: float, end: float, id: str, outcome: Any = OK) -> Row:
     return begin, end, "delete", {"id": id}, outcome
 
 
-def fork(begin: float, end: float, id: str, day: int, outcome: Any) -> Row:
-    return begin, end, "fork", {"id": id, "day": day}, outcome
+def fork(begin: float, end: float, id: str, day: int, outcome: Any, key: str = "") -> Row:
+    return begin, end, "fork", {"id": id, "day": day, "key": key}, outcome
 
 
 def list_all(begin: float, end: float, **days: int) -> Row:
@@ -143,6 +144,27 @@ LINEARIZABLE = {
         create(0, 1, view("A", 0, "salary"), params="salary"), cancel(2, inf, "A", 1, None),
         get(3, 4, "A", view("A", 0, "salary")), get(5, 6, "A", amended("A", 0, SALARY[0])),
     ),
+    "an amendment with a key is repeated": clocks(
+        create(0, 1, view("A", 0, "salary"), params="salary"), cancel(2, 3, "A", 1, amended("A", 0, SALARY[0]), "a"),
+        advance(4, 5, "A", 1, amended("A", 1, SALARY[0])), cancel(6, 7, "A", 1, amended("A", 1, SALARY[0]), "a"),
+        add(8, 9, "A", 6, REUSED, "a"),
+    ),
+    "concurrent amendments with one key": clocks(
+        create(0, 1, view("A", 0, "salary"), params="salary"), cancel(2, 5, "A", 1, amended("A", 0, SALARY[0]), "a"),
+        cancel(3, 6, "A", 1, amended("A", 0, SALARY[0]), "a"),
+    ),
+    "a fork with a key is repeated": clocks(
+        create(0, 1, view("A")), fork(2, 5, "A", 6, view("B", 6), "a"), fork(3, 6, "A", 6, view("B", 6), "a"),
+        delete(7, 8, "A"), fork(9, 10, "A", 6, view("B", 6), "a"), fork(11, 12, "A", 5, REUSED, "a"),
+    ),
+    "a fork without a response is found by its key": clocks(
+        create(0, 1, view("A")), fork(2, inf, "A", 6, None, "a"), fork(4, 5, "A", 6, view("B", 6), "a"),
+        list_all(6, 7, A=0, B=6),
+    ),
+    "a deletion frees the key of an amendment": clocks(
+        create(0, 1, view("A", 0, "salary"), params="salary"), cancel(2, 3, "A", 1, amended("A", 0, SALARY[0]), "a"),
+        delete(4, 5, "A"), cancel(6, 7, "A", 1, NOT_FOUND, "a"),
+    ),
     "one of two emails": logins([CODE], send(0, 3, OK), send(1, 2, TOO_SOON)),
     "an email during a failed one": logins(
         [REJECTED, CODE], send(0, 5, NOT_SENT), send(1, 2, TOO_SOON), send(3, 7, OK)
@@ -214,6 +236,18 @@ VIOLATIONS = {
     "a stale schedule after an amendment": clocks(
         create(0, 1, view("A", 0, "salary"), params="salary"), cancel(2, 3, "A", 0, amended("A", 0, SALARY[1])),
         advance(4, 5, "A", 3, view("A", 3, "salary")),
+    ),
+    "a repeated amendment is rejected": clocks(
+        create(0, 1, view("A", 0, "salary"), params="salary"), cancel(2, 5, "A", 1, amended("A", 0, SALARY[0]), "a"),
+        cancel(3, 6, "A", 1, INVALID, "a"),
+    ),
+    "an amendment with a key is applied twice": clocks(
+        create(0, 1, view("A", 0, "salary"), params="salary"),
+        add(2, 3, "A", 6, amended("A", 0, *SALARY, (6, 2, "added")), "a"),
+        add(4, 5, "A", 6, amended("A", 0, *SALARY, (6, 2, "added"), (6, 3, "added")), "a"),
+    ),
+    "two forks with one key": clocks(
+        create(0, 1, view("A")), fork(2, 4, "A", 6, view("B", 6), "a"), fork(3, 5, "A", 6, view("C", 6), "a")
     ),
     "an unexpected error": clocks(create(0, 1, ("error", "INTERNAL"))),
     "two emails": logins([CODE, CODE], send(0, 2, OK), send(1, 3, OK)),
