@@ -231,6 +231,16 @@ async def test_json_and_form_show_the_same_params(program: Program, browser: Bro
         assert await to_json(tab) == written
 
 
+async def test_list_of_texts_is_entered_in_the_form(program: Program, tab: Tab) -> None:
+    await choose(tab, program, "amendTestClock")
+    cancel = request_form(tab).get_by_role("group", name=re.compile("^cancel"))
+    await cancel.get_by_role("textbox").fill("txn_1")
+    await cancel.get_by_role("button", name="Add an item").click()
+    await expect(cancel.get_by_role("textbox").last).to_be_focused()
+    await tab.page.keyboard.type("txn_2")
+    assert (await to_json(tab))["cancel"] == ["txn_1", "txn_2"]
+
+
 async def test_json_that_the_form_cannot_show_can_still_be_sent(program: Program, browser: Browser) -> None:
     async with open_signed_in_tab(browser, program) as (tab, _):
         await choose(tab, program, "listTestClocks")

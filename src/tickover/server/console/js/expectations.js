@@ -44,10 +44,9 @@ export function describeExpectation(expectation) {
 /** Return the short label of an expectation in the chart. */
 export function shortLabel(expectation) {
   const [word, { currency, atLeast, atMost, goal, name, type }] = ruleOf(expectation);
-  if (word === "balance") return atLeast === undefined ? `${currency} ≤ ${atMost}` : `${currency} ≥ ${atLeast}`;
-  return (
-    goal ?? name ?? `${type === "INCOME" ? "Income" : "Spent"} ${atMost === undefined ? `≥ ${atLeast}` : `≤ ${atMost}`}`
-  );
+  const bound = (atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`).replace("-", "−");
+  if (word === "balance") return `${currency} ${bound}`;
+  return goal ?? name ?? `${type === "INCOME" ? "Income" : "Spent"} ${bound}`;
 }
 
 /** Return the instant at which an expectation is decided, or null. */

@@ -170,7 +170,7 @@ function arrayField(document, schema, value, { name, suggestions }) {
   let isPresent = value !== undefined;
   const fault = h("p", { class: "error", hidden: true });
   const itemList = h("div", { class: "form-items" });
-  const addButton = h("button", { type: "button", onclick: () => append({}).focus() }, `Add ${article} ${noun}`);
+  const addButton = h("button", { type: "button", onclick: () => append().focus() }, `Add ${article} ${noun}`);
   const element = h(
     "fieldset",
     { class: "form-array" },
@@ -185,8 +185,9 @@ function arrayField(document, schema, value, { name, suggestions }) {
     const number = items.length;
     isPresent = true;
     // Removing an earlier item changes the path.
+    const build = itemSchema.properties ? objectField : scalarField;
     const item = {
-      field: objectField(document, itemSchema, itemValue, { suggestions, isCompact: true }),
+      field: build(document, itemSchema, itemValue, { name: noun, isRequired: true, suggestions, isCompact: true }),
       path: () => `${name}[${items.indexOf(item)}]`,
     };
     item.title = h("legend", {}, `${noun} ${number + 1}`);
@@ -213,10 +214,10 @@ function arrayField(document, schema, value, { name, suggestions }) {
     (items[index]?.element.querySelector(":scope > button") ?? addButton).focus();
   }
 
-  for (const itemValue of Array.isArray(value) ? value : []) append(itemValue ?? {});
+  for (const itemValue of Array.isArray(value) ? value : []) append(itemValue ?? undefined);
   return {
     element,
-    read: () => (isPresent ? items.map((item) => item.field.read()) : undefined),
+    read: () => (isPresent ? items.map((item) => item.field.read() ?? "") : undefined),
     showFault(path, message) {
       if (path === name || items.some((item) => path === item.path())) {
         fault.textContent = path === name ? message : `${path}: ${message}`;
