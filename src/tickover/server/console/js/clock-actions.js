@@ -3,7 +3,7 @@
 import { askItem } from "./add-item.js";
 import { askForkTime, confirmCancellation, confirmDeletion } from "./clock-dialogs.js";
 import { toParams } from "./clock-model.js";
-import { clockName, forkName } from "./clock-names.js";
+import { clockName, forkName } from "./clock-text.js";
 import { createClock, createInParts, withName } from "./create-clock.js";
 import { notify } from "./dom.js";
 import { formatInstant } from "./format.js";

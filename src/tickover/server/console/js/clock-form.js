@@ -3,19 +3,21 @@
 import { amountFormat, parseAmount } from "./amount-input.js";
 import {
   amountInput,
+  defaultUntil,
   field,
   readRow,
+  repeatEntry,
+  repeatSelect,
   rowList,
   suggestTime,
   textInput,
   timeInput,
   toTimestampText,
 } from "./clock-form-fields.js";
-import { MAX_NAME_LENGTH } from "./clock-names.js";
+import { MAX_NAME_LENGTH } from "./clock-text.js";
 import { createClock, creationErrorMessage, faultList, faultsIn, withName } from "./create-clock.js";
 import { h, onSubmit, render, withBusyState } from "./dom.js";
 import { sameParams } from "./params-equality.js";
-import { defaultUntil, repeatEntry, repeatSelect } from "./repeats.js";
 
 const CURRENCIES = ["EUR", "USD", "GBP", "CHF", "JPY"];
 

@@ -2,7 +2,7 @@
 
 import { askExport, PARAMS } from "./clock-dialogs.js";
 import { toParams } from "./clock-model.js";
-import { clockName, MAX_NAME_LENGTH, renameClock } from "./clock-names.js";
+import { clockName, MAX_NAME_LENGTH, renameClock } from "./clock-text.js";
 import { withName } from "./create-clock.js";
 import { copyText, downloadFile, h, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { formatDuration } from "./format.js";

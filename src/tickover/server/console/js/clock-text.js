@@ -1,7 +1,8 @@
-// Sentences about a clock and its preview.
+// Sentences about a clock and its preview, and the names of clocks.
 
 import { balanceAt, lowestPoint } from "./clock-model.js";
 import { formatCount, formatDay, formatInstant, formatMoney, spokenInstant, spokenMoney } from "./format.js";
+import { call } from "./rpc.js";
 
 const MAX_CURRENCIES = 3;
 
@@ -100,4 +101,20 @@ export function spokenPreview(model, currentView, view) {
   ]
     .filter(Boolean)
     .join(", ");
+}
+
+export const MAX_NAME_LENGTH = 200;
+
+const truncate = (name) => [...name].slice(0, MAX_NAME_LENGTH).join("");
+
+/** Return the name of a clock, or the end of its id if it has no name. */
+export const clockName = ({ id, name }) => name || `clock …${id.slice(-6)}`;
+
+/** Return the name for a fork of a clock. */
+export const forkName = (clock) => truncate(`Fork of ${clockName(clock)}`);
+
+/** Name a clock. An empty name removes its name. Return the clock. */
+export async function renameClock(id, name) {
+  const { clock } = await call("updateTestClock", { id, name: truncate(name.trim()) || null });
+  return clock;
 }

@@ -3,7 +3,7 @@
 import { clockForm } from "./clock-form.js";
 import { clockJsonForm, formProblem } from "./clock-json-form.js";
 import { parseClock, viewAt } from "./clock-model.js";
-import { clockName, MAX_NAME_LENGTH, renameClock } from "./clock-names.js";
+import { clockName, MAX_NAME_LENGTH, renameClock } from "./clock-text.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { formatDuration, formatInstant, formatMoney } from "./format.js";
 import { icon } from "./icons.js";

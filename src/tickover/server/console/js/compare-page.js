@@ -2,7 +2,7 @@
 
 import { Figure } from "./clock-figures.js";
 import { balanceAt, parseClock, scheduleKey } from "./clock-model.js";
-import { clockName } from "./clock-names.js";
+import { clockName } from "./clock-text.js";
 import { watchClock } from "./clock-watcher.js";
 import { compareBalances, drawComparison } from "./compare-plot.js";
 import { differenceList, sideBySide } from "./compare-tables.js";

@@ -1,14 +1,13 @@
 // The form that sends an operation: its parameters as fields or JSON, and the response.
 
 import { paramsOf } from "./api-reference.js";
-import { callList, duration } from "./call-list.js";
+import { callList, duration, maskRequest, maskResult, SECRETS } from "./call-list.js";
 import { codeBlock, toJson } from "./code-block.js";
 import { faultList, newIdempotencyKey } from "./create-clock.js";
 import { copyText, h, notify, render, withBusyState } from "./dom.js";
 import { sameParams } from "./params-equality.js";
 import { call, callHistory, onCall, RpcError, ServerUnavailable } from "./rpc.js";
 import { objectField } from "./schema-form.js";
-import { maskRequest, maskResult, SECRETS } from "./secret-masks.js";
 import { captureSession, currentSession, endSession, onSessionEnd } from "./session.js";
 import { tabList } from "./tabs.js";
 

@@ -1,11 +1,10 @@
 // The request inspector at the bottom of every page: the latest calls as JSON and as code.
 
-import { callList, describeCall } from "./call-list.js";
+import { callList, describeCall, maskRequest, maskResponse, SECRETS } from "./call-list.js";
 import { writeSnippet } from "./call-snippets.js";
 import { codeBlock, toJson } from "./code-block.js";
 import { copyText, h, render } from "./dom.js";
 import { callHistory, onCall } from "./rpc.js";
-import { maskRequest, maskResponse, SECRETS } from "./secret-masks.js";
 import { currentSession, onSessionEnd } from "./session.js";
 import { tabList } from "./tabs.js";
 
