@@ -10,13 +10,17 @@ SMALL: ViewportSize = {"width": 320, "height": 568}
 LARGE: ViewportSize = {"width": 1280, "height": 800}
 
 
+# Returns the elements that make the page wider than its window.
+OVERFLOWING = """async () => {
+  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  const excess = document.documentElement.scrollWidth - innerWidth;
+  const all = [...document.querySelectorAll("body *")];
+  const outside = all.filter((element) => element.getBoundingClientRect().right > innerWidth + 0.5);
+  return excess > 0 ? [excess, ...outside.slice(-5).map((element) => element.outerHTML.slice(0, 120))] : [];
+}"""
+
+
 async def overflowing_elements(tab: Tab, width: int) -> Any:
     """Return the elements that make the page wider than a window of this width."""
     await tab.page.set_viewport_size({"width": width, "height": 900})
-    return await tab.evaluate("""async () => {
-      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-      const excess = document.documentElement.scrollWidth - innerWidth;
-      const all = [...document.querySelectorAll("body *")];
-      const outside = all.filter((element) => element.getBoundingClientRect().right > innerWidth + 0.5);
-      return excess > 0 ? [excess, ...outside.slice(-5).map((element) => element.outerHTML.slice(0, 120))] : [];
-    }""")
+    return await tab.evaluate(OVERFLOWING)

@@ -473,9 +473,9 @@ async def test_request_snippets_run_as_pasted(browser: Browser, program: Program
         await expect(console.notification).to_have_text("Copied the pytest code.")
         test_file = tmp_path / "test_pasted.py"
         test_file.write_text(await console.tab.evaluate("() => navigator.clipboard.readText()"))
-        await asyncio.to_thread(
-            run, [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test_file)], ""
-        )
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test_file)]
+        ran = await asyncio.to_thread(run, command, "")
+        assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
 # Locale and motion

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -155,14 +156,15 @@ def _started(folder: Path) -> Iterator[str]:
     # Firefox doesn't start if the home folder belongs to another user.
     environment = {**os.environ, "HOME": str(folder)}
     with log.open("w") as output:
-        process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
+        process = subprocess.Popen(command, env=environment, stdout=output, stderr=output, start_new_session=True)
     try:
         wait_until(lambda: _ADDRESS.search(log.read_text()) or process.poll() is not None)
         address = _ADDRESS.search(log.read_text())
         assert address, log.read_text()
         yield address[1]
     finally:
-        process.terminate()
+        # Nobody needs the profile, so Firefox and its children can end at once.
+        os.killpg(process.pid, signal.SIGKILL)
         process.wait(_WAIT_SECONDS)
 
 
