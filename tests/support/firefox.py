@@ -40,6 +40,14 @@ _SCROLL_TO: Final = """async (element) => {
 }"""
 
 
+# Returns the text of the page if the condition stays false.
+_WAIT: Final = """async () => {
+  for (const start = performance.now(); !(CONDITION); await new Promise(requestAnimationFrame))
+    if (performance.now() - start > 50_000) return document.body.innerText;
+  return "";
+}"""
+
+
 def require_firefox() -> str:
     """Return the path of Firefox. Skip the test if it can't be installed."""
     return require(_find_browser, _BROWSERS[0])
@@ -78,10 +86,8 @@ class FirefoxTab:
 
     async def wait_for(self, condition: str) -> None:
         """Wait until a JavaScript expression is true."""
-        deadline = asyncio.get_running_loop().time() + _WAIT_SECONDS
-        while not await self.evaluate(f"() => Boolean({condition})"):
-            page = await self.evaluate("() => document.body.innerText")
-            assert asyncio.get_running_loop().time() < deadline, f"{condition} stays false on this page:\n{page}"
+        page = await self.evaluate(_WAIT.replace("CONDITION", condition))
+        assert page == "", f"{condition} stays false on this page:\n{page}"
 
     async def wait_for_text(self, selector: str, text: str) -> None:
         """Wait until an element contains the text."""
@@ -101,6 +107,7 @@ class FirefoxTab:
             if found["nodes"]:
                 return {"sharedId": found["nodes"][0]["sharedId"]}
             assert asyncio.get_running_loop().time() < deadline, f"the page has no {role} {name!r}"
+            await asyncio.sleep(0.1)
 
     async def click(self, role: str, name: str) -> None:
         await self._click(await self.find(role, name))
