@@ -428,6 +428,8 @@ async def test_amendment_gives_up_if_others_take_too_long(
     async with world.operations.amendments._lock_clock(clock["id"]):
         params = {"id": clock["id"], "cancel": [clock["pendingTransactions"][0]["id"]]}
         assert reason_of(await world.call(AMEND, params, token)) == "UNAVAILABLE"
+        response = await world.post(call(AMEND, params), token, **idempotency_header("k"))
+        assert reason_of(response) == "UNAVAILABLE"
     assert "result" in (await world.call(AMEND, params, token)).json
 
 
@@ -447,3 +449,12 @@ async def test_concurrent_cancellations_with_one_key_have_the_same_result(world:
     responses = await asyncio.gather(*(world.post(body, token, **idempotency_header("k")) for _ in range(20)))
     assert {response.body for response in responses} == {responses[0].body}
     assert "result" in responses[0].json
+
+
+async def test_rejected_amendment_reports_that_its_key_is_in_use_meanwhile(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    calls: list[dict[str, Any]] = [{"add": {"transactions": [transaction()]}}, {"cancel": ["x"]}]
+    posts = [world.post(call(AMEND, {"id": clock["id"]} | each), token, **idempotency_header("k")) for each in calls]
+    added, rejected = await asyncio.gather(*posts)
+    assert "result" in added.json
+    assert [fault["rule"] for fault in rejected.json["error"]["data"]["errors"]] == ["reused"]

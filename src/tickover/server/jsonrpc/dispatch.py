@@ -195,7 +195,7 @@ class Dispatcher:
             # A concurrent call with the same key may have succeeded, and may be the reason of the rejection.
             existing = None
             if rejection.reason is not Reason.UNAVAILABLE:
-                existing = await self._operations.clocks.find_repeated(caller)
+                existing = await self._operations.clocks.find_existing(request.method, caller)
             if existing is None:
                 raise
             return existing
