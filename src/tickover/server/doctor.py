@@ -1,4 +1,4 @@
-"""Checks everything that a server needs, without starting one and without changing anything."""
+"""Checks everything that a server needs, without starting one and without changing your data."""
 
 import logging
 import os

@@ -58,7 +58,7 @@ class _CommitMode(Enum):
 
 
 class _Job:
-    """A function of the database, and the future for its result. It may run twice, so it changes only the database."""
+    """A function of the database, and the future for its result. Running it again must be safe."""
 
     __slots__ = ("failure", "future", "is_long", "result", "run")
 
