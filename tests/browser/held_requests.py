@@ -55,11 +55,12 @@ async def active_intervals(page: Page) -> int:
 
 
 class HeldRequests:
-    """Holds back requests with one JSON-RPC method or path until they are released."""
+    """Holds back requests with one JSON-RPC method or path, or only the first one, until they are released."""
 
-    def __init__(self, page: Page, target: str) -> None:
+    def __init__(self, page: Page, target: str, *, only_first: bool = False) -> None:
         self._page = page
         self._target = target
+        self._only_first = only_first
         self._released = asyncio.Event()
         self._arrived = asyncio.Event()
 
@@ -86,7 +87,8 @@ class HeldRequests:
         self._released.set()
 
     async def _handle(self, route: Route) -> None:
-        if self._matches(route.request) and not self._released.is_set():
+        is_over = self._released.is_set() or (self._only_first and self._arrived.is_set())
+        if self._matches(route.request) and not is_over:
             self._arrived.set()
             await self._released.wait()
         await route.fallback()

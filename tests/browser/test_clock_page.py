@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Locator, expect
 
+from tests.browser.held_requests import HeldRequests, open_instrumented_console
 from tests.support.console import HTTP_ERROR, Console, open_console
 from tests.support.program import Program
 
@@ -113,6 +114,25 @@ async def test_expectations_can_be_added_and_removed(browser: Browser, program: 
         await expect(figure(console, "Expectations")).to_contain_text("All hold")
 
 
+async def test_late_results_do_not_discard_a_new_expectation(browser: Browser, program: Program) -> None:
+    async with open_instrumented_console(browser, program) as console:
+        page, clock = console.page, console.create()
+        await open_with_checks(console, clock, {"expectations": [NEVER_BELOW_ZERO]})
+        async with HeldRequests(page, "checkTestClock", only_first=True) as held:
+            await page.reload()
+            await held.arrived()
+            await console.button("Add").click()
+            await page.get_by_label("Expectation", exact=True).select_option("Transaction posted")
+            await page.get_by_label("Name", exact=True).fill("Salary")
+            await page.get_by_label("By (UTC)").fill("2027-02-01")
+            await console.button("Add expectation").click()
+            await expect(expectations(console)).to_have_count(2)
+            await held.release()
+        await expect(expectations(console)).to_have_count(2)
+        await page.reload()
+        await expect(expectations(console)).to_have_count(2)
+
+
 # Advancing
 
 
@@ -187,6 +207,26 @@ async def test_item_is_added_at_the_clicked_date_and_cancelled(browser: Browser,
         await expect(console.button("Add item")).to_be_focused()
         assert [entry["name"] for entry in console.clock(clock)["pendingTransactions"]] == ["Bike", "Salary"]
         assert len(console.clock(clock)["goals"][0]["upcomingContributions"]) == 2
+
+
+async def test_item_can_be_added_after_a_running_action(browser: Browser, program: Program) -> None:
+    async with open_instrumented_console(browser, program) as console:
+        page = console.page
+        await console.open_clock(console.create())
+        dialog = page.get_by_role("dialog", name="Add item")
+        async with HeldRequests(page, "advanceTestClock") as held:
+            await console.advance.click()
+            await held.arrived()
+            await console.button("Add item").click()
+            await dialog.get_by_label("Name").fill("Bike")
+            await dialog.get_by_label("Amount").fill("10")
+            await dialog.get_by_label("Time (UTC)").fill("2027-01-20T12:00")
+            await dialog.get_by_role("button", name="Add item").click()
+            await expect(console.alert).to_have_text("Another action is running. Try again.")
+            await held.release()
+        await expect(page.locator("[aria-busy=true]")).to_have_count(0)
+        await dialog.get_by_role("button", name="Add item").click()
+        await expect(console.notification).to_contain_text("Added “Bike”")
 
 
 async def test_amendment_made_elsewhere_is_shown(browser: Browser, program: Program) -> None:

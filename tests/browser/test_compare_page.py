@@ -3,6 +3,7 @@
 import pytest
 from playwright.async_api import Browser, expect
 
+from tests.browser.held_requests import HeldRequests, open_instrumented_console
 from tests.support.console import HTTP_ERROR, open_console
 from tests.support.program import Program
 
@@ -63,3 +64,16 @@ async def test_changes_elsewhere_are_shown_and_the_cursor_stays(browser: Browser
         await console.poll()
         await expect(console.alert).to_have_text("“Plan C” was deleted or has expired. You see the last known state.")
         await expect(figures.last).to_contain_text("−€1,050.00")
+
+
+async def test_late_response_does_not_replace_a_newer_choice(browser: Browser, program: Program) -> None:
+    async with open_instrumented_console(browser, program) as console:
+        first, second, third = (console.create() for _ in range(3))
+        async with HeldRequests(console.page, "getTestClock", only_first=True) as held:
+            await console.open(f"#/compare/{first}?with={second}")
+            await held.arrived()
+            await console.open(f"#/compare/{first}?with={third}")
+            choice = console.page.get_by_label("Second clock")
+            await expect(choice).to_have_value(third)
+            await held.release()
+        await expect(choice).to_have_value(third)

@@ -169,6 +169,11 @@ async def test_edited_scenario_shows_an_error_beside_its_line_and_is_kept_in_the
         )
         line = text[: text.index("every =")].count("\n") + 1
         await expect(page.locator(".gutter .faulty")).to_have_text(str(line))
+        await console.button("Save to my scenarios").click()
+        await page.reload()
+        await expect(console.button("Edit My scenario")).to_be_visible()
+        await expect(console.button("Create My scenario")).to_have_count(0)
+        await console.button("Edit My scenario").click()
         await editor.fill(text.replace("Salary and rent", "My <b>month</b>"))
         await expect(console.alert).to_be_hidden()
         await expect(page.locator(".scenario-summary")).to_contain_text("transactions")

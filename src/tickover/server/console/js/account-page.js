@@ -62,6 +62,7 @@ class AccountPage extends HTMLElement {
 
   disconnectedCallback() {
     this.#abortController.abort();
+    document.querySelector("dialog")?.close("");
   }
 
   async #call(method, params) {

@@ -2,7 +2,7 @@
 
 import { parseClock, toParams } from "./clock-model.js";
 import { toJson } from "./code-block.js";
-import { clientCall, fixtureCall, toPython, usedNames } from "./python-code.js";
+import { clientCall, fixtureCall, toPython, typeName, usedNames } from "./python-code.js";
 
 const TOKEN_PLACEHOLDER = "paste your token here";
 
@@ -13,8 +13,14 @@ const quoteForShell = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 const baseUrl = (url) => url.replace(/\/rpc$/, "");
 
-/** Quote a word for the shell if it needs quotes. */
-const word = (value) => (/^[\w@%+=:,./-]+$/.test(String(value)) ? String(value) : quoteForShell(String(value)));
+/** Quote a word for the shell if it needs quotes. Throw if it can't be one. */
+function word(value, invalid = /\p{Cc}/u) {
+  const text = String(value);
+  if (value === undefined || invalid.test(text)) throw new TypeError();
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : quoteForShell(text);
+}
+
+const argument = (value) => word(value, /^-|\p{Cc}/u);
 
 /** Write options: `{ at: "2027-01-01" }` is `--at=2027-01-01`. Lists repeat an option. */
 const options = (values) =>
@@ -57,39 +63,40 @@ function amendCommands({ id, add = {}, cancel = [] }) {
   return [
     ...transactions.map(
       ({ type, name, amount, currency, at }) =>
-        `tickover clock add --${type.toLowerCase()} ${word(name)} ${amount} ${currency}${options({ at, clock: id })}`,
+        `tickover clock add --${typeName(type)} ${word(name)} ${word(amount)} ${word(currency)}${options({ at, clock: id })}`,
     ),
     ...contributions.map(
       ({ goalId, amount, at }) =>
-        `tickover clock add --contribution ${word(goalId)} ${amount}${options({ at, clock: id })}`,
+        `tickover clock add --contribution ${word(goalId)} ${word(amount)}${options({ at, clock: id })}`,
     ),
-    ...cancel.map((item) => `tickover clock cancel ${word(item)}${options({ clock: id })}`),
+    ...cancel.map((item) => `tickover clock cancel ${argument(item)}${options({ clock: id })}`),
   ].join("\n");
 }
 
 const COMMANDS = {
   createTestClock: (params) => `tickover clock create --params - <<'JSON'\n${toJson(params)}\nJSON`,
-  getTestClock: ({ id, at }) => `tickover clock show ${id}${options({ at })}`,
-  advanceTestClock: ({ id, frozenTime }) => `tickover clock advance ${id}${options({ to: frozenTime })}`,
+  getTestClock: ({ id, at }) => `tickover clock show ${argument(id)}${options({ at })}`,
+  advanceTestClock: ({ id, frozenTime }) => `tickover clock advance ${argument(id)}${options({ to: frozenTime })}`,
   forkTestClock: ({ id, at, name, labels }) =>
-    `tickover clock fork ${id}${options({ at, name, label: pairs(labels) })}`,
+    `tickover clock fork ${argument(id)}${options({ at, name, label: pairs(labels) })}`,
   amendTestClock: amendCommands,
   updateTestClock: ({ id, name, labels }) =>
-    typeof name === "string" && labels === undefined ? `tickover clock rename -- ${word(name)} ${id}` : null,
-  deleteTestClock: ({ id }) => `tickover clock delete ${id} --yes`,
+    typeof name === "string" && labels === undefined ? `tickover clock rename -- ${word(name)} ${word(id)}` : null,
+  deleteTestClock: ({ id }) => `tickover clock delete ${argument(id)} --yes`,
   listTestClocks: ({ limit, labels }) => `tickover clock list${options({ limit, label: pairs(labels) })}`,
   listTestClockEvents: ({ id, after, until, openingBalances }) =>
-    `tickover clock events ${id}${options({ after, until, opening: pairs(openingBalances) })}`,
+    `tickover clock events ${argument(id)}${options({ after, until, opening: pairs(openingBalances) })}`,
   getTestClockBalances: ({ id, at, openingBalances }) =>
-    `tickover clock balance ${id}${options({ at, opening: pairs(openingBalances) })}`,
+    `tickover clock balance ${argument(id)}${options({ at, opening: pairs(openingBalances) })}`,
   exportTestClock: ({ id, format, pending, openingBalances }) =>
-    `tickover clock export ${id}${options({ format, opening: pairs(openingBalances) })}${pending ? " --pending" : ""}`,
+    `tickover clock export ${argument(id)}${options({ format, opening: pairs(openingBalances) })}${pending ? " --pending" : ""}`,
   checkTestClock({ id, until, openingBalances, expectations }) {
     const checks = expectations.map(checkOption);
     if (checks.includes(null)) return null;
-    return `tickover clock check ${id}${checks.map(options).join("")}${options({ until, opening: pairs(openingBalances) })}`;
+    return `tickover clock check ${argument(id)}${checks.map(options).join("")}${options({ until, opening: pairs(openingBalances) })}`;
   },
-  sendLoginCodeEmail: ({ email }) => `tickover login ${word(email)}`,
+  sendLoginCodeEmail: ({ email, emailType }) =>
+    `tickover login ${argument(email)}${emailType === "WEB_LOGIN_LINK" ? " --link" : ""}`,
   logout: () => "tickover logout",
 };
 
@@ -142,5 +149,9 @@ const WRITERS = { curl, cli, python, typescript, pytest };
 /** Write a call as code. `kind` is curl, cli, python, typescript or pytest. */
 export function writeSnippet(kind, call, { url, token = TOKEN_PLACEHOLDER }) {
   const { request, response, headers = {}, authenticated = false } = call;
-  return WRITERS[kind]({ url, request, response, headers, token: authenticated ? token : null });
+  try {
+    return WRITERS[kind]({ url, request, response, headers, token: authenticated ? token : null });
+  } catch {
+    return "# No code for these parameters. Use curl.\n";
+  }
 }

@@ -8,7 +8,7 @@ import { createClock, createInParts, withName } from "./create-clock.js";
 import { notify } from "./dom.js";
 import { formatInstant } from "./format.js";
 import { parseInstant, toTimestamp } from "./instants.js";
-import { call, ServerUnavailable } from "./rpc.js";
+import { call, RpcError, ServerUnavailable } from "./rpc.js";
 import { captureSession } from "./session.js";
 import { readChecks, writeChecks } from "./storage.js";
 
@@ -88,18 +88,16 @@ export class ClockActions {
   askItem(instant) {
     const { id } = this.#hooks.model();
     if (this.#page.isGone) return notify("This clock no longer exists, so it can't change.", { error: true });
-    return askItem(
-      this.#hooks.model(),
-      instant,
-      (add, headers) =>
-        new Promise((resolve, reject) =>
-          this.#run(
-            () => call("amendTestClock", { id, add }, { headers }),
-            ({ clock }) => resolve(this.#hooks.onAmended(clock)),
-            reject,
-          ),
+    return askItem(this.#hooks.model(), instant, async (add, headers) => {
+      if (this.isBusy) throw new RpcError({ message: "Another action is running. Try again." });
+      return new Promise((resolve, reject) =>
+        this.#run(
+          () => call("amendTestClock", { id, add }, { headers }),
+          ({ clock }) => resolve(this.#hooks.onAmended(clock)),
+          reject,
         ),
-    );
+      );
+    });
   }
 
   /** Ask whether to cancel an item, or all pending items like it. */

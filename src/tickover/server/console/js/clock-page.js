@@ -27,6 +27,7 @@ class ClockPage extends HTMLElement {
   #model = null;
   #currentView = null;
   #checks = null;
+  #newestChecks = null;
   #results = null;
   #instant = null;
   #watcher = null;
@@ -49,7 +50,7 @@ class ClockPage extends HTMLElement {
 
   connectedCallback() {
     this.clockId = this.argument;
-    this.#checks = readChecks(this.clockId);
+    this.#checks = this.#newestChecks = readChecks(this.clockId);
     render(this, h("p", { class: "muted" }, "Loading the clock…"));
     this.#load();
   }
@@ -101,15 +102,20 @@ class ClockPage extends HTMLElement {
   }
 
   #checkAgain() {
-    this.#check(this.#checks).catch((error) => this.expectations.showError(errorDetails(error)));
+    this.#check(this.#newestChecks).catch((error) => this.expectations.showError(errorDetails(error)));
   }
 
   /** Check expectations on the server and show the results. Throw if the server rejects them. */
   async #check(checks) {
-    const { opening, expectations } = checks;
+    const { opening, expectations } = (this.#newestChecks = checks);
     const params = { id: this.clockId, expectations, ...(Object.keys(opening).length && { openingBalances: opening }) };
-    const { results } = expectations.length ? await call("checkTestClock", params, { quiet: true }) : { results: [] };
-    if (!this.isConnected) return;
+    const undo = (error) => {
+      if (checks === this.#newestChecks) this.#newestChecks = this.#checks;
+      throw error;
+    };
+    const request = expectations.length && call("checkTestClock", params, { quiet: true }).catch(undo);
+    const { results = [] } = await request;
+    if (!this.isConnected || checks !== this.#newestChecks) return;
     this.#results = results;
     if (checks !== this.#checks) {
       this.#checks = checks;
@@ -131,9 +137,7 @@ class ClockPage extends HTMLElement {
     this.header = new ClockHeader(this.#model, {
       onFork: () => this.#actions.askFork(this.#instant),
       onDelete: () => this.#actions.askDelete(),
-      onRenamed: (name) => {
-        this.#model = { ...this.#model, name };
-      },
+      onRenamed: (name) => (this.#model = { ...this.#model, name }),
       onError: (error) => this.#handleError(error, true),
     });
     this.figures = new ClockFigures();
@@ -204,8 +208,7 @@ class ClockPage extends HTMLElement {
     const isAmended = scheduleKey(clock) !== this.#model.scheduleKey;
     if (!isAdvanced && !isAmended) {
       this.#model = { ...this.#model, name: clock.name };
-      this.header.setModel(this.#model);
-      return;
+      return this.header.setModel(this.#model);
     }
     const [before, posted] = [this.#model, this.#currentView.postedCount];
     const model = parseClock(clock, before);

@@ -25,6 +25,7 @@ class ComparePage extends HTMLElement {
   #currency = null;
   #instant = 0;
   #window = null;
+  #loadCount = 0;
   #body = h("div", { class: "compare" });
   #observer = new ResizeObserver(() => this.#draw());
   #notice = new Notice();
@@ -59,12 +60,15 @@ class ComparePage extends HTMLElement {
   }
 
   async #load() {
+    const number = ++this.#loadCount;
+    const isNewest = () => this.isConnected && number === this.#loadCount;
     try {
       const { clocks } = await call("listTestClocks", { limit: MAX_CLOCKS }, { quiet: true });
+      if (!isNewest()) return;
       const otherId = this.query.get("with") ?? clocks.find(({ id }) => id !== this.argument)?.id;
       if (!otherId) return this.#showMessage("You have only one clock. Fork it to compare the two.");
       const responses = await Promise.all([this.argument, otherId].map((id) => call("getTestClock", { id })));
-      if (!this.isConnected) return;
+      if (!isNewest()) return;
       const shown = responses.map(({ clock }) => clock);
       this.#clocks = [...shown, ...clocks.filter(({ id }) => !shown.some((clock) => clock.id === id))];
       this.#models = shown.map((clock) => parseClock(clock, null, readChecks(clock.id).opening));
@@ -73,7 +77,7 @@ class ComparePage extends HTMLElement {
       this.#watch();
     } catch (error) {
       if (!(error instanceof RpcError || error instanceof ServerUnavailable)) throw error;
-      if (this.isConnected) this.#showMessage(error.message);
+      if (isNewest()) this.#showMessage(error.message);
     }
   }
 

@@ -37,8 +37,13 @@ export function toPython(value, margin = "") {
   return `${open}\n${lines.join("")}${margin}${close}`;
 }
 
+export function typeName(type) {
+  if (!["INCOME", "EXPENSE"].includes(type)) throw new TypeError();
+  return type.toLowerCase();
+}
+
 const transaction = ({ type, name, amount, currency, at, category }) =>
-  call(type.toLowerCase(), [name, amount, currency, at], { category });
+  call(typeName(type), [name, amount, currency, at], { category });
 const goal = ({ name, targetAmount, initialAmount, contributions }) =>
   call("goal", [name, targetAmount], {
     initial: initialAmount || undefined,
@@ -80,7 +85,7 @@ const METHODS = {
     }),
   updateTestClock: ({ id, name, labels }) => call("update_clock", [id], { name, labels }),
   deleteTestClock: ({ id }) => call("delete_clock", [id]),
-  listTestClocks: (params) => call("list_page", [], params),
+  listTestClocks: ({ limit, cursor, labels }) => call("list_page", [], { limit, cursor, labels }),
   listTestClockEvents: ({ id, after, until, openingBalances: opening }) =>
     call("list_events", [id], { after, until, opening }),
   getTestClockBalances: ({ id, at, openingBalances: opening }) => call("get_balances", [id], { at, opening }),
@@ -88,6 +93,7 @@ const METHODS = {
     call(`get_clock(${toJson(id)}).export`, [format], { pending, opening }),
   checkTestClock: ({ id, expectations: checks, until, openingBalances: opening }) =>
     call("check_clock", [id, checks.flatMap(expectations)], { until, opening }),
+  expandScenario: ({ text, start }) => call("expand_scenario", [text], { start }),
   sendLoginCodeEmail: ({ email, emailType }) => call(emailType === "LOGIN_CODE" ? "send_code" : "send_link", [email]),
   loginByEmailVerification: ({ email, code }) => call("log_in", [email, code]),
   loginByEmailLink: ({ token }) => call("log_in_by_link", [token]),

@@ -68,7 +68,10 @@ function lowestBalance(model) {
   return points.toSorted((left, right) => left.value - right.value)[0] ?? null;
 }
 
-function scenarioCard({ title, about, params, opening, expectations, model, lowest, text, id }, { edit, remove }) {
+function scenarioCard(
+  { title, about, params, opening, expectations, model, lowest, text, id, isInvalid },
+  { edit, remove },
+) {
   const checks = { opening, expectations };
   const hiddenTitle = () => h("span", { class: "visually-hidden" }, ` ${title}`);
   const button = h("button", { type: "button", class: "soft" }, "Create", hiddenTitle());
@@ -109,7 +112,7 @@ function scenarioCard({ title, about, params, opening, expectations, model, lowe
       { class: "row card-actions" },
       id && h("button", { type: "button", class: "quiet", onclick: () => remove(id, title) }, "Delete", hiddenTitle()),
       h("button", { type: "button", class: "quiet", onclick: () => edit(text, id) }, "Edit", hiddenTitle()),
-      button,
+      !isInvalid && button,
     ),
   );
 }
@@ -178,7 +181,7 @@ async function expandOwn({ id, text }) {
     const { params, expectations } = await call("expandScenario", { text }, { quiet: true });
     return { ...own, title: params.name ?? own.title, params, expectations };
   } catch (error) {
-    return { ...own, about: `It can't be read. ${error.message}`, params: {}, expectations: [] };
+    return { ...own, about: `It can't be read. ${error.message}`, params: {}, expectations: [], isInvalid: true };
   }
 }
 
@@ -195,7 +198,8 @@ export function scenarioGallery(edit) {
   const load = async () => {
     let scenarios;
     try {
-      scenarios = [...(await Promise.all(ownScenarios().map(expandOwn))), ...(await loadScenarios())];
+      scenarios = await loadScenarios();
+      for (const own of ownScenarios()) scenarios = [...scenarios, await expandOwn(own)];
     } catch {
       const retryButton = h("button", { type: "button" }, "Try again");
       retryButton.addEventListener("click", () => withBusyState(retryButton, load));
