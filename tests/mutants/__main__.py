@@ -119,7 +119,7 @@ def _print_summary(results: Sequence[Result], total: int) -> None:
 
 def _write_table(results: Sequence[Result]) -> None:
     lines = [
-        f"{len(results)} of {len(results)} bugs were caught.\n",
+        f"The last complete run caught {len(results)} of {len(results)} bugs.\n",
         "| # | area | bug | caught by |",
         "|---|---|---|---|",
     ]
