@@ -73,7 +73,7 @@ def table_of_targets(rows: Sequence[Row], plan: Plan) -> str:
     verdicts = [row.verdict for row in rows if row.goal]
     caption = (
         f"{len(verdicts)} targets: {verdicts.count(PASS)} pass, {verdicts.count(SHORT)} fall short, by the median of "
-        "the rounds.\nTypical clocks at 64 connections, and ratios of calls a second, where nothing else is said."
+        "the rounds.\nTypical clocks at 64 connections, and ratios of calls a second, unless noted otherwise."
     )
     notes = [f"* made smaller by QUICK: {what}" for what in smaller]
     if plan.is_quick:

@@ -50,7 +50,7 @@ _TEMPLATES: Final[Mapping[Reason, _Template]] = {
     Reason.TIME_BEFORE_CURRENT: _Template(
         Exit.REFUSED,
         "The clock is already at {currentFrozenTime}, and time only moves forward.",
-        "To go back, copy the clock at an earlier time: tickover clock fork --at TIME",
+        "To go back, copy the clock as it was at an earlier time: tickover clock fork --at TIME",
     ),
     Reason.TIME_AFTER_MAX: _Template(Exit.REFUSED, "The clock can't advance past {maxTime}."),
     Reason.ITEM_NOT_PENDING: _Template(Exit.REFUSED, hint="See what is pending: tickover clock show --all"),

@@ -227,7 +227,7 @@ def test_clock_does_not_move_back(shell: Shell, clock: str) -> None:
     assert (result.code, result.out) == (4, "")
     assert result.err.splitlines() == [
         f"tickover: The clock is already at {YEAR}-02-01, and time only moves forward.",
-        "  To go back, copy the clock at an earlier time: tickover clock fork --at TIME",
+        "  To go back, copy the clock as it was at an earlier time: tickover clock fork --at TIME",
     ]
 
 

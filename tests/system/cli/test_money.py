@@ -116,7 +116,7 @@ def test_violation_names_the_item_and_exits_with_9(shell: Shell, clock: str) -> 
     result = shell("clock", "check", *options)
     assert (result.code, result.err) == (9, "tickover: 1 expectation violated.\n")
     assert result.out.splitlines() == [
-        f"  clock_…{clock[-8:]}  2 of 3 expectations hold  until {YEAR + 10}-01-01",
+        f"  clock_…{clock[-8:]}  checked until {YEAR + 10}-01-01: 2 of 3 expectations hold",
         "  ✗ The EUR balance is never below -60.",
         f"    {YEAR}-01-12 08:00 UTC  The EUR balance is -118.05, below -60.",
         f"    ○ {YEAR}-01-12 08:00  Rent  −68.05 EUR",

@@ -175,5 +175,5 @@ def test_json_errors_go_to_standard_error(shell: Shell, clock: str) -> None:
         "reason": "TIME_BEFORE_CURRENT",
         "exitCode": 4,
         "message": "The clock is already at 2027-01-03 08:00 UTC, and time only moves forward.",
-        "hint": "To go back, copy the clock at an earlier time: tickover clock fork --at TIME",
+        "hint": "To go back, copy the clock as it was at an earlier time: tickover clock fork --at TIME",
     }

@@ -78,7 +78,7 @@ def test_every_reason_has_a_complete_message(reason: Reason) -> None:
             Rejection(Reason.TIME_BEFORE_CURRENT, "No.", {"currentFrozenTime": "2027-02-01T00:00:00Z"}),
             [
                 "tickover: The clock is already at 2027-02-01, and time only moves forward.",
-                "  To go back, copy the clock at an earlier time: tickover clock fork --at TIME",
+                "  To go back, copy the clock as it was at an earlier time: tickover clock fork --at TIME",
             ],
         ),
         (

@@ -122,7 +122,7 @@ def advance(
 ) -> None:
     """Move a clock forward and show what happened.
 
-    Time only moves forward. To go back, copy the clock at an earlier time with `tickover clock fork`.
+    Time only moves forward. To go back, copy the clock as it was at an earlier time with `tickover clock fork`.
 
     Examples:
 

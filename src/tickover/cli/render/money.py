@@ -102,8 +102,8 @@ def render_check(
     snapshot: Snapshot, expectations: Sequence[Expectation], result: CheckResult, width: int
 ) -> list[Text]:
     """Render each expectation, and for each violation when it happens and which items cause it."""
-    until = Text(f"until {formatting.timestamp(result.until)}", FAINT)
-    lines = wrap([Text(formatting.short_id(snapshot.id), HAPPENED), Text(summarize_check(result)), until], width)
+    summary = Text.assemble((f"checked until {formatting.timestamp(result.until)}: ", FAINT), summarize_check(result))
+    lines = wrap([Text(formatting.short_id(snapshot.id), HAPPENED), summary], width)
     for expectation, one in zip(expectations, result.results, strict=True):
         mark = Text("✓ ", GOOD) if one.ok else Text("✗ ", BAD)
         lines += wrap([mark.append(formatting.sanitize(str(expectation)))], width)
