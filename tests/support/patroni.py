@@ -12,6 +12,7 @@ from asyncio import StreamReader, StreamWriter
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
+from urllib.request import urlopen
 
 from tests.support.debian_packages import require_program, skip_or_fail
 from tests.support.ports import reusable_port
@@ -174,7 +175,7 @@ class PatroniCluster:
                 process.wait()
 
     def _start_etcd(self, folder: Path) -> int:
-        """Start etcd, and return its port. Patroni waits for it."""
+        """Start etcd, and return its port. Patroni fails if etcd hasn't decided on its version."""
         port, peer_port = reusable_port(), reusable_port()
         client, peer = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{peer_port}"
         _make_folder(folder)
@@ -183,6 +184,7 @@ class PatroniCluster:
             f"--listen-client-urls={client}", f"--advertise-client-urls={client}", f"--listen-peer-urls={peer}",
             f"--initial-advertise-peer-urls={peer}", f"--initial-cluster=default={peer}",
         )  # fmt: skip
+        wait_until(lambda: _etcd_version(port) not in ("", "not_decided"))
         return port
 
     @property
@@ -197,11 +199,24 @@ class PatroniCluster:
 
     def wait_until_complete(self) -> None:
         """Wait until all nodes have a role, and one is a synchronous standby."""
-        wait_until(self._is_complete)
+        try:
+            wait_until(self._is_complete)
+        except AssertionError:
+            logs = [f"{node.name}:\n{node.log[-4000:]}" for node in self.nodes]
+            raise AssertionError("\n".join(["the cluster isn't complete", *logs])) from None
 
     def _is_complete(self) -> bool:
         counts = [sum(node.has_role(role) for node in self.nodes) for role in ("primary", "replica", "synchronous")]
         return counts == [1, 2, 1]
+
+
+def _etcd_version(port: int) -> str:
+    """Return the version that the members of the cluster agreed on, or an empty string if etcd doesn't respond."""
+    try:
+        with urlopen(f"http://127.0.0.1:{port}/version", timeout=60) as response:
+            return str(json.load(response)["etcdcluster"])
+    except OSError:
+        return ""
 
 
 def _let_all_users_write_shared_memory() -> None:

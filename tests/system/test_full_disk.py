@@ -65,17 +65,17 @@ def test_server_logs_a_full_disk_and_recovers(tmp_path: Path, disk: Path) -> Non
 
 
 @pytest.fixture
-def database_on_disk(disk: Path, postgres: PostgresServer) -> Iterator[str]:
-    """The URL of a database whose tables are on the small disk."""
+def database_on_disk(disk: Path, own_postgres: PostgresServer) -> Iterator[str]:
+    """The URL of a database whose tables are on the small disk. Its server is not shared, because checkpoints fail."""
     folder, name = disk / "tables", disk.name
     folder.mkdir(mode=0o700)
     account = unprivileged()
     shutil.chown(folder, account.get("user", os.getuid()), account.get("group", os.getgid()))
-    postgres.execute(f"create tablespace \"{name}\" owner tickover location '{folder}'")
-    postgres.execute(f'create database "{name}" owner tickover tablespace "{name}"')
-    yield postgres.url(name)
-    postgres.execute(f'drop database "{name}" with (force)')
-    postgres.execute(f'drop tablespace "{name}"')
+    own_postgres.execute(f"create tablespace \"{name}\" owner tickover location '{folder}'")
+    own_postgres.execute(f'create database "{name}" owner tickover tablespace "{name}"')
+    yield own_postgres.url(name)
+    own_postgres.execute(f'drop database "{name}" with (force)')
+    own_postgres.execute(f'drop tablespace "{name}"')
 
 
 def test_full_disk_of_postgres_is_reported(tmp_path: Path, disk: Path, database_on_disk: str) -> None:
