@@ -147,10 +147,15 @@ class FirefoxTab:
         while True:
             message = json.loads(await asyncio.wait_for(self._socket.recv(), _WAIT_SECONDS))
             if message["type"] == "event":
-                self.messages.append(f"{message['params']['level']}: {message['params']['text']}")
+                self._record(message["params"])
             elif message["id"] == self._commands:
                 assert message["type"] == "success", message
                 return message["result"]
+
+    def _record(self, entry: dict[str, Any]) -> None:
+        # Firefox sometimes reports this about its own objects.
+        if not entry["text"].startswith("Error: Permission denied to access property"):
+            self.messages.append(f"{entry['level']}: {entry['text']}")
 
 
 @contextmanager

@@ -33,6 +33,16 @@ def read_package_file(package: str, name: str) -> str:
     return (_require(package) / name).read_text("utf-8")
 
 
+def require_node(version: int) -> None:
+    """Skip the test if Node is older or can't be installed."""
+    with npm_lock():
+        if failure := _install_npm():
+            skip_or_fail(failure)
+    found = _run(["node", "--version"]).stdout.strip()
+    if int(found.removeprefix("v").partition(".")[0]) < version:
+        skip_or_fail(f"this needs Node {version} or newer, and this machine has {found}")
+
+
 def install_project(folder: Path) -> None:
     """Install the locked packages of a folder's package.json. Skip the test if that is impossible."""
     lock, installed = folder / "package-lock.json", folder / "node_modules" / ".installed"

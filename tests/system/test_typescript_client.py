@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.chromium import require_chromium
 from tests.support.ci_page import run_job
-from tests.support.npm_packages import install_project, npm_lock, require_program
+from tests.support.npm_packages import install_project, npm_lock, require_node, require_program
 from tests.support.program import Program
 from tests.support.transcripts import ROOT
 
@@ -27,6 +27,7 @@ _NODE_MODULES = shutil.ignore_patterns("node_modules")
 @pytest.fixture(scope="module", autouse=True)
 def build() -> None:
     """Compile the client and its tests in strict mode, unless another process has done it."""
+    require_node(20)
     install_project(CLIENT)
     built = CLIENT / "dist" / ".built"
     with npm_lock():

@@ -101,7 +101,7 @@ def decode_text(body: bytes) -> str:
         try:
             json.decode(text, type=Raw)
         except DecodeError:
-            text = _UP_TO_LONE_SURROGATE.sub(_replace_lone_surrogate, text)
+            text = _SURROGATES.sub(_replace_lone_surrogate, text)
             json.decode(text, type=Raw)
     except UnicodeDecodeError as error:
         raise _parse_error(f"invalid UTF-8 at byte {error.start}") from None
@@ -110,16 +110,23 @@ def decode_text(body: bytes) -> str:
     return text
 
 
-_SURROGATE_PAIR: Final = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-_SURROGATE: Final = r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
-# Matches everywhere and consumes whole escapes, so that it reads the text once.
-_UP_TO_LONE_SURROGATE: Final = re.compile(
-    rf"((?:[^\\]++|{_SURROGATE_PAIR}|(?!{_SURROGATE})\\?.)*+)({_SURROGATE}|\Z)", re.DOTALL
+_HIGH: Final = r"u[dD][89abAB][0-9a-fA-F]{2}"
+_LOW: Final = r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+# Matches a run of backslashes with a surrogate or with surrogate pairs. It reads each run once.
+_SURROGATES: Final = re.compile(
+    rf"(?<!\\)(\\+)(?:{_HIGH}({_LOW})((?:\\{_HIGH}{_LOW})*)|u[dD][89a-fA-F][0-9a-fA-F]{{2}})"
 )
 
 
 def _replace_lone_surrogate(found: re.Match[str]) -> str:
-    return found[1] + r"\u0000" if found[2] else found[1]
+    backslashes, low, pairs = found.groups()
+    is_escape = len(backslashes) % 2 == 1
+    if is_escape == bool(low):
+        return found[0]
+    if is_escape:
+        return f"{backslashes[:-1]}\\u0000"
+    # The high surrogate is text after an escaped backslash, so the low one is alone.
+    return f"{found[0].removesuffix(low + pairs)}\\u0000{pairs}"
 
 
 def _parse_error(why: str) -> Rejection:
