@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Self
 from urllib.request import urlopen
 
-from tests.support.debian_packages import require_program, skip_or_fail
+from tests.support.debian_packages import require, require_program, skip_or_fail
 from tests.support.ports import reusable_port
 from tests.support.postgres import PostgresServer
 from tests.support.postgres_programs import program_folder, unprivileged
@@ -61,7 +61,9 @@ class Node:
         self._links = [stack.enter_context(Link(port)) for port in ports]
         self.process: subprocess.Popen[bytes] | None = None
         _make_folder(self.folder)
-        (self.folder / "patroni.yml").write_text(self._configuration())
+        file = self.folder / "patroni.yml"
+        file.write_text(self._configuration())
+        _give_away(file)
 
     @property
     def address(self) -> str:
@@ -142,7 +144,9 @@ class PatroniCluster:
     """A primary and two standbys, one of them synchronous. A context manager."""
 
     def __init__(self) -> None:
-        require_program("patroni")
+        if require_program("patroni") == "/usr/bin/patroni":
+            # Debian's package doesn't depend on it.
+            require(_find_etcd_library, "python3-etcd")
         require_program("etcd", "etcd-server")
         if missing := [name for name in _PROGRAMS if not (program_folder() / name).exists()]:
             skip_or_fail(f"Patroni needs {', '.join(missing)}, which this PostgreSQL lacks")
@@ -210,6 +214,10 @@ class PatroniCluster:
         return counts == [1, 2, 1]
 
 
+def _find_etcd_library() -> str | None:
+    return next(map(str, Path("/usr/lib/python3/dist-packages").glob("etcd")), None)
+
+
 def _etcd_version(port: int) -> str:
     """Return the version that the members of the cluster agreed on, or an empty string if etcd doesn't respond."""
     try:
@@ -237,6 +245,11 @@ def _launch(folder: Path, *command: str) -> subprocess.Popen[bytes]:
 
 
 def _make_folder(folder: Path) -> None:
-    account = unprivileged()
     folder.mkdir()
-    shutil.chown(folder, account.get("user", os.getuid()), account.get("group", os.getgid()))
+    _give_away(folder)
+
+
+def _give_away(path: Path) -> None:
+    """Make the user who runs PostgreSQL the owner of a file or folder."""
+    account = unprivileged()
+    shutil.chown(path, account.get("user", os.getuid()), account.get("group", os.getgid()))
