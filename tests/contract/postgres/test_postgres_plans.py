@@ -32,7 +32,7 @@ from tests.support.postgres import PostgresServer
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant
 from tickover.server.domain.logins import Limits
-from tickover.server.storage import open_store
+from tickover.server.storage import open_store, write_probe
 from tickover.server.storage.postgres.store import PostgresStore
 from tickover.server.storage.store import Amendment, IdempotencyRecord, LabelSearch, NameChanges, Quota, Store
 
@@ -290,8 +290,12 @@ async def test_calls_among_many_clocks_read_only_what_they_need(server: Postgres
     assert {method: found for method, found in problems.items() if found} == {}
 
 
-async def test_plans_made_for_an_empty_database_are_good_for_a_full_one(server: PostgresServer) -> None:
+async def test_plans_made_for_an_empty_database_are_good_for_a_full_one(
+    server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The server's statistics are not updated. With new statistics, it would make new plans."""
+    # Otherwise `ping` writes only once a second.
+    monkeypatch.setattr(write_probe, "_CACHE_SECONDS", 0)
     data = BulkData(30_000, overdue=1000)
     async with _open_filled(server, "it_began_empty") as (store, explained, connection):
         caller = _Caller(store, data)
