@@ -1,6 +1,6 @@
 """The block of metrics and traces: the CPU time that they add to an advance.
 
-Recording a call takes about a microsecond, which is less than the differences between slots. So it's also measured
+Recording a call takes one or two microseconds, which is less than the differences between slots. So it's also measured
 alone, and compared with the CPU time of an advance in the same round.
 """
 

@@ -17,7 +17,7 @@ from tickover.api.limits import ISOLATED_BURST, ISOLATED_REFILL, MAX_EXPECTATION
 from tickover.scenarios import names
 from tickover.server.domain.response_sizes import MAX_ENVELOPE, MAX_EXPANDED_RESULT
 from tickover.server.isolated_calls import ExpandRequest, expand_scenario
-from tickover.server.isolated_process import MAX_CALLS_PER_USER, MAX_WAITING
+from tickover.server.isolated_process import MAX_CALLS_PER_USER, MAX_USERS
 
 START = "2027-01-01T00:00:00Z"
 RENT = """\
@@ -183,7 +183,7 @@ async def test_cancelled_call_does_not_leave_its_response_to_the_next(world: Wor
 
 
 async def test_too_many_waiting_calls_are_rejected(world: World) -> None:
-    tokens = [await world.sign_in(f"user{number}@example.test") for number in range(MAX_WAITING + 1)]
+    tokens = [await world.sign_in(f"user{number}@example.test") for number in range(MAX_USERS + 1)]
     responses = await asyncio.gather(*(world.call("expandScenario", {"text": RENT}, token) for token in tokens))
     assert [reason_of(one) for one in responses if "error" in one.json] == ["UNAVAILABLE"]
 

@@ -4,7 +4,6 @@ import http.client
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -17,7 +16,7 @@ from urllib.request import urlopen
 from tests.support.debian_packages import require, require_program, skip_or_fail
 from tests.support.ports import reusable_port
 from tests.support.postgres import PostgresServer
-from tests.support.postgres_programs import program_folder, unprivileged
+from tests.support.postgres_programs import give_to_postgres, program_folder, unprivileged
 from tests.support.processes_in_folder import kill_processes, removed_at_end, signal_processes
 from tests.support.program import wait_until
 from tests.support.proxy import Proxy
@@ -63,7 +62,7 @@ class Node:
         _make_folder(self.folder)
         file = self.folder / "patroni.yml"
         file.write_text(self._configuration())
-        _give_away(file)
+        give_to_postgres(file)
 
     @property
     def address(self) -> str:
@@ -246,10 +245,4 @@ def _launch(folder: Path, *command: str) -> subprocess.Popen[bytes]:
 
 def _make_folder(folder: Path) -> None:
     folder.mkdir()
-    _give_away(folder)
-
-
-def _give_away(path: Path) -> None:
-    """Make the user who runs PostgreSQL the owner of a file or folder."""
-    account = unprivileged()
-    shutil.chown(path, account.get("user", os.getuid()), account.get("group", os.getgid()))
+    give_to_postgres(folder)

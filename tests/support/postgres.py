@@ -18,7 +18,7 @@ from typing import Any, Literal, Self
 from urllib.parse import quote, urlencode
 
 from tests.support.ports import reusable_port
-from tests.support.postgres_programs import program_folder, unprivileged
+from tests.support.postgres_programs import give_to_postgres, program_folder, unprivileged
 
 Mode = Literal["smart", "fast", "immediate"]
 
@@ -272,19 +272,13 @@ def _scram_verifier(password: str) -> str:
     return f"SCRAM-SHA-256$1:{salt_text}${client_text}:{server_text}"
 
 
-def _owner() -> tuple[int, int]:
-    account = unprivileged()
-    return account.get("user", os.getuid()), account.get("group", os.getgid())
-
-
 def _write(file: Path, text: str) -> None:
-    """Write a file that the server can read, whatever the umask."""
     file.write_text(text)
-    shutil.chown(file, *_owner())
+    give_to_postgres(file)
 
 
 def _new_folder() -> Path:
     """Create a folder outside of pytest's own folders, which other users can't enter."""
     folder = Path(tempfile.mkdtemp(prefix="tickover-postgres-"))
-    shutil.chown(folder, *_owner())
+    give_to_postgres(folder)
     return folder

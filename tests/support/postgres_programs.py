@@ -41,6 +41,13 @@ def unprivileged() -> dict[str, Any]:
     return _unprivileged_account()
 
 
+def give_to_postgres(path: Path) -> None:
+    """Make the user who runs PostgreSQL the owner of a file or folder, so that the umask doesn't matter."""
+    account = unprivileged()
+    if account:
+        os.chown(path, account["user"], account["group"])
+
+
 def _unprivileged_account() -> dict[str, Any]:
     if os.geteuid() != 0:
         return {}

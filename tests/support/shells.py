@@ -78,7 +78,12 @@ class Shell:
                 patch.delenv(name)
             for name, value in environment.items():
                 patch.setenv(name, value)
-            code = run(list(arguments))
+            # Commands of the database change the umask of the process.
+            umask = os.umask(0o022)
+            try:
+                code = run(list(arguments))
+            finally:
+                os.umask(umask)
         return Result(code, _read_all(out), _read_all(err))
 
     def environment(self, **variables: str) -> dict[str, str]:

@@ -1,7 +1,5 @@
 """A full disk: calls fail, the log, the metrics and `tickover doctor` say why, and the server recovers."""
 
-import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -14,7 +12,7 @@ import pytest
 from tests.support.metrics import parse_metrics, value
 from tests.support.ports import free_port
 from tests.support.postgres import PostgresServer
-from tests.support.postgres_programs import unprivileged
+from tests.support.postgres_programs import give_to_postgres
 from tests.support.program import Program, run_tickover, wait_until
 
 _MEGABYTE = 2**20
@@ -69,8 +67,7 @@ def database_on_disk(disk: Path, own_postgres: PostgresServer) -> Iterator[str]:
     """The URL of a database whose tables are on the small disk. Its server is not shared, because checkpoints fail."""
     folder, name = disk / "tables", disk.name
     folder.mkdir(mode=0o700)
-    account = unprivileged()
-    shutil.chown(folder, account.get("user", os.getuid()), account.get("group", os.getgid()))
+    give_to_postgres(folder)
     own_postgres.execute(f"create tablespace \"{name}\" owner tickover location '{folder}'")
     own_postgres.execute(f'create database "{name}" owner tickover tablespace "{name}"')
     yield own_postgres.url(name)

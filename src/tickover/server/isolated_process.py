@@ -18,8 +18,8 @@ from tickover.server.domain.rate_limits import Buckets
 from tickover.server.domain.response_sizes import MAX_EXPORT_RESULT
 from tickover.server.isolated_calls import MAX_CPU_SECONDS, ExpandRequest, ExportRequest, IsolatedResult
 
-MAX_WAITING: Final = 7
-"""Users that wait for the process. The last one gets a response within the 15 seconds that the Python client waits."""
+MAX_USERS: Final = 7
+"""Users with calls in progress. The last one gets a response within the 15 seconds that the Python client waits."""
 MAX_CALLS_PER_USER: Final = 4
 """Calls of one user at the same time. They run one after the other, so that a user waits only once for the process."""
 
@@ -45,7 +45,6 @@ class IsolatedProcess:
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
         self._process: Process | None = None
-        self._waiting = 0
         self._users: defaultdict[bytes, _UserCalls] = defaultdict(_UserCalls)
         self._limiter = Buckets(ISOLATED_BURST, ISOLATED_REFILL)
 
@@ -58,31 +57,24 @@ class IsolatedProcess:
 
     @asynccontextmanager
     async def turn(self, user: bytes) -> AsyncIterator[None]:
-        """Wait until no other call uses the process. Raise RATE_LIMITED if the user has too many calls in progress."""
+        """Wait until no other call uses the process. Raise RATE_LIMITED if the user has too many calls in progress.
+
+        Raise UNAVAILABLE if too many other users have calls in progress.
+        """
+        if user not in self._users and len(self._users) >= MAX_USERS:
+            raise unavailable("The server expands or exports too much at the moment. Try again.")
         calls = self._users[user]
         if calls.count >= MAX_CALLS_PER_USER:
             message = f"You have {MAX_CALLS_PER_USER} calls of this kind in progress. Try again in 1 s."
             raise Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": 1})
         calls.count += 1
         try:
-            async with calls.lock, self._process_turn():
+            async with calls.lock, self._lock:
                 yield
         finally:
             calls.count -= 1
             if not calls.count:
                 del self._users[user]
-
-    @asynccontextmanager
-    async def _process_turn(self) -> AsyncIterator[None]:
-        """Wait until no call of another user uses the process. Raise UNAVAILABLE if too many users wait."""
-        if self._waiting >= MAX_WAITING:
-            raise unavailable("The server expands or exports too much at the moment. Try again.")
-        self._waiting += 1
-        try:
-            async with self._lock:
-                yield
-        finally:
-            self._waiting -= 1
 
     async def run(self, request: ExpandRequest | ExportRequest) -> IsolatedResult:
         """Return the result of a call. Use it in a `turn`."""

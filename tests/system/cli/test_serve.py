@@ -1,7 +1,6 @@
 """Tests of the server commands: `--attached`, `--json`, and missing server packages."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -100,18 +99,9 @@ def test_json_banner(offline_shell: Shell, tmp_path: Path) -> None:
         assert (server.returncode, out) == (0, "")
 
 
-def run_and_restore_umask(shell: Shell, *arguments: str, **variables: Any) -> Result:
-    """Run a command of the database, which changes the umask of this process."""
-    umask = os.umask(0)
-    try:
-        return shell(*arguments, **variables)
-    finally:
-        os.umask(umask)
-
-
 def test_database_commands_print_json(offline_shell: Shell, tmp_path: Path) -> None:
     def run_json(*arguments: str) -> Any:
-        result = run_and_restore_umask(offline_shell, *arguments, "--json")
+        result = offline_shell(*arguments, "--json")
         return result.json, result.err
 
     one, other = (f"sqlite:///{tmp_path}/{name}.db" for name in ("one", "other"))
@@ -126,7 +116,7 @@ def test_database_commands_print_json(offline_shell: Shell, tmp_path: Path) -> N
 
 def test_database_commands_name_the_database(offline_shell: Shell, tmp_path: Path) -> None:
     def run_text(*arguments: str) -> Result:
-        return run_and_restore_umask(offline_shell, *arguments, "--database-url", url)
+        return offline_shell(*arguments, "--database-url", url)
 
     url = f"sqlite:///{tmp_path}/new/tickover.db"
     assert run_text("sweep") == (
@@ -142,13 +132,13 @@ def test_database_commands_name_the_database(offline_shell: Shell, tmp_path: Pat
 def test_password_on_a_command_line_prints_a_warning(offline_shell: Shell, tmp_path: Path) -> None:
     url = "postgresql://ana:pw@127.0.0.1:9/t"
     warning = "Warning: other users of this machine can read the password in "
-    flag = run_and_restore_umask(offline_shell, "sweep", "--database-url", url)
+    flag = offline_shell("sweep", "--database-url", url)
     assert flag.err.splitlines()[0] == (
         f"{warning}--database-url. Set TICKOVER_DATABASE_URL or TICKOVER_DATABASE_URL_FILE instead."
     )
-    argument = run_and_restore_umask(offline_shell, "copy", f"sqlite:///{tmp_path}/t.db", url)
+    argument = offline_shell("copy", f"sqlite:///{tmp_path}/t.db", url)
     assert argument.err.splitlines()[0] == f"{warning}TARGET_URL. Set PGPASSWORD instead."
-    variable = run_and_restore_umask(offline_shell, "sweep", TICKOVER_DATABASE_URL=url)
+    variable = offline_shell("sweep", TICKOVER_DATABASE_URL=url)
     assert "Warning" not in variable.err
 
 

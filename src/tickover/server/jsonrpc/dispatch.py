@@ -192,7 +192,7 @@ class Dispatcher:
         try:
             return await self._handlers[request.method](params, caller)
         except Rejection as rejection:
-            # A concurrent call with the same key may have succeeded, and may be the reason of the rejection.
+            # A concurrent call with the same key may have succeeded, and may be the reason for the rejection.
             existing = None
             if rejection.reason is not Reason.UNAVAILABLE:
                 existing = await self._operations.clocks.find_existing(request.method, caller)
