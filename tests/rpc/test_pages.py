@@ -103,7 +103,7 @@ def test_url_of_every_asset_changes_with_each_file(tmp_path: Path, file: str) ->
     console = shutil.copytree(CONSOLE, tmp_path / "console")
     assert load_assets(console).path == ASSETS_PATH
     with (console / file).open("a") as opened:
-        opened.write("\n")
+        opened.write(";\n")
     assert load_assets(console).path != ASSETS_PATH
 
 
@@ -112,17 +112,17 @@ def test_url_of_every_asset_changes_with_each_file(tmp_path: Path, file: str) ->
     [
         (
             "js/app.js",
-            "// One.\nconst url = 'http://x'; // two\n  /** Three\n * four. */\n  run(/a*/);\n",
-            "const url = 'http://x'; // two\nrun(/a*/);\n",
+            "// One.\nconst url = 'http://x'; // two;\n\n  /** Three\n * four. */\n  run(\n    /a*/,\n  )\n\n  .b()\n",
+            "const url = 'http://x';run(/a*/,)\n.b()\n",
         ),
         (
             "css/base.css",
             "/* One. */\na {\n  /* Two\n     three. */\n  b: c; /* four */\n}\n",
-            "a {\nb: c; /* four */\n}\n",
+            "a {b: c; /* four */\n}\n",
         ),
     ],
 )
-def test_comment_lines_and_indentation_are_not_served(tmp_path: Path, file: str, source: str, served: str) -> None:
+def test_comments_and_meaningless_space_are_not_served(tmp_path: Path, file: str, source: str, served: str) -> None:
     console = shutil.copytree(CONSOLE, tmp_path / "console")
     (console / file).write_text(source)
     assert load_assets(console).contents[file].decode() == served
@@ -139,9 +139,15 @@ def style(name: str) -> list[str]:
     return (CONSOLE / "css" / name).read_text().splitlines()
 
 
-def test_no_string_contains_indentation_of_the_source() -> None:
+def test_no_string_contains_indentation_or_line_breaks_of_the_source() -> None:
+    for file in (CONSOLE / "js").iterdir():
+        code = [line for line in file.read_text().splitlines() if not re.match(r"\s*(?://|/?\*)", line)]
+        assert [line for line in code if line.replace('"`"', "").count("`") % 2] == [], file
+
+
+def test_no_comment_hides_the_code_after_it() -> None:
     for path in MODULES:
-        assert [line for line in TEXTS[path].splitlines() if line.replace('"`"', "").count("`") % 2] == [], path
+        assert re.findall(r".*\s// .*", TEXTS[path]) == [], path
 
 
 async def test_assets_of_another_release_are_served_but_not_cached(world: World) -> None:
