@@ -66,9 +66,10 @@ class Soak:
             state, note = "not run", str(reason)
         except Exception as error:
             state, note = "failed", f"During {step}: {type(error).__name__}: {error}".splitlines()[0][:500]
-            (folder / "traceback.txt").write_text(traceback.format_exc(), "utf-8")
+            details = traceback.TracebackException.from_exception(error, capture_locals=True)
+            (folder / "traceback.txt").write_text("".join(details.format()), "utf-8")
         except KeyboardInterrupt:
-            note = f"During {step}. No check failed before."
+            note = f"During {step}."
             raise
         finally:
             minutes = (time.monotonic() - started) / 60
@@ -80,7 +81,7 @@ class Soak:
         self.results.append(result)
         for line in terminal_lines(result):
             self.progress.print_line(line)
-        if result.is_met or result.state in ("interrupted", "not run"):
+        if result.is_met or result.state == "not run":
             shutil.rmtree(folder, ignore_errors=True)
         else:
             self.progress.print_line(f"    The files of this part are in {folder}")

@@ -68,7 +68,8 @@ class _Round:
 
     async def _sign_in(self, address: str) -> str:
         async with open_connections(await self._servers.url(0), 1) as [connection]:
-            await connection.call("sendLoginCodeEmail", code_params(address))
+            response = await connection.call("sendLoginCodeEmail", code_params(address))
+            assert "result" in response, response
             code = self._mail.emails[address][-1].secret
             response = await connection.call("loginByEmailVerification", verify_params(address, code))
         token: str = response["result"]["token"]

@@ -54,7 +54,7 @@ class Servers:
                 await self._cut_database_connection(chances)
 
     async def _cut_database_connection(self, chances: Random) -> None:
-        """Close the connection that next runs a certain statement. Stop waiting if there is none."""
+        """Close the connection that next runs a certain statement. Stop waiting if there is none soon."""
         assert self._proxy is not None
         before = self._proxy.cuts
         self._proxy.cut(chances.choice(_CUT_STATEMENTS), chances.choice(["before", "after", "after"]))
@@ -62,6 +62,8 @@ class Servers:
             async with asyncio.timeout(_SECONDS_TO_CUT):
                 while self._proxy.cuts == before:  # noqa: ASYNC110 - the proxy runs in another thread
                     await asyncio.sleep(0.005)
+        # A later cut would hit the next round, which has no fault.
+        self._proxy.keep()
 
     async def _restart(self, program: Program) -> None:
         self._running.remove(program)

@@ -61,6 +61,10 @@ class Proxy:
         """Close the next connection that runs a statement with this text."""
         self._marked, self._how, self._is_armed = statement.encode(), how, True
 
+    def keep(self) -> None:
+        """Take back the last `cut`, if nothing was cut yet."""
+        self._is_armed = False
+
     def hold(self) -> None:
         """Block all traffic silently. New connections are accepted and blocked too."""
         self._there(self._set_open(False))
