@@ -7,9 +7,9 @@ import { h, render } from "./dom.js";
 import { describeExpectation } from "./expectations.js";
 import { formatDay, formatMoney, formatShortDay, formatTime } from "./format.js";
 import { icon } from "./icons.js";
-import { DAY } from "./instants.js";
+import { DAY, parseInstant } from "./instants.js";
 
-const MAX_OTHERS = 3;
+const MAX_AMOUNTS = 3;
 
 /** A figure with a label and a note. `label` can be nodes. */
 export class Figure {
@@ -35,7 +35,25 @@ const preview = (text) => h("strong", { class: "preview-text" }, `→ ${text}`);
 
 const nowrap = (text) => h("span", { class: "nowrap" }, text);
 
-const isMidnight = (instant) => instant % DAY === 0;
+/** Show an amount for each currency: `{ value, currency, note }`. */
+const amounts = (entries) =>
+  h(
+    "ul",
+    { class: "amounts" },
+    entries
+      .slice(0, MAX_AMOUNTS)
+      .map(({ value, currency, note }) =>
+        h(
+          "li",
+          { class: value < 0 ? "below-zero" : undefined },
+          formatMoney(value, currency),
+          note && h("small", {}, note),
+        ),
+      ),
+  );
+
+const moreText = ({ length }) =>
+  length > MAX_AMOUNTS ? `and ${plural(length - MAX_AMOUNTS, "more currency", "more currencies")}` : "";
 
 function distance(from, to) {
   const days = Math.round(Math.abs(to - from) / DAY);
@@ -59,11 +77,7 @@ export class ClockFigures {
     const isPreview = instant !== now;
     this.#date.show(
       formatDay(now),
-      isPreview
-        ? [preview(formatDay(instant)), " ", nowrap(distance(now, instant))]
-        : isMidnight(now)
-          ? "00:00 UTC"
-          : `${formatTime(now)} UTC`,
+      isPreview ? [preview(formatDay(instant)), " ", nowrap(distance(now, instant))] : `${formatTime(now)} UTC`,
     );
     this.#drawBalance(model, currentView, view, isPreview);
     this.#drawNext(model, currentView);
@@ -71,22 +85,23 @@ export class ClockFigures {
   }
 
   #drawBalance(model, currentView, view, isPreview) {
-    const [main, ...others] = model.currencies;
+    const { balances, currencies } = model;
+    const [main] = currencies;
     if (!main) return this.#balance.show("–", "no transactions");
-    this.#balance.label.textContent = `${main} balance`;
-    const [current, then] = [currentView.balances.get(main), view.balances.get(main)];
-    const otherBalances = others
-      .slice(0, MAX_OTHERS)
-      .map((currency) => formatMoney(view.balances.get(currency), currency));
-    if (others.length > MAX_OTHERS) otherBalances.push(`${others.length - MAX_OTHERS} more`);
-    return this.#balance.show(formatMoney(current, main), [
-      isPreview && [preview(formatMoney(then, main)), " "],
-      others.length
-        ? otherBalances.join(" · ")
-        : isPreview
-          ? nowrap(formatMoney(difference(then, current), main, { sign: "exceptZero" }))
-          : `${plural(model.items.length - currentView.postedCount, "event")} ahead`,
-    ]);
+    const ahead = `${plural(model.items.length - currentView.postedCount, "event")} ahead`;
+    const entries = balances.map(({ currency }) => {
+      const [now, then] = [currentView, view].map((each) => each.balances.get(currency));
+      return { value: now, currency, note: isPreview && preview(formatMoney(then, currency)) };
+    });
+    this.#balance.label.textContent = entries.length > 1 ? "Balances" : `${main} balance`;
+    if (entries.length > 1) return this.#balance.show(amounts(entries), moreText(entries) || ahead);
+    const [{ value, note }] = entries;
+    const change = difference(view.balances.get(main), value);
+    return this.#balance.show(
+      formatMoney(value, main),
+      isPreview ? [note, " ", nowrap(formatMoney(change, main, { sign: "exceptZero" }))] : ahead,
+      { broken: value < 0 },
+    );
   }
 
   #drawNext(model, currentView) {
@@ -95,20 +110,19 @@ export class ClockFigures {
     else this.#next.show("None", model.items.length ? "all items are posted" : "no items");
   }
 
-  #drawLowest(model, now) {
-    const points = model.balances
-      .map((balance) => ({ ...balance, lowest: lowestPoint(balance, now, model.maxTime, false) }))
-      .filter(({ lowest }) => lowest);
-    // The worst currency comes first.
-    const [worst] = points.toSorted(
-      (left, right) => (left.lowest.value < 0 ? -1 : 0) - (right.lowest.value < 0 ? -1 : 0),
-    );
-    if (!worst) return this.#lowest.show("–", "nothing is scheduled");
-    const { lowest, currency } = worst;
-    const cause = model.items.findLast((item) => item.at === lowest.at && item.currency === currency);
-    return this.#lowest.show(formatMoney(lowest.value, currency), `${cause.name}, ${formatShortDay(lowest.at)}`, {
-      broken: lowest.value < 0,
+  /** Show the lowest balance of each currency from now on. */
+  #drawLowest({ balances, items, maxTime }, now) {
+    const entries = balances.map((balance) => {
+      const { at, value } = lowestPoint(balance, now, maxTime);
+      return { at, value, currency: balance.currency, note: at === now ? "now" : formatShortDay(at) };
     });
+    if (!entries.length) return this.#lowest.show("–", "no transactions");
+    // Currencies that go below zero come first.
+    entries.sort((left, right) => (right.value < 0) - (left.value < 0));
+    if (entries.length > 1) return this.#lowest.show(amounts(entries), moreText(entries));
+    const [{ at, value, currency, note }] = entries;
+    const cause = at > now && items.findLast((item) => item.at === at && item.currency === currency).name;
+    return this.#lowest.show(formatMoney(value, currency), cause ? `${cause}, ${note}` : note, { broken: value < 0 });
   }
 
   /** Show how many expectations hold. `results` is null until the server responds. */
@@ -118,8 +132,11 @@ export class ClockFigures {
     const broken = results.filter(({ ok }) => !ok).length;
     const badge = (name) => h("span", { class: `result ${name === "check" ? "ok" : "broken"}` }, icon(name));
     if (!broken) return this.#checks.show([badge("check"), "All hold"], plural(results.length, "expectation"));
-    const first = describeExpectation(expectations[results.findIndex(({ ok }) => !ok)]);
+    const index = results.findIndex(({ ok }) => !ok);
     const count = results.length === 1 ? "Broken" : `${broken} of ${results.length} broken`;
-    return this.#checks.show([badge("close"), count], first, { broken: true });
+    const date = formatShortDay(parseInstant(results[index].violation.at));
+    return this.#checks.show([badge("close"), count], `${date}: ${describeExpectation(expectations[index])}`, {
+      broken: true,
+    });
   }
 }

@@ -110,15 +110,12 @@ export function viewAt(model, instant) {
 
 export const balanceAt = ({ times, values }, instant) => values[countUntil(times, instant)];
 
-/**
- * Return the lowest point `{ at, value, index }` of a balance after `from` until `to`, or null without a change.
- * With `inclusive`, the balance at `from` counts too. The earliest point wins a tie.
- */
-export function lowestPoint({ times, values }, from, to, inclusive = true) {
+/** Return the lowest point `{ at, value }` of a balance from `from` until `to`. The earliest point wins a tie. */
+export function lowestPoint({ times, values }, from, to) {
   const [first, last] = [countUntil(times, from), countUntil(times, to)];
-  let lowest = inclusive ? { at: from, value: values[first], index: first } : null;
+  let lowest = { at: from, value: values[first] };
   for (let index = first + 1; index <= last; index += 1)
-    if (!lowest || values[index] < lowest.value) lowest = { at: times[index - 1], value: values[index], index };
+    if (values[index] < lowest.value) lowest = { at: times[index - 1], value: values[index] };
   return lowest;
 }
 
