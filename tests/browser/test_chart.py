@@ -49,6 +49,40 @@ _IDLE = """async ({ times, from, to }) => {
     .map((text) => text.textContent);
 }"""
 
+# Returns the ticks of each range, and the heights of its lowest value and its last tick.
+_TICKS = """async ({ ranges, minCount }) => {
+  const { valueScale } = await import("/assets/000000000000/js/chart-paths.js");
+  return ranges.map(([low, high]) => {
+    const { y, ticks } = valueScale([low, high], minCount, 100, 0);
+    return [ticks, y(low), y(ticks.at(-1))];
+  });
+}"""
+
+# Returns the instant of each slider step, and the step at which the thumb then is.
+_STEPS = """async ({ times, now, days }) => {
+  const { sliderStep, snapToItem } = await import("/assets/000000000000/js/scrubber.js");
+  const window = { from: 0, to: days * 86_400_000 };
+  return Array.from({ length: days + 1 }, (_, index) => {
+    const instant = snapToItem({ times, now }, window, index * sliderStep(window));
+    return [instant, Math.round(instant / sliderStep(window))];
+  });
+}"""
+
+# Returns the texts beside the lanes, and the labels of expectations.
+_LABELS = """async ({ items, expectations }) => {
+  const { laneScale } = await import("/assets/000000000000/js/event-lanes.js");
+  const { shortLabel } = await import("/assets/000000000000/js/expectations.js");
+  return [...["income", "expense"].map((kind) => laneScale({ items }, kind)), ...expectations.map(shortLabel)];
+}"""
+
+# Returns the first point of the curve of each currency.
+_SPARKLINE = """async ({ params, opening }) => {
+  const { parseParams } = await import("/assets/000000000000/js/clock-model.js");
+  const { sparkline } = await import("/assets/000000000000/js/sparkline.js");
+  const svg = sparkline(parseParams(params, opening), { width: 100, height: 100 });
+  return [...svg.querySelectorAll(".past > .line")].map((line) => /^M\\S+ [^A-Z]+/.exec(line.getAttribute("d"))[0]);
+}"""
+
 
 async def run(tab: Tab, program: Program, script: str, params: dict[str, Any]) -> Any:
     await tab.page.goto(f"{program.url}/")
@@ -110,3 +144,55 @@ async def test_long_time_without_items_is_marked(
 ) -> None:
     times = [day * DAY for day in days]
     assert await run(tab, program, _IDLE, {"times": times, "from": 0, "to": shown * DAY}) == texts
+
+
+async def test_values_have_enough_round_ticks_up_to_the_highest(tab: Tab, program: Program) -> None:
+    ranges = [(0, 4_000), (-735, 4_100), (-0.9, 1.9), (-1_150, 0), (0, 1), (-3, 999_999_999.99), (0, 1e-12)]
+    scales = await run(tab, program, _TICKS, {"ranges": ranges, "minCount": 4})
+    for (low, high), (ticks, bottom, top) in zip(ranges, scales, strict=True):
+        assert 4 <= len(ticks) <= 9
+        assert 0 in ticks
+        assert low <= ticks[0] < high <= ticks[-1]
+        assert (bottom, top) == (100, 0)
+    assert scales[1][0] == [0, 2_000, 4_000, 6_000]
+    # No number is small enough for these ticks.
+    assert (await run(tab, program, _TICKS, {"ranges": [(0, 5e-324)], "minCount": 4}))[0][0] == []
+
+
+async def test_slider_stops_at_the_times_of_items(tab: Tab, program: Program) -> None:
+    hour = 3_600_000
+    times = [2 * DAY + 8 * hour, 2 * DAY + 9 * hour, 3 * DAY + 12 * hour, 5 * DAY - hour, 9 * DAY]
+    now = 6 * DAY + 10 * hour
+    steps = await run(tab, program, _STEPS, {"times": times, "now": now, "days": 30})
+    # Of two items in a step, the slider stops at the last.
+    stops = {2: times[1], 4: times[2], 5: times[3], 6: now, 9: times[4]}
+    assert [instant for instant, _ in steps] == [stops.get(day, day * DAY) for day in range(31)]
+    # The thumb stays where the slider put it, so keys can move it on.
+    assert [thumb for _, thumb in steps] == list(range(31))
+
+
+async def test_labels_are_amounts_of_money(tab: Tab, program: Program) -> None:
+    pay = {"kind": "income", "at": 0, "currency": "EUR"}
+    rents = [{**pay, "kind": "expense", "amount": 300, "currency": currency} for currency in ("EUR", "CHF")]
+    items = [{**pay, "amount": 20}, {**pay, "amount": 2800.5}, *rents]
+    expectations = [
+        {"balance": {"currency": "EUR", "atLeast": -500}},
+        {"balance": {"currency": "EUR", "atMost": 0.5}},
+        {"total": {"type": "EXPENSE", "currency": "USD", "atMost": 1500}},
+        {"posted": {"name": "Rent"}},
+    ]
+    labels = await run(tab, program, _LABELS, {"items": items, "expectations": expectations})
+    assert labels == ["up to €2,800.50", "per currency", "≥ −€500", "≤ €0.50", "Spent ≤ $1,500", "Rent"]
+
+
+async def test_sparkline_starts_with_the_first_balance(tab: Tab, program: Program) -> None:
+    entry = {"name": "Pay", "type": "INCOME", "amount": 10}
+    items = [
+        {**entry, "currency": "EUR", "at": "2027-01-02T00:00:00Z"},
+        {**entry, "currency": "EUR", "at": "2027-01-12T00:00:00Z"},
+        {**entry, "currency": "USD", "at": "2027-01-07T00:00:00Z"},
+    ]
+    params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": items}
+    assert await run(tab, program, _SPARKLINE, {"params": params, "opening": {}}) == ["M0 50", "M48.5 6"]
+    # An opening balance is a fact from the start on.
+    assert await run(tab, program, _SPARKLINE, {"params": params, "opening": {"EUR": 20}}) == ["M0 50", "M53 6"]

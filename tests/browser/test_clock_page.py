@@ -71,6 +71,7 @@ async def test_broken_expectation_is_marked_and_explained(browser: Browser, prog
         clock = console.create()
         await open_with_checks(console, clock, {"expectations": [NEVER_BELOW_ZERO]})
         await expect(figure(console, "Expectations")).to_contain_text("BrokenJan 3: EUR balance never below €0.00")
+        await expect(console.page.get_by_role("list", name="Legend")).to_contain_text("not allowed")
         await expect(expectations(console)).to_contain_text("EUR balance never below €0.00: broken")
         await expect(expectations(console)).to_contain_text("with “Rent”. The EUR balance is -1150, below 0.")
         await expect(console.page.locator(".strip.broken .breaks")).to_have_count(1)

@@ -1,7 +1,7 @@
 // The plot of one currency: its balance as a filled step curve, with its expectations and its lowest point.
 
-import { areaPath, curvePath, scale, stepCurve, textWidth, valueTicks } from "./chart-paths.js";
-import { balanceAt, countUntil, lowestPoint } from "./clock-model.js";
+import { areaPath, curvePath, stepCurve, textWidth, valueGrid, valueRange, valueScale } from "./chart-paths.js";
+import { balanceAt, lowestPoint } from "./clock-model.js";
 import { newId, s } from "./dom.js";
 import { formatAxisMoney, formatDay, formatMoney, formatShortDay } from "./format.js";
 import { DAY } from "./instants.js";
@@ -12,20 +12,10 @@ const CALLOUT_HEIGHT = 22;
 const YEAR = 366 * DAY;
 
 /** Return the scale and ticks of the values that a plot shows. They include zero and the bounds of the rules. */
-export function valueScale(balance, rules, { from, to, top, bottom }) {
-  const [first, last] = [countUntil(balance.times, from), countUntil(balance.times, to)];
-  const shown = [
-    0,
-    ...rules.flatMap(({ atLeast, atMost }) => [atLeast, atMost]).filter((value) => value !== undefined),
-  ];
-  let [low, high] = [Math.min(...shown), Math.max(...shown)];
-  for (let index = first; index <= last; index += 1) {
-    low = Math.min(low, balance.values[index]);
-    high = Math.max(high, balance.values[index]);
-  }
-  if (low === high) high = low + 1;
-  const { ticks, step } = valueTicks(low, high, bottom - top > 140 ? 4 : 2);
-  return { y: scale(low, high, bottom - LABEL_SPACE, top + TOP_SPACE), ticks, step };
+export function plotScale(balance, rules, { from, to, top, bottom }) {
+  const bounds = rules.flatMap(({ atLeast = 0, atMost = 0 }) => [atLeast, atMost]);
+  const range = valueRange([balance], { from, to }, bounds);
+  return valueScale(range, bottom - top > 140 ? 4 : 3, bottom - LABEL_SPACE, top + TOP_SPACE);
 }
 
 /** Return whether no other rule forbids all that a rule forbids. */
@@ -59,9 +49,11 @@ class CurvePart {
 }
 
 export class BalancePlot {
-  constructor({ model, balance, rules, isTitled, hasInnerLabels }, x, box) {
+  constructor({ model, balance, rules, isTitled }, x, box) {
     Object.assign(this, { model, balance, x, box });
-    const { left, right, top, from, to } = box;
+    const { left, right, top, from, to, isNarrow } = box;
+    const grid = valueGrid(box, balance.currency, box);
+    const title = isNarrow ? { x: right - 4, "text-anchor": "end" } : { x: left + 6 };
     this.y = box.y;
     this.curve = stepCurve(balance, x, this.y, from, to);
     this.parts = ["rest", "past", "preview"].map((name) => new CurvePart(name));
@@ -70,30 +62,16 @@ export class BalancePlot {
     this.node = s(
       "g",
       { class: "balance-plot" },
-      this.#grid(hasInnerLabels),
+      grid.lines,
       rules.filter((rule) => isStrictest(rule, rules)).map((rule) => this.#forbidden(rule)),
       this.parts.map((part) => part.node),
-      s("path", { class: "zero", d: `M${left} ${this.y(0)}H${right}` }),
       rules.map((rule) => this.#breach(rule)),
-      isTitled && s("text", { class: "title halo", x: left + 6, y: top + 14 }, balance.currency),
+      grid.labels,
+      isTitled && s("text", { class: "title halo", y: top + 14, ...title }, balance.currency),
       this.#lowest(rules),
       this.nowDot,
       this.dot,
     );
-  }
-
-  #grid(hasInnerLabels) {
-    const { left, right, ticks, step } = this.box;
-    return ticks.map((value) => [
-      value !== 0 && s("path", { class: "grid", d: `M${left} ${this.y(value)}H${right}` }),
-      s(
-        "text",
-        hasInnerLabels
-          ? { class: "value halo", x: left + 2, y: this.y(value) - 3 }
-          : { class: "value", x: left - 10, y: this.y(value) + 4, "text-anchor": "end" },
-        formatAxisMoney(value, this.balance.currency, step),
-      ),
-    ]);
   }
 
   /** Return the sides `{ top, height, bound }` that a rule forbids. */
@@ -138,7 +116,7 @@ export class BalancePlot {
 
   /** Call out the lowest visible point as money with its date. */
   #lowest(rules) {
-    const { left, right, from, to, bottom } = this.box;
+    const { left, right, from, to, bottom, isNarrow } = this.box;
     const lowest = lowestPoint(this.balance, Math.max(from, this.model.start), to);
     if (this.balance.times.length === 0) return null;
     const isBroken = rules.some(
@@ -149,7 +127,9 @@ export class BalancePlot {
     const money = formatMoney(lowest.value, this.balance.currency);
     const width = textWidth(label) + textWidth(money) + 28;
     const [pointX, pointY] = [this.x(lowest.at), this.y(lowest.value)];
-    const boxX = Math.min(Math.max(pointX - width / 2, left + 2), right - width - 2);
+    // In a narrow plot, the label of zero is on the left.
+    const zeroWidth = isNarrow ? textWidth(formatAxisMoney(0, this.balance.currency, 1)) : 0;
+    const boxX = Math.min(Math.max(pointX - width / 2, left + 4 + zeroWidth), right - width - 2);
     const boxY = Math.min(pointY + 9, bottom - CALLOUT_HEIGHT);
     return s(
       "g",

@@ -1,6 +1,8 @@
-// Scales, ticks and paths of the charts.
+// Scales, ticks, paths and legends of the charts.
 
-import { countUntil } from "./clock-model.js";
+import { balanceAt, countUntil } from "./clock-model.js";
+import { h, s } from "./dom.js";
+import { formatAxisMoney } from "./format.js";
 
 const COLUMN = 2; // pixels, the width of a curve's line
 const HIDDEN = 0.5; // pixels, hidden by the line
@@ -26,15 +28,44 @@ export function scale(from, to, first, last) {
   return (value) => pixel(first + (value - from) * factor);
 }
 
-/** Return round numbers between low and high, and their distance. Zero is one of them if it is in the range. */
-export function valueTicks(low, high, maxCount) {
-  const rough = (high - low) / maxCount;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough * 0.999) ?? rough;
-  const ticks = [];
-  for (let index = Math.ceil(low / step - 1e-9); index * step <= high + step * 1e-9; index += 1)
-    ticks.push(index * step || 0);
-  return { ticks, step };
+/** Return an item of a legend. Its name is the class of its swatch. */
+export const legendItem = (name, text = name) =>
+  h("li", {}, h("span", { class: `swatch ${name}`, "aria-hidden": "true" }), text);
+
+/** Return the lowest and highest of some values and of all balances between two times. */
+export function valueRange(balances, { from, to }, [...values]) {
+  for (const balance of balances) {
+    values.push(balanceAt(balance, from));
+    for (let index = countUntil(balance.times, from); balance.times[index] <= to; index += 1)
+      values.push(balance.values[index + 1]);
+  }
+  const [low, high] = values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [0, 0]);
+  return [low, high === low ? low + 1 : high];
+}
+
+/**
+ * Return `{ y, ticks, step }`: a scale, at least `minCount` round numbers, and their distance. The last number is not
+ * below the range. Zero is one of them if it is in the range.
+ */
+export function valueScale([low, high], minCount, bottom, top) {
+  const power = 10 ** Math.ceil(Math.log10(high - low));
+  for (const step of [1, 0.5, 0.2, 0.1, 0.05, 0.02].map((factor) => factor * power)) {
+    const [first, last] = [low, high].map((value) => Math.ceil(value / step - 1e-9));
+    const ticks = Array.from({ length: last - first + 1 || 0 }, (_, index) => (first + index) * step || 0);
+    if (ticks.length >= minCount) return { y: scale(low, ticks.at(-1), bottom, top), ticks, step };
+  }
+  // The range is too small for round numbers.
+  return { y: scale(low, high, bottom, top), ticks: [], step: 1 };
+}
+
+/** Draw the ticks of a scale: `lines`, and their `labels` beside the plot or, if it is narrow, in it. */
+export function valueGrid({ y, ticks, step }, currency, { left, right, isNarrow }) {
+  const place = (value) =>
+    isNarrow ? { x: left + 2, y: y(value) - 3 } : { x: left - 10, y: y(value) + 4, "text-anchor": "end" };
+  return {
+    lines: ticks.map((value) => s("path", { class: value ? "grid" : "zero", d: `M${left} ${y(value)}H${right}` })),
+    labels: ticks.map((value) => s("text", { class: "halo", ...place(value) }, formatAxisMoney(value, currency, step))),
+  };
 }
 
 /** Return the path from the height of the previous column. Drawing many lines is slow, so leave out invisible ones. */

@@ -1,5 +1,6 @@
 // <tick-compare>: two clocks in one chart with the difference at the cursor.
 
+import { legendItem } from "./chart-paths.js";
 import { Figure } from "./clock-figures.js";
 import { balanceAt, parseClock, scheduleKey } from "./clock-model.js";
 import { clockName } from "./clock-text.js";
@@ -7,17 +8,16 @@ import { watchClock } from "./clock-watcher.js";
 import { compareBalances, drawComparison } from "./compare-plot.js";
 import { differenceList, sideBySide } from "./compare-tables.js";
 import { h, Notice, notify, render, s } from "./dom.js";
-import { formatDay, formatInstant, formatMoney, spokenInstant, spokenMoney } from "./format.js";
+import { formatDay, formatMoney, spokenInstant, spokenMoney } from "./format.js";
 import { icon } from "./icons.js";
 import { endOfDay, parseInstant, startOfDay } from "./instants.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
-import { sliderStep } from "./scrubber.js";
+import { alignSlider, moveThumb, sliderStep, snapToItem } from "./scrubber.js";
 import { readChecks } from "./storage.js";
 import { segmentedButtons } from "./tabs.js";
 
 const MAX_CLOCKS = 100;
 const DRAG_PAUSE_MS = 400; // polling waits this long after a move of the slider
-const THUMB_WIDTH = 22; // as in scrubber.css
 
 class ComparePage extends HTMLElement {
   #clocks = [];
@@ -187,7 +187,7 @@ class ComparePage extends HTMLElement {
       type: "range",
       class: "scrubber",
       "aria-label": "Date to compare",
-      oninput: () => this.#moveTo(from + Number(this.slider.value) * sliderStep(this.#window)),
+      oninput: () => this.#snapTo(from + Number(this.slider.value) * sliderStep(this.#window)),
     });
     for (const name of ["pointerdown", "pointermove"])
       this.svg.addEventListener(name, (event) => this.#followPointer(event));
@@ -215,6 +215,12 @@ class ComparePage extends HTMLElement {
           "div",
           { class: "row card-header" },
           h("h2", { id: "compare-title" }, `${this.#currency} balance`),
+          h(
+            "ul",
+            { class: "legend", "aria-label": "Legend" },
+            legendItem("scheduled", "the same in both"),
+            legendItem("preview", "difference"),
+          ),
           currencies.length > 1 && chooser.element,
         ),
         this.plot,
@@ -237,10 +243,7 @@ class ComparePage extends HTMLElement {
     const options = { window: this.#window, currency: this.#currency, width };
     this.drawing = drawComparison(this.svg, this.comparison, options);
     const { left, right } = this.drawing;
-    const { from, to } = this.#window;
-    Object.assign(this.slider, { min: 0, max: Math.ceil((to - from) / sliderStep(this.#window)), step: 1 });
-    this.slider.style.marginLeft = `${left - THUMB_WIDTH / 2}px`;
-    this.slider.style.width = `${right - left + THUMB_WIDTH}px`;
+    alignSlider(this.slider, this.#window, left, right - left);
     this.#moveTo(this.#instant);
   }
 
@@ -248,8 +251,16 @@ class ComparePage extends HTMLElement {
     const { left, right } = this.drawing;
     const { from, to } = this.#window;
     const fraction = Math.min(Math.max((event.offsetX - left) / (right - left), 0), 1);
-    const step = sliderStep(this.#window);
-    this.#moveTo(from + Math.round((fraction * (to - from)) / step) * step);
+    this.#snapTo(from + fraction * (to - from));
+  }
+
+  #snapTo(instant) {
+    this.#moveTo(snapToItem({ ...this.comparison.delta, now: -Infinity }, this.#window, instant));
+  }
+
+  /** Describe the balance at the cursor, and name the time of the clock. */
+  #note({ now }) {
+    return `${this.#instant > now ? "projected" : "posted"}, clock at ${formatDay(now)}`;
   }
 
   #moveTo(instant) {
@@ -261,7 +272,7 @@ class ComparePage extends HTMLElement {
     );
     const delta = balanceAt(this.comparison.delta, this.#instant);
     this.drawing.moveCursor(this.#instant);
-    this.slider.value = Math.round((this.#instant - from) / sliderStep(this.#window));
+    moveThumb(this.slider, this.#window, this.#instant, this.drawing.right - this.drawing.left);
     const end = (this.#instant - from) / (to - from);
     this.slider.style.setProperty("--now", 0);
     this.slider.style.setProperty("--end", end);
@@ -276,7 +287,7 @@ class ComparePage extends HTMLElement {
       delta === 0 ? "The balances are equal" : `“${name}” has ${delta < 0 ? "less" : "more"}`,
     );
     [first, second].forEach((value, index) =>
-      this.values[index].show(formatMoney(value, this.#currency), `now at ${formatInstant(this.#models[index].now)}`, {
+      this.values[index].show(formatMoney(value, this.#currency), this.#note(this.#models[index]), {
         broken: value < 0,
       }),
     );

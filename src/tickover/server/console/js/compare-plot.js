@@ -1,6 +1,6 @@
 // The chart of two clocks: both balances, the band between them, and the difference below.
 
-import { areaPath, scale, stepPath, textWidth, valueTicks } from "./chart-paths.js";
+import { areaPath, scale, stepPath, textWidth, valueGrid, valueRange, valueScale } from "./chart-paths.js";
 import { balanceAt } from "./clock-model.js";
 import { difference } from "./decimals.js";
 import { render, s } from "./dom.js";
@@ -21,17 +21,6 @@ export function compareBalances(models, currency) {
   return { first, second, delta, differsFrom: index < 0 ? Infinity : index === 0 ? -Infinity : times[index - 1] };
 }
 
-function rangeOf(balances, from, to) {
-  const values = [0];
-  for (const balance of balances) {
-    values.push(balanceAt(balance, from));
-    for (let index = 0; index < balance.times.length; index += 1)
-      if (balance.times[index] > from && balance.times[index] <= to) values.push(balance.values[index + 1]);
-  }
-  const [low, high] = values.reduce(([least, most], value) => [Math.min(least, value), Math.max(most, value)], [0, 0]);
-  return low === high ? [low, low + 1] : [low, high];
-}
-
 /** Return the band between two step curves: one forwards, and the other back. */
 function bandPath({ first, second, delta: { times } }, x, y, from, to) {
   const inside = times.filter((time) => time > from && time < to);
@@ -44,38 +33,24 @@ function bandPath({ first, second, delta: { times } }, x, y, from, to) {
   return `M${x(from)} ${y(balanceAt(first, from))}${forwards}H${x(to)}${back}Z`;
 }
 
-function grid({ ticks, step }, y, currency, { left, right, isNarrow }) {
-  return ticks.map((value) => [
-    s("path", { class: value === 0 ? "zero" : "grid", d: `M${left} ${y(value)}H${right}` }),
-    s(
-      "text",
-      isNarrow
-        ? { class: "value halo", x: left + 2, y: y(value) - 3 }
-        : { class: "value", x: left - 10, y: y(value) + 4, "text-anchor": "end" },
-      formatAxisMoney(value, currency, step),
-    ),
-  ]);
-}
-
 /** Draw the chart into the SVG. Return `{ left, right, moveCursor(instant) }`. */
-export function drawComparison(svg, comparison, { window: { from, to }, currency, width }) {
+export function drawComparison(svg, comparison, { window, currency, width }) {
   const { first, second, delta, differsFrom } = comparison;
+  const { from, to } = window;
   const isNarrow = width < NARROW;
   const [plotBottom, stripTop] = [TOP + PLOT_HEIGHT, TOP + PLOT_HEIGHT + GAP];
   const bottom = stripTop + STRIP_HEIGHT;
-  const [low, high] = rangeOf([first, second], from, to);
-  const [least, most] = rangeOf([delta], from, to);
-  const y = scale(low, high, plotBottom - 8, TOP + 8);
-  const stripY = scale(least, most, bottom - 4, stripTop + 4);
-  const [plotTicks, stripTicks] = [valueTicks(low, high, 4), valueTicks(least, most, 2)];
-  const labels = [plotTicks, stripTicks].flatMap(({ ticks, step }) =>
+  const plot = valueScale(valueRange([first, second], window, []), 4, plotBottom - 8, TOP + 8);
+  const strip = valueScale(valueRange([delta], window, []), 2, bottom - 4, stripTop + 4);
+  const { y } = plot;
+  const labels = [plot, strip].flatMap(({ ticks, step }) =>
     ticks.map((value) => textWidth(formatAxisMoney(value, currency, step))),
   );
   const left = isNarrow ? 4 : Math.max(...labels) + 14;
   const right = width - (isNarrow ? 4 : RIGHT);
   const x = scale(from, to, left, right);
   const split = Math.min(Math.max(differsFrom, from), to);
-  const box = { left, right, isNarrow };
+  const grids = [plot, strip].map((scale) => valueGrid(scale, currency, { left, right, isNarrow }));
   const dots = ["first", "second"].map((name) => s("circle", { class: `dot ${name}`, r: 5 }));
   const cursor = s("path", { class: "cursor" });
   svg.setAttribute("viewBox", `0 0 ${width} ${bottom + AXIS}`);
@@ -84,21 +59,21 @@ export function drawComparison(svg, comparison, { window: { from, to }, currency
   render(
     svg,
     drawAxis(axisTicks({ from, to }, right - left), x, { left, right, top: TOP, bottom }),
-    grid(plotTicks, y, currency, box),
-    grid(stripTicks, stripY, currency, box),
+    grids.map(({ lines }) => lines),
     split < to && s("path", { class: "band", d: bandPath(comparison, x, y, split, to) }),
     split > from && s("path", { class: "line shared", d: stepPath(first, x, y, from, split) }),
     split < to && [
       s("path", { class: "line first", d: stepPath(first, x, y, split, to) }),
       s("path", { class: "line second", d: stepPath(second, x, y, split, to) }),
     ],
-    s("path", { class: "delta", d: areaPath(stepPath(delta, x, stripY, from, to), stripY(0), left) }),
+    s("path", { class: "delta", d: areaPath(stepPath(delta, x, strip.y, from, to), strip.y(0), left) }),
+    cursor,
+    grids.map(({ labels }) => labels),
     s(
       "text",
       { class: "title halo", x: isNarrow ? right : left, y: stripTop - 8, "text-anchor": isNarrow ? "end" : "start" },
       "Difference",
     ),
-    cursor,
     dots,
   );
   const moveCursor = (instant) => {

@@ -5,6 +5,7 @@ import { countUntil } from "./clock-model.js";
 import { plural } from "./clock-text.js";
 import { s } from "./dom.js";
 import { breachRanges, deadline } from "./expectations.js";
+import { formatWholeMoney } from "./format.js";
 import { DAY, parseInstant } from "./instants.js";
 
 // Items that are too close together share one mark. Each lane draws its marks with three paths.
@@ -13,6 +14,7 @@ const [BAR_WIDTH, BAR_DISTANCE, DIAMOND_DISTANCE] = [5, 7, 9];
 const MIN_SEGMENT = 3.5;
 const MAX_SEGMENTS = 5;
 const MONTH = 30.4 * DAY;
+const CAP = 2.5; // half the width of a strip
 const [MIN_IDLE, IDLE_MARGIN] = [2 * MONTH, 8];
 
 /** The shapes of marks around the origin, for legends and tables. */
@@ -32,13 +34,20 @@ function itemsOfKind({ items }, kind) {
   return kinds[kind];
 }
 
+/** Describe the scale of a kind: `up to €2,800.50`. Each kind and each currency has its own. */
+export function laneScale(model, kind) {
+  const [[currency, amount] = [], ...others] = itemsOfKind(model, kind).largest;
+  if (others.length) return "per currency";
+  return currency ? `up to ${formatWholeMoney(amount, currency)}` : "";
+}
+
 /** The largest item of a currency has the size 1. */
 function measureItems(items) {
   const largest = new Map();
   for (const { currency, amount } of items) largest.set(currency, Math.max(largest.get(currency) ?? 0, amount));
   const sums = [0];
   for (const { currency, amount } of items) sums.push(sums.at(-1) + amount / largest.get(currency));
-  return { items, times: items.map((item) => item.at), sums };
+  return { items, times: items.map((item) => item.at), sums, largest };
 }
 
 /**
@@ -150,13 +159,12 @@ export function idleMarks({ start, times }, x, { left, right, from, to }, y) {
 }
 
 /** Draw the strip of an expectation: where it holds, and where it breaks. `result` is null until the server responds. */
-export function expectationStrip(model, expectation, result, x, { left, right, from, to, top, bottom }) {
+export function expectationStrip(model, expectation, result, x, { from, to, top, bottom }) {
   const y = (top + bottom) / 2;
   const segment = (className, start, end) => {
-    const [first, last] = [Math.max(x(Math.max(start, from)), left), Math.min(x(Math.min(end, to)), right)];
-    return (
-      end >= from && start <= to && s("path", { class: className, d: `M${first} ${y}H${Math.max(last, first + 2)}` })
-    );
+    // The round ends stay in the plot.
+    const [first, last] = [x(Math.max(start, from)) + CAP, x(Math.min(end, to)) - CAP];
+    return end >= from && start <= to && s("path", { class: className, d: `M${first} ${y}H${Math.max(last, first)}` });
   };
   const { balance: rule } = expectation;
   const balance = rule && model.balances.find(({ currency }) => currency === rule.currency);

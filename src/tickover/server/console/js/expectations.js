@@ -1,7 +1,7 @@
 // Pure functions about expectations, the parameters of checkTestClock.
 
 import { countUntil } from "./clock-model.js";
-import { formatInstant, formatMoney } from "./format.js";
+import { formatInstant, formatMoney, formatWholeMoney } from "./format.js";
 import { parseInstant } from "./instants.js";
 
 const quote = (text) => `“${text}”`;
@@ -44,8 +44,8 @@ export function describeExpectation(expectation) {
 /** Return the short label of an expectation in the chart. */
 export function shortLabel(expectation) {
   const [word, { currency, atLeast, atMost, goal, name, type }] = ruleOf(expectation);
-  const bound = (atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`).replace("-", "−");
-  if (word === "balance") return `${currency} ${bound}`;
+  const bound = `${atLeast === undefined ? "≤" : "≥"} ${formatWholeMoney(atLeast ?? atMost, currency)}`;
+  if (word === "balance") return bound;
   return goal ?? name ?? `${type === "INCOME" ? "Income" : "Spent"} ${bound}`;
 }
 

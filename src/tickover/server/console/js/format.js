@@ -20,7 +20,7 @@ const moneyFormats = new Map();
 const DEFAULT_DECIMALS = 2; // for amounts without a currency
 const [MAX_AXIS_VALUE, MAX_AXIS_DECIMALS] = [1e8, 4];
 
-const isMidnight = (instant) => instant % 86_400_000 === 0;
+export const isMidnight = (instant) => instant % 86_400_000 === 0;
 
 // An instant is in milliseconds since 1970, see instants.js.
 export const formatDay = (instant) => day.format(instant);
@@ -75,6 +75,10 @@ export function formatAxisMoney(value, currency, step) {
     : { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
   return withMinusSign(moneyFormat(currency, options).format(value));
 }
+
+/** Format an amount without the decimals of whole numbers: `€500`. */
+export const formatWholeMoney = (amount, currency) =>
+  Number.isInteger(amount) ? formatAxisMoney(amount, currency, 1) : formatMoney(amount, currency);
 
 /** Format a duration in its two largest units: `6 d 23 h`. */
 export function formatDuration(milliseconds) {

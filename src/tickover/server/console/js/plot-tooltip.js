@@ -4,7 +4,6 @@ import { balanceAt } from "./clock-model.js";
 import { plural, signedAmount } from "./clock-text.js";
 import { h, render } from "./dom.js";
 import { formatDay, formatInstant, formatMoney } from "./format.js";
-import { startOfDay } from "./instants.js";
 
 const MAX_ROWS = 6;
 const HALF_WIDTH = 120;
@@ -24,7 +23,7 @@ function markContent({ items, first, last }) {
 
 function balanceContent(balances, instant) {
   return [
-    h("strong", {}, formatDay(instant)),
+    h("strong", {}, formatInstant(instant)),
     balances.map((balance) => row(balance.currency, formatMoney(balanceAt(balance, instant), balance.currency))),
   ];
 }
@@ -46,11 +45,11 @@ export class PlotTooltip {
     const isInPlot = !lane && plots.length > 0 && y < plots.at(-1).box.bottom && x >= left && x <= right;
     this.element.hidden = !mark && !isInPlot;
     if (this.element.hidden) return;
-    const key = mark ? `${lane.kind} ${mark.first} ${mark.items.length}` : `${startOfDay(instant)}`;
+    const key = mark ? `${lane.kind} ${mark.first} ${mark.items.length}` : `${instant}`;
     if (key !== this.#shown) {
       this.#shown = key;
       const balances = plots.map((plot) => plot.balance);
-      render(this.element, mark ? markContent(mark) : balanceContent(balances, startOfDay(instant)));
+      render(this.element, mark ? markContent(mark) : balanceContent(balances, instant));
     }
     const anchor = mark ? lane.top : y - GAP;
     const middle = (mark ? mark.x : x) * fontScale;

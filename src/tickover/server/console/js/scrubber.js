@@ -4,7 +4,7 @@ import { countUntil } from "./clock-model.js";
 import { h } from "./dom.js";
 import { addMonths, DAY, HOUR, MINUTE } from "./instants.js";
 
-const THUMB_WIDTH = 22; // as in timeline.css
+const THUMB_WIDTH = 22; // as in scrubber.css
 const MIN_STEPS = 28;
 const FIELD_UPDATE_MS = 120;
 const DIRECTIONS = { ArrowRight: 1, ArrowUp: 1, PageUp: 1, ArrowLeft: -1, ArrowDown: -1, PageDown: -1 };
@@ -12,6 +12,32 @@ const DIRECTIONS = { ArrowRight: 1, ArrowUp: 1, PageUp: 1, ArrowLeft: -1, ArrowD
 /** Return the length of one slider step: a day, or less for a short window. */
 export function sliderStep({ from, to }) {
   return [DAY, HOUR, MINUTE, 1000].find((size) => (to - from) / size >= MIN_STEPS) ?? 1;
+}
+
+/**
+ * Return the slider step nearest to an instant. If items or the clock's time lie within half a step of it, return the
+ * last of them, so that the preview reaches the times of items.
+ */
+export function snapToItem({ times, now }, window, instant) {
+  const step = sliderStep(window);
+  const nearest = window.from + Math.round((instant - window.from) / step) * step;
+  const end = nearest + step / 2 - 0.001; // a microsecond earlier
+  const last = Math.max(times[countUntil(times, end) - 1] ?? -Infinity, now <= end ? now : -Infinity);
+  return last > end - step ? last : nearest;
+}
+
+/** Align a slider with a plot. Without a plot, the slider fills the width. */
+export function alignSlider(slider, window, left, width) {
+  Object.assign(slider, { min: 0, max: Math.ceil((window.to - window.from) / sliderStep(window)), step: 1 });
+  slider.style.marginLeft = width ? `${left - THUMB_WIDTH / 2}px` : "0";
+  slider.style.width = width ? `${width + THUMB_WIDTH}px` : "100%";
+}
+
+/** Move the thumb to an instant, also between two steps. */
+export function moveThumb(slider, { from, to }, instant, width) {
+  const value = Math.round((instant - from) / sliderStep({ from, to }));
+  if (Number(slider.value) !== value) slider.value = value;
+  slider.style.setProperty("--offset", `${((instant - from) / (to - from) - value / slider.max) * width}px`);
 }
 
 /** The steps of the buttons. `to` returns the new instant or null. Two months after 31 January is 31 March. */
@@ -79,14 +105,9 @@ export class Scrubber {
     Object.assign(this.field, { min: toFieldValue(model.start), max: toFieldValue(model.maxTime) });
   }
 
-  /** Align the slider with the plot. Without a plot, the slider fills the width. */
   align(window, left, width) {
-    const step = sliderStep(window);
-    Object.assign(this.slider, { min: 0, max: Math.ceil((window.to - window.from) / step), step: 1 });
-    this.window = window;
-    this.stepSize = step;
-    this.slider.style.marginLeft = width ? `${left - THUMB_WIDTH / 2}px` : "0";
-    this.slider.style.width = width ? `${width + THUMB_WIDTH}px` : "100%";
+    Object.assign(this, { window, width, stepSize: sliderStep(window) });
+    alignSlider(this.slider, window, left, width);
     this.#positionThumb();
   }
 
@@ -130,15 +151,14 @@ export class Scrubber {
   #positionThumb() {
     if (!this.window || !this.#model) return;
     const { from, to } = this.window;
-    const step = Math.round((this.#instant - from) / this.stepSize);
-    if (Number(this.slider.value) !== step) this.slider.value = step;
+    moveThumb(this.slider, this.window, this.#instant, this.width);
     const fraction = (instant) => Math.min(Math.max((instant - from) / (to - from), 0), 1);
     this.slider.style.setProperty("--now", fraction(this.#model.now));
     this.slider.style.setProperty("--end", fraction(Math.max(this.#instant, this.#model.now)));
   }
 
   #readSlider() {
-    const instant = this.window.from + Number(this.slider.value) * this.stepSize;
+    const instant = snapToItem(this.#model, this.window, this.window.from + Number(this.slider.value) * this.stepSize);
     // The last step can end after the window.
     this.#setInstant(Math.min(instant, this.window.to));
   }
@@ -158,7 +178,7 @@ export class Scrubber {
     const direction = DIRECTIONS[event.key];
     if (!direction || direction !== this.#edge() || !this.onEdge(direction)) return;
     event.preventDefault();
-    this.#setInstant(this.#instant + direction * this.stepSize);
+    this.#setInstant(snapToItem(this.#model, this.window, this.#instant + direction * this.stepSize));
   }
 
   #readField() {

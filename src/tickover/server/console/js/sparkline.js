@@ -1,7 +1,6 @@
 // The small chart on clock and scenario cards: the balance of each currency.
 
 import { areaPath, scale, stepPath } from "./chart-paths.js";
-import { lowestPoint } from "./clock-model.js";
 import { newId, s } from "./dom.js";
 
 const MARGIN = 6;
@@ -9,12 +8,11 @@ const MAX_CURVES = 3;
 
 /** Draw the balances. Screen readers skip them because the card has the same facts as text. */
 export function sparkline(model, { width = 320, height = 88 } = {}) {
-  const last = Math.max(model.now, model.times.at(-1) ?? model.now);
-  const first = Math.min(model.now, model.times[0] ?? model.now);
-  const edge = (last - first) * 0.03 || 1;
-  const [from, to] = [first - edge, last + edge];
-  const x = scale(from, to, 0, width);
   const curves = model.balances.length ? model.balances : model.goals.map((goal) => savingsCurve(goal));
+  const last = Math.max(model.now, model.times.at(-1) ?? model.now);
+  const from = Math.min(...curves.map((curve) => curveStart(curve, model)));
+  const to = last + ((last - from) * 0.03 || 1);
+  const x = scale(from, to, 0, width);
   return s(
     "svg",
     {
@@ -26,46 +24,37 @@ export function sparkline(model, { width = 320, height = 88 } = {}) {
       "aria-hidden": "true",
       focusable: "false",
     },
-    curves.slice(0, MAX_CURVES).map((curve, index) => drawCurve(curve, index, { model, x, from, to, width, height })),
+    curves.slice(0, MAX_CURVES).map((curve, index) => drawCurve(curve, index, { model, x, to, width, height })),
   );
 }
 
-function drawCurve(curve, index, { model, x, from, to, width, height }) {
+/** Return where a curve starts. A balance without an opening is nothing before its first item. */
+const curveStart = ({ times, values }, { now }) =>
+  values[0] === 0 && times.length ? times[0] : Math.min(now, times[0] ?? now);
+
+function drawCurve(curve, index, { model, x, to, width, height }) {
+  const from = curveStart(curve, model);
   const y = scale(Math.min(0, ...curve.values), Math.max(0, ...curve.values), height - MARGIN, MARGIN);
-  const line = stepPath(curve, x, y, from, to);
-  const nowX = Math.min(Math.max(x(model.now), 0), width);
-  const isScheduled = model.id === null;
-  const clip = (edges) => {
-    const id = newId();
-    return [id, s("clipPath", { id }, s("rect", { x: edges[0], width: edges[1] - edges[0], y: 0, height }))];
+  const now = Math.max(from, model.id === null ? to : model.now);
+  const part = (name, from, to) => {
+    const line = stepPath(curve, x, y, from, to);
+    return s(
+      "g",
+      { class: `curve ${name}` },
+      index === 0 && s("path", { class: "area", d: areaPath(line, y(0), x(from)) }),
+      s("path", { class: "line", d: line }),
+    );
   };
-  const parts = isScheduled
-    ? [["past", 0, width]]
-    : [
-        ["rest", nowX, width],
-        ["past", 0, nowX],
-      ];
-  const lowest = lowestPoint(curve, from, to);
-  const [belowId, belowZero] = [newId(), s("rect", { x: 0, width, y: y(0), height })];
+  const id = newId();
   return s(
     "g",
     { class: `curve-${index}` },
-    parts.map(([name, ...edges]) => {
-      const [id, node] = clip(edges);
-      return s(
-        "g",
-        { class: `curve ${name}`, "clip-path": `url(#${id})` },
-        node,
-        index === 0 && s("path", { class: "area", d: areaPath(line, y(0), x(from)) }),
-        s("path", { class: "line", d: line }),
-      );
-    }),
+    part("rest", now, to),
+    part("past", from, now),
     index === 0 && s("path", { class: "zero", d: `M0 ${y(0)}H${width}` }),
-    lowest.value < 0 && [
-      s("clipPath", { id: belowId }, belowZero),
-      s("path", { class: "line below-zero", "clip-path": `url(#${belowId})`, d: line }),
-    ],
-    !isScheduled && index === 0 && s("path", { class: "now", d: `M${nowX} 0V${height}` }),
+    s("clipPath", { id }, s("rect", { width, y: y(0) + 1, height })),
+    s("path", { class: "line below-zero", "clip-path": `url(#${id})`, d: stepPath(curve, x, y, from, to) }),
+    model.id !== null && index === 0 && s("path", { class: "now", d: `M${x(now)} 0V${height}` }),
   );
 }
 

@@ -1,18 +1,18 @@
 // Draws the timeline: pills for now and the preview, one plot per currency, lanes of items, and the axis.
 
-import { BalancePlot, valueScale } from "./balance-plot.js";
+import { BalancePlot, plotScale } from "./balance-plot.js";
 import { scale, textWidth } from "./chart-paths.js";
 import { render, s } from "./dom.js";
-import { barLane, expectationStrip, goalLane, idleMarks } from "./event-lanes.js";
+import { barLane, expectationStrip, goalLane, idleMarks, laneScale } from "./event-lanes.js";
 import { balanceRules, shortLabel } from "./expectations.js";
 import { formatAxisMoney, formatShortDay } from "./format.js";
 
 export const MAX_PLOTS = 6;
 const MAX_STRIPS = 4;
 const [TOP, RIGHT, AXIS] = [34, 12, 26];
-const [BAR_HEIGHT, GOAL_HEIGHT, STRIP_HEIGHT] = [28, 20, 16];
+const [BAR_HEIGHT, GOAL_HEIGHT, STRIP_HEIGHT] = [30, 20, 16];
 const NARROW = 560;
-const MAX_LABEL = 116;
+const MAX_LABEL = 128;
 const INNER_LABEL_HEIGHT = 15;
 const PILL_SPACE = 30; // for the button beside the preview's pill
 
@@ -35,48 +35,54 @@ function layOut({ model, expectations, window, width, showsAll }) {
   const balances = showsAll ? model.balances : model.balances.slice(0, MAX_PLOTS);
   const strips = expectations.slice(0, MAX_STRIPS);
   let bottom = TOP;
-  const below = (height, label) => {
+  const below = (height, label, detail) => {
     if (isNarrow && label) bottom += INNER_LABEL_HEIGHT;
-    const place = { top: bottom, bottom: bottom + height, label };
+    const place = { top: bottom, bottom: bottom + height, label, detail };
     bottom = place.bottom;
     return place;
   };
   const plots = balances.map((balance) => {
     const rules = balanceRules(expectations, balance.currency, model);
     const place = below(plotHeight(balances.length));
-    return { balance, rules, ...place, ...valueScale(balance, rules, { ...window, ...place }) };
+    return { balance, rules, ...place, ...plotScale(balance, rules, { ...window, ...place }) };
   });
   bottom += 8;
-  const lanes = {
-    income: below(BAR_HEIGHT, isNarrow ? "Income and expenses" : "Income"),
-    expense: below(BAR_HEIGHT, isNarrow ? "" : "Expenses"),
-  };
+  const [income, expense] = ["income", "expense"].map((kind) => laneScale(model, kind));
+  const both = income === expense ? `Income and expenses ${income}` : `Income ${income}, expenses ${expense}`;
+  const lanes = isNarrow
+    ? { income: below(BAR_HEIGHT, both), expense: below(BAR_HEIGHT) }
+    : { income: below(BAR_HEIGHT, "Income", income), expense: below(BAR_HEIGHT, "Expenses", expense) };
   bottom += 4;
   if (model.goals.length) lanes.goal = below(GOAL_HEIGHT, "Goals");
   const stripPlaces = strips.map((expectation) => below(STRIP_HEIGHT, shortLabel(expectation)));
   const labels = plots.flatMap(({ ticks, step, balance }) =>
     ticks.map((tick) => formatAxisMoney(tick, balance.currency, step)),
   );
-  const longest = Math.max(...["Expenses", ...labels, ...stripPlaces.map(({ label }) => label)].map(textWidth));
+  const texts = ["Expenses", income, expense, ...labels, ...stripPlaces.map(({ label }) => label)];
+  const longest = Math.max(...texts.map(textWidth));
   const left = isNarrow ? 4 : Math.min(MAX_LABEL, longest + 14);
   return { isNarrow, plots, lanes, strips, stripPlaces, left, bottom: bottom + 4 };
 }
 
-function laneLabel({ label, top, bottom }, { left, isNarrow }) {
+function laneLabel({ label, detail, top, bottom }, { left, isNarrow }) {
   if (!label) return null;
-  if (isNarrow) return s("text", { class: "label", x: left, y: top - 3 }, label);
+  if (isNarrow) return s("text", { class: "halo", x: left, y: top - 3 }, label);
   const text = textWidth(label) > MAX_LABEL - 14 ? `${label.slice(0, 12)}…` : label;
-  return s("text", { class: "label", x: left - 10, y: (top + bottom) / 2 + 4, "text-anchor": "end" }, text);
+  const middle = (top + bottom) / 2;
+  const line = (y, text) => s("text", { x: left - 10, y, "text-anchor": "end" }, text);
+  return detail && textWidth(detail) < MAX_LABEL - 14
+    ? [line(middle - 3, text), line(middle + 10, detail)]
+    : line(middle + 4, text);
 }
 
 /** A pill above the plot with a line down to the axis. */
 class Pill {
   #text = s("text", { y: 19, "text-anchor": "middle" });
   #rect = s("rect", { y: 4, height: 22, rx: 11 });
-  #line = s("path", { class: "stem" });
 
   constructor(name) {
-    this.node = s("g", { class: `pill ${name}` }, this.#line, this.#rect, this.#text);
+    this.stem = s("path", { class: `stem ${name}` });
+    this.node = s("g", { class: `pill ${name}` }, this.#rect, this.#text);
   }
 
   /** Draw the pill above x, beside the pill to avoid. Leave `space` on its right. Return its edges `{ from, to }`. */
@@ -90,12 +96,13 @@ class Pill {
     this.#text.setAttribute("x", middle);
     this.#rect.setAttribute("x", middle - half);
     this.#rect.setAttribute("width", half * 2);
-    this.#line.setAttribute("d", `M${x} 26V${bottom}`);
+    this.stem.setAttribute("d", `M${x} 26V${bottom}`);
     this.node.removeAttribute("visibility");
     return { x, from: middle - half, to: middle + half, space };
   }
 
   hide() {
+    this.stem.setAttribute("d", "");
     this.node.setAttribute("visibility", "hidden");
   }
 }
@@ -113,14 +120,9 @@ export function drawTimeline(
   const { left, bottom, isNarrow } = layout;
   const right = width - (isNarrow ? 4 : RIGHT);
   const x = scale(window.from, window.to, left, right);
-  const edges = { left, right, ...window };
-  const plots = layout.plots.map(
-    (plot) =>
-      new BalancePlot({ model, ...plot, isTitled: model.balances.length > 1, hasInnerLabels: isNarrow }, x, {
-        ...edges,
-        ...plot,
-      }),
-  );
+  const edges = { left, right, isNarrow, ...window };
+  const isTitled = model.balances.length > 1;
+  const plots = layout.plots.map((plot) => new BalancePlot({ model, ...plot, isTitled }, x, { ...edges, ...plot }));
   const lanes = Object.entries(layout.lanes).map(([kind, place]) =>
     kind === "goal" ? goalLane(model, x, { ...edges, ...place }) : barLane(kind, model, x, { ...edges, ...place }),
   );
@@ -140,6 +142,7 @@ export function drawTimeline(
     shade,
     axis(x, { left, right, top: TOP, bottom }),
     s("path", { class: "base", d: `M${left} ${layout.lanes.expense.top}H${right}` }),
+    [nowPill, previewPill].map(({ stem }) => stem),
     plots.map((plot) => plot.node),
     [...Object.values(layout.lanes), ...layout.stripPlaces].map((place) => laneLabel(place, layout)),
     layout.strips.map((expectation, index) =>

@@ -1,6 +1,7 @@
 // <tick-timeline>: the balance of each currency, the items of a clock in lanes, and the scrubber.
 // The plot is redrawn only if the clock, the width or the window changes. A moving scrubber updates only the preview.
 
+import { legendItem } from "./chart-paths.js";
 import { countUntil } from "./clock-model.js";
 import { plural } from "./clock-text.js";
 import { h, render, s } from "./dom.js";
@@ -8,7 +9,7 @@ import { formatDay, formatInstant } from "./format.js";
 import { icon } from "./icons.js";
 import { monthlyTable } from "./monthly-table.js";
 import { PlotTooltip } from "./plot-tooltip.js";
-import { clampToClock, Scrubber, sliderStep, TIME_STEPS } from "./scrubber.js";
+import { clampToClock, Scrubber, snapToItem, TIME_STEPS } from "./scrubber.js";
 import { segmentedButtons } from "./tabs.js";
 import {
   animateWindow,
@@ -114,7 +115,10 @@ export class Timeline extends HTMLElement {
     this.addEventListener("keydown", (event) => this.#handleKey(event));
     listenToGestures(this.svg, {
       toInstant: (offsetX) => this.#toInstant(offsetX),
-      onPreview: (instant) => this.#previewStep(instant),
+      onPreview: (instant) => {
+        this.tooltip.hide();
+        this.#requestPreview(this.#snap(instant));
+      },
       onHover: (event) => this.#hover(event),
       onMove: (factor, instant, pixels) =>
         this.#setWindow(panWindow(zoomWindow(this.#window, instant, factor), pixels / this.#plotWidth())),
@@ -248,13 +252,14 @@ export class Timeline extends HTMLElement {
   }
 
   #drawLegend() {
-    const names = ["past", "preview", "scheduled", ...(this.#checks.expectations.length ? ["breaks"] : [])];
-    const texts = { breaks: "breaks an expectation" };
+    const { expectations } = this.#checks;
     render(
       this.legend,
-      names.map((name) =>
-        h("li", {}, h("span", { class: `swatch ${name}`, "aria-hidden": "true" }), texts[name] ?? name),
-      ),
+      legendItem("past"),
+      legendItem("preview"),
+      legendItem("scheduled"),
+      expectations.some(({ balance }) => balance) && legendItem("forbidden", "not allowed"),
+      expectations.length > 0 && legendItem("breaks", "broken"),
     );
   }
 
@@ -315,17 +320,13 @@ export class Timeline extends HTMLElement {
     return from + Math.min(Math.max(fraction, 0), 1) * (to - from);
   }
 
-  /** Preview the slider step nearest to an instant. */
-  #previewStep(instant) {
-    const { from } = this.#window;
-    const step = sliderStep(this.#window);
-    this.tooltip.hide();
-    this.#requestPreview(clampToClock(this.#model, from + Math.round((instant - from) / step) * step));
+  #snap(instant) {
+    return clampToClock(this.#model, snapToItem(this.#model, this.#window, instant));
   }
 
   #hover({ offsetX, offsetY }) {
     if (!this.drawing) return;
-    this.tooltip.show(this.drawing, { offsetX, offsetY, instant: this.#toInstant(offsetX) });
+    this.tooltip.show(this.drawing, { offsetX, offsetY, instant: this.#snap(this.#toInstant(offsetX)) });
   }
 }
 
