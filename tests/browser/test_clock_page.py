@@ -290,7 +290,7 @@ async def test_transactions_can_be_filtered_and_copied(browser: Browser, program
         await console.page.get_by_label("Filter by name or category").fill("rent")
         shown = console.page.get_by_role("region", name="Transactions").get_by_role("rowheader")
         await expect(shown).to_have_text(["Rent", "Rent"])
-        await console.button("CSV").click()
+        await console.button("Copy CSV").click()
         await expect(console.notification).to_have_text("Copied 2 transactions as CSV.")
         assert (await console.tab.evaluate("() => navigator.clipboard.readText()")).splitlines() == [
             "at,name,category,type,amount,currency,balance",
@@ -323,7 +323,7 @@ async def test_clock_is_saved_in_the_selected_format(browser: Browser, program: 
         name, text = await export("params")
         assert (name, json.loads(text)["transactions"][0]["name"]) == (f"{clock}.json", "Rent")
         await console.choose("Export…")
-        await dialog.get_by_label("Include pending transactions").check()
+        await dialog.get_by_label("Include 3 pending transactions").check()
         async with console.page.expect_request("**/rpc") as sent:
             await console.button("Export").click()
         assert json.loads((await sent.value).post_data or "")["params"] == {

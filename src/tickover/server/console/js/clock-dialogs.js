@@ -111,7 +111,8 @@ const EXPORT_FORMATS = {
 };
 
 /** Ask for the format of an export. Return `{ format, pending }`, or null for no export. */
-export async function askExport() {
+export async function askExport({ items }) {
+  const count = items.filter(({ isPosted, currency }) => currency && !isPosted).length;
   const pending = h("input", { type: "checkbox" });
   const options = Object.entries(EXPORT_FORMATS).map(([value, text]) => h("option", { value }, text));
   // The parameters have all items.
@@ -120,7 +121,7 @@ export async function askExport() {
     h("h2", {}, "Export this clock"),
     h("p", {}, "A statement for each currency, with its opening and closing balance."),
     h("label", {}, "Format", format),
-    h("label", {}, pending, "Include pending transactions"),
+    h("label", {}, pending, `Include ${plural(count, "pending transaction")}`),
     buttonRow(closeButton(), h("button", { value: "export", class: "primary" }, "Export")),
   ]);
   return choice && { format: format.value, pending: pending.checked };

@@ -134,7 +134,7 @@ export class ClockHeader {
 
   async #export() {
     const model = this.#model;
-    const choice = await askExport();
+    const choice = await askExport(this.#model);
     if (!choice) return;
     try {
       const file = choice.format === PARAMS ? paramsFile(model) : await exportClock(model, choice);

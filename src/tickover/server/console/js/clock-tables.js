@@ -1,11 +1,11 @@
 // <tick-transactions>: the transactions of a clock with the balance after each.
 
 import { countUntil } from "./clock-model.js";
-import { signedAmount } from "./clock-text.js";
+import { countsText, signedAmount } from "./clock-text.js";
 import { copyText, h, newId, render } from "./dom.js";
-import { formatCount, formatDay, formatMoney, formatTime } from "./format.js";
+import { formatCount, formatDay, formatMoney, formatTime, isMidnight } from "./format.js";
 import { icon } from "./icons.js";
-import { startOfDay, toTimestamp } from "./instants.js";
+import { toTimestamp } from "./instants.js";
 import { cancelButton, RowStates, stateMark } from "./item-states.js";
 
 const [MAX_EARLIER, MAX_LATER] = [6, 100];
@@ -84,7 +84,7 @@ class TransactionTable extends HTMLElement {
       h("label", { for: searchId, class: "visually-hidden" }, "Filter by name or category"),
       this.search,
       this.type,
-      h("button", { type: "button", onclick: () => this.#copyCsv() }, icon("copy"), "CSV"),
+      h("button", { type: "button", onclick: () => this.#copyCsv() }, "Copy CSV"),
     );
     render(
       this,
@@ -125,10 +125,8 @@ class TransactionTable extends HTMLElement {
   }
 
   preview(now, instant) {
-    const posted = this.states.update(now, instant);
-    const count = this.rows.length
-      ? `${formatCount(posted)} posted, ${formatCount(this.rows.length - posted)} pending`
-      : "";
+    this.states.update(now, instant);
+    const count = this.rows.length ? countsText(this.states.times, now) : "";
     if (this.count.textContent !== count) this.count.textContent = count;
   }
 
@@ -204,8 +202,6 @@ class TransactionTable extends HTMLElement {
     return copyText(`${[header, ...lines].join("\n")}\n`, `${formatCount(lines.length)} transactions as CSV`);
   }
 }
-
-const isMidnight = (instant) => instant === startOfDay(instant);
 
 function transactionRow(item) {
   const [mark, state] = stateMark(item.kind);

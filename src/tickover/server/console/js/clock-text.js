@@ -1,12 +1,18 @@
 // Sentences about a clock and its preview, and the names of clocks.
 
-import { balanceAt, lowestPoint } from "./clock-model.js";
+import { balanceAt, countUntil, lowestPoint } from "./clock-model.js";
 import { formatCount, formatDay, formatInstant, formatMoney, spokenInstant, spokenMoney } from "./format.js";
 import { call } from "./rpc.js";
 
 const MAX_CURRENCIES = 3;
 
 export const plural = (number, one, many = `${one}s`) => `${formatCount(number)} ${number === 1 ? one : many}`;
+
+/** Return how many of some sorted times are posted: `54 posted, 53 pending`. */
+export function countsText(times, now) {
+  const posted = countUntil(times, now);
+  return `${formatCount(posted)} posted, ${formatCount(times.length - posted)} pending`;
+}
 
 /** Return how many items an advance posted, as a sentence. */
 export const postedText = (count) => (count ? `${plural(count, "item")} posted.` : "Nothing posted.");

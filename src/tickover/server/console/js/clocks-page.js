@@ -3,7 +3,7 @@
 import { clockForm } from "./clock-form.js";
 import { clockJsonForm, formProblem } from "./clock-json-form.js";
 import { parseClock, viewAt } from "./clock-model.js";
-import { clockName, MAX_NAME_LENGTH, renameClock } from "./clock-text.js";
+import { clockName, countsText, MAX_NAME_LENGTH, renameClock } from "./clock-text.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { formatDuration, formatInstant, formatMoney } from "./format.js";
 import { icon } from "./icons.js";
@@ -33,21 +33,23 @@ function cardFigures(model) {
     "dl",
     { class: "balances" },
     shown.map(([currency, balance]) =>
-      h("div", {}, h("dt", {}, `${currency} balance`), h("dd", {}, formatMoney(balance, currency))),
+      h(
+        "div",
+        {},
+        h("dt", {}, `${currency} balance`),
+        h("dd", { class: balance < 0 ? "below-zero" : undefined }, formatMoney(balance, currency)),
+      ),
     ),
     balances.size > shown.length &&
       h("div", {}, h("dt", {}, "and"), h("dd", {}, `${balances.size - shown.length} more`)),
   );
 }
 
-function cardCounts(model) {
-  const posted = model.items.filter((item) => item.isPosted).length;
-  return h(
-    "p",
-    { class: "muted counts" },
-    h("span", {}, `${posted} posted`),
-    h("span", {}, `${model.items.length - posted} pending`),
-  );
+/** Count the transactions, as on the page of the clock. A clock without transactions has contributions. */
+function cardCounts({ items, now }) {
+  const transactions = items.filter((item) => item.currency);
+  const times = (transactions.length ? transactions : items).map((item) => item.at);
+  return h("p", { class: "muted" }, countsText(times, now));
 }
 
 class ClocksPage extends HTMLElement {

@@ -7,7 +7,7 @@ import { MARKS } from "./event-lanes.js";
 import { formatInstant } from "./format.js";
 import { icon } from "./icons.js";
 
-const STATE_TEXTS = { posted: "posted", next: "next", pending: "pending", later: "posted later" };
+const STATE_TEXTS = { posted: "posted", next: "would post", pending: "pending", later: "posted later" };
 
 /** Shows the state of each row, in order of time. Updates only rows whose state changes. */
 export class RowStates {
@@ -33,7 +33,6 @@ export class RowStates {
       node.classList.toggle("newly-posted", isNewlyPosted);
       node.querySelector(".state").textContent = STATE_TEXTS[state];
     }
-    return postedCount;
   }
 }
 

@@ -48,13 +48,14 @@ function monthlyRows(model) {
 
 /** Return the timeline as a table. */
 export function monthlyTable(model) {
+  const isProjected = ({ posted, count }) => posted < count;
   const bare = (amount, { currency }) => formatMoney(amount, currency, { bare: true });
   const money = (kind, row) => (row[kind].length ? bare(sum(row[kind]), row) : "");
   const rows = monthlyRows(model).map((row) =>
     h(
       "tr",
-      {},
-      h("th", { scope: "row" }, formatMonthOfYear(row.month)),
+      { class: isProjected(row) ? "muted" : undefined },
+      h("th", { scope: "row" }, formatMonthOfYear(row.month), isProjected(row) && h("small", {}, "projected")),
       h("td", {}, row.currency ?? "–"),
       h("td", { class: "number" }, `${formatCount(row.posted)} of ${formatCount(row.count)}`),
       h("td", { class: "number" }, money("income", row)),
@@ -68,20 +69,14 @@ export function monthlyTable(model) {
     "table",
     { class: "data" },
     h(
-      "caption",
-      { class: "muted" },
-      "Posted items, income, expenses and balance of each month. Goals have no currency.",
-    ),
-    h(
       "thead",
       {},
       h(
         "tr",
         {},
-        ["Month", "Currency", "Posted"].map((title, index) =>
+        ["Month", "Currency", "Posted", "In", "Out", "To goals", "Balance"].map((title, index) =>
           h("th", { scope: "col", class: index > 1 ? "number" : undefined }, title),
         ),
-        ["In", "Out", "To goals", "Balance"].map((title) => h("th", { scope: "col", class: "number" }, title)),
       ),
     ),
     h("tbody", {}, rows),
