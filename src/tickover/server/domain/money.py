@@ -86,12 +86,12 @@ def _plain_text(amount: Amount) -> str:
 
 def to_number(count: int, unit: int) -> Amount:
     """Return the double nearest to count/unit. Python's integer division rounds correctly."""
-    return int_if_whole(count / unit)
+    number = count / unit
+    return int(number) if number.is_integer() else number
 
 
 def _percent(current: int, target: int) -> Amount:
     """Return the percentage with two decimals, rounded half up. It is below 100 until the target is reached."""
     hundredths = (20_000 * current + target) // (2 * target)
-    if current < target:
-        hundredths = min(hundredths, 9_999)
-    return to_number(min(hundredths, MAX_PROGRESS_PERCENT * 100), 100)
+    limit = 9_999 if current < target else MAX_PROGRESS_PERCENT * 100
+    return to_number(min(hundredths, limit), 100)
