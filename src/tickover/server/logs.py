@@ -55,5 +55,6 @@ def open_log(level: str, format: str = "auto") -> BoundLogger:
         wrapper_class=BoundLogger,
         cache_logger_on_first_use=True,
     )
-    log: BoundLogger = structlog.stdlib.get_logger("tickover")
+    # Without `bind`, it would be a proxy that creates a logger for every access.
+    log: BoundLogger = structlog.stdlib.get_logger("tickover").bind()
     return log
