@@ -17,11 +17,18 @@ MAX_AMENDMENT_BYTES: Final = 1_000_000_000
 """The column is a 32-bit integer."""
 
 
-def stored_clock(key: bytes, *columns: Any) -> StoredClock:
-    """Return the clock of the columns start_time, frozen_time, max_time, name, labels, revision, and perhaps body."""
-    start_time, frozen_time, max_time, name, labels, revision, *schedule = columns
-    instants = from_micros(start_time), from_micros(frozen_time), from_micros(max_time)
-    return StoredClock(Clock(key, *instants, name, labels, revision), schedule[0] if schedule else b"")
+def stored_clock(  # noqa: PLR0913, PLR0917 - one argument for each column
+    key: bytes,
+    start_time: int,
+    frozen_time: int,
+    max_time: int,
+    name: str | None,
+    labels: str | None,
+    revision: int,
+    schedule: bytes = b"",
+) -> StoredClock:
+    start, frozen, latest = from_micros(start_time), from_micros(frozen_time), from_micros(max_time)
+    return StoredClock(Clock(key, start, frozen, latest, name, labels, revision), schedule)
 
 
 def token_of(

@@ -166,7 +166,7 @@ class SqliteStore:
         if columns is None:
             return None
         schedule = b"" if columns[-1] == known_revision else self._reader.fetch_one(statements.FIND_SCHEDULE, key)[0]
-        return stored_clock(key, *columns, schedule)
+        return StoredClock(stored_clock(key, *columns).clock, schedule)
 
     async def list_clocks(self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int) -> list[Clock]:
         page = (*owner_values(owner), min_live_key, before or _MAX_KEY, limit)
