@@ -136,7 +136,9 @@ def _parse_error(why: str) -> Rejection:
 def try_fast_decode(body: bytes) -> Request | None:
     """Decode a usual call in one pass. Return None for a batch or an unusual call; unusual calls can be valid."""
     try:
-        call = _decode_fast_envelope(body.decode())
+        # The decoder doesn't check the UTF-8 of parameters.
+        body.decode()
+        call = _decode_fast_envelope(body)
     except (UnicodeDecodeError, DecodeError):
         return None
     id, params = bytes(call.id), bytes(call.params)
