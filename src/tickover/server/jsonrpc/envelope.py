@@ -44,7 +44,7 @@ NULL: Final = b"null"
 _ABSENT: Final = Raw(b"")
 
 
-class FastEnvelope(Struct):
+class FastEnvelope(Struct, gc=False):
     """A usual call, which takes one pass of the decoder. `_Envelope` is for all others."""
 
     jsonrpc: Literal["2.0"]
@@ -53,7 +53,7 @@ class FastEnvelope(Struct):
     id: Raw = _ABSENT
 
 
-class Request(Struct, frozen=True):
+class Request(Struct, frozen=True, gc=False):
     """A call. `params` is not decoded yet; the response repeats `id` byte for byte."""
 
     method: str

@@ -21,7 +21,7 @@ class IdempotencyKey(Struct, frozen=True):
 _NO_TOKEN: Final = Token(b"", b"", datetime.min.replace(tzinfo=UTC))
 
 
-class Caller(Struct, frozen=True):
+class Caller(Struct, frozen=True, gc=False):
     """The caller, its network, and the time of the call."""
 
     now: Instant

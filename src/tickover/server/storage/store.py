@@ -12,7 +12,7 @@ from tickover.server.domain.logins import Claimed, CountedAttempt, Limits, Login
 from tickover.server.domain.tokens import Permission
 
 
-class StoredClock(Struct, frozen=True):
+class StoredClock(Struct, frozen=True, gc=False):
     """A clock and its encoded schedule. The schedule is empty if the caller has it already."""
 
     clock: Clock
@@ -110,7 +110,7 @@ class NewSession(Struct, frozen=True):
     expires_at: Instant
 
 
-class Token(Struct, frozen=True):
+class Token(Struct, frozen=True, gc=False):
     """A token that was valid when it was looked up. It never changes, but it can be revoked."""
 
     digest: bytes
