@@ -7,6 +7,8 @@ import { call, RpcError, ServerUnavailable } from "./rpc.js";
 import { breakableName, withInlineCode } from "./schema-text.js";
 import { currentSession, onSessionChange } from "./session.js";
 
+// The scroll position of the list of operations, which the next page continues.
+let listPosition = 0;
 // The OpenRPC document. It doesn't change while the server runs.
 let documentRequest = null;
 
@@ -59,6 +61,13 @@ class ApiPage extends HTMLElement {
           )
         : content,
     );
+    const list = this.querySelector(".pane-list");
+    if (list) {
+      const { offsetTop: top } = list.querySelector("[aria-current]");
+      const isInView = top > listPosition && top < listPosition + list.clientHeight / 2;
+      list.scrollTop = isInView ? listPosition : top - list.clientHeight / 3;
+      list.addEventListener("scroll", () => (listPosition = list.scrollTop));
+    }
     // After a navigation, move the focus from the page heading to the operation.
     if (selected && document.activeElement === this.heading) this.querySelector("h2").focus();
   }

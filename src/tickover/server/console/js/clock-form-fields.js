@@ -1,4 +1,4 @@
-// Fields, rows and repetitions of the form for a new clock.
+// Labelled fields of all forms, and rows and repetitions of the form for a new clock.
 
 import { formatAmount } from "./amount-input.js";
 import { h, newId } from "./dom.js";
@@ -19,22 +19,26 @@ export function suggestTime(last, start) {
   ).toISOString();
 }
 
-/** Create a labelled field that can show a fault. `read()` returns its value, or undefined if it is empty. */
-export function field(key, label, control, read = (text) => text) {
+/**
+ * Create a labelled field that can show a fault, until its value changes. `label` can be nodes. `read()` returns its
+ * value, or undefined if it is empty. `hint` describes it.
+ */
+export function field(key, label, control, read = (text) => text, hint = null) {
   const fault = h("p", { class: "error fault", id: newId() });
   control.id = newId();
-  control.setAttribute("aria-describedby", fault.id);
-  const element = h("div", { class: `cell ${key}` }, h("label", { for: control.id }, label), control, fault);
+  if (hint) hint.id = newId();
+  control.setAttribute("aria-describedby", hint ? `${hint.id} ${fault.id}` : fault.id);
+  control.addEventListener("input", () => setFault(""));
+  function setFault(message) {
+    fault.textContent = control.title = message;
+    if (message) control.setAttribute("aria-invalid", "true");
+    else control.removeAttribute("aria-invalid");
+  }
+  const element = h("div", { class: `cell ${key}` }, h("label", { for: control.id }, label), control, fault, hint);
   return Object.assign(element, {
     key,
     read: () => (control.value === "" ? undefined : read(control.value)),
-    setFault(message) {
-      fault.textContent = message;
-      if (message) control.setAttribute("aria-invalid", "true");
-      else control.removeAttribute("aria-invalid");
-      if (message) control.title = message;
-      else control.removeAttribute("title");
-    },
+    setFault,
     focusControl: () => control.focus(),
   });
 }

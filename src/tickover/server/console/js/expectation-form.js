@@ -1,8 +1,9 @@
 // The form for a new expectation.
 
 import { amountFormat, parseAmount } from "./amount-input.js";
+import { field } from "./clock-form-fields.js";
 import { errorDetails } from "./create-clock.js";
-import { h, newId, onSubmit, render, withBusyState } from "./dom.js";
+import { h, onSubmit, render, withBusyState } from "./dom.js";
 import { RpcError, ServerUnavailable } from "./rpc.js";
 
 const PERIODS = [
@@ -77,10 +78,9 @@ function kinds(model) {
 /** Create the form. `onAdd(expectation)` rejects with the server's error. */
 export function expectationForm(model, { onAdd, onCancel }) {
   const choices = kinds(model);
-  const kindId = newId();
   const kind = h(
     "select",
-    { id: kindId, onchange: () => show() },
+    { onchange: () => show() },
     choices.map(({ title }, index) => h("option", { value: String(index) }, title)),
   );
   const fields = h("div", { class: "fields" });
@@ -92,10 +92,7 @@ export function expectationForm(model, { onAdd, onCancel }) {
     controls = choices[Number(kind.value)].fields();
     render(
       fields,
-      Object.entries(controls).map(([label, control]) => {
-        control.id = newId();
-        return h("div", {}, h("label", { for: control.id }, label), control);
-      }),
+      Object.entries(controls).map(([label, control]) => field("", label, control)),
     );
   }
 
@@ -122,7 +119,7 @@ export function expectationForm(model, { onAdd, onCancel }) {
       onsubmit: onSubmit(() => withBusyState(button, add)),
       onkeydown: (event) => event.key === "Escape" && onCancel(),
     },
-    h("div", {}, h("label", { for: kindId }, "Expectation"), kind),
+    field("", "Expectation", kind),
     fields,
     error,
     h("div", { class: "row" }, button, h("button", { type: "button", class: "plain", onclick: onCancel }, "Cancel")),

@@ -2,6 +2,7 @@
 
 import { paramsOf } from "./api-reference.js";
 import { callList, duration, maskRequest, maskResult, SECRETS } from "./call-list.js";
+import { field } from "./clock-form-fields.js";
 import { codeBlock, toJson } from "./code-block.js";
 import { faultList, newIdempotencyKey } from "./create-clock.js";
 import { copyText, h, notify, render, withBusyState } from "./dom.js";
@@ -46,7 +47,6 @@ class RequestForm {
     this.params = drafts.get(method.name) ?? this.exampleParams(0);
     this.keyInput = h("input", {
       type: "text",
-      id: "idempotency-key",
       autocomplete: "off",
       spellcheck: "false",
       maxlength: "255",
@@ -80,7 +80,7 @@ class RequestForm {
         { novalidate: true, onsubmit: (event) => this.submit(event), oninput: () => this.saveDraft() },
         method.examples.length > 1 && this.exampleSelect(),
         this.tabs,
-        method["x-takes-idempotency-key"] && this.keyField(),
+        method["x-takes-idempotency-key"] && this.buildKeyField(),
         h(
           "div",
           { class: "row" },
@@ -145,35 +145,28 @@ class RequestForm {
   exampleSelect() {
     const select = h(
       "select",
-      { id: "example", onchange: () => this.fillExample(Number(select.value)) },
+      { onchange: () => this.fillExample(Number(select.value)) },
       this.method.examples.map(({ name }, index) => h("option", { value: String(index) }, name)),
     );
-    return h("div", { class: "form-field" }, h("label", { for: "example" }, "Example"), select);
+    return field("example", "Example", select);
   }
 
-  keyField() {
+  buildKeyField() {
     const newKey = () => {
       this.keyInput.value = newIdempotencyKey();
       this.keyInput.focus();
     };
-    this.keyInput.setAttribute("aria-describedby", "idempotency-key-description");
-    return h(
-      "div",
-      { class: "form-field" },
-      h(
-        "label",
-        { for: "idempotency-key" },
-        h("code", {}, "Idempotency-Key"),
-        " ",
-        h("span", { class: "muted" }, "header"),
-      ),
-      h("div", { class: "with-button" }, this.keyInput, h("button", { type: "button", onclick: newKey }, "New key")),
-      h(
-        "p",
-        { class: "hint", id: "idempotency-key-description" },
-        "Optional. A second request with the same key and parameters returns the same clock.",
-      ),
+    this.keyField = field(
+      "idempotency-key",
+      [h("code", {}, "Idempotency-Key"), " ", h("span", { class: "muted" }, "header")],
+      this.keyInput,
+      undefined,
+      h("p", { class: "hint" }, "Optional. A second request with the same key and parameters returns the same clock."),
     );
+    const box = h("div", { class: "with-button" });
+    this.keyInput.replaceWith(box);
+    box.append(this.keyInput, h("button", { type: "button", onclick: newKey }, "New key"));
+    return this.keyField;
   }
 
   buildForm() {
@@ -185,24 +178,20 @@ class RequestForm {
 
   buildEditor() {
     this.form = null;
-    this.editor = h("textarea", {
-      id: "params-json",
-      class: "mono",
-      spellcheck: "false",
-      autocomplete: "off",
-      autocapitalize: "none",
-      rows: String(Math.min(30, Math.max(6, toJson(this.params).split("\n").length + 1))),
-    });
-    this.editor.value = toJson(this.params);
-    this.jsonFault = h("p", { class: "error", id: "json-fault", hidden: true });
-    this.editor.setAttribute("aria-describedby", "json-fault");
-    return h(
-      "div",
-      { class: "form-field" },
-      h("label", { for: "params-json" }, h("code", {}, "params"), " ", h("span", { class: "muted" }, "JSON")),
-      this.editor,
-      this.jsonFault,
+    const text = toJson(this.params);
+    this.editor = h(
+      "textarea",
+      {
+        class: "mono",
+        spellcheck: "false",
+        autocapitalize: "none",
+        rows: Math.min(30, Math.max(6, text.split("\n").length + 1)),
+      },
+      text,
     );
+    const label = [h("code", {}, "params"), " ", h("span", { class: "muted" }, "JSON")];
+    this.editorField = field("params", label, this.editor);
+    return this.editorField;
   }
 
   /** Read the form or the JSON into `params`. Return whether that succeeds. */
@@ -222,11 +211,8 @@ class RequestForm {
   }
 
   showJsonError(message) {
-    this.jsonFault.hidden = !message;
-    this.jsonFault.textContent = message;
-    if (!message) return this.editor.removeAttribute("aria-invalid");
-    this.editor.setAttribute("aria-invalid", "true");
-    notify(message, { error: true });
+    this.editorField.setFault(message);
+    if (message) this.editor.focus();
   }
 
   saveDraft() {
@@ -256,25 +242,28 @@ class RequestForm {
 
   submit(event) {
     event.preventDefault();
-    if (!this.readParams()) return;
+    if (!this.readParams()) return undefined;
     const key = this.keyInput.value.trim();
     // Browsers reject other characters in a header.
     if (!/^[ -~]*$/.test(key)) {
-      notify("An Idempotency-Key must have 1 to 255 printable ASCII characters.", { error: true });
-      this.keyInput.focus();
-      return;
+      this.keyField.setFault("must have 1 to 255 printable ASCII characters");
+      return this.keyInput.focus();
     }
-    withBusyState(this.sendButton, () => this.call(key ? { "Idempotency-Key": key } : {}));
+    return withBusyState(this.sendButton, () => this.call(key ? { "Idempotency-Key": key } : {}));
   }
 
   async call(headers) {
     const { name } = this.method;
-    const startedAt = performance.now();
-    const elapsed = () => `${Math.max(1, Math.round(performance.now() - startedAt))} ms`;
+    const { params } = this;
+    // The end of the session has cleared the history.
+    const elapsed = () =>
+      callHistory()
+        .filter(({ request }) => request.params === params)
+        .map(duration)[0] ?? "";
     const isSameSession = captureSession();
     notify("Sending…");
     try {
-      const result = await call(name, this.params, { headers });
+      const result = await call(name, params, { headers });
       if (!isSameSession()) return;
       const time = elapsed();
       if (name === "logout") endSession();
@@ -286,9 +275,11 @@ class RequestForm {
       else if (error instanceof ServerUnavailable)
         render(this.response, h("p", { class: "error" }, `${error.message} Send the request again when it is.`));
       else throw error;
-      notify(error.message, { error: true });
+      // An invalid field describes its fault itself.
+      notify(this.invalidField() ? "" : error.message, { error: true });
     }
-    this.response.scrollIntoView({ block: "nearest" });
+    if (this.invalidField()) this.invalidField().focus();
+    else this.response.scrollIntoView({ block: "nearest" });
   }
 
   showResult(result, time) {
@@ -316,9 +307,13 @@ class RequestForm {
     );
   }
 
+  invalidField() {
+    return this.tabs.querySelector("[aria-invalid]");
+  }
+
   clearFaults() {
     for (const invalid of this.tabs.querySelectorAll("[aria-invalid]")) invalid.removeAttribute("aria-invalid");
-    for (const message of this.tabs.querySelectorAll("p.error")) message.hidden = true;
+    for (const fault of this.tabs.querySelectorAll(".fault")) fault.textContent = "";
   }
 
   /** Clear a code or login token, because it works once. */

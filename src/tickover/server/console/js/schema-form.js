@@ -3,21 +3,26 @@
 // Each field is `{ element, read, showFault }`. `read()` returns the value, or undefined if it is omitted.
 // `showFault(path, message)` shows a fault, and returns whether the path is in this field. The path is relative.
 
-import { toInputValue, toTimestampText } from "./clock-form-fields.js";
+import { field, toInputValue, toTimestampText } from "./clock-form-fields.js";
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
 import { breakableName, constraintText, resolve, typeName, withInlineCode } from "./schema-text.js";
 
-const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 const INPUT_ATTRIBUTES = {
   "date-time": { placeholder: "2027-01-31T09:00:00Z" },
   email: { type: "email", inputmode: "email" },
   number: { inputmode: "decimal" },
   integer: { inputmode: "numeric" },
-  object: { placeholder: "JSON" },
 };
+const MAX_LINE_LENGTH = 1000; // longer texts have several lines
+const MAX_ROWS = 18;
 
-let fieldCount = 0;
+const describe = (schema) => withInlineCode([schema.description, constraintText(schema)].filter(Boolean).join(" "));
+
+/** Return the type of a value: "string", "number", "boolean" or "object". A string can also be null. */
+function valueType({ anyOf, type = anyOf?.[0].type ?? "object" }) {
+  return type === "integer" ? "number" : type;
+}
 
 /**
  * Create the fields of an object. `suggestions` has values for fields by name: `{ id: [...] }`.
@@ -53,65 +58,74 @@ export function objectField(document, schema, value = {}, { suggestions = {}, is
 }
 
 function scalarField(_document, schema, value, { name, isRequired, suggestions, isCompact }) {
-  const id = `field-${++fieldCount}`;
   const options = suggestions[name];
-  const control = schema.enum ? selectInput(schema, value, id) : textInput(schema, value, id, options);
-  const fault = h("p", { class: "error", id: `${id}-fault`, hidden: true });
-  control.setAttribute("aria-describedby", `${id}-description ${id}-fault`);
+  const choices = schema.enum ?? (schema.type === "boolean" ? ["true", "false"] : null);
+  const isLong = valueType(schema) === "object" || schema.maxLength > MAX_LINE_LENGTH;
+  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  const build = choices ? selectInput : isLong ? textArea : textInput;
+  const control = build(schema, text, choices);
   if (isRequired) control.setAttribute("aria-required", "true");
-  const clearFault = () => {
-    control.removeAttribute("aria-invalid");
-    fault.hidden = true;
-  };
-  control.addEventListener("input", clearFault);
   const note = isCompact
     ? !isRequired && "optional"
     : [typeName(schema), isRequired && "required"].filter(Boolean).join(", ");
+  const element = field(
+    name,
+    [h("code", {}, breakableName(name)), " ", h("span", { class: "muted" }, note)],
+    control,
+    (written) => parseScalar(schema, written),
+    h("p", { class: isCompact ? "visually-hidden" : "hint" }, describe(schema)),
+  );
+  if (isLong || schema.format === "date-time") element.classList.add("wide");
+  if (schema.format === "date-time") addPicker(control, name);
+  if (options) addSuggestions(control, options);
   return {
-    element: h(
-      "div",
-      { class: schema.format === "date-time" ? "form-field wide" : "form-field" },
-      h("label", { for: id }, h("code", {}, breakableName(name)), " ", h("span", { class: "muted" }, note)),
-      schema.format === "date-time" ? withPicker(control, name) : control,
-      options &&
-        h(
-          "datalist",
-          { id: `${id}-list` },
-          options.map((option) => h("option", { value: option })),
-        ),
-      fault,
-      h(
-        "p",
-        { class: isCompact ? "visually-hidden" : "hint", id: `${id}-description` },
-        withInlineCode([schema.description, constraintText(schema)].filter(Boolean).join(" ")),
-      ),
-    ),
-    read: () => parseScalar(schema, control.value),
+    element,
+    read: element.read,
     showFault(path, message) {
-      if (path !== name && !path.startsWith(`${name}.`)) return false;
-      control.setAttribute("aria-invalid", "true");
-      fault.textContent = path === name ? message : `${path}: ${message}`;
-      fault.hidden = false;
+      if (path !== name && !path.startsWith(`${name}.`) && !path.startsWith(`${name}[`)) return false;
+      element.setFault(path === name ? message : `${path}: ${message}`);
       return true;
     },
   };
 }
 
-function textInput(schema, value, id, options) {
-  return h("input", {
+const textInput = (schema, value) =>
+  h("input", {
     type: "text",
-    id,
     autocomplete: "off",
     spellcheck: "false",
     autocapitalize: "none",
     ...INPUT_ATTRIBUTES[schema.format ?? schema.type],
-    value: value === undefined || typeof value === "string" ? value : JSON.stringify(value),
-    list: options && `${id}-list`,
+    value,
   });
+
+const textArea = (_schema, value = "") =>
+  h(
+    "textarea",
+    { class: "mono", spellcheck: "false", rows: Math.min(Math.max(value.split("\n").length, 2), MAX_ROWS) },
+    value,
+  );
+
+const selectInput = (_schema, value, choices) =>
+  h(
+    "select",
+    {},
+    h("option", { value: "" }, "(omitted)"),
+    choices.map((choice) => h("option", { value: choice, selected: choice === value }, choice)),
+  );
+
+function addSuggestions(control, options) {
+  const list = h(
+    "datalist",
+    { id: `${control.id}-list` },
+    options.map((option) => h("option", { value: option })),
+  );
+  control.setAttribute("list", list.id);
+  control.after(list);
 }
 
 /** Add a button that opens the browser's date picker. The text can have an offset, which the picker can't. */
-function withPicker(control, name) {
+function addPicker(control, name) {
   const pick = () => {
     control.value = picker.value && toTimestampText(picker.value);
     control.dispatchEvent(new Event("input", { bubbles: true }));
@@ -133,29 +147,18 @@ function withPicker(control, name) {
     { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: open },
     icon("calendar"),
   );
-  return h("div", { class: "with-button" }, control, h("span", { class: "picker" }, button, picker));
+  const box = h("div", { class: "with-button" });
+  control.replaceWith(box);
+  box.append(control, h("span", { class: "picker" }, button, picker));
 }
 
-function selectInput(schema, value, id) {
-  return h(
-    "select",
-    { id },
-    h("option", { value: "" }, "(omitted)"),
-    schema.enum.map((option) => h("option", { value: option, selected: option === value }, option)),
-  );
-}
-
-// Invalid numbers and objects are sent as text, so the server can explain the fault.
+/** Return the value of a text. A text of another type is sent unchanged, so the server can explain the fault. */
 function parseScalar(schema, text) {
-  if (text === "") return undefined;
-  if (schema.type === "object") return parseJson(text);
-  const isNumber = schema.type === "number" || schema.type === "integer";
-  return isNumber && JSON_NUMBER.test(text.trim()) ? Number(text) : text;
-}
-
-function parseJson(text) {
+  const type = valueType(schema);
+  if (type === "string") return text;
   try {
-    return JSON.parse(text);
+    const value = JSON.parse(text);
+    return typeof value === type ? value : text;
   } catch {
     return text;
   }
@@ -168,14 +171,14 @@ function arrayField(document, schema, value, { name, suggestions }) {
   const items = [];
   // An empty list is not the same as an omitted one.
   let isPresent = value !== undefined;
-  const fault = h("p", { class: "error", hidden: true });
+  const fault = h("p", { class: "error fault" });
   const itemList = h("div", { class: "form-items" });
   const addButton = h("button", { type: "button", onclick: () => append().focus() }, `Add ${article} ${noun}`);
   const element = h(
     "fieldset",
     { class: "form-array" },
     h("legend", {}, h("code", {}, breakableName(name)), " ", h("span", { class: "muted" }, typeName(schema))),
-    h("p", { class: "hint" }, withInlineCode([schema.description, constraintText(schema)].filter(Boolean).join(" "))),
+    h("p", { class: "hint" }, describe(schema)),
     fault,
     itemList,
     addButton,
@@ -219,9 +222,10 @@ function arrayField(document, schema, value, { name, suggestions }) {
     element,
     read: () => (isPresent ? items.map((item) => item.field.read() ?? "") : undefined),
     showFault(path, message) {
-      if (path === name || items.some((item) => path === item.path())) {
+      const entry = items.find((item) => path === item.path());
+      if (entry?.field.showFault(noun, message)) return true;
+      if (path === name || entry) {
         fault.textContent = path === name ? message : `${path}: ${message}`;
-        fault.hidden = false;
         return true;
       }
       return items.some(
