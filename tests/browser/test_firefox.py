@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.console import new_address
-from tests.support.firefox import FirefoxTab, open_firefox
+from tests.support.firefox import FirefoxTab, is_internal_error, open_firefox
 from tests.support.program import Program
 
 # All tests of a process share the event loop.
@@ -14,6 +14,17 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 STATUS = "[role=status]"
 BALANCE = ".figures .figure:nth-child(2) .figure-value"
+
+
+async def test_error_with_a_script_of_the_page_on_its_stack_is_reported() -> None:
+    origin = "http://127.0.0.1:8000"
+    error = {"text": "Error: Permission denied to access property"}
+    internal = {"callFrames": [{"url": "chrome://remote/content/x.js"}, {"url": f"{origin}1/other.js"}]}
+    ours = {"callFrames": [*internal["callFrames"], {"url": f"{origin}/assets/js/app.js"}]}
+    assert is_internal_error(error, origin)
+    assert is_internal_error(error | {"stackTrace": internal}, origin)
+    assert not is_internal_error(error | {"stackTrace": ours}, origin)
+    assert not is_internal_error({"text": "Error: other", "stackTrace": internal}, origin)
 
 
 async def test_new_user_completes_a_first_session_in_firefox(program: Program, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
 
@@ -57,6 +58,17 @@ def _find_browser() -> str | None:
     return next(filter(None, map(shutil.which, _BROWSERS)), None)
 
 
+def is_internal_error(entry: dict[str, Any], origin: str) -> bool:
+    """Return whether a log entry is an error that Firefox reports about its own objects.
+
+    No script of the page with this origin is on the stack of such an error.
+    """
+    frames = (entry.get("stackTrace") or {}).get("callFrames", [])
+    return entry["text"].startswith("Error: Permission denied to access property") and not any(
+        frame["url"].startswith(f"{origin}/") for frame in frames
+    )
+
+
 class FirefoxTab:
     """A tab that records the messages of its console."""
 
@@ -64,6 +76,7 @@ class FirefoxTab:
         self._socket = socket
         self._commands = 0
         self._context = ""
+        self._origin = ""
         self.messages: list[str] = []
 
     async def prepare(self) -> None:
@@ -75,6 +88,7 @@ class FirefoxTab:
         await self._send("browsingContext.setViewport", context=self._context, viewport=size)
 
     async def goto(self, url: str) -> None:
+        self._origin = "{0.scheme}://{0.netloc}".format(urlsplit(url))
         await self._send("browsingContext.navigate", context=self._context, url=url, wait="complete")
 
     async def evaluate(self, function: str, *arguments: Any) -> Any:
@@ -153,8 +167,7 @@ class FirefoxTab:
                 return message["result"]
 
     def _record(self, entry: dict[str, Any]) -> None:
-        # Firefox sometimes reports this about its own objects.
-        if not entry["text"].startswith("Error: Permission denied to access property"):
+        if not is_internal_error(entry, self._origin):
             self.messages.append(f"{entry['level']}: {entry['text']}")
 
 
