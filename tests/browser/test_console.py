@@ -411,9 +411,15 @@ def run(command: list[str], pasted: str) -> "subprocess.CompletedProcess[str]":
 async def test_inspector_can_be_resized_and_shows_the_button_in_use(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         page = console.page
-        await console.open_clock(console.create())
+        clock = console.create()
+        await console.open_clock(clock)
+        await expect(page.get_by_text(f"tickover clock advance {clock} --to=2027-01-03T08:00:00Z")).to_be_visible()
         await console.advance.click()
-        await page.get_by_text("Request inspector").click()
+        summary = page.locator("#request-inspector summary")
+        await expect(summary).to_contain_text(re.compile("advanceTestClock · .* ms · ok"))
+        await summary.click()
+        # The list of requests shows the duration, so the title doesn't.
+        await expect(summary).to_have_text("Request inspector", use_inner_text=True)
         handle = page.get_by_role("separator", name="Height of the request inspector")
         box = await handle.bounding_box()
         assert box is not None

@@ -1,5 +1,6 @@
 """The mailbox of the console."""
 
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -110,6 +111,7 @@ async def test_email_with_a_code(program: Program, browser: Browser) -> None:
         address = new_address()
         code = program.send_code(address)
         await open_email(tab, program, address)
+        await expect(email_view(tab).locator("time")).to_have_text(re.compile(r"20\d\d,? .*:\d\d.* [A-Z]+"))
         # The code is large and can be copied.
         shown = email_view(tab).get_by_label("Code")
         await expect(shown).to_have_text(code)

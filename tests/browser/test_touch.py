@@ -17,20 +17,32 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
+# A tap on a moving page only stops it.
+_SCROLL_END = """async () => {
+  for (let still = 0, last = scrollY; still < 10; last = scrollY) {
+    await new Promise(requestAnimationFrame);
+    still = scrollY === last ? still + 1 : 0;
+  }
+}"""
+
 
 async def test_first_session_works_with_touch(browser: Browser, program: Program) -> None:
     async with open_tab(browser, **PHONE) as tab:
         console, page = Console(tab, program), tab.page
         await console.open("")
-        await page.get_by_label("Email").fill(new_address())
+        address = new_address()
+        await page.get_by_label("Email").fill(address)
         await console.button("Send me a code").tap()
         await console.button("Fill in").tap()
         await console.button("Create Salary and rent").tap()
         await expect(console.slider).to_be_visible()
+        assert await tab.evaluate("() => scrollY") == 0
+        await expect(console.advance).to_be_in_viewport(ratio=1)
         async with touch_screen(console) as fingers:
             whole = await plot_range(console)
             await fingers.move([0.5], [0.5])
             await expect(console.advance).to_have_accessible_name(re.compile("^Advance to (Jan|Feb)"))
+            await expect(console.button("Back to now")).to_be_in_viewport(ratio=1)
             tapped = await console.preview_summary.inner_text()
             await fingers.move([0.4], [0.7])
             await expect(console.preview_summary).not_to_have_text(tapped)
@@ -42,10 +54,16 @@ async def test_first_session_works_with_touch(browser: Browser, program: Program
             await changed_range(console, zoomed)
             await fingers.move([0.3], [0.3], up=100)
             await page.wait_for_function("(before) => scrollY > before", arg=fingers.scroll_start)
+            await page.evaluate(_SCROLL_END)
         # Neither zoom, pan nor scrolling moves the preview.
         await expect(console.preview_summary).to_have_text(dragged)
         await console.advance.tap()
         await expect(console.notification).to_have_text(re.compile(r"^Advanced to .* items posted\.$"))
+        await console.choose("Rename")
+        assert await page.get_by_label("Clock name").evaluate("(field) => field.clientWidth") > 150
+        await page.get_by_role("link", name=address).tap()
+        await console.button("Sign out").tap()
+        await expect(console.notification).to_have_text("You are signed out.")
 
 
 def plot(console: Console) -> Locator:

@@ -1,8 +1,9 @@
 // <tick-account>: the access tokens of the signed-in user.
 
 import { confirmAction } from "./clock-dialogs.js";
+import { field } from "./clock-form-fields.js";
 import { faultList, faultsIn } from "./create-clock.js";
-import { copyText, h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
+import { copyText, h, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { formatDay } from "./format.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
 import { currentSession } from "./session.js";
@@ -10,11 +11,7 @@ import { currentSession } from "./session.js";
 const MAX_NAME_LENGTH = 100;
 const [DEFAULT_DAYS, MAX_DAYS] = [90, 365];
 
-function field(label, properties) {
-  const input = h("input", { id: newId(), autocomplete: "off", required: true, ...properties });
-  return { input, element: h("div", {}, h("label", { for: input.id }, label), input) };
-}
-
+const input = (properties) => h("input", { autocomplete: "off", required: true, ...properties });
 const formatDate = (text) => formatDay(Date.parse(text));
 
 class AccountPage extends HTMLElement {
@@ -22,8 +19,8 @@ class AccountPage extends HTMLElement {
   #list = h("div", { class: "token-list" });
   #created = h("div", { "aria-live": "polite" });
   #error = h("div", { role: "alert", class: "error" });
-  #name = field("Name", { type: "text", maxLength: MAX_NAME_LENGTH, placeholder: "ci" });
-  #days = field("Expires after (days)", { type: "number", min: "1", max: `${MAX_DAYS}`, value: `${DEFAULT_DAYS}` });
+  #name = input({ type: "text", maxLength: MAX_NAME_LENGTH, placeholder: "ci" });
+  #days = input({ type: "number", min: "1", max: `${MAX_DAYS}`, value: `${DEFAULT_DAYS}` });
   #readOnly = h("input", { type: "checkbox" });
   #button = h("button", { class: "primary" }, "Create token");
 
@@ -32,7 +29,17 @@ class AccountPage extends HTMLElement {
     render(
       this,
       h("h1", { class: "page-title" }, "Account"),
-      h("p", { class: "muted" }, `You are signed in as ${email || userId}.`),
+      h(
+        "p",
+        { class: "row muted" },
+        `You are signed in as ${email || userId}.`,
+        // The header of a phone has no room for this button.
+        h(
+          "button",
+          { type: "button", class: "on-phones", onclick: () => document.querySelector(".sign-out").click() },
+          "Sign out",
+        ),
+      ),
       h(
         "section",
         { class: "card", "aria-label": "Access tokens" },
@@ -47,8 +54,8 @@ class AccountPage extends HTMLElement {
         h(
           "form",
           { class: "token-form", onsubmit: onSubmit(() => withBusyState(this.#button, () => this.#create())) },
-          this.#name.element,
-          this.#days.element,
+          field("name", "Name", this.#name),
+          field("days", "Expires after (days)", this.#days),
           h("label", { class: "row" }, this.#readOnly, "Read only"),
           this.#button,
         ),
@@ -126,13 +133,13 @@ class AccountPage extends HTMLElement {
   async #create() {
     render(this.#error);
     const params = {
-      name: this.#name.input.value,
-      expiresInDays: this.#days.input.valueAsNumber,
+      name: this.#name.value,
+      expiresInDays: this.#days.valueAsNumber,
       readOnly: this.#readOnly.checked,
     };
     try {
       const { token } = await this.#call("createAccessToken", params);
-      this.#name.input.value = "";
+      this.#name.value = "";
       this.#showCreated(token, params.name);
       await this.#load();
     } catch (error) {
@@ -159,7 +166,7 @@ class AccountPage extends HTMLElement {
       await this.#call("revokeAccessToken", { id });
       render(this.#created);
       await this.#load();
-      this.#name.input.focus();
+      this.#name.focus();
       notify(`Revoked “${name}”.`);
     } catch (error) {
       this.#showError(error);

@@ -1,12 +1,14 @@
 // The actions below the timeline: advance, fork, go back to now, and what the preview would do.
 
+import { advanceCommand } from "./call-snippets.js";
 import { countUntil } from "./clock-model.js";
 import { describePreview } from "./clock-text.js";
 import { h } from "./dom.js";
 import { formatInstant } from "./format.js";
 import { icon } from "./icons.js";
-import { addMonths, DAY } from "./instants.js";
+import { addMonths, DAY, toTimestamp } from "./instants.js";
 import { menuButton } from "./menu.js";
+import { showNextCommand } from "./request-inspector.js";
 
 /** Return the time to which the main button advances without a preview: the next event, or a month later. */
 function nextTime({ times, now, maxTime }) {
@@ -49,7 +51,8 @@ export class AdvanceBar {
     this.backToNow = h(
       "button",
       { type: "button", class: "plain back", "aria-keyshortcuts": "Escape", onclick: onBack },
-      "Back to now",
+      icon("close"),
+      h("span", {}, "Back to now"),
       h("kbd", { "aria-hidden": "true" }, "Esc"),
     );
     this.summary = h("p", { class: "preview-summary", id: "preview-summary" });
@@ -57,11 +60,9 @@ export class AdvanceBar {
     this.element = h(
       "div",
       { class: "row advance-bar" },
-      this.split,
-      this.forkHere,
-      steps,
-      this.backToNow,
+      h("div", { class: "main-actions" }, this.split, this.forkHere, this.backToNow),
       this.summary,
+      steps,
     );
   }
 
@@ -82,6 +83,8 @@ export class AdvanceBar {
         : "Advance 1 month"
       : `Advance to ${formatInstant(view.instant)}`;
     this.advance.setAttribute("aria-disabled", String(isGone || (isNow && model.now >= model.maxTime)));
+    const canAdvance = !isGone && !isPast && this.target > model.now;
+    showNextCommand(canAdvance ? advanceCommand(model.id, toTimestamp(this.target)) : "");
     hide(this.split, isPast);
     hide(this.forkHere, !isPast || isGone);
     hide(this.backToNow, isNow);

@@ -30,8 +30,10 @@ let current = { key: null, element: null, token: null };
 
 const link = (name, title, hidden = false) => h("a", { href: `#/${name}`, hidden }, title);
 const links = { clocks: link("clocks", "Clocks"), mailbox: link("mailbox", "Mailbox", true), api: link("api", "API") };
-const account = h("a", { class: "account", href: "#/account" });
-const signOutButton = h("button", { type: "button", class: "plain", onclick: signOutHere }, "Sign out");
+const address = h("span", { class: "address" });
+const avatar = h("span", { class: "avatar", "aria-hidden": "true" });
+const account = h("a", { class: "account", href: "#/account" }, address, avatar);
+const signOutButton = h("button", { type: "button", class: "quiet sign-out", onclick: signOutHere }, "Sign out");
 let endingToken = null;
 
 function decode(text) {
@@ -93,13 +95,14 @@ function moveFocus() {
 function updateHeader() {
   const { name: route } = parseRoute();
   const currentLink = { "": "clocks", clock: "clocks", compare: "clocks" }[route] ?? route;
-  for (const [name, element] of Object.entries(links)) {
+  for (const [name, element] of Object.entries({ ...links, account })) {
     if (name === currentLink) element.setAttribute("aria-current", "page");
     else element.removeAttribute("aria-current");
   }
   const session = currentSession();
-  account.textContent = session ? session.email || session.userId : "";
-  account.title = `Account of ${account.textContent}`;
+  address.textContent = session ? session.email || session.userId : "";
+  avatar.textContent = address.textContent.slice(0, 2).toUpperCase();
+  account.title = `Account of ${address.textContent}`;
   account.hidden = signOutButton.hidden = !session;
   signOutButton.disabled = session?.token === endingToken;
 }

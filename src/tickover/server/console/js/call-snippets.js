@@ -146,6 +146,9 @@ function pytest({ response }) {
 
 const WRITERS = { curl, cli, python, typescript, pytest };
 
+/** Return the command line that advances a clock. */
+export const advanceCommand = (id, frozenTime) => COMMANDS.advanceTestClock({ id, frozenTime });
+
 /** Write a call as code. `kind` is curl, cli, python, typescript or pytest. */
 export function writeSnippet(kind, call, { url, token = TOKEN_PLACEHOLDER }) {
   const { request, response, headers = {}, authenticated = false } = call;

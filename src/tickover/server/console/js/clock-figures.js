@@ -5,7 +5,7 @@ import { plural, signedAmount } from "./clock-text.js";
 import { difference } from "./decimals.js";
 import { h, render } from "./dom.js";
 import { describeExpectation } from "./expectations.js";
-import { formatDay, formatMoney, formatShortDay, formatTime } from "./format.js";
+import { formatDay, formatInstant, formatMoney, formatShortDay, formatTime } from "./format.js";
 import { icon } from "./icons.js";
 import { DAY, parseInstant } from "./instants.js";
 
@@ -75,9 +75,11 @@ export class ClockFigures {
   draw(model, currentView, view) {
     const { instant, now } = { instant: view.instant, now: currentView.instant };
     const isPreview = instant !== now;
+    const time = `${formatTime(now)} UTC`;
+    this.#date.label.textContent = isPreview ? `Now, ${time}` : "Simulated date";
     this.#date.show(
       formatDay(now),
-      isPreview ? [preview(formatDay(instant)), " ", nowrap(distance(now, instant))] : `${formatTime(now)} UTC`,
+      isPreview ? [preview(formatInstant(instant)), " ", nowrap(distance(now, instant))] : time,
     );
     this.#drawBalance(model, currentView, view, isPreview);
     this.#drawNext(model, currentView);

@@ -70,7 +70,7 @@ export function clockJsonForm(draft) {
     },
     errorBox,
     h("div", {}, h("label", { for: text.id }, "Parameters of createTestClock"), text),
-    h("div", { class: "row" }, button, h("a", { href: "#/api/createTestClock" }, "Parameter reference")),
+    h("div", { class: "row submit-row" }, button, h("a", { href: "#/api/createTestClock" }, "Parameter reference")),
   );
   return Object.assign(form, { showError });
 }

@@ -15,6 +15,7 @@ import { ExpectationsPanel } from "./expectations-panel.js";
 import { formatInstant } from "./format.js";
 import "./goals.js";
 import { parseInstant, toTimestamp } from "./instants.js";
+import { showNextCommand } from "./request-inspector.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
 import { clampToClock } from "./scrubber.js";
 import "./timeline.js";
@@ -59,9 +60,8 @@ class ClockPage extends HTMLElement {
     this.#watcher?.stop();
     document.querySelector("dialog")?.close("");
     cancelAnimationFrame(this.#frame);
-    clearTimeout(this.#urlTimer);
-    clearTimeout(this.#retryTimer);
-    clearInterval(this.#expiryTimer);
+    showNextCommand("");
+    for (const timer of [this.#urlTimer, this.#retryTimer, this.#expiryTimer]) clearInterval(timer);
   }
 
   /** The URL has another preview time. */

@@ -35,6 +35,7 @@ class DemoClock extends HTMLElement {
     if (!scenario || !this.isConnected) return;
     const model = parseParams(scenario.params, scenario.opening);
     this.#model = model;
+    this.scenarioTitle = scenario.title;
     this.expectations = scenario.expectations.slice(0, 1);
     this.end = model.times.at(-1);
     // The start of the model stays at the start of the scenario.
@@ -65,6 +66,7 @@ class DemoClock extends HTMLElement {
     const figure = (label, value) => h("div", { class: "figure headline" }, h("dt", {}, label), value);
     render(
       this,
+      h("h2", {}, h("span", { class: "chip" }, "Demo"), " ", this.scenarioTitle),
       h(
         "div",
         { class: "demo-header" },

@@ -7,13 +7,8 @@ import { tabList } from "./tabs.js";
 const POLL_MS = 2000;
 
 // Emails are sent in real time, so times are in the user's time zone.
-const timeOfToday = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-const dayAndTime = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
-
-function formatSent(text) {
-  const sent = new Date(text);
-  return (sent.toDateString() === new Date().toDateString() ? timeOfToday : dayAndTime).format(sent);
-}
+const sentFormat = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "long" });
+const formatSent = (text) => sentFormat.format(Date.parse(text));
 
 // The filter outlives the page.
 let filter = "";

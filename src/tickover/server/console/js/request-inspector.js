@@ -17,6 +17,12 @@ const VIEWS = [
   ["json", "JSON"],
 ];
 
+// The command for the main button of the page.
+const nextCommand = h("code", { class: "next-command", "aria-hidden": "true" });
+
+/** Show the command that the main button of the page will run, or an empty text. */
+export const showNextCommand = (command) => (nextCommand.textContent = command);
+
 const MIN_HEIGHT = 120;
 const HEIGHT_STEP = 40;
 
@@ -51,7 +57,7 @@ class RequestInspector {
         this.#resize();
       },
     },
-    h("summary", {}, h("span", {}, "Request inspector"), this.#title),
+    h("summary", {}, h("span", {}, "Request inspector"), this.#title, nextCommand),
     this.#body,
   );
 
@@ -80,7 +86,11 @@ class RequestInspector {
     if (height) style.setProperty("--inspector", `${Math.min(Math.max(height, MIN_HEIGHT), max)}px`);
     const values = { valuemin: MIN_HEIGHT, valuemax: max, valuenow: this.#details.clientHeight };
     for (const [name, value] of Object.entries(values)) this.#handle.setAttribute(`aria-${name}`, value);
-    if (this.#details.open && this.#lastUsed?.isConnected) this.#lastUsed.scrollIntoView({ block: "nearest" });
+    if (!this.#details.open) return;
+    // On phones, the inspector is at the end of the page.
+    const isFixed = getComputedStyle(this.#handle.parentElement).position === "sticky";
+    const visible = isFixed ? this.#lastUsed : this.#details;
+    if (visible?.isConnected) visible.scrollIntoView({ block: "nearest" });
   }
 
   #follow(newest) {
@@ -99,7 +109,12 @@ class RequestInspector {
 
   #draw() {
     const call = this.#selected;
-    this.#title.textContent = call ? `${call.method} · ${describeCall(call)}` : "No requests yet";
+    // The open inspector lists the calls with their durations.
+    this.#title.textContent = call
+      ? this.#details.open
+        ? ""
+        : `${call.method} · ${describeCall(call)}`
+      : "No requests yet";
     // A response can be long, so draw it only while the inspector is open.
     if (!this.#details.open) return;
     if (!call) render(this.#body, h("p", { class: "muted" }, "The console calls POST /rpc. Its requests appear here."));

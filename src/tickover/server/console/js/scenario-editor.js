@@ -144,6 +144,11 @@ export function scenarioEditor(draft) {
       h("div", { class: "toml-editor" }, gutter, text, fault),
     ),
     summary,
-    h("div", { class: "row" }, createButton, h("button", { type: "button", onclick: save }, "Save to my scenarios")),
+    h(
+      "div",
+      { class: "row submit-row" },
+      createButton,
+      h("button", { type: "button", onclick: save }, "Save to my scenarios"),
+    ),
   );
 }

@@ -97,7 +97,7 @@ export class Scrubber {
       ),
     );
     this.controls = h("div", { class: "joined", role: "group", "aria-label": "Move the preview" }, this.buttons);
-    this.goTo = h("label", { class: "go-to", title: "Go to (UTC). Shortcut: G" }, this.field);
+    this.goTo = h("label", { class: "go-to", title: "Go to (UTC). Shortcut: G" }, this.field, "UTC");
   }
 
   setModel(model) {
