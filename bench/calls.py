@@ -93,18 +93,18 @@ class Sink:
         smtp_port, code_port = map(int, self._process.stdout.readline().split())
         self.address = f"127.0.0.1:{smtp_port}"
         self._questions = socket.create_connection(("127.0.0.1", code_port), timeout=_TIMEOUT_SECONDS)
-        self._answers = self._questions.makefile("r")
+        self._responses = self._questions.makefile("r")
         return self
 
     def __exit__(self, *_: object) -> None:
         self._questions.close()
-        self._answers.close()
+        self._responses.close()
         self._process.kill()
         self._process.communicate()
 
     def read_code(self, email: str) -> str:
         self._questions.sendall(f"{email}\n".encode())
-        return self._answers.readline().strip()
+        return self._responses.readline().strip()
 
 
 def clocks_of(created: list[tuple[str, int]], tokens: list[str], params: Any) -> Clocks:

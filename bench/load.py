@@ -30,7 +30,7 @@ _LINE = "SLOT "
 _LUA = """
 local find, match = string.find, string.match
 local thread_of_main
-wrong, wrong_answer, rounds = 0, "", 0
+wrong, wrong_response, rounds = 0, "", 0
 
 local function head(token, length)
   return "POST /rpc HTTP/1.1\\r\\nHost: " .. HOST .. "\\r\\nContent-Type: application/json\\r\\nAuthorization: Bearer "
@@ -42,13 +42,13 @@ function setup(thread) thread_of_main = thread end
 function response(status, headers, body)
   if status ~= 200 or not find(body, '"result"', 1, true) then
     wrong = wrong + 1
-    wrong_answer = status .. " " .. string.sub(body, 1, 500)
+    wrong_response = status .. " " .. string.sub(body, 1, 500)
   end
 end
 
 function done(summary, latency, requests)
   local of, errors = thread_of_main, summary.errors
-  local answer = string.gsub(of:get("wrong_answer"), "[%c\\\\\\"]", function(c)
+  local response = string.gsub(of:get("wrong_response"), "[%c\\\\\\"]", function(c)
     return string.format("\\\\u%04x", string.byte(c))
   end)
   io.write(string.format(
@@ -56,7 +56,7 @@ function done(summary, latency, requests)
     summary.duration, summary.requests, of:get("wrong"),
     errors.connect + errors.read + errors.write + errors.timeout,
     latency:percentile(50), latency:percentile(99), of:get("rounds")))
-  io.write('"answer": "' .. answer .. '"}\\n')
+  io.write('"response": "' .. response .. '"}\\n')
 end
 """
 
@@ -176,7 +176,7 @@ def read_report(output: str) -> Outcome:
     report = json.loads(lines[-1].removeprefix(_LINE))
     slot = Slot(report["micros"] / 1e6, report["requests"], report["median"], report["p99"])
     if report["wrong"]:
-        error = f"{report['wrong']} responses have no result, for example {report['answer']}"
+        error = f"{report['wrong']} responses have no result, for example {report['response']}"
         return Outcome(slot, report["rounds"], error)
     if report["broken"]:
         return Outcome(slot, report["rounds"], f"{report['broken']} requests were interrupted")

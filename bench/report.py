@@ -35,7 +35,7 @@ _BLOCKS = {
 }
 _GAP = "  "
 _LEGEND = (
-    "limit            a bare server that reads a request and answers a constant of the same size; it keeps nothing",
+    "limit            a bare server that reads a request and returns a constant of the same size; it keeps nothing",
     "bare SQLite      a loop of the same statements, without any server",
     "FastAPI default  what a good team would write first: FastAPI, pydantic, SQLAlchemy",
     "typical clock    10 transactions and 2 goals of 6 contributions; the largest has 2,600 items",

@@ -30,10 +30,10 @@ BARE = "bare SQLite"
 
 DURABILITY = {
     LIMIT: "keeps nothing",
-    f"{TICKOVER} on SQLite": "WAL, synchronous=FULL: answered after the sync",
-    f"{DEFAULT} on SQLite": "WAL, synchronous=FULL: answered after the sync",
+    f"{TICKOVER} on SQLite": "WAL, synchronous=FULL: the response follows the sync",
+    f"{DEFAULT} on SQLite": "WAL, synchronous=FULL: the response follows the sync",
     BARE: "WAL, synchronous=FULL: one commit for each batch",
-    "all on PostgreSQL": "fsync=on, synchronous_commit=on: answered after the sync",
+    "all on PostgreSQL": "fsync=on, synchronous_commit=on: the response follows the sync",
 }
 
 

@@ -80,7 +80,7 @@ class SqliteBlocks:
     def _limit(self, work: Work) -> Side:
         """Gets the same requests, and returns as many bytes."""
         size = len(post(self._tickover.url, "createTestClock", work.params, work.clocks.tokens[0]))
-        self.run.results.facts[f"bytes of an answer, {work.name}"] = size
+        self.run.results.facts[f"bytes of a response, {work.name}"] = size
         return self.run.stack.enter_context(limit(self._folder / f"limit-{work.name}", size))
 
     def _bare_loads(self) -> dict[str, Load]:

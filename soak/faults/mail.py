@@ -8,7 +8,7 @@ from itertools import count
 
 from soak.faults.deployment import Deployment
 from tests.support.load import Load
-from tests.support.mail_servers import MailServer, Misbehaviour, Silence, answer, hang_up, mail_server
+from tests.support.mail_servers import MailServer, Misbehaviour, Silence, hang_up, mail_server, reply_with
 from tests.support.ports import reusable_port
 from tests.support.program import code_params, verify_params
 
@@ -56,8 +56,8 @@ async def _misbehave(command: str, how: Misbehaviour, deployment: Deployment, lo
         await _sign_in(deployment, server)
 
 
-rejects_recipients = partial(_misbehave, "RCPT", answer("550 no such user"))
-rejects_for_a_while = partial(_misbehave, "MAIL", answer("451 try again later"))
+rejects_recipients = partial(_misbehave, "RCPT", reply_with("550 no such user"))
+rejects_for_a_while = partial(_misbehave, "MAIL", reply_with("451 try again later"))
 hangs_up = partial(_misbehave, "DATA", hang_up)
 hangs_up_after_the_email = partial(_misbehave, MailServer.END_OF_DATA, hang_up)
 

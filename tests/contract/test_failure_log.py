@@ -69,7 +69,7 @@ class _Clock:
     def fail(self, at: float, cause: Exception, method: str = "logout") -> list[dict[str, Any]]:
         """Return the lines that this failure adds."""
         before = len(self.lines.calls)
-        rejection = unavailable("The database doesn't answer.")
+        rejection = unavailable("The database doesn't respond.")
         rejection.__cause__ = cause
         self._log.note(method, rejection, at - 0.25, at, "req_1")
         return [call.kwargs for call in self.lines.calls[before:]]

@@ -69,7 +69,7 @@ TABLE = [
     Row(16, "BODY_TOO_LARGE", -32600, 413, headers=("connection",)),
 ]
 _BEFORE_A_BATCH_IS_SEEN = (1, 16)
-_EVERY_ANSWER_HAS = {
+_HEADERS_OF_EVERY_RESPONSE = {
     "cache-control",
     "content-length",
     "content-type",
@@ -95,7 +95,7 @@ async def test_error_response_has_documented_form(place: Place, row: Row) -> Non
     response = await PROVOKED[Reason(row.reason)](place, False)
     assert reason_of(response) == row.reason
     assert response.status == row.status
-    assert set(response.headers) == {*_EVERY_ANSWER_HAS, *row.headers}
+    assert set(response.headers) == {*_HEADERS_OF_EVERY_RESPONSE, *row.headers}
     assert response.headers["content-type"] == "application/json"
     assert response.json.keys() == {"jsonrpc", "error", "id"}
     error = response.json["error"]
@@ -113,7 +113,7 @@ async def test_error_response_has_documented_form(place: Place, row: Row) -> Non
 async def test_error_in_a_batch_has_status_200(place: Place, row: Row) -> None:
     response = await PROVOKED[Reason(row.reason)](place, True)
     assert response.status == 200
-    assert set(response.headers) == _EVERY_ANSWER_HAS
+    assert set(response.headers) == _HEADERS_OF_EVERY_RESPONSE
     (member,) = response.json
     assert member["error"]["code"] == row.code
     assert member["error"]["data"]["reason"] == row.reason

@@ -11,7 +11,7 @@ from tickover.api.limits import MAX_BATCH
 from tickover.server.domain import email_addresses
 
 AT_ONCE = 8
-ANSWERS = {"ok", "INVALID_PARAMS", "RESEND_TOO_SOON"}
+OUTCOMES = {"ok", "INVALID_PARAMS", "RESEND_TOO_SOON"}
 
 
 def canonical(text: str) -> str | None:
@@ -28,7 +28,7 @@ async def send_batch(world: World, texts: list[str]) -> list[str]:
     accepted = []
     for text, member in zip(texts, response.json, strict=True):
         outcome = member["error"]["data"]["reason"] if "error" in member else member["result"]["message"]
-        assert outcome in ANSWERS, (text, member)
+        assert outcome in OUTCOMES, (text, member)
         # A lone surrogate is sent as an escape and becomes U+0000.
         expected = canonical(text)
         assert (outcome == "INVALID_PARAMS") == (expected is None), (text, member)

@@ -20,7 +20,7 @@ def read(settings: dict[str, str]) -> Settings:
     return read_settings({"TICKOVER_MAIL_URL": "outbox:"}, settings)
 
 
-def answers_to(host: bytes | None, /, **settings: str) -> bool:
+def is_served(host: bytes | None, /, **settings: str) -> bool:
     """Return whether a server with these settings allows this Host header."""
     try:
         HostCheck(read(settings)).check(host)
@@ -49,7 +49,7 @@ def answers_to(host: bytes | None, /, **settings: str) -> bool:
     ],
 )
 def test_loopback_server_allows_loopback_names(host: bytes, listening_on: str) -> None:
-    assert answers_to(host, host=listening_on)
+    assert is_served(host, host=listening_on)
 
 
 FOREIGN = [
@@ -91,18 +91,18 @@ MALFORMED = [
 
 @pytest.mark.parametrize("host", [*FOREIGN, *MALFORMED])
 def test_loopback_server_rejects_other_names(host: bytes | None) -> None:
-    assert not answers_to(host)
+    assert not is_served(host)
 
 
 @pytest.mark.parametrize("host", [*FOREIGN, *MALFORMED, pytest.param(b"localhost", id="loopback")])
 def test_public_server_allows_any_name_by_default(host: bytes | None) -> None:
-    assert answers_to(host, **EVERYWHERE)
-    assert answers_to(host, **EVERYWHERE, public_url="https://clocks.example.com")
+    assert is_served(host, **EVERYWHERE)
+    assert is_served(host, **EVERYWHERE, public_url="https://clocks.example.com")
 
 
 @pytest.mark.parametrize("public_url", ["https://clocks.example.com", "http://Clocks.Example.COM:8443/app/"])
 @pytest.mark.parametrize(
-    ("host", "answered"),
+    ("host", "is_allowed"),
     [
         (b"clocks.example.com", True),
         (b"clocks.example.com:443", True),
@@ -113,8 +113,8 @@ def test_public_server_allows_any_name_by_default(host: bytes | None) -> None:
         (None, False),
     ],
 )
-def test_host_of_the_public_url_is_allowed(host: bytes | None, answered: bool, public_url: str) -> None:
-    assert answers_to(host, public_url=public_url) == answered
+def test_host_of_the_public_url_is_allowed(host: bytes | None, is_allowed: bool, public_url: str) -> None:
+    assert is_served(host, public_url=public_url) == is_allowed
 
 
 @pytest.mark.parametrize(
@@ -140,8 +140,8 @@ def test_configured_names_are_allowed(host: bytes | None, on_loopback: bool, els
         "allowed_hosts": "api.example.com, Second.Example.COM,10.1.2.3",
         "public_url": "https://clocks.example.com",
     }
-    assert answers_to(host, **names) == on_loopback
-    assert answers_to(host, **names, **EVERYWHERE) == elsewhere
+    assert is_served(host, **names) == on_loopback
+    assert is_served(host, **names, **EVERYWHERE) == elsewhere
 
 
 # Complete responses
@@ -182,8 +182,8 @@ class ConfiguredHandler:
             name.replace("_", "-"): value for name, value in headers.items()
         }
         fields = {name.encode(): value.encode() for name, value in given.items() if value}
-        answer = self._handler.handle(Request(method, path, b"", fields, "203.0.113.7", body))
-        status, written, said = answer if isinstance(answer, tuple) else await answer
+        response = self._handler.handle(Request(method, path, b"", fields, "203.0.113.7", body))
+        status, written, said = response if isinstance(response, tuple) else await response
         return Response(status, [(name.decode(), value.decode()) for name, value in written], said)
 
 
@@ -197,11 +197,11 @@ SEND = (
 @pytest.mark.parametrize("path", ["/rpc", "/login", "/assets/js/login.js", "/nothing"])
 async def test_other_host_is_rejected_on_every_path(world: World, path: str) -> None:
     for method in ("GET", "POST", "OPTIONS"):
-        answer = await ConfiguredHandler(world).request(method, path, host="evil.example")
-        assert (method, answer.status) == (method, 400)
-        assert answer.named("content-type") == ["application/json"]
-        assert answer.named("x-request-id")
-        assert json.loads(answer.body) == {
+        response = await ConfiguredHandler(world).request(method, path, host="evil.example")
+        assert (method, response.status) == (method, 400)
+        assert response.named("content-type") == ["application/json"]
+        assert response.named("x-request-id")
+        assert json.loads(response.body) == {
             "jsonrpc": "2.0",
             "id": None,
             "error": {
@@ -253,10 +253,10 @@ async def test_responses_have_no_cors_headers_by_default(world: World, method: s
 
 async def test_preflight_is_rejected_by_default(world: World) -> None:
     for origin in SOME_ORIGINS:
-        answer = await ConfiguredHandler(world).request("OPTIONS", "/rpc", origin=origin, **PREFLIGHT)
-        assert (b"TICKOVER_CORS_ORIGINS" in answer.body) == (origin != "")
-        assert (origin, answer.status, answer.named("allow"), answer.about_origins) == (origin, 405, ["POST"], {})
-        assert json.loads(answer.body)["error"]["data"]["reason"] == "METHOD_NOT_ALLOWED"
+        response = await ConfiguredHandler(world).request("OPTIONS", "/rpc", origin=origin, **PREFLIGHT)
+        assert (b"TICKOVER_CORS_ORIGINS" in response.body) == (origin != "")
+        assert (origin, response.status, response.named("allow"), response.about_origins) == (origin, 405, ["POST"], {})
+        assert json.loads(response.body)["error"]["data"]["reason"] == "METHOD_NOT_ALLOWED"
 
 
 # CORS, on
@@ -293,9 +293,9 @@ OTHER_ORIGINS = (
 async def test_allowed_origin_may_read_every_response(
     world: World, origin: str, method: str, path: str, body: bytes, status: int
 ) -> None:
-    answer = await ConfiguredHandler(world, **ORIGINS).request(method, path, body, origin=origin)
-    assert answer.status == status
-    assert answer.about_origins == {**MAY_READ, "access-control-allow-origin": origin}
+    response = await ConfiguredHandler(world, **ORIGINS).request(method, path, body, origin=origin)
+    assert response.status == status
+    assert response.about_origins == {**MAY_READ, "access-control-allow-origin": origin}
 
 
 async def test_other_origin_may_read_no_response(world: World) -> None:
@@ -309,9 +309,9 @@ async def test_other_origin_may_read_no_response(world: World) -> None:
 
 @pytest.mark.parametrize("origin", [APP, "http://localhost:3000"])
 async def test_preflight_of_an_allowed_origin_succeeds(world: World, origin: str) -> None:
-    answer = await ConfiguredHandler(world, **ORIGINS).request("OPTIONS", "/rpc", origin=origin, **PREFLIGHT)
-    assert (answer.status, answer.body) == (204, b"")
-    assert answer.about_origins == {
+    response = await ConfiguredHandler(world, **ORIGINS).request("OPTIONS", "/rpc", origin=origin, **PREFLIGHT)
+    assert (response.status, response.body) == (204, b"")
+    assert response.about_origins == {
         **MAY_READ,
         "access-control-allow-origin": origin,
         "access-control-allow-methods": "POST",
@@ -322,12 +322,12 @@ async def test_preflight_of_an_allowed_origin_succeeds(world: World, origin: str
 
 async def test_preflight_of_another_origin_is_rejected(world: World) -> None:
     for origin in OTHER_ORIGINS:
-        answer = await ConfiguredHandler(world, **ORIGINS).request("OPTIONS", "/rpc", origin=origin, **PREFLIGHT)
-        assert (origin, answer.status, answer.about_origins) == (origin, 405, {"vary": "Origin"})
+        response = await ConfiguredHandler(world, **ORIGINS).request("OPTIONS", "/rpc", origin=origin, **PREFLIGHT)
+        assert (origin, response.status, response.about_origins) == (origin, 405, {"vary": "Origin"})
 
 
 async def test_allowed_origin_does_not_bypass_the_host_check(world: World) -> None:
-    answer = await ConfiguredHandler(world, **ORIGINS).request(
+    response = await ConfiguredHandler(world, **ORIGINS).request(
         "OPTIONS", "/rpc", origin=APP, host="evil.example", **PREFLIGHT
     )
-    assert answer.status == 400
+    assert response.status == 400

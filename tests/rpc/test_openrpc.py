@@ -261,7 +261,7 @@ async def test_file_and_discover_return_the_same_document(world: World) -> None:
 
 
 async def test_results_match_their_schemas(world: World, token: str) -> None:
-    async def answered(called: str, /, **params: Any) -> Any:
+    async def result_of(called: str, /, **params: Any) -> Any:
         result = await world.result(called, params, token)
         assert validation_errors(method(called)["result"]["schema"], result, closed=True) == [], called
         return result
@@ -272,37 +272,37 @@ async def test_results_match_their_schemas(world: World, token: str) -> None:
         contributions=[{"at": f"2027-02-01T00:00:{second:02}Z", "amount": 0.1} for second in range(60)],
     )
     params = {"frozenTime": "2027-01-01T12:00:00.25Z", "transactions": odd * 50, "goals": [goal(), over]}
-    clock = (await answered("createTestClock", **params))["clock"]["id"]
+    clock = (await result_of("createTestClock", **params))["clock"]["id"]
     for at in ("2027-01-01T12:00:00.5Z", "2027-02-01T00:00:01Z", "2037-01-01T12:00:00.25Z"):
-        await answered("getTestClock", id=clock, at=at)
-        await answered("forkTestClock", id=clock, at=at)
-        await answered("advanceTestClock", id=clock, frozenTime=at)
-    await answered("amendTestClock", id=clock, add={"goals": [goal()]}, cancel=[])
-    await answered("updateTestClock", id=clock, name="𝄞", labels={})
-    await answered("listTestClocks")
-    await answered("updateTestClock", id=clock, name=None)
+        await result_of("getTestClock", id=clock, at=at)
+        await result_of("forkTestClock", id=clock, at=at)
+        await result_of("advanceTestClock", id=clock, frozenTime=at)
+    await result_of("amendTestClock", id=clock, add={"goals": [goal()]}, cancel=[])
+    await result_of("updateTestClock", id=clock, name="𝄞", labels={})
+    await result_of("listTestClocks")
+    await result_of("updateTestClock", id=clock, name=None)
     opening = {"EUR": -0.1, "USD": 10**12}
-    await answered("listTestClockEvents", id=clock, openingBalances=opening, limit=500)
-    await answered("listTestClockEvents", id=clock, limit=1)
-    await answered("getTestClockBalances", id=clock, openingBalances=opening)
+    await result_of("listTestClockEvents", id=clock, openingBalances=opening, limit=500)
+    await result_of("listTestClockEvents", id=clock, limit=1)
+    await result_of("getTestClockBalances", id=clock, openingBalances=opening)
     expectations = [
         {"balance": {"currency": "EUR", "atLeast": 10**12}},
         {"posted": {"name": "none", "by": "2037-01-01T12:00:00.25Z"}},
         {"balance": {"currency": "EUR", "atLeast": -1}},
     ]
-    assert not (await answered("checkTestClock", id=clock, expectations=expectations))["ok"]
-    await answered("getCurrentUser")
-    await answered("listTestClocks")
-    await answered("listTestClocks", limit=1)
-    await answered("deleteTestClock", id=clock)
-    await answered("sendLoginCodeEmail", email="cy@example.test", loginCodeType="SHORT_LIVED", emailType="LOGIN_CODE")
-    link = await answered(
+    assert not (await result_of("checkTestClock", id=clock, expectations=expectations))["ok"]
+    await result_of("getCurrentUser")
+    await result_of("listTestClocks")
+    await result_of("listTestClocks", limit=1)
+    await result_of("deleteTestClock", id=clock)
+    await result_of("sendLoginCodeEmail", email="cy@example.test", loginCodeType="SHORT_LIVED", emailType="LOGIN_CODE")
+    link = await result_of(
         "sendLoginCodeEmail", email="di@example.test", loginCodeType="LONG_LIVED", emailType="WEB_LOGIN_LINK"
     )
-    await answered("loginByEmailLink", token=link["loginUrl"].partition("=")[2])
+    await result_of("loginByEmailLink", token=link["loginUrl"].partition("=")[2])
     code = re.findall(r"\d{6}", str(world.emails()[-2]["Subject"]))[0]
-    await answered("loginByEmailVerification", email="cy@example.test", code=code, authenticationMethod="EMAIL_CODE")
-    await answered("logout")
+    await result_of("loginByEmailVerification", email="cy@example.test", code=code, authenticationMethod="EMAIL_CODE")
+    await result_of("logout")
 
 
 @pytest.mark.parametrize("reason", Reason)

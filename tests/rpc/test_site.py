@@ -18,9 +18,9 @@ NAMES = scenarios.names()
 
 
 async def shown(world: World) -> dict[str, dict[str, object]]:
-    answer = await world.request("GET", "/scenarios.json")
-    assert answer.status == 200
-    return {one["name"]: one for one in answer.json}
+    response = await world.request("GET", "/scenarios.json")
+    assert response.status == 200
+    return {one["name"]: one for one in response.json}
 
 
 # Content
@@ -93,8 +93,8 @@ async def test_scenarios_are_omitted_at_extreme_dates(year: int) -> None:
 
 def test_site_json_has_the_resend_interval(tmp_path: Path) -> None:
     with Program(tmp_path, TICKOVER_RESEND_SECONDS="7") as program:
-        answer = program.request("GET", "/site.json")
-    assert json.loads(answer.body) == {"mailbox": True, "resendSeconds": 7}
+        response = program.request("GET", "/site.json")
+    assert json.loads(response.body) == {"mailbox": True, "resendSeconds": 7}
 
 
 # HTTP
@@ -115,8 +115,8 @@ async def test_gallery_is_compressed(world: World) -> None:
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "get"])
 async def test_gallery_rejects_other_methods(world: World, method: str) -> None:
-    answer = await world.request(method, "/scenarios.json", b"[]")
-    assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
+    response = await world.request(method, "/scenarios.json", b"[]")
+    assert (response.status, response.headers["allow"]) == (405, "GET, HEAD")
 
 
 async def test_concurrent_requests_share_one_build(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,9 +12,11 @@ from tests.support.world import HttpResponse
 CROWD = 50
 
 
-def outcomes(answers: Iterable[HttpResponse]) -> Counter[str]:
+def outcomes(responses: Iterable[HttpResponse]) -> Counter[str]:
     """Count responses by reason; "ok" counts results."""
-    return Counter(answer.json["error"]["data"]["reason"] if "error" in answer.json else "ok" for answer in answers)
+    return Counter(
+        response.json["error"]["data"]["reason"] if "error" in response.json else "ok" for response in responses
+    )
 
 
 def wrong_guesses(email: str, code: str, amount: int) -> list[dict[str, str]]:
@@ -37,19 +39,19 @@ class Watch:
     async def advance(self, connection: Connection, instants: list[str]) -> None:
         for asked in instants:
             before = self.latest_instant
-            answer = await connection.call("advanceTestClock", {"id": self._id, "frozenTime": asked})
-            instant = _frozen_time_of(answer, asked)
+            response = await connection.call("advanceTestClock", {"id": self._id, "frozenTime": asked})
+            instant = _frozen_time_of(response, asked)
             assert instant >= before
             self.latest_instant = max(self.latest_instant, instant)
 
 
-def _frozen_time_of(answer: Any, asked: str) -> str:
+def _frozen_time_of(response: Any, asked: str) -> str:
     """Check that the clock is at the requested time or later."""
-    if "result" in answer:
-        frozen_time: str = answer["result"]["clock"]["frozenTime"]
+    if "result" in response:
+        frozen_time: str = response["result"]["clock"]["frozenTime"]
         assert frozen_time == asked
         return frozen_time
-    data = answer["error"]["data"]
+    data = response["error"]["data"]
     assert data["reason"] == "TIME_BEFORE_CURRENT"
     current: str = data["currentFrozenTime"]
     assert current > asked

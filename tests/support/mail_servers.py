@@ -123,7 +123,7 @@ class _Conversation(SMTP):
             await behave(arg)
 
 
-def answer(line: str) -> Misbehaviour:
+def reply_with(line: str) -> Misbehaviour:
     async def misbehave(server: SMTP) -> None:
         await server.push(line)
 

@@ -93,20 +93,20 @@ class Visits:
 
     async def _ask_for_email(self, connection: Connection, visit: Visit, by_link: bool) -> str | None:
         params = link_params(visit.email) if by_link else code_params(visit.email)
-        answer = await _call(connection, "sendLoginCodeEmail", params)
-        if answer is None:
+        response = await _call(connection, "sendLoginCodeEmail", params)
+        if response is None:
             return None
-        assert answer["result"]["message"] == "ok", answer
+        assert response["result"]["message"] == "ok", response
         visit.email_confirmed = True
-        return str(answer["result"]["loginUrl"].partition("#token=")[2]) if by_link else self._code_for(visit.email)
+        return str(response["result"]["loginUrl"].partition("#token=")[2]) if by_link else self._code_for(visit.email)
 
     async def _guess(self, connection: Connection, visit: Visit, code: str) -> None:
         for distance in range(1, self._chances.randint(0, _MAX_WRONG_TRIES) + 1):
             wrong = verify_params(visit.email, f"{(int(code) + distance) % 1_000_000:06}")
             visit.tries_unconfirmed += 1
-            answer = await _call(connection, "loginByEmailVerification", wrong)
-            if answer is not None:
-                assert answer["error"]["data"]["reason"] == "LOGIN_REFUSED", answer
+            response = await _call(connection, "loginByEmailVerification", wrong)
+            if response is not None:
+                assert response["error"]["data"]["reason"] == "LOGIN_REFUSED", response
                 visit.tries_unconfirmed -= 1
                 visit.failures_confirmed += 1
 
@@ -116,19 +116,19 @@ class Visits:
         params = {"token": secret} if by_link else verify_params(visit.email, secret)
         for _ in range(2):
             visit.redemptions += 1
-            answer = await _call(connection, method, params)
-            if answer is not None and "result" in answer:
+            response = await _call(connection, method, params)
+            if response is not None and "result" in response:
                 assert not visit.token, "it signed in twice"
-                visit.token = answer["result"]["token"]
-            elif answer is not None:
-                assert visit.redemptions > 1, answer
-                assert answer["error"]["data"]["reason"] == "LOGIN_REFUSED", answer
+                visit.token = response["result"]["token"]
+            elif response is not None:
+                assert visit.redemptions > 1, response
+                assert response["error"]["data"]["reason"] == "LOGIN_REFUSED", response
 
     async def _log_out(self, connection: Connection, visit: Visit) -> None:
         visit.logout_begun = True
-        answer = await _call(connection, "logout", {}, visit.token)
-        if answer is not None:
-            assert "result" in answer, answer
+        response = await _call(connection, "logout", {}, visit.token)
+        if response is not None:
+            assert "result" in response, response
             visit.logout_confirmed = True
 
     def _code_for(self, email: str) -> str:
@@ -144,8 +144,8 @@ class Visits:
 async def _call(connection: Connection, method: str, params: Any, token: str | None = None) -> Any:
     """Return the response, or None if the database was unavailable."""
     connection.send(method, params, token)
-    answer: HttpResponse = await connection.receive()
-    if is_unavailable(answer):
+    response: HttpResponse = await connection.receive()
+    if is_unavailable(response):
         await asyncio.sleep(PAUSE_SECONDS)
         return None
-    return answer.json
+    return response.json

@@ -25,9 +25,9 @@ def behind_nginx(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Pro
 
 
 def read(url: str) -> str:
-    with urlopen(url, timeout=120) as answer:
-        assert answer.url == url, "it was redirected"
-        text: str = answer.read().decode()
+    with urlopen(url, timeout=120) as response:
+        assert response.url == url, "it was redirected"
+        text: str = response.read().decode()
     return text
 
 
@@ -46,9 +46,9 @@ def test_url_without_a_slash_opens_the_console(behind_nginx: tuple[Program, str]
     _, url = behind_nginx
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=120)
     connection.request("GET", urlsplit(url).path)
-    answer = connection.getresponse()
+    response = connection.getresponse()
     connection.close()
-    assert (answer.status, answer.headers["Location"]) == (301, f"{url}/")
+    assert (response.status, response.headers["Location"]) == (301, f"{url}/")
 
 
 def test_openrpc_document_and_docs_name_the_public_url(behind_nginx: tuple[Program, str]) -> None:
@@ -136,7 +136,7 @@ def test_body_over_the_limit_reaches_tickover(behind_nginx: tuple[Program, str])
     _, url = behind_nginx
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=120)
     connection.request("POST", "/tickover/rpc", b" " * (2**20 + 1), {"Content-Type": "application/json"})
-    answer = connection.getresponse()
-    assert answer.status == 413
-    assert json.loads(answer.read())["error"]["data"]["reason"] == "BODY_TOO_LARGE"
+    response = connection.getresponse()
+    assert response.status == 413
+    assert json.loads(response.read())["error"]["data"]["reason"] == "BODY_TOO_LARGE"
     connection.close()

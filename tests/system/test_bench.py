@@ -173,7 +173,7 @@ def test_clocks_have_the_stated_number_of_items() -> None:
 
 def wrk_output(**changes: object) -> str:
     report = {"micros": 500_000, "requests": 1000, "wrong": 0, "broken": 0, "median": 70, "p99": 900, "rounds": 3}
-    return f"Running 600s test\n  1 threads\nSLOT {json.dumps({**report, 'answer': '', **changes})}\n"
+    return f"Running 600s test\n  1 threads\nSLOT {json.dumps({**report, 'response': '', **changes})}\n"
 
 
 def test_output_of_wrk_is_parsed() -> None:
@@ -185,7 +185,7 @@ def test_output_of_wrk_is_parsed() -> None:
 @pytest.mark.parametrize(
     ("output", "error"),
     [
-        (wrk_output(wrong=2, answer='200 {"error"'), '2 responses have no result, for example 200 {"error"'),
+        (wrk_output(wrong=2, response='200 {"error"'), '2 responses have no result, for example 200 {"error"'),
         (wrk_output(broken=1), "1 requests were interrupted"),
         (wrk_output(requests=0), "no response"),
         ("unable to connect", "unable to connect"),
@@ -309,11 +309,11 @@ def test_fixtures_are_measured_in_a_real_run_of_pytest(tmp_path: Path) -> None:
 
 def test_limit_returns_the_configured_number_of_bytes(tmp_path: Path) -> None:
     with limit(tmp_path, 4096) as side:
-        answer = post(side.url, "createTestClock", bodies.typical())
+        response = post(side.url, "createTestClock", bodies.typical())
         assert side.process.mebibytes() > 1
-    assert answer == constant(4096)
-    assert len(answer) == 4096
-    assert "result" in json.loads(answer)
+    assert response == constant(4096)
+    assert len(response) == 4096
+    assert "result" in json.loads(response)
 
 
 def test_bare_sqlite_uses_the_schema_of_the_store(tmp_path: Path) -> None:

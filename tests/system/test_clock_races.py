@@ -40,9 +40,9 @@ def two_processes(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresSe
         yield started
 
 
-def _process(answer: HttpResponse) -> str:
+def _process(response: HttpResponse) -> str:
     """Return the prefix of a request id, which is unique to a process."""
-    return answer.headers["x-request-id"][:16]
+    return response.headers["x-request-id"][:16]
 
 
 @pytest.fixture(params=["program", "two_processes"], ids=["sqlite", "postgres"])
@@ -66,10 +66,10 @@ async def test_fork_during_deletion_is_complete_or_fails(race: Race) -> None:
         clock = race.program.result("createTestClock", SCHEDULE, race.token)["clock"]
         half = CROWD // 2
         forks = [Call("forkTestClock", {"id": clock["id"], "at": written(START + timedelta(days=7))})] * half
-        answers = await race.at_once(by_turns(forks, [Call("deleteTestClock", {"id": clock["id"]})] * half))
-        assert outcomes(answers[1::2]) == {"ok": 1, "CLOCK_NOT_FOUND": half - 1}
-        assert set(outcomes(answers[::2])) <= {"ok", "CLOCK_NOT_FOUND"}
-        made = clocks_in(answers)
+        responses = await race.at_once(by_turns(forks, [Call("deleteTestClock", {"id": clock["id"]})] * half))
+        assert outcomes(responses[1::2]) == {"ok": 1, "CLOCK_NOT_FOUND": half - 1}
+        assert set(outcomes(responses[::2])) <= {"ok", "CLOCK_NOT_FOUND"}
+        made = clocks_in(responses)
         assert {fork["id"] for fork in made} == race.live_clocks()
         for fork in made:
             assert len(fork["transactions"]) == 7
@@ -90,10 +90,10 @@ async def test_key_freed_during_use_creates_one_clock_at_a_time(race: Race) -> N
         create = Call("createTestClock", SCHEDULE, f"round {number}")
         [first] = clocks_in(await race.at_once([create]))
         half = CROWD // 2
-        answers = await race.at_once(by_turns([create] * half, [Call("deleteTestClock", {"id": first["id"]})] * half))
-        assert outcomes(answers[::2]) == {"ok": half}
-        assert outcomes(answers[1::2]) == {"ok": 1, "CLOCK_NOT_FOUND": half - 1}
-        others = {clock["id"] for clock in clocks_in(answers)} - {first["id"]}
+        responses = await race.at_once(by_turns([create] * half, [Call("deleteTestClock", {"id": first["id"]})] * half))
+        assert outcomes(responses[::2]) == {"ok": half}
+        assert outcomes(responses[1::2]) == {"ok": 1, "CLOCK_NOT_FOUND": half - 1}
+        others = {clock["id"] for clock in clocks_in(responses)} - {first["id"]}
         assert len(others) <= 1
         assert race.live_clocks() == others
         for id in others:

@@ -30,8 +30,8 @@ def create_once(program: Program, token: str, key: str) -> str:
     """Return the id of the clock with this Idempotency-Key."""
     call = {"jsonrpc": "2.0", "id": 1, "method": "createTestClock", "params": {}}
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}", "Idempotency-Key": key}
-    answer = program.request("POST", "/rpc", json.dumps(call).encode(), headers)
-    clock_id: str = answer.json["result"]["clock"]["id"]
+    response = program.request("POST", "/rpc", json.dumps(call).encode(), headers)
+    clock_id: str = response.json["result"]["clock"]["id"]
     return clock_id
 
 

@@ -84,17 +84,17 @@ def test_corpora_exist(corpora: Path) -> None:
 _places: pytest.MarkDecorator = pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 
 
-def _codes(answers: list[Any]) -> set[int]:
-    return {answer["error"]["code"] for answer in answers if "error" in answer}
+def _codes(responses: list[Any]) -> set[int]:
+    return {response["error"]["code"] for response in responses if "error" in response}
 
 
 @_places
 def test_valid_json_is_never_a_parse_error(corpora: Path, caller: Caller, place: Place) -> None:
     wrong = {}
     for name, document in documents(corpora, "test_parsing/y_*.json").items():
-        status, answers = caller.post(place(document))
-        if status not in (200, 204, 400) or _codes(answers) & {-32700, -32603}:
-            wrong[name] = status, answers
+        status, responses = caller.post(place(document))
+        if status not in (200, 204, 400) or _codes(responses) & {-32700, -32603}:
+            wrong[name] = status, responses
     assert wrong == {}
 
 
@@ -102,9 +102,9 @@ def test_valid_json_is_never_a_parse_error(corpora: Path, caller: Caller, place:
 def test_invalid_json_is_always_a_parse_error(corpora: Path, caller: Caller, place: Place) -> None:
     wrong = {}
     for name, document in documents(corpora, "test_parsing/n_*.json").items():
-        status, answers = caller.post(place(document))
-        if (status, [answer["id"] for answer in answers], _codes(answers)) != (400, [None], {-32700}):
-            wrong[name] = status, answers
+        status, responses = caller.post(place(document))
+        if (status, [response["id"] for response in responses], _codes(responses)) != (400, [None], {-32700}):
+            wrong[name] = status, responses
     assert wrong == {}
 
 
@@ -113,9 +113,9 @@ def test_invalid_json_is_always_a_parse_error(corpora: Path, caller: Caller, pla
 def test_ambiguous_json_is_harmless(corpora: Path, caller: Caller, place: Place, pattern: str) -> None:
     wrong = {}
     for name, document in documents(corpora, pattern).items():
-        status, answers = caller.post(place(document))
-        if status not in (200, 204, 400) or -32603 in _codes(answers):
-            wrong[name] = status, answers
+        status, responses = caller.post(place(document))
+        if status not in (200, 204, 400) or -32603 in _codes(responses):
+            wrong[name] = status, responses
     assert wrong == {}
 
 
@@ -125,12 +125,12 @@ def test_string_in_json_is_echoed_or_rejected(corpora: Path, caller: Caller) -> 
         # Most files are an array of one string. Its source is between the brackets.
         read = json.loads(document)
         [text], written = (read, document.strip()[1:-1]) if isinstance(read, list) else ([read], document)
-        _, [answer] = caller.post(raw_call("createTestClock", b'{"transactions":[%b]}' % (TRANSACTION % written)))
-        if "result" in answer:
-            assert answer["result"]["clock"]["pendingTransactions"][0]["name"] == text, name
+        _, [response] = caller.post(raw_call("createTestClock", b'{"transactions":[%b]}' % (TRANSACTION % written)))
+        if "result" in response:
+            assert response["result"]["clock"]["pendingTransactions"][0]["name"] == text, name
             given_back += 1
         else:
-            assert _faults(answer).keys() == {"transactions[0].name"}, name
+            assert _faults(response).keys() == {"transactions[0].name"}, name
             assert not _is_name(text), name
     assert given_back > 30
 
@@ -140,10 +140,10 @@ def _is_name(text: str, longest: int = 120) -> bool:
     return 1 <= len(text) <= longest and not any(char == "\0" or "\ud800" <= char <= "\udfff" for char in text)
 
 
-def _faults(answer: Any) -> dict[str, str]:
+def _faults(response: Any) -> dict[str, str]:
     """Return the rejected paths with their rules."""
-    assert answer["error"]["data"]["reason"] == "INVALID_PARAMS", answer
-    return {fault["path"]: fault["rule"] for fault in answer["error"]["data"]["errors"]}
+    assert response["error"]["data"]["reason"] == "INVALID_PARAMS", response
+    return {fault["path"]: fault["rule"] for fault in response["error"]["data"]["errors"]}
 
 
 # Formats
@@ -175,8 +175,8 @@ def test_timestamps_follow_rfc_3339(
     corpora: Path, caller: Caller, method: str, params: Callable[[Any], Any], path: str
 ) -> None:
     cases = format_cases(corpora, "date-time.json")
-    for case, answer in zip(cases, caller.batch(method, [params(case["data"]) for case in cases]), strict=True):
-        refused_as = _faults(answer) if answer.get("error", {}).get("code") == -32602 else {}
+    for case, response in zip(cases, caller.batch(method, [params(case["data"]) for case in cases]), strict=True):
+        refused_as = _faults(response) if response.get("error", {}).get("code") == -32602 else {}
         if not isinstance(case["data"], str):
             assert refused_as.get(path) in ("type", "null"), case
         elif case["valid"]:
@@ -190,14 +190,14 @@ def test_timestamps_follow_rfc_3339(
 def test_email_addresses_match_the_corpus(corpora: Path, caller: Caller, params: Callable[[Any], Any]) -> None:
     cases = format_cases(corpora, "email.json")
     method = "loginByEmailVerification" if "code" in params("") else "sendLoginCodeEmail"
-    answers = caller.batch(method, [params(case["data"]) for case in cases])
-    for case, answer in zip(cases, answers, strict=True):
+    responses = caller.batch(method, [params(case["data"]) for case in cases])
+    for case, response in zip(cases, responses, strict=True):
         # The corpus accepts IP addresses in brackets. Tickover rejects them.
         if case["valid"] and isinstance(case["data"], str) and "@[" not in case["data"]:
-            assert answer.get("error", {}).get("code", -32020) == -32020, case
-            assert method == "loginByEmailVerification" or answer["result"]["message"] == "ok", case
+            assert response.get("error", {}).get("code", -32020) == -32020, case
+            assert method == "loginByEmailVerification" or response["result"]["message"] == "ok", case
         else:
-            assert _faults(answer) == {"email": "format" if isinstance(case["data"], str) else "type"}, case
+            assert _faults(response) == {"email": "format" if isinstance(case["data"], str) else "type"}, case
 
 
 # JSON-RPC
@@ -206,22 +206,22 @@ def test_email_addresses_match_the_corpus(corpora: Path, caller: Caller, params:
 def test_examples_of_the_json_rpc_specification(corpora: Path, caller: Caller) -> None:
     """Methods of the examples are unknown, so METHOD_NOT_FOUND replaces their results."""
     for example in examples(corpora):
-        answer = caller.program.post(example["request"].encode())
+        response = caller.program.post(example["request"].encode())
         if example["response"] is None:
-            assert (answer.status, answer.body) == (204, b""), example["name"]
+            assert (response.status, response.body) == (204, b""), example["name"]
             continue
         expected = json.loads(example["response"])
-        assert _shape(answer.json) == _shape(expected), example["name"]
-        assert answer.status == _status_due(expected), example["name"]
+        assert _shape(response.json) == _shape(expected), example["name"]
+        assert response.status == _status_due(expected), example["name"]
 
 
-def _shape(answer: Any) -> Any:
+def _shape(response: Any) -> Any:
     """Return the parts of a response that the specification defines: members, id and code."""
-    if isinstance(answer, list):
-        return [_shape(member) for member in answer]
-    code = answer["error"]["code"] if "error" in answer else -32601
-    assert "result" in answer or isinstance(answer["error"]["message"], str)
-    return {"jsonrpc": answer["jsonrpc"], "id": answer["id"], "code": code}
+    if isinstance(response, list):
+        return [_shape(member) for member in response]
+    code = response["error"]["code"] if "error" in response else -32601
+    assert "result" in response or isinstance(response["error"]["message"], str)
+    return {"jsonrpc": response["jsonrpc"], "id": response["id"], "code": code}
 
 
 def _status_due(expected: Any) -> int:
@@ -285,11 +285,11 @@ def test_naughty_string_is_echoed_or_rejected(
     is_good: Callable[[str], bool],
 ) -> None:
     texts = naughty_strings(corpora)
-    for text, answer in zip(texts, caller.batch("createTestClock", [params(text) for text in texts]), strict=True):
+    for text, response in zip(texts, caller.batch("createTestClock", [params(text) for text in texts]), strict=True):
         if is_good(text):
-            assert read_back(answer["result"]["clock"]) == text
+            assert read_back(response["result"]["clock"]) == text
         else:
-            assert _faults(answer).keys() == {path}, text
+            assert _faults(response).keys() == {path}, text
 
 
 @pytest.mark.parametrize(
@@ -339,13 +339,13 @@ def test_naughty_string_in_other_fields_is_handled(
     corpora: Path, caller: Caller, method: str, params: Callable[[str], Any], reasons: set[str]
 ) -> None:
     texts = naughty_strings(corpora)
-    for text, answer in zip(texts, caller.batch(method, [params(text) for text in texts]), strict=True):
-        reason = answer["error"]["data"]["reason"] if "error" in answer else "ok"
+    for text, response in zip(texts, caller.batch(method, [params(text) for text in texts]), strict=True):
+        reason = response["error"]["data"]["reason"] if "error" in response else "ok"
         assert reason in reasons, text
 
 
 def test_naughty_method_is_unknown_and_naughty_id_is_echoed(corpora: Path, caller: Caller) -> None:
     for text in naughty_strings(corpora):
         body = json.dumps({"jsonrpc": "2.0", "id": text, "method": text}).encode()
-        status, [answer] = caller.post(body)
-        assert (status, answer["id"], answer["error"]["code"]) == (200, text, -32601), text
+        status, [response] = caller.post(body)
+        assert (status, response["id"], response["error"]["code"]) == (200, text, -32601), text

@@ -34,11 +34,11 @@ def test_every_route_allows_the_right_host(program: Program, paths: list[str]) -
 )
 def test_every_route_rejects_another_host(program: Program, paths: list[str], method: str, host: str) -> None:
     for path in [*paths, "/rpc", "/nothing"]:
-        answer = program.request(method, path, headers={"Host": host, "Content-Type": "application/json"})
-        assert (path, answer.status) == (path, 400)
-        assert _EMAIL.encode() not in answer.body
+        response = program.request(method, path, headers={"Host": host, "Content-Type": "application/json"})
+        assert (path, response.status) == (path, 400)
+        assert _EMAIL.encode() not in response.body
         if method != "HEAD":
-            assert json.loads(answer.body)["error"]["data"]["reason"] == "INVALID_REQUEST"
+            assert json.loads(response.body)["error"]["data"]["reason"] == "INVALID_REQUEST"
 
 
 def test_right_host_with_any_port_is_allowed(program: Program) -> None:

@@ -36,7 +36,7 @@ async def test_connection_is_reused_for_many_calls(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("requests", "answers"),
+    ("requests", "responses"),
     [
         pytest.param([echo_call(b"1"), echo_call(b"2")], [b"echo: 1", b"echo: 2"], id="two calls"),
         pytest.param(
@@ -56,11 +56,11 @@ async def test_connection_is_reused_for_many_calls(client: Client) -> None:
     ],
 )
 async def test_pipelined_requests_get_responses_in_order(
-    client: Client, requests: list[bytes], answers: list[bytes]
+    client: Client, requests: list[bytes], responses: list[bytes]
 ) -> None:
     for _ in range(2):
         await client.send(b"".join(requests))
-        assert [(await client.response()).body for _ in requests] == answers
+        assert [(await client.response()).body for _ in requests] == responses
     assert (await client.request(echo_call(b"at last"))).body == b"echo: at last"
 
 
@@ -89,8 +89,8 @@ async def test_requests_after_connection_close_are_ignored(client: Client) -> No
     ],
 )
 async def test_connection_closes_on_request(client: Client, written: bytes) -> None:
-    answer = await client.request(written)
-    assert (answer.headers["connection"], answer.body[-3:]) == ("close", b": x")
+    response = await client.request(written)
+    assert (response.headers["connection"], response.body[-3:]) == ("close", b": x")
     assert await client.read_to_end() == b""
 
 
@@ -109,7 +109,7 @@ async def test_idle_connection_closes_after_its_timeout(short_keep_alive_server:
     async with Client.connect(short_keep_alive_server.port) as client:
         for number in range(3):
             asked = loop.time()
-            assert (await client.request(echo_call(b"x"))).status == 200, f"closed after {number} answers"
+            assert (await client.request(echo_call(b"x"))).status == 200, f"closed after {number} responses"
         assert await client.read_to_end() == b""
         assert loop.time() - asked >= _KEEP_ALIVE_SECONDS
 
@@ -166,8 +166,8 @@ async def test_connection_with_an_incomplete_request_is_not_idle(begun: bytes) -
 @pytest.mark.parametrize("asked", [True, False])
 async def test_http_1_0_connection_stays_open_only_on_request(client: Client, asked: bool) -> None:
     written = echo_call(b"x", *["Connection: keep-alive"] * asked).replace(b"HTTP/1.1", b"HTTP/1.0")
-    answer = await client.request(written)
-    assert answer.headers["connection"] == ("keep-alive" if asked else "close")
+    response = await client.request(written)
+    assert response.headers["connection"] == ("keep-alive" if asked else "close")
     if asked:
         assert (await client.request(written)).body == b"echo: x"
     else:
@@ -186,8 +186,8 @@ async def test_http_1_0_connection_stays_open_only_on_request(client: Client, as
 async def test_close_beside_keep_alive_closes(
     server: EchoServer, client: Client, headers: list[str], version: bytes
 ) -> None:
-    answer = await client.request(echo_call(b"1", *headers).replace(b"HTTP/1.1", version) + echo_call(b"2"))
-    assert (answer.headers["connection"], answer.body) == ("close", b"echo: 1")
+    response = await client.request(echo_call(b"1", *headers).replace(b"HTTP/1.1", version) + echo_call(b"2"))
+    assert (response.headers["connection"], response.body) == ("close", b"echo: 1")
     assert await client.read_to_end() == b""
     assert server.bodies == [b"1"]
 
@@ -199,10 +199,10 @@ async def test_requests_after_the_last_one_with_an_upgrade_are_ignored(
     server: EchoServer, client: Client, option: str, body: bytes, rest: bytes
 ) -> None:
     last = echo_call(body, f"Connection: {option}", "Upgrade: h2c")
-    answer = await client.request(
+    response = await client.request(
         last + rest + echo_call(b"2") + echo_call(b"3", "Connection: Upgrade", "Upgrade: h2c") + echo_call(b"4")
     )
-    assert (answer.headers["connection"], answer.body) == ("close", b"echo: " + body)
+    assert (response.headers["connection"], response.body) == ("close", b"echo: " + body)
     assert await client.read_to_end() == b""
     assert server.bodies == [body]
 
@@ -218,7 +218,7 @@ async def test_client_that_does_not_read_is_disconnected(keep_alive_seconds: flo
         await client.send(echo_call(b"huge"))
         await server.wait_for(lambda: connection not in server.pool.connections)
         with suppress(ConnectionError):
-            assert len(await client.read_to_end()) < server.HUGE, "the whole answer was waiting for it"
+            assert len(await client.read_to_end()) < server.HUGE, "the whole response was waiting for it"
 
 
 async def _ask_twice_and_take_nothing(server: EchoServer, client: Client) -> None:
@@ -248,8 +248,8 @@ async def test_half_closed_client_gets_its_pending_response(server: EchoServer, 
     client.half_close()
     await server.serve_other_client()
     server.may_respond.set()
-    answer = await client.response()
-    assert (answer.headers["connection"], answer.body) == ("close", b"echo: busy")
+    response = await client.response()
+    assert (response.headers["connection"], response.body) == ("close", b"echo: busy")
     assert await client.read_to_end() == b""
     await server.wait_for(lambda: connection not in server.pool.connections)
     assert (server.pool.tasks, server.pool.request_bytes) == (set(), 0)
@@ -378,8 +378,8 @@ async def test_arriving_request_finishes_when_the_server_stops(server: EchoServe
     await client.send(post("Content-Length: 10") + b"12345")
     await server.wait_for(lambda: server.pool.receiving)
     stopping = asyncio.create_task(server.http_server.stop(WAIT_SECONDS))
-    answer = await client.request(b"67890")
-    assert (answer.headers["connection"], answer.body) == ("close", b"echo: 1234567890")
+    response = await client.request(b"67890")
+    assert (response.headers["connection"], response.body) == ("close", b"echo: 1234567890")
     assert await stopping == 0
 
 

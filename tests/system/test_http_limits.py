@@ -44,8 +44,8 @@ async def test_connection_over_the_limit_serves_only_health_checks() -> None:
         await server.is_busy.wait()
         for written, status in [(HELLO, 503), (_HEALTH, 200), (_call(b"x"), 503)]:
             async with Client.connect(server.port) as client:
-                answer = await client.request(written)
-                assert (answer.status, answer.headers["connection"]) == (status, "close")
+                response = await client.request(written)
+                assert (response.status, response.headers["connection"]) == (status, "close")
                 assert await client.read_to_end() == b""
         server.may_respond.set()
         assert (await busy.response()).body == b"echo: busy"

@@ -25,7 +25,7 @@ async def client(server: EchoServer) -> AsyncIterator[Client]:
 
 
 @pytest.mark.parametrize(
-    ("written", "answer"),
+    ("written", "response"),
     [
         pytest.param(echo_call(b"x"), b"echo: x", id="plain call"),
         pytest.param(echo_call(b"x", "X-A: 1", "X-B: 1"), b"echo: x", id="other headers"),
@@ -51,8 +51,8 @@ async def client(server: EchoServer) -> AsyncIterator[Client]:
         pytest.param(echo_call(b"x", "Connection: Upgrade", "Upgrade: h2c"), b"echo: x", id="Upgrade"),
     ],
 )
-async def test_request_variants_get_a_response(client: Client, written: bytes, answer: bytes) -> None:
-    assert await client.request(written) == (200, {"content-length": str(len(answer))} | _last(written), answer)
+async def test_request_variants_get_a_response(client: Client, written: bytes, response: bytes) -> None:
+    assert await client.request(written) == (200, {"content-length": str(len(response))} | _last(written), response)
 
 
 def _last(written: bytes) -> dict[str, str]:

@@ -107,7 +107,7 @@ REQUESTS = [
 ]
 
 
-async def _whole_answer(program: Program, written: bytes) -> tuple[int, list[bytes], bytes]:
+async def _whole_response(program: Program, written: bytes) -> tuple[int, list[bytes], bytes]:
     """Return status, headers and body."""
     async with Client.connect(port_of(program)) as client:
         await client.send(written)
@@ -123,8 +123,8 @@ async def _whole_answer(program: Program, written: bytes) -> tuple[int, list[byt
 async def test_responses_have_all_headers(
     program: Program, token: str, clock: Any, written: Written, status: int
 ) -> None:
-    answered, headers, body = await _whole_answer(program, written(token, clock))
-    assert answered == status
+    found, headers, body = await _whole_response(program, written(token, clock))
+    assert found == status
     names = [header.partition(b":")[0] for header in headers]
     assert len(names) == len(set(names))
     assert {b"x-request-id", b"date"} <= {*names}
@@ -137,8 +137,8 @@ async def test_blanks_around_an_idempotency_key_are_ignored(program: Program, to
     made = set()
     async with Client.connect(port_of(program)) as client:
         for key in ("the same", "  the same\t ", "The same"):
-            answer = await client.request(_create(f"Idempotency-Key: {key}")(token, clock))
-            made.add((key.strip(), answer.json["result"]["clock"]["id"]))
+            response = await client.request(_create(f"Idempotency-Key: {key}")(token, clock))
+            made.add((key.strip(), response.json["result"]["clock"]["id"]))
     assert len(made) == len({id for _, id in made}) == 2
 
 

@@ -175,9 +175,9 @@ TOO_LARGE = MAX_HEAD + 200
 
 @pytest.mark.parametrize("piece", [TOO_LARGE, 1000], ids=["in one piece", "in many"])
 async def test_head_over_the_limit_is_rejected(client: Client, piece: int) -> None:
-    answer = await client.request(*_pieces(_head_of(TOO_LARGE), piece))
-    assert answer.status == 431
-    assert answer.headers["connection"] == "close"
+    response = await client.request(*_pieces(_head_of(TOO_LARGE), piece))
+    assert response.status == 431
+    assert response.headers["connection"] == "close"
     assert await client.read_to_end() == b""
 
 
@@ -226,8 +226,8 @@ async def test_endless_input_is_disconnected(client: Client, begun: bytes, again
 
 async def test_large_body_does_not_count_toward_the_head(client: Client) -> None:
     body = b'{"jsonrpc":"2.0","id":1,"method":"logout"}'.ljust(MAX_BODY)
-    answer = await client.request(post(f"Content-Length: {len(body)}") + body)
-    assert answer.json["error"]["data"]["reason"] == "UNAUTHENTICATED"
+    response = await client.request(post(f"Content-Length: {len(body)}") + body)
+    assert response.json["error"]["data"]["reason"] == "UNAUTHENTICATED"
 
 
 # The size of a body
@@ -246,16 +246,16 @@ def _chunks(body: bytes) -> bytes:
 async def test_too_large_body_gets_a_readable_response(client: Client, size: int, status: int, chunked: bool) -> None:
     body = b'{"jsonrpc":"2.0","id":1,"method":"nothing"}'.ljust(size)
     if chunked:
-        answer = await client.request(post("Transfer-Encoding: chunked"), *_pieces(_chunks(body), 100_000))
+        response = await client.request(post("Transfer-Encoding: chunked"), *_pieces(_chunks(body), 100_000))
     else:
-        answer = await client.request(post(f"Content-Length: {size}"), *_pieces(body, 100_000))
+        response = await client.request(post(f"Content-Length: {size}"), *_pieces(body, 100_000))
     reason = {200: "METHOD_NOT_FOUND", 413: "BODY_TOO_LARGE"}[status]
-    assert (answer.status, answer.json["error"]["data"]["reason"]) == (status, reason)
+    assert (response.status, response.json["error"]["data"]["reason"]) == (status, reason)
 
 
 async def test_expect_100_continue_with_a_huge_body_is_rejected(client: Client) -> None:
-    answer = await client.request(post("Content-Length: 1000000000000", "Expect: 100-continue"))
-    assert (answer.status, answer.json["error"]["data"]["reason"]) == (413, "BODY_TOO_LARGE")
+    response = await client.request(post("Content-Length: 1000000000000", "Expect: 100-continue"))
+    assert (response.status, response.json["error"]["data"]["reason"]) == (413, "BODY_TOO_LARGE")
 
 
 async def test_expect_100_continue_with_a_small_body_continues(client: Client) -> None:
@@ -297,8 +297,8 @@ async def test_expect_100_continue_with_a_small_body_continues(client: Client) -
     ],
 )
 async def test_malformed_http_gets_400_and_closes(client: Client, written: bytes) -> None:
-    answer = await client.request(written)
-    assert (answer.status, answer.headers["connection"]) == (400, "close")
+    response = await client.request(written)
+    assert (response.status, response.headers["connection"]) == (400, "close")
     assert await client.read_to_end() == b""
 
 
@@ -313,8 +313,8 @@ async def test_malformed_http_gets_400_and_closes(client: Client, written: bytes
     ],
 )
 async def test_transfer_codings_other_than_chunked_are_rejected(client: Client, written: bytes) -> None:
-    answer = await client.request(written)
-    assert (answer.status, answer.headers["connection"]) == (501, "close")
+    response = await client.request(written)
+    assert (response.status, response.headers["connection"]) == (501, "close")
     assert await client.read_to_end() == b""
 
 
@@ -322,9 +322,9 @@ async def test_http_error_has_a_request_id(program: Program) -> None:
     ids = []
     for written in (b"Hello?\r\n\r\n", request("GET", "/healthz"), _head_of(TOO_LARGE), b"Hello?\r\n\r\n"):
         async with Client.connect(port_of(program)) as client:
-            answer = await client.request(written)
-        assert answer.headers["x-content-type-options"] == "nosniff"
-        ids.append(answer.headers["x-request-id"])
+            response = await client.request(written)
+        assert response.headers["x-content-type-options"] == "nosniff"
+        ids.append(response.headers["x-request-id"])
     # A random prefix for each start, and a counter.
     prefix = ids[0][:16]
     assert prefix.startswith("req_")
@@ -355,10 +355,10 @@ async def test_request_after_a_malformed_one_is_ignored(client: Client) -> None:
     ],
 )
 async def test_program_rejects_another_host(client: Client, host: str | None, status: int) -> None:
-    answer = await client.request(request("GET", "/login", host=host))
-    assert answer.status == status
+    response = await client.request(request("GET", "/login", host=host))
+    assert response.status == status
     if status == 400:
-        assert answer.json["error"]["data"]["reason"] == "INVALID_REQUEST"
+        assert response.json["error"]["data"]["reason"] == "INVALID_REQUEST"
 
 
 async def test_request_with_another_host_sends_no_email(client: Client, program: Program) -> None:
@@ -421,8 +421,8 @@ async def test_trailers_are_ignored(program_behind_a_proxy: Program) -> None:
     for number in range(3):
         async with Client.connect(port_of(program_behind_a_proxy)) as client:
             trailer = b"X-Forwarded-For: 192.0.2.%d\r\n\r\n" % (number + 2)
-            answer = await client.request(head + b"%x\r\n%b\r\n0\r\n" % (len(body), body) + trailer)
-            statuses.append(answer.status)
+            response = await client.request(head + b"%x\r\n%b\r\n0\r\n" % (len(body), body) + trailer)
+            statuses.append(response.status)
     assert statuses == [200, 429, 429]
 
 
@@ -469,11 +469,11 @@ def _is_listening(port: int) -> bool:
     return True
 
 
-async def _create_until_gone(port: int, token: str, answers: list[Any]) -> None:
+async def _create_until_gone(port: int, token: str, responses: list[Any]) -> None:
     async with Client.connect(port) as client:
         with suppress(ConnectionError, asyncio.IncompleteReadError):
             while True:
-                answers.append(
+                responses.append(
                     (await client.request(call("createTestClock", {}, f"Authorization: Bearer {token}"))).json
                 )
 
@@ -510,7 +510,7 @@ async def test_connections_before_the_signal_get_a_response(tmp_path: Path, mail
         assert [send.result()["result"] for send in sends] == [{"message": "ok"}] * len(guests)
         assert await asyncio.to_thread(program.process.wait, WAIT_SECONDS) == 0
         assert "Traceback" not in program.output
-        assert all("result" in answer for answer in created)
+        assert all("result" in response for response in created)
         assert _count_clocks(program) == len(created)
 
 

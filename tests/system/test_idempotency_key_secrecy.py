@@ -55,10 +55,10 @@ async def test_idempotency_keys_are_stored_and_logged_nowhere(tmp_path: Path) ->
     folder = tmp_path / "program"
     folder.mkdir()
     keys = [secrets.token_hex(16) for _ in range(_KEYS)]
-    answers: list[bytes] = []
+    responses: list[bytes] = []
     with Program(folder, TICKOVER_LOG_LEVEL="debug") as program:
         token = await asyncio.to_thread(program.sign_in)
-        async with Caller(program.url, answers) as caller:
+        async with Caller(program.url, responses) as caller:
             for key in keys:
                 await _use(caller, key, token)
             database = program.data / "tickover.db"
@@ -75,8 +75,8 @@ async def test_idempotency_keys_are_stored_and_logged_nowhere(tmp_path: Path) ->
         files |= {f"{name} at the end": data for name, data in files_in(program.data).items()}
     assert printed.count(b'"event": "call"') > 8 * _KEYS
     assert printed.count(b"Traceback") == 1
-    everything = files | {"the output": printed, "the answers": b"\n".join(answers)}
-    assert min(len(everything[name]) for name in ("tickover.db-wal", "a backup", "the answers")) > 20_000
+    everything = files | {"the output": printed, "the responses": b"\n".join(responses)}
+    assert min(len(everything[name]) for name in ("tickover.db-wal", "a backup", "the responses")) > 20_000
     assert {place: found for place, data in everything.items() if (found := _searched(data, keys))} == {}
 
 

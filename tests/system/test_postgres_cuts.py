@@ -47,13 +47,13 @@ def email() -> str:
 
 def _refuse(program: Program, method: str, params: Any, token: str | None = None) -> None:
     """Make a call whose connection is lost, and expect an unknown outcome."""
-    answer = program.post({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, token)
-    assert is_unavailable(answer)
-    assert "may or may not have been executed" in answer.json["error"]["message"]
+    response = program.post({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, token)
+    assert is_unavailable(response)
+    assert "may or may not have been executed" in response.json["error"]["message"]
 
 
-def _reason(answer: Any) -> str:
-    return str(answer["error"]["data"]["reason"]) if "error" in answer else "ok"
+def _reason(response: Any) -> str:
+    return str(response["error"]["data"]["reason"]) if "error" in response else "ok"
 
 
 async def test_lost_connections_under_load_lose_no_confirmed_write(replicas: Replicas, proxy: Proxy) -> None:

@@ -155,7 +155,7 @@ async def test_pending_calls_get_a_response_at_the_stop_if_the_database_is_silen
             # The server has read all earlier calls.
             assert program.request("GET", "/healthz").status == 200
             program.process.send_signal(signal.SIGTERM)
-            answers = await asyncio.gather(*(connection.receive() for connection in connections))
-        assert [is_unavailable(answer) for answer in answers] == [True] * _WRITERS
+            responses = await asyncio.gather(*(connection.receive() for connection in connections))
+        assert [is_unavailable(response) for response in responses] == [True] * _WRITERS
         assert program.process.wait(120) == 0
         assert "Traceback" not in program.output

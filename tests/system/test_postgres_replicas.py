@@ -58,8 +58,8 @@ def _address() -> str:
 async def test_one_of_fifty_concurrent_sends_succeeds(replicas: Replicas, crowd: list[Connection]) -> None:
     for _ in range(_ROUNDS):
         email = _address()
-        answers = await call_all_at_once(crowd, "sendLoginCodeEmail", [code_params(email)] * CROWD)
-        assert outcomes(answers) == {"ok": 1, "RESEND_TOO_SOON": CROWD - 1}
+        responses = await call_all_at_once(crowd, "sendLoginCodeEmail", [code_params(email)] * CROWD)
+        assert outcomes(responses) == {"ok": 1, "RESEND_TOO_SOON": CROWD - 1}
         assert [sent["To"] for sent in replicas.programs[0].emails()].count(email) == 1
 
 
@@ -68,8 +68,8 @@ async def test_five_of_fifty_concurrent_attempts_are_counted(replicas: Replicas,
         email = _address()
         code = replicas.programs[number % _REPLICAS].send_code(email)
         guesses = wrong_guesses(email, code, CROWD)
-        answers = await call_all_at_once(crowd, "loginByEmailVerification", guesses)
-        assert outcomes(answers) == {"LOGIN_REFUSED": CROWD}
+        responses = await call_all_at_once(crowd, "loginByEmailVerification", guesses)
+        assert outcomes(responses) == {"LOGIN_REFUSED": CROWD}
         assert replicas.ask(f"select tries from login_sends where email = '{email}'") == ["5"]
         assert replicas.ask(f"select count from login_failures where email = '{email}'") == ["5"]
         right = replicas.programs[(number + 1) % _REPLICAS].call("loginByEmailVerification", verify_params(email, code))
@@ -97,9 +97,9 @@ async def test_one_of_fifty_concurrent_sign_ins_succeeds(
         else:
             sent = sender.result("sendLoginCodeEmail", link_params(email))
             method, params = "loginByEmailLink", {"token": sent["loginUrl"].partition("#token=")[2]}
-        answers = await call_all_at_once(crowd, method, [params] * CROWD)
-        assert outcomes(answers) == {"ok": 1, "LOGIN_REFUSED": CROWD - 1}
-        token = next(answer.json["result"]["token"] for answer in answers if "result" in answer.json)
+        responses = await call_all_at_once(crowd, method, [params] * CROWD)
+        assert outcomes(responses) == {"ok": 1, "LOGIN_REFUSED": CROWD - 1}
+        token = next(response.json["result"]["token"] for response in responses if "result" in response.json)
         assert [_lets_in(program, token) for program in replicas.programs] == [True] * _REPLICAS
         sessions = f"select count(*) from tokens join users on key = user_key where email = '{email}'"
         assert replicas.ask(sessions) == ["1"]
@@ -117,8 +117,8 @@ async def test_revoked_token_is_rejected_by_all_replicas(replicas: Replicas) -> 
                 (await opened.enter_async_context(open_connections(program.url, 1, token)))[0] for program in others
             ]
             first.result("logout", {}, token)
-            answers = await call_all_at_once(connections, "advanceTestClock", [_NO_CLOCK] * len(others))
-        assert outcomes(answers) == {"UNAUTHENTICATED": len(others)}
+            responses = await call_all_at_once(connections, "advanceTestClock", [_NO_CLOCK] * len(others))
+        assert outcomes(responses) == {"UNAUTHENTICATED": len(others)}
 
 
 def _lets_in(program: Program, token: str) -> bool:
@@ -156,9 +156,9 @@ async def test_concurrent_creations_reach_the_quota_exactly(replicas: Replicas) 
     for number in range(_ROUNDS):
         token = replicas.programs[number % _REPLICAS].sign_in(_address())
         async with AsyncExitStack() as opened:
-            answers = await call_all_at_once(await _crowd(opened, replicas, token), "createTestClock", [{}] * CROWD)
-        assert outcomes(answers) == {"ok": _MAX_CLOCKS, "RATE_LIMITED": CROWD - _MAX_CLOCKS}
-        ids = {answer.json["result"]["clock"]["id"] for answer in answers if "result" in answer.json}
+            responses = await call_all_at_once(await _crowd(opened, replicas, token), "createTestClock", [{}] * CROWD)
+        assert outcomes(responses) == {"ok": _MAX_CLOCKS, "RATE_LIMITED": CROWD - _MAX_CLOCKS}
+        ids = {response.json["result"]["clock"]["id"] for response in responses if "result" in response.json}
         assert len(ids) == _MAX_CLOCKS
 
 
@@ -185,7 +185,7 @@ def test_replica_with_another_secret_key_is_rejected(tmp_path: Path, replicas: R
 
 
 async def test_callers_use_all_replicas(replicas: Replicas, crowd: list[Connection]) -> None:
-    answers = await call_all_at_once(crowd, "nothing", [{}] * CROWD)
+    responses = await call_all_at_once(crowd, "nothing", [{}] * CROWD)
     # Each process has its own prefix of request ids.
-    spread = Counter(answer.headers["x-request-id"][:16] for answer in answers)
+    spread = Counter(response.headers["x-request-id"][:16] for response in responses)
     assert sorted(spread.values()) == [25, 25]

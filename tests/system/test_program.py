@@ -130,12 +130,12 @@ def test_batch_finishes_when_the_server_stops(tmp_path: Path) -> None:
     with Program(tmp_path) as program:
         token = program.sign_in()
         with ThreadPoolExecutor() as other_thread:
-            answering = other_thread.submit(program.post, calls, token)
-            wait_until(lambda: _count_clocks(program) or answering.done())
-            assert not answering.done(), "it was over before the signal could be given"
+            pending = other_thread.submit(program.post, calls, token)
+            wait_until(lambda: _count_clocks(program) or pending.done())
+            assert not pending.done(), "it was over before the signal could be given"
             program.process.send_signal(signal.SIGINT)
-            answers = answering.result().json
-        assert [answer["id"] for answer in answers if "result" in answer] == list(range(50))
+            responses = pending.result().json
+        assert [response["id"] for response in responses if "result" in response] == list(range(50))
         assert program.process.wait(120) == 0
         assert "Traceback" not in program.output
 
@@ -143,31 +143,31 @@ def test_batch_finishes_when_the_server_stops(tmp_path: Path) -> None:
 def test_accepted_calls_finish_when_the_server_stops(tmp_path: Path) -> None:
     with Program(tmp_path) as program:
         token = program.sign_in()
-        answers = asyncio.run(_create_until_stopped(program, token))
+        responses = asyncio.run(_create_until_stopped(program, token))
         assert program.process.wait(120) == 0
         assert "Traceback" not in program.output
         assert program.output.endswith("Tickover has stopped.\n")
         # Clocks and responses must match.
-        assert _count_clocks(program) == len(answers)
-        assert len({answer["result"]["clock"]["id"] for answer in answers}) == len(answers)
+        assert _count_clocks(program) == len(responses)
+        assert len({response["result"]["clock"]["id"] for response in responses}) == len(responses)
 
 
 async def _create_until_stopped(program: Program, token: str) -> list[Any]:
-    answers: list[Any] = []
+    responses: list[Any] = []
 
     async def create(connection: Connection) -> None:
         try:
             while True:
-                answers.append(await connection.call("createTestClock", {"goals": [_GOAL]}))
-                if len(answers) == 200:
+                responses.append(await connection.call("createTestClock", {"goals": [_GOAL]}))
+                if len(responses) == 200:
                     program.process.send_signal(signal.SIGTERM)
         except ConnectionLost:
             return
 
     async with open_connections(program.url, 64, token) as connections:
         await asyncio.gather(*map(create, connections))
-    assert len(answers) >= 200
-    return answers
+    assert len(responses) >= 200
+    return responses
 
 
 def _count_clocks(program: Program) -> int:

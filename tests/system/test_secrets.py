@@ -91,9 +91,9 @@ async def open_post() -> AsyncIterator[tuple[Post, int]]:
 class Caller:
     """One connection. It records all responses, except the token of a sign-in."""
 
-    def __init__(self, url: str, answers: list[bytes]) -> None:
+    def __init__(self, url: str, responses: list[bytes]) -> None:
         self._parts = urlsplit(url)
-        self._answers = answers
+        self._responses = responses
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def __aenter__(self) -> Self:
@@ -116,7 +116,7 @@ class Caller:
         head = await reader.readuntil(b"\r\n\r\n")
         length = re.search(rb"(?i)\ncontent-length: (\d+)", head)
         body = await reader.readexactly(int(length[1])) if length else b""
-        self._answers.append(without_token_handed_out(head + body))
+        self._responses.append(without_token_handed_out(head + body))
         if re.search(rb"(?i)\nconnection: close", head):
             await self._close()
         return body
@@ -137,22 +137,22 @@ def request(body: bytes, more: str = "", first: str = "POST /rpc HTTP/1.1", host
     return head.encode() + body
 
 
-def without_token_handed_out(answer: bytes) -> bytes:
+def without_token_handed_out(response: bytes) -> bytes:
     """Remove the token from the result of a sign-in. A token in any other place stays."""
-    return re.sub(rb'("result":\{"token":")tko_[\w-]{43}"', rb'\1"', answer, count=1)
+    return re.sub(rb'("result":\{"token":")tko_[\w-]{43}"', rb'\1"', response, count=1)
 
 
 class Visit:
     """The calls of many users to one program, with their tokens and responses."""
 
     def __init__(self, program: Program, post: Post) -> None:
-        self.answers: list[bytes] = []
+        self.responses: list[bytes] = []
         self.tokens: dict[str, str] = {}
         self._program = program
         self._post = post
 
     def caller(self) -> Caller:
-        return Caller(self._program.url, self.answers)
+        return Caller(self._program.url, self.responses)
 
     async def sign_everybody_in(self) -> None:
         by_code = [f"code-{number}@example.test" for number in range(BY_CODE)]
@@ -206,8 +206,8 @@ class Visit:
             for number in range(ODD):
                 email = f"refused-{number}@example.test"
                 params = link_params(email) if number % 2 else code_params(email)
-                answer = await caller.call("sendLoginCodeEmail", params)
-                assert answer["error"]["data"]["reason"] == "MAIL_NOT_SENT"
+                response = await caller.call("sendLoginCodeEmail", params)
+                assert response["error"]["data"]["reason"] == "MAIL_NOT_SENT"
 
     async def break_the_program(self, database: Path) -> None:
         """Drop a table, so that sign-in fails with a logged traceback."""
@@ -400,8 +400,8 @@ async def test_secrets_are_stored_and_logged_nowhere(tmp_path: Path) -> None:
     secrets = Secrets(post.codes.values(), post.links.values(), visit.tokens.values())
     assert len(secrets.texts) >= BY_CODE + 2 * BY_LINK
     secret_key = files["secret.key"].strip()
-    texts = {"the output": printed, "the answers": b"\n".join(visit.answers)}
-    assert_worth_searching(files, printed, visit.answers)
+    texts = {"the output": printed, "the responses": b"\n".join(visit.responses)}
+    assert_worth_searching(files, printed, visit.responses)
 
     everything = files | texts
     assert {place: found for place, data in everything.items() if (found := secrets.texts_in(data))} == {}
@@ -415,11 +415,11 @@ async def test_secrets_are_stored_and_logged_nowhere(tmp_path: Path) -> None:
     connection.close()
 
 
-def assert_worth_searching(files: dict[str, bytes], printed: bytes, answers: list[bytes]) -> None:
+def assert_worth_searching(files: dict[str, bytes], printed: bytes, responses: list[bytes]) -> None:
     """Check that all searched files exist and are not empty."""
     assert {"tickover.db", "tickover.db-wal", "a backup", "secret.key", "tickover.db at the end"} <= files.keys()
     assert min(len(files["tickover.db-wal"]), len(files["a backup"])) > 50_000
-    assert min(len(answers), printed.count(b'"event": "call"')) > 2 * (BY_CODE + BY_LINK)
+    assert min(len(responses), printed.count(b'"event": "call"')) > 2 * (BY_CODE + BY_LINK)
     assert printed.count(b"Traceback") == 3 * ODD
     assert printed.count(b"rejected an email") == ODD
 

@@ -145,8 +145,8 @@ def test_hosts_and_origins_are_used(program: Program) -> None:
 @proves("trusted_proxies", "client_burst", "client_refill")
 def test_trusted_proxies_and_client_burst_are_used(program: Program) -> None:
     def reasons(client: str) -> list[str]:
-        answers = [call_from(program, client, "loginByEmailLink", {"token": "none"}) for _ in range(4)]
-        return [answer["error"]["data"]["reason"] for answer in answers]
+        responses = [call_from(program, client, "loginByEmailLink", {"token": "none"}) for _ in range(4)]
+        return [response["error"]["data"]["reason"] for response in responses]
 
     expected = ["LOGIN_REFUSED"] * 3 + ["RATE_LIMITED"]
     assert [reasons("198.51.100.2"), reasons("198.51.100.3")] == [expected, expected]

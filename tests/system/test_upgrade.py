@@ -34,7 +34,7 @@ class _Connection:
         for packet in packets:
             self._socket.sendall(packet)
 
-    def answer(self) -> tuple[int, bytes]:
+    def read_response(self) -> tuple[int, bytes]:
         status = int(self._file.readline().split()[1])
         length = 0
         self.says_close = False
@@ -60,7 +60,7 @@ def test_upgrade_header_is_ignored(program: Program, offer: str, apart: bool) ->
     packets = [_head(offer, len(_CALL)), _CALL]
     for _ in range(2):  # The connection is reusable.
         line.say(*(packets if apart else [b"".join(packets)]))
-        status, body = line.answer()
+        status, body = line.read_response()
         assert (status, json.loads(body)["error"]["data"]["reason"]) == (200, "METHOD_NOT_FOUND")
     line.close()
 
@@ -69,15 +69,15 @@ def test_body_is_never_parsed_as_a_request(program: Program) -> None:
     smuggled = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
     line = _Connection(program)
     line.say(_head("h2c", len(smuggled)), smuggled, _head("h2c", len(_CALL)), _CALL)
-    assert json.loads(line.answer()[1])["error"]["data"]["reason"] == "PARSE_ERROR"
-    assert json.loads(line.answer()[1])["error"]["data"]["reason"] == "METHOD_NOT_FOUND"
+    assert json.loads(line.read_response()[1])["error"]["data"]["reason"] == "PARSE_ERROR"
+    assert json.loads(line.read_response()[1])["error"]["data"]["reason"] == "METHOD_NOT_FOUND"
     line.close()
 
 
 def test_connect_is_rejected(program: Program) -> None:
     line = _Connection(program)
     line.say(b"CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n")
-    assert line.answer()[0] == 400
+    assert line.read_response()[0] == 400
     line.close()
     assert program.request("GET", "/healthz").status == 200
 
@@ -93,9 +93,9 @@ def _post(version: bytes, headers: bytes) -> bytes:
 def test_pipelined_upgrade_requests_get_responses(program: Program) -> None:
     line = _Connection(program)
     line.say(_post(b"1.1", _OFFER) * 600)
-    assert [line.answer()[0] for _ in range(600)] == [200] * 600
+    assert [line.read_response()[0] for _ in range(600)] == [200] * 600
     line.say(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n%b\r\n" % _OFFER * 600)
-    assert [line.answer() for _ in range(600)] == [(200, b"alive\n")] * 600
+    assert [line.read_response() for _ in range(600)] == [(200, b"alive\n")] * 600
     line.close()
     assert "Traceback" not in program.output
 
@@ -106,7 +106,7 @@ def test_chunked_body_with_upgrade_is_read(program: Program) -> None:
     line = _Connection(program)
     line.say(written, written[:90], written[90:])
     for _ in range(2):
-        assert json.loads(line.answer()[1])["error"]["data"]["reason"] == "METHOD_NOT_FOUND"
+        assert json.loads(line.read_response()[1])["error"]["data"]["reason"] == "METHOD_NOT_FOUND"
     line.close()
 
 
@@ -120,7 +120,7 @@ def test_chunked_body_with_upgrade_is_read(program: Program) -> None:
 def test_upgrade_does_not_keep_a_connection_open(program: Program, written: bytes) -> None:
     line = _Connection(program)
     line.say(written)
-    assert line.answer()[0] == 200
+    assert line.read_response()[0] == 200
     assert line.says_close
     assert line.is_closed()
     line.close()

@@ -153,7 +153,9 @@ async def test_locked_slot_is_swept_later(postgres_url: str, witness: asyncpg.Co
     await store.close()
 
 
-async def test_calls_are_answered_while_a_sweep_waits_for_their_slot(store: Store, witness: asyncpg.Connection) -> None:
+async def test_calls_get_a_response_while_a_sweep_waits_for_their_slot(
+    store: Store, witness: asyncpg.Connection
+) -> None:
     await insert_clocks(witness, _EXPIRED, 100)
     await add_clock(store, clock(1), user(1))
     async with witness.transaction():

@@ -25,10 +25,10 @@ async def asked_for(world: World, to: str) -> HttpResponse:
 
 async def test_latest_email_contains_the_code(world: World) -> None:
     code = await world.send_code()
-    answer = await asked_for(world, ANA)
-    assert answer.status == 200
+    response = await asked_for(world, ANA)
+    assert response.status == 200
     [file] = world.outbox.glob("*.eml")
-    assert {**answer.json, "text": ""} == {
+    assert {**response.json, "text": ""} == {
         "id": file.stem,
         "to": ANA,
         "subject": f"{code} is your Tickover code",
@@ -36,9 +36,9 @@ async def test_latest_email_contains_the_code(world: World) -> None:
         "code": code,
         "text": "",
     }
-    assert re.search(rf"\b{code}\b", answer.json["text"])
-    assert "<" not in answer.json["text"]
-    assert "\r" not in answer.json["text"]
+    assert re.search(rf"\b{code}\b", response.json["text"])
+    assert "<" not in response.json["text"]
+    assert "\r" not in response.json["text"]
 
 
 async def test_latest_email_contains_the_link(world: World) -> None:
@@ -78,9 +78,9 @@ async def test_later_emails_have_greater_ids(world: World) -> None:
 
 async def test_address_without_emails_returns_404(world: World) -> None:
     await world.send_code(BO)
-    answer = await asked_for(world, ANA)
-    assert (answer.status, answer.headers["content-type"]) == (404, "text/plain; charset=utf-8")
-    assert answer.body == b"No email to this address.\n"
+    response = await asked_for(world, ANA)
+    assert (response.status, response.headers["content-type"]) == (404, "text/plain; charset=utf-8")
+    assert response.body == b"No email to this address.\n"
 
 
 async def test_response_is_not_cached(world: World) -> None:
@@ -101,8 +101,8 @@ async def test_response_is_not_cached(world: World) -> None:
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "get"])
 async def test_other_methods_are_rejected(world: World, method: str) -> None:
-    answer = await world.request(method, f"/mailbox/latest?to={ANA}", b"{}")
-    assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
+    response = await world.request(method, f"/mailbox/latest?to={ANA}", b"{}")
+    assert (response.status, response.headers["allow"]) == (405, "GET, HEAD")
 
 
 @pytest.mark.parametrize("path", ["/mailbox", "/mailbox/", "/mailbox/latest/", "/Mailbox/latest", "/mailbox/all"])
@@ -156,9 +156,9 @@ async def test_other_address_is_not_found(world: World, asked: str) -> None:
 )  # fmt: skip
 async def test_invalid_address_is_rejected(world: World, query: str) -> None:
     await world.send_code()
-    answer = await world.request("GET", f"/mailbox/latest{query}")
-    assert (answer.status, answer.headers["content-type"]) == (400, "text/plain; charset=utf-8")
-    assert b"/mailbox/latest?to=ADDRESS" in answer.body
+    response = await world.request("GET", f"/mailbox/latest{query}")
+    assert (response.status, response.headers["content-type"]) == (400, "text/plain; charset=utf-8")
+    assert b"/mailbox/latest?to=ADDRESS" in response.body
 
 
 @pytest.mark.parametrize("query", ["&x=1" * 9, "&x", "&&", f"&x={'y' * 20_000}"], ids=lambda query: query[:20])
@@ -188,10 +188,10 @@ PLACES = (
 def test_mailbox_is_missing_with_smtp(program: Program) -> None:
     has_mailbox = program.environment["TICKOVER_MAIL_URL"] == "outbox:"
     for method, place in product(("GET", "POST"), PLACES):
-        answer = program.request(method, place)
+        response = program.request(method, place)
         unknown = program.request(method, f"/mailboxes?to={ANA}")
         assert unknown.status == 404
-        assert ((answer.status, answer.body) != (404, unknown.body)) == has_mailbox
+        assert ((response.status, response.body) != (404, unknown.body)) == has_mailbox
     if has_mailbox:
         code = program.send_code()
         assert program.request("GET", f"/mailbox/latest?to={ANA}").json["code"] == code

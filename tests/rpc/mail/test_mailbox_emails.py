@@ -20,10 +20,10 @@ UMLAUT = "jürgen@example.test"
 
 
 async def listed(world: World) -> list[dict[str, str]]:
-    answer = await world.request("GET", "/mailbox/emails.json")
-    assert answer.status == 200
-    assert list(answer.json) == ["emails"]
-    emails: list[dict[str, str]] = answer.json["emails"]
+    response = await world.request("GET", "/mailbox/emails.json")
+    assert response.status == 200
+    assert list(response.json) == ["emails"]
+    emails: list[dict[str, str]] = response.json["emails"]
     return emails
 
 
@@ -164,8 +164,8 @@ async def test_deleted_email_returns_404(world: World) -> None:
     [file] = world.outbox.glob("*.eml")
     file.unlink()
     for form in ("json", "html"):
-        answer = await asked_for(world, one["id"], form)
-        assert (answer.status, answer.body) == (404, b"No such email.\n")
+        response = await asked_for(world, one["id"], form)
+        assert (response.status, response.body) == (404, b"No such email.\n")
 
 
 ESCAPES = (
@@ -195,8 +195,8 @@ async def test_other_paths_return_404(world: World, path: str) -> None:
 @pytest.mark.parametrize("path", ["emails.json", f"emails/{LATER}.json", f"emails/{LATER}.html"])
 async def test_emails_cannot_be_modified(world: World, path: str) -> None:
     for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"):
-        answer = await world.request(method, f"/mailbox/{path}", b"{}")
-        assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
+        response = await world.request(method, f"/mailbox/{path}", b"{}")
+        assert (response.status, response.headers["allow"]) == (405, "GET, HEAD")
 
 
 def nested(depth: int) -> bytes:

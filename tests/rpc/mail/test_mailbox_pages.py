@@ -48,20 +48,20 @@ def test_html_is_returned_as_it_was_sent(tmp_path: Path, email: Email) -> None:
 )
 async def test_html_is_sandboxed_whatever_it_contains(world: World, source: bytes) -> None:
     (world.outbox / f"{ID}.eml").write_bytes(b"From: x\r\nTo: y\r\n" + source)
-    answer = await world.request("GET", f"/mailbox/emails/{ID}.html")
-    assert answer.status == 200
-    assert answer.headers["content-security-policy"] == POLICY
-    assert answer.headers["content-type"] == "text/html; charset=utf-8"
-    assert answer.headers["cache-control"] == "no-store"
-    assert answer.headers["referrer-policy"] == "no-referrer"
-    assert answer.headers["x-content-type-options"] == "nosniff"
+    response = await world.request("GET", f"/mailbox/emails/{ID}.html")
+    assert response.status == 200
+    assert response.headers["content-security-policy"] == POLICY
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    assert response.headers["cache-control"] == "no-store"
+    assert response.headers["referrer-policy"] == "no-referrer"
+    assert response.headers["x-content-type-options"] == "nosniff"
 
 
 async def test_html_of_a_sent_email_is_sandboxed(world: World) -> None:
     await world.send_code()
     [file] = world.outbox.glob("*.eml")
-    answer = await world.request("GET", f"/mailbox/emails/{file.stem}.html")
-    assert answer.headers["content-security-policy"] == POLICY
+    response = await world.request("GET", f"/mailbox/emails/{file.stem}.html")
+    assert response.headers["content-security-policy"] == POLICY
 
 
 @pytest.mark.parametrize(
@@ -77,13 +77,13 @@ async def test_html_of_a_sent_email_is_sandboxed(world: World) -> None:
 )
 async def test_plain_text_is_escaped(world: World, text: str, html: str) -> None:
     (world.outbox / f"{ID}.eml").write_bytes(b"From: x\r\nTo: y\r\n\r\n" + text.encode())
-    answer = await world.request("GET", f"/mailbox/emails/{ID}.html")
-    assert answer.body.decode() == f"<!doctype html>\n<pre>{html}</pre>\n"
+    response = await world.request("GET", f"/mailbox/emails/{ID}.html")
+    assert response.body.decode() == f"<!doctype html>\n<pre>{html}</pre>\n"
 
 
 @pytest.mark.parametrize("charset", ["utf-8", "latin-1", "none"])
 async def test_invalid_text_is_replaced(world: World, charset: str) -> None:
     head = f"From: x\r\nTo: y\r\nContent-Type: text/html; charset={charset}\r\n\r\n".encode()
     (world.outbox / f"{ID}.eml").write_bytes(head + b"a\xff\xedb")
-    answer = await world.request("GET", f"/mailbox/emails/{ID}.html")
-    assert answer.body.decode() == "a��b"
+    response = await world.request("GET", f"/mailbox/emails/{ID}.html")
+    assert response.body.decode() == "a��b"

@@ -10,7 +10,7 @@ import pytest
 
 from tests.rpc.mail.conftest import ReadableLog
 from tests.support.emails import SENDER
-from tests.support.mail_servers import MailServer, Misbehaviour, Silence, answer, hang_up, mail_server
+from tests.support.mail_servers import MailServer, Misbehaviour, Silence, hang_up, mail_server, reply_with
 from tests.support.world import ANA, World
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.smtp import SmtpMailer
@@ -20,8 +20,8 @@ from tickover.server.storage import open_store
 _CODE = {"loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
 _LINK = {"loginCodeType": "LONG_LIVED", "emailType": "WEB_LOGIN_LINK"}
 
-_reject_recipient = pytest.param("RCPT", answer("550 no such user"), id="recipient rejected")
-_reject_email = pytest.param(MailServer.END_OF_DATA, answer("554 spam"), id="email rejected")
+_reject_recipient = pytest.param("RCPT", reply_with("550 no such user"), id="recipient rejected")
+_reject_email = pytest.param(MailServer.END_OF_DATA, reply_with("554 spam"), id="email rejected")
 _disconnect = pytest.param("MAIL", hang_up, id="connection lost")
 
 
@@ -43,8 +43,8 @@ async def world(server: MailServer, tmp_path: Path, readable_log: ReadableLog) -
 
 async def _send(world: World, kind: dict[str, str] = _CODE, email: str = ANA) -> Any:
     """Return the result of sendLoginCodeEmail, or the reason of its error."""
-    answered = (await world.call("sendLoginCodeEmail", {"email": email, **kind})).json
-    return answered["result"] if "result" in answered else answered["error"]["data"]["reason"]
+    response = (await world.call("sendLoginCodeEmail", {"email": email, **kind})).json
+    return response["result"] if "result" in response else response["error"]["data"]["reason"]
 
 
 async def _signs_in(world: World, code: str, email: str = ANA) -> bool:
@@ -138,7 +138,7 @@ async def test_address_without_smtputf8_support_is_rejected(world: World) -> Non
     ("command", "misbehave"),
     [
         pytest.param("nothing", hang_up, id="email accepted"),
-        pytest.param("RCPT", answer("550 <ana@example.test>: 012345 no such user"), id="server echoes the address"),
+        pytest.param("RCPT", reply_with("550 <ana@example.test>: 012345 no such user"), id="server echoes the address"),
         _reject_email,
         _disconnect,
         pytest.param(MailServer.END_OF_DATA, hang_up, id="outcome unknown"),

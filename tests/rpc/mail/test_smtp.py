@@ -12,7 +12,7 @@ from aiosmtplib import SMTPException
 
 from tests.rpc.mail.conftest import ReadableLog, server_side
 from tests.support.emails import NOW, SENDER, make_email, make_link_email
-from tests.support.mail_servers import MailServer, Misbehaviour, answer, hang_up, mail_server
+from tests.support.mail_servers import MailServer, Misbehaviour, hang_up, mail_server, reply_with
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.mailer import Email, EmailKind, MailOutcomeUnknown, MailRejected
 from tickover.server.mail.smtp import SmtpMailer
@@ -78,8 +78,8 @@ async def test_close_sends_quit(server: MailServer, mailer: SmtpMailer) -> None:
     "misbehaviour",
     [
         pytest.param(hang_up, id="closed"),
-        pytest.param(answer("421 closing"), id="closing"),
-        pytest.param(answer("451 too many emails on this connection"), id="limit of the connection"),
+        pytest.param(reply_with("421 closing"), id="closing"),
+        pytest.param(reply_with("451 too many emails on this connection"), id="limit of the connection"),
     ],
 )
 async def test_closed_connection_is_replaced(
@@ -93,7 +93,7 @@ async def test_closed_connection_is_replaced(
 
 
 async def test_connection_is_not_reused_after_a_rejection(server: MailServer, mailer: SmtpMailer) -> None:
-    server.instead["RCPT"] = answer("550 no such user")
+    server.instead["RCPT"] = reply_with("550 no such user")
     with pytest.raises(MailRejected):
         await mailer.deliver(make_email())
     server.instead.clear()
@@ -177,7 +177,9 @@ async def test_recipient_is_accepted_with_250_and_251(server: MailServer, mailer
     assert len(server.emails) == 1
 
 
-@pytest.mark.parametrize("farewell", [pytest.param(hang_up, id="none"), pytest.param(answer("500 what?"), id="error")])
+@pytest.mark.parametrize(
+    "farewell", [pytest.param(hang_up, id="none"), pytest.param(reply_with("500 what?"), id="error")]
+)
 async def test_accepted_email_does_not_wait_for_quit(
     server: MailServer, mailer: SmtpMailer, farewell: Misbehaviour
 ) -> None:
@@ -209,7 +211,7 @@ async def test_accepted_email_does_not_wait_for_quit(
 async def test_rejected_email_raises_mail_rejected(
     server: MailServer, mailer: SmtpMailer, command: str, line: str
 ) -> None:
-    server.instead[command] = answer(line)
+    server.instead[command] = reply_with(line)
     with pytest.raises(MailRejected):
         await mailer.deliver(make_email())
 
@@ -235,7 +237,7 @@ async def test_connection_lost_after_data_raises_outcome_unknown(server: MailSer
 async def test_malformed_response_to_data_raises_outcome_unknown(
     server: MailServer, mailer: SmtpMailer, line: str
 ) -> None:
-    server.instead[MailServer.END_OF_DATA] = answer(line)
+    server.instead[MailServer.END_OF_DATA] = reply_with(line)
     with pytest.raises(MailOutcomeUnknown):
         await mailer.deliver(make_email())
 

@@ -21,7 +21,7 @@ ITEMS = [("Rent", "2027-01-03T08:00:00Z"), ("Gym", "2027-01-03T08:00:00Z"), ("Fo
 
 
 class Handler:
-    """A webhook handler that records requests and answers with given statuses, then with 200."""
+    """A webhook handler that records requests and responds with given statuses, then with 200."""
 
     def __init__(self) -> None:
         self.received: list[tuple[dict[str, str], bytes]] = []

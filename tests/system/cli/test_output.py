@@ -73,14 +73,14 @@ def test_names_with_escape_sequences_are_sanitized(shell: Shell, clock: str) -> 
 @pytest.mark.parametrize("command", ["create", "fork", "show", "advance", "delete", "list"])
 def test_ids_with_escape_sequences_are_sanitized(shell: Shell, command: str) -> None:
     hostile_clock = CLOCK | {"id": f"clock_{HOSTILE}"}
-    answers = {name: {"clock": hostile_clock} for name in RESULTS} | {"listTestClocks": {"clocks": [hostile_clock]}}
+    responses = {name: {"clock": hostile_clock} for name in RESULTS} | {"listTestClocks": {"clocks": [hostile_clock]}}
 
-    def answer(handler: Handler, call: Any) -> None:
-        handler.respond(200, json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": answers[call["method"]]}))
+    def respond(handler: Handler, call: Any) -> None:
+        handler.respond(200, json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": responses[call["method"]]}))
 
     more = {"advance": ["--by", "1d"], "delete": ["--yes"]}.get(command, [])
     id = [] if command in ("create", "list") else ["clock_01a2d11f-0200-7129-903a-c1d45597fdf1"]
-    with scripted_server(answer) as server:
+    with scripted_server(respond) as server:
         result = shell("clock", command, *id, *more, "--url", server.url, TICKOVER_TOKEN="tko_some")
     assert (result.code, result.err) == (0, "")
     assert {sign for sign in result.out if unicodedata.category(sign) == "Cc"} == {"\n"}
