@@ -14,9 +14,11 @@ from tests.support.metrics import Metrics, parse_metrics, total, value
 from tests.support.world import ANA, NOW, World
 from tickover.api.errors import Rejection
 from tickover.server.mail.mailer import Email, EmailKind, MailOutcomeUnknown, MailRejected
+from tickover.server.metrics import server
 from tickover.server.metrics.exposition import Facts, render
 from tickover.server.metrics.numbers import BUCKETS, CAUSES, SharedNumbers, cause_of
-from tickover.server.metrics.server import MeasuredMailer
+from tickover.server.metrics.server import DatabaseFacts, MeasuredMailer
+from tickover.server.settings import SettingError
 from tickover.server.storage.statistics import Statistics
 from tickover.server.storage.store import overloaded
 
@@ -114,7 +116,9 @@ def test_numbers_of_all_processes_are_summed() -> None:
         (ConnectionRefusedError(), "connection"),
         (TimeoutError(), "timeout"),
         (overloaded().__cause__, "overloaded"),
-        (asyncpg.InvalidCatalogNameError(), "other"),
+        (asyncpg.InvalidPasswordError(), "access"),
+        (asyncpg.InvalidCatalogNameError(), "access"),
+        (asyncpg.InsufficientPrivilegeError(), "access"),
         (ZeroDivisionError(), "other"),
     ],
 )
@@ -163,6 +167,50 @@ def test_metrics_of_a_database_that_is_down() -> None:
     assert value(found, "database_up") == 0
     assert value(found, "disk_free_bytes") == 5
     assert [name for name, _ in found if name in ("tickover_database_rows", "tickover_clock_skew_seconds")] == []
+
+
+@pytest.fixture
+def facts(tmp_path: Path) -> DatabaseFacts:
+    async def ping() -> None:
+        await asyncio.sleep(0)
+
+    return DatabaseFacts("postgresql://127.0.0.1/t", tmp_path, ping, lambda: NOW)
+
+
+async def test_database_without_statistics_is_up(facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PostgreSQL may accept no more connections, while those of the pool still work."""
+
+    async def fail(*_: object) -> Statistics:
+        raise SettingError("remaining connection slots are reserved")
+
+    monkeypatch.setattr(server, "read_statistics", fail)
+    found = await facts.read()
+    assert (found.is_database_up, found.statistics) == (True, None)
+
+
+async def test_slow_statistics_are_read_once_and_the_previous_ones_served(
+    facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released = asyncio.Event()
+    reads = []
+
+    async def read(*_: object) -> Statistics:
+        reads.append(1)
+        if len(reads) > 1:
+            await released.wait()
+        return Statistics(6, len(reads), {})
+
+    monkeypatch.setattr(server, "read_statistics", read)
+    monkeypatch.setattr(server, "_STATISTICS_SECONDS", 0)
+    found = (await facts.read()).statistics
+    assert found is not None
+    monkeypatch.setattr(server, "_STATISTICS_WAIT_SECONDS", 0)
+    for _ in range(3):
+        assert (await facts.read()).statistics == found
+    assert len(reads) == 2
+    released.set()
+    monkeypatch.undo()
+    assert (await facts.read()).statistics == Statistics(6, 2, {})
 
 
 def test_metrics_of_a_database() -> None:

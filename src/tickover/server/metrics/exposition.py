@@ -21,7 +21,7 @@ class Facts(Struct, frozen=True):
     is_database_up: bool
     free_bytes: int
     statistics: Statistics | None = None
-    """None if the database is down."""
+    """None if they can't be read."""
 
 
 def render(numbers: SharedNumbers, facts: Facts) -> bytes:

@@ -28,6 +28,8 @@ _MAX_CONNECTIONS: Final = 32
 _GAUGE_SECONDS: Final = 1.0
 _STATISTICS_SECONDS: Final = 60.0
 """Statistics of the database are read at most this often, because counting rows takes long."""
+_STATISTICS_WAIT_SECONDS: Final = 5.0
+"""Less than the timeout of Prometheus, 10 seconds."""
 _TEXT: Final = b"text/plain; charset=utf-8"
 
 
@@ -67,7 +69,7 @@ class DatabaseFacts:
         self._folder = data_folder(url, data_dir)
         self._ping = ping
         self._now = now
-        self._reading = asyncio.Lock()
+        self._reading: asyncio.Task[None] | None = None
         self._statistics: Statistics | None = None
         self._valid_until = 0.0
         self._build = {
@@ -77,21 +79,34 @@ class DatabaseFacts:
         }
 
     async def read(self) -> Facts:
+        statistics = None
         try:
             await self._ping()
-            statistics = await self._read_statistics()
             is_up = True
-        except (Rejection, SettingError):
-            statistics, is_up = None, False
+        except Rejection:
+            is_up = False
+        else:
+            statistics = await self._read_statistics()
         return Facts(self._build, is_up, shutil.disk_usage(self._folder).free, statistics)
 
-    async def _read_statistics(self) -> Statistics:
-        async with self._reading:
-            time = asyncio.get_running_loop().time
-            if self._statistics is None or time() >= self._valid_until:
-                self._statistics = await read_statistics(self._url, self._now)
-                self._valid_until = time() + _STATISTICS_SECONDS
-            return self._statistics
+    async def _read_statistics(self) -> Statistics | None:
+        """Return the statistics, or None if they can't be read. If reading takes long, return the previous ones."""
+        if asyncio.get_running_loop().time() >= self._valid_until:
+            if self._reading is None or self._reading.done():
+                self._reading = asyncio.create_task(self._update_statistics())
+            done, _ = await asyncio.wait((self._reading,), timeout=_STATISTICS_WAIT_SECONDS)
+            for reading in done:
+                reading.result()
+        return self._statistics
+
+    async def _update_statistics(self) -> None:
+        try:
+            self._statistics = await read_statistics(self._url, self._now)
+        except SettingError:
+            # For example, PostgreSQL accepts no more connections.
+            self._statistics = None
+        else:
+            self._valid_until = asyncio.get_running_loop().time() + _STATISTICS_SECONDS
 
 
 class MetricsServer:
