@@ -207,7 +207,7 @@ def _read_file(variable: str, path: Path) -> str:
     """Return the content of a file with a secret, without the line break at its end."""
     try:
         # Not a pipe or a device, which may never end.
-        content = path.read_text("utf-8") if path.is_file() else ""
+        content = path.read_text("utf-8") if path.is_file() or not path.exists() else ""
     except (OSError, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or "it isn't UTF-8 text"
         raise SettingError(f"{variable} names a file that can't be read ({path}): {reason}.") from None
