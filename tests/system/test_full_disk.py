@@ -91,7 +91,7 @@ def test_full_disk_of_postgres_is_reported(tmp_path: Path, disk: Path, database_
         found = run_tickover(tmp_path, "doctor", **settings)
         assert found.returncode == 9
         assert "can't grow: could not" in found.stdout
-        assert "Free some space on its disk." in found.stdout
+        assert "Free some space on the disk of the database." in found.stdout
         (disk / "ballast").unlink()
         assert run_tickover(tmp_path, "doctor", **settings).returncode == 0
         program.result("createTestClock", {}, token)

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 import structlog
-from aiosmtplib import SMTPException
+from aiosmtplib import SMTPAuthenticationError, SMTPException, SMTPResponseException
 from msgspec import Struct
 from structlog.stdlib import BoundLogger
 
@@ -21,9 +21,11 @@ from tickover.api.errors import Rejection
 from tickover.api.timestamps import Instant
 from tickover.server.mail import open_mailer
 from tickover.server.mail.smtp import SmtpMailer
+from tickover.server.metrics.numbers import cause_of
 from tickover.server.settings import OUTBOX, SETTINGS, SettingError, Settings, exposure_reason, is_loopback
 from tickover.server.storage import is_postgres, open_store, redact_url, schema_version, sqlite_path
 from tickover.server.storage.growth import find_growth_error
+from tickover.server.storage.postgres.connections import describe_error
 from tickover.server.storage.statistics import Statistics, data_folder, read_statistics
 
 _LITTLE_SPACE: Final = 2**30
@@ -74,7 +76,7 @@ async def run_checks(
         else:
             yield check
     yield check_disk(shutil.disk_usage(folder := data_folder(settings.database_url, settings.data_dir)).free, folder)
-    yield await _check_mail(settings)
+    yield await check_mail(settings)
     yield check_clock(now(), statistics.clock_skew_seconds if statistics else None)
     yield await _check_public_url(settings)
     yield check_proxies(settings)
@@ -90,7 +92,7 @@ async def _check_database(url: str, now: Callable[[], Instant]) -> AsyncIterator
     try:
         found = await read_statistics(url, now)
     except SettingError as failure:
-        yield error("database", str(failure), "Start the database, or correct TICKOVER_DATABASE_URL.")
+        yield error("database", str(failure), _advice(failure))
         return
     yield found
     schema = check_schema(found.schema_version, schema_version(url))
@@ -110,12 +112,29 @@ async def _check_writes(url: str, found: Statistics) -> Check:
         finally:
             await store.close()
         if is_postgres(url) and (full := await find_growth_error(url)):
-            return error("database", f"{redact_url(url)} can't grow: {full}.", "Free some space on its disk.")
+            return error("database", f"{redact_url(url)} can't grow: {full}.", _ADVICE["disk_full"])
     except (SettingError, Rejection) as failure:
-        cause = failure.__cause__ or failure
-        advice = "Check the disk of the database, and whether it is a read-only standby."
-        return error("database", f"{redact_url(url)} accepts no writes: {str(cause).rstrip('.')}.", advice)
+        cause = failure.__cause__
+        reason = describe_error(cause if isinstance(cause, Exception) else failure)
+        return error("database", f"{redact_url(url)} accepts no writes: {reason}.", _advice(failure))
     return ok("database", f"{redact_url(url)} accepts writes. Its size is {_size(found.bytes)}.")
+
+
+_ADVICE: Final = {
+    "disk_full": "Free some space on the disk of the database.",
+    "read_only": "Use the primary, not a standby. Check default_transaction_read_only, or the mode of the file.",
+    "lock": "Another program holds a lock. Find it, with PostgreSQL in pg_locks, and end its transaction.",
+    "too_many_connections": "Raise max_connections, or lower TICKOVER_DATABASE_CONNECTIONS or TICKOVER_WORKERS.",
+    "timeout": "Check the load of the database, and that a firewall allows the connection.",
+    "connection": "Start the database, or correct the host and port in TICKOVER_DATABASE_URL.",
+    "access": "Correct the user, password and name in TICKOVER_DATABASE_URL, or the permissions of the user.",
+}
+"""Advice by the cause of a failure of the database."""
+
+
+def _advice(failure: Exception) -> str:
+    cause = failure.__cause__ or failure
+    return _ADVICE.get(cause_of(cause), "Look at the log of the database, or correct TICKOVER_DATABASE_URL.")
 
 
 def check_schema(found: int, newest: int) -> Check:
@@ -137,7 +156,7 @@ def check_disk(free: int, folder: Path) -> Check:
     return ok("disk", message)
 
 
-async def _check_mail(settings: Settings) -> Check:
+async def check_mail(settings: Settings) -> Check:
     if settings.mail_url == OUTBOX:
         if exposure := exposure_reason(settings):
             message = f"Emails go to the outbox {exposure}, so anyone who can reach the server can sign in as any user."
@@ -153,10 +172,22 @@ async def _check_mail(settings: Settings) -> Check:
     except SettingError as failure:
         return error("mail", str(failure), "Correct the setting.")
     except (SMTPException, OSError) as failure:
-        reason = str(failure).strip().partition("\n")[0].rstrip(".") or type(failure).__name__
-        advice = "Check TICKOVER_MAIL_URL: host, port, user, password and TLS. Check that a firewall allows it."
-        return error("mail", f"The mail server {host} can't be used: {reason}.", advice)
-    return ok("mail", f"The mail server {host} accepts connections. No email was sent.")
+        return _mail_error(host, failure)
+    message = f"The mail server {host} accepts the sender {settings.mail_from}. No email was sent."
+    return ok("mail", message)
+
+
+def _mail_error(host: str | None, failure: Exception) -> Check:
+    if isinstance(failure, SMTPAuthenticationError):
+        advice = "Correct the user and password in TICKOVER_MAIL_URL."
+    elif isinstance(failure, SMTPResponseException):
+        advice = "Use a TICKOVER_MAIL_FROM that the mail server accepts, or look at its log."
+    else:
+        advice = "Check the host, port and TLS in TICKOVER_MAIL_URL, and firewalls. SSL_CERT_FILE can add an authority."
+    reason = describe_error(failure)
+    if isinstance(failure, SMTPResponseException):
+        reason = f"{failure.code} {describe_error(Exception(failure.message))}"
+    return error("mail", f"The mail server {host} can't be used: {reason}.", advice)
 
 
 def check_clock(now: Instant, skew: float | None) -> Check:

@@ -1,4 +1,4 @@
-"""Logs calls that fail because of the database or the mail server, at most one per kind in ten seconds."""
+"""Logs calls that fail because of the database, at most one per kind in ten seconds."""
 
 from typing import Final
 

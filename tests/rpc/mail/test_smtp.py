@@ -46,8 +46,14 @@ async def test_email_arrives_completely(server: MailServer, mailer: SmtpMailer, 
 
 async def test_check_connects_and_sends_nothing(server: MailServer, mailer: SmtpMailer) -> None:
     await mailer.check()
-    assert [said.split()[0] for said in server.said] == ["EHLO", "QUIT"]
+    assert server.said[1:] == ["MAIL FROM:<tickover@example.test>", "QUIT"]
     assert server.emails == []
+
+
+async def test_check_fails_if_the_sender_is_rejected(server: MailServer, mailer: SmtpMailer) -> None:
+    server.instead["MAIL"] = reply_with("553 not your address")
+    with pytest.raises(SMTPException, match="not your address"):
+        await mailer.check()
 
 
 async def test_check_fails_with_a_wrong_password(server: MailServer, readable_log: ReadableLog) -> None:
@@ -248,6 +254,9 @@ async def test_unreachable_server_raises_mail_rejected(readable_log: ReadableLog
         mailer = SmtpMailer(f"smtp://127.0.0.1:{taken.getsockname()[1]}", Composer(SENDER), readable_log.log)
         with pytest.raises(MailRejected):
             await mailer.deliver(make_email())
+    [entry] = readable_log.entries
+    assert entry["event"] == "the mail server doesn't respond"
+    assert entry["cause"] == "ConnectionRefusedError"
 
 
 # TLS
@@ -284,6 +293,9 @@ async def test_untrusted_certificate_is_rejected(authority: trustme.CA, readable
         with pytest.raises(MailRejected):
             await SmtpMailer(f"{scheme}://{server.address}", Composer(SENDER), readable_log.log).deliver(make_email())
         assert server.emails == []
+    [entry] = readable_log.entries
+    assert entry["cause"] == "SSLCertVerificationError"
+    assert "certificate verify failed" in entry["error"]
 
 
 @pytest.mark.parametrize("scheme", ["smtp", "smtps"])

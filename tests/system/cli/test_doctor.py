@@ -8,10 +8,13 @@ from typing import Any
 
 import apsw
 import pytest
+from aiosmtpd.smtp import LoginPassword
 
-from tests.support.program import Program
+from tests.support.mail_servers import mail_server, reply_with
+from tests.support.postgres import PostgresServer
+from tests.support.program import Program, run_tickover
 from tests.support.shells import Result, Shell
-from tickover.server.doctor import Status, check_clock, check_disk, check_proxies, check_schema
+from tickover.server.doctor import Status, check_clock, check_disk, check_mail, check_proxies, check_schema
 from tickover.server.settings import read_settings
 from tickover.server.storage import schema_version
 
@@ -76,7 +79,40 @@ def test_text_has_a_mark_and_advice(run: Any) -> None:
     at = next(
         number for number, line in enumerate(lines) if line.startswith("✗ mail          The mail server 127.0.0.1")
     )
-    assert lines[at + 1].startswith(" " * 16 + "Check TICKOVER_MAIL_URL")
+    assert lines[at + 1].startswith(" " * 16 + "Check the host, port and TLS in TICKOVER_MAIL_URL")
+
+
+@pytest.mark.parametrize(
+    ("user", "line", "message", "setting"),
+    [
+        ("", "250 OK", "accepts the sender tickover@example.test.", ""),
+        ("", "553 5.7.1 Not your address.", "can't be used: 553 5.7.1 Not your address.", "TICKOVER_MAIL_FROM"),
+        ("ana:wrong@", "250 OK", "can't be used: 535 5.7.8 Authentication credentials invalid.", "TICKOVER_MAIL_URL"),
+    ],
+)
+async def test_mail_server_must_accept_password_and_sender(user: str, line: str, message: str, setting: str) -> None:
+    async with mail_server(auth_require_tls=False) as server:
+        server.login = LoginPassword(b"ana", b"right")
+        server.instead["MAIL"] = reply_with(line)
+        variables = {
+            "TICKOVER_MAIL_URL": f"smtp://{user}{server.address}",
+            "TICKOVER_MAIL_FROM": "tickover@example.test",
+        }
+        check = await check_mail(read_settings(variables, {}))
+    assert message in check.message
+    assert setting in check.advice
+    assert check.status is (Status.ERROR if setting else Status.OK)
+
+
+def test_unusable_database_has_advice(run: Any, tmp_path: Path, postgres: PostgresServer) -> None:
+    url = postgres.create_database()
+    missing = run("--json", TICKOVER_DATABASE_URL=f"{url}_missing")
+    assert "Correct the user, password and name in TICKOVER_DATABASE_URL" in missing.out
+    assert run_tickover(tmp_path, "migrate", TICKOVER_DATABASE_URL=url).returncode == 0
+    postgres.execute(f"alter database {url.rpartition('/')[2]} set default_transaction_read_only = on")
+    read_only = run("--json", TICKOVER_DATABASE_URL=url)
+    assert "in a read-only transaction." in read_only.out
+    assert "Check default_transaction_read_only" in read_only.out
 
 
 def test_invalid_setting_is_the_only_result(run: Any) -> None:

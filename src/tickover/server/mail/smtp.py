@@ -60,17 +60,20 @@ class SmtpMailer:
             self._log.warning("the mail server rejected an email", code=response.code)
             raise (MailRejected if 400 <= response.code <= 599 else if_interrupted) from response
         except (SMTPException, OSError) as error:
-            self._log.warning("the mail server doesn't respond", error=type(error).__name__)
+            self._log.warning("the mail server doesn't respond", **_describe(error))
             raise if_interrupted from error
         finally:
             if connection is not None:
                 connection.close()
 
     async def check(self) -> None:
-        """Connect and sign in as for an email, but send none. Raise SMTPException or OSError on failure."""
+        """Connect, sign in and send the sender as for an email, but send none.
+
+        Raise SMTPException or OSError on failure.
+        """
         connection = self._new_connection()
         async with asyncio.timeout(self._timeout_seconds):
-            await _close_on_failure(connection, connection.connect())
+            await _close_on_failure(connection, self._connect(connection))
         await _quit(connection)
 
     async def _start_email(self, email: Email) -> SMTP:
@@ -79,7 +82,7 @@ class SmtpMailer:
             connection = self._take_idle()
             try:
                 async with asyncio.timeout(_REUSE_TIMEOUT_SECONDS):
-                    await _close_on_failure(connection, self._send_sender(connection, email))
+                    await _close_on_failure(connection, self._send_sender(connection, email.to))
             except (SMTPException, OSError):
                 # The other idle connections are probably dead too.
                 while self._idle:
@@ -87,14 +90,15 @@ class SmtpMailer:
             else:
                 return await _close_on_failure(connection, self._send_recipient(connection, email))
         connection = self._new_connection()
-        return await _close_on_failure(connection, self._connect(connection, email))
+        await _close_on_failure(connection, self._connect(connection, email.to))
+        return await _close_on_failure(connection, self._send_recipient(connection, email))
 
-    async def _connect(self, connection: SMTP, email: Email) -> None:
+    async def _connect(self, connection: SMTP, recipient: str = "") -> None:
+        """Connect, sign in, and send the sender."""
         await connection.connect()
         if connection.is_ehlo_or_helo_needed:
             await connection.ehlo()
-        await self._send_sender(connection, email)
-        await self._send_recipient(connection, email)
+        await self._send_sender(connection, recipient)
 
     def _release(self, connection: SMTP) -> None:
         """Keep the connection for the next email for a short time. Mail servers limit open connections."""
@@ -110,8 +114,8 @@ class SmtpMailer:
         timer.cancel()
         return connection
 
-    async def _send_sender(self, connection: SMTP, email: Email) -> None:
-        parameters = [] if email.to.isascii() else [b"SMTPUTF8"]
+    async def _send_sender(self, connection: SMTP, recipient: str) -> None:
+        parameters = [] if recipient.isascii() else [b"SMTPUTF8"]
         if parameters and not connection.supports_extension("smtputf8"):
             raise SMTPNotSupported("the server accepts ASCII addresses only")
         await _send_command(connection, b"MAIL FROM:<%b>" % self._composer.sender_address.encode(), *parameters)
@@ -135,6 +139,17 @@ class SmtpMailer:
     async def close(self) -> None:
         connections = [self._take_idle() for _ in range(len(self._idle))]
         await asyncio.gather(*(_quit(connection) for connection in connections))
+
+
+def _describe(error: Exception) -> dict[str, str]:
+    """Return the fields of a failure for the log.
+
+    The message of a network error comes from this machine. Other messages may contain the email address.
+    """
+    # aiosmtplib wraps network errors.
+    cause = error.__cause__ if isinstance(error.__cause__, OSError) else error
+    message = {"error": str(cause)} if isinstance(cause, OSError) and str(cause) else {}
+    return {"cause": type(cause).__name__, **message}
 
 
 def _check_recipient(address: str) -> None:

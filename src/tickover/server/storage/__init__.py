@@ -46,7 +46,7 @@ def translate_errors(url: str) -> Iterator[None]:
     try:
         yield
     except (OSError, apsw.Error, asyncpg.PostgresError, asyncpg.InterfaceError, *_INVALID_URL) as error:
-        raise SettingError(f"Can't use the database {redact_url(url)}: {connections.describe_error(error)}.") from None
+        raise SettingError(f"Can't use the database {redact_url(url)}: {connections.describe_error(error)}.") from error
 
 
 def schema_version(url: str) -> int:

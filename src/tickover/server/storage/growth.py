@@ -6,7 +6,7 @@ from typing import Final
 import asyncpg
 
 from tickover.server.storage import translate_errors
-from tickover.server.storage.postgres.connections import Connections
+from tickover.server.storage.postgres.connections import Connections, describe_error
 
 _CLOSE_SECONDS: Final = 1.0
 # 16 MiB, the size of a WAL file.
@@ -27,7 +27,7 @@ async def find_growth_error(url: str) -> str:
             with suppress(asyncpg.InsufficientPrivilegeError):
                 await connection.execute(_GROW)
         except asyncpg.DiskFullError as error:
-            return str(error)
+            return describe_error(error)
         finally:
             with suppress(TimeoutError):
                 await connection.close(timeout=_CLOSE_SECONDS)

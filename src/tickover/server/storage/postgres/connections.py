@@ -89,7 +89,7 @@ class Connections:
             finally:
                 await connection.close()
         except (*_DATABASE_ERRORS, asyncpg.PostgresError, asyncpg.ClientConfigurationError, ValueError) as error:
-            raise SettingError(f"Can't use the database {redact_url(self._url)}: {describe_error(error)}.") from None
+            raise SettingError(f"Can't use the database {redact_url(self._url)}: {describe_error(error)}.") from error
         await self.open_pool()
 
     async def open_pool(self) -> None:
