@@ -85,6 +85,12 @@ def test_systemd_unit_is_confined() -> None:
     assert "Overall exposure level" in found
 
 
+def test_systemd_starts_the_server_again_until_the_database_is_ready() -> None:
+    """systemd's default limit is five starts in ten seconds. The server exits faster if it can't reach its database."""
+    lines = (DEPLOY / "systemd" / "tickover.service").read_text().splitlines()
+    assert {"Restart=on-failure", "StartLimitIntervalSec=0"} <= set(lines)
+
+
 def test_haproxy_accepts_its_configuration() -> None:
     assert "WARNING" not in output_of("haproxy", "-c", "-f", "haproxy/haproxy.cfg")
 
