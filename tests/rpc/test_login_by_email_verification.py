@@ -265,7 +265,7 @@ async def known_user_without_a_code(world: World) -> str:
     return "123456"
 
 
-REFUSAL = (
+REJECTION = (
     b'{"jsonrpc":"2.0","error":{"code":-32020,'
     b'"message":"This code or link is wrong, used or expired. Request a new one.",'
     b'"data":{"reason":"LOGIN_REFUSED"}},"id":7}'
@@ -280,12 +280,12 @@ REFUSAL = (
 )  # fmt: skip
 async def test_all_login_errors_are_identical(world: World, a_bad_code: Callable[[World], Awaitable[str]]) -> None:
     response: HttpResponse = await world.post(call(LOGIN, login(await a_bad_code(world))))
-    assert (response.status, response.body) == (200, REFUSAL)
+    assert (response.status, response.body) == (200, REJECTION)
     names = {"cache-control", "content-length", "content-type", "date", "x-content-type-options", "x-request-id"}
     assert set(response.headers) == names
 
 
 async def test_unknown_address_is_rejected_any_number_of_times(world: World) -> None:
     bodies = {(await world.post(call(LOGIN, login(f"{number:06}")))).body for number in range(20)}
-    assert bodies == {REFUSAL}
+    assert bodies == {REJECTION}
     assert await world.result("sendLoginCodeEmail", send()) == {"message": "ok"}
