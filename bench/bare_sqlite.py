@@ -17,6 +17,7 @@ from bench.results import Slot
 from tickover.api.ids import uuid7
 from tickover.api.timestamps import from_micros
 from tickover.server.storage.migrations import migrations
+from tickover.server.storage.sqlite.connection import CHECKPOINT_PAGES
 from tickover.server.storage.sqlite.statements import FIND_CLOCK, FIND_SCHEDULE
 
 BATCHES = (1, 16, 64)
@@ -36,6 +37,7 @@ class BareSqlite:
         self._db = apsw.Connection(str(file))
         self._db.execute("pragma journal_mode = wal")
         self._db.execute("pragma synchronous = full; pragma fullfsync = 1; pragma checkpoint_fullfsync = 1")
+        self._db.execute(f"pragma wal_autocheckpoint = {CHECKPOINT_PAGES}")
         for migration in migrations("sqlite"):
             self._db.execute(migration.sql)
         # As compressible as schedules; it makes no difference to SQLite.
