@@ -112,13 +112,13 @@ def test_url_of_every_asset_changes_with_each_file(tmp_path: Path, file: str) ->
     [
         (
             "js/app.js",
-            "// One.\nconst url = 'http://x'; // two;\n\n  /** Three\n * four. */\n  run(\n    /a*/,\n  )\n\n  .b()\n",
-            "const url = 'http://x';run(/a*/,)\n.b()\n",
+            "// One.\nlet a = '//x'; // b;\n\n  /** Two\n * three. */\n  if (a) {\n  run(\n/a*/,\n)\n.c();\n}\n\nd()\n",
+            "let a = '//x';if (a) {run(/a*/,).c();}\nd()\n",
         ),
         (
             "css/base.css",
             "/* One. */\na {\n  /* Two\n     three. */\n  b: c; /* four */\n}\n",
-            "a {b: c; /* four */\n}\n",
+            "a {b: c; /* four */}\n",
         ),
     ],
 )

@@ -142,8 +142,8 @@ _IMPORT: Final = re.compile(rb'\b(?:from|import) "\./([^"]+)"')
 _COMMENT_LINES: Final = re.compile(rb"^[ \t]*(?://[^\n]*|/\*(?:(?!\*/).)*\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
 _TRAILING_COMMENT: Final = re.compile(rb"(?<=[;,{(\[]) // [^\n]*$", re.MULTILINE)
 _INDENTATION: Final = re.compile(rb"^[ \t]+", re.MULTILINE)
-# After these characters, a line break has no meaning.
-_LINE_BREAK: Final = re.compile(rb"(?<=[;,{(\[\n])\n+")
+# Next to these characters, a line break has no meaning.
+_LINE_BREAK: Final = re.compile(rb"(?<=[;,{(\[>=?:&|\n])\n+|\n(?=[)\]}.?:&|])")
 _STYLE_IMPORT: Final = re.compile(rb'@import "([^"]+)";')
 
 

@@ -1,4 +1,4 @@
-// The form for a new clock. The server validates it; errors appear next to their fields.
+// The form and the JSON editor for a new clock. The server validates them; errors appear next to their fields.
 
 import { amountFormat, parseAmount } from "./amount-input.js";
 import {
@@ -16,7 +16,7 @@ import {
 } from "./clock-form-fields.js";
 import { MAX_NAME_LENGTH } from "./clock-text.js";
 import { createClock, creationErrorMessage, faultList, faultsIn, withName } from "./create-clock.js";
-import { h, onSubmit, render, withBusyState } from "./dom.js";
+import { h, newId, onSubmit, render, withBusyState } from "./dom.js";
 import { sameParams } from "./params-equality.js";
 
 const CURRENCIES = ["EUR", "USD", "GBP", "CHF", "JPY"];
@@ -88,6 +88,15 @@ function contributionRow(entry, previousRow, start) {
       field("repeats", "Repeats", repeatSelect(repeats)),
     ],
   };
+}
+
+/** Create the clock of a draft. If that fails, call `showError(message, faults)`. */
+async function tryToCreate(params, { name, checks }, showError) {
+  try {
+    await createClock(withName(params, name), checks);
+  } catch (error) {
+    showError(creationErrorMessage(error), faultsIn(error));
+  }
 }
 
 /** Create the form. `draft` is `{ name, params, text, rows }`; the form updates it. `rows` has entries with `repeats`. */
@@ -185,11 +194,7 @@ export function clockForm(draft) {
       })),
     );
     if (invalidAmounts.length) return;
-    try {
-      await createClock(withName(params(), name.read()), draft.checks);
-    } catch (error) {
-      showError(creationErrorMessage(error), faultsIn(error));
-    }
+    await tryToCreate(params(), draft, showError);
   }
 
   let savedParams = params();
@@ -225,4 +230,70 @@ export function clockForm(draft) {
     h("div", { class: "row submit-row" }, button, errorBox),
   );
   return Object.assign(form, { params });
+}
+
+function parseParamsObject(text) {
+  const params = JSON.parse(text.trim() || "{}");
+  if (params === null || typeof params !== "object" || Array.isArray(params))
+    throw new SyntaxError("the parameters must be a JSON object");
+  return params;
+}
+
+/** Take the JSON text of the draft into its params. Return why the form can't show it, or an empty string. */
+export function formProblem(draft) {
+  if (draft.text === undefined) return "";
+  let params;
+  try {
+    params = parseParamsObject(draft.text);
+  } catch (error) {
+    return `The form can't read this JSON: ${error.message}.`;
+  }
+  if (!sameParams(clockForm({ params }).params(), params))
+    return "The form can't show all of this JSON. You can create the clock from here.";
+  if (!sameParams(params, draft.params)) Object.assign(draft, { params, rows: undefined });
+  return "";
+}
+
+/** Create the editor. `draft` is `{ name, params, text }`; the text stays in it until the form changes the params. */
+export function clockJsonForm(draft) {
+  const errorBox = h("div", { role: "alert", id: newId() });
+  const text = h(
+    "textarea",
+    { id: newId(), class: "mono", rows: 18, spellcheck: "false", "aria-describedby": errorBox.id },
+    draft.text ?? JSON.stringify(draft.params, null, 2),
+  );
+  const button = h("button", { class: "primary" }, "Create clock");
+
+  function showError(message, faults = []) {
+    if (message) text.setAttribute("aria-invalid", "true");
+    else text.removeAttribute("aria-invalid");
+    render(errorBox, message && h("p", { class: "error" }, message), faultList(faults));
+    if (message) text.focus();
+  }
+
+  async function create() {
+    showError("");
+    let params;
+    try {
+      params = parseParamsObject(text.value);
+    } catch (error) {
+      showError(`Invalid parameters: ${error.message}.`);
+      return;
+    }
+    await tryToCreate(params, draft, showError);
+  }
+
+  text.addEventListener("input", () => (draft.text = text.value));
+  const form = h(
+    "form",
+    {
+      class: "card clock-form",
+      noValidate: true,
+      onsubmit: onSubmit(() => withBusyState(button, create)),
+    },
+    errorBox,
+    h("div", {}, h("label", { for: text.id }, "Parameters of createTestClock"), text),
+    h("div", { class: "row submit-row" }, button, h("a", { href: "#/api/createTestClock" }, "Parameter reference")),
+  );
+  return Object.assign(form, { showError });
 }

@@ -1,7 +1,6 @@
 // <tick-clocks>: the list of clocks, and the page for a new clock.
 
-import { clockForm } from "./clock-form.js";
-import { clockJsonForm, formProblem } from "./clock-json-form.js";
+import { clockForm, clockJsonForm, formProblem } from "./clock-form.js";
 import { parseClock, viewAt } from "./clock-model.js";
 import { clockName, countsText, MAX_NAME_LENGTH, renameClock } from "./clock-text.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
