@@ -113,10 +113,10 @@ const EXPORT_FORMATS = {
 /** Ask for the format of an export. Return `{ format, pending }`, or null for no export. */
 export async function askExport({ items }) {
   const count = items.filter(({ isPosted, currency }) => currency && !isPosted).length;
-  const pending = h("input", { type: "checkbox" });
+  const pending = h("input", { type: "checkbox", disabled: !count });
   const options = Object.entries(EXPORT_FORMATS).map(([value, text]) => h("option", { value }, text));
   // The parameters have all items.
-  const format = h("select", { onchange: () => (pending.disabled = format.value === PARAMS) }, options);
+  const format = h("select", { onchange: () => (pending.disabled = !count || format.value === PARAMS) }, options);
   const choice = await openDialog("Export clock", [
     h("h2", {}, "Export this clock"),
     h("p", {}, "A statement for each currency, with its opening and closing balance."),
