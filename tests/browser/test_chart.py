@@ -83,6 +83,16 @@ _SPARKLINE = """async ({ params, opening }) => {
   return [...svg.querySelectorAll(".past > .line")].map((line) => /^M\\S+ [^A-Z]+/.exec(line.getAttribute("d"))[0]);
 }"""
 
+# Returns how many areas are hatched, and the path of each breach, in a chart of two clocks.
+_COMPARISON = """async ({ balances, rules }) => {
+  const { compareBalances, drawComparison } = await import("/assets/000000000000/js/compare-plot.js");
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const comparison = compareBalances(balances.map((balance) => ({ balances: [balance] })), "EUR");
+  drawComparison(svg, comparison, { window: { from: 0, to: 100 * 86_400_000 }, currency: "EUR", width: 800, rules });
+  const breaches = [...svg.querySelectorAll(".breach")];
+  return [svg.querySelectorAll(".forbidden").length, ...breaches.map((node) => node.querySelector("rect").outerHTML)];
+}"""
+
 
 async def run(tab: Tab, program: Program, script: str, params: dict[str, Any]) -> Any:
     await tab.page.goto(f"{program.url}/")
@@ -196,3 +206,17 @@ async def test_sparkline_starts_with_the_first_balance(tab: Tab, program: Progra
     assert await run(tab, program, _SPARKLINE, {"params": params, "opening": {}}) == ["M0 50", "M48.5 6"]
     # An opening balance is a fact from the start on.
     assert await run(tab, program, _SPARKLINE, {"params": params, "opening": {"EUR": 20}}) == ["M0 50", "M53 6"]
+
+
+async def test_comparison_shows_what_the_expectations_forbid(tab: Tab, program: Program) -> None:
+    balances = [{"currency": "EUR", "times": [DAY], "values": [0, value]} for value in (100, -300)]
+    rule = {"atLeast": 0, "from": 0, "to": 200 * DAY}
+    hatched, first, second = await run(
+        tab, program, _COMPARISON, {"balances": balances, "rules": [[rule], [{**rule, "from": 50 * DAY}]]}
+    )
+    assert hatched == 1
+    # The rule of the second clock holds later.
+    widths = [float(match[1]) for node in (first, second) if (match := re.search(r'width="([\d.]+)"', node))]
+    assert widths[0] > 1.9 * widths[1]
+    hatched, *breaches = await run(tab, program, _COMPARISON, {"balances": balances, "rules": [[rule], [rule]]})
+    assert (hatched, len(breaches)) == (1, 2)

@@ -18,16 +18,51 @@ export function plotScale(balance, rules, { from, to, top, bottom }) {
   return valueScale(range, bottom - top > 140 ? 4 : 3, bottom - LABEL_SPACE, top + TOP_SPACE);
 }
 
-/** Return whether no other rule forbids all that a rule forbids. */
-const isStrictest = (rule, rules) =>
-  !rules.some(
-    (other) =>
-      other !== rule &&
-      other.from <= rule.from &&
-      other.to >= rule.to &&
-      (rule.atLeast === undefined || other.atLeast > rule.atLeast) &&
-      (rule.atMost === undefined || other.atMost < rule.atMost),
-  );
+/** Return whether a rule forbids all that another one forbids. */
+const covers = (rule, other) =>
+  rule.from <= other.from &&
+  rule.to >= other.to &&
+  (other.atLeast === undefined || rule.atLeast >= other.atLeast) &&
+  (other.atMost === undefined || rule.atMost <= other.atMost);
+
+/** Return whether no other rule covers a rule. Of equal rules, the first counts. */
+const isStrictest = (rule, index, rules) =>
+  !rules.some((other, position) => covers(other, rule) && (position < index || !covers(rule, other)));
+
+/** Return the sides `{ y, height, bound }` that a rule forbids, and the range `{ x, width }` in which it holds. */
+function forbiddenSides({ atLeast, atMost, from, to }, x, box) {
+  const { top, bottom, y } = box;
+  const [start, end] = [x(Math.max(from, box.from)), x(Math.min(to, box.to))];
+  return [
+    atLeast !== undefined && { y: y(atLeast), height: bottom - y(atLeast), bound: atLeast },
+    atMost !== undefined && { y: top, height: y(atMost) - top, bound: atMost },
+  ]
+    .filter((side) => side && side.height > 0)
+    .map((side) => ({ ...side, x: start, width: Math.max(0, end - start) }));
+}
+
+/** Hatch what the rules forbid. */
+export const drawForbidden = (rules, x, box) =>
+  rules
+    .filter(isStrictest)
+    .flatMap((rule) => forbiddenSides(rule, x, box))
+    .map(({ bound, ...side }) => s("rect", { class: "forbidden", fill: "url(#hatch)", ...side }));
+
+/** Draw the parts of the curve on the forbidden sides of the rules in red. */
+export const drawBreaches = (curve, rules, x, box) =>
+  rules
+    .flatMap((rule) => forbiddenSides(rule, x, box))
+    .map(({ bound, ...side }) => {
+      const id = newId();
+      const line = side.width > 0 ? curvePath(curve, side.x, side.x + side.width) : "";
+      return s(
+        "g",
+        { class: "breach", "clip-path": `url(#${id})` },
+        s("clipPath", { id }, s("rect", { ...side, x: side.x - 1, width: side.width + 2 })),
+        s("path", { class: "area", d: line && areaPath(line, box.y(bound), side.x) }),
+        s("path", { class: "line", d: line }),
+      );
+    });
 
 /** A part of the curve: the past, the preview or the rest. */
 class CurvePart {
@@ -63,55 +98,15 @@ export class BalancePlot {
       "g",
       { class: "balance-plot" },
       grid.lines,
-      rules.filter((rule) => isStrictest(rule, rules)).map((rule) => this.#forbidden(rule)),
+      drawForbidden(rules, x, box),
       this.parts.map((part) => part.node),
-      rules.map((rule) => this.#breach(rule)),
+      drawBreaches(this.curve, rules, x, box),
       grid.labels,
       isTitled && s("text", { class: "title halo", y: top + 14, ...title }, balance.currency),
       this.#lowest(rules),
       this.nowDot,
       this.dot,
     );
-  }
-
-  /** Return the sides `{ top, height, bound }` that a rule forbids. */
-  #forbiddenSides({ atLeast, atMost }) {
-    const { top, bottom } = this.box;
-    return [
-      atLeast !== undefined && { top: this.y(atLeast), height: bottom - this.y(atLeast), bound: atLeast },
-      atMost !== undefined && { top, height: this.y(atMost) - top, bound: atMost },
-    ].filter((side) => side && side.height > 0);
-  }
-
-  #range({ from, to }) {
-    const [start, end] = [Math.max(from, this.box.from), Math.min(to, this.box.to)];
-    return { x: this.x(start), width: Math.max(0, this.x(end) - this.x(start)) };
-  }
-
-  #forbidden(rule) {
-    return this.#forbiddenSides(rule).map(({ top, height }) =>
-      s("rect", { class: "forbidden", y: top, height, fill: "url(#hatch)", ...this.#range(rule) }),
-    );
-  }
-
-  /** Draw the part of the curve on the forbidden side of a rule in red. */
-  #breach(rule) {
-    return this.#forbiddenSides(rule).map(({ top, height, bound }) => {
-      const id = newId();
-      const { x, width } = this.#range(rule);
-      const line = width > 0 ? curvePath(this.curve, x, x + width) : "";
-      return s(
-        "g",
-        { class: "breach" },
-        s("clipPath", { id }, s("rect", { x: x - 1, width: width + 2, y: top, height })),
-        s("path", {
-          class: "area",
-          "clip-path": `url(#${id})`,
-          d: line && areaPath(line, this.y(bound), x),
-        }),
-        s("path", { class: "line", "clip-path": `url(#${id})`, d: line }),
-      );
-    });
   }
 
   /** Call out the lowest visible point as money with its date. */

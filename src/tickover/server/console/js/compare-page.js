@@ -8,6 +8,7 @@ import { watchClock } from "./clock-watcher.js";
 import { compareBalances, drawComparison } from "./compare-plot.js";
 import { differenceList, sideBySide } from "./compare-tables.js";
 import { h, Notice, notify, render, s } from "./dom.js";
+import { balanceRules } from "./expectations.js";
 import { formatDay, formatMoney, spokenInstant, spokenMoney } from "./format.js";
 import { icon } from "./icons.js";
 import { endOfDay, parseInstant, startOfDay } from "./instants.js";
@@ -175,6 +176,7 @@ class ComparePage extends HTMLElement {
     const instants = this.#models.flatMap(({ start, now, times }) => [start, now, times.at(-1) ?? now]);
     this.#window = { from: startOfDay(Math.min(...instants)), to: endOfDay(Math.max(...instants) + 1) };
     this.comparison = compareBalances(this.#models, this.#currency);
+    this.rules = this.#models.map((model) => balanceRules(readChecks(model.id).expectations, this.#currency, model));
     const { from, to } = this.#window;
     const { times, values } = this.comparison.delta;
     const largest = values.reduce((best, value, index) => (Math.abs(value) > Math.abs(values[best]) ? index : best), 0);
@@ -220,6 +222,7 @@ class ComparePage extends HTMLElement {
             { class: "legend", "aria-label": "Legend" },
             legendItem("scheduled", "the same in both"),
             legendItem("preview", "difference"),
+            this.rules.flat().length > 0 && [legendItem("forbidden", "not allowed"), legendItem("breaks", "broken")],
           ),
           currencies.length > 1 && chooser.element,
         ),
@@ -240,7 +243,7 @@ class ComparePage extends HTMLElement {
   #draw() {
     const width = Math.floor(this.plot.clientWidth);
     if (!width) return;
-    const options = { window: this.#window, currency: this.#currency, width };
+    const options = { window: this.#window, currency: this.#currency, width, rules: this.rules };
     this.drawing = drawComparison(this.svg, this.comparison, options);
     const { left, right } = this.drawing;
     alignSlider(this.slider, this.#window, left, right - left);

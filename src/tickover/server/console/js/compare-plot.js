@@ -1,11 +1,13 @@
 // The chart of two clocks: both balances, the band between them, and the difference below.
 
-import { areaPath, scale, stepPath, textWidth, valueGrid, valueRange, valueScale } from "./chart-paths.js";
+import { drawBreaches, drawForbidden } from "./balance-plot.js";
+import { areaPath, scale, stepCurve, stepPath, textWidth, valueGrid, valueRange, valueScale } from "./chart-paths.js";
 import { balanceAt } from "./clock-model.js";
 import { difference } from "./decimals.js";
 import { render, s } from "./dom.js";
 import { formatAxisMoney } from "./format.js";
 import { axisTicks, drawAxis } from "./time-axis.js";
+import { hatch } from "./timeline-plot.js";
 
 const [TOP, PLOT_HEIGHT, GAP, STRIP_HEIGHT, AXIS, RIGHT] = [12, 260, 30, 64, 26, 12];
 const NARROW = 560;
@@ -33,14 +35,15 @@ function bandPath({ first, second, delta: { times } }, x, y, from, to) {
   return `M${x(from)} ${y(balanceAt(first, from))}${forwards}H${x(to)}${back}Z`;
 }
 
-/** Draw the chart into the SVG. Return `{ left, right, moveCursor(instant) }`. */
-export function drawComparison(svg, comparison, { window, currency, width }) {
+/** Draw the chart into the SVG. `rules` are the balance rules of each clock. Return `{ left, right, moveCursor(instant) }`. */
+export function drawComparison(svg, comparison, { window, currency, width, rules }) {
   const { first, second, delta, differsFrom } = comparison;
   const { from, to } = window;
   const isNarrow = width < NARROW;
   const [plotBottom, stripTop] = [TOP + PLOT_HEIGHT, TOP + PLOT_HEIGHT + GAP];
   const bottom = stripTop + STRIP_HEIGHT;
-  const plot = valueScale(valueRange([first, second], window, []), 4, plotBottom - 8, TOP + 8);
+  const bounds = rules.flat().flatMap(({ atLeast = 0, atMost = 0 }) => [atLeast, atMost]);
+  const plot = valueScale(valueRange([first, second], window, bounds), 4, plotBottom - 8, TOP + 8);
   const strip = valueScale(valueRange([delta], window, []), 2, bottom - 4, stripTop + 4);
   const { y } = plot;
   const labels = [plot, strip].flatMap(({ ticks, step }) =>
@@ -51,6 +54,7 @@ export function drawComparison(svg, comparison, { window, currency, width }) {
   const x = scale(from, to, left, right);
   const split = Math.min(Math.max(differsFrom, from), to);
   const grids = [plot, strip].map((scale) => valueGrid(scale, currency, { left, right, isNarrow }));
+  const box = { from, to, top: TOP, bottom: plotBottom, y };
   const dots = ["first", "second"].map((name) => s("circle", { class: `dot ${name}`, r: 5 }));
   const cursor = s("path", { class: "cursor" });
   svg.setAttribute("viewBox", `0 0 ${width} ${bottom + AXIS}`);
@@ -59,13 +63,16 @@ export function drawComparison(svg, comparison, { window, currency, width }) {
   render(
     svg,
     drawAxis(axisTicks({ from, to }, right - left), x, { left, right, top: TOP, bottom }),
+    s("defs", {}, hatch()),
     grids.map(({ lines }) => lines),
+    drawForbidden(rules.flat(), x, box),
     split < to && s("path", { class: "band", d: bandPath(comparison, x, y, split, to) }),
     split > from && s("path", { class: "line shared", d: stepPath(first, x, y, from, split) }),
     split < to && [
       s("path", { class: "line first", d: stepPath(first, x, y, split, to) }),
       s("path", { class: "line second", d: stepPath(second, x, y, split, to) }),
     ],
+    [first, second].map((balance, index) => drawBreaches(stepCurve(balance, x, y, from, to), rules[index], x, box)),
     s("path", { class: "delta", d: areaPath(stepPath(delta, x, strip.y, from, to), strip.y(0), left) }),
     cursor,
     grids.map(({ labels }) => labels),

@@ -21,7 +21,8 @@ export const rootFontScale = () => parseFloat(getComputedStyle(document.document
 
 const plotHeight = (count) => (count === 1 ? 232 : count === 2 ? 168 : 124);
 
-function hatch() {
+/** Return the pattern of what an expectation forbids. */
+export function hatch() {
   return s(
     "pattern",
     { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
