@@ -79,7 +79,7 @@ export class ClockFigures {
     this.#date.label.textContent = isPreview ? `Now, ${time}` : "Simulated date";
     this.#date.show(
       formatDay(now),
-      isPreview ? [preview(formatInstant(instant)), " ", nowrap(distance(now, instant))] : time,
+      isPreview ? [preview(formatInstant(instant).replace(" UTC", "")), " ", nowrap(distance(now, instant))] : time,
     );
     this.#drawBalance(model, currentView, view, isPreview);
     this.#drawNext(model, currentView);
