@@ -25,7 +25,7 @@ export class Figure {
     this.element.classList.toggle("broken", broken);
     // Long amounts get a smaller font.
     this.#value.dataset.length =
-      typeof value !== "string" || value.length < 12 ? "short" : value.length < 15 ? "long" : "longest";
+      typeof value !== "string" || value.length < 11 ? "short" : value.length < 15 ? "long" : "longest";
     render(this.#value, value);
     render(this.#note, note);
   }
