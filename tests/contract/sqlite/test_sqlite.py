@@ -59,6 +59,13 @@ async def test_every_connection_writes_durably(path: Path, pragma: str, value: o
     await store.close()
 
 
+async def test_every_connection_has_the_same_checkpoints_and_cache(path: Path) -> None:
+    store = await SqliteStore.open(path)
+    for connection in (store._writing, store._reading):
+        assert (connection.pragma("wal_autocheckpoint"), connection.pragma("cache_size")) == (4_000, -8_000)
+    await store.close()
+
+
 _WRITE_AND_PRINT = """
 import asyncio, os, sys
 from pathlib import Path
