@@ -172,17 +172,17 @@ class ClockModel:
 
     def _read_original(
         self, state: Account, number: int, id: str, day: int, key: str, outcome: Any
-    ) -> Iterable[Account]:
+    ) -> Iterator[Account]:
         if repeated := state.outcome_of_key(key, ("fork", id, day)):
             is_stored = outcome is UNKNOWN or outcome[0] == "result"
             after = state._replace(copies=state.copies | {(number, None, 0)}) if is_stored else state
-            return _if_outcome(outcome, repeated, after)
+            yield from _if_outcome(outcome, repeated, after)
+            # The server looks up the key before it reads the original. The key may have been free at that time.
         clock = state.find(id)
-        if clock is None:
-            return _if_outcome(outcome, ("error", "CLOCK_NOT_FOUND"), state)
-        if not self._possible_ids(number, key, day, outcome):
-            return []
-        return [state._replace(copies=state.copies | {(number, clock.schedule, clock.next_number)})]
+        if clock is not None and self._possible_ids(number, key, day, outcome):
+            yield state._replace(copies=state.copies | {(number, clock.schedule, clock.next_number)})
+        elif clock is None and not repeated:
+            yield from _if_outcome(outcome, ("error", "CLOCK_NOT_FOUND"), state)
 
     def _store_fork(self, state: Account, number: int, id: str, day: int, key: str, outcome: Any) -> Iterable[Account]:
         copy = next((copy for copy in state.copies if copy[0] == number), None)

@@ -54,6 +54,7 @@ class _Summary:
         self._faults[history.fault] += 1
         if verdict is Verdict.VIOLATION:
             (self._folder / "history.txt").write_text(f"{history}\n")
+            click.echo(f"\nHistory {history.number} is not linearizable. Looking for a smaller one ...")
             reduced = self._folder / "violation.txt"
             reduced.write_text(f"{reduce(history)}\nOutcomes that don't matter are shown as no response.\n")
             click.echo(f"\n{reduced.read_text()}")

@@ -50,6 +50,7 @@ def _refuse(program: Program, method: str, params: Any, token: str | None = None
     response = program.post({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, token)
     assert is_unavailable(response)
     assert "may or may not have been executed" in response.json["error"]["message"]
+    assert "released back to the pool" not in program.output, "the log has the cause, not what followed from it"
 
 
 def _reason(response: Any) -> str:

@@ -157,6 +157,11 @@ LINEARIZABLE = {
         create(0, 1, view("A")), fork(2, 5, "A", 6, view("B", 6), "a"), fork(3, 6, "A", 6, view("B", 6), "a"),
         delete(7, 8, "A"), fork(9, 10, "A", 6, view("B", 6), "a"), fork(11, 12, "A", 5, REUSED, "a"),
     ),
+    "a fork whose key another call uses until the original is deleted": clocks(
+        create(0, 1, view("A", 0, "salary"), params="salary"),
+        fork(2, 8, "A", 1, amended("B", 1, (1, 2, "added"), *SALARY), "a"),
+        add(3, 4, "A", 1, amended("A", 0, (1, 2, "added"), *SALARY), "a"), delete(5, 6, "A"),
+    ),
     "a fork without a response is found by its key": clocks(
         create(0, 1, view("A")), fork(2, inf, "A", 6, None, "a"), fork(4, 5, "A", 6, view("B", 6), "a"),
         list_all(6, 7, A=0, B=6),

@@ -175,7 +175,9 @@ class Connections:
                 raise _StatementTimeout from error
             raise
         except _CONNECTION_LOST:
-            connection.terminate()
+            # The driver may have taken the connection back already.
+            with suppress(asyncpg.InterfaceError):
+                connection.terminate()
             raise
         except asyncpg.ReadOnlySQLTransactionError:
             # This server is no longer the primary. New connections look for the primary.
