@@ -163,6 +163,16 @@ async def test_advance_without_a_preview_goes_to_the_next_event(browser: Browser
         await expect(console.button("More ways to advance")).to_be_focused()
 
 
+async def test_actions_stay_on_one_line_in_a_preview(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program, viewport={"width": 1280, "height": 900}) as console:
+        await console.open(f"#/clock/{console.create()}?t=2027-01-25T08:00:00Z")
+        await expect(console.advance).to_have_text("Advance to Jan 25, 2027, 08:00 AM↵")
+        last_step = console.page.get_by_role("group", name="Move the preview").get_by_role("button").last
+        assert await console.advance.evaluate(TOP) == await last_step.evaluate(TOP)
+        await console.button("Back to now").click()
+        await expect(console.advance).to_contain_text("Advance to next event")
+
+
 async def test_name_changed_elsewhere_is_shown(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         clock = console.create()

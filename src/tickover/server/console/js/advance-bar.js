@@ -50,7 +50,7 @@ export class AdvanceBar {
     );
     this.backToNow = h(
       "button",
-      { type: "button", class: "plain back", "aria-keyshortcuts": "Escape", onclick: onBack },
+      { type: "button", class: "plain back", title: "Back to now", "aria-keyshortcuts": "Escape", onclick: onBack },
       icon("close"),
       h("span", {}, "Back to now"),
       h("kbd", { "aria-hidden": "true" }, "Esc"),
@@ -81,7 +81,7 @@ export class AdvanceBar {
       ? hasNext
         ? "Advance to next event"
         : "Advance 1 month"
-      : `Advance to ${formatInstant(view.instant)}`;
+      : `Advance to ${formatInstant(view.instant).replace(" UTC", "")}`;
     this.advance.setAttribute("aria-disabled", String(isGone || (isNow && model.now >= model.maxTime)));
     const canAdvance = !isGone && !isPast && this.target > model.now;
     showNextCommand(canAdvance ? advanceCommand(model.id, toTimestamp(this.target)) : "");
