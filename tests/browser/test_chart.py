@@ -93,6 +93,12 @@ _COMPARISON = """async ({ balances, rules }) => {
   return [svg.querySelectorAll(".forbidden").length, ...breaches.map((node) => node.querySelector("rect").outerHTML)];
 }"""
 
+# Returns how broken expectations are explained.
+_VIOLATIONS = """async ({ broken }) => {
+  const { describeViolation } = await import("/assets/000000000000/js/expectations.js");
+  return broken.map(([expectation, violation]) => describeViolation(expectation, violation));
+}"""
+
 
 async def run(tab: Tab, program: Program, script: str, params: dict[str, Any]) -> Any:
     await tab.page.goto(f"{program.url}/")
@@ -220,3 +226,27 @@ async def test_comparison_shows_what_the_expectations_forbid(tab: Tab, program: 
     assert widths[0] > 1.9 * widths[1]
     hatched, *breaches = await run(tab, program, _COMPARISON, {"balances": balances, "rules": [[rule], [rule]]})
     assert (hatched, len(breaches)) == (1, 2)
+
+
+async def test_broken_expectation_is_explained_with_amounts_of_money(tab: Tab, program: Program) -> None:
+    spent = {"type": "EXPENSE", "currency": "USD", "per": "MONTH"}
+    broken = [
+        [
+            {"balance": {"currency": "EUR", "atLeast": -500, "atMost": 9}},
+            {"actual": -1150, "message": "The EUR balance is -1150, below -500."},
+        ],
+        [
+            {"total": {**spent, "atMost": 1000, "category": "$&, a 1"}},
+            {"actual": 1200.5, "message": 'Expenses in USD for "$&, a 1" in 2027-01: 1200.5, above 1000.'},
+        ],
+        [{"goalReached": {"goal": "Trip"}}, {"actual": 2100, "message": ""}],
+        [{"posted": {"name": "Rent"}}, {"actual": 1, "message": ""}],
+        [{"posted": {"name": "Rent"}}, {"actual": 0, "message": ""}],
+    ]
+    assert await run(tab, program, _VIOLATIONS, {"broken": broken}) == [
+        "The EUR balance is −€1,150.00, below −€500.00.",
+        'Expenses in USD for "$&, a 1" in 2027-01: $1,200.50, above $1,000.00.',
+        "The goal has 2,100.00.",
+        "It posts once.",
+        "It posts 0 times.",
+    ]

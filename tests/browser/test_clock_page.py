@@ -73,7 +73,7 @@ async def test_broken_expectation_is_marked_and_explained(browser: Browser, prog
         await expect(figure(console, "Expectations")).to_contain_text("BrokenJan 3: EUR balance never below €0.00")
         await expect(console.page.get_by_role("list", name="Legend")).to_contain_text("not allowed")
         await expect(expectations(console)).to_contain_text("EUR balance never below €0.00: broken")
-        await expect(expectations(console)).to_contain_text("with “Rent”. The EUR balance is -1150, below 0.")
+        await expect(expectations(console)).to_contain_text("with “Rent”. The EUR balance is −€1,150.00, below €0.00.")
         await expect(console.page.locator(".strip.broken .breaks")).to_have_count(1)
         await expect(console.page.locator(".breach .line")).to_have_count(1)
         await console.page.get_by_role("button", name="Breaks on Jan 3, 2027, 08:00 AM UTC").click()

@@ -3,7 +3,7 @@
 import { amountFormat, formatAmount, parseAmount } from "./amount-input.js";
 import { h, newId, onSubmit, render } from "./dom.js";
 import { expectationForm } from "./expectation-form.js";
-import { describeExpectation } from "./expectations.js";
+import { describeExpectation, describeViolation } from "./expectations.js";
 import { formatInstant, formatMoney } from "./format.js";
 import { icon } from "./icons.js";
 import { parseInstant } from "./instants.js";
@@ -78,7 +78,7 @@ export class ExpectationsPanel {
           text,
           h("span", { class: "visually-hidden" }, { ok: ": holds", broken: ": broken", waiting: "" }[state]),
         ),
-        result && !result.ok && this.#violation(result.violation),
+        result && !result.ok && this.#violation(expectation, result.violation),
       ),
       h(
         "button",
@@ -94,7 +94,8 @@ export class ExpectationsPanel {
     );
   }
 
-  #violation({ at, message, itemIds }) {
+  #violation(expectation, violation) {
+    const { at, itemIds } = violation;
     const instant = parseInstant(at);
     const names = this.#model.items.filter((item) => itemIds.includes(item.id)).map((item) => `“${item.name}”`);
     const cause = names.length === 1 ? ` with ${names[0]}` : "";
@@ -106,7 +107,7 @@ export class ExpectationsPanel {
         { type: "button", class: "link", onclick: () => this.#onShow(instant) },
         `Breaks on ${formatInstant(instant)}`,
       ),
-      `${cause}. ${message}`,
+      `${cause}. ${describeViolation(expectation, violation)}`,
     );
   }
 

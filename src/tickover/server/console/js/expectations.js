@@ -41,6 +41,15 @@ export function describeExpectation(expectation) {
   return DESCRIBE[word](rule);
 }
 
+/** Describe how an expectation is broken. The server's message has plain numbers. */
+export function describeViolation(expectation, { actual, message }) {
+  const [word, { currency, atLeast, atMost }] = ruleOf(expectation);
+  if (word === "goalReached") return `The goal has ${formatMoney(actual)}.`;
+  if (word === "posted") return `It posts ${actual === 1 ? "once" : `${actual} times`}.`;
+  const bound = actual < atLeast ? `below ${formatMoney(atLeast, currency)}` : `above ${formatMoney(atMost, currency)}`;
+  return message.replace(/\S+, \w+ \S+$/, () => `${formatMoney(actual, currency)}, ${bound}.`);
+}
+
 /** Return the short label of an expectation in the chart. */
 export function shortLabel(expectation) {
   const [word, { currency, atLeast, atMost, goal, name, type }] = ruleOf(expectation);
