@@ -99,6 +99,30 @@ _VIOLATIONS = """async ({ broken }) => {
   return broken.map(([expectation, violation]) => describeViolation(expectation, violation));
 }"""
 
+# Returns the lanes of a timeline, and the edges of the pills of now and of a preview, `[left, right]`.
+_TIMELINE = """async ({ params, days, width }) => {
+  const { parseParams } = await import("/assets/000000000000/js/clock-model.js");
+  const { drawTimeline } = await import("/assets/000000000000/js/timeline-plot.js");
+  const model = parseParams(params);
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const window = { from: model.now, to: model.now + 100 * 86_400_000 };
+  const { lanes, preview } = drawTimeline(svg, { model, expectations: [], window, width, axis: () => null });
+  preview(model.now + days * 86_400_000);
+  const edges = [...svg.querySelectorAll(".pill rect")].map((pill) => {
+    const [left, width] = ["x", "width"].map((name) => Number(pill.getAttribute(name)));
+    return [left, left + width];
+  });
+  return [lanes.map(({ kind }) => kind), ...edges];
+}"""
+
+# Returns the month and the currency of each row of the monthly table.
+_MONTHS = """async ({ params }) => {
+  const { parseParams } = await import("/assets/000000000000/js/clock-model.js");
+  const { monthlyTable } = await import("/assets/000000000000/js/monthly-table.js");
+  const rows = [...monthlyTable(parseParams(params)).querySelectorAll("tbody tr")];
+  return rows.map(({ children }) => [children[0].firstChild.textContent, children[1].textContent]);
+}"""
+
 
 async def run(tab: Tab, program: Program, script: str, params: dict[str, Any]) -> Any:
     await tab.page.goto(f"{program.url}/")
@@ -249,4 +273,40 @@ async def test_broken_expectation_is_explained_with_amounts_of_money(tab: Tab, p
         "The goal has 2,100.00.",
         "It posts once.",
         "It posts 0 times.",
+    ]
+
+
+RENT = {"name": "Rent", "type": "EXPENSE", "amount": 10, "currency": "EUR", "at": "2027-01-12T00:00:00Z"}
+TRIP = {"name": "Trip", "targetAmount": 9, "contributions": [{"amount": 1, "at": "2027-01-12T00:00:00Z"}]}
+
+
+async def test_clock_with_only_goals_has_no_lanes_of_transactions(tab: Tab, program: Program) -> None:
+    params: dict[str, Any] = {"frozenTime": "2027-01-01T00:00:00Z", "goals": [TRIP]}
+    [lanes, *_] = await run(tab, program, _TIMELINE, {"params": params, "days": 9, "width": 900})
+    assert lanes == ["goal"]
+    params["transactions"] = [RENT]
+    [lanes, *_] = await run(tab, program, _TIMELINE, {"params": params, "days": 9, "width": 900})
+    assert lanes == ["income", "expense", "goal"]
+
+
+@pytest.mark.parametrize("days", [1, 15, 60, 100])
+async def test_pill_of_now_is_left_of_a_preview(tab: Tab, program: Program, days: int) -> None:
+    params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": [RENT]}
+    _, now, preview = await run(tab, program, _TIMELINE, {"params": params, "days": days, "width": 330})
+    assert 0 <= now[0] < now[1] < preview[0]
+
+
+async def test_months_list_currencies_in_the_same_order(tab: Tab, program: Program) -> None:
+    rents = [
+        {**RENT, "currency": currency, "at": f"2027-{day}T00:00:00Z"}
+        for currency, day in (("CHF", "01-02"), ("EUR", "01-03"), ("EUR", "02-02"), ("CHF", "02-03"))
+    ]
+    params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": rents, "goals": [TRIP]}
+    months = await run(tab, program, _MONTHS, {"params": params})
+    assert months == [
+        ["Jan 2027", "CHF"],
+        ["Jan 2027", "EUR"],
+        ["Jan 2027", "–"],
+        ["Feb 2027", "CHF"],
+        ["Feb 2027", "EUR"],
     ]

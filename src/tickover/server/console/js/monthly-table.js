@@ -27,7 +27,8 @@ function monthlyRows(model) {
     if (!groups.has(key)) groups.set(key, []);
     groups.get(key).push(item);
   }
-  return [...groups.values()].map((items) => {
+  const rank = ({ currency }) => (currency ? model.currencies.indexOf(currency) : Infinity);
+  const rows = [...groups.values()].map((items) => {
     const [{ at, currency }] = items;
     const month = monthOf(at);
     const of = (kind) => items.filter((item) => item.kind === kind);
@@ -44,6 +45,7 @@ function monthlyRows(model) {
       end,
     };
   });
+  return rows.sort((left, right) => left.month - right.month || rank(left) - rank(right));
 }
 
 /** Return the timeline as a table. */

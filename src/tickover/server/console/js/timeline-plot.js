@@ -50,9 +50,11 @@ function layOut({ model, expectations, window, width, showsAll }) {
   bottom += 8;
   const [income, expense] = ["income", "expense"].map((kind) => laneScale(model, kind));
   const both = income === expense ? `Income and expenses ${income}` : `Income ${income}, expenses ${expense}`;
-  const lanes = isNarrow
-    ? { income: below(BAR_HEIGHT, both), expense: below(BAR_HEIGHT) }
-    : { income: below(BAR_HEIGHT, "Income", income), expense: below(BAR_HEIGHT, "Expenses", expense) };
+  const lanes = !balances.length
+    ? {}
+    : isNarrow
+      ? { income: below(BAR_HEIGHT, both), expense: below(BAR_HEIGHT) }
+      : { income: below(BAR_HEIGHT, "Income", income), expense: below(BAR_HEIGHT, "Expenses", expense) };
   bottom += 4;
   if (model.goals.length) lanes.goal = below(GOAL_HEIGHT, "Goals");
   const stripPlaces = strips.map((expectation) => below(STRIP_HEIGHT, shortLabel(expectation)));
@@ -128,6 +130,7 @@ export function drawTimeline(
     kind === "goal" ? goalLane(model, x, { ...edges, ...place }) : barLane(kind, model, x, { ...edges, ...place }),
   );
   const height = bottom + AXIS;
+  const base = layout.lanes.expense?.top ?? bottom;
   const box = { ...edges, bottom, height, fontScale };
   const [nowPill, previewPill] = [new Pill("now"), new Pill("preview")];
   const shade = s("rect", { class: "preview-shade", y: TOP, height: bottom - TOP });
@@ -142,7 +145,7 @@ export function drawTimeline(
     s("defs", {}, hatch()),
     shade,
     axis(x, { left, right, top: TOP, bottom }),
-    s("path", { class: "base", d: `M${left} ${layout.lanes.expense.top}H${right}` }),
+    s("path", { class: "base", d: `M${left} ${base}H${right}` }),
     [nowPill, previewPill].map(({ stem }) => stem),
     plots.map((plot) => plot.node),
     [...Object.values(layout.lanes), ...layout.stripPlaces].map((place) => laneLabel(place, layout)),
@@ -152,17 +155,21 @@ export function drawTimeline(
     lanes.map((lane) => lane.node),
     nowPill.node,
     previewPill.node,
-    idleMarks(model, x, edges, layout.lanes.expense.top),
+    idleMarks(model, x, edges, base),
   );
   const isVisible = (instant) => instant >= window.from && instant <= window.to;
   const preview = (instant) => {
     const isShown = instant !== model.now && isVisible(instant);
     const word = isNarrow ? ["", ""] : ["Now ", instant < model.now ? "Past " : "Preview "];
     const text = `${word[1]}${formatShortDay(instant)}`;
-    const placed = isShown && previewPill.draw(text, x(instant), box, { space: instant > model.now ? PILL_SPACE : 0 });
+    const nowText = `${word[0]}${formatShortDay(model.now)}`;
+    const isAhead = instant > model.now;
+    // The pill of a preview leaves space for the pill of now on its left.
+    const start = isAhead && isVisible(model.now) ? Math.max(left, textWidth(nowText) + 24) : left;
+    const place = { ...box, left: start };
+    const placed = isShown && previewPill.draw(text, x(instant), place, { space: isAhead ? PILL_SPACE : 0 });
     if (!isShown) previewPill.hide();
-    if (isVisible(model.now))
-      nowPill.draw(`${word[0]}${formatShortDay(model.now)}`, x(model.now), box, { avoid: placed });
+    if (isVisible(model.now)) nowPill.draw(nowText, x(model.now), box, { avoid: placed });
     else nowPill.hide();
     const [first, last] = [model.now, Math.max(instant, model.now)].map((time) =>
       Math.min(Math.max(x(time), left), right),
