@@ -26,7 +26,7 @@ def servers_behind_proxy(
     folder: Path, server: PostgresServer, lead: Callable[[str], str] = lambda url: url
 ) -> Replicas:
     """Two servers with the settings for a proxy. They keep their ports when they restart."""
-    replicas = Replicas(folder, server, 2, lead, short_timeouts=False, **_SETTINGS)
+    replicas = Replicas(folder, server, 2, lead, script=None, **_SETTINGS)
     for program in replicas.programs:
         program.environment |= {"TICKOVER_PORT": str(reusable_port())}
     return replicas

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 _CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["tickover.cli.root", "tickover.cli.commands.serve", "tickover.cli.run_server"])
+_CONTEXT.set_forkserver_preload(["tests.support.imported_server"])
 
 
 class ForkedProcess:
@@ -25,11 +25,12 @@ class ForkedProcess:
         environment: dict[str, str],
         log: Path,
         *,
+        errors: Path | None = None,
         script: Path | None = None,
         inherited_files: Sequence[int] = (),
     ) -> None:
-        """Start `tickover` with these arguments, or a script that runs it."""
-        run = _Run((*arguments,), folder, environment, log, script)
+        """Start `tickover` with these arguments, or a script that runs it. `errors` is for stderr."""
+        run = _Run((*arguments,), folder, environment, log, errors or log, script)
         # A daemon ends with this process.
         self._process = _CONTEXT.Process(target=_run, args=(run, [*map(_File, inherited_files)]), daemon=True)
         self._process.start()
@@ -61,6 +62,7 @@ class _Run(NamedTuple):
     folder: Path
     environment: dict[str, str]
     log: Path
+    errors: Path
     script: Path | None
 
 
@@ -79,9 +81,9 @@ def _open_inherited(file: Any) -> _File:
 
 
 def _run(run: _Run, _: list[_File]) -> None:
-    with run.log.open("ab") as log:
-        for number in (1, 2):
-            os.dup2(log.fileno(), number)
+    for number, path in ((1, run.log), (2, run.errors)):
+        with path.open("ab") as file:
+            os.dup2(file.fileno(), number)
     os.chdir(run.folder)
     os.environ.clear()
     os.environ.update(run.environment)

@@ -8,11 +8,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from tempfile import TemporaryDirectory
+from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
 
 from tests.support.forked_programs import ForkedProcess
@@ -21,7 +22,10 @@ from tests.support.world import HttpResponse
 _WAIT_SECONDS = 120.0  # a busy machine takes long to start a program
 LAST_BANNER_LINE = "Press Ctrl-C to stop"
 TICKOVER = (sys.executable, "-m", "tickover")
-_SHORT_TIMEOUTS = Path(__file__).with_name("short_timeouts.py")
+SHORT_TIMEOUTS = Path(__file__).with_name("short_timeouts.py")
+"""A script for tests of an outage of PostgreSQL."""
+LONG_TIMEOUTS = Path(__file__).with_name("long_timeouts.py")
+"""A script for tests in which no call may time out, even on a busy machine."""
 
 
 class Program:
@@ -36,7 +40,8 @@ class Program:
         self.url = ""
         self.inherited_files: tuple[int, ...] = ()
         """Open files that the process and its children inherit."""
-        self.has_short_timeouts = False
+        self.script: Path | None = None
+        """A script that runs `tickover` with other timeouts."""
         self._flags = flags
         self.environment = environment
         self._banners = 0
@@ -80,13 +85,12 @@ class Program:
         arguments = ("serve", *self._flags)
         # Python reads its own variables only when it starts.
         if self.is_forked and not any(name.startswith("PYTHON") for name in self.environment):
-            script = _SHORT_TIMEOUTS if self.has_short_timeouts else None
             self._process = ForkedProcess(
-                arguments, self.folder, environment, self._log, script=script, inherited_files=self.inherited_files
+                arguments, self.folder, environment, self._log, script=self.script, inherited_files=self.inherited_files
             )
             return
         # Without -P, modules of this folder would shadow others.
-        command = (sys.executable, "-P", str(_SHORT_TIMEOUTS)) if self.has_short_timeouts else TICKOVER
+        command = (sys.executable, "-P", str(self.script)) if self.script else TICKOVER
         with self._log.open("a") as log:
             self._process = subprocess.Popen(
                 [*command, *arguments],
@@ -182,63 +186,16 @@ def _environment(more: dict[str, str]) -> dict[str, str]:
 
 def run_tickover(folder: Path, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
     """Run `tickover` with these arguments, and wait for its end."""
-    return subprocess.run(
-        [*TICKOVER, *arguments],
-        cwd=folder, env=_environment(environment), capture_output=True, text=True, timeout=_WAIT_SECONDS, check=False,
-    )  # fmt: skip
-
-
-class Run(NamedTuple):
-    """A command with its folder, arguments and environment."""
-
-    folder: Path
-    arguments: tuple[str, ...]
-    environment: dict[str, str]
-
-
-class RunResult(NamedTuple):
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-_RUN_EACH = """
-import json, os, signal, sys
-import tickover.cli.commands.serve, tickover.cli.run_server, tickover.server.app
-from tickover.cli import main
-
-for folder, arguments, environment, output in json.load(sys.stdin):
-    process = os.fork()
-    if process == 0:
-        signal.alarm(60)
-        os.chdir(folder)
-        os.environ.clear()
-        os.environ.update(environment)
-        sys.argv[1:] = arguments
-        for number in (1, 2):
-            os.dup2(os.open(f"{output}{number}", os.O_CREAT | os.O_WRONLY, 0o600), number)
-        main()
-    print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), flush=True)
-"""
-
-
-def run_each(folder: Path, runs: Sequence[Run]) -> list[RunResult]:
-    """Run commands one after the other, each in its own process, until they end. Python starts only once for all.
-
-    A command that takes more than a minute is ended by SIGALRM. `folder` holds the output.
-    """
-    outputs = [folder / f"run{number}-" for number in range(len(runs))]
-    jobs = [
-        (str(run.folder), run.arguments, _environment(run.environment), str(output))
-        for run, output in zip(runs, outputs, strict=True)
-    ]
-    ran = subprocess.run(
-        [sys.executable, "-c", _RUN_EACH], input=json.dumps(jobs), capture_output=True, text=True, check=True
-    )
-    return [
-        RunResult(int(code), Path(f"{output}1").read_text(), Path(f"{output}2").read_text())
-        for code, output in zip(ran.stdout.split(), outputs, strict=True)
-    ]
+    command, complete = [*TICKOVER, *arguments], _environment(environment)
+    # Python reads its own variables only when it starts.
+    if not Program.is_forked or any(name.startswith("PYTHON") for name in environment):
+        return subprocess.run(
+            command, cwd=folder, env=complete, capture_output=True, text=True, timeout=_WAIT_SECONDS, check=False
+        )
+    with TemporaryDirectory() as name:
+        output, errors = Path(name, "output"), Path(name, "errors")
+        code = ForkedProcess(arguments, folder, complete, output, errors=errors).wait(_WAIT_SECONDS)
+        return subprocess.CompletedProcess(command, code, output.read_text(), errors.read_text())
 
 
 def code_params(email: str) -> dict[str, str]:

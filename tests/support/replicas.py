@@ -16,7 +16,7 @@ class Replicas:
     """Server processes that share a new database, a secret key and an outbox. A context manager.
 
     `lead` makes the URL that the programs are given from the database's own. `server` may be set to another one that
-    has the database too. With `short_timeouts`, the programs wait less for the database.
+    has the database too. `script` runs the programs with other timeouts.
     """
 
     def __init__(
@@ -25,7 +25,7 @@ class Replicas:
         server: PostgresServer,
         amount: int,
         lead: Callable[[str], str] = lambda url: url,
-        short_timeouts: bool = False,
+        script: Path | None = None,
         **environment: str,
     ) -> None:
         self.server = server
@@ -43,7 +43,7 @@ class Replicas:
             own = folder / f"replica{number}"
             own.mkdir(parents=True)
             program = Program(own, **self.environment)
-            program.has_short_timeouts = short_timeouts
+            program.script = script
             self.programs.append(program)
 
     def __enter__(self) -> Self:

@@ -13,7 +13,7 @@ import pytest
 from tests.support.connections import open_connections
 from tests.support.crowds import CROWD, outcomes, written
 from tests.support.postgres import PostgresServer
-from tests.support.program import Program, wait_until
+from tests.support.program import LONG_TIMEOUTS, Program, wait_until
 from tests.support.races import (
     SCHEDULE,
     START,
@@ -35,7 +35,9 @@ _NUMBERS = count()
 @pytest.fixture(scope="module")
 def two_processes(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresServer) -> Iterator[Program]:
     settings = {"TICKOVER_DATABASE_URL": postgres.create_database(), "TICKOVER_WORKERS": "2"}
-    with Program(tmp_path_factory.mktemp("races"), **settings) as started:
+    program = Program(tmp_path_factory.mktemp("races"), **settings)
+    program.script = LONG_TIMEOUTS
+    with program as started:
         wait_until(lambda: len({_process(started.request("GET", "/healthz")) for _ in range(16)}) == 2)
         yield started
 

@@ -13,7 +13,7 @@ import pytest
 from tests.support.clock_writer import PAUSE_SECONDS, is_unavailable
 from tests.support.load import Load, until
 from tests.support.postgres import PostgresServer
-from tests.support.program import Program, code_params, link_params, verify_params
+from tests.support.program import SHORT_TIMEOUTS, Program, code_params, link_params, verify_params
 from tests.support.proxy import Cut, Proxy
 from tests.support.replicas import Replicas
 
@@ -30,7 +30,7 @@ def proxy(postgres: PostgresServer) -> Iterator[Proxy]:
 @pytest.fixture(scope="module")
 def replicas(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresServer, proxy: Proxy) -> Iterator[Replicas]:
     """Shared by all tests of this module. Each test uses its own address."""
-    with Replicas(tmp_path_factory.mktemp("cut"), postgres, 1, proxy.lead, short_timeouts=True) as started:
+    with Replicas(tmp_path_factory.mktemp("cut"), postgres, 1, proxy.lead, script=SHORT_TIMEOUTS) as started:
         yield started
         started.stop()
 

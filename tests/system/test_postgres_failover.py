@@ -10,7 +10,7 @@ import pytest
 from tests.support.clock_writer import PAUSE_SECONDS
 from tests.support.load import Load
 from tests.support.postgres import PostgresServer, synchronous_standby
-from tests.support.program import wait_until
+from tests.support.program import SHORT_TIMEOUTS, wait_until
 from tests.support.proxy import Proxy
 from tests.support.replicas import Replicas
 
@@ -40,7 +40,7 @@ async def test_replicas_follow_after_the_primary_dies(
 ) -> None:
     """The standby is the first host. In the next test, the primary is the first one."""
     lead = _leading_to(standby.port, own_postgres.port)
-    with Replicas(tmp_path, own_postgres, 1, lead, short_timeouts=True) as replicas:
+    with Replicas(tmp_path, own_postgres, 1, lead, script=SHORT_TIMEOUTS) as replicas:
         load = Load(replicas, PAUSE_SECONDS)
         async with load.of(8, 2):
             await load.succeed(50)

@@ -13,7 +13,7 @@ from tests.support.clock_writer import PAUSE_SECONDS, is_unavailable
 from tests.support.connections import open_connections
 from tests.support.load import Load, until
 from tests.support.postgres import PostgresServer, synchronous_standby
-from tests.support.program import wait_until
+from tests.support.program import SHORT_TIMEOUTS, wait_until
 from tests.support.proxy import Proxy
 from tests.support.replicas import Replicas
 
@@ -42,7 +42,7 @@ def replicas(
     """One server that survives all faults of this module."""
     folder = tmp_path_factory.mktemp("faults")
     limit = {"TICKOVER_DATABASE_CONNECTIONS": str(_CONNECTIONS)}
-    with Replicas(folder, own_postgres, 1, proxy.lead, short_timeouts=True, **limit) as started:
+    with Replicas(folder, own_postgres, 1, proxy.lead, script=SHORT_TIMEOUTS, **limit) as started:
         yield started
         started.stop()
 
@@ -142,7 +142,7 @@ async def test_pending_calls_get_a_response_at_the_stop_if_the_database_is_silen
 ) -> None:
     with (
         Proxy(own_postgres.port) as proxy,
-        Replicas(tmp_path, own_postgres, 1, proxy.lead, short_timeouts=True) as replicas,
+        Replicas(tmp_path, own_postgres, 1, proxy.lead, script=SHORT_TIMEOUTS) as replicas,
     ):
         program = replicas.programs[0]
         token = program.sign_in()

@@ -14,7 +14,7 @@ import pytest
 from tests.support.connections import Connection, call_all_at_once, open_connections
 from tests.support.crowds import CROWD, Watch, outcomes, written, wrong_guesses
 from tests.support.postgres import PostgresServer
-from tests.support.program import Program, code_params, link_params, run_tickover, verify_params
+from tests.support.program import LONG_TIMEOUTS, Program, code_params, link_params, run_tickover, verify_params
 from tests.support.replicas import Replicas
 
 _REPLICAS = 2
@@ -28,7 +28,9 @@ _NO_CLOCK = {"id": "clock_of nobody", "frozenTime": "2027-01-01T00:00:00Z"}
 def replicas(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresServer) -> Iterator[Replicas]:
     """Started concurrently on an empty database. Each test uses its own addresses and users."""
     folder = tmp_path_factory.mktemp("replicas")
-    with Replicas(folder, postgres, _REPLICAS, TICKOVER_MAX_CLOCKS_PER_USER=str(_MAX_CLOCKS)) as started:
+    with Replicas(
+        folder, postgres, _REPLICAS, script=LONG_TIMEOUTS, TICKOVER_MAX_CLOCKS_PER_USER=str(_MAX_CLOCKS)
+    ) as started:
         yield started
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 import pytest
 
-from tests.support.program import Program, Run, RunResult, run_each, verify_params
+from tests.support.program import Program, run_tickover, verify_params
 from tickover.server.app import bind_advice
 from tickover.server.settings import SETTINGS, SettingError, has_password, is_loopback, read_settings
 
@@ -369,12 +369,9 @@ def test_outbox_is_the_default_only_if_no_other_machine_reaches_the_server() -> 
 _SECRET = "open-sesame-open"
 
 
-def _serve(folder: Path, *flags: str, **variables: str) -> Run:
-    return Run(folder, ("serve", *flags), {"TICKOVER_PORT": "0", **variables})
-
-
-def _error(ran: RunResult) -> str:
+def _error(folder: Path, *flags: str, **variables: str) -> str:
     """Return the error of a failed start, without the program's name."""
+    ran = run_tickover(folder, "serve", *flags, **{"TICKOVER_PORT": "0", **variables})
     assert (ran.returncode, ran.stdout) == (2, ""), ran.stderr
     assert ran.stderr.startswith("tickover: ")
     assert ran.stderr.endswith("\n")
@@ -412,29 +409,21 @@ _WRONG_STARTS = [
 
 
 def test_start_with_an_invalid_setting_prints_one_sentence(tmp_path: Path) -> None:
-    runs = [_serve(tmp_path, **variables) for variables, _ in _WRONG_STARTS]
-    for (variables, name), ran in zip(_WRONG_STARTS, run_each(tmp_path, runs), strict=True):
-        assert _error(ran).startswith(f"{name} "), variables
+    for variables, name in _WRONG_STARTS:
+        assert _error(tmp_path, **variables).startswith(f"{name} "), variables
 
 
 def test_invalid_flag_and_unusable_address_are_named(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
-        invalid_flag, used_port, used_metrics_port, other_machine, secret_flag = run_each(
-            tmp_path,
-            [
-                _serve(tmp_path, "--port", "eighty"),
-                _serve(tmp_path, TICKOVER_PORT=port),
-                _serve(tmp_path, TICKOVER_METRICS_PORT=port),
-                _serve(tmp_path, TICKOVER_HOST="192.0.2.1", TICKOVER_MAIL_URL="outbox:"),
-                _serve(tmp_path, "--secret-key", _SECRET),
-            ],
-        )
-    assert _error(invalid_flag).startswith("TICKOVER_PORT ")
-    assert _error(used_port).startswith(f"Can't listen on 127.0.0.1:{port}: Address already in use. ")
-    assert _error(used_metrics_port).endswith("or set another TICKOVER_METRICS_PORT.")
-    assert _error(other_machine) == "TICKOVER_HOST must be an address of this machine, not '192.0.2.1'."
+        used = f"Can't listen on 127.0.0.1:{port}: Address already in use. "
+        assert _error(tmp_path, TICKOVER_PORT=port).startswith(used)
+        assert _error(tmp_path, TICKOVER_METRICS_PORT=port).endswith("or set another TICKOVER_METRICS_PORT.")
+    assert _error(tmp_path, "--port", "eighty").startswith("TICKOVER_PORT ")
+    other_machine = _error(tmp_path, TICKOVER_HOST="192.0.2.1", TICKOVER_MAIL_URL="outbox:")
+    assert other_machine == "TICKOVER_HOST must be an address of this machine, not '192.0.2.1'."
     # The secret key has no flag, because other users of the machine see flags.
+    secret_flag = run_tickover(tmp_path, "serve", "--secret-key", _SECRET)
     assert secret_flag.returncode == 2
     assert "No such option" in secret_flag.stderr
     assert _SECRET not in secret_flag.stderr
@@ -472,14 +461,11 @@ _UNUSABLE: dict[str, tuple[Callable[[Any], object], str]] = {
 
 
 def test_unusable_data_folder_is_one_error(tmp_path: Path) -> None:
-    runs = []
-    for number, (spoil, _) in enumerate(_UNUSABLE.values()):
+    for number, (kind, (spoil, message)) in enumerate(_UNUSABLE.items()):
         data = tmp_path / f"below{number}" / "data"
         data.parent.mkdir()
         spoil(data)
-        runs.append(_serve(tmp_path, TICKOVER_DATA_DIR=str(data)))
-    for (kind, (_, message)), ran in zip(_UNUSABLE.items(), run_each(tmp_path, runs), strict=True):
-        assert message in _error(ran), kind
+        assert message in _error(tmp_path, TICKOVER_DATA_DIR=str(data)), kind
     # A database of a newer version is not changed.
     database = apsw.Connection(str(tmp_path / "below4" / "data" / "tickover.db"))
     assert database.pragma("user_version") == 9999
@@ -489,8 +475,8 @@ def test_unusable_data_folder_is_one_error(tmp_path: Path) -> None:
 
 def test_secret_key_setting_is_used(tmp_path: Path) -> None:
     """A code is valid only with the key that was used when it was sent. A failed start doesn't block the next."""
-    [failed] = run_each(tmp_path, [_serve(tmp_path, TICKOVER_MAIL_FROM="nobody", TICKOVER_SECRET_KEY=_SECRET)])
-    assert _error(failed).startswith("TICKOVER_MAIL_FROM ")
+    failed = _error(tmp_path, TICKOVER_MAIL_FROM="nobody", TICKOVER_SECRET_KEY=_SECRET)
+    assert failed.startswith("TICKOVER_MAIL_FROM ")
     with Program(tmp_path, TICKOVER_SECRET_KEY=_SECRET) as program:
         code = program.send_code()
         assert not (program.data / "secret.key").exists()

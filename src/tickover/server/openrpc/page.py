@@ -6,11 +6,11 @@ The template has little logic, because the server compiles it at every start.
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from shlex import quote
 from typing import Any, Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 from msgspec import Struct
 
@@ -64,14 +64,19 @@ class ErrorReason(Struct, frozen=True):
     example: str
 
 
+@cache
+def _template() -> Template:
+    pages = PackageLoader("tickover.server", "console")
+    templates = Environment(loader=pages, autoescape=True, undefined=StrictUndefined, trim_blocks=True, optimized=False)
+    return templates.get_template("docs.html")
+
+
 @lru_cache(maxsize=1)
 def render(description: bytes) -> bytes:
     """Return the page as HTML."""
     document = json.loads(description)
-    pages = PackageLoader("tickover.server", "console")
-    templates = Environment(loader=pages, autoescape=True, undefined=StrictUndefined, trim_blocks=True, optimized=False)
     reader = _Reader(document)
-    page = templates.get_template("docs.html").render(
+    page = _template().render(
         title=document["info"]["title"],
         version=document["info"]["version"],
         about=[_prose(paragraph) for paragraph in document["info"]["description"].split("\n\n")],

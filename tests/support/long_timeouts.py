@@ -1,0 +1,25 @@
+"""Runs `tickover` with longer time limits for the database, so that all calls succeed on a busy machine."""
+
+from tickover.cli import main
+from tickover.server.storage.postgres import batcher, connections, sessions, store
+
+_SECONDS = 100.0
+_LIMITS = (
+    (connections, "_CONNECT_SECONDS"),
+    (connections, "_POOL_WAIT_SECONDS"),
+    (connections, "_COMMAND_SECONDS"),
+    (batcher, "_MAX_WAIT_SECONDS"),
+    (store, "_MAX_WAIT_SECONDS"),
+)
+
+
+def lengthen() -> None:
+    for module, name in _LIMITS:
+        assert getattr(module, name) < _SECONDS
+        setattr(module, name, _SECONDS)
+    sessions.SETTINGS.update(statement_timeout="90s", lock_timeout="80s", idle_in_transaction_session_timeout="90s")
+
+
+if __name__ == "__main__":
+    lengthen()
+    main()
