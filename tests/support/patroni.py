@@ -8,6 +8,7 @@ import signal
 import subprocess
 import tempfile
 from asyncio import StreamReader, StreamWriter
+from base64 import b64encode
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
@@ -27,6 +28,7 @@ _NODES = ("node1", "node2", "node3")
 _PROGRAMS = ("pg_controldata", "pg_isready", "pg_rewind")
 _PASSWORD = "change-me"
 """The password in the file."""
+_LEADER = b"/service/tickover/leader"
 _SHARED_MEMORY = Path("/dev/shm")
 
 
@@ -151,6 +153,7 @@ class PatroniCluster:
             skip_or_fail(f"Patroni needs {', '.join(missing)}, which this PostgreSQL lacks")
         self._stack = ExitStack()
         self._etcd: subprocess.Popen[bytes] | None = None
+        self._etcd_port = 0
         self.nodes: list[Node] = []
 
     def __enter__(self) -> Self:
@@ -159,9 +162,9 @@ class PatroniCluster:
         _let_all_users_write_shared_memory()
         self._stack.enter_context(removed_at_end(folder))
         try:
-            etcd_port = self._start_etcd(folder / "etcd")
+            self._etcd_port = self._start_etcd(folder / "etcd")
             for name in _NODES:
-                node = Node(name, folder, etcd_port, self._stack)
+                node = Node(name, folder, self._etcd_port, self._stack)
                 self.nodes.append(node)
                 node.start()
             self.wait_until_complete()
@@ -194,6 +197,12 @@ class PatroniCluster:
     def primary(self) -> Node:
         [primary] = [node for node in self.nodes if node.has_role("primary")]
         return primary
+
+    def expire_leadership(self) -> None:
+        """Let etcd forget the primary, as it does 20 seconds after the last sign of life."""
+        body = json.dumps({"key": b64encode(_LEADER).decode()}).encode()
+        with urlopen(f"http://127.0.0.1:{self._etcd_port}/v3/kv/deleterange", body, timeout=60) as response:
+            assert json.load(response)["deleted"] == "1"
 
     def lead(self, url: str) -> str:
         """Return the URL of the same database on all nodes."""

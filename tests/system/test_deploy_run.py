@@ -24,7 +24,7 @@ from tests.support.rolling_upgrade import upgrade_under_load, use_previous_relea
 from tickover.api.limits import MAX_BODY
 from tickover.server.storage import open_store
 
-MIN_CALLS = 2_000
+MIN_CALLS = 500
 
 
 @pytest.fixture(scope="module")

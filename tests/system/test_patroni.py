@@ -7,5 +7,11 @@ from tests.support.patroni import Node
 
 
 async def test_killed_primary_loses_no_confirmed_write(tmp_path: Path) -> None:
+    """The soak waits until the lease of the killed primary expires."""
     with run_failovers(tmp_path) as failovers:
-        await failovers.run(Node.kill)
+
+        def kill(primary: Node) -> None:
+            primary.kill()
+            failovers.cluster.expire_leadership()
+
+        await failovers.run(kill)

@@ -12,7 +12,7 @@ from tests.support.crowds import CROWD, Watch, outcomes, written, wrong_guesses
 from tests.support.program import Program, verify_params
 from tests.support.races import Race, Round, count_wrong_codes, send_one_email, sign_in_once
 
-_ROUNDS = 9
+_ROUNDS = 3
 
 
 @pytest.fixture
