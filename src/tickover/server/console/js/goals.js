@@ -54,7 +54,7 @@ class Goal {
   constructor(goal, progress) {
     this.goal = goal;
     this.progress = progress;
-    this.percent = h("span", { class: "percent" });
+    this.percent = h("p", { class: "percent" });
     this.amounts = h("p", {});
     this.next = h("p", { class: "muted" });
     this.list = h(
@@ -66,7 +66,7 @@ class Goal {
       "li",
       { class: "goal" },
       progress.node,
-      h("div", { class: "goal-details" }, h("h3", {}, goal.name), h("p", {}, this.percent), this.amounts, this.next),
+      h("div", { class: "goal-details" }, h("h3", {}, goal.name), this.percent, this.amounts, this.next),
       goal.contributions.length ? this.list : null,
     );
   }
@@ -80,6 +80,8 @@ class Goal {
     this.#drawnKey = key;
     this.progress.draw(Math.min(now.percent, then.percent), Math.max(now.percent, then.percent));
     const isChanged = now.percent !== then.percent;
+    // The ring shows the percentage too.
+    this.percent.classList.toggle("visually-hidden", !isChanged && this.progress instanceof Ring);
     this.percent.textContent = isChanged
       ? then.postedCount > now.postedCount
         ? `${formatPercent(now.percent)} → ${formatPercent(then.percent)}`
