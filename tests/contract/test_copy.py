@@ -80,7 +80,7 @@ async def test_copy_there_and_back_is_equal(urls: tuple[str, str], tmp_path: Pat
     assert len(set(checksums(there).values())) == len(NAMES)
 
 
-@all_directions
+@both_directions
 async def test_empty_store_is_copied(urls: tuple[str, str]) -> None:
     source, target = urls
     await make_empty(source)
@@ -90,7 +90,7 @@ async def test_empty_store_is_copied(urls: tuple[str, str]) -> None:
     await fill(target)
 
 
-@all_directions
+@both_directions
 async def test_quotas_and_the_order_of_codes_continue_in_the_copy(urls: tuple[str, str]) -> None:
     source, target = urls
     async with open_at(source) as store:
@@ -137,7 +137,6 @@ async def test_rows_of_one_database_alone_are_not_copied(urls: tuple[str, str], 
     assert execute(target, "select count(*) from login_failures where email not like '%@%'") == [("1024",)]
 
 
-@all_directions
 async def test_every_table_and_column_is_copied(urls: tuple[str, str], execute: Execute) -> None:
     for url in urls:
         await make_empty(url)
@@ -271,7 +270,7 @@ async def test_ctrl_c_at_any_time_leaves_both_databases_consistent(urls: tuple[s
     await copy(made_in, source, ignore_progress)
     random = Random(1)
     interrupted = 0
-    for _ in range(6):
+    for _ in range(4):
         copying = asyncio.create_task(copy(source, target, ignore_progress))
         asyncio.get_running_loop().call_later(random.uniform(0, 0.3), copying.cancel)
         try:

@@ -191,7 +191,7 @@ async def test_only_expired_data_is_swept(store: Store, kind: _Kind) -> None:
 )
 @pytest.mark.parametrize("days", [9, 25], ids=["daily sweeps", "no sweep for weeks"])
 async def test_data_expired_for_a_day_is_gone_and_live_data_stays(store: Store, now: Instant, days: int) -> None:
-    births = [now - age * 3 * HOUR for age in range(days * 8)]
+    births = [now - age * 6 * HOUR for age in range(days * 4)]
     for number, created_at in enumerate(births):
         await _create_clock(store, number, created_at)
     await _sweep_all(store, now, 5)

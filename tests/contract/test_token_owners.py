@@ -79,26 +79,26 @@ async def test_token_stands_for_its_user(store: Store, token: Token, method: str
     assert await ONE_CLOCK[method](store, token)
 
 
-@pytest.mark.parametrize("method", ONE_CLOCK)
-async def test_revoked_token_owns_no_clock(store: Store, token: Token, method: str) -> None:
+async def test_revoked_token_owns_no_clock(store: Store, token: Token) -> None:
     before = await store.find_clock(key(1), user(1))
     assert await store.revoke_token(token.digest)
-    assert not await ONE_CLOCK[method](store, token)
-    assert await store.find_clock(key(1), user(1)) == before
+    for name, method in ONE_CLOCK.items():
+        assert not await method(store, token), name
+        assert await store.find_clock(key(1), user(1)) == before, name
 
 
-@pytest.mark.parametrize("method", ONE_CLOCK)
-async def test_token_of_another_user_owns_no_clock(store: Store, token: Token, method: str) -> None:
+async def test_token_of_another_user_owns_no_clock(store: Store, token: Token) -> None:
     other = await sign_in(store, 2, "ben@example.test")
-    assert not await ONE_CLOCK[method](store, other)
+    for name, method in ONE_CLOCK.items():
+        assert not await method(store, other), name
 
 
-@pytest.mark.parametrize("method", [*MANY_CLOCKS, *ACCESS_TOKENS])
-async def test_revoked_token_is_unauthenticated(store: Store, token: Token, method: str) -> None:
+async def test_revoked_token_is_unauthenticated(store: Store, token: Token) -> None:
     await store.revoke_token(token.digest)
-    with pytest.raises(Rejection) as raised:
-        await {**MANY_CLOCKS, **ACCESS_TOKENS}[method](store, token)
-    assert raised.value.reason is Reason.UNAUTHENTICATED
+    for name, method in {**MANY_CLOCKS, **ACCESS_TOKENS}.items():
+        with pytest.raises(Rejection) as raised:
+            await method(store, token)
+        assert raised.value.reason is Reason.UNAUTHENTICATED, name
     assert await listed(store, user(1)) == [key(1)]
     assert [found.key for found in await store.list_access_tokens(user(1), NOW)] == [key(5)]
 

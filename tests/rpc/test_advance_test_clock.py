@@ -18,9 +18,9 @@ from tests.rpc.builders import (
     rows,
     to_timestamp,
     transaction,
-    value_id,
     without_ids,
 )
+from tests.support.cases import each_case
 from tests.support.world import World, run_concurrently
 
 ADVANCE = "advanceTestClock"
@@ -40,7 +40,7 @@ async def current(world: World, token: str, clock: Any) -> str:
 # Parameters
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("field", "rule", "value"),
     [
         *rows("id", "required", OMITTED),
@@ -51,7 +51,6 @@ async def current(world: World, token: str, clock: Any) -> str:
         *rows("frozen_time", "unknown", "2027-03-01T00:00:00Z"),
         *rows("at", "unknown", "2027-03-01T00:00:00Z"),
     ],
-    ids=value_id,
 )
 async def test_invalid_parameters_are_rejected(world: World, token: str, field: str, rule: str, value: Any) -> None:
     good = there(await world.create(token, frozenTime=START))
@@ -67,7 +66,7 @@ async def test_both_parameters_are_required(world: World, token: str) -> None:
 # Authentication and owners
 
 
-@pytest.mark.parametrize("wrong", [None, "tko_" + "A" * 43, "secret"])
+@each_case("wrong", [None, "tko_" + "A" * 43, "secret"])
 async def test_advance_without_valid_token_is_rejected(world: World, token: str, wrong: str | None) -> None:
     clock = await world.create(token, frozenTime=START)
     response = await world.call(ADVANCE, there(clock), wrong)
@@ -102,14 +101,14 @@ async def test_owner_can_advance_with_any_token(world: World, token: str) -> Non
     assert (await world.advance(another, clock["id"], "2027-03-01T00:00:00Z"))["id"] == clock["id"]
 
 
-@pytest.mark.parametrize("id", UNKNOWN_IDS, ids=value_id)
+@each_case("id", UNKNOWN_IDS)
 async def test_unknown_id_is_not_found(world: World, token: str, id: str) -> None:
     response = await world.call(ADVANCE, {"id": id, "frozenTime": START}, token)
     assert (response.status, response.json["error"]["code"]) == (200, -32004)
     assert response.json["error"]["data"] == {"reason": "CLOCK_NOT_FOUND"}
 
 
-@pytest.mark.parametrize("id", ["\0", "clock_\ud800"], ids=["U+0000", "a lone surrogate"])
+@each_case("id", ["\0", "clock_\ud800"])
 async def test_invalid_text_as_id_is_rejected(world: World, token: str, id: str) -> None:
     assert await world.faults("advanceTestClock", {"id": id, "frozenTime": START}, token) == {"id": "format"}
 
@@ -124,7 +123,7 @@ async def test_advance_changes_only_the_frozen_time(world: World, token: str) ->
     assert result == {"clock": clock | {"frozenTime": "2027-03-01T00:00:00Z"}}
 
 
-@pytest.mark.parametrize("again", ["2027-03-01T00:00:00Z", "2027-03-01T01:00:00+01:00", "2027-02-28T23:59:60Z"])
+@each_case("again", ["2027-03-01T00:00:00Z", "2027-03-01T01:00:00+01:00", "2027-02-28T23:59:60Z"])
 async def test_advance_to_current_time_changes_nothing(world: World, token: str, again: str) -> None:
     params = {"transactions": [transaction()], "goals": [goal(contributions=[contribution()])]}
     clock = await world.create(token, frozenTime=START, **params)

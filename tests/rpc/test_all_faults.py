@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import OMITTED, call, contribution, goal, login, raw_call, send, transaction, value_id
+from tests.rpc.builders import OMITTED, call, contribution, goal, login, raw_call, send, transaction
+from tests.support.cases import each_case
 from tests.support.world import World
 
 CREATE = "createTestClock"
@@ -104,7 +105,7 @@ async def test_all_faults_of_a_login_are_listed(world: World) -> None:
 # Combination faults concern only fields that are valid by themselves.
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("params", "expected"),
     [
         pytest.param(
@@ -145,7 +146,7 @@ async def test_combination_fault_requires_both_fields(
     assert await world.faults(CREATE, params, token) == expected
 
 
-@pytest.mark.parametrize("field", ["emailType", "loginCodeType"])
+@each_case("field", ["emailType", "loginCodeType"])
 async def test_combination_faults_of_other_fields_are_listed_too(world: World, field: str) -> None:
     assert await world.faults("sendLoginCodeEmail", send(**{field: "CARRIER_PIGEON"})) == {field: "oneOf"}
 
@@ -153,13 +154,12 @@ async def test_combination_faults_of_other_fields_are_listed_too(world: World, f
 # Values in faults
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "got"),
     [
         (0, 0), (-1.5, -1.5), (True, True), (None, None), ("5", "5"), ("", ""), ([], OMITTED), ({"a": 1}, OMITTED),
         ("x" * 200, "x" * 200), ("x" * 201, "x" * 199 + "…"), ("😀" * 201, "😀" * 199 + "…"),
     ],
-    ids=value_id,
 )  # fmt: skip
 async def test_fault_contains_short_values(world: World, token: str, value: Any, got: Any) -> None:
     (fault,) = await faults(world, {"transactions": [transaction(amount=value)]}, token)
@@ -191,7 +191,7 @@ async def test_range_fault_names_the_bounds(world: World, token: str) -> None:
 # Unknown names
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("params", "path", "nearest"),
     [
         ({"goals": [goal(initalAmount=5)]}, "goals[0].initalAmount", "initialAmount"),
@@ -201,7 +201,6 @@ async def test_range_fault_names_the_bounds(world: World, token: str) -> None:
         ({"transactions": [transaction(curency="EUR")]}, "transactions[0].curency", "currency"),
         ({"goals": [goal(contributions=[contribution(ammount=5)])]}, "goals[0].contributions[0].ammount", "amount"),
     ],
-    ids=lambda part: part if isinstance(part, str) else "",
 )
 async def test_misspelled_name_gets_a_suggestion(
     world: World, token: str, params: Any, path: str, nearest: str

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import OMITTED, call, login, reason_of, send, wrong
+from tests.support.cases import each_case
 from tests.support.world import World
 from tickover.server.mail.mailer import Email
 from tickover.server.operations import Policy
@@ -34,13 +35,13 @@ async def test_batch_of_51_is_rejected_without_running(world: World, id: Any) ->
     assert world.emails() == []
 
 
-@pytest.mark.parametrize("body", [b"[]", b" [ ] ", b"\r\n\t[]"])
+@each_case("body", [b"[]", b" [ ] ", b"\r\n\t[]"])
 async def test_empty_batch_returns_one_error_object(world: World, body: bytes) -> None:
     response = await world.post(body)
     assert (response.status, reason_of(response), response.json["id"]) == (400, "INVALID_REQUEST", None)
 
 
-@pytest.mark.parametrize("body", [b"[1]", b"[null]", b"[[]]", b"[[{}]]", b'["x"]', b"[{}]", b"[true, 1.5, []]"])
+@each_case("body", [b"[1]", b"[null]", b"[[]]", b"[[{}]]", b'["x"]', b"[{}]", b"[true, 1.5, []]"])
 async def test_invalid_calls_of_a_batch_are_rejected_one_by_one(world: World, body: bytes) -> None:
     response = await world.post(body)
     assert response.status == 200

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import OMITTED, call, contribution, goal, raw_call, transaction
+from tests.support.cases import each_case
 from tests.support.world import World
 
 CLOCK = {"id", "status", "frozenTime", "maxTime", "expiresAt", "transactions", "pendingTransactions", "goals"}
@@ -56,15 +57,15 @@ async def test_resources_have_exactly_the_documented_fields(world: World, token:
     assert upcoming | {"id": ""} == contribution(at=LATER, id="")
 
 
-@pytest.mark.parametrize("category", [OMITTED, "", "Food"], ids=["left out", "empty", "given"])
-@pytest.mark.parametrize("at", [START, LATER], ids=["visible", "pending"])
+@each_case("category", [OMITTED, "", "Food"])
+@each_case("at", [START, LATER])
 async def test_category_is_returned_if_sent(world: World, token: str, category: Any, at: str) -> None:
     clock = await world.create(token, frozenTime=START, transactions=[transaction(at=at, category=category)])
     (item,) = clock["transactions"] + clock["pendingTransactions"]
     assert item.get("category", OMITTED) == category
 
 
-@pytest.mark.parametrize("type", ["INCOME", "EXPENSE"])
+@each_case("type", ["INCOME", "EXPENSE"])
 async def test_every_transaction_has_the_simulated_source(world: World, token: str, type: str) -> None:
     clock = await world.create(token, transactions=[transaction(type=type)])
     (item,) = clock["pendingTransactions"]
@@ -135,7 +136,7 @@ async def test_goals_keep_their_order(world: World, token: str) -> None:
 # Amounts
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("given", "shown"),
     [
         ("5", "5"), ("5.0", "5"), ("5e0", "5"), ("0.5e1", "5"), ("1e2", "100"), ("1E9", "1000000000"),
@@ -161,7 +162,7 @@ async def test_amount_is_the_shortest_number_without_trailing_zero(
 # Progress
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("target", "initial", "posted", "progress"),
     [
         pytest.param(1000, 0, [], (0, 1000, 0), id="nothing yet"),

@@ -5,9 +5,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests.rpc.builders import BEN, OMITTED, contribution, goal, raw_call, reason_of, rows, transaction, value_id
+from tests.rpc.builders import BEN, OMITTED, contribution, goal, raw_call, reason_of, rows, transaction
+from tests.support.cases import each_case
 from tests.support.world import World, open_world
 
 CREATE = "createTestClock"
@@ -24,7 +23,7 @@ async def one_fault(world: World, token: str, params: Any) -> tuple[str, str]:
 # Authentication
 
 
-@pytest.mark.parametrize("token", [None, "tko_" + "A" * 43, "tko_short", "secret"])
+@each_case("token", [None, "tko_" + "A" * 43, "tko_short", "secret"])
 async def test_create_without_valid_token_is_rejected(world: World, token: str | None) -> None:
     response = await world.call(CREATE, {}, token)
     assert (response.status, response.json["error"]["code"], reason_of(response)) == (401, -32001, "UNAUTHENTICATED")
@@ -54,7 +53,7 @@ def with_amount(path: str, amount: str) -> bytes:
     return raw_call(CREATE, json.dumps(AMOUNT_FIELDS[path]).replace('"HERE"', amount))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "amount",
     ["1", "1000000000", "1000000000.0", "1e9", "999999999.99", "0.01", "1e-7", "5e-324", "0.30000000000000004"],
 )
@@ -71,7 +70,7 @@ async def test_amount_within_bounds_is_accepted(world: World, token: str, amount
         assert shown[path] == [float(amount)], path
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("amount", "rule"),
     [
         *[(amount, "positive") for amount in ("0", "-0", "0.0", "-0.0", "-1", "-1e-9", "1e-400", "-1e999")],
@@ -86,7 +85,7 @@ async def test_amount_outside_bounds_is_rejected(world: World, token: str, amoun
         assert [(fault["path"], fault["rule"]) for fault in faults] == [(path, rule)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("target", "initial", "current"),
     [(10, OMITTED, 0), (10, 0, 0), (10, 0.5, 0.5), (10, 10, 10), (0.3, 0.3, 0.3), (10**9, 10**9, 10**9), (5, -0.0, 0)],
 )
@@ -97,7 +96,7 @@ async def test_goal_starts_with_initial_amount(
     assert clock["goals"][0]["currentAmount"] == current
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("target", "initial", "rule"),
     [(10, 10.000000000000002, "max"), (10, 11, "max"), (0.3, 0.30000000000000004, "max"), (10**9, 10**9 + 1, "max"),
      (10, -1, "min"), (10, -5e-324, "min"), (10, "1", "type"), (10, True, "type"), (10, [], "type"),
@@ -113,40 +112,36 @@ async def test_initial_amount_outside_bounds_is_rejected(
 # Text
 
 
-@pytest.mark.parametrize(
-    "name", ["x", "x" * 120, "😀" * 120, "e\u0301" * 60, " ", "  two  ", "a\nb\n", "\x01", "\u2028"], ids=value_id
-)
+@each_case("name", ["x", "x" * 120, "😀" * 120, "e\u0301" * 60, " ", "  two  ", "a\nb\n", "\x01", "\u2028"])
 async def test_name_within_bounds_is_returned_unchanged(world: World, token: str, name: str) -> None:
     clock = await world.create(token, transactions=[transaction(name=name)], goals=[goal(name=name)])
     assert (clock["pendingTransactions"][0]["name"], clock["goals"][0]["name"]) == (name, name)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "rule"),
     [("", "minLength"), ("x" * 121, "maxLength"), ("😀" * 121, "maxLength"), ("a\0b", "format"), (5, "type"),
      (None, "type"), ([], "type"), ({}, "type"), (True, "type"), (OMITTED, "required")],
-    ids=value_id,
 )  # fmt: skip
 async def test_name_outside_bounds_is_rejected(world: World, token: str, name: Any, rule: str) -> None:
     params = {"transactions": [transaction(name=name)], "goals": [goal(name=name)]}
     assert await world.faults(CREATE, params, token) == {"transactions[0].name": rule, "goals[0].name": rule}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("field", "value"),
     [
         *[("category", value) for value in ("", "x", "x" * 80, "😀" * 80, " ", "a\n")],
         *[("currency", value) for value in ("EUR", "ZZZ", "AAA")],
         *[("type", value) for value in ("INCOME", "EXPENSE")],
     ],
-    ids=value_id,
 )
 async def test_transaction_field_within_bounds_is_returned(world: World, token: str, field: str, value: str) -> None:
     clock = await world.create(token, transactions=[transaction(**{field: value})])
     assert clock["pendingTransactions"][0][field] == value
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("field", "rule", "value"),
     [
         *rows("category", "maxLength", "x" * 81, "😀" * 81),
@@ -159,7 +154,6 @@ async def test_transaction_field_within_bounds_is_returned(world: World, token: 
         *[(field, "required", OMITTED) for field in ("at", "amount", "currency", "type")],
         *rows("at", "type", None),
     ],
-    ids=value_id,
 )  # fmt: skip
 async def test_transaction_field_outside_bounds_is_rejected(
     world: World, token: str, field: str, rule: str, value: Any
@@ -171,7 +165,7 @@ async def test_transaction_field_outside_bounds_is_rejected(
 # Counts, types and names
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("path", "limit"),
     [("transactions", 100), ("goals", 25), ("goals[0].contributions", 100)],
 )
@@ -192,7 +186,7 @@ async def test_array_over_its_limit_is_rejected(world: World, token: str, path: 
     assert await one_fault(world, token, params(limit + 1)) == (path, "count")
 
 
-@pytest.mark.parametrize("name", ["frozenTime", "transactions", "goals"])
+@each_case("name", ["frozenTime", "transactions", "goals"])
 async def test_null_for_optional_parameter_gets_a_hint(world: World, token: str, name: str) -> None:
     error = await world.error(CREATE, {name: None}, token)
     assert error["data"]["errors"] == [
@@ -200,7 +194,7 @@ async def test_null_for_optional_parameter_gets_a_hint(world: World, token: str,
     ]
 
 
-@pytest.mark.parametrize("value", [{}, "x", 1, True], ids=value_id)
+@each_case("value", [{}, "x", 1, True])
 async def test_value_other_than_array_is_rejected(world: World, token: str, value: Any) -> None:
     params = {"transactions": value, "goals": value}
     assert await world.faults(CREATE, params, token) == {"transactions": "type", "goals": "type"}
@@ -208,7 +202,7 @@ async def test_value_other_than_array_is_rejected(world: World, token: str, valu
     assert await one_fault(world, token, params) == ("goals[0].contributions", "type")
 
 
-@pytest.mark.parametrize("value", [None, [], "x", 1, True], ids=value_id)
+@each_case("value", [None, [], "x", 1, True])
 async def test_value_other_than_object_is_rejected(world: World, token: str, value: Any) -> None:
     goals = [value, goal(contributions=[contribution(), value])]
     assert await world.faults(CREATE, {"transactions": [transaction(), value], "goals": goals}, token) == {
@@ -218,7 +212,7 @@ async def test_value_other_than_object_is_rejected(world: World, token: str, val
     }
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("entry", "fault"),
     [
         (goal(targetAmount=OMITTED), ("goals[0].targetAmount", "required")),
@@ -229,13 +223,12 @@ async def test_value_other_than_object_is_rejected(world: World, token: str, val
         (goal(initalAmount=5), ("goals[0].initalAmount", "unknown")),
         (goal(currentAmount=5), ("goals[0].currentAmount", "unknown")),
     ],
-    ids=lambda part: part[0] if isinstance(part, tuple) else "",
 )
 async def test_invalid_goal_is_rejected(world: World, token: str, entry: Any, fault: tuple[str, str]) -> None:
     assert await one_fault(world, token, {"goals": [entry]}) == fault
 
 
-@pytest.mark.parametrize("name", ["frozentime", "frozen_time", "maxTime", "id", "", "😀"])
+@each_case("name", ["frozentime", "frozen_time", "maxTime", "id", "", "😀"])
 async def test_unknown_parameter_is_rejected(world: World, token: str, name: str) -> None:
     assert await one_fault(world, token, {name: "2027-02-01T00:00:00Z"}) == (name, "unknown")
     params = {"transactions": [transaction(**{name or "source": "x"})]}

@@ -3,9 +3,8 @@
 import json
 from typing import Any
 
-import pytest
-
 from tests.rpc.builders import OMITTED, call, raw_call, reason_of
+from tests.support.cases import each_case
 from tests.support.world import World
 from tickover.server.operations import OPERATIONS
 
@@ -24,12 +23,12 @@ async def test_document_is_also_served_as_a_file(world: World) -> None:
     assert json.loads(response.body)["openrpc"].startswith("1.")
 
 
-@pytest.mark.parametrize("token", [None, "tko_" + "A" * 43, "nonsense"])
+@each_case("token", [None, "tko_" + "A" * 43, "nonsense"])
 async def test_token_is_not_required_and_ignored(world: World, token: str | None) -> None:
     assert "openrpc" in await world.result(DISCOVER, {}, token)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("params", "faults"),
     [({"method": "x"}, {"method": "unknown"}), ([], {"params": "type"}), (["x"], {"params": "type"})],
 )
@@ -49,12 +48,12 @@ async def test_discover_works_in_a_batch_and_as_notification(world: World) -> No
     assert (await world.post(call(DISCOVER, {}, OMITTED))).status == 204
 
 
-@pytest.mark.parametrize("method", ["rpc.Discover", "rpc.discover ", "discover", "system.listMethods"])
+@each_case("method", ["rpc.Discover", "rpc.discover ", "discover", "system.listMethods"])
 async def test_method_name_is_exact(world: World, method: str) -> None:
     assert reason_of(await world.call(method)) == "METHOD_NOT_FOUND"
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
+@each_case("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
 async def test_file_accepts_only_get_and_head(world: World, method: str) -> None:
     response = await world.request(method, "/openrpc.json")
     assert (response.status, response.headers["allow"]) == (405, "GET, HEAD")

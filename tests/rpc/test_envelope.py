@@ -19,6 +19,7 @@ from tests.rpc.builders import (
     send,
     transaction,
 )
+from tests.support.cases import each_case
 from tests.support.world import HttpResponse, World
 
 UNKNOWN = "no.such.method"
@@ -27,7 +28,7 @@ UNKNOWN = "no.such.method"
 # Invalid JSON
 
 
-@pytest.mark.parametrize(
+@each_case(
     "body",
     [
         pytest.param(b"", id="nothing"),
@@ -81,21 +82,20 @@ async def test_invalid_json_is_a_parse_error(world: World, body: bytes) -> None:
 _NOT_STRINGS: list[Any] = [None, True, 0, 2.0, [], {}]
 
 
-@pytest.mark.parametrize("body", [b"null", b"true", b"1", b'"createTestClock"', b"{}"])
+@each_case("body", [b"null", b"true", b"1", b'"createTestClock"', b"{}"])
 async def test_invalid_request_is_rejected_with_id_null(world: World, body: bytes) -> None:
     response = await world.post(body)
     assert (response.status, response.json["error"]["code"], response.json["id"]) == (400, -32600, None)
     assert response.json["error"]["data"] == {"reason": "INVALID_REQUEST"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("member", "value"),
     [
         *[("jsonrpc", value) for value in (OMITTED, *_NOT_STRINGS, "", "2", "1.0", "2.0 ", "2.00")],
         *[("method", value) for value in (OMITTED, *_NOT_STRINGS)],
         *[("params", value) for value in (None, True, False, 0, 1.5, "", "{}")],
     ],
-    ids=lambda part: "left out" if part is OMITTED else repr(part),
 )
 async def test_error_for_invalid_member_repeats_the_id(world: World, member: str, value: Any) -> None:
     invalid = {**call("createTestClock", {}, "my id"), member: value}
@@ -104,7 +104,7 @@ async def test_error_for_invalid_member_repeats_the_id(world: World, member: str
     assert member in response.json["error"]["message"]
 
 
-@pytest.mark.parametrize("written", ["true", "false", "[]", "[1]", "{}", '{"a": 1}', r'"\ud800"', r'"\u0000"'])
+@each_case("written", ["true", "false", "[]", "[1]", "{}", '{"a": 1}', r'"\ud800"', r'"\u0000"'])
 async def test_invalid_id_is_rejected_with_id_null(world: World, written: str) -> None:
     response = await world.post(raw_call("createTestClock", "{}", written))
     assert (response.status, reason_of(response), response.json["id"]) == (400, "INVALID_REQUEST", None)
@@ -123,7 +123,7 @@ IDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("written", IDS, ids=lambda written: written[:30])
+@each_case("written", IDS)
 async def test_result_repeats_the_id_byte_for_byte(world: World, token: str, written: str) -> None:
     response = await world.post(raw_call("createTestClock", "{}", written), token)
     assert response.json.keys() == {"jsonrpc", "result", "id"}
@@ -131,7 +131,7 @@ async def test_result_repeats_the_id_byte_for_byte(world: World, token: str, wri
     assert id_bytes(response) == written.encode()
 
 
-@pytest.mark.parametrize("written", IDS, ids=lambda written: written[:30])
+@each_case("written", IDS)
 async def test_error_repeats_the_id_byte_for_byte(world: World, written: str) -> None:
     response = await world.post(raw_call(UNKNOWN, "{}", f" {written}\n"))
     assert response.json.keys() == {"jsonrpc", "error", "id"}
@@ -146,7 +146,7 @@ async def test_missing_params_are_empty_params(world: World, token: str) -> None
     assert response.json["result"]["clock"]["frozenTime"] == "2027-01-01T12:01:00Z"
 
 
-@pytest.mark.parametrize("params", [[], [{}], ["2027-01-01T12:00:00Z"]])
+@each_case("params", [[], [{}], ["2027-01-01T12:00:00Z"]])
 async def test_params_by_position_are_rejected(world: World, token: str, params: Any) -> None:
     response = await world.call("createTestClock", params, token)
     assert (response.status, response.json["error"]["code"], reason_of(response)) == (200, -32602, "INVALID_PARAMS")
@@ -156,13 +156,12 @@ async def test_params_by_position_are_rejected(world: World, token: str, params:
 # Methods
 
 
-@pytest.mark.parametrize(
+@each_case(
     "method",
     ["", " createTestClock", "createTestClock ", "createtestclock", "CreateTestClock", "rpc.", "rpc.no-such", "rpc",
      "__class__", "user_of", "create_test_clock", "\0", "é", "x" * 100_000],
-    ids=lambda method: repr(method[:20]),
 )  # fmt: skip
-@pytest.mark.parametrize("params", [{}, [1]], ids=["by name", "by position"])
+@each_case("params", [{}, [1]])
 async def test_unknown_method_needs_no_token(world: World, method: str, params: Any) -> None:
     response = await world.call(method, params)
     assert (response.status, response.json["error"]["code"]) == (200, -32601)
@@ -210,7 +209,7 @@ async def test_public_operation_ignores_invalid_token(world: World, header: str)
 # Invalid text, numbers and nesting
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("method", "params", "path"),
     [
         ("createTestClock", {"frozenTime": "X"}, "frozenTime"),
@@ -222,9 +221,8 @@ async def test_public_operation_ignores_invalid_token(world: World, header: str)
         ("sendLoginCodeEmail", send("anaX@example.test"), "email"),
         ("loginByEmailVerification", login("12345X"), "code"),
     ],
-    ids=lambda part: part if isinstance(part, str) else "",
 )
-@pytest.mark.parametrize("lone", [r"\ud800", r"\udfff", r"\uDE00\uD83D", r"\u0000"])
+@each_case("lone", [r"\ud800", r"\udfff", r"\uDE00\uD83D", r"\u0000"])
 async def test_lone_surrogate_and_nul_are_faults_of_their_field(
     world: World, token: str, method: str, params: Any, path: str, lone: str
 ) -> None:
@@ -240,8 +238,8 @@ async def test_surrogate_pair_is_valid_next_to_a_lone_surrogate(world: World, to
     assert clock["goals"][0]["name"] == "😀"
 
 
-@pytest.mark.parametrize("number", ["1e999", "-1e999", "1" + "0" * 5000, "-" + "9" * 5000, "12345678901234567890"])
-@pytest.mark.parametrize(
+@each_case("number", ["1e999", "-1e999", "1" + "0" * 5000, "-" + "9" * 5000, "12345678901234567890"])
+@each_case(
     "params",
     ['{"frozenTime": %s}', '{"goals": %s}', '{"goals": [%s]}', '{"goals": [{"name": "x", "targetAmount": %s}]}',
      '{"goals": [{"name": %s, "targetAmount": 1}]}', '{"transactions": [{"type": %s}]}', '{"x": %s}'],
@@ -254,7 +252,7 @@ async def test_number_out_of_range_is_rejected(world: World, token: str, params:
 _CREATE = '"jsonrpc": "2.0", "method": "createTestClock"'
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("before", "after"),
     [
         pytest.param(f'{{{_CREATE}, "id": 1, "params": {{"goals": ', "}}", id="in a field"),

@@ -16,6 +16,7 @@ from tests.rpc.builders import (
     transaction,
     wrong,
 )
+from tests.support.cases import each_case
 from tests.support.world import HttpResponse, World, open_world
 from tickover.api.errors import Reason
 from tickover.api.limits import MAX_BODY
@@ -85,7 +86,7 @@ def test_table_has_exactly_the_reasons() -> None:
     assert PROVOKED.keys() == set(Reason)
 
 
-@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.reason)
+@each_case("row", TABLE)
 def test_reason_has_documented_code_and_status(row: Row) -> None:
     assert CODES[Reason(row.reason)] == (row.code, row.status)
 

@@ -3,11 +3,11 @@
 import json
 from typing import Any, get_args
 
-import pytest
 from msgspec import Raw
 from msgspec import json as msgspec_json
 
 from tests.rpc.builders import reason_of, transaction
+from tests.support.cases import each_case
 from tests.support.world import World
 from tickover.api.limits import ISOLATED_BURST, MAX_CATEGORY, MAX_CLOCK_TRANSACTIONS, MAX_NAME, MAX_OPENING_BALANCES
 from tickover.api.results import OneClock
@@ -31,8 +31,8 @@ async def create(world: World, token: str) -> str:
     return id
 
 
-@pytest.mark.parametrize("pending", [False, True])
-@pytest.mark.parametrize("format", FORMATS)
+@each_case("pending", [False, True])
+@each_case("format", FORMATS)
 async def test_file_is_the_same_as_that_of_the_client(world: World, token: str, format: str, pending: bool) -> None:
     id = await create(world, token)
     opening = {"EUR": -200.25, "GBP": 7}
@@ -68,7 +68,7 @@ async def test_export_does_not_change_the_clock(world: World, token: str) -> Non
     assert await world.result("getTestClock", {"id": id}, token) == before
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("format", "amounts", "message"),
     [
         ("ofx", [], "the clock has no transactions, and this format needs one; use csv, or include pending ones"),
@@ -103,9 +103,9 @@ async def test_a_user_can_export_only_so_often(world: World, token: str) -> None
         assert reason_of(await world.call(method, params, token)) == "RATE_LIMITED", method
 
 
-@pytest.mark.parametrize("character", ["&", '"', "\\", "é", "😀"])
-@pytest.mark.parametrize("amount", [5e-324, 999_999_999.12345, 1_000_000_000])
-@pytest.mark.parametrize("format", FORMATS)
+@each_case("character", ["&", '"', "\\", "é", "😀"])
+@each_case("amount", [5e-324, 999_999_999.12345, 1_000_000_000])
+@each_case("format", FORMATS)
 def test_no_file_exceeds_its_maximum_size(format: str, amount: float, character: str) -> None:
     """Every transaction has its own currency, so each has a statement. The clock has a twentieth of all items."""
     share = 20

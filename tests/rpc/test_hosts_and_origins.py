@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.support.cases import each_case
 from tests.support.world import World
 from tickover.api.errors import Rejection
 from tickover.server.http.handler import Handler
@@ -32,8 +33,8 @@ def is_served(host: bytes | None, /, **settings: str) -> bool:
 # Host
 
 
-@pytest.mark.parametrize("listening_on", ["127.0.0.1", "127.0.0.5", "::1", "localhost"])
-@pytest.mark.parametrize(
+@each_case("listening_on", ["127.0.0.1", "127.0.0.5", "::1", "localhost"])
+@each_case(
     "host",
     [
         b"localhost",
@@ -89,19 +90,19 @@ MALFORMED = [
 ]
 
 
-@pytest.mark.parametrize("host", [*FOREIGN, *MALFORMED])
+@each_case("host", [*FOREIGN, *MALFORMED])
 def test_loopback_server_rejects_other_names(host: bytes | None) -> None:
     assert not is_served(host)
 
 
-@pytest.mark.parametrize("host", [*FOREIGN, *MALFORMED, pytest.param(b"localhost", id="loopback")])
+@each_case("host", [*FOREIGN, *MALFORMED, pytest.param(b"localhost", id="loopback")])
 def test_public_server_allows_any_name_by_default(host: bytes | None) -> None:
     assert is_served(host, **EVERYWHERE)
     assert is_served(host, **EVERYWHERE, public_url="https://clocks.example.com")
 
 
-@pytest.mark.parametrize("public_url", ["https://clocks.example.com", "http://Clocks.Example.COM:8443/app/"])
-@pytest.mark.parametrize(
+@each_case("public_url", ["https://clocks.example.com", "http://Clocks.Example.COM:8443/app/"])
+@each_case(
     ("host", "is_allowed"),
     [
         (b"clocks.example.com", True),
@@ -117,7 +118,7 @@ def test_host_of_the_public_url_is_allowed(host: bytes | None, is_allowed: bool,
     assert is_served(host, public_url=public_url) == is_allowed
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("host", "on_loopback", "elsewhere"),
     [
         pytest.param(b"api.example.com", True, True, id="named"),
@@ -194,7 +195,7 @@ SEND = (
 )
 
 
-@pytest.mark.parametrize("path", ["/rpc", "/login", "/assets/js/login.js", "/nothing"])
+@each_case("path", ["/rpc", "/login", "/assets/js/login.js", "/nothing"])
 async def test_other_host_is_rejected_on_every_path(world: World, path: str) -> None:
     for method in ("GET", "POST", "OPTIONS"):
         response = await ConfiguredHandler(world).request(method, path, host="evil.example")
@@ -212,8 +213,8 @@ async def test_other_host_is_rejected_on_every_path(world: World, path: str) -> 
         }
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
-@pytest.mark.parametrize("host", ["", "10.1.2.3:8000", "evil.example"])
+@each_case("path", ["/healthz", "/readyz"])
+@each_case("host", ["", "10.1.2.3:8000", "evil.example"])
 async def test_health_checks_allow_any_host(world: World, path: str, host: str) -> None:
     assert (await ConfiguredHandler(world).request("GET", path, host=host)).status == 200
 
@@ -234,7 +235,7 @@ SOME_ORIGINS = ("", APP, "null", "http://localhost:8000")
 PREFLIGHT = {"access_control_request_method": "POST", "access_control_request_headers": "authorization,content-type"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("method", "path", "body"),
     [
         ("POST", "/rpc", SEND),
@@ -243,7 +244,6 @@ PREFLIGHT = {"access_control_request_method": "POST", "access_control_request_he
         ("GET", "/login", b""),
         ("GET", "/no", b""),
     ],
-    ids=["a result", "an error", "not JSON", "a page", "nothing"],
 )
 async def test_responses_have_no_cors_headers_by_default(world: World, method: str, path: str, body: bytes) -> None:
     handler = ConfiguredHandler(world)
@@ -307,7 +307,7 @@ async def test_other_origin_may_read_no_response(world: World) -> None:
     assert said == {origin: {"vary": "Origin"} for origin in OTHER_ORIGINS}
 
 
-@pytest.mark.parametrize("origin", [APP, "http://localhost:3000"])
+@each_case("origin", [APP, "http://localhost:3000"])
 async def test_preflight_of_an_allowed_origin_succeeds(world: World, origin: str) -> None:
     response = await ConfiguredHandler(world, **ORIGINS).request("OPTIONS", "/rpc", origin=origin, **PREFLIGHT)
     assert (response.status, response.body) == (204, b"")

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import OMITTED, call, post_with, raw_call, reason_of, send, transaction
+from tests.support.cases import each_case
 from tests.support.world import World, run_concurrently, send_request
 from tickover.api.errors import Reason
 from tickover.server.http.handler import Handler
@@ -16,7 +17,7 @@ JSON = ("Content-Type", "application/json")
 # Requests
 
 
-@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "post", "QUERY"])
+@each_case("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "post", "QUERY"])
 async def test_rpc_accepts_only_post(world: World, method: str) -> None:
     response = await world.request(method, "/rpc", b"{}", {"Content-Type": "application/json"})
     assert (response.status, response.headers["allow"]) == (405, "POST")
@@ -24,7 +25,7 @@ async def test_rpc_accepts_only_post(world: World, method: str) -> None:
     assert (response.json["jsonrpc"], response.json["id"]) == ("2.0", None)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "content_type",
     [
         "application/json",
@@ -43,7 +44,7 @@ async def test_json_in_utf_8_is_accepted(world: World, content_type: str) -> Non
     assert response.headers["content-type"] == "application/json"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "content_type",
     [
         None,
@@ -87,13 +88,13 @@ async def test_largest_schedule_fits_into_the_body(world: World, token: str) -> 
 # The Authorization header
 
 
-@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "bEaReR"])
+@each_case("scheme", ["Bearer", "bearer", "BEARER", "bEaReR"])
 async def test_bearer_scheme_is_case_insensitive(world: World, token: str, scheme: str) -> None:
     response = await world.post(call("createTestClock", {}), None, Authorization=f"{scheme} {token}")
     assert "result" in response.json
 
 
-@pytest.mark.parametrize(
+@each_case(
     "form",
     ["{}", "Bearer", "Bearer ", "Bearer{}", "Basic {}", "Token {}", "Bearer {}x", "Bearer x{}", "Bearer {} x",
      'Bearer "{}"', "Bearer {0}, Bearer {0}", "Bearer token={}", "Bearer\t{}", "Bearer é", "Bearer tko_", ""],
@@ -104,8 +105,8 @@ async def test_malformed_authorization_is_rejected(world: World, token: str, for
     assert response.headers["www-authenticate"] == "Bearer"
 
 
-@pytest.mark.parametrize("second", ["{}", "tko_" + "A" * 43, ""], ids=["the same", "another", "an empty one"])
-@pytest.mark.parametrize("order", [1, -1], ids=["after", "before"])
+@each_case("second", ["{}", "tko_" + "A" * 43, ""])
+@each_case("order", [1, -1])
 async def test_two_authorization_headers_are_rejected(world: World, token: str, second: str, order: int) -> None:
     values = [f"Bearer {token}", f"Bearer {second.format(token)}"][::order]
     headers = [JSON, *(("Authorization", value) for value in values)]
@@ -160,14 +161,14 @@ async def test_retry_after_header_equals_the_error(world: World) -> None:
 # Health checks
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
-@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@each_case("path", ["/healthz", "/readyz"])
+@each_case("method", ["GET", "HEAD"])
 async def test_health_checks_of_a_healthy_server_succeed(world: World, path: str, method: str) -> None:
     assert (await world.request(method, path)).status == 200
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+@each_case("path", ["/healthz", "/readyz"])
+@each_case("method", ["POST", "PUT", "DELETE"])
 async def test_health_checks_accept_only_get_and_head(world: World, path: str, method: str) -> None:
     response = await world.request(method, path)
     assert (response.status, response.headers["allow"]) == (405, "GET, HEAD")
@@ -205,8 +206,8 @@ async def test_every_operation_is_unavailable_without_the_store(
     assert response.json["error"]["data"] == {"reason": "UNAVAILABLE", "retryAfterSeconds": 1}
 
 
-@pytest.mark.parametrize("path", ["/rpc/", "/RPC", "/rpc/x", "//rpc", "/healthz/", "/nothing"])
-@pytest.mark.parametrize("method", ["GET", "POST"])
+@each_case("path", ["/rpc/", "/RPC", "/rpc/x", "//rpc", "/healthz/", "/nothing"])
+@each_case("method", ["GET", "POST"])
 async def test_unknown_path_is_not_found(world: World, path: str, method: str) -> None:
     assert (await world.request(method, path, b"{}", {"Content-Type": "application/json"})).status == 404
 
@@ -233,7 +234,7 @@ async def test_calls_over_the_limit_are_rejected_but_not_health_checks(world: Wo
     assert counted == [Reason.UNAVAILABLE]
 
 
-@pytest.mark.parametrize(("error", "reasons"), [(OVERLOADED, [Reason.UNAVAILABLE]), (BAD_REQUEST, [])])
+@each_case(("error", "reasons"), [(OVERLOADED, [Reason.UNAVAILABLE]), (BAD_REQUEST, [])])
 async def test_overload_is_counted(world: World, error: RequestError, reasons: list[Reason]) -> None:
     counted: list[Reason] = []
     handler = Handler(

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import MICROSECOND, START, contribution, goal, shift, transaction
+from tests.support.cases import each_case
 from tests.support.world import World
 
 EVENTS, BALANCES, CHECK = "listTestClockEvents", "getTestClockBalances", "checkTestClock"
@@ -98,12 +99,12 @@ async def test_opening_balance_adds_a_currency(world: World, token: str) -> None
     assert (await world.result(BALANCES, {"id": id}, token))["balances"] == []
 
 
-@pytest.mark.parametrize("at", [BEFORE_START, AFTER_MAX])
+@each_case("at", [BEFORE_START, AFTER_MAX])
 async def test_balance_outside_the_clock_is_rejected(world: World, token: str, clock: str, at: str) -> None:
     assert await faults(world, token, BALANCES, id=clock, at=at) == {"at": "range"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("opening", "fault"),
     [
         ({"eur": 1}, {"openingBalances.eur": "name"}),
@@ -117,7 +118,7 @@ async def test_balance_outside_the_clock_is_rejected(world: World, token: str, c
         (None, {"openingBalances": "null"}),
     ],
 )
-@pytest.mark.parametrize("method", [EVENTS, BALANCES, CHECK])
+@each_case("method", [EVENTS, BALANCES, CHECK])
 async def test_invalid_opening_balance_is_rejected(
     world: World, token: str, clock: str, method: str, opening: Any, fault: Any
 ) -> None:
@@ -174,7 +175,7 @@ async def test_cursor_continues_after_an_advance(world: World, token: str, clock
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("params", "expected"),
     [
         ({"after": BEFORE_START}, {"after": "range"}),
@@ -201,7 +202,7 @@ async def test_empty_range_of_events_is_valid(world: World, token: str, clock: s
 # Expectations
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("expectation", "params", "expected"),
     [
         ({"balance": {"currency": "EUR", "atLeast": 0}}, {}, (JANUARY, -30.2, [1, 2])),
@@ -347,7 +348,7 @@ async def test_every_fault_about_the_clock_is_listed(world: World, token: str, c
     }
 
 
-@pytest.mark.parametrize("count", [0, 51])
+@each_case("count", [0, 51])
 async def test_number_of_expectations_is_limited(world: World, token: str, clock: str, count: int) -> None:
     expectations = [{"balance": {"currency": "EUR", "atLeast": -100}}] * count
     assert await faults(world, token, CHECK, id=clock, expectations=expectations) == {"expectations": "count"}

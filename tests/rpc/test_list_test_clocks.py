@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import BEN, MICROSECOND, START, call, raw_call, reason_of, rows, value_id
+from tests.rpc.builders import BEN, MICROSECOND, START, call, raw_call, reason_of, rows
+from tests.support.cases import each_case
 from tests.support.world import World
 
 LIST = "listTestClocks"
@@ -98,7 +99,7 @@ async def test_clock_is_listed_until_it_expires(world: World, token: str, sweeps
     assert await world.result(LIST, {}, token) == {"clocks": []}
 
 
-@pytest.mark.parametrize("wrong", [None, "tko_" + "A" * 43])
+@each_case("wrong", [None, "tko_" + "A" * 43])
 async def test_list_without_valid_token_is_rejected(world: World, token: str, wrong: str | None) -> None:
     await create(world, token, 1)
     for params in ({}, {"limit": 0}):
@@ -129,14 +130,14 @@ async def test_page_has_next_cursor_only_if_there_is_a_next_page(
     assert page.keys() == {"clocks", "nextCursor"} if count > limit else {"clocks"}
 
 
-@pytest.mark.parametrize("limit", ["2.0", "2e0", "20E-1", "0.02e+2"])
+@each_case("limit", ["2.0", "2e0", "20E-1", "0.02e+2"])
 async def test_limit_accepts_any_json_form_of_an_integer(world: World, token: str, limit: str) -> None:
     made = await create(world, token, 3)
     response = await world.post(raw_call(LIST, f'{{"limit": {limit}}}'), token)
     assert ids_in(response.json["result"]) == made[:2]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("field", "rule", "value"),
     [
         *rows("limit", "min", 0, -1, -(10**30)),
@@ -152,7 +153,6 @@ async def test_limit_accepts_any_json_form_of_an_integer(world: World, token: st
         *rows("page", "unknown", 2),
         *rows("nextCursor", "unknown", "cursor_" + "0" * 32),
     ],
-    ids=value_id,
 )
 async def test_invalid_parameters_are_rejected(world: World, token: str, field: str, rule: str, value: Any) -> None:
     assert await world.faults(LIST, {field: value}, token) == {field: rule}

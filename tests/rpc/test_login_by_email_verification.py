@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import BEN, OMITTED, call, login, reason_of, rows, send, send_link, value_id, wrong
+from tests.support.cases import each_case
 from tests.support.world import ANA, HttpResponse, World, run_concurrently
 
 LOGIN = "loginByEmailVerification"
@@ -28,7 +29,7 @@ NOT_SIX_DIGITS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("field", "rule", "value"),
     [
         *[(field, "required", OMITTED) for field in ("email", "code", "authenticationMethod")],
@@ -39,7 +40,6 @@ NOT_SIX_DIGITS = [
         *rows("authenticationMethod", "oneOf", None, "", "email_code", "EMAIL_LINK", "EMAIL_CODE ", 5, True, [], {}),
         *rows("token", "unknown", "x"),
     ],
-    ids=value_id,
 )
 async def test_invalid_parameters_are_rejected(world: World, field: str, rule: str, value: Any) -> None:
     params = login("123456") | {field: value}

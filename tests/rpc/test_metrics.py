@@ -9,6 +9,7 @@ import asyncpg
 import pytest
 
 from tests.rpc.builders import open_buggy_world
+from tests.support.cases import each_case
 from tests.support.debian_packages import require_program
 from tests.support.metrics import Metrics, parse_metrics, total, value
 from tests.support.world import ANA, NOW, World
@@ -101,7 +102,7 @@ def test_numbers_of_all_processes_are_summed() -> None:
     assert value(metrics_of(numbers), "calls_total", method="logout", outcome="OK") == 4
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("failure", "cause"),
     [
         (apsw.FullError(), "disk_full"),

@@ -13,6 +13,7 @@ from referencing.jsonschema import DRAFT7
 
 from tests.rpc.builders import goal, transaction
 from tests.rpc.test_errors_table import PROVOKED, Place
+from tests.support.cases import each_case
 from tests.support.npm_packages import default_export
 from tests.support.openrpc_document import PUBLIC_URL, Draft7Validator, document, method, resolve, validation_errors
 from tests.support.operation_examples import FILE, generate
@@ -23,7 +24,7 @@ from tickover.server.domain.tokens import Permission
 from tickover.server.jsonrpc.envelope import CODES
 from tickover.server.openrpc import DESCRIBED_OPERATIONS, describe, prose
 
-every_method = pytest.mark.parametrize("name", DESCRIBED_OPERATIONS)
+every_method = each_case("name", DESCRIBED_OPERATIONS)
 
 
 # Validity
@@ -33,7 +34,7 @@ def test_document_is_valid_openrpc() -> None:
     assert invalid_parts(document()) == []
 
 
-@pytest.mark.parametrize("plant", ["a member", "a type", "a schema"])
+@each_case("plant", ["a member", "a type", "a schema"])
 def test_invalid_document_is_detected(plant: str) -> None:
     invalid = json.loads(describe(PUBLIC_URL))
     match plant:
@@ -174,7 +175,7 @@ def test_every_field_has_a_description_and_none_is_unused() -> None:
 # Bounds, repeated here so that a change is noticed
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("path", "bounds"),
     [
         ("ScheduleEntry.transactions", {"maxItems": 100}),

@@ -11,6 +11,7 @@ from urllib.parse import urljoin
 import pytest
 
 import tickover
+from tests.support.cases import each_case
 from tests.support.openrpc_document import PUBLIC_URL
 from tests.support.program import Program
 from tests.support.world import World
@@ -60,7 +61,7 @@ DOCUMENTS = [path for path, kind in CONTENT_TYPES.items() if kind.startswith("te
 MODULES = [path for path in CONTENT_TYPES if path.endswith(".js")]
 ONE_OF_EACH_TYPE = list({(kind, path in ASSET_PATHS): path for path, kind in CONTENT_TYPES.items()}.values())
 
-every_document = pytest.mark.parametrize("path", DOCUMENTS)
+every_document = each_case("path", DOCUMENTS)
 
 
 def policy_of(header: str) -> dict[str, str]:
@@ -147,7 +148,7 @@ def test_no_string_contains_indentation_or_line_breaks_of_the_source() -> None:
 
 def test_no_comment_hides_the_code_after_it() -> None:
     for path in MODULES:
-        assert re.findall(r".*\s// .*", TEXTS[path]) == [], path
+        assert re.search(r"\s// .*", TEXTS[path]) is None, path
 
 
 async def test_assets_of_another_release_are_served_but_not_cached(world: World) -> None:
@@ -172,7 +173,7 @@ async def test_compressed_page_has_the_same_content(world: World) -> None:
         } == {name: value for name, value in plain.headers.items() if name not in changing}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("accepted", "is_compressed"),
     [
         ("gzip", True),

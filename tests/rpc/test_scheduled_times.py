@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import OMITTED, contribution, goal, to_timestamp, transaction
+from tests.support.cases import each_case
 from tests.support.world import World
 
 CREATE = "createTestClock"
@@ -43,7 +44,7 @@ def noon(day: str) -> datetime:
     return datetime.fromisoformat(f"{day}T12:00:00Z")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("given", "max_time"),
     [
         ("2027-03-01T00:00:00Z", "2037-03-01T00:00:00Z"),
@@ -58,7 +59,7 @@ async def test_max_time_is_ten_calendar_years_after_frozen_time(
     assert (await world.create(token, frozenTime=given))["maxTime"] == max_time
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("given", "shown"),
     [
         ("2027-03-01T00:00:00Z", "2027-03-01T00:00:00Z"),
@@ -98,7 +99,7 @@ NOT_RFC_3339 = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("given", NOT_RFC_3339, ids=repr)
+@each_case("given", NOT_RFC_3339)
 async def test_invalid_timestamp_is_rejected(world: World, token: str, given: str) -> None:
     goals = [goal(contributions=[contribution(at=given)])]
     params = {"frozenTime": given, "transactions": [transaction(at=given)], "goals": goals}
@@ -109,7 +110,7 @@ async def test_invalid_timestamp_is_rejected(world: World, token: str, given: st
     }
 
 
-@pytest.mark.parametrize("given", [0, 1772323200, 1.5, True, [], {}], ids=repr)
+@each_case("given", [0, 1772323200, 1.5, True, [], {}])
 async def test_timestamp_other_than_string_is_rejected(world: World, token: str, given: Any) -> None:
     assert await world.faults(CREATE, {"frozenTime": given}, token) == {"frozenTime": "type"}
 
@@ -117,7 +118,7 @@ async def test_timestamp_other_than_string_is_rejected(world: World, token: str,
 # Scheduled times
 
 
-@pytest.mark.parametrize("frozen_time", [OMITTED, "2020-02-29T10:00:00Z"], ids=["by default", "given"])
+@each_case("frozen_time", [OMITTED, "2020-02-29T10:00:00Z"])
 async def test_scheduled_times_must_be_between_frozen_time_and_max_time(
     world: World, token: str, frozen_time: Any
 ) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import START, call, idempotency_header, raw_call, reason_of, transaction
+from tests.support.cases import each_case
 from tests.support.world import World
 from tickover.api.limits import MAX_SCANNED_CLOCKS
 
@@ -35,7 +36,7 @@ async def test_clock_has_exactly_the_names_that_were_given(world: World, token: 
     assert list(moved)[:5] == ["id", "status", "frozenTime", "maxTime", "expiresAt"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("given", "expected"),
     [
         ({}, NAMED),
@@ -51,7 +52,7 @@ async def test_fork_inherits_what_it_is_not_given(world: World, token: str, give
     assert names_of((await world.result("getTestClock", {"id": original["id"]}, token))["clock"]) == NAMED
 
 
-@pytest.mark.parametrize("is_cached", [True, False])
+@each_case("is_cached", [True, False])
 async def test_update_replaces_what_is_given_and_null_removes(world: World, token: str, is_cached: bool) -> None:
     created = await world.create(token, **NAMED)
     if is_cached:
@@ -72,8 +73,8 @@ async def test_update_replaces_what_is_given_and_null_removes(world: World, toke
     assert clock == created
 
 
-@pytest.mark.parametrize("method", ["createTestClock", FORK, UPDATE])
-@pytest.mark.parametrize(
+@each_case("method", ["createTestClock", FORK, UPDATE])
+@each_case(
     ("given", "path", "rule"),
     [
         ({"name": ""}, "name", "minLength"),

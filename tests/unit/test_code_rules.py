@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import each_case
 from tests.support.repository import text_files
 from tests.support.transcripts import ROOT
 from tickover.api.errors import Reason
@@ -111,7 +112,7 @@ def catches_all_exceptions(node: ast.AST) -> bool:
     return node.type is None or bool({"Exception", "BaseException"} & set(re.findall(r"\w+", ast.unparse(node.type))))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("matches", "allowed"),
     [
         pytest.param(
@@ -150,7 +151,7 @@ def test_only_listed_modules_use(matches: Callable[[ast.AST], bool], allowed: se
     assert modules_with(matches) == allowed
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("matches", "source"),
     [
         (reads_wall_clock, "datetime.now(UTC)"),
@@ -171,7 +172,7 @@ def test_uses_are_recognized(matches: Callable[[ast.AST], bool], source: str) ->
     assert any(matches(node) for node in ast.walk(ast.parse(source)))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("matches", "source"),
     [
         (reads_wall_clock, "self.now"),
@@ -212,7 +213,7 @@ def test_migrations_are_numbered_without_gaps() -> None:
 # Pins and paths
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "requirements").glob("*.txt")), ids=name_of)
+@each_case("path", sorted((ROOT / "requirements").glob("*.txt")))
 def test_every_pin_has_hashes_and_no_url(path: Path) -> None:
     text = path.read_text("utf-8")
     pins = [line for line in text.replace("\\\n", " ").splitlines() if line.strip() and not line.startswith("#")]

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from msgspec import json
 
+from tests.support.cases import each_case
 from tickover.server.domain import email_addresses
 from tickover.server.domain.clock_params import (
     AdvanceTestClockParams,
@@ -25,7 +26,7 @@ def advance(frozen_time: str) -> bytes:
     return b'{"id":"clock_1","frozenTime":%b}' % frozen_time.encode()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "written",
     [
         pytest.param('"2027-03-01T00:00:00Z"', id="whole seconds"),
@@ -43,7 +44,7 @@ def test_usual_timestamps_take_the_fast_path(written: str) -> None:
     assert params.frozen_time.utcoffset().total_seconds() == 0  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(
+@each_case(
     "written",
     [
         pytest.param('"2027-03-01T00:00:00+01:00"', id="another offset"),
@@ -71,19 +72,19 @@ def test_unusual_timestamps_take_the_slow_path(written: str) -> None:
     assert try_fast_decode(AdvanceTestClockParams, advance(written).replace(b":", b" :\n\t"), NOW) is None
 
 
-@pytest.mark.parametrize("currency", ["EU1", "eur", "EUr", "ÄÖÜ", "EUR ", "E R", "\u0415UR", "ⅠⅡⅢ"])
+@each_case("currency", ["EU1", "eur", "EUr", "ÄÖÜ", "EUR ", "E R", "\u0415UR", "ⅠⅡⅢ"])
 def test_unusual_currency_takes_the_slow_path(currency: str) -> None:
     written = json.encode({"transactions": [TRANSACTION, TRANSACTION | {"currency": currency}]})
     assert try_fast_decode(CreateTestClockParams, written, NOW) is None
 
 
-@pytest.mark.parametrize("name", ["a\\u0000b", "\\ud800"])
+@each_case("name", ["a\\u0000b", "\\ud800"])
 def test_text_with_possible_u_0000_takes_the_slow_path(name: str) -> None:
     written = json.encode({"goals": [{"name": "A name", "targetAmount": 1}]}).replace(b"A name", name.encode())
     assert try_fast_decode(CreateTestClockParams, written, NOW) is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     "name",
     [
         pytest.param("Zürich, naïve, 东京, 🎉", id="other scripts"),
@@ -99,7 +100,7 @@ def test_usual_name_takes_the_fast_path(name: str) -> None:
     assert params.transactions[0].name == name
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("written", "read_as"),
     [
         pytest.param(b'{"id":"clock_1"}', GetTestClockParams("clock_1"), id="getTestClock"),
@@ -118,7 +119,7 @@ def test_params_of_one_clock_take_the_fast_path(written: bytes, read_as: Params)
     assert decode(type(read_as), written, NOW) == ([], read_as)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("kind", "written"),
     [
         pytest.param(GetTestClockParams, b'{"id":"1","at":"2027-01-01"}', id="an invalid instant"),
@@ -158,7 +159,7 @@ def _how_it_is_read(params: object, now: datetime = NOW) -> str:
     return _REJECTED if faults else _SLOW
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("start", "how"),
     [
         pytest.param("2027-01-01T12:00:00Z", _FAST, id="now"),
@@ -172,12 +173,12 @@ def _how_it_is_read(params: object, now: datetime = NOW) -> str:
         pytest.param("2017-01-01T11:59:59.999999Z", _REJECTED, id="an instant more back"),
     ],
 )
-@pytest.mark.parametrize("more", [{}, {"transactions": [], "goals": []}], ids=["alone", "with empty lists"])
+@each_case("more", [{}, {"transactions": [], "goals": []}])
 def test_start_must_be_within_ten_years(start: str, how: str, more: dict[str, object]) -> None:
     assert _how_it_is_read({"frozenTime": start, **more}) == how
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("start", "at", "how"),
     [
         pytest.param("2027-03-01T00:00:00Z", "2027-03-01T00:00:00Z", _FAST, id="at the start"),
@@ -195,7 +196,7 @@ def test_start_must_be_within_ten_years(start: str, how: str, more: dict[str, ob
         pytest.param(None, "2037-01-01T12:00:00.000001Z", _REJECTED, id="an instant after what starts now"),
     ],
 )
-@pytest.mark.parametrize("kind", ["transaction", "contribution"])
+@each_case("kind", ["transaction", "contribution"])
 def test_item_must_be_between_start_and_end(kind: str, start: str | None, at: str, how: str) -> None:
     params: dict[str, object] = {} if start is None else {"frozenTime": start}
     # At any position among valid items.
@@ -218,7 +219,7 @@ def test_clock_that_starts_now_on_29_february_ends_on_28_february() -> None:
         assert _how_it_is_read({"transactions": [TRANSACTION | {"at": at}]}, now) == how
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("initial", "how"),
     [
         (0, _FAST),

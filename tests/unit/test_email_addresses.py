@@ -2,10 +2,11 @@
 
 import pytest
 
+from tests.support.cases import each_case
 from tickover.server.domain import email_addresses
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("given", "known"),
     [
         pytest.param("ana@example.com", "ana@example.com", id="unchanged"),
@@ -76,7 +77,7 @@ def test_address_with_too_long_idna_form_is_rejected() -> None:
         email_addresses.parse("a@" + "é." * 60 + "test")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         pytest.param("", id="nothing"),
@@ -147,7 +148,7 @@ def test_invalid_address_is_rejected(text: str) -> None:
         email_addresses.parse(text)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "value",
     [
         pytest.param(None, id="null"),
@@ -168,7 +169,7 @@ def test_text_of_a_megabyte_is_rejected_by_its_length() -> None:
         email_addresses.parse("a" * 1_000_000 + "@example.com")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("written", "known_as"),
     [
         ('"ana"@example.test', "ana@example.test"),
@@ -197,28 +198,27 @@ INVISIBLE_RANGES = [
 """Default_Ignorable_Code_Point of Unicode's DerivedCoreProperties.txt, and the blank Braille pattern."""
 
 
-@pytest.mark.parametrize(("first", "last"), INVISIBLE_RANGES, ids=lambda number: f"{number:04X}")
-@pytest.mark.parametrize("form", ["a{}b@x.com", "{}@x.com", '"a {}"@x.com'])
+@each_case(("first", "last"), INVISIBLE_RANGES)
+@each_case("form", ["a{}b@x.com", "{}@x.com", '"a {}"@x.com'])
 def test_invisible_character_is_rejected(first: int, last: int, form: str) -> None:
     for number in {first, (first + last) // 2, last}:
         with pytest.raises(ValueError, match="must be one"):
             email_addresses.parse(form.format(chr(number)))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "number",
     [
         0xAE, 0x34E, 0x350, 0x61B, 0x61D, 0x115E, 0x1161, 0x17B3, 0x17B6, 0x180A, 0x1810, 0x2010, 0x27FF, 0x2801,
         0x3163, 0x3165, 0xFF9F, 0xFFA1, 0xFFFC, 0x1BC9F, 0x1D172, 0x1D17B,
     ],
-    ids=lambda number: f"{number:04X}",
 )  # fmt: skip
 def test_visible_neighbour_of_invisible_characters_is_accepted(number: int) -> None:
     address = f"a{chr(number)}b@x.com"
     assert email_addresses.parse(address) == address
 
 
-@pytest.mark.parametrize(
+@each_case(
     "local",
     [
         pytest.param('"\uff02>"', id="full-width quote"),

@@ -3,12 +3,13 @@
 import pytest
 from msgspec import json
 
+from tests.support.cases import each_case
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params, unavailable
 
 FAULT = Fault("goals[0].name", "required", "is required")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("count", "message"),
     [
         (1, "1 field of createTestClock is invalid."),
@@ -43,7 +44,7 @@ def test_rejection_without_details_has_empty_details() -> None:
     assert Rejection(Reason.CLOCK_NOT_FOUND, "You have no clock with this ID.").details == {}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("fault", "written"),
     [
         pytest.param(FAULT, {}, id="nothing to show"),
@@ -57,12 +58,12 @@ def test_fault_is_encoded_with_got_if_set(fault: Fault, written: dict[str, objec
     assert json.decode(json.encode(fault)) == plain | written
 
 
-@pytest.mark.parametrize("reason", Reason)
+@each_case("reason", Reason)
 def test_reason_equals_its_name(reason: Reason) -> None:
     assert reason.value == reason.name
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("count", "lines"),
     [
         (0, ["0 fields of createTestClock are invalid."]),

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET, Raw, json
 
+from tests.support.cases import each_case
 from tests.unit.invalid_params import (
     ADVANCE,
     CONTRIBUTION,
@@ -40,7 +41,7 @@ from tickover.server.jsonrpc.envelope import decode_params
 from tickover.server.jsonrpc.explain import explain
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("kind", "params"),
     [
         pytest.param(CreateTestClockParams, {}, id="nothing"),
@@ -64,7 +65,7 @@ def test_valid_parameters_have_no_faults(kind: type[Params], params: Any) -> Non
 # Objects and arrays
 
 
-@pytest.mark.parametrize(
+@each_case(
     "kind",
     [
         CreateTestClockParams,
@@ -81,12 +82,12 @@ def test_parameters_by_position_get_a_hint(kind: type[Params]) -> None:
     assert faults_of(kind, ["a", "b"]) == [Fault("params", "type", message)]
 
 
-@pytest.mark.parametrize("value", ["text", 7, True, None])
+@each_case("value", ["text", 7, True, None])
 def test_parameters_must_be_an_object(value: Any) -> None:
     assert faults_of(CreateTestClockParams, value) == [Fault("params", "type", "must be an object", value)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("item", "got"),
     [
         pytest.param(7, 7, id="number"),
@@ -96,20 +97,18 @@ def test_parameters_must_be_an_object(value: Any) -> None:
         pytest.param([TRANSACTION], UNSET, id="array"),
     ],
 )
-@pytest.mark.parametrize("name", ["transactions", "goals"])
+@each_case("name", ["transactions", "goals"])
 def test_item_must_be_an_object(name: str, item: Any, got: Any) -> None:
     assert faults_of(CreateTestClockParams, {name: [item]}) == [Fault(f"{name}[0]", "type", "must be an object", got)]
 
 
-@pytest.mark.parametrize(
-    ("value", "got"), [({}, UNSET), ("", ""), (0, 0), (False, False)], ids=["object", "string", "number", "false"]
-)
-@pytest.mark.parametrize("name", ["transactions", "goals"])
+@each_case(("value", "got"), [({}, UNSET), ("", ""), (0, 0), (False, False)])
+@each_case("name", ["transactions", "goals"])
 def test_list_must_be_an_array(name: str, value: Any, got: Any) -> None:
     assert faults_of(CreateTestClockParams, {name: value}) == [Fault(name, "type", "must be an array", got)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("params", "path", "limit"),
     [
         pytest.param(lambda count: {"transactions": [TRANSACTION] * count}, "transactions", 100, id="transactions"),
@@ -140,7 +139,7 @@ def test_faults_of_items_within_the_limit_are_listed_too() -> None:
 # Names
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("kind", "params", "names"),
     [
         pytest.param(AdvanceTestClockParams, ADVANCE, ["id", "frozenTime"], id="advanceTestClock"),
@@ -162,30 +161,30 @@ def test_missing_parameter_is_a_fault(kind: type[Params], params: dict[str, Any]
     assert faults_of(kind, {}) == [Fault(name, "required", "is required") for name in names]
 
 
-@pytest.mark.parametrize("name", ["at", "name", "amount", "currency", "type"])
+@each_case("name", ["at", "name", "amount", "currency", "type"])
 def test_missing_transaction_field_is_a_fault(name: str) -> None:
     found = faults_of(CreateTestClockParams, {"transactions": [TRANSACTION, without(TRANSACTION, name)]})
     assert found == [Fault(f"transactions[1].{name}", "required", "is required")]
 
 
-@pytest.mark.parametrize("name", ["name", "targetAmount"])
+@each_case("name", ["name", "targetAmount"])
 def test_missing_goal_field_is_a_fault(name: str) -> None:
     found = faults_of(CreateTestClockParams, {"goals": [without(GOAL, name)]})
     assert found == [Fault(f"goals[0].{name}", "required", "is required")]
 
 
-@pytest.mark.parametrize("name", ["at", "amount"])
+@each_case("name", ["at", "amount"])
 def test_missing_contribution_field_is_a_fault(name: str) -> None:
     found = of_goal(contributions=[without(CONTRIBUTION, name)])
     assert found == [Fault(f"goals[0].contributions[0].{name}", "required", "is required")]
 
 
-@pytest.mark.parametrize("name", ["initialAmount", "contributions"])
+@each_case("name", ["initialAmount", "contributions"])
 def test_optional_goal_field_can_be_omitted(name: str) -> None:
     assert faults_of(CreateTestClockParams, {"goals": [without(GOAL, name)]}) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("params", "path"),
     [
         pytest.param({"frozenTime": None}, "frozenTime", id="frozenTime"),
@@ -200,12 +199,12 @@ def test_null_for_optional_parameter_gets_a_hint(params: Any, path: str) -> None
     assert faults_of(CreateTestClockParams, params) == [Fault(path, "null", "must not be null; omit it", None)]
 
 
-@pytest.mark.parametrize("kind", [GetTestClockParams, ForkTestClockParams])
+@each_case("kind", [GetTestClockParams, ForkTestClockParams])
 def test_null_for_optional_instant_gets_a_hint(kind: type[Params]) -> None:
     assert faults_of(kind, GET | {"at": None}) == [Fault("at", "null", "must not be null; omit it", None)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("fields", "rule", "message"),
     [
         pytest.param({"at": None}, "type", EXPECTED_TIME, id="at"),
@@ -219,7 +218,7 @@ def test_null_for_required_parameter_is_a_type_fault(fields: dict[str, None], ru
     assert of_transaction(**fields) == [Fault(f"transactions[0].{next(iter(fields))}", rule, message, None)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("params", "path", "hint"),
     [
         pytest.param({"frozentime": 1}, "frozentime", "did you mean frozenTime?", id="case"),
@@ -260,7 +259,7 @@ def test_name_from_another_object_is_unknown() -> None:
 # Text
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "rule", "message"),
     [
         pytest.param("a", None, None, id="1 character"),
@@ -287,7 +286,7 @@ def test_name_has_1_to_120_characters(name: Any, rule: str | None, message: str 
         assert found == ([Fault(path, rule, message, name)] if rule and message else [])
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("category", "rule", "message"),
     [
         pytest.param("", None, None, id="empty"),
@@ -302,12 +301,12 @@ def test_category_has_at_most_80_characters(category: Any, rule: str | None, mes
     assert found == ([Fault("transactions[0].category", rule, message, category)] if rule and message else [])
 
 
-@pytest.mark.parametrize("currency", ["EUR", "AAA", "ZZZ", "XXX"])
+@each_case("currency", ["EUR", "AAA", "ZZZ", "XXX"])
 def test_three_uppercase_letters_are_a_valid_currency(currency: str) -> None:
     assert of_transaction(currency=currency) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     "currency",
     ["", "E", "EU", "EURO", "eur", "EUr", "EU1", "EU\n", "EUR\n", "\nEUR", " EUR", "ÄÖÜ", "ＥＵＲ", "ΕUR", "EU\0", "$"],
 )
@@ -316,12 +315,12 @@ def test_other_currencies_are_invalid(currency: str) -> None:
     assert of_transaction(currency=currency) == [Fault("transactions[0].currency", "format", message, currency)]
 
 
-@pytest.mark.parametrize("type", ["INCOME", "EXPENSE"])
+@each_case("type", ["INCOME", "EXPENSE"])
 def test_income_and_expense_are_valid_types(type: str) -> None:
     assert of_transaction(type=type) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("type", "got"),
     [
         ("", ""),
@@ -333,13 +332,12 @@ def test_income_and_expense_are_valid_types(type: str) -> None:
         (["INCOME"], UNSET),
         ({"INCOME": 1}, UNSET),
     ],
-    ids=repr,
 )
 def test_other_types_are_invalid(type: Any, got: Any) -> None:
     assert of_transaction(type=type) == [Fault("transactions[0].type", "oneOf", "must be EXPENSE or INCOME", got)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "value", "message"),
     [
         ("loginCodeType", "short_lived", "must be LONG_LIVED or SHORT_LIVED"),
@@ -352,13 +350,13 @@ def test_email_type_and_code_type_have_two_values(name: str, value: Any, message
     assert faults_of(SendLoginCodeEmailParams, SEND | {name: value}) == [Fault(name, "oneOf", message, value)]
 
 
-@pytest.mark.parametrize("value", ["EMAIL_LINK", "email_code", "", None, 6])
+@each_case("value", ["EMAIL_LINK", "email_code", "", None, 6])
 def test_authentication_method_has_one_value(value: Any) -> None:
     found = faults_of(LoginByEmailVerificationParams, VERIFICATION | {"authenticationMethod": value})
     assert found == [Fault("authenticationMethod", "oneOf", "must be EMAIL_CODE", value)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("code_type", "email_type", "needed"),
     [("LONG_LIVED", "LOGIN_CODE", "SHORT_LIVED"), ("SHORT_LIVED", "WEB_LOGIN_LINK", "LONG_LIVED")],
 )
@@ -368,7 +366,7 @@ def test_mismatched_types_are_a_combination_fault(code_type: str, email_type: st
     assert found == [Fault("loginCodeType", "combination", message, code_type)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "rule", "message"),
     [
         pytest.param("ana", "format", EXPECTED_ADDRESS, id="no address"),
@@ -379,16 +377,14 @@ def test_mismatched_types_are_a_combination_fault(code_type: str, email_type: st
         pytest.param(None, "type", "must be a string", id="null"),
     ],
 )
-@pytest.mark.parametrize(
-    ("kind", "params"), [(SendLoginCodeEmailParams, SEND), (LoginByEmailVerificationParams, VERIFICATION)]
-)
+@each_case(("kind", "params"), [(SendLoginCodeEmailParams, SEND), (LoginByEmailVerificationParams, VERIFICATION)])
 def test_email_must_be_one_address(
     kind: type[Params], params: dict[str, Any], value: Any, rule: str, message: str
 ) -> None:
     assert faults_of(kind, params | {"email": value}) == [Fault("email", rule, message, value)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "rule", "got"),
     [
         pytest.param("2027-01-31", "format", "2027-01-31", id="date alone"),
@@ -412,19 +408,19 @@ def test_every_instant_must_be_a_timestamp(value: Any, rule: str, got: Any) -> N
         assert found == [Fault(path, rule, EXPECTED_TIME, got)]
 
 
-@pytest.mark.parametrize(("value", "got"), [(7, 7), (None, None), ([], UNSET)], ids=["number", "null", "array"])
+@each_case(("value", "got"), [(7, 7), (None, None), ([], UNSET)])
 def test_clock_id_must_be_a_string(value: Any, got: Any) -> None:
     for kind, params in OF_ONE_CLOCK:
         assert faults_of(kind, params | {"id": value}) == [Fault("id", "type", "must be a string", got)]
 
 
-@pytest.mark.parametrize("value", ["\0", "clock_x\0", "\0clock_x"])
+@each_case("value", ["\0", "clock_x\0", "\0clock_x"])
 def test_clock_id_must_not_contain_u_0000(value: str) -> None:
     for kind, params in OF_ONE_CLOCK:
         assert faults_of(kind, params | {"id": value}) == [Fault("id", "format", EXPECTED_TEXT, value)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("kind", "known"),
     [(GetTestClockParams, "id, at"), (ForkTestClockParams, "id, at, name, labels"), (DeleteTestClockParams, "id")],
 )
@@ -439,7 +435,7 @@ TOO_LARGE = ("max", "must be at most 1000000000")
 TOO_SMALL = ("positive", "must be greater than 0")
 
 
-@pytest.mark.parametrize("number", ["1", "1.0", "0.1", "5e-324", "1e-300", "999999999.9999999", "1000000000", "1e9"])
+@each_case("number", ["1", "1.0", "0.1", "5e-324", "1e-300", "999999999.9999999", "1000000000", "1e9"])
 def test_amount_is_positive_and_at_most_a_billion(number: str) -> None:
     amount = Raw(number.encode())
     assert of_transaction(amount=amount) == []
@@ -447,7 +443,7 @@ def test_amount_is_positive_and_at_most_a_billion(number: str) -> None:
     assert of_goal(contributions=[CONTRIBUTION | {"amount": amount}]) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("number", "wrong", "got"),
     [
         pytest.param("0", TOO_SMALL, 0, id="zero"),
@@ -484,7 +480,7 @@ def test_other_amounts_are_invalid(number: str, wrong: tuple[str, str], got: Any
         assert found == [Fault(path, *wrong, got)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("number", "wrong", "got"),
     [
         pytest.param("0", None, UNSET, id="zero"),
@@ -508,12 +504,12 @@ def test_initial_amount_is_at_least_0_and_at_most_the_target(
 # Secrets
 
 
-@pytest.mark.parametrize("code", ["000000", "012345", "999999"])
+@each_case("code", ["000000", "012345", "999999"])
 def test_six_digits_are_a_valid_code(code: str) -> None:
     assert faults_of(LoginByEmailVerificationParams, VERIFICATION | {"code": code}) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("code", "rule", "message"),
     [
         pytest.param("", "format", "must be 6 digits", id="empty"),

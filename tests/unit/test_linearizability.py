@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from soak.linearizability.checker import Step, Verdict, check
 from soak.linearizability.public_histories import RegisterModel, find_histories, verdict_of
+from tests.support.cases import each_case
 
 _MAX_PUBLIC_BYTES = 6_550
 """The soak checks the others too. They take minutes on a slow machine."""
@@ -66,12 +67,12 @@ VIOLATIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LINEARIZABLE)
+@each_case("name", LINEARIZABLE)
 def test_linearizable_history_is_accepted(name: str) -> None:
     assert check(RegisterModel(), LINEARIZABLE[name]) is Verdict.LINEARIZABLE
 
 
-@pytest.mark.parametrize("name", VIOLATIONS)
+@each_case("name", VIOLATIONS)
 def test_violation_is_found(name: str) -> None:
     assert check(RegisterModel(), VIOLATIONS[name]) is Verdict.VIOLATION
 

@@ -3,12 +3,11 @@
 from math import inf
 from typing import Any
 
-import pytest
-
 from soak.linearizability.checker import Verdict
 from soak.linearizability.clock_model import SCHEDULES, Clock, new_clock
 from soak.linearizability.history import NOT_EXECUTED, Call, Delivery, History
 from soak.linearizability.judge import judge, reduce
+from tests.support.cases import each_case
 
 ANA = "ana@example.test"
 NOT_FOUND = ("error", "CLOCK_NOT_FOUND")
@@ -271,17 +270,17 @@ VIOLATIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LINEARIZABLE)
+@each_case("name", LINEARIZABLE)
 def test_allowed_history_is_accepted(name: str) -> None:
     assert judge(LINEARIZABLE[name]) is Verdict.LINEARIZABLE
 
 
-@pytest.mark.parametrize("name", VIOLATIONS)
+@each_case("name", VIOLATIONS)
 def test_impossible_history_is_found(name: str) -> None:
     assert judge(VIOLATIONS[name]) is Verdict.VIOLATION
 
 
-@pytest.mark.parametrize("name", VIOLATIONS)
+@each_case("name", VIOLATIONS)
 def test_reduced_history_is_still_a_violation(name: str) -> None:
     reduced = reduce(VIOLATIONS[name])
     assert judge(reduced) is Verdict.VIOLATION

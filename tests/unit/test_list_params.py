@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET, json
 
+from tests.support.cases import each_case
 from tickover.api.errors import Fault, Rejection
 from tickover.server.domain.clock_params import ListTestClocksParams
 from tickover.server.jsonrpc.decode import decode, try_fast_decode
@@ -97,7 +98,7 @@ def test_cursor_is_accepted(cursor: str) -> None:
     assert params == ListTestClocksParams(20, cursor)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("cursor", "rule", "message", "got"),
     [
         pytest.param("", "format", EXPECTED_CURSOR, "", id="empty"),
@@ -131,7 +132,7 @@ def test_all_faults_of_a_page_are_listed() -> None:
     assert found[0].message == "is not a known parameter; available: limit, cursor, labels"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("params", "at_once"),
     [
         pytest.param({}, True, id="nothing"),

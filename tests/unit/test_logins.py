@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec import json
 
+from tests.support.cases import each_case
 from tickover.api.errors import Fault
 from tickover.api.results import Sent, SignedIn
 from tickover.server.domain.email_addresses import EmailAddress
@@ -14,7 +15,7 @@ NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 ANA = EmailAddress("ana@example.test")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("passed", "wait"),
     [
         pytest.param(timedelta(0), 60, id="at once"),
@@ -37,7 +38,7 @@ def test_wait_is_1_to_60_seconds(passed: timedelta, wait: int) -> None:
     assert isinstance(found, int)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("kind", "lifetime"),
     [(SecretKind.CODE, timedelta(minutes=10)), (SecretKind.LINK, timedelta(hours=1))],
 )
@@ -45,7 +46,7 @@ def test_code_lives_ten_minutes_and_link_an_hour(kind: SecretKind, lifetime: tim
     assert LoginEmail(b"digest", ANA, kind, NOW, b"network").expires_at == NOW + lifetime
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("code_type", "email_type", "kind"),
     [("SHORT_LIVED", "LOGIN_CODE", SecretKind.CODE), ("LONG_LIVED", "WEB_LOGIN_LINK", SecretKind.LINK)],
 )
@@ -55,7 +56,7 @@ def test_matching_types_have_no_fault(code_type: str, email_type: str, kind: Sec
     assert entry.kind is kind
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("code_type", "email_type", "needed"),
     [("LONG_LIVED", "LOGIN_CODE", "SHORT_LIVED"), ("SHORT_LIVED", "WEB_LOGIN_LINK", "LONG_LIVED")],
 )
@@ -65,7 +66,7 @@ def test_mismatched_types_are_one_fault(code_type: str, email_type: str, needed:
     assert list(entry.faults(NOW)) == [Fault("loginCodeType", "combination", message, code_type)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("code_type", "email_type"),
     [(None, "LOGIN_CODE"), ("LONG_LIVED", None), (None, None)],
 )

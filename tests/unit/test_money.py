@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 from msgspec import json, msgpack
 
+from tests.support.cases import each_case
 from tickover.server.domain.money import Amount, Progress, Savings, compute_savings, int_if_whole
 
 SMALLEST = 5e-324
@@ -22,7 +23,7 @@ def progress(target: Amount, initial: Amount, *contributions: Amount) -> Progres
     return staircase(target, initial, contributions)[-1]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("amount", "written"),
     [
         pytest.param(1, b"1", id="whole"),
@@ -41,7 +42,7 @@ def test_whole_number_has_no_fraction(amount: Amount, written: bytes) -> None:
     assert json.encode(int_if_whole(amount)) == written
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("initial", "contributions", "current"),
     [
         pytest.param(0, [], "0", id="nothing"),
@@ -65,7 +66,7 @@ def test_current_amount_is_the_exact_sum(initial: Amount, contributions: list[Am
     assert json.encode(found.current_amount).decode() == current
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("target", "initial", "contributions", "remaining"),
     [
         pytest.param(1000, 0, [], "1000", id="all of it"),
@@ -86,7 +87,7 @@ def test_remaining_amount_is_target_minus_current(
     assert json.encode(found.remaining_amount).decode() == remaining
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("current", "target", "percent"),
     [
         pytest.param(0, 1000, "0", id="nothing"),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.cases import each_case
 from tickover.api.errors import Rejection
 from tickover.api.limits import MAX_BODY, MAX_NESTING
 from tickover.server.jsonrpc.envelope import check_nesting
@@ -24,7 +25,7 @@ def arrays(depth: int, inner: bytes = b"") -> bytes:
     return b"[" * depth + inner + b"]" * depth
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("body", "accepted"),
     [
         pytest.param(arrays(MAX_NESTING), True, id="deepest arrays"),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
+from tests.support.cases import each_case
 from tickover.api.arguments import midnight, to_exact_decimal, to_instant
 from tickover.api.expectations import never_below
 from tickover.api.plans import Plan, contribution, encode_json, expense, goal, income
@@ -24,7 +25,7 @@ class ZoneWithoutOffset(tzinfo):
     dst = tzname = utcoffset
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "expected"),
     [
         (START, START),
@@ -42,7 +43,7 @@ def test_instants_are_converted_to_utc(value: datetime | str, expected: datetime
     assert to_instant(value).tzinfo is UTC
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "message"),
     [
         (datetime(2027, 1, 1), "2027-01-01T00:00:00 has no time zone; add one"),  # noqa: DTZ001
@@ -62,7 +63,7 @@ def test_invalid_instants_are_rejected(value: Any, message: str) -> None:
         to_instant(value)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("day", "zone", "expected"),
     [
         ("2027-01-31", "UTC", "2027-01-31T00:00:00Z"),
@@ -77,7 +78,7 @@ def test_midnight_is_the_start_of_the_day_in_the_zone(day: date | str, zone: tzi
     assert midnight(day, zone) == to_instant(expected)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("day", "zone", "message"),
     [
         ("2027-02-29", "UTC", "invalid date '2027-02-29'; use a date such as 2027-01-31"),
@@ -94,7 +95,7 @@ def test_invalid_days_and_zones_are_rejected(day: Any, zone: Any, message: str) 
         midnight(day, zone)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("amount", "encoded"),
     [
         (0, "0"),
@@ -111,7 +112,7 @@ def test_amounts_are_encoded_exactly(amount: Decimal | int | float, encoded: str
     assert encode_json(to_exact_decimal(amount)).decode() == encoded
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("amount", "message"),
     [
         (2**53 + 1, "has too many digits for a JSON number"),
@@ -171,7 +172,7 @@ def test_an_empty_category_is_encoded() -> None:
     assert b'"category":""' in encode_json(income("Salary", 1, "EUR", START, category=""))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "build",
     [
         lambda naive: Plan(frozen_time=naive),
@@ -185,7 +186,7 @@ def test_datetimes_without_a_time_zone_are_rejected(build: Any) -> None:
         build(datetime(2027, 1, 1))  # noqa: DTZ001
 
 
-@pytest.mark.parametrize(
+@each_case(
     "build",
     [
         lambda amount: income("Salary", amount, "EUR", START),

@@ -42,8 +42,8 @@ from tickover.server.domain.schedule_json import Schedule
 from tickover.server.jsonrpc.decode import decode, try_fast_decode
 from tickover.server.jsonrpc.explain import explain
 
-many = settings(max_examples=30, deadline=None, derandomize=True)
-fewer = settings(max_examples=15, deadline=None, derandomize=True)
+many = settings(max_examples=20, deadline=None, derandomize=True)
+fewer = settings(max_examples=10, deadline=None, derandomize=True)
 every_kind = pytest.mark.parametrize("kind", REQUESTS, ids=lambda kind: kind.__name__)
 
 FIRST, LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)

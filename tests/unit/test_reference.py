@@ -7,9 +7,8 @@ from html import unescape
 from itertools import pairwise
 from typing import Any
 
-import pytest
-
 from tests.rpc.test_pages import Document
+from tests.support.cases import each_case
 from tests.support.openrpc_document import PUBLIC_URL, document
 from tickover.server.openrpc import DESCRIBED_OPERATIONS, describe
 from tickover.server.openrpc.page import kind_of, pretty, render, rules_of
@@ -37,7 +36,7 @@ def as_pasted(command: str) -> list[str]:
     return shlex.split(command.replace("\\\n", " "))
 
 
-@pytest.mark.parametrize("method", document()["methods"], ids=lambda method: str(method["name"]))
+@each_case("method", document()["methods"])
 def test_page_describes_the_whole_method(method: Any) -> None:
     shown = section(method["name"])
     described = text_of(shown)
@@ -51,7 +50,7 @@ def test_page_describes_the_whole_method(method: Any) -> None:
     assert re.findall(r'<a href="#([A-Z_]+)">', shown) == method["x-reasons"]
 
 
-@pytest.mark.parametrize("name", DESCRIBED_OPERATIONS)
+@each_case("name", DESCRIBED_OPERATIONS)
 def test_curl_examples_can_be_pasted(name: str) -> None:
     examples = next(method["examples"] for method in document()["methods"] if method["name"] == name)
     shown = blocks(section(name))
@@ -96,7 +95,7 @@ def test_document_text_is_escaped() -> None:
     assert page.count("<pre>") == PAGE.count("<pre>")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("schema", "kind", "rules"),
     [
         ({"type": "string"}, "string", ""),
@@ -123,6 +122,6 @@ def test_bounds_in_words(schema: Any, kind: str, rules: str) -> None:
     assert (kind_of(schema), rules_of(schema)) == (kind, rules)
 
 
-@pytest.mark.parametrize("value", [{}, [], {"a": ["b" * 60, {"c": "d" * 60}]}, "x" * 200, {"ü": "𝄞" * 99, "n": None}])
+@each_case("value", [{}, [], {"a": ["b" * 60, {"c": "d" * 60}]}, "x" * 200, {"ü": "𝄞" * 99, "n": None}])
 def test_pretty_json_is_the_same_json(value: Any) -> None:
     assert json.loads(pretty(value)) == value

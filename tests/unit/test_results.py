@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 from msgspec import ValidationError, json, to_builtins
 
+from tests.support.cases import each_case
 from tickover.api.results import (
     ClockPage,
     Contribution,
@@ -18,7 +19,7 @@ from tickover.api.results import (
 )
 
 
-@pytest.mark.parametrize("written", ["0.1", "1000000000", "0.000000000001", "999999999.99"])
+@each_case("written", ["0.1", "1000000000", "0.000000000001", "999999999.99"])
 def test_amount_keeps_every_digit(written: str) -> None:
     content = f'{{"id": "ctb_1", "at": "2027-01-01T00:00:00Z", "amount": {written}}}'
     read = json.decode(content.encode(), type=Contribution)
@@ -65,7 +66,7 @@ def test_summary_is_encoded_like_the_clock() -> None:
     assert json.decode(WRITTEN, type=Summary) == SUMMARY
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("page", "written"),
     [
         pytest.param(ClockPage([]), b'{"clocks":[]}', id="empty"),
@@ -82,7 +83,7 @@ def test_page_has_next_cursor_only_if_there_is_a_next_page(page: ClockPage, writ
     assert json.decode(written, type=ClockPage) == page
 
 
-@pytest.mark.parametrize(("more", "category"), [(b"", None), (b',"category":""', ""), (b',"category":"Home"', "Home")])
+@each_case(("more", "category"), [(b"", None), (b',"category":""', ""), (b',"category":"Home"', "Home")])
 def test_missing_category_is_none(more: bytes, category: str | None) -> None:
     read = json.decode(TRANSACTION % more, type=Transaction)
     assert read.category == category

@@ -2,8 +2,7 @@
 
 import re
 
-import pytest
-
+from tests.support.cases import each_case
 from tests.support.transcripts import ROOT
 from tests.unit.test_docs import quoted, rows
 from tickover.server.storage.postgres import statements
@@ -24,7 +23,7 @@ def test_table_names_every_statement() -> None:
     assert TABLE.keys() == STATEMENTS.keys()
 
 
-@pytest.mark.parametrize("name", STATEMENTS)
+@each_case("name", STATEMENTS)
 def test_statement_finds_rows_by_its_columns(name: str) -> None:
     conditions = set(re.findall(r"\b(\w+) (?:=|>=|<) ", STATEMENTS[name]))
     assert set(TABLE[name]) <= conditions

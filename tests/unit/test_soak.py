@@ -10,6 +10,7 @@ from soak.report import write_report
 from soak.results import Result, load, merge, save
 from soak.rows import Context, Figure, Row, at_least, at_most
 from soak.run import Soak
+from tests.support.cases import each_case
 
 
 def row(run: Callable[[Context], Iterator[Figure]], name: str = "R0") -> Row:
@@ -74,7 +75,7 @@ def test_rounds_end_at_the_deadline(tmp_path: Path) -> None:
     assert list(context.rounds(3, "round")) == []
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("figure", "expected"),
     [
         (at_most("p99", 100, 100, " ms"), Figure("p99", "100 ms", "at most 100 ms", True)),

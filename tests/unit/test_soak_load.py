@@ -4,9 +4,8 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
 
-import pytest
-
 from soak.open_loop import LOST, Measured, OpenLoop, Request, percentile
+from tests.support.cases import each_case
 
 REQUEST = b"POST / HTTP/1.1\r\ncontent-length: 0\r\n\r\n"
 Respond = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -73,6 +72,6 @@ async def test_lost_connection_is_counted() -> None:
     assert measured.not_sent > 0
 
 
-@pytest.mark.parametrize(("share", "expected"), [(0.5, 50), (0.99, 99), (1.0, 100), (0.001, 1)])
+@each_case(("share", "expected"), [(0.5, 50), (0.99, 99), (1.0, 100), (0.001, 1)])
 def test_percentile(share: float, expected: float) -> None:
     assert percentile(list(range(100, 0, -1)), share) == expected

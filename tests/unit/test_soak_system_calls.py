@@ -1,8 +1,7 @@
 """The soak's check that writes are on the disk before their responses."""
 
-import pytest
-
 from soak.system_calls import Verdict, check_responses
+from tests.support.cases import each_case
 
 WRITE = '1 pwrite64(14</data/tickover.db-wal>, "\\0\\0"..., 24, 164832) = 24'
 SYNC = "1 fdatasync(14</data/tickover.db-wal>) = 0"
@@ -14,7 +13,7 @@ def check(*lines: str) -> Verdict:
     return check_responses(lines, lambda file: file.endswith("-wal"), frozenset({"7"}))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "lines",
     [
         (WRITE, SYNC, SEND),
@@ -31,7 +30,7 @@ def test_response_after_sync_is_durable(lines: tuple[str, ...]) -> None:
     assert check(*lines) == Verdict(1, [], [])
 
 
-@pytest.mark.parametrize(
+@each_case(
     "lines",
     [
         (WRITE, SEND),

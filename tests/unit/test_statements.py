@@ -14,12 +14,13 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import each_case
 from tests.support.random_statements import START, random_opening, random_snapshot
 from tickover import statements
 from tickover.api.results import Snapshot
 from tickover.statements import FORMATS, Statement, build_statements, export
 
-CLOCKS = 25
+CLOCKS = 10
 
 
 def random_statements(seed: int) -> tuple[Snapshot, dict[str, Decimal], bool, list[Statement]]:
@@ -146,7 +147,7 @@ def test_too_many_decimals_are_an_error_in_camt053() -> None:
     assert export(clock, "camt053", opening={"EUR": Decimal("0.00001")})
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@each_case("format", FORMATS)
 def test_a_clock_without_transactions(format: str) -> None:
     clock = Snapshot(
         id="clock_1", status="READY", frozen_time=START, max_time=START.replace(year=2037), expires_at=START,

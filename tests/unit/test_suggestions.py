@@ -1,11 +1,10 @@
 """Suggestions for misspelled names."""
 
-import pytest
-
+from tests.support.cases import each_case
 from tickover.api.suggestions import MAX_LENGTH, closest_match, suggest
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "expected"),
     [
         ("evry", "every"),
@@ -29,7 +28,7 @@ def test_names_over_the_maximum_length_get_no_suggestion() -> None:
     assert closest_match(longest + "x", [longest]) is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "expected"),
     [("evry", '; did you mean "every"?'), ("xyz", "; available keys: from, every")],
 )

@@ -5,10 +5,11 @@ import unicodedata
 
 import pytest
 
+from tests.support.cases import each_case
 from tickover.api.terminal import escape
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "shown"),
     [
         pytest.param("ana@example.test", "ana@example.test", id="plain"),

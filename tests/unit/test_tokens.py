@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.support.cases import each_case
 from tickover.api import ids
 from tickover.server.domain.tokens import Mint, digest, read_bearer_token
 
@@ -28,7 +29,7 @@ def counting(count: int) -> bytes:
     return bytes(range(count))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("number", "code"),
     [
         pytest.param(0, "000000", id="all zeros"),
@@ -62,7 +63,7 @@ def test_link_secret_has_256_random_bits() -> None:
     assert base64.urlsafe_b64decode(secret + "=") == bytes(range(32))
 
 
-@pytest.mark.parametrize("make", [Mint.new_bearer_token, Mint.new_link_secret], ids=["token", "link"])
+@each_case("make", [Mint.new_bearer_token, Mint.new_link_secret])
 def test_secrets_are_url_safe_and_unique(make: Callable[[Mint], str]) -> None:
     mint = Mint(KEY, os.urandom)
     made = {make(mint) for _ in range(200)}
@@ -81,7 +82,7 @@ def test_token_digest_is_sha_256() -> None:
 SENT = ("ana@example.test", NOW, "123456")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "other",
     [
         pytest.param(("ben@example.test", NOW, "123456"), id="another address"),
@@ -110,7 +111,7 @@ def test_code_digest_accepts_non_ascii_addresses() -> None:
     assert len(Mint(KEY).code_digest("ána@example.test", NOW, "123456")) == 32
 
 
-@pytest.mark.parametrize(
+@each_case(
     "header",
     [
         pytest.param(b"Bearer %b", id="as documented"),
@@ -125,7 +126,7 @@ def test_bearer_token_is_parsed_from_header(header: bytes) -> None:
     assert read_bearer_token(header % TOKEN.encode()) == TOKEN
 
 
-@pytest.mark.parametrize(
+@each_case(
     "header",
     [
         pytest.param(b"", id="empty header"),

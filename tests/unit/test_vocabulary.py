@@ -2,8 +2,7 @@
 
 import re
 
-import pytest
-
+from tests.support.cases import each_case
 from tests.support.repository import text_files
 
 # A part of every match, a pattern, and the words to use instead. Few lines have the parts, so the search is fast.
@@ -74,7 +73,7 @@ def test_every_file_uses_contractions() -> None:
     assert found == [], "write can't, don't, doesn't and didn't"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "is_found"),
     [("Cannot listen", True), ("it does not", True), ("test_it_does_not", False), ("It can't, and doesn't.", False)],
 )
@@ -82,7 +81,7 @@ def test_long_forms_are_found_outside_names(text: str, is_found: bool) -> None:
     assert bool(CONTRACTED.search(text)) is is_found
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     ["class LetterPage:", "latest_letter = 1", "Whoever signs in", "'x' is no time.", '"""What a caller asks for."""'],
 )
@@ -90,6 +89,6 @@ def test_banned_words_are_found(text: str) -> None:
     assert banned_lines("file", text)
 
 
-@pytest.mark.parametrize("text", ["three uppercase letters", "There is no clock with this ID.", "is no longer valid"])
+@each_case("text", ["three uppercase letters", "There is no clock with this ID.", "is no longer valid"])
 def test_ordinary_words_are_allowed(text: str) -> None:
     assert not banned_lines("file", text)

@@ -11,6 +11,7 @@ from urllib.parse import quote
 import pytest
 import trustme
 
+from tests.support.cases import each_case
 from tests.support.postgres import PostgresServer
 from tickover.server.settings import SettingError
 from tickover.server.storage import open_store, redact_url
@@ -65,7 +66,7 @@ def test_password_is_redacted(url: str, redacted: str) -> None:
 _UNUSUAL = "@:/?#[]%&=+\\ ;"
 
 
-@pytest.mark.parametrize("password", [f"{odd}{_SECRET}" for odd in _UNUSUAL] + [f"{_SECRET}{odd}x" for odd in _UNUSUAL])
+@each_case("password", [f"{odd}{_SECRET}" for odd in _UNUSUAL] + [f"{_SECRET}{odd}x" for odd in _UNUSUAL])
 async def test_unescaped_password_is_redacted_too(postgres: PostgresServer, password: str) -> None:
     """With passwords that are escaped, and passwords that should be."""
     url = f"postgresql://tickover:{password}@127.0.0.1:{postgres.port}/postgres"
@@ -92,7 +93,7 @@ async def test_escaped_password_may_contain_any_character(postgres: PostgresServ
 # Unusable URLs
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("url", "reason"),
     [
         pytest.param("postgresql://tickover:s3cret@{host}/postgres", "password authentication failed", id="password"),
@@ -120,7 +121,7 @@ async def test_unusable_url_is_reported_on_one_line(
     assert postgres.password not in message
 
 
-@pytest.mark.parametrize(
+@each_case(
     "url",
     [
         "postgresql://",

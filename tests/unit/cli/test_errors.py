@@ -1,7 +1,6 @@
 """Tests of error messages, hints and exit codes."""
 
-import pytest
-
+from tests.support.cases import each_case
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params
 from tickover.cli.connection import from_client_error
 from tickover.cli.errors import CliError, Exit
@@ -13,7 +12,7 @@ def test_every_reason_has_an_exit_code() -> None:
     assert set(EXIT_CODES) == set(Reason)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("exit", "reasons"),
     [
         (Exit.NOT_SIGNED_IN, {Reason.UNAUTHENTICATED, Reason.LOGIN_REFUSED}),
@@ -63,7 +62,7 @@ def test_exit_codes_are_stable() -> None:
     }
 
 
-@pytest.mark.parametrize("reason", Reason)
+@each_case("reason", Reason)
 def test_every_reason_has_a_complete_message(reason: Reason) -> None:
     error = from_rejection(Rejection(reason, "The server's message {so}."))
     assert error.reason == reason
@@ -71,7 +70,7 @@ def test_every_reason_has_a_complete_message(reason: Reason) -> None:
     assert "{" not in error.message.replace("{so}", "") + error.hint
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("rejection", "lines"),
     [
         (
@@ -109,7 +108,7 @@ def test_server_error_has_message_and_hint(rejection: Rejection, lines: list[str
     assert from_rejection(rejection, "ana@example.test").lines == lines
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("seconds", "wait"),
     [
         (119, "119 seconds"),
@@ -128,7 +127,7 @@ def faults(number: int) -> list[Fault]:
     return [Fault(f"transactions[{n}].amount", "positive", "must be greater than 0") for n in range(number)]
 
 
-@pytest.mark.parametrize(("number", "listed", "more"), [(1, 1, ""), (10, 10, ""), (11, 10, "  and 1 more")])
+@each_case(("number", "listed", "more"), [(1, 1, ""), (10, 10, ""), (11, 10, "  and 1 more")])
 def test_first_ten_faults_are_listed(number: int, listed: int, more: str) -> None:
     rejection = invalid_params("createTestClock", faults(number))
     first, *rest = from_rejection(rejection).lines
@@ -143,7 +142,7 @@ def test_json_error_has_all_faults() -> None:
     assert error["errors"][0] == {"path": "transactions[0].amount", "message": "must be greater than 0"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("client_error", "reason"),
     [(Unreachable("No connection."), "UNREACHABLE"), (InvalidResponse("Not a Tickover server."), "INVALID_RESPONSE")],
 )

@@ -4,14 +4,14 @@ import unicodedata
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.cases import each_case
 from tickover.cli import formatting
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "shown"),
     [
         ("Rent", "Rent"),
@@ -38,7 +38,7 @@ def test_sanitized_text_has_no_control_characters(text: str) -> None:
     assert formatting.sanitize(shown) == shown
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "shown", "with_sign"),
     [
         ("0", "0.00", "0.00"),
@@ -57,7 +57,7 @@ def test_amount_has_two_decimals_and_grouped_thousands(value: str, shown: str, w
     assert (formatting.amount(Decimal(value)), formatting.signed_amount(Decimal(value))) == (shown, with_sign)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("at", "shown"),
     [
         (datetime(2027, 2, 1, tzinfo=UTC), "2027-02-01"),
@@ -71,7 +71,7 @@ def test_timestamp_omits_zero_parts(at: datetime, shown: str) -> None:
     assert formatting.timestamp(at) == shown
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("length", "shown"),
     [
         (timedelta(days=7), "7 d"),
@@ -86,7 +86,7 @@ def test_duration_has_its_two_largest_units(length: timedelta, shown: str) -> No
     assert formatting.duration(length) == shown
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("id", "shown"),
     [
         ("clock_01a2d11f-0200-7129-903a-c1d45597fdf1", "clock_…5597fdf1"),
@@ -97,6 +97,6 @@ def test_short_id_is_the_end_of_the_id(id: str, shown: str) -> None:
     assert formatting.short_id(id) == shown
 
 
-@pytest.mark.parametrize(("number", "expected"), [(0, "0 clocks"), (1, "1 clock"), (2, "2 clocks")])
+@each_case(("number", "expected"), [(0, "0 clocks"), (1, "1 clock"), (2, "2 clocks")])
 def test_count_uses_singular_and_plural(number: int, expected: str) -> None:
     assert formatting.count(number, "clock") == expected

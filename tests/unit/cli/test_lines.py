@@ -1,15 +1,15 @@
 """Tests of layout, measured in terminal cells."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 
+from tests.support.cases import each_case
 from tickover.cli import formatting
 from tickover.cli.render.lines import Column, table, truncate, wrap
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "cells", "shown"),
     [
         ("Groceries", 9, "Groceries"),
@@ -27,7 +27,7 @@ def test_truncate_counts_cells(text: str, cells: int, shown: str) -> None:
     assert truncate(Text(text), cells).plain == shown
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("width", "lines"),
     [
         (16, ["  one  two", "  three"]),
@@ -49,7 +49,7 @@ def test_wrap_continues_a_long_piece_on_the_next_line() -> None:
 ROWS = [["2027-01-03", "Rent", "−1 150.00"], ["2027-01-14", "Groceries and more", "−420.00"]]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("width", "lines"),
     [
         (43, ["  2027-01-03  Rent                −1 150.00", "  2027-01-14  Groceries and more    −420.00"]),

@@ -4,11 +4,11 @@ import unicodedata
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from tests.support.cases import each_case
 from tests.support.snapshots import EXPIRES_AT, NOW, contribution, day, goal, household, snapshot, transaction
 from tickover.api.results import Goal, Snapshot
 from tickover.cli.render.clock import (
@@ -71,7 +71,7 @@ def test_advance_lists_what_happened_instead_of_items_around_now() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("happened", "expected"),
     [
         ([], "nothing happened"),
@@ -97,7 +97,7 @@ def test_empty_clock() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("now", "expected", "style"),
     [
         (EXPIRES_AT - timedelta(days=7), "expires in 7 d", "dim"),
@@ -120,7 +120,7 @@ def saved(current: str, upcoming: str = "0", target: str = "100") -> Goal:
     return goal(day(1, 1), "Trip", target, current, coming)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("one", "bar"),
     [
         (saved("0"), "░" * 30),
@@ -183,7 +183,7 @@ def test_show_all_does_not_cut_lists() -> None:
     assert len([name for name in names if " 2027-" in name]) == len(clock_items(household(day(4, 1))))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("apart", "width", "first"),
     [
         (timedelta(hours=12), 60, "  ● 2027-01-01 08:00  Fee 0  −1.00 EUR"),
@@ -228,7 +228,7 @@ def hostile_clock() -> Snapshot:
     )
 
 
-@pytest.mark.parametrize("width", [20, 40, 79, 80, 160])
+@each_case("width", [20, 40, 79, 80, 160])
 def test_lines_are_sanitized_and_fit_the_width(width: int) -> None:
     clock = hostile_clock()
     happened = [item for item in clock_items(clock) if item.happened]

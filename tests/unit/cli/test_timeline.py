@@ -2,10 +2,10 @@
 
 from datetime import datetime, timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.cases import each_case
 from tests.support.snapshots import contribution, day, goal, household, snapshot, transaction
 from tickover.api.results import Snapshot
 from tickover.cli.render.axis import Axis, build_axis, ticks
@@ -33,7 +33,7 @@ def test_axis_starts_with_a_month_or_a_day() -> None:
     assert build_axis(day(1, 20, 8), day(1, 20, 8), 60).end == day(1, 20, 23)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("last", "columns", "expected"),
     [
         (day(1, 1, 23), 71, ["01 Jan", "03:00", "06:00", "09:00", "12:00", "15:00", "18:00", "21:00"]),

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-import pytest
-
+from tests.support.cases import each_case
 from tickover.api.results import Contribution, Goal, Snapshot, Transaction, TransactionType
 from tickover.client.amendments import AmendmentRecord
 from tickover.client.timeline import format_clock
@@ -64,14 +63,14 @@ def test_a_clock_without_events() -> None:
     assert format_clock(clock()).splitlines()[1:] == ["  (no events)"]
 
 
-@pytest.mark.parametrize(("count", "first", "last"), [(6, "day 0", "day 5"), (7, "… 1 earlier", "day 6")])
+@each_case(("count", "first", "last"), [(6, "day 0", "day 5"), (7, "… 1 earlier", "day 6")])
 def test_only_the_last_past_events_are_listed(count: int, first: str, last: str) -> None:
     lines = format_clock(clock([transaction(number, "1", f"day {number}") for number in range(count)])).splitlines()[1:]
     assert (lines[0].endswith(first), lines[-1].endswith(last)) == (True, True)
     assert len([line for line in lines if "●" in line]) == 6
 
 
-@pytest.mark.parametrize(("count", "last"), [(6, "-1 EUR  day 16"), (7, "… 1 later, the last at 2027-01-18T00:00:00Z")])
+@each_case(("count", "last"), [(6, "-1 EUR  day 16"), (7, "… 1 later, the last at 2027-01-18T00:00:00Z")])
 def test_only_the_next_scheduled_events_are_listed(count: int, last: str) -> None:
     lines = format_clock(
         clock(pending=[transaction(11 + number, "1", f"day {11 + number}") for number in range(count)])
@@ -81,7 +80,7 @@ def test_only_the_next_scheduled_events_are_listed(count: int, last: str) -> Non
     assert len([line for line in lines if "○" in line]) == 6
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "expected"),
     [
         ("n" * 40, "n" * 40),
@@ -97,7 +96,7 @@ def test_names_are_truncated_and_escaped(name: str, expected: str) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("amount", "expected"),
     [("1E+9", "1000000000"), ("88.6", "88.60"), ("88.605", "88.605"), ("0.0000001", "0.0000001")],
 )

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from tests.support.cases import each_case
 from tests.support.emails import ANA, LINK, NOW, SENDER, make_email, make_link_email
 from tickover.server.domain import email_addresses
 from tickover.server.mail.compose import Composer
@@ -84,8 +85,8 @@ def test_message_id_is_unique_and_has_the_senders_domain(composer: Composer) -> 
 _INJECTIONS = ["\r\nBcc: eve@example.test", "\nBcc: eve@example.test", "\rBcc: eve@example.test", "\r\n\r\nhello"]
 
 
-@pytest.mark.parametrize("injection", _INJECTIONS)
-@pytest.mark.parametrize(
+@each_case("injection", _INJECTIONS)
+@each_case(
     "made",
     [
         pytest.param(lambda evil: (SENDER, Email(ANA + evil, EmailKind.CODE, "012345", 10, NOW)), id="to"),
@@ -115,7 +116,7 @@ def test_header_injection_is_rejected(made: object, injection: str) -> None:
 # Senders
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("sender", "name", "address"),
     [
         ("login@example.test", "", "login@example.test"),
@@ -134,7 +135,7 @@ def test_sender_is_encoded(sender: str, name: str, address: str) -> None:
     assert composer.sender_address == address
 
 
-@pytest.mark.parametrize(
+@each_case(
     "sender",
     ["", "Tickover", "Tickover <>", "Tickover <login>", "a@x.test, b@x.test", "lögin@x.test"],
 )

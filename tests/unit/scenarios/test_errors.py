@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import each_case
 from tests.unit.scenarios.strategies import rent
 from tickover.api.limits import MAX_CATEGORY, MAX_CONTRIBUTIONS, MAX_GOALS, MAX_NAME, MAX_TRANSACTIONS
 from tickover.scenarios import ScenarioError, read
@@ -55,7 +56,7 @@ def without(values: dict[str, Any], **keys: Any) -> dict[str, Any]:
     return {key: value for key, value in {**values, **keys}.items() if value is not MISSING}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("key", "value", "problem"),
     [
         ("name", MISSING, f"name is missing; it {TEXT}"),
@@ -116,7 +117,7 @@ def test_invalid_transaction(key: str, value: Any, problem: str) -> None:
     assert error_message({"transactions": [rent(every="day"), item]}) == sentence(f"f, transaction 2{label}: {problem}")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("keys", "problem"),
     [
         ({"at": []}, "at must have at least one entry"),
@@ -133,7 +134,7 @@ def test_invalid_instants(keys: dict[str, Any], problem: str) -> None:
     assert error_message({"transactions": [rent(**keys)]}) == f'f, transaction 1 "Rent": {problem}.'
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("key", "value", "problem"),
     [
         ("name", MISSING, f"name is missing; it {TEXT}"),
@@ -154,7 +155,7 @@ def test_invalid_goal(key: str, value: Any, problem: str) -> None:
     assert error_message({"goals": [goal]}) == sentence(f"f, goal 1{label}: {problem}")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("contribution", "problem"),
     [
         (5, f"must be a table with the keys {ITEM_KEYS}, not 5"),
@@ -168,7 +169,7 @@ def test_invalid_contribution(contribution: Any, problem: str) -> None:
     assert error_message({"goals": [goal]}) == f'f, goal 1 "Trip", contribution 2: {sentence(problem)}'
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("values", "problem"),
     [
         ([], f"must be a table with the keys {SCENARIO_KEYS}, not a list"),
@@ -195,13 +196,12 @@ def test_invalid_contribution(contribution: Any, problem: str) -> None:
         ({"length": "121 months"}, f'length {LENGTH}, not "121 months"'),
         ({"length": "4000 days"}, f'length {LENGTH}, not "4000 days"'),
     ],
-    ids=lambda value: str(value)[:40],
 )  # fmt: skip
 def test_invalid_scenario(values: Any, problem: str) -> None:
     assert error_message(values) == sentence(f"f: {problem}")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("key", "entry", "maximum", "owner"),
     [
         ("transactions", rent(every="day", times=1), MAX_TRANSACTIONS, "clock"),
@@ -224,7 +224,7 @@ def test_limit_per_goal() -> None:
     )
 
 
-@pytest.mark.parametrize(("key", "maximum"), [("name", MAX_NAME), ("category", MAX_CATEGORY)])
+@each_case(("key", "maximum"), [("name", MAX_NAME), ("category", MAX_CATEGORY)])
 def test_length_limits_of_text(key: str, maximum: int) -> None:
     longest = rent(every="day", times=1, **{key: "ü" * maximum})
     made = read(json.dumps({"transactions": [longest]}), "json").plan(NEW_YEAR)
@@ -247,7 +247,7 @@ BEFORE = 'before the start, 2027-01-01T00:00:00Z; use "start" or later'
 AFTER = "after the end, 2027-07-01T00:00:00Z; use an earlier time, or increase length"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("keys", "problem"),
     [
         ({"at": "2026-12-31"}, f'at "2026-12-31" is 2026-12-31T08:00:00Z, {BEFORE}'),
@@ -279,7 +279,7 @@ def test_a_message_is_one_printable_line() -> None:
 WORDS = "never_below, never_above, goal_reached, total, posted"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("expectation", "problem"),
     [
         ({}, f"must have exactly one of {WORDS}"),
@@ -329,7 +329,7 @@ def test_expectations_outside_of_the_scenario() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("opening", "problem"),
     [
         (5, "opening must be a table such as {EUR = 1200}, not 5"),

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.cases import each_case
 from tests.support.transcripts import ROOT
 from tests.unit.scenarios.strategies import rent
 from tickover.scenarios import ScenarioError, load, names, read
@@ -71,14 +72,14 @@ def test_an_included_scenario_overrides_a_file_of_the_same_name(
     assert load("student.toml").title == "student"
 
 
-@pytest.mark.parametrize("format", ["toml", "json"])
+@each_case("format", ["toml", "json"])
 def test_text_and_bytes_give_the_same_scenario(format: str) -> None:
     text = {"toml": TOML, "json": JSON}[format]
     assert read(text, format) == read(text.encode(), format)
     assert read(text, format, title="x").title == "x"
 
 
-@pytest.mark.parametrize("name", names())
+@each_case("name", names())
 def test_toml_and_json_have_the_same_structure(name: str) -> None:
     scenario = load(name)
     source = ROOT / "src" / "tickover" / "scenarios" / "shipped" / f"{name}.toml"
@@ -119,7 +120,7 @@ def test_pipes_and_devices_are_rejected(tmp_path: Path) -> None:
     assert load_error(tmp_path / "b.toml").endswith(": can't be read: it isn't a regular file.")
 
 
-@pytest.mark.parametrize("name", ["a\0b.toml", "x" * 5000 + ".toml", "\ud800.toml", "a\n.toml"])
+@each_case("name", ["a\0b.toml", "x" * 5000 + ".toml", "\ud800.toml", "a\n.toml"])
 def test_an_invalid_file_name_is_rejected(name: str) -> None:
     assert load_error(name)
 
@@ -132,7 +133,7 @@ def test_a_symlink_loop_is_rejected(tmp_path: Path) -> None:
 # Invalid content
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "format", "message"),
     [
         ("x =", "toml", "f, line 1: invalid TOML: Invalid value at the end of the file."),
@@ -159,31 +160,29 @@ def test_a_symlink_loop_is_rejected(tmp_path: Path) -> None:
         ('{"a": 1e99999999999999999999}', "json", "f, line 1: invalid JSON: the exponent of a number is out of range."),
         ("a\0", "toml", None),
     ],
-    ids=lambda value: str(value)[:30],
 )  # fmt: skip
 def test_invalid_content_is_rejected(text: str | bytes, format: str, message: str | None) -> None:
     assert error_message(text, format) == (message or error_message(text, format))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "amount",
     [
         "nan", "-nan", "inf", "-inf", "1e999999999", "1e-999999999", "-1e999", "0." + "1" * 200_000,
         "0x" + "f" * 200_000, "true", "1979-05-27", "07:32:00", "0.0", "-0.0", "1000000000.0000001",
     ],
-    ids=lambda amount: amount[:20],
 )  # fmt: skip
 def test_invalid_toml_numbers_are_rejected(amount: str) -> None:
     assert error_message(f'[[goals]]\nname = "a"\ntarget = {amount}').startswith('f, line 3, goal 1 "a": target must ')
 
 
-@pytest.mark.parametrize("amount", ["9" * 5000, "1e400", "-1", "1E-400"], ids=lambda amount: amount[:20])
+@each_case("amount", ["9" * 5000, "1e400", "-1", "1E-400"])
 def test_invalid_json_numbers_are_rejected(amount: str) -> None:
     text = f'{{"goals": [{{"name": "a", "target": {amount}}}]}}'
     assert error_message(text, "json").startswith('f, line 1, goal 1 "a": target must ')
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("line", "problem"),
     [
         ("start = 2027-01-31T09:00:00", "start must have an offset, as in 2027-01-31T09:00:00Z"),

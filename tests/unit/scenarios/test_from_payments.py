@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import each_case
 from tickover.api.results import Snapshot, Transaction
 from tickover.scenarios import load, names, read
 from tickover.scenarios.from_payments import write_scenario
@@ -36,8 +37,8 @@ def counted(items: Any) -> Counter[tuple[Any, ...]]:
     return Counter((item.at, item.name, item.amount, item.type, item.currency) for item in items)
 
 
-@pytest.mark.parametrize("format", ["csv", "ofx"])
-@pytest.mark.parametrize("name", names())
+@each_case("format", ["csv", "ofx"])
+@each_case("name", names())
 def test_an_exported_scenario_comes_back_with_the_same_payments(name: str, format: str) -> None:
     payments = read_statement(export(snapshot(name), format, pending=True).encode(), f"a.{format}")
     scenario = read(write_scenario(payments, title="a"), "toml")
@@ -70,7 +71,7 @@ BANK = """\
 """
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252"])
+@each_case("encoding", ["utf-8", "utf-8-sig", "cp1252"])
 def test_the_csv_of_a_bank_becomes_a_scenario(encoding: str) -> None:
     payments = read_statement(BANK.encode(encoding), "bank.csv")
     assert payments[1] == Payment(
@@ -112,7 +113,7 @@ def test_anonymised_payments_keep_no_names() -> None:
     assert text.count('every = "month on the 4th"') == 1
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("content", "problem"),
     [
         (b"", "no line has the headers"),
@@ -130,7 +131,6 @@ def test_anonymised_payments_keep_no_names() -> None:
         (b"<OFX><STMTTRN><TRNAMT>x</STMTTRN></OFX>", "has an invalid date, amount or currency"),
         (b'<!DOCTYPE x [<!ENTITY a "b">]><OFX>&a;</OFX>', "the file has no payments"),
     ],
-    ids=lambda value: str(value)[:60],
 )  # fmt: skip
 def test_bad_files_give_one_clear_error(content: bytes, problem: str) -> None:
     with pytest.raises(StatementError) as caught:
@@ -191,8 +191,8 @@ DIALECTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "cp1252"])
-@pytest.mark.parametrize("bank", DIALECTS)
+@each_case("encoding", ["utf-8-sig", "cp1252"])
+@each_case("bank", DIALECTS)
 def test_dialects_of_banks_are_read(bank: str, encoding: str) -> None:
     payments = read_statement(DIALECTS[bank].encode(encoding), "a.csv", currency="EUR")
     assert [(str(one.day), one.name, one.amount, one.currency) for one in payments] == [

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.cases import each_case
 from tickover.scenarios.locations import Advice
 from tickover.scenarios.phrase_advice import parse
 from tickover.scenarios.phrases import EXPECTED
@@ -11,7 +12,7 @@ def cron(every: str) -> str:
     return f"cron expressions aren't supported; write {every}"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("phrase", "advice"),
     [
         ("0 9 25 * *", cron('every = "month on the 25th" and time = "09:00"')),
@@ -45,7 +46,7 @@ def test_advice_for_invalid_recurrences(phrase: str, advice: str) -> None:
         assert parse(written.partition('"')[0])
 
 
-@pytest.mark.parametrize("phrase", ["", "whenever", "x" * 5000, 5, None, "first Friday"])
+@each_case("phrase", ["", "whenever", "x" * 5000, 5, None, "first Friday"])
 def test_other_phrases_have_the_usual_error(phrase: object) -> None:
     with pytest.raises(ValueError, match=r"^(must be a recurrence|is ambiguous)") as caught:
         parse(phrase)

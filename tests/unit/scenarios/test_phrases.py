@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.cases import each_case
 from tickover.scenarios.phrases import EXPECTED, parse
 from tickover.scenarios.recurrences import Days, MonthDay, Months, Recurrence, Weeks, Years
 
@@ -13,7 +14,7 @@ def fridays(*positions: int) -> Months:
     return Months(1, tuple(MonthDay(position, FRIDAY) for position in positions))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("recurrence", "phrases"),
     [
         (Days(), ["every day", "day", "EVERY DAY", "  every   day ", "each day", "every single day", "every 1 day"]),
@@ -102,7 +103,7 @@ def test_synonyms(recurrence: Recurrence, phrases: list[str]) -> None:
     assert [parse(phrase) for phrase in phrases] == [recurrence] * len(phrases)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "phrase",
     [
         None, 3, True, [], {}, "", " ", "every", "every second", "the", "moonth", "every moon", "every 3", "1000 days",
@@ -123,7 +124,6 @@ def test_synonyms(recurrence: Recurrence, phrases: list[str]) -> None:
         "year on 1 and 15 April", "year on the first Monday of April", "month on the thirty-second", "monthlyish",
         "x" * 100_000,
     ],
-    ids=lambda phrase: repr(phrase)[:40],
 )  # fmt: skip
 def test_invalid_phrases(phrase: object) -> None:
     with pytest.raises(ValueError, match=r"^must be a recurrence such as") as caught:
@@ -131,7 +131,7 @@ def test_invalid_phrases(phrase: object) -> None:
     assert str(caught.value) == EXPECTED
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("phrase", "message"),
     [
         ("every 0 days", "must have a count of 1 or more"),
@@ -150,7 +150,7 @@ def test_invalid_days(phrase: str, message: str) -> None:
         parse(phrase)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("phrase", "every", "monthly"),
     [
         ("1st Friday", "every Friday", "month on the first Friday"),
@@ -168,7 +168,7 @@ def test_a_missing_period_is_ambiguous(phrase: str, every: str, monthly: str) ->
     assert parse(every) != parse(monthly)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("phrase", "ordinal", "readings"),
     [
         # A month has at most 5 of one weekday and 23 days from Monday to Friday. Higher ordinals are days of the month.
@@ -196,7 +196,7 @@ def test_ambiguous_ordinals(phrase: str, ordinal: str, readings: tuple[str, str]
     assert all(parse(f"month on the {reading}") for reading in supported)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("phrase", "same"),
     [
         ("daily", "day"),

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 
+from tests.support.cases import each_case
 from tests.unit.scenarios.strategies import Phrase, at, instants, phrases, plan, rent, starts, times
 from tickover.api import plans
 from tickover.api.limits import MAX_CONTRIBUTIONS, MAX_TRANSACTIONS
@@ -78,7 +79,7 @@ def test_defaults() -> None:
 # Timing
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("start", "point", "expected"),
     [
         pytest.param(MORNING, "+10 days", "2027-01-11", id="days, at the time of day"),
@@ -104,7 +105,7 @@ def test_points_in_time(start: str, point: str, expected: str) -> None:
     assert instants(start, at=point) == [at(expected)]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "expected"),
     [
         ("2027-03-31", "2027-03-31"),
@@ -120,7 +121,7 @@ def test_toml_dates(value: str, expected: str) -> None:
     assert found == [at(day) for day in days]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "start"),
     [
         ("2027-01-31", "2027-01-31 00:00"),
@@ -136,7 +137,7 @@ def test_the_start_argument_overrides_the_start_in_the_file(value: str, start: s
     assert scenario.plan(NEW_YEAR).frozen_time == at("2027-01-01 00:00")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "expected"),
     [("08:00", "08:00"), ("23:59", "23:59"), ("00:00", "00:00"), ("23:59:59", "23:59:59"), (" 07:05 ", "07:05")],
 )
@@ -152,7 +153,7 @@ def test_toml_times() -> None:
     assert read(text, "toml").plan(NEW_YEAR).goals[0].contributions[0].at == at("2027-01-02 06:07:08")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("keys", "expected"),
     [
         pytest.param({}, "01-01 01-08 01-15 01-22 01-29", id="from start to end"),
@@ -184,7 +185,7 @@ def test_steps_count_from_the_first_occurrence_even_before_the_start() -> None:
     assert instants(NEW_YEAR, "1 month", every="second Friday", **{"from": "2026-12-25"})[0] == at("2027-01-08")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("every", "since", "expected"),
     [
         ("week", "2027-01-06", "2027-01-06 2027-01-13"),
@@ -199,7 +200,7 @@ def test_without_a_day_the_recurrence_uses_the_day_of_from(every: str, since: st
     assert found[:2] == [at(day) for day in expected.split()]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("start", "length", "last"),
     [
         pytest.param("2027-01-01T08:00:00Z", "30 days", "2027-01-31", id="exactly at the end"),
@@ -230,10 +231,8 @@ def test_items_at_one_instant_are_in_the_order_of_the_file() -> None:
     assert [item.name for item in plan(NEW_YEAR, *items).transactions] == ["c", "a", "b"] * 2
 
 
-@pytest.mark.parametrize("amount", ["0.01", "0.1", "575.50", "1e2", "999999999.99", "1000000000", "123456.789012345"])
-@pytest.mark.parametrize(
-    "form", ['{{"goals": [{{"name": "a", "target": {}}}]}}', 'goals = [{{ name = "a", target = {} }}]']
-)
+@each_case("amount", ["0.01", "0.1", "575.50", "1e2", "999999999.99", "1000000000", "123456.789012345"])
+@each_case("form", ['{{"goals": [{{"name": "a", "target": {}}}]}}', 'goals = [{{ name = "a", target = {} }}]'])
 def test_amounts_keep_their_digits(form: str, amount: str) -> None:
     result = read(form.format(amount), "json" if form.startswith("{{") else "toml").plan(NEW_YEAR)
     assert result.goals[0].target_amount == Decimal(amount)
@@ -299,7 +298,7 @@ def test_limit_of_contributions() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("start", "length"),
     [
         (NEW_YEAR, "10 years"),
@@ -315,7 +314,7 @@ def test_maximum_length(start: str, length: str) -> None:
     assert len(plan(start, rent(every="year"), length=length).transactions) <= 11
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("start", "length"),
     [
         (NEW_YEAR, "10 years 1 second"),
@@ -332,7 +331,7 @@ def test_too_long_scenarios_are_rejected(start: str, length: str) -> None:
     assert str(caught.value) == "f: length must be at most 10 years, the longest time that a clock covers."
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("start", "problem"),
     [
         (None, "the scenario has no start; pass one"),
