@@ -1,12 +1,15 @@
 """Fixtures that all tests share."""
 
+import contextlib
 import gc
+import importlib
 import os
 import shutil
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Generator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -79,10 +82,30 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
         session.config.stash[_COVERAGE] = coverage
     gc.disable()
     try:
+        _import_test_modules(session.config)
         return (yield)
     finally:
         gc.freeze()
         gc.enable()
+
+
+def _import_test_modules(config: pytest.Config) -> None:
+    """Import the test modules, in another order in each worker.
+
+    Pytest rewrites the assertions of a new module once, and stores the result. Workers that import in the same order
+    would all rewrite the same module at the same time.
+    """
+    worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+    if worker is None:
+        return
+    root = Path(__file__).parent
+    places = [config.invocation_params.dir / argument.partition("::")[0] for argument in config.args]
+    found = [file for place in places for file in ([place] if place.is_file() else sorted(place.rglob("test_*.py")))]
+    first = len(found) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
+    for file in [*found[first:], *found[:first]]:
+        # Pytest reports errors when it collects the module.
+        with contextlib.suppress(Exception):
+            importlib.import_module(".".join(("tests", *file.relative_to(root).with_suffix("").parts)))
 
 
 @pytest.hookimpl(wrapper=True)
