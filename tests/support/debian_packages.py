@@ -53,12 +53,12 @@ def install(*packages: str, unless: Callable[[], object] = lambda: False) -> str
         if unless():
             return ""
         with _keep_services_stopped():
-            wait = ["-o", "DPkg::Lock::Timeout=600"]
-            return (
-                # An interrupted installation leaves packages that are not configured.
-                _run("dpkg", "--configure", "-a")
-                or _run("apt-get", *wait, "update")
-                or _run("apt-get", *wait, "install", "--yes", "--no-install-recommends", *packages)
+            apt = ("apt-get", "-o", "DPkg::Lock::Timeout=600")
+            get = (*apt, "install", "--yes", "--no-install-recommends", *packages)
+            # An interrupted installation leaves packages that are not configured.
+            return _run("dpkg", "--configure", "-a") or (
+                # Updating the package lists takes seconds, and they are needed only once.
+                _run(*get) and (_run(*apt, "update") or _run(*get))
             )
 
 
