@@ -140,23 +140,22 @@ async def test_rejection_reaches_the_model_with_reason_path_and_hint(server: MCP
     assert (error["reason"], "list_clocks" in error["hint"]) == ("CLOCK_NOT_FOUND", True)
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "part"),
-    [
+async def test_wrong_argument_is_explained(server: MCPServer, subtests: pytest.Subtests) -> None:
+    clock = {"id": await create(server)}
+    cases: list[tuple[str, dict[str, Any], str]] = [
         ("create_clock", {}, "start"),
         ("create_clock", {"scenario": "trip", "goals": [{"name": "x", "targetAmount": 1}]}, "either"),
         ("create_clock", {"scenario": "/etc/passwd"}, "unknown scenario"),
         ("create_clock", {"start": "tomorrow"}, "tomorrow"),
-        ("advance_clock", {"by": "soon"}, "1mo"),
-        ("check_clock", {"expectations": []}, "expectations"),
-        ("check_clock", {"expectations": [{"balance": {}}]}, "currency"),
-    ],
-)
-async def test_wrong_argument_is_explained(server: MCPServer, tool: str, arguments: dict[str, Any], part: str) -> None:
-    id = {} if tool == "create_clock" else {"id": await create(server)}
-    error = await error_of(server, tool, **id, **arguments)
-    assert error["reason"] == "INVALID_ARGUMENT"
-    assert part in error["message"]
+        ("advance_clock", clock | {"by": "soon"}, "1mo"),
+        ("check_clock", clock | {"expectations": []}, "expectations"),
+        ("check_clock", clock | {"expectations": [{"balance": {}}]}, "currency"),
+    ]
+    for tool, arguments, part in cases:
+        with subtests.test(f"{tool} {arguments}"):
+            error = await error_of(server, tool, **arguments)
+            assert error["reason"] == "INVALID_ARGUMENT"
+            assert part in error["message"]
 
 
 async def test_token_never_reaches_the_model(

@@ -304,8 +304,7 @@ def test_the_server_stops_when_pytest_is_killed(pytester: pytest.Pytester) -> No
     )
     url_file = pytester.path / "url"
     with (pytester.path / "output.txt").open("wb") as output:
-        command = [sys.executable, "-m", "pytest", "-p", "xdist.plugin", "-n", "1"]
-        run = subprocess.Popen(command, stdout=output, stderr=output)
+        run = subprocess.Popen([sys.executable, "-m", "pytest"], stdout=output, stderr=output)
     try:
         wait_until(lambda: url_file.exists() or run.poll() is not None)
         assert run.poll() is None, (pytester.path / "output.txt").read_text()
