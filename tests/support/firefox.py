@@ -40,6 +40,10 @@ _SCROLL_TO: Final = """async (element) => {
   }
 }"""
 
+# Firefox can find elements by accessible names too, but then it keeps an accessibility tree, which takes seconds.
+_SELECTORS: Final = {"button": "button", "link": "a", "menuitem": "[role=menuitem]", "textbox": "input"}
+_FIND: Final = """() => [...document.querySelectorAll(SELECTOR)].find((element) => element.checkVisibility()
+  && (element.ariaLabel ?? (element.labels?.[0] ?? element).innerText).trim().replace(/\\s+/g, " ") === NAME)"""
 
 # Returns the text of the page if the condition stays false.
 _WAIT: Final = """async () => {
@@ -93,10 +97,13 @@ class FirefoxTab:
 
     async def evaluate(self, function: str, *arguments: Any) -> Any:
         """Return the result of a JavaScript function, which can be a string, a number or a boolean."""
+        return (await self._call(function, *arguments)).get("value")
+
+    async def _call(self, function: str, *arguments: Any) -> Any:
         call = {"functionDeclaration": function, "arguments": list(arguments), "awaitPromise": True}
         result = await self._send("script.callFunction", target={"context": self._context}, **call)
         assert result["type"] == "success", result
-        return result["result"].get("value")
+        return result["result"]
 
     async def wait_for(self, condition: str) -> None:
         """Wait until a JavaScript expression is true."""
@@ -113,15 +120,10 @@ class FirefoxTab:
         return str(await self.evaluate(f"() => document.querySelector({json.dumps(selector)}).innerText"))
 
     async def find(self, role: str, name: str) -> Any:
-        """Wait for an element with this role and accessible name, and return it."""
-        locator = {"type": "accessibility", "value": {"role": role, "name": name}}
-        deadline = asyncio.get_running_loop().time() + _WAIT_SECONDS
-        while True:
-            found = await self._send("browsingContext.locateNodes", context=self._context, locator=locator)
-            if found["nodes"]:
-                return {"sharedId": found["nodes"][0]["sharedId"]}
-            assert asyncio.get_running_loop().time() < deadline, f"the page has no {role} {name!r}"
-            await asyncio.sleep(0.1)
+        """Wait for a visible element with this role and name, and return it."""
+        find = _FIND.replace("SELECTOR", json.dumps(_SELECTORS[role])).replace("NAME", json.dumps(name))
+        await self.wait_for(f"({find})()")
+        return {"sharedId": (await self._call(find))["sharedId"]}
 
     async def click(self, role: str, name: str) -> None:
         await self._click(await self.find(role, name))
