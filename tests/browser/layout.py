@@ -14,9 +14,10 @@ LARGE: ViewportSize = {"width": 1280, "height": 800}
 OVERFLOWING = """async () => {
   await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   const excess = document.documentElement.scrollWidth - innerWidth;
+  if (excess <= 0) return [];
   const all = [...document.querySelectorAll("body *")];
   const outside = all.filter((element) => element.getBoundingClientRect().right > innerWidth + 0.5);
-  return excess > 0 ? [excess, ...outside.slice(-5).map((element) => element.outerHTML.slice(0, 120))] : [];
+  return [excess, ...outside.slice(-5).map((element) => element.outerHTML.slice(0, 120))];
 }"""
 
 
