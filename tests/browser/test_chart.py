@@ -306,7 +306,7 @@ async def test_months_list_currencies_in_the_same_order(tab: Tab, program: Progr
     assert months == [
         ["Jan 2027", "CHF"],
         ["Jan 2027", "EUR"],
-        ["Jan 2027", "–"],
+        ["Jan 2027", ""],
         ["Feb 2027", "CHF"],
         ["Feb 2027", "EUR"],
     ]

@@ -153,7 +153,7 @@ async def test_advance_without_a_preview_goes_to_the_next_event(browser: Browser
         # A preview shows the present time of day beside the previewed date.
         await console.button("+1 day").click()
         await expect(console.page.get_by_text("Now, 08:00 AM UTC")).to_be_visible()
-        await expect(console.page.get_by_text("→ Jan 26, 2027, 08:00 AM")).to_be_visible()
+        await expect(console.page.get_by_text("→ Jan 26, 2027")).to_be_visible()
         await console.button("+1 month").click(modifiers=["Shift"])
         await expect(console.notification).to_have_text("Advanced to Feb 25, 2027, 08:00 AM UTC. 2 items posted.")
         await expect(console.advance).to_have_accessible_name("Advance 1 month")

@@ -61,9 +61,7 @@ async def test_clock_pages_and_sign_in_recover_when_the_server_restarts(browser:
         await watcher.poll()
         await expect(watcher.alert).to_contain_text(f"{UNREACHABLE} You see the last known state.")
         await watcher.button("+1 month").click()
-        await expect(watcher.preview_summary).to_have_text(
-            "3 items would post; €0.00 → €1,650.50; dips to −€1,150.00 on Jan 3, 2027."
-        )
+        await expect(watcher.preview_summary).to_have_text("3 items would post; dips to −€1,150.00 on Jan 3.")
         await watcher.advance.click()
         await expect(watcher.alert).to_contain_text(UNREACHABLE)
         await visitor.page.get_by_label("Email").fill(new_address())

@@ -50,10 +50,15 @@ export class AdvanceBar {
     );
     this.backToNow = h(
       "button",
-      { type: "button", class: "plain back", title: "Back to now", "aria-keyshortcuts": "Escape", onclick: onBack },
+      {
+        type: "button",
+        class: "plain back",
+        title: "Back to now (Esc)",
+        "aria-keyshortcuts": "Escape",
+        onclick: onBack,
+      },
       icon("close"),
       h("span", {}, "Back to now"),
-      h("kbd", { "aria-hidden": "true" }, "Esc"),
     );
     this.summary = h("p", { class: "preview-summary", id: "preview-summary" });
     this.split = h("div", { class: "split" }, this.advance, this.more);

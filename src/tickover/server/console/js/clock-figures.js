@@ -5,7 +5,7 @@ import { plural, signedAmount } from "./clock-text.js";
 import { difference } from "./decimals.js";
 import { h, render } from "./dom.js";
 import { describeExpectation } from "./expectations.js";
-import { formatDay, formatInstant, formatMoney, formatShortDay, formatTime } from "./format.js";
+import { formatDay, formatMoney, formatPercent, formatShortDay, formatTime } from "./format.js";
 import { icon } from "./icons.js";
 import { DAY, parseInstant } from "./instants.js";
 
@@ -79,7 +79,7 @@ export class ClockFigures {
     this.#date.label.textContent = isPreview ? `Now, ${time}` : "Simulated date";
     this.#date.show(
       formatDay(now),
-      isPreview ? [preview(formatInstant(instant).replace(" UTC", "")), " ", nowrap(distance(now, instant))] : time,
+      isPreview ? [preview(formatDay(instant)), " ", nowrap(distance(now, instant))] : time,
     );
     this.#drawBalance(model, currentView, view, isPreview);
     this.#drawNext(model, currentView);
@@ -89,7 +89,7 @@ export class ClockFigures {
   #drawBalance(model, currentView, view, isPreview) {
     const { balances, currencies } = model;
     const [main] = currencies;
-    if (!main) return this.#balance.show("–", "no transactions");
+    if (!main) return this.#drawGoals(currentView);
     const ahead = `${plural(model.items.length - currentView.postedCount, "event")} ahead`;
     const entries = balances.map(({ currency }) => {
       const [now, then] = [currentView, view].map((each) => each.balances.get(currency));
@@ -106,6 +106,13 @@ export class ClockFigures {
     );
   }
 
+  /** Show goals instead of the balance of a clock without transactions. */
+  #drawGoals({ goals }) {
+    this.#balance.label.textContent = "Goals";
+    const progress = goals.map(({ name, percent }) => `${name} ${formatPercent(percent)}`);
+    this.#balance.show(goals.length ? plural(goals.length, "goal") : "None", progress.join(", "));
+  }
+
   #drawNext(model, currentView) {
     const item = model.items[currentView.postedCount];
     if (item) this.#next.show(formatShortDay(item.at), [`${item.name}, `, nowrap(signedAmount(item))]);
@@ -118,7 +125,8 @@ export class ClockFigures {
       const { at, value } = lowestPoint(balance, now, maxTime);
       return { at, value, currency: balance.currency, note: at === now ? "now" : formatShortDay(at) };
     });
-    if (!entries.length) return this.#lowest.show("–", "no transactions");
+    this.#lowest.element.hidden = !entries.length;
+    if (!entries.length) return;
     // Currencies that go below zero come first.
     entries.sort((left, right) => (right.value < 0) - (left.value < 0));
     if (entries.length > 1) return this.#lowest.show(amounts(entries), moreText(entries));

@@ -1,7 +1,7 @@
 // Sentences about a clock and its preview, and the names of clocks.
 
 import { balanceAt, countUntil, lowestPoint } from "./clock-model.js";
-import { formatCount, formatDay, formatInstant, formatMoney, spokenInstant, spokenMoney } from "./format.js";
+import { formatCount, formatInstant, formatMoney, formatShortDay, spokenInstant, spokenMoney } from "./format.js";
 import { call } from "./rpc.js";
 
 const MAX_CURRENCIES = 3;
@@ -40,12 +40,14 @@ export function describePreview(model, currentView, view) {
   const count = view.postedCount - currentView.postedCount;
   const changes = describeBalances(model, currentView, view);
   if (view.instant === currentView.instant) return describeNextItem(model, currentView);
-  if (view.instant > currentView.instant)
+  if (view.instant > currentView.instant) {
+    // The figures show the changes too, so a dip replaces them and the summary stays short.
+    const dips = describeDips(model, currentView, view);
     return [
       count ? `${plural(count, "item")} would post` : "Nothing would post",
-      ...changes,
-      ...describeDips(model, currentView, view),
+      ...(dips.length ? dips : changes),
     ].join("; ");
+  }
   const since = count ? `${plural(-count, "item")} posted since then` : "nothing posted since then";
   return [`Past: ${since}`, ...changes, "read-only because time only moves forward"].join("; ");
 }
@@ -55,7 +57,7 @@ function describeDips(model, { instant: now }, { instant }) {
   return model.balances.flatMap((balance) => {
     const lowest = lowestPoint(balance, now, instant);
     if (lowest.value >= 0 || lowest.value >= balanceAt(balance, instant) || lowest.at === now) return [];
-    return [`dips to ${formatMoney(lowest.value, balance.currency)} on ${formatDay(lowest.at)}`];
+    return [`dips to ${formatMoney(lowest.value, balance.currency)} on ${formatShortDay(lowest.at)}`];
   });
 }
 

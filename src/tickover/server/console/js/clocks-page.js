@@ -4,7 +4,7 @@ import { clockForm, clockJsonForm, formProblem } from "./clock-form.js";
 import { parseClock, viewAt } from "./clock-model.js";
 import { clockName, countsText, MAX_NAME_LENGTH, renameClock } from "./clock-text.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
-import { formatDuration, formatInstant, formatMoney } from "./format.js";
+import { formatDuration, formatInstant, formatMoney, formatPercent } from "./format.js";
 import { icon } from "./icons.js";
 import { DAY } from "./instants.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
@@ -15,7 +15,7 @@ import { readChecks } from "./storage.js";
 import { tabList } from "./tabs.js";
 
 const MAX_CONCURRENT_REQUESTS = 3;
-const MAX_BALANCES = 3;
+const MAX_FIGURES = 3;
 
 const GONE_MESSAGES = { CLOCK_NOT_FOUND: "This clock was deleted.", CLOCK_EXPIRED: "This clock has expired." };
 
@@ -24,23 +24,22 @@ function firstOfMonth() {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth())).toISOString().replace(".000", "");
 }
 
-/** Return the balance of each currency. */
+/** Return the balance of each currency, or the progress of each goal of a clock without transactions. */
 function cardFigures(model) {
-  const { balances } = viewAt(model, model.now);
-  const shown = [...balances].slice(0, MAX_BALANCES);
+  const { balances, goals } = viewAt(model, model.now);
+  const figures = balances.size
+    ? [...balances].map(([currency, balance]) => [`${currency} balance`, formatMoney(balance, currency), balance < 0])
+    : goals.map(({ name, percent }) => [name, formatPercent(percent)]);
+  const rest = figures.length - MAX_FIGURES;
   return h(
     "dl",
     { class: "balances" },
-    shown.map(([currency, balance]) =>
-      h(
-        "div",
-        {},
-        h("dt", {}, `${currency} balance`),
-        h("dd", { class: balance < 0 ? "below-zero" : undefined }, formatMoney(balance, currency)),
+    figures
+      .slice(0, MAX_FIGURES)
+      .map(([title, value, isBroken]) =>
+        h("div", {}, h("dt", {}, title), h("dd", { class: isBroken ? "below-zero" : undefined }, value)),
       ),
-    ),
-    balances.size > shown.length &&
-      h("div", {}, h("dt", {}, "and"), h("dd", {}, `${balances.size - shown.length} more`)),
+    rest > 0 && h("div", { class: "rest" }, h("dt", {}, `and ${rest} more`), h("dd")),
   );
 }
 

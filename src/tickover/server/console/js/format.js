@@ -60,10 +60,10 @@ const withMinusSign = (text) => text.replace("-", "−");
 const minDecimals = (currency) =>
   currency ? moneyFormat(currency, {}).resolvedOptions().minimumFractionDigits : DEFAULT_DECIMALS;
 
-/** Format an amount: `€2,800.00`, or `2,800.00` if `bare`. Any three letters can be a currency. */
-export function formatMoney(amount, currency, { sign = "auto", bare = false } = {}) {
+/** Format an amount: `€2,800.00`. Any three letters can be a currency. */
+export function formatMoney(amount, currency, { sign = "auto" } = {}) {
   const options = { minimumFractionDigits: minDecimals(currency), maximumFractionDigits: 20, signDisplay: sign };
-  return withMinusSign(moneyFormat(bare ? undefined : currency, options).format(amount));
+  return withMinusSign(moneyFormat(currency, options).format(amount));
 }
 
 /** Format a value of an axis whose values are `step` apart: `€2,000`. */

@@ -51,19 +51,19 @@ function monthlyRows(model) {
 /** Return the timeline as a table. */
 export function monthlyTable(model) {
   const isProjected = ({ posted, count }) => posted < count;
-  const bare = (amount, { currency }) => formatMoney(amount, currency, { bare: true });
-  const money = (kind, row) => (row[kind].length ? bare(sum(row[kind]), row) : "");
+  const hasGoals = model.items.some((item) => item.kind === "goal");
+  const money = (kind, row) => (row[kind].length ? formatMoney(sum(row[kind]), row.currency) : "");
   const rows = monthlyRows(model).map((row) =>
     h(
       "tr",
       { class: isProjected(row) ? "muted" : undefined },
       h("th", { scope: "row" }, formatMonthOfYear(row.month), isProjected(row) && h("small", {}, "projected")),
-      h("td", {}, row.currency ?? "–"),
+      h("td", {}, row.currency ?? ""),
       h("td", { class: "number" }, `${formatCount(row.posted)} of ${formatCount(row.count)}`),
       h("td", { class: "number" }, money("income", row)),
       h("td", { class: "number" }, money("expense", row)),
-      h("td", { class: "number" }, money("goal", row)),
-      h("td", { class: "number" }, row.currency ? bare(row.end, row) : ""),
+      hasGoals && h("td", { class: "number" }, money("goal", row)),
+      h("td", { class: "number" }, row.currency ? formatMoney(row.end, row.currency) : ""),
     ),
   );
   if (rows.length === 0) return h("p", { class: "muted" }, "This clock has no items.");
@@ -76,7 +76,7 @@ export function monthlyTable(model) {
       h(
         "tr",
         {},
-        ["Month", "Currency", "Posted", "In", "Out", "To goals", "Balance"].map((title, index) =>
+        ["Month", "Currency", "Posted", "In", "Out", ...(hasGoals ? ["To goals"] : []), "Balance"].map((title, index) =>
           h("th", { scope: "col", class: index > 1 ? "number" : undefined }, title),
         ),
       ),

@@ -102,7 +102,7 @@ export class Timeline extends HTMLElement {
       h(
         "div",
         { class: "row card-header" },
-        h("h2", { id: "timeline-title" }, "Balance"),
+        (this.heading = h("h2", { id: "timeline-title" })),
         this.legend,
         this.scrubber.goTo,
         this.zooms.element,
@@ -138,6 +138,7 @@ export class Timeline extends HTMLElement {
     this.#model = model;
     this.#instant = instant;
     this.scrubber.setModel(model);
+    this.heading.textContent = model.balances.length || !model.goals.length ? "Balance" : "Contributions";
     if (!this.#window || !this.#isVisible(instant) || this.#zoom === ALL)
       this.#window = windowAround(model, instant, ZOOMS[this.#zoom]?.months, this.#window);
     this.#drawMoreButton();
