@@ -31,7 +31,7 @@ def _save(soak: Soak, is_quick: bool) -> None:
     json_file = folder / "report.json"
     merged = results.merge(results.load(json_file), soak.results)
     results.save(json_file, merged)
-    scale = "Quick run: counts are smaller than the targets." if is_quick else "Full run."
+    scale = "Quick run: counts are smaller than the targets." if is_quick else "Full counts."
     (folder / "report.md").write_text(write_report(ROWS, merged, f"{scale} {results.machine()}."), "utf-8")
     click.echo(f"\n{(folder / 'report.md').relative_to(ROOT)} was written.")
 
