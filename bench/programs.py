@@ -78,7 +78,9 @@ def measure_fixtures(folder: Path) -> list[float]:
     folder.mkdir(parents=True)
     (folder / "test_clocks.py").write_text(_TESTS)
     (folder / "conftest.py").write_text(_RECORD_SETUPS)
-    arguments = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(folder)]
+    # Otherwise pytest would use the options of the repository around the folder.
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    arguments = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
     _run([sys.executable, *arguments], cwd=folder)
     setups: list[float] = json.loads((folder / "setups.json").read_text())
     return setups
