@@ -63,7 +63,7 @@ class Servers:
                 while self._proxy.cuts == before:  # noqa: ASYNC110 - the proxy runs in another thread
                     await asyncio.sleep(0.005)
         # A later cut would hit the next round, which has no fault.
-        self._proxy.keep()
+        self._proxy.cancel_cut()
 
     async def _restart(self, program: Program) -> None:
         self._running.remove(program)

@@ -61,7 +61,7 @@ class Proxy:
         """Close the next connection that runs a statement with this text."""
         self._marked, self._how, self._is_armed = statement.encode(), how, True
 
-    def keep(self) -> None:
+    def cancel_cut(self) -> None:
         """Take back the last `cut`, if nothing was cut yet."""
         self._is_armed = False
 
