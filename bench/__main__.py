@@ -185,6 +185,8 @@ def main(quick: bool, only: tuple[str, ...]) -> None:
     """Measure Tickover against its targets."""
     require_wrk()
     os.chdir(ROOT)
+    # Otherwise every start would compile all modules.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     why_incomplete, code = f"only {', '.join(only)} was measured" if only else "", 0

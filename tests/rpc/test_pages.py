@@ -15,7 +15,7 @@ from tests.support.cases import each_case
 from tests.support.openrpc_document import PUBLIC_URL
 from tests.support.program import Program
 from tests.support.world import World
-from tickover.server.http.pages import load_assets, load_pages
+from tickover.server.http.pages import load_assets, load_pages, reference_page
 from tickover.server.openrpc import describe
 
 CONSOLE = Path(tickover.__file__).parent / "server" / "console"
@@ -32,8 +32,8 @@ CONTENT_TYPES = {
         for file in sorted((CONSOLE / kind).iterdir())
         if file.name not in STYLE_IMPORTS
     },
-    "/docs": "text/html; charset=utf-8",
     "/openrpc.json": "application/json",
+    "/docs": "text/html; charset=utf-8",
 }
 SCRIPTS = {"/": [f"{ASSETS_PATH[1:]}js/app.js"], "/login": [f"{ASSETS_PATH[1:]}js/login.js"], "/docs": []}
 POLICY = {
@@ -55,7 +55,8 @@ MAX_CONSOLE_BYTES = 120_000
 """The compressed size of all console files together."""
 # A namespace, not a request.
 SVG = "http://www.w3.org/2000/svg"
-PAGES = load_pages(describe(PUBLIC_URL))
+DESCRIPTION = describe(PUBLIC_URL)
+PAGES = {**load_pages(DESCRIPTION), "/docs": reference_page(DESCRIPTION)}
 TEXTS = {path: page.plain[2].decode("utf-8") for path, page in PAGES.items()}
 DOCUMENTS = [path for path, kind in CONTENT_TYPES.items() if kind.startswith("text/html")]
 MODULES = [path for path in CONTENT_TYPES if path.endswith(".js")]

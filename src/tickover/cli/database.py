@@ -12,7 +12,7 @@ import click
 from tickover.api.errors import Rejection
 from tickover.api.limits import MAX_TOKEN_NAME
 from tickover.api.results import CreatedAccessToken
-from tickover.cli import formatting
+from tickover.api.terminal import sanitize
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.session import Session
 from tickover.server.settings import SETTINGS, SettingError, Settings, has_password, read_settings
@@ -97,7 +97,7 @@ async def create_access_token(
     try:
         address = email_addresses.parse(email)
     except ValueError:
-        raise CliError(Exit.WRONG_COMMAND, f"'{formatting.sanitize(email)}' isn't an email address.") from None
+        raise CliError(Exit.WRONG_COMMAND, f"'{sanitize(email)}' isn't an email address.") from None
     if not 1 <= len(name) <= MAX_TOKEN_NAME:
         raise CliError(Exit.WRONG_COMMAND, f"The name must have 1 to {MAX_TOKEN_NAME} characters.")
     # Access tokens are random, so they need no secret key.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from rich.cells import cell_len
 from rich.text import Text
 
+from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 from tickover.cli.output import Output
 from tickover.cli.render.clock import render_advance, render_clock
@@ -54,9 +55,9 @@ class Display:
     def clock_list(self, clocks: Sequence[Summary], last_used: str) -> None:
         """Draw a table of clocks. An asterisk marks the last used one."""
         width, now = self._output.width, self._now()
-        names = [formatting.sanitize(clock.name or "") for clock in clocks]
+        names = [sanitize(clock.name or "") for clock in clocks]
         name_width = max(map(cell_len, names)) + 2 if any(names) else 0
-        format_id = formatting.sanitize if width >= _MIN_WIDTH_FOR_FULL_IDS + name_width else formatting.short_id
+        format_id = sanitize if width >= _MIN_WIDTH_FOR_FULL_IDS + name_width else formatting.short_id
         format_time = formatting.date_and_minute if width >= _MIN_WIDTH_FOR_TIMES else formatting.date
         rows = [[Text(title, FAINT) for title in ("ID", "NAME", "NOW", "EXPIRES")]]
         rows += [
@@ -84,8 +85,8 @@ class Display:
         width = self._output.width - max(map(len, scenarios)) - 2 * len(INDENT)
         rows = []
         for name, scenario in scenarios.items():
-            rows.append([Text(name, HAPPENED), Text(formatting.sanitize(scenario.title))])
-            about = Text(formatting.sanitize(scenario.about), FAINT)
+            rows.append([Text(name, HAPPENED), Text(sanitize(scenario.title))])
+            about = Text(sanitize(scenario.about), FAINT)
             rows += [[Text(), line] for line in about.wrap(self._output.console, max(width, _MIN_ABOUT_WIDTH))]
         hint = Text.assemble(("  Next: ", FAINT), f"tickover clock create {next(iter(scenarios))}")
         self._output.draw([*table(rows, [Column(), Column(min_width=8)], self._output.width), Text(), hint])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
-from tickover.cli import formatting
+from tickover.api.terminal import sanitize
 
 if TYPE_CHECKING:
     from tickover.api.errors import Fault
@@ -53,7 +53,7 @@ class CliError(Exception):
 
         hint = [f"  {self.hint}"] if self.hint else []
         lines = [f"tickover: {self.message}", *format_faults(self.faults), *hint]
-        return [formatting.sanitize(line) for line in lines]
+        return [sanitize(line) for line in lines]
 
     @property
     def document(self) -> dict[str, Any]:

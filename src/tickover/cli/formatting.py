@@ -1,30 +1,15 @@
 """Formatting of text, amounts, times and IDs for people."""
 
-import unicodedata
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
 from tickover.api.ids import read_clock_id
+from tickover.api.terminal import sanitize
 
 MINUS: Final = "\N{MINUS SIGN}"
-_CONTROL_CATEGORIES: Final = {"Cc", "Cs", "Zl", "Zp"}
-_FORMAT_CATEGORY: Final = "Cf"
-_JOINERS: Final = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
 _SHORT_ID_LENGTH: Final = 8
 _UNITS: Final = (("d", timedelta(days=1)), ("h", timedelta(hours=1)), ("min", timedelta(minutes=1)))
-
-
-def sanitize(text: str) -> str:
-    """Replace control characters and remove invisible format characters, such as bidirectional overrides."""
-    return "".join(map(_sanitize_character, text)) if not text.isascii() or not text.isprintable() else text
-
-
-def _sanitize_character(character: str) -> str:
-    category = unicodedata.category(character)
-    if category in _CONTROL_CATEGORIES:
-        return "\N{REPLACEMENT CHARACTER}"
-    return "" if category == _FORMAT_CATEGORY and character not in _JOINERS else character
 
 
 def amount(value: Decimal) -> str:

@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 
 import click
 
-from tickover.api.suggestions import suggest
-
 
 class LazyCommand(NamedTuple):
     """A command that isn't imported yet."""
@@ -52,6 +50,8 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in self._lazy_commands and not name.startswith("-") and not ctx.resilient_parsing:
+            from tickover.api.suggestions import suggest
+
             available = f"available commands: {', '.join(self._lazy_commands)}."
             hint = suggest(name, self._lazy_commands, "'{}'", fallback=available)
             raise click.UsageError(f"Unknown command '{name}'{hint}", ctx)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from tickover.api.limits import MAX_TRANSACTIONS
+from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.select_clock import resolve_clock_id
@@ -35,7 +36,7 @@ def load_payments(session: Session, source: str, columns: dict[str, str], curren
         return _load_clock(session, source)
     try:
         if not path.is_file():
-            raise CliError(Exit.WRONG_COMMAND, f"No file is named '{formatting.sanitize(source)}'.")
+            raise CliError(Exit.WRONG_COMMAND, f"No file is named '{sanitize(source)}'.")
         with path.open("rb") as file:
             return read_statement(file.read(MAX_STATEMENT_BYTES + 1), path.name, columns, currency)
     except OSError as error:

@@ -1,18 +1,16 @@
 """Output of commands: text or JSON on standard output, notes and errors on standard error."""
 
-import csv
 import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from io import StringIO, TextIOWrapper
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TextIO
 
 import click
 
-from tickover.cli import formatting
+from tickover.api.terminal import sanitize
 from tickover.cli.errors import CliError
 
 if TYPE_CHECKING:
@@ -60,6 +58,8 @@ class Output:
 
     def write_csv(self, rows: Iterable[Sequence[str]]) -> None:
         """Write rows as CSV in UTF-8."""
+        import csv
+
         text = StringIO()
         csv.writer(text, lineterminator="\n").writerows(rows)
         click.echo(text.getvalue().encode(), nl=False)
@@ -70,7 +70,7 @@ class Output:
             self.write_json(document)
             return
         for line in lines:
-            click.echo(self.encodable(formatting.sanitize(line)))
+            click.echo(self.encodable(sanitize(line)))
 
     def draw(self, lines: Iterable["Text"]) -> None:
         """Write styled lines without wrapping them."""
@@ -80,7 +80,7 @@ class Output:
     def drawable(self, line: "Text") -> "Text":
         """Return the line with characters that are safe and that standard output can encode."""
         # Renderers sanitize text before they measure it. This catches text that they missed.
-        plain = self.encodable(formatting.sanitize(line.plain))
+        plain = self.encodable(sanitize(line.plain))
         if plain != line.plain:
             line = line.copy()
             line.plain = plain
@@ -94,7 +94,7 @@ class Output:
         """Write to standard error, unless the user wants JSON."""
         if not self.wants_json:
             for line in lines:
-                _echo_error(_encodable_error(formatting.sanitize(line)))
+                _echo_error(_encodable_error(sanitize(line)))
 
 
 def report_error(error: CliError, *, as_json: bool) -> None:
@@ -138,6 +138,8 @@ def configure_streams() -> None:
 
 
 def _open_null(mode: Literal["r", "w"]) -> TextIO:
+    from pathlib import Path
+
     return Path(os.devnull).open(mode, encoding="utf-8")
 
 

@@ -3,7 +3,6 @@
 import errno
 import os
 import sys
-from pathlib import Path
 from typing import Final
 
 import click
@@ -183,7 +182,7 @@ def _run(arguments: list[str]) -> int:
     # Python decodes invalid bytes to surrogates. Later checks would report them less clearly.
     if any("\ud800" <= character <= "\udfff" for argument in arguments for character in argument):
         raise CliError(Exit.WRONG_COMMAND, "The arguments aren't valid UTF-8.")
-    as_module = Path(sys.argv[0]).name == "__main__.py"
+    as_module = sys.argv[0].endswith("__main__.py")
     name = "python -m tickover" if as_module else "tickover"
     instruction = os.environ.get(COMPLETE_VARIABLE)
     if instruction:

@@ -10,6 +10,7 @@ from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
+from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 from tickover.cli.errors import CliError
 from tickover.cli.output import report_error
@@ -87,7 +88,7 @@ class _ScreenView:
             if self._advance is None
             else render_advance(snapshot, self._advance.before, advance_items(self._advance), width, now)
         )
-        status_line = truncate(Text(f"{INDENT}{formatting.sanitize(status)}", NOW), width)
+        status_line = truncate(Text(f"{INDENT}{sanitize(status)}", NOW), width)
         shown = [*lines[: height - 3], Text(), status_line]
         self._live.update(Group(*map(output.drawable, shown)), refresh=True)
 

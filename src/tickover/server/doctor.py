@@ -23,9 +23,8 @@ from tickover.server.mail import open_mailer
 from tickover.server.mail.smtp import SmtpMailer
 from tickover.server.metrics.numbers import cause_of
 from tickover.server.settings import OUTBOX, SETTINGS, SettingError, Settings, exposure_reason, is_loopback
-from tickover.server.storage import is_postgres, open_store, redact_url, schema_version, sqlite_path
+from tickover.server.storage import describe_error, is_postgres, open_store, redact_url, schema_version, sqlite_path
 from tickover.server.storage.growth import find_growth_error
-from tickover.server.storage.postgres.connections import describe_error
 from tickover.server.storage.statistics import Statistics, data_folder, read_statistics
 
 _LITTLE_SPACE: Final = 2**30

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.cases import each_case
+from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 
 
@@ -28,14 +29,14 @@ from tickover.cli import formatting
     ],
 )
 def test_sanitize_replaces_control_characters(text: str, shown: str) -> None:
-    assert formatting.sanitize(text) == shown
+    assert sanitize(text) == shown
 
 
 @given(st.text())
 def test_sanitized_text_has_no_control_characters(text: str) -> None:
-    shown = formatting.sanitize(text)
+    shown = sanitize(text)
     assert not {unicodedata.category(character) for character in shown} & {"Cc", "Cs", "Zl", "Zp"}
-    assert formatting.sanitize(shown) == shown
+    assert sanitize(shown) == shown
 
 
 @each_case(

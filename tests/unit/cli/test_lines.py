@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from rich.text import Text
 
 from tests.support.cases import each_case
-from tickover.cli import formatting
+from tickover.api.terminal import sanitize
 from tickover.cli.render.lines import Column, table, truncate, wrap
 
 
@@ -69,5 +69,5 @@ def test_table_shrinks_columns_to_fit(width: int, lines: list[str]) -> None:
     st.integers(min_value=8, max_value=90),
 )
 def test_table_never_exceeds_the_width(rows: list[tuple[str, str]], width: int) -> None:
-    cells = [[Text(formatting.sanitize(cell)) for cell in row] for row in rows]
+    cells = [[Text(sanitize(cell)) for cell in row] for row in rows]
     assert all(line.cell_len <= width for line in table(cells, [Column(min_width=4), Column("right")], width))

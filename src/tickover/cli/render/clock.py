@@ -9,6 +9,7 @@ from rich.text import Text
 
 from tickover.api import timestamps
 from tickover.api.results import Goal, Snapshot, Summary
+from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 from tickover.cli.render.items import Item, clock_items
 from tickover.cli.render.lines import BAD, FAINT, GOOD, HAPPENED, NOW, SCHEDULED, Column, table, truncate, wrap
@@ -76,11 +77,11 @@ def _separate(*parts: list[Text]) -> list[Text]:
 
 def header(snapshot: Snapshot, width: int, now: datetime, *, is_preview: bool = False) -> list[Text]:
     """Render the clock's ID, status, time and expiry."""
-    status = Text("PREVIEW", NOW) if is_preview else Text(formatting.sanitize(snapshot.status), GOOD)
+    status = Text("PREVIEW", NOW) if is_preview else Text(sanitize(snapshot.status), GOOD)
     return wrap(
         [
             Text(formatting.short_id(snapshot.id), HAPPENED),
-            *([truncate(Text(formatting.sanitize(snapshot.name), HAPPENED), 24)] if snapshot.name else []),
+            *([truncate(Text(sanitize(snapshot.name), HAPPENED), 24)] if snapshot.name else []),
             status,
             Text.assemble(("at " if is_preview else "now ", FAINT), (formatting.timestamp(snapshot.frozen_time), NOW)),
             Text(upcoming(snapshot)),
@@ -121,7 +122,7 @@ def goal_bars(goals: Sequence[Goal], width: int, *, show_all: bool = False) -> l
 def _goal_row(goal: Goal) -> list[Text]:
     amounts = f"{formatting.amount(goal.current_amount)} of {formatting.amount(goal.target_amount)}"
     percent = f"{goal.progress_percent:,f} %".replace(",", " ")
-    return [truncate(Text(formatting.sanitize(goal.name)), 24), Text(percent, HAPPENED), Text(amounts), Text()]
+    return [truncate(Text(sanitize(goal.name)), 24), Text(percent, HAPPENED), Text(amounts), Text()]
 
 
 def _room_for_bar(rows: Sequence[Sequence[Text]], width: int) -> int:

@@ -6,7 +6,7 @@ from typing import Final
 
 from tickover.api import timestamps
 from tickover.api.results import Event, Snapshot
-from tickover.cli import formatting
+from tickover.api.terminal import sanitize
 from tickover.statements.table_formats import escape_formula
 
 _HEADER: Final = (
@@ -43,7 +43,7 @@ def _item_cells(event: Event, goals: dict[str, str]) -> tuple[str, str, str, str
 
 
 def _text(text: str) -> str:
-    return escape_formula(formatting.sanitize(text))
+    return escape_formula(sanitize(text))
 
 
 def _number(value: Decimal | None) -> str:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Literal, NamedTuple
 
 from tickover.api.results import Contribution, Goal, Snapshot, Transaction
-from tickover.cli import formatting
+from tickover.api.terminal import sanitize
 from tickover.client.clocks import AdvanceResult
 
 Lane = Literal["in", "out", "goals"]
@@ -59,13 +59,13 @@ def _transaction_item(transaction: Transaction, *, happened: bool) -> Item:
     is_income = transaction.type == "INCOME"
     return Item(
         at=transaction.at,
-        name=formatting.sanitize(transaction.name),
+        name=sanitize(transaction.name),
         amount=transaction.amount if is_income else -transaction.amount,
-        currency=formatting.sanitize(transaction.currency),
+        currency=sanitize(transaction.currency),
         lane="in" if is_income else "out",
         happened=happened,
     )
 
 
 def _contribution_item(goal: Goal, contribution: Contribution, *, happened: bool) -> Item:
-    return Item(contribution.at, formatting.sanitize(goal.name), contribution.amount, "", "goals", happened)
+    return Item(contribution.at, sanitize(goal.name), contribution.amount, "", "goals", happened)

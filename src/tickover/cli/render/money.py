@@ -8,6 +8,7 @@ from typing import Final
 from rich.text import Text
 
 from tickover.api.results import Balance, Balances, CheckResult, Event, Snapshot, Violation
+from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 from tickover.cli.render.clock import item_list
 from tickover.cli.render.items import items_by_id
@@ -43,7 +44,7 @@ def _balance_header(details: Sequence[str]) -> list[Text]:
 
 def _balance_row(one: Balance, details: Sequence[Text]) -> list[Text]:
     return [
-        Text(formatting.sanitize(one.currency), HAPPENED),
+        Text(sanitize(one.currency), HAPPENED),
         *details,
         _amount(one.balance),
         _amount(one.lowest.balance),
@@ -73,7 +74,7 @@ def _table_width(rows: Sequence[Sequence[Text]]) -> int:
 
 def render_events(snapshot: Snapshot, events: Sequence[Event], width: int) -> list[Text]:
     """Render one line for each event, with the balance after it."""
-    goals = {goal.id: formatting.sanitize(goal.name) for goal in snapshot.goals}
+    goals = {goal.id: sanitize(goal.name) for goal in snapshot.goals}
     shows_times = events[-1].at - events[0].at < _SHOWS_TIMES
     format_time = formatting.date_and_minute if shows_times else formatting.date
     rows = [_event_row(event, goals, format_time(event.at)) for event in events]
@@ -89,8 +90,8 @@ def _event_row(event: Event, goals: Mapping[str, str], at: str) -> list[Text]:
         is_income = event.transaction.type == "INCOME"
         amount = event.transaction.amount if is_income else -event.transaction.amount
         money = Text(formatting.signed_amount(amount), style or (GOOD if is_income else BAD))
-        balance = _amount(event.balance).append(f" {formatting.sanitize(event.transaction.currency)}", FAINT)
-        return [when, Text(formatting.sanitize(event.transaction.name), style), money, balance]
+        balance = _amount(event.balance).append(f" {sanitize(event.transaction.currency)}", FAINT)
+        return [when, Text(sanitize(event.transaction.name), style), money, balance]
     if event.contribution is not None and event.current_amount is not None:
         money = Text(formatting.signed_amount(event.contribution.amount), style or GOOD)
         saved = Text(formatting.amount(event.current_amount)).append("    ")
@@ -106,7 +107,7 @@ def render_check(
     lines = wrap([Text(formatting.short_id(snapshot.id), HAPPENED), summary], width)
     for expectation, one in zip(expectations, result.results, strict=True):
         mark = Text("✓ ", GOOD) if one.ok else Text("✗ ", BAD)
-        lines += wrap([mark.append(formatting.sanitize(str(expectation)))], width)
+        lines += wrap([mark.append(sanitize(str(expectation)))], width)
         if one.violation is not None:
             lines += _violation(snapshot, one.violation, width)
     return lines
@@ -122,7 +123,7 @@ def summarize_check(result: CheckResult) -> str:
 
 def _violation(snapshot: Snapshot, violation: Violation, width: int) -> list[Text]:
     at = Text(formatting.timestamp(violation.at), HAPPENED)
-    lines = wrap([at, Text(formatting.sanitize(violation.message), BAD)], width - 2)
+    lines = wrap([at, Text(sanitize(violation.message), BAD)], width - 2)
     known = items_by_id(snapshot)
     items = [known[id] for id in violation.item_ids if id in known]
     lines += item_list(items[-_MAX_ITEMS:], width - 2, show_all=True)

@@ -6,6 +6,7 @@ from datetime import datetime
 from rich.text import Text
 
 from tickover.api.plans import PlannedTransaction
+from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 from tickover.cli.render.lines import BAD, FAINT, GOOD, Column, table
 
@@ -23,7 +24,7 @@ def _row(transaction: PlannedTransaction, nominal: datetime) -> list[Text]:
     due = "" if nominal == transaction.at else f"due {formatting.date(nominal)}"
     return [
         Text(formatting.date_and_minute(transaction.at)),
-        Text(formatting.sanitize(transaction.name)),
+        Text(sanitize(transaction.name)),
         Text(money, GOOD if is_income else BAD),
         Text(due, FAINT),
     ]

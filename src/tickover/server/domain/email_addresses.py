@@ -5,13 +5,7 @@ import string
 import unicodedata
 from typing import Final
 
-import email_validator
-from email_validator import EmailNotValidError, validate_email
-
 from tickover.api.limits import MAX_EMAIL, MAX_EMAIL_LABEL, MAX_EMAIL_LOCAL
-
-# The documented way to accept `.test`, `localhost` and other special-use domains.
-email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
 
 
 class EmailAddress(str):
@@ -49,7 +43,7 @@ def _size(text: str) -> int:
 # A plain address is valid and already canonical.
 _PLAIN_LABEL: Final = "(?=[a-z0-9-]{1,63}[.])[a-z0-9]+(?:-[a-z0-9]+)*[.]"
 _PLAIN: Final = re.compile(
-    rf"(?=[^@]{{1,64}}@)[a-z0-9]+(?:[._+-][a-z0-9]+)*@(?=.{{1,253}}$)(?:{_PLAIN_LABEL})+[a-z]{{2,63}}"
+    rf"(?=[^@]{{1,64}}@)[a-z0-9]+(?:[._+-][a-z0-9]+)*@(?:localhost|(?=.{{1,253}}$)(?:{_PLAIN_LABEL})+[a-z]{{2,63}})"
 )
 
 
@@ -58,8 +52,13 @@ def _parse_any(text: str) -> EmailAddress:
     local = _canonical_local(raw_local)
     if local is None or not _may_be_domain(domain):
         raise _invalid_address()
+    # Few addresses need the library, and importing it takes long.
+    import email_validator
+
+    # The documented way to accept `.test`, `localhost` and other special-use domains.
+    email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
     try:
-        validated = validate_email(
+        validated = email_validator.validate_email(
             f"{local}@{domain}",
             strict=True,
             check_deliverability=False,
@@ -67,7 +66,7 @@ def _parse_any(text: str) -> EmailAddress:
             allow_quoted_local=True,
             allow_domain_literal=False,
         )
-    except EmailNotValidError:
+    except email_validator.EmailNotValidError:
         raise _invalid_address() from None
     # Check the result again, because the library has accepted unsafe addresses before.
     address = f"{local}@{validated.ascii_domain}"

@@ -1,5 +1,6 @@
 """The resources for GET: the console's files, the reference, the scenario gallery and the development mailbox."""
 
+import asyncio
 import re
 import zlib
 from collections.abc import Mapping
@@ -92,13 +93,17 @@ class Site(Struct, frozen=True):
         """Return the response to a GET of a path for which `has` returns True."""
         if path == "/site.json":
             return _json_response({"mailbox": self.mailbox is not None, "resendSeconds": self.resend_seconds})
+        if path == "/docs":
+            # Rendering it takes long, and many servers never show it.
+            page = await asyncio.to_thread(reference_page, self.pages["/openrpc.json"].plain[2])
+            return page.negotiate(accept_encoding)
         if path == "/scenarios.json":
             return make_page(_JSON, await self.gallery.to_json(now)).negotiate(accept_encoding)
         if self.mailbox is not None and _is_mailbox_path(path):
             return await _get_from_mailbox(self.mailbox, path, query)
-        page = self._find_page(path)
-        assert page is not None, "the path is a route"
-        return page.negotiate(accept_encoding)
+        found = self._find_page(path)
+        assert found is not None, "the path is a route"
+        return found.negotiate(accept_encoding)
 
     def _find_page(self, path: str) -> Page | None:
         if page := self.pages.get(path):
@@ -110,12 +115,17 @@ class Site(Struct, frozen=True):
 
 
 def load_pages(description: bytes) -> dict[str, Page]:
-    """Return the static pages by path. `description` is the OpenRPC document."""
+    """Return the static pages by path, except the reference. `description` is the OpenRPC document."""
     return {
         **_console_pages(),
-        "/docs": make_page(_HTML, _assets().link(render(description))),
         "/openrpc.json": make_page(_JSON, description),
     }
+
+
+@lru_cache(maxsize=1)
+def reference_page(description: bytes) -> Page:
+    """Return the reference of the methods, made from the OpenRPC document."""
+    return make_page(_HTML, _assets().link(render(description)))
 
 
 @cache
@@ -227,7 +237,7 @@ def accepts_gzip(accept_encoding: bytes) -> bool:
     return accepted.get("gzip", accepted.get("x-gzip", accepted.get("*", False)))
 
 
-_GENERATED: Final = ("/scenarios.json", "/site.json")
+_GENERATED: Final = ("/docs", "/scenarios.json", "/site.json")
 _MAILBOX_PATHS: Final = ("/mailbox/latest", "/mailbox/emails.json")
 _EMAIL_EXTENSIONS: Final = ("json", "html")
 _EMAIL_PATH: Final = re.compile(rf"/mailbox/emails/({ID.pattern})\.({'|'.join(_EMAIL_EXTENSIONS)})")

@@ -9,12 +9,15 @@ from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime, getaddresses, make_msgid
-
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from tickover.server.domain import email_addresses
 from tickover.server.mail.mailer import Email, EmailKind
 from tickover.server.settings import SettingError
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 _SUBJECTS = {
     EmailKind.CODE: "{secret} is your Tickover code",
@@ -39,7 +42,13 @@ class Composer:
                 f"TICKOVER_MAIL_FROM must look like Tickover <login@example.com>, not {sender!r}."
             ) from None
         self._domain = self.sender_address.rpartition("@")[2]
-        self._templates = Environment(
+
+    @cached_property
+    def _templates(self) -> "Environment":
+        """Imported for the first email, so that the server starts faster."""
+        from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+        return Environment(
             loader=PackageLoader("tickover.server.mail"),
             autoescape=select_autoescape(["html"]),
             undefined=StrictUndefined,

@@ -6,13 +6,15 @@ The template has little logic, because the server compiles it at every start.
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from shlex import quote
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 _WIDTH: Final = 104
 _KINDS: Final = {
@@ -65,13 +67,14 @@ class ErrorReason(Struct, frozen=True):
 
 
 @cache
-def _template() -> Template:
+def _template() -> "Template":
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     pages = PackageLoader("tickover.server", "console")
     templates = Environment(loader=pages, autoescape=True, undefined=StrictUndefined, trim_blocks=True, optimized=False)
     return templates.get_template("docs.html")
 
 
-@lru_cache(maxsize=1)
 def render(description: bytes) -> bytes:
     """Return the page as HTML."""
     document = json.loads(description)

@@ -1,4 +1,4 @@
-"""Opens the store that a database URL names."""
+"""Opens the store that a database URL names. The driver of PostgreSQL is imported only if it is used."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,22 +6,20 @@ from pathlib import Path
 from typing import Final
 
 import apsw
-import asyncpg
 
 from tickover.server.settings import SettingError
 from tickover.server.storage.migrations import migrations
-from tickover.server.storage.postgres import connections
-from tickover.server.storage.postgres.store import PostgresStore
 from tickover.server.storage.sqlite.store import SqliteStore
 from tickover.server.storage.store import Store
 
 _POSTGRES_PREFIXES: Final = ("postgresql://", "postgres://")
-_INVALID_URL: Final = (asyncpg.ClientConfigurationError, ValueError)
 
 
 async def open_store(url: str, max_connections: int = 10) -> Store:
     """Open the database, and bring its schema up to date. SQLite ignores `max_connections`."""
     if is_postgres(url):
+        from tickover.server.storage.postgres.store import PostgresStore
+
         return await PostgresStore.open(url, max_connections)
     scheme, separator, path = url.partition(":///")
     # With ":memory:", every connection would have a separate database.
@@ -45,8 +43,23 @@ def translate_errors(url: str) -> Iterator[None]:
     """Raise a SettingError for errors of the database."""
     try:
         yield
-    except (OSError, apsw.Error, asyncpg.PostgresError, asyncpg.InterfaceError, *_INVALID_URL) as error:
-        raise SettingError(f"Can't use the database {redact_url(url)}: {connections.describe_error(error)}.") from error
+    except _database_errors(url) as error:
+        raise SettingError(f"Can't use the database {redact_url(url)}: {describe_error(error)}.") from error
+
+
+def _database_errors(url: str) -> tuple[type[Exception], ...]:
+    if not is_postgres(url):
+        return OSError, apsw.Error
+    import asyncpg
+
+    return OSError, ValueError, asyncpg.ClientConfigurationError, asyncpg.PostgresError, asyncpg.InterfaceError
+
+
+def describe_error(error: Exception) -> str:
+    """Return the first line of the error without a full stop. Network errors without a message get a description."""
+    first_line = str(error).strip().partition("\n")[0]
+    default = "it is not responding" if isinstance(error, TimeoutError) else type(error).__name__
+    return first_line.rstrip(".") or default
 
 
 def schema_version(url: str) -> int:
@@ -56,4 +69,8 @@ def schema_version(url: str) -> int:
 
 def redact_url(url: str) -> str:
     """Return the URL without its password and query."""
-    return connections.redact_url(url) if is_postgres(url) else url
+    if not is_postgres(url):
+        return url
+    from tickover.server.storage.postgres import connections
+
+    return connections.redact_url(url)

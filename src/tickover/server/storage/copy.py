@@ -14,10 +14,10 @@ import asyncpg
 from msgspec import Struct, msgpack
 
 from tickover.server.settings import SettingError
-from tickover.server.storage import is_postgres, open_store, redact_url, sqlite_path, translate_errors
+from tickover.server.storage import describe_error, is_postgres, open_store, redact_url, sqlite_path, translate_errors
 from tickover.server.storage.copy_source import TABLES, CopySource, CopyTarget, Row, Table
 from tickover.server.storage.migrations import migrations, pending
-from tickover.server.storage.postgres.connections import Connections, describe_error
+from tickover.server.storage.postgres.connections import Connections
 from tickover.server.storage.postgres.copy import PostgresSource, PostgresTarget
 from tickover.server.storage.sqlite.copy import SqliteSource, SqliteTarget
 

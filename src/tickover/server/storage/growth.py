@@ -5,8 +5,8 @@ from typing import Final
 
 import asyncpg
 
-from tickover.server.storage import translate_errors
-from tickover.server.storage.postgres.connections import Connections, describe_error
+from tickover.server.storage import describe_error, translate_errors
+from tickover.server.storage.postgres.connections import Connections
 
 _CLOSE_SECONDS: Final = 1.0
 # 16 MiB, the size of a WAL file.

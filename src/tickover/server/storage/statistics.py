@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from tickover.api.timestamps import Instant
 from tickover.server.storage import is_postgres, sqlite_path, translate_errors
-from tickover.server.storage.postgres.connections import Connections, read_schema_version
 
 # The statistics collector knows new rows at once, and the catalog knows them after a crash. A partition counts for its
 # table: clocks_3 is a part of clocks.
@@ -47,6 +46,8 @@ async def read_statistics(url: str, wall_clock: Callable[[], Instant]) -> Statis
 
 
 async def _read_postgres(url: str, wall_clock: Callable[[], Instant]) -> Statistics:
+    from tickover.server.storage.postgres.connections import Connections, read_schema_version
+
     connection = await Connections(url, 1).connect()
     try:
         began = wall_clock()

@@ -15,6 +15,7 @@ import asyncpg
 
 from tickover.api.errors import unavailable
 from tickover.server.settings import SettingError
+from tickover.server.storage import describe_error
 from tickover.server.storage.migrations import migrations, pending
 from tickover.server.storage.postgres.sessions import Sessions
 
@@ -338,10 +339,3 @@ def _to_rejection(failure: Exception) -> Exception:
     if isinstance(failure, _CONNECTION_LOST):
         return unavailable("The connection to the database was lost. The call may or may not have been executed.")
     return unavailable("The database is not responding.")
-
-
-def describe_error(error: Exception) -> str:
-    """Return the first line of the error without a full stop. Network errors without a message get a description."""
-    first_line = str(error).strip().partition("\n")[0]
-    default = "it is not responding" if isinstance(error, TimeoutError) else type(error).__name__
-    return first_line.rstrip(".") or default
