@@ -1,65 +1,61 @@
-"""Fifty concurrent callers: limits and single use hold. `make soak` runs a thousand rounds of each kind."""
+"""Fifty concurrent callers: limits and single use hold, and a clock is complete or deleted.
 
-import asyncio
-import random
-from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
+Each kind of race runs once, on SQLite, and on PostgreSQL with two processes. `make soak` runs a thousand rounds.
+"""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
-from tests.support.connections import Connection, call_all_at_once, open_connections
-from tests.support.crowds import CROWD, Watch, outcomes, written, wrong_guesses
-from tests.support.program import Program, verify_params
-from tests.support.races import Race, Round, count_wrong_codes, send_one_email, sign_in_once
-
-_ROUNDS = 3
+from tests.support.connections import open_connections
+from tests.support.crowds import CROWD, outcomes, written
+from tests.support.postgres import PostgresServer
+from tests.support.program import LONG_TIMEOUTS, Program, wait_until
+from tests.support.races import KINDS, SCHEDULE, START, Call, Race, by_turns, clocks_in, count_wrong_codes
+from tests.support.world import HttpResponse
 
 
 @pytest.fixture
-async def crowd(program: Program) -> AsyncIterator[list[Connection]]:
-    async with open_connections(program.url, CROWD) as connections:
-        yield connections
+def two_processes(tmp_path: Path, postgres: PostgresServer) -> Iterator[Program]:
+    settings = {"TICKOVER_DATABASE_URL": postgres.create_database(), "TICKOVER_WORKERS": "2"}
+    program = Program(tmp_path, **settings)
+    program.script = LONG_TIMEOUTS
+    with program as started:
+        wait_until(lambda: len({_process(started.request("GET", "/healthz")) for _ in range(16)}) == 2)
+        yield started
 
 
-def _address(number: int) -> str:
-    """Return a new address for each round, because an address gets one email a minute."""
-    return f"round{number}@example.test"
+def _process(response: HttpResponse) -> str:
+    """Return the prefix of a request id, which is unique to a process."""
+    return response.headers["x-request-id"][:16]
 
 
-@pytest.mark.parametrize("kind", [send_one_email, sign_in_once, count_wrong_codes])
-async def test_concurrent_calls_have_exact_results(program: Program, crowd: list[Connection], kind: Round) -> None:
-    race = Race(program, program.sign_in(f"{kind.__name__}@example.test"), crowd)
-    for number in range(_ROUNDS):
-        await kind(race, number)
+@pytest.mark.parametrize("store", ["program", "two_processes"], ids=["sqlite", "postgres"])
+async def test_concurrent_calls_have_exact_results(request: pytest.FixtureRequest, store: str) -> None:
+    program: Program = request.getfixturevalue(store)
+    token = program.sign_in("race@example.test")
+    async with open_connections(program.url, CROWD, token) as connections:
+        race = Race(program, token, connections)
+        for number, kind in enumerate(KINDS.values()):
+            await kind(race, number)
+        # Four wrong codes leave one attempt, and five leave none.
+        for number in (0, 1):
+            await count_wrong_codes(race, number)
+        await _fork_during_deletion(race)
 
 
-async def test_right_code_among_wrong_ones_signs_in_at_most_once(program: Program, crowd: list[Connection]) -> None:
-    places = random.Random(1)
-    for number in range(_ROUNDS):
-        email = _address(number)
-        code = program.send_code(email)
-        guesses = wrong_guesses(email, code, CROWD)
-        for place in places.sample(range(CROWD), 10):
-            guesses[place] = verify_params(email, code)
-        counts = outcomes(await call_all_at_once(crowd, "loginByEmailVerification", guesses))
-        assert counts["ok"] <= 1
-        assert counts["LOGIN_REFUSED"] == CROWD - counts["ok"]
-        again = program.call("loginByEmailVerification", verify_params(email, code))
-        assert again["error"]["data"]["reason"] == "LOGIN_REFUSED"
-
-
-async def test_concurrent_advances_never_move_time_back(program: Program) -> None:
-    token = program.sign_in("advances@example.test")
-    start = datetime.now(UTC).replace(microsecond=0)
-    chances = random.Random(2)
-    async with open_connections(program.url, CROWD, token) as crowd:
-        for _ in range(_ROUNDS):
-            clock = program.result("createTestClock", {"frozenTime": written(start)}, token)["clock"]
-            minutes = chances.sample(range(1, 100_000), 3 * CROWD)
-            instants = [written(start + timedelta(minutes=number)) for number in minutes]
-            watch = Watch(clock)
-            await asyncio.gather(
-                *(watch.advance(connection, instants[place::CROWD]) for place, connection in enumerate(crowd))
-            )
-            end = program.result("advanceTestClock", {"id": clock["id"], "frozenTime": max(instants)}, token)
-            assert end["clock"]["frozenTime"] == max(instants) == watch.latest_instant
+async def _fork_during_deletion(race: Race) -> None:
+    """A fork is complete, or fails."""
+    clock = race.program.result("createTestClock", SCHEDULE, race.token)["clock"]
+    half = CROWD // 2
+    forks = [Call("forkTestClock", {"id": clock["id"], "at": written(START + timedelta(days=7))})] * half
+    responses = await race.at_once(by_turns(forks, [Call("deleteTestClock", {"id": clock["id"]})] * half))
+    assert outcomes(responses[1::2]) == {"ok": 1, "CLOCK_NOT_FOUND": half - 1}
+    assert set(outcomes(responses[::2])) <= {"ok", "CLOCK_NOT_FOUND"}
+    made = clocks_in(responses)
+    assert {fork["id"] for fork in made} == race.live_clocks()
+    for fork in made:
+        assert len(fork["transactions"]) == 7
+        assert race.program.result("getTestClock", {"id": fork["id"]}, race.token) == {"clock": fork}
