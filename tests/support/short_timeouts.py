@@ -1,13 +1,14 @@
 """Runs `tickover` with shorter time limits for the database, so that tests of a silent database wait less.
 
-The limits are still long enough for a busy machine. The limit for connecting is not changed.
+The limits are still long enough for a busy machine. The limit for connecting is not changed, and the wait for a
+connection is long enough to try a second host.
 """
 
 from tickover.cli import main
 from tickover.server.storage.postgres import batcher, connections, sessions, store
 
 _LIMITS = {
-    (connections, "_POOL_WAIT_SECONDS"): 1.5,
+    (connections, "_POOL_WAIT_SECONDS"): 2.0,
     (connections, "_COMMAND_SECONDS"): 2.0,
     (batcher, "_MAX_WAIT_SECONDS"): 1.5,
     (store, "_MAX_WAIT_SECONDS"): 1.5,

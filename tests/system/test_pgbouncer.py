@@ -40,7 +40,7 @@ async def _opened(url: str, max_connections: int = 10) -> AsyncIterator[Store]:
 async def _use(store: Store) -> None:
     """Call every method of the store, and many concurrently, so that sessions change."""
     await asyncio.gather(*(add_clock(store, clock(number), user(1)) for number in _NUMBERS))
-    for _ in range(5):
+    for _ in range(2):
         found = await asyncio.gather(*(store.find_clock(key(number), user(1)) for number in _NUMBERS))
         assert None not in found
         moved = await asyncio.gather(*(advance(store, key(number), user(1), START + WEEK) for number in _NUMBERS))
@@ -70,8 +70,8 @@ async def _session_settings(store: Store) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("mode", "settings"),
-    [("transaction", {}), ("transaction", {"server_round_robin": "1"}), ("statement", {})],
-    ids=["transaction", "transaction round robin", "statement"],
+    [("transaction", {"server_round_robin": "1"}), ("statement", {})],
+    ids=["transaction", "statement"],
 )
 async def test_mode_that_shares_sessions_is_rejected_on_one_line(
     postgres: PostgresServer, url: str, mode: str, settings: dict[str, str]

@@ -3,15 +3,13 @@
 The server can't know which, so it returns an error and doesn't repeat the statement. A retry gets the right response.
 """
 
-import random
 from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
 import pytest
 
-from tests.support.clock_writer import PAUSE_SECONDS, is_unavailable
-from tests.support.load import Load, until
+from tests.support.clock_writer import is_unavailable
 from tests.support.postgres import PostgresServer
 from tests.support.program import SHORT_TIMEOUTS, Program, code_params, link_params, verify_params
 from tests.support.proxy import Cut, Proxy
@@ -55,19 +53,6 @@ def _refuse(program: Program, method: str, params: Any, token: str | None = None
 
 def _reason(response: Any) -> str:
     return str(response["error"]["data"]["reason"]) if "error" in response else "ok"
-
-
-async def test_lost_connections_under_load_lose_no_confirmed_write(replicas: Replicas, proxy: Proxy) -> None:
-    chances = random.Random(5)
-    load = Load(replicas, PAUSE_SECONDS, stops_replicas=False)
-    cuts = proxy.cuts
-    async with load.of(8, 2):
-        for number in range(1, 13):
-            proxy.cut("", chances.choice(("before", "after")))
-            await until(lambda number=number: proxy.cuts == cuts + number)  # type: ignore[misc]
-            await load.succeed(chances.randint(1, 5))
-        await load.until_readiness_is(200)
-    assert load.writer.rejections > 0
 
 
 @_BOTH_WAYS

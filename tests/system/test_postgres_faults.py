@@ -2,18 +2,18 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import asyncpg
-import pytest
 
 from tests.support.clock_writer import PAUSE_SECONDS, is_unavailable
 from tests.support.connections import open_connections
 from tests.support.load import Load, until
-from tests.support.postgres import PostgresServer, synchronous_standby
-from tests.support.program import SHORT_TIMEOUTS, wait_until
+from tests.support.postgres import PostgresServer
+from tests.support.program import SHORT_TIMEOUTS
 from tests.support.proxy import Proxy
 from tests.support.replicas import Replicas
 
@@ -29,43 +29,8 @@ _END_SESSIONS = """
     where datname = current_database() and application_name = 'tickover'"""
 
 
-@pytest.fixture(scope="module")
-def proxy(own_postgres: PostgresServer) -> Iterator[Proxy]:
-    with Proxy(own_postgres.port) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def replicas(
-    tmp_path_factory: pytest.TempPathFactory, own_postgres: PostgresServer, proxy: Proxy
-) -> Iterator[Replicas]:
-    """One server that survives all faults of this module."""
-    folder = tmp_path_factory.mktemp("faults")
-    limit = {"TICKOVER_DATABASE_CONNECTIONS": str(_CONNECTIONS)}
-    with Replicas(folder, own_postgres, 1, proxy.lead, script=SHORT_TIMEOUTS, **limit) as started:
-        yield started
-        started.stop()
-
-
-@pytest.fixture
-def load(replicas: Replicas) -> Load:
-    return Load(replicas, PAUSE_SECONDS, stops_replicas=False)
-
-
-async def test_database_crash_and_restart(own_postgres: PostgresServer, load: Load) -> None:
-    async with load.of(_WRITERS, _VISITORS):
-        await load.succeed(50)
-        own_postgres.stop("immediate")
-        await load.be_rejected(20)
-        await load.until_readiness_is(503)
-        await asyncio.to_thread(own_postgres.start)
-        await load.until_readiness_is(200)
-        await load.succeed(50)
-
-
 @asynccontextmanager
-async def _somebody(replicas: Replicas) -> AsyncIterator[asyncpg.Connection]:
-    """A session of a superuser."""
+async def _superuser(replicas: Replicas) -> AsyncIterator[asyncpg.Connection]:
     session = await asyncpg.connect(replicas.server.url(replicas.database, "postgres"))
     try:
         yield session
@@ -73,68 +38,70 @@ async def _somebody(replicas: Replicas) -> AsyncIterator[asyncpg.Connection]:
         await session.close()
 
 
-async def test_terminated_connections(replicas: Replicas, load: Load) -> None:
-    async with _somebody(replicas) as somebody, load.of(_WRITERS, _VISITORS):
-        for _ in range(3):
-            await load.succeed(5)
-            await somebody.execute(_END_SESSIONS)
-            await load.succeed(5)
-            async with somebody.transaction():
-                await somebody.execute(_LOCK)
-                await until(lambda: somebody.fetch(_WAITING))
-                await somebody.execute(_END_SESSIONS)
-        await load.until_readiness_is(200)
-        await load.succeed(50)
-    assert load.writer.rejections >= 3
+async def test_faults_under_load_lose_no_confirmed_write(tmp_path: Path, own_postgres: PostgresServer) -> None:
+    """One fault after the other. `make soak` checks the stored data after each of them."""
+    limit = {"TICKOVER_DATABASE_CONNECTIONS": str(_CONNECTIONS)}
+    with (
+        Proxy(own_postgres.port) as proxy,
+        Replicas(tmp_path, own_postgres, 1, proxy.lead, script=SHORT_TIMEOUTS, **limit) as replicas,
+    ):
+        load = Load(replicas, PAUSE_SECONDS)
+        faults = (
+            partial(_crash, own_postgres),
+            partial(_silence, proxy),
+            partial(_make_read_only, own_postgres),
+            partial(_end_sessions, replicas),
+            partial(_occupy_all_connections, replicas),
+        )
+        async with load.of(_WRITERS, _VISITORS):
+            for inject in faults:
+                await load.succeed(20)
+                await inject(load)
+                await load.until_readiness_is(200)
+            await load.succeed(20)
 
 
-async def test_exhausted_connection_pool(replicas: Replicas, load: Load) -> None:
+async def _crash(postgres: PostgresServer, load: Load) -> None:
+    postgres.stop("immediate")
+    await load.be_rejected(20)
+    await load.until_readiness_is(503)
+    await asyncio.to_thread(postgres.start)
+
+
+async def _silence(proxy: Proxy, load: Load) -> None:
+    proxy.hold()
+    await load.until_readiness_is(503)
+    await load.be_rejected(_WRITERS)
+    proxy.release()
+
+
+async def _make_read_only(postgres: PostgresServer, load: Load) -> None:
+    postgres.configure(default_transaction_read_only="on")
+    await load.be_rejected(20)
+    await load.until_readiness_is(503)
+    postgres.configure(default_transaction_read_only="off")
+
+
+async def _end_sessions(replicas: Replicas, load: Load) -> None:
+    """Between calls, and while calls wait for a lock."""
+    async with _superuser(replicas) as session:
+        await session.execute(_END_SESSIONS)
+        await load.succeed(5)
+        rejections = load.writer.rejections
+        async with session.transaction():
+            await session.execute(_LOCK)
+            await until(lambda: session.fetch(_WAITING))
+            await session.execute(_END_SESSIONS)
+        await until(lambda: load.writer.rejections > rejections)
+
+
+async def _occupy_all_connections(replicas: Replicas, load: Load) -> None:
     # Calls that may wait for a lock, such as amendments, leave a connection to other calls.
     load.writer.amends = False
-    async with _somebody(replicas) as somebody, load.of(_WRITERS, _VISITORS):
-        await load.succeed(50)
-        async with somebody.transaction():
-            await somebody.execute(_LOCK)
-            await load.until_readiness_is(503)
-            await load.be_rejected(_WRITERS)
-        await load.until_readiness_is(200)
-        await load.succeed(50)
-
-
-async def test_network_without_packets(proxy: Proxy, load: Load) -> None:
-    async with load.of(_WRITERS, _VISITORS):
-        await load.succeed(50)
-        proxy.hold()
+    async with _superuser(replicas) as session, session.transaction():
+        await session.execute(_LOCK)
         await load.until_readiness_is(503)
         await load.be_rejected(_WRITERS)
-        proxy.release()
-        await load.until_readiness_is(200)
-        await load.succeed(50)
-
-
-async def test_read_only_database(own_postgres: PostgresServer, load: Load) -> None:
-    async with load.of(_WRITERS, _VISITORS):
-        await load.succeed(50)
-        own_postgres.configure(default_transaction_read_only="on")
-        await load.be_rejected(20)
-        await load.until_readiness_is(503)
-        own_postgres.configure(default_transaction_read_only="off")
-        await load.until_readiness_is(200)
-        await load.succeed(50)
-
-
-async def test_standby_returns_after_an_outage(own_postgres: PostgresServer, replicas: Replicas, load: Load) -> None:
-    """Commits without the standby are not confirmed, and waiting calls don't accumulate."""
-    with synchronous_standby(own_postgres, "returning") as standby:
-        async with load.of(_WRITERS, _VISITORS):
-            await load.succeed(50)
-            standby.stop()
-            await load.until_readiness_is(503)
-            await load.be_rejected(20)
-            await asyncio.to_thread(wait_until, lambda: len(replicas.sessions()) <= 2 * _CONNECTIONS)
-            await asyncio.to_thread(standby.start)
-            await load.until_readiness_is(200)
-            await load.succeed(50)
 
 
 async def test_pending_calls_get_a_response_at_the_stop_if_the_database_is_silent(
