@@ -22,11 +22,11 @@ from bench.limit import constant
 from bench.load import Filler, InvalidSlot
 from bench.observation import METRICS, RECORDING, TRACES, WITHOUT, micros_of, without_metrics
 from bench.plan import CLOCKS, FULL, LEDGER, QUICK, SHARES, TYPICAL, fit_into_time, parts_of
-from bench.programs import SECONDS_OF_HELP, SECONDS_OF_PYTHON, SECONDS_TO_READY, measure_fixtures
+from bench.programs import SECONDS_OF_HELP, SECONDS_OF_PYTHON, SECONDS_TO_READY
 from bench.progress import Progress
 from bench.report import measured, save_json, table_of_targets, tables_of_rates, target
 from bench.results import Case, Results, Slot, Spread, quotients
-from bench.sides import BARE, DEFAULT, LIMIT, TICKOVER, Work, limit, tickover
+from bench.sides import BARE, DEFAULT, LIMIT, TICKOVER, Work, limit
 from bench.targets import INFORMATION, NOT_MEASURABLE, NOT_MEASURED, PASS, SHORT, Goal, Judge, Row, items_of
 from tests.support.debian_packages import require_program
 from tests.support.metrics import parse_metrics, total
@@ -301,12 +301,6 @@ def test_delay_proxy_forwards_bytes_in_both_directions() -> None:
         client.close()
 
 
-def test_fixtures_are_measured_in_a_real_run_of_pytest(tmp_path: Path) -> None:
-    setups = measure_fixtures(tmp_path / "tests")
-    assert len(setups) > 2
-    assert setups[0] == max(setups)
-
-
 def test_limit_returns_the_configured_number_of_bytes(tmp_path: Path) -> None:
     with limit(tmp_path, 4096) as side:
         response = post(side.url, "createTestClock", bodies.typical())
@@ -324,27 +318,22 @@ def test_bare_sqlite_uses_the_schema_of_the_store(tmp_path: Path) -> None:
         bare.close()
 
 
-def test_side_without_metrics_records_no_calls(tmp_path: Path) -> None:
-    port = free_port()
-    with without_metrics(tmp_path, TICKOVER_METRICS_PORT=str(port)) as side:
-        side.sign_in(1)
-        with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as response:
-            metrics = parse_metrics(response.read().decode())
-    assert (total(metrics, "emails_total"), total(metrics, "calls_total")) == (1, 0)
-
-
-def test_load_creates_and_advances_clocks_on_a_real_server(tmp_path: Path) -> None:
+def test_load_creates_and_advances_clocks_on_a_real_server_without_metrics(tmp_path: Path) -> None:
     require_program("wrk")
     params = bodies.with_transactions(1)
-    with tickover(tmp_path) as side:
+    port = free_port()
+    with without_metrics(tmp_path, TICKOVER_METRICS_PORT=str(port)) as side:
         assert is_ready(side.url)
         tokens = [user.token for user in side.sign_in(3)]
         kept = side.filler(tokens, params).fill(40, every=2)
         loads = side.loads(Work("test", clocks_of(kept, tokens, params), params))
-        slots = [loads[operation].run(2, 0.2) for operation in ("create", "advance", "advance")]
+        slots = [loads[operation].run(2, 0.1) for operation in ("create", "advance")]
         with pytest.raises(InvalidSlot, match="UNAUTHENTICATED"):
             Filler(tmp_path / "wrong.lua", side.url, ["nobody"], params).fill(10)
+        with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as response:
+            metrics = parse_metrics(response.read().decode())
     assert len(set(kept)) == 20
     assert {owner for _, owner in kept} == {0, 1, 2}
     assert all(one.requests for one in slots)
     assert not any(one.retries for one in loads.values())
+    assert (total(metrics, "emails_total"), total(metrics, "calls_total")) == (3, 0)

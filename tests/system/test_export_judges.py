@@ -5,22 +5,31 @@ import sys
 from pathlib import Path
 from random import Random
 
-import pytest
-
 from tests.support.debian_packages import require_program
 from tests.support.random_statements import random_opening, random_snapshot
 from tickover.statements import export
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_hledger_checks_the_journal(seed: int) -> None:
-    random = Random(seed)
-    journal = export(random_snapshot(random), "hledger", opening=random_opening(random), pending=seed % 2 == 0)
-    command = [require_program("hledger"), "-f", "-", "check"]
-    ran = subprocess.run(command, input=journal, capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stderr) == (0, "")
+def test_hledger_checks_the_journals(tmp_path: Path) -> None:
+    files = []
+    for seed in range(6):
+        random = Random(seed)
+        journal = export(random_snapshot(random), "hledger", opening=random_opening(random), pending=seed % 2 == 0)
+        files.append(tmp_path / f"{seed}.journal")
+        files[-1].write_text(journal)
+    # The assertions of a file ignore the other files.
+    assert _check(*files) == (0, "")
+
     wrong = journal.replace(" 0 = EUR ", " 0 = EUR 1").replace(" 0 = USD ", " 0 = USD 1").replace(" = JPY ", " = JPY 1")
-    assert subprocess.run(command, input=wrong, capture_output=True, text=True, check=False).returncode == 1
+    files[-1].write_text(wrong)
+    assert _check(*files)[0] == 1
+
+
+def _check(*files: Path) -> tuple[int, str]:
+    """Return the exit code and the errors of hledger."""
+    command = [require_program("hledger"), *(f"--file={file}" for file in files), "check"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    return ran.returncode, ran.stderr
 
 
 def test_bean_check_accepts_the_file(tmp_path: Path) -> None:

@@ -1,18 +1,21 @@
 """Limits over all connections: sockets, and memory of requests and unread responses."""
 
 import asyncio
-import json
 import socket
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
 import uvloop
 
+from tests.support.log_capture import LogCapture
 from tests.support.program import Program
 from tests.support.raw import HELLO, WAIT_SECONDS, Client, call, port_of, post, request, run_echo_server
 from tests.system.test_life_cycle_log import log_of
+from tickover.server.app import _http_limits
 from tickover.server.http.messages import OVERLOADED, Request
 from tickover.server.http.parser import RequestParser
+from tickover.server.http.pool import Limits
+from tickover.server.settings import read_settings
 
 _HEALTH = request("GET", "/healthz")
 
@@ -193,37 +196,8 @@ async def test_oldest_unread_response_closes_its_connection() -> None:
             assert len(await first.read_to_end()) < server.HUGE
 
 
-async def test_unread_responses_do_not_fill_memory(tmp_path: Path) -> None:
-    discover = [{"jsonrpc": "2.0", "id": number, "method": "rpc.discover"} for number in range(50)]
-    written = _call(json.dumps(discover).encode()) * 20
-    most = 0
-    with Program(tmp_path) as program:
-        async with AsyncExitStack() as stack:
-            for _ in range(300):
-                client = await stack.enter_async_context(Client.connect(port_of(program)))
-                await client.send(written)
-                most = max(most, _resident(program))
-            async with Client.connect(port_of(program)) as other:
-                assert (await other.request(_HEALTH)).status == 200
-                assert (await other.request(call("none", {}))).status in (200, 503)
-            most = max(most, _resident(program))
-    assert most < 350 * 2**20
-
-
-def _resident(program: Program) -> int:
-    """Return the resident memory of the server in bytes."""
-    return int(Path(f"/proc/{program.process.pid}/statm").read_text().split()[1]) * 4096
-
-
-async def test_endless_bodies_do_not_fill_memory(tmp_path: Path) -> None:
-    most = 0
-    with Program(tmp_path) as program:
-        async with AsyncExitStack() as stack:
-            for _ in range(300):
-                client = await stack.enter_async_context(Client.connect(port_of(program)))
-                with suppress(ConnectionError):
-                    await asyncio.wait_for(client.send(post("Content-Length: 1000000"), bytes(900_000)), WAIT_SECONDS)
-                most = max(most, _resident(program))
-            async with Client.connect(port_of(program)) as other:
-                assert (await other.request(call("none", {}))).status == 200
-    assert most < 250 * 2**20
+def test_server_has_the_default_limits() -> None:
+    """`make soak` measures the memory of a server under attack."""
+    limits = _http_limits(read_settings({}, {}), LogCapture().log)
+    assert limits == Limits(connections=5000, keep_alive_seconds=75, deadline_seconds=30)
+    assert (limits.request_bytes, limits.unread_bytes) == (64 * 2**20, 64 * 2**20)

@@ -31,7 +31,6 @@ from tests.support.raw import (
     wait_until_disconnected,
 )
 from tickover.api.limits import MAX_BODY, MAX_HEAD
-from tickover.server.http.pool import Limits
 
 # Slow clients
 
@@ -133,10 +132,6 @@ async def test_each_request_has_its_own_deadline(server: EchoServer) -> None:
             assert (await client.request(BODY_OF_10 + b"12345", b"67890")).body == b"Hello"
         await waiting
         assert (await client.request(HELLO)).body == b"Hello"
-
-
-def test_default_deadline_is_thirty_seconds() -> None:
-    assert Limits().deadline_seconds == 30
 
 
 # The size of a head, against the real program
@@ -362,9 +357,10 @@ async def test_program_rejects_another_host(client: Client, host: str | None, st
 
 
 async def test_request_with_another_host_sends_no_email(client: Client, program: Program) -> None:
+    before = program.email_count
     written = call("sendLoginCodeEmail", code_params("eve@example.test"), host="evil.example")
     assert (await client.request(written)).status == 400
-    assert "eve@example.test" not in [email["To"] for email in program.emails()]
+    assert program.email_count == before
 
 
 # Clients and proxies

@@ -20,7 +20,7 @@ from tickover.server.storage import open_store
 
 
 def test_concurrent_starts_on_a_new_folder_succeed(tmp_path: Path) -> None:
-    _start_at_once(tmp_path, 4)
+    _start_at_once(tmp_path, 3)
 
 
 def test_concurrent_starts_on_an_old_folder_keep_its_data(tmp_path: Path) -> None:

@@ -1,19 +1,14 @@
 """The real program: output, files, stop and settings."""
 
-import asyncio
 import signal
 import stat
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import apsw
 import pytest
 
-from tests.support.connections import Connection, ConnectionLost, open_connections
 from tests.support.program import LAST_BANNER_LINE, Program, link_params, run_tickover, verify_params, wait_until
 from tickover import __version__
 
@@ -117,66 +112,6 @@ def _assert_stopped(program: Program) -> None:
 
 
 # Stop
-
-
-def test_batch_finishes_when_the_server_stops(tmp_path: Path) -> None:
-    # The largest body leaves time for a signal.
-    at = f"{datetime.now(UTC) + timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"
-    goal = {**_GOAL, "contributions": [{"at": at, "amount": 1}] * 12}
-    calls = [
-        {"jsonrpc": "2.0", "id": place, "method": "createTestClock", "params": {"goals": [goal] * 25}}
-        for place in range(50)
-    ]
-    with Program(tmp_path) as program:
-        token = program.sign_in()
-        with ThreadPoolExecutor() as other_thread:
-            pending = other_thread.submit(program.post, calls, token)
-            wait_until(lambda: _count_clocks(program) or pending.done())
-            assert not pending.done(), "it was over before the signal could be given"
-            program.process.send_signal(signal.SIGINT)
-            responses = pending.result().json
-        assert [response["id"] for response in responses if "result" in response] == list(range(50))
-        assert program.process.wait(120) == 0
-        assert "Traceback" not in program.output
-
-
-def test_accepted_calls_finish_when_the_server_stops(tmp_path: Path) -> None:
-    with Program(tmp_path) as program:
-        token = program.sign_in()
-        responses = asyncio.run(_create_until_stopped(program, token))
-        assert program.process.wait(120) == 0
-        assert "Traceback" not in program.output
-        assert program.output.endswith("Tickover has stopped.\n")
-        # Clocks and responses must match.
-        assert _count_clocks(program) == len(responses)
-        assert len({response["result"]["clock"]["id"] for response in responses}) == len(responses)
-
-
-async def _create_until_stopped(program: Program, token: str) -> list[Any]:
-    responses: list[Any] = []
-
-    async def create(connection: Connection) -> None:
-        try:
-            while True:
-                responses.append(await connection.call("createTestClock", {"goals": [_GOAL]}))
-                if len(responses) == 200:
-                    program.process.send_signal(signal.SIGTERM)
-        except ConnectionLost:
-            return
-
-    async with open_connections(program.url, 64, token) as connections:
-        await asyncio.gather(*map(create, connections))
-    assert len(responses) >= 200
-    return responses
-
-
-def _count_clocks(program: Program) -> int:
-    database = apsw.Connection(str(program.data / "tickover.db"), flags=apsw.SQLITE_OPEN_READONLY)
-    try:
-        [[count]] = database.execute("select count(*) from clocks")
-    finally:
-        database.close()
-    return int(count)
 
 
 def test_signal_during_the_start_stops_the_server(tmp_path: Path) -> None:

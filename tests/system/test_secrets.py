@@ -27,8 +27,8 @@ from tickover.api.timestamps import from_micros
 from tickover.server.domain.tokens import Mint
 
 # Enough for every code path to run several times.
-BY_CODE = 12
-BY_LINK = 12
+BY_CODE = 5
+BY_LINK = 5
 CALLERS = 4
 ODD = 2
 """Users of each group whose secrets are sent in wrong places."""
