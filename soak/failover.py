@@ -9,6 +9,8 @@ from tests.support.failovers import run_failovers
 from tests.support.patroni import Node, patroni_version
 
 _MAX_SECONDS = 5
+_MAX_QUICK_SECONDS = 20
+"""CI makes a quick run on a machine that others use too."""
 
 
 class _Failure(NamedTuple):
@@ -38,11 +40,18 @@ def run(context: Context) -> Iterator[Figure]:
     with run_failovers(context.folder) as failovers:
         for number in context.rounds(count, "failover"):
             failure = failures[number % len(failures)]
-            outage = asyncio.run(failovers.run(failure.begin, failure.end))
+
+            def begin(primary: Node, failure: _Failure = failure) -> None:
+                failure.begin(primary)
+                # A quick run doesn't wait until the lease of the killed primary expires.
+                if context.is_quick:
+                    failovers.cluster.expire_leadership()
+
+            outage = asyncio.run(failovers.run(begin, failure.end))
             done += 1
             seconds = round(outage.seconds_after_promotion, 2)
             name = f"{failure.name}: nothing lost, calls succeed after the promotion in"
-            yield at_most(name, seconds, _MAX_SECONDS, " s")
+            yield at_most(name, seconds, context.scale(_MAX_SECONDS, _MAX_QUICK_SECONDS), " s")
             yield Figure(f"{failure.name}: from the failure until calls succeed", f"{outage.seconds:.1f} s")
         yield Figure("calls with a result, all stored", f"{failovers.results:,}")
     yield at_least("failovers", done, count)

@@ -30,7 +30,7 @@ def run(context: Context) -> Iterator[Figure]:
         honest = Honest(program)
         hostile_token = program.sign_in("hostile@example.test")
         clock = program.result("createTestClock", largest(), hostile_token)["clock"]["id"]
-        seconds = context.scale(30, 4)
+        seconds = context.scale(30, 3)
         for number in context.rounds(len(ATTACKS), "attack"):
             name = list(ATTACKS)[number]
             wait_until(lambda: cpu_share(program.process.pid) < _IDLE_SHARE)
@@ -86,5 +86,5 @@ ROW = Row(
     "below 300 MiB",
     run,
     minutes=6.5,
-    quick_minutes=1.1,
+    quick_minutes=0.9,
 )

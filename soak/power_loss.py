@@ -119,5 +119,5 @@ ROW = Row(
     "fsync comes between the last write and the response, shown by a trace of system calls for 1,000 writes",
     run,
     minutes=1,
-    quick_minutes=0.3,
+    quick_minutes=0.2,
 )

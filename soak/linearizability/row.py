@@ -21,7 +21,7 @@ from soak.rows import Context, Figure, Row, at_least, at_most
 from tests.support.postgres import PostgresServer
 
 _HISTORIES = 3_000
-_QUICK_HISTORIES = 96
+_QUICK_HISTORIES = 48
 _PUBLIC_HISTORIES = 108
 _MAX_QUICK_BYTES = 50_000
 
@@ -106,5 +106,5 @@ ROW = Row(
     "3,000 histories of clocks, codes, resend slots and idempotency keys, a third with faults: no violation",
     run,
     minutes=10,
-    quick_minutes=0.75,
+    quick_minutes=0.4,
 )

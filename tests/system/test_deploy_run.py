@@ -2,9 +2,7 @@
 
 import os
 import shutil
-import socket
 import ssl
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from http.client import HTTPConnection, HTTPSConnection
@@ -18,13 +16,10 @@ from tests.support.deploy import DEPLOY, configure, running, servers_behind_prox
 from tests.support.pgbouncer import find_pgbouncer
 from tests.support.ports import free_port
 from tests.support.postgres import PostgresServer
-from tests.support.postgres_programs import program_folder, unprivileged
+from tests.support.postgres_programs import unprivileged
 from tests.support.replicas import Replicas
-from tests.support.rolling_upgrade import upgrade_under_load, use_previous_release
 from tickover.api.limits import MAX_BODY
 from tickover.server.storage import open_store
-
-MIN_CALLS = 500
 
 
 @pytest.fixture(scope="module")
@@ -98,29 +93,3 @@ async def test_pgbouncer_forwards_statements(replicas: Replicas, postgres: Postg
         await store.ping()
         await store.close()
     shutil.rmtree(folder)
-
-
-def test_patroni_accepts_its_configuration(tmp_path: Path) -> None:
-    patroni = require_program("patroni")
-    text = (DEPLOY / "patroni" / "patroni.yml").read_text()
-    with socket.create_server(("127.0.0.1", 0)) as etcd:
-        changes = {
-            "10.0.0.11:2379,10.0.0.12:2379,10.0.0.13:2379": f"127.0.0.1:{etcd.getsockname()[1]}",
-            "/usr/lib/postgresql/15/bin": str(program_folder()),
-            "0.0.0.0:8008": f"0.0.0.0:{free_port()}",
-            "0.0.0.0:5432": f"0.0.0.0:{free_port()}",
-        }
-        for old, new in changes.items():
-            assert old in text
-            text = text.replace(old, new)
-        (tmp_path / "patroni.yml").write_text(text)
-        command = [patroni, "--validate-config", "patroni.yml"]
-        ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stdout + ran.stderr) == (0, "")
-
-
-async def test_upgrade_of_all_servers_fails_no_call(postgres: PostgresServer, tmp_path: Path) -> None:
-    replicas = servers_behind_proxy(tmp_path, postgres)
-    use_previous_release(replicas, tmp_path / "previous")
-    with replicas:
-        await upgrade_under_load(tmp_path, replicas, MIN_CALLS)
