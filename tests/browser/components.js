@@ -62,6 +62,12 @@ async () => {
   const joined = h("div", { class: "joined" }, ["Day", "Week"].map((text) => h("button", { type: "button" }, text)));
   const tabs = tabList("Formats", [{ title: "curl", build: () => "Panel" }, { title: "JSON", build: () => "" }]);
 
+  const command = (text, isSelected) => h("li", { role: "option", "aria-selected": `${isSelected}` }, text, h("kbd", {}, "D"));
+  const commands = h("ul", { class: "commands", role: "listbox", "aria-label": "Actions", tabindex: "0" }, [
+    command("Fork…", true),
+    command("+1 day", false),
+  ]);
+
   const figure = (label, className, ...shown) => {
     const created = new Figure(label, className);
     created.show(...shown);
@@ -112,7 +118,7 @@ async () => {
     h("h1", {}, "Components"),
     section("Buttons", buttons, h("a", { class: "button", href: "#/clocks" }, "Link as a button")),
     section("Fields", fields, row(choice("checkbox", true), choice("checkbox", false)), h("textarea", { "aria-label": "Text" })),
-    section("Choices", tabs, row(segments.element, joined, menu)),
+    section("Choices", tabs, row(segments.element, joined, menu), commands),
     section("Figures", figures),
     section("Items", table),
     section(

@@ -115,12 +115,12 @@ _TIMELINE = """async ({ params, days, width }) => {
   return [lanes.map(({ kind }) => kind), ...edges];
 }"""
 
-# Returns the month and the currency of each row of the monthly table.
+# Returns the title, the income and the expenses of each row of the monthly table.
 _MONTHS = """async ({ params }) => {
   const { parseParams } = await import("/assets/000000000000/js/clock-model.js");
   const { monthlyTable } = await import("/assets/000000000000/js/monthly-table.js");
   const rows = [...monthlyTable(parseParams(params)).querySelectorAll("tbody tr")];
-  return rows.map(({ children }) => [children[0].firstChild.textContent, children[1].textContent]);
+  return rows.map(({ children: [title, , ...cells] }) => [title, ...cells.slice(0, 2)].map((cell) => cell.innerText));
 }"""
 
 
@@ -296,17 +296,22 @@ async def test_pill_of_now_is_left_of_a_preview(tab: Tab, program: Program, days
     assert 0 <= now[0] < now[1] < preview[0]
 
 
-async def test_months_list_currencies_in_the_same_order(tab: Tab, program: Program) -> None:
+async def test_months_of_a_currency_have_a_total(tab: Tab, program: Program) -> None:
     rents = [
         {**RENT, "currency": currency, "at": f"2027-{day}T00:00:00Z"}
-        for currency, day in (("CHF", "01-02"), ("EUR", "01-03"), ("EUR", "02-02"), ("CHF", "02-03"))
+        for currency, day in (("USD", "01-02"), ("EUR", "01-03"), ("EUR", "02-02"), ("USD", "02-03"))
     ]
     params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": rents, "goals": [TRIP]}
     months = await run(tab, program, _MONTHS, {"params": params})
     assert months == [
-        ["Jan 2027", "CHF"],
-        ["Jan 2027", "EUR"],
-        ["Jan 2027", ""],
-        ["Feb 2027", "CHF"],
-        ["Feb 2027", "EUR"],
+        ["USD"],
+        ["Jan 2027projected", "", "$10.00"],
+        ["Feb 2027projected", "", "$10.00"],
+        ["Totalprojected", "", "$20.00"],
+        ["EUR"],
+        ["Jan 2027projected", "", "€10.00"],
+        ["Feb 2027projected", "", "€10.00"],
+        ["Totalprojected", "", "€20.00"],
+        ["Goals, amounts without a currency"],
+        ["Jan 2027projected", "1.00", ""],
     ]

@@ -342,15 +342,8 @@ async def test_timeline_can_be_viewed_as_a_table(browser: Browser, program: Prog
         await console.open_clock(console.create())
         await console.button("View as table").click()
         table = console.page.get_by_role("region", name="Timeline as a table")
-        january = table.get_by_role("row").filter(has_text="EUR").first
-        assert await january.get_by_role("cell").all_inner_texts() == [
-            "EUR",
-            "0 of 2",
-            "€2,800.50",
-            "€1,150.00",
-            "",
-            "€1,650.50",
-        ]
+        january = table.get_by_role("row").filter(has_text="Jan 2027").first
+        assert await january.get_by_role("cell").all_inner_texts() == ["0 of 2", "€2,800.50", "€1,150.00", "€1,650.50"]
         await console.button("View as chart").click()
         await expect(console.page.get_by_role("img", name=re.compile("^Timeline from"))).to_be_visible()
 

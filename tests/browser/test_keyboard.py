@@ -138,6 +138,35 @@ async def test_enter_confirms_the_fork_dialog(browser: Browser, program: Program
         await expect(console.notification).to_contain_text("This is the fork.")
 
 
+async def test_command_menu_finds_and_runs_actions(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        page, keyboard = console.page, console.page.keyboard
+        await console.open_clock(console.create())
+        await keyboard.press("Control+k")
+        options = page.get_by_role("listbox").get_by_role("option")
+        await expect(options.first).to_have_text(re.compile("^Advance to next event"))
+        await expect(page.get_by_role("option", name="Cancel Rent")).to_have_count(0)
+        await keyboard.type("MONTH preview")
+        await expect(options).to_have_text(["Move the preview: +1 monthM"])
+        await keyboard.press("Enter")
+        await expect(console.advance).to_have_accessible_name("Advance to Feb 1, 2027")
+
+        await keyboard.press("Control+k")
+        await keyboard.type("nothing like this")
+        await expect(options).to_have_text(["Nothing matches."])
+        await keyboard.press("Enter")
+        await expect(options).to_be_visible()
+        await page.get_by_role("combobox", name="Find an action or a page").fill("e")
+        await keyboard.press("ArrowUp")
+        await expect(options.last).to_have_attribute("aria-selected", "true")
+        await keyboard.press("Escape")
+        await expect(options).to_have_count(0)
+
+        await console.button("Actions").click()
+        await page.get_by_role("option", name="Rename").click()
+        await expect(page.get_by_label("Clock name")).to_be_focused()
+
+
 async def test_focus_is_always_visible(program: Program, tab: Tab) -> None:
     console = Console(tab, program)
     await console.store_session()

@@ -34,11 +34,7 @@ class AccountPage extends HTMLElement {
         { class: "row muted" },
         `You are signed in as ${email || userId}.`,
         // The header of a phone has no room for this button.
-        h(
-          "button",
-          { type: "button", class: "on-phones", onclick: () => document.querySelector(".sign-out").click() },
-          "Sign out",
-        ),
+        h("button", { class: "on-phones", onclick: () => document.querySelector(".sign-out").click() }, "Sign out"),
       ),
       h(
         "section",
@@ -98,8 +94,7 @@ class AccountPage extends HTMLElement {
           ),
         );
     } catch (error) {
-      const retry = h("button", { type: "button" }, "Try again");
-      retry.addEventListener("click", () => withBusyState(retry, () => this.#load()));
+      const retry = h("button", { onclick: () => withBusyState(retry, () => this.#load()) }, "Try again");
       this.#showError(error, retry);
     }
   }
@@ -110,7 +105,7 @@ class AccountPage extends HTMLElement {
         return;
       await withBusyState(button, () => this.#revoke(id, name));
     };
-    const button = h("button", { type: "button", "aria-label": `Revoke “${name}”`, onclick: revoke }, "Revoke");
+    const button = h("button", { "aria-label": `Revoke “${name}”`, onclick: revoke }, "Revoke");
     const dates = [
       `Created ${formatDate(createdAt)}`,
       lastUsedOn ? `last used ${formatDate(lastUsedOn)}` : "never used",
@@ -148,15 +143,18 @@ class AccountPage extends HTMLElement {
   }
 
   #showCreated(token, name) {
-    const copy = h("button", { type: "button" }, "Copy token");
-    copy.addEventListener("click", () => copyText(token, "the token"));
     render(
       this.#created,
       h(
         "div",
         { class: "token-secret" },
         h("p", {}, `Copy the token “${name}” now. It isn't shown again.`),
-        h("div", { class: "row" }, h("code", {}, token), copy),
+        h(
+          "div",
+          { class: "row" },
+          h("code", {}, token),
+          h("button", { onclick: () => copyText(token, "the token") }, "Copy token"),
+        ),
       ),
     );
   }

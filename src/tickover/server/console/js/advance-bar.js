@@ -25,7 +25,6 @@ export class AdvanceBar {
     this.advance = h(
       "button",
       {
-        type: "button",
         class: "primary advance",
         "aria-describedby": "preview-summary",
         onclick: () => onAdvance(this.target),
@@ -43,30 +42,26 @@ export class AdvanceBar {
         onSelect: advanceBy((model) => Math.max(model.now, model.times.at(-1) ?? model.maxTime)),
       },
     ]);
-    this.forkHere = h(
-      "button",
-      { type: "button", class: "primary", onclick: () => onFork(this.#instant) },
-      "Fork here",
-    );
+    this.forkHere = h("button", { class: "primary", onclick: () => onFork(this.#instant) }, "Fork here");
     this.backToNow = h(
       "button",
       {
-        type: "button",
-        class: "plain back",
-        title: "Back to now (Esc)",
+        class: "quiet back",
+        title: "Back to now",
         "aria-keyshortcuts": "Escape",
         onclick: onBack,
       },
       icon("close"),
-      h("span", {}, "Back to now"),
+      "Back to now",
+      h("kbd", { "aria-hidden": "true" }, "Esc"),
     );
     this.summary = h("p", { class: "preview-summary", id: "preview-summary" });
     this.split = h("div", { class: "split" }, this.advance, this.more);
     this.element = h(
       "div",
       { class: "row advance-bar" },
-      h("div", { class: "main-actions" }, this.split, this.forkHere, this.backToNow),
       this.summary,
+      h("div", { class: "main-actions" }, this.split, this.forkHere, this.backToNow),
       steps,
     );
   }

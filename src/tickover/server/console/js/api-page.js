@@ -83,7 +83,7 @@ class ApiPage extends HTMLElement {
         "div",
         { class: "card" },
         h("p", { class: "error" }, error.message),
-        h("p", { class: "row" }, h("button", { type: "button", class: "primary", onclick: retry }, "Try again")),
+        h("p", { class: "row" }, h("button", { class: "primary", onclick: retry }, "Try again")),
       ),
     );
     notify(error.message, { error: true });

@@ -4,6 +4,7 @@ import "./account-page.js";
 import "./api-page.js";
 import "./clock-page.js";
 import "./clocks-page.js";
+import { commandButton } from "./menu.js";
 import "./compare-page.js";
 import { h, notify, render } from "./dom.js";
 import { logo } from "./icons.js";
@@ -33,7 +34,7 @@ const links = { clocks: link("clocks", "Clocks"), mailbox: link("mailbox", "Mail
 const address = h("span", { class: "address" });
 const avatar = h("span", { class: "avatar", "aria-hidden": "true" });
 const account = h("a", { class: "account", href: "#/account" }, address, avatar);
-const signOutButton = h("button", { type: "button", class: "quiet sign-out", onclick: signOutHere }, "Sign out");
+const signOutButton = h("button", { class: "quiet sign-out", onclick: signOutHere }, "Sign out");
 let endingToken = null;
 
 function decode(text) {
@@ -155,6 +156,7 @@ render(
   document.getElementById("header"),
   h("a", { class: "brand", href: "#/" }, logo(), "Tickover"),
   h("nav", { "aria-label": "Pages" }, Object.values(links)),
+  commandButton,
   account,
   signOutButton,
 );

@@ -3,7 +3,7 @@
 import { areaPath, curvePath, stepCurve, textWidth, valueGrid, valueRange, valueScale } from "./chart-paths.js";
 import { balanceAt, lowestPoint } from "./clock-model.js";
 import { newId, s } from "./dom.js";
-import { formatAxisMoney, formatDay, formatMoney, formatShortDay } from "./format.js";
+import { formatDay, formatMoney, formatShortDay } from "./format.js";
 import { DAY } from "./instants.js";
 
 const LABEL_SPACE = 32; // below the lowest point, for its label
@@ -86,9 +86,8 @@ class CurvePart {
 export class BalancePlot {
   constructor({ model, balance, rules, isTitled }, x, box) {
     Object.assign(this, { model, balance, x, box });
-    const { left, right, top, from, to, isNarrow } = box;
-    const grid = valueGrid(box, balance.currency, box);
-    const title = isNarrow ? { x: right - 4, "text-anchor": "end" } : { x: left + 6 };
+    const { left, top, from, to } = box;
+    const grid = valueGrid(box, box.unit, box);
     this.y = box.y;
     this.curve = stepCurve(balance, x, this.y, from, to);
     this.parts = ["rest", "past", "preview"].map((name) => new CurvePart(name));
@@ -102,7 +101,7 @@ export class BalancePlot {
       this.parts.map((part) => part.node),
       drawBreaches(this.curve, rules, x, box),
       grid.labels,
-      isTitled && s("text", { class: "title halo", y: top + 14, ...title }, balance.currency),
+      isTitled && s("text", { class: "title halo", x: left + 6, y: top + 14 }, balance.currency),
       this.#lowest(rules),
       this.nowDot,
       this.dot,
@@ -111,7 +110,7 @@ export class BalancePlot {
 
   /** Call out the lowest visible point as money with its date. */
   #lowest(rules) {
-    const { left, right, from, to, bottom, isNarrow } = this.box;
+    const { left, right, from, to, bottom } = this.box;
     const lowest = lowestPoint(this.balance, Math.max(from, this.model.start), to);
     if (this.balance.times.length === 0) return null;
     const isBroken = rules.some(
@@ -122,9 +121,7 @@ export class BalancePlot {
     const money = formatMoney(lowest.value, this.balance.currency);
     const width = textWidth(label) + textWidth(money) + 28;
     const [pointX, pointY] = [this.x(lowest.at), this.y(lowest.value)];
-    // In a narrow plot, the label of zero is on the left.
-    const zeroWidth = isNarrow ? textWidth(formatAxisMoney(0, this.balance.currency, 1)) : 0;
-    const boxX = Math.min(Math.max(pointX - width / 2, left + 4 + zeroWidth), right - width - 2);
+    const boxX = Math.min(Math.max(pointX - width / 2, left + 4), right - width - 2);
     const boxY = Math.min(pointY + 9, bottom - CALLOUT_HEIGHT);
     return s(
       "g",

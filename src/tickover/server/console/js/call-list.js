@@ -22,7 +22,6 @@ export const callList = (label, calls, { selected, textOf, onSelect }) =>
         h(
           "button",
           {
-            type: "button",
             "aria-current": call === selected ? "true" : undefined,
             onclick: () => onSelect(call),
           },

@@ -58,13 +58,12 @@ export function valueScale([low, high], minCount, bottom, top) {
   return { y: scale(low, high, bottom, top), ticks: [], step: 1 };
 }
 
-/** Draw the ticks of a scale: `lines`, and their `labels` beside the plot or, if it is narrow, in it. */
-export function valueGrid({ y, ticks, step }, currency, { left, right, isNarrow }) {
-  const place = (value) =>
-    isNarrow ? { x: left + 2, y: y(value) - 3 } : { x: left - 10, y: y(value) + 4, "text-anchor": "end" };
+/** Draw the ticks of a scale: `lines`, and their `labels` on the left of the plot. */
+export function valueGrid({ y, ticks, step }, currency, { left, right }) {
+  const place = (value) => ({ x: left - 8, y: y(value) + 4, "text-anchor": "end" });
   return {
     lines: ticks.map((value) => s("path", { class: value ? "grid" : "zero", d: `M${left} ${y(value)}H${right}` })),
-    labels: ticks.map((value) => s("text", { class: "halo", ...place(value) }, formatAxisMoney(value, currency, step))),
+    labels: ticks.map((value) => s("text", place(value), formatAxisMoney(value, currency, step))),
   };
 }
 

@@ -1,7 +1,6 @@
 // The actions of a clock: advance, amend, fork, delete, and create it again.
 
-import { askItem } from "./add-item.js";
-import { askForkTime, confirmCancellation, confirmDeletion } from "./clock-dialogs.js";
+import { askForkTime, askItem, confirmCancellation, confirmDeletion } from "./clock-dialogs.js";
 import { toParams } from "./clock-model.js";
 import { clockName, forkName } from "./clock-text.js";
 import { createClock, createInParts, withName } from "./create-clock.js";

@@ -1,9 +1,9 @@
 // Labelled fields of all forms, and rows and repetitions of the form for a new clock.
 
 import { formatAmount } from "./amount-input.js";
+import { MAX_ENTRIES } from "./create-clock.js";
 import { h, newId } from "./dom.js";
 import { addMonths, DAY, HOUR, startOfDay, toTimestamp } from "./instants.js";
-import { MAX_ENTRIES } from "./params-equality.js";
 
 // A datetime-local input has no time zone. Simulated time is in UTC.
 export const toInputValue = (timestamp) => {
@@ -62,7 +62,7 @@ export const timeInput = (value) =>
 export function rowList(key, { title, noun, hint }, buildRow, start) {
   const list = h("ol", { class: `rows ${key}` });
   const rows = [];
-  const button = h("button", { type: "button", onclick: () => append(undefined, true) }, `Add a ${noun}`);
+  const button = h("button", { onclick: () => append(undefined, true) }, `Add a ${noun}`);
   const empty = h("p", { class: "muted" }, hint);
 
   function refresh() {
@@ -83,7 +83,6 @@ export function rowList(key, { title, noun, hint }, buildRow, start) {
     row.removeButton = h(
       "button",
       {
-        type: "button",
         class: "plain remove-row",
         "aria-label": `Remove this ${noun}`,
         title: "Remove",

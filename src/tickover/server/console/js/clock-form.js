@@ -15,9 +15,8 @@ import {
   toTimestampText,
 } from "./clock-form-fields.js";
 import { MAX_NAME_LENGTH } from "./clock-text.js";
-import { createClock, creationErrorMessage, faultList, faultsIn, withName } from "./create-clock.js";
+import { createClock, creationErrorMessage, faultList, faultsIn, sameParams, withName } from "./create-clock.js";
 import { h, newId, onSubmit, render, withBusyState } from "./dom.js";
-import { sameParams } from "./params-equality.js";
 
 const CURRENCIES = ["EUR", "USD", "GBP", "CHF", "JPY"];
 

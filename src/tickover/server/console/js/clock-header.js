@@ -53,12 +53,7 @@ export class ClockHeader {
       this.#name,
       this.#status,
       this.#expiry,
-      h(
-        "div",
-        { class: "row actions" },
-        h("button", { type: "button", onclick: onFork }, icon("fork"), "Fork…"),
-        this.#menu,
-      ),
+      h("div", { class: "row actions" }, h("button", { onclick: onFork }, icon("fork"), "Fork…"), this.#menu),
     );
     this.#drawName();
     this.drawExpiry();
@@ -126,7 +121,7 @@ export class ClockHeader {
         { class: "row", onsubmit: onSubmit(save), onkeydown: (event) => event.key === "Escape" && close() },
         field,
         button,
-        h("button", { type: "button", class: "plain", onclick: close }, "Cancel"),
+        h("button", { class: "plain", onclick: close }, "Cancel"),
       ),
     );
     field.select();

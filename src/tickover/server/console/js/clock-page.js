@@ -289,11 +289,7 @@ class ClockPage extends HTMLElement {
       if (!this.#model) this.#retryTimer = setTimeout(() => this.#load(), RETRY_MS);
       this.#showNotice(
         `${error.message}${this.#actions.warning} ${this.#model ? "You see the last known state. " : ""}Retrying every few seconds.`,
-        h(
-          "button",
-          { type: "button", onclick: () => (this.#watcher ? this.#watcher.poll() : this.#load()) },
-          "Try again now",
-        ),
+        h("button", { onclick: () => (this.#watcher ? this.#watcher.poll() : this.#load()) }, "Try again now"),
       );
       return true;
     }
@@ -341,7 +337,7 @@ class ClockPage extends HTMLElement {
     this.#draw();
     this.#showNotice(
       `${expired ? "This clock has expired. Clocks expire after seven days." : "This clock was deleted elsewhere."} You see its last state.`,
-      h("button", { type: "button", class: "primary", onclick: () => this.#actions.createAgain() }, "Create it again"),
+      h("button", { class: "primary", onclick: () => this.#actions.createAgain() }, "Create it again"),
       clocksLink,
     );
   }

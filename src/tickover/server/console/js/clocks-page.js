@@ -47,7 +47,7 @@ function cardFigures(model) {
 function cardCounts({ items, now }) {
   const transactions = items.filter((item) => item.currency);
   const times = (transactions.length ? transactions : items).map((item) => item.at);
-  return h("p", { class: "muted" }, countsText(times, now));
+  return countsText(times, now);
 }
 
 class ClocksPage extends HTMLElement {
@@ -55,7 +55,7 @@ class ClocksPage extends HTMLElement {
   #header = h("header", { class: "heading row" }, this.#title);
   #body = h("div");
   #abortController = new AbortController();
-  #cards = new Map(); // element to { clock, details, drawNow, drawExpiry }
+  #cards = new Map(); // element to { clock, details, counts, drawNow, drawExpiry }
   #queue = []; // visible cards without details
   #activeRequests = 0;
   #observer = null;
@@ -102,7 +102,7 @@ class ClocksPage extends HTMLElement {
       await withBusyState(button, load);
       if (document.activeElement === document.body) this.#title.focus();
     };
-    const button = h("button", { type: "button", onclick: retry }, "Try again");
+    const button = h("button", { onclick: retry }, "Try again");
     render(container, h("div", { class: "card row" }, h("p", { role: "alert" }, error.message), button));
   }
 
@@ -177,7 +177,7 @@ class ClocksPage extends HTMLElement {
         this.#showError(error, load, more);
       }
     };
-    const button = h("button", { type: "button", onclick: () => withBusyState(button, load) }, "Load more");
+    const button = h("button", { onclick: () => withBusyState(button, load) }, "Load more");
     render(more, button);
     return cards;
   }
@@ -186,8 +186,9 @@ class ClocksPage extends HTMLElement {
     const name = h("div", { class: "name" });
     const now = h("p", { class: "now" });
     const details = h("div", { class: "details" }, h("p", { class: "muted" }, "…"));
-    const expiry = h("p", { class: "expiry" });
-    const card = h("li", { class: "card clock" }, name, now, details, expiry);
+    const counts = h("span");
+    const expiry = h("span", { class: "expiry" });
+    const card = h("li", { class: "card clock" }, name, now, details, h("p", { class: "row" }, counts, expiry));
 
     const drawNow = ({ frozenTime }) => render(now, h("strong", {}, formatInstant(Date.parse(frozenTime))));
     const drawExpiry = () => {
@@ -199,7 +200,7 @@ class ClocksPage extends HTMLElement {
     drawNow(clock);
     drawExpiry();
     this.#drawName(name, clock);
-    this.#cards.set(card, { clock, details, drawNow, drawExpiry });
+    this.#cards.set(card, { clock, details, counts, drawNow, drawExpiry });
     return card;
   }
 
@@ -208,7 +209,6 @@ class ClocksPage extends HTMLElement {
     const renameButton = h(
       "button",
       {
-        type: "button",
         class: "plain icon-button rename",
         "aria-label": `Rename “${name}”`,
         title: "Rename",
@@ -272,7 +272,7 @@ class ClocksPage extends HTMLElement {
     }
   }
 
-  async #fetch({ clock, details, drawNow }) {
+  async #fetch({ clock, details, counts, drawNow }) {
     try {
       const { clock: fullClock } = await call(
         "getTestClock",
@@ -282,14 +282,15 @@ class ClocksPage extends HTMLElement {
       const model = parseClock(fullClock, null, readChecks(clock.id).opening);
       drawNow(fullClock);
       if (model.items.length === 0) render(details, h("p", { class: "muted" }, "This clock has no items."));
-      else render(details, cardFigures(model), sparkline(model), cardCounts(model));
+      else {
+        render(details, cardFigures(model), sparkline(model));
+        counts.textContent = cardCounts(model);
+      }
     } catch (error) {
       if (this.#abortController.signal.aborted) return;
       if (!(error instanceof ServerUnavailable || error instanceof RpcError)) throw error;
-      const retryButton = h("button", { type: "button" }, "Try again");
-      retryButton.addEventListener("click", () =>
-        withBusyState(retryButton, () => this.#fetch(this.#cards.get(details.parentElement))),
-      );
+      const retry = () => withBusyState(retryButton, () => this.#fetch(this.#cards.get(details.parentElement)));
+      const retryButton = h("button", { onclick: retry }, "Try again");
       render(
         details,
         h("p", { class: "error" }, GONE_MESSAGES[error.reason] ?? error.message),

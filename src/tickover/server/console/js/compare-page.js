@@ -127,7 +127,7 @@ class ComparePage extends HTMLElement {
   }
 
   #showMessage(message) {
-    const retry = h("button", { type: "button", onclick: () => this.#load() }, "Try again");
+    const retry = h("button", { onclick: () => this.#load() }, "Try again");
     render(this.#body, h("div", { class: "card row" }, h("p", { role: "alert" }, message), retry));
   }
 
@@ -151,7 +151,6 @@ class ComparePage extends HTMLElement {
     const swap = h(
       "button",
       {
-        type: "button",
         class: "quiet icon-button",
         "aria-label": "Swap",
         title: "Swap",

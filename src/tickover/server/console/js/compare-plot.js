@@ -10,7 +10,6 @@ import { axisTicks, drawAxis } from "./time-axis.js";
 import { hatch } from "./timeline-plot.js";
 
 const [TOP, PLOT_HEIGHT, GAP, STRIP_HEIGHT, AXIS, RIGHT] = [12, 260, 30, 64, 26, 12];
-const NARROW = 560;
 const EMPTY = { times: [], values: [0] };
 
 /** Return the balances of both clocks in a currency, their difference, and when they first differ. */
@@ -39,7 +38,6 @@ function bandPath({ first, second, delta: { times } }, x, y, from, to) {
 export function drawComparison(svg, comparison, { window, currency, width, rules }) {
   const { first, second, delta, differsFrom } = comparison;
   const { from, to } = window;
-  const isNarrow = width < NARROW;
   const [plotBottom, stripTop] = [TOP + PLOT_HEIGHT, TOP + PLOT_HEIGHT + GAP];
   const bottom = stripTop + STRIP_HEIGHT;
   const bounds = rules.flat().flatMap(({ atLeast = 0, atMost = 0 }) => [atLeast, atMost]);
@@ -49,11 +47,11 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
   const labels = [plot, strip].flatMap(({ ticks, step }) =>
     ticks.map((value) => textWidth(formatAxisMoney(value, currency, step))),
   );
-  const left = isNarrow ? 4 : Math.max(...labels) + 14;
-  const right = width - (isNarrow ? 4 : RIGHT);
+  const left = Math.max(...labels) + 12;
+  const right = width - RIGHT;
   const x = scale(from, to, left, right);
   const split = Math.min(Math.max(differsFrom, from), to);
-  const grids = [plot, strip].map((scale) => valueGrid(scale, currency, { left, right, isNarrow }));
+  const grids = [plot, strip].map((scale) => valueGrid(scale, currency, { left, right }));
   const box = { from, to, top: TOP, bottom: plotBottom, y };
   const dots = ["first", "second"].map((name) => s("circle", { class: `dot ${name}`, r: 5 }));
   const cursor = s("path", { class: "cursor" });
@@ -76,11 +74,7 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
     s("path", { class: "delta", d: areaPath(stepPath(delta, x, strip.y, from, to), strip.y(0), left) }),
     cursor,
     grids.map(({ labels }) => labels),
-    s(
-      "text",
-      { class: "title halo", x: isNarrow ? right : left, y: stripTop - 8, "text-anchor": isNarrow ? "end" : "start" },
-      "Difference",
-    ),
+    s("text", { class: "title halo", x: left, y: stripTop - 8 }, "Difference"),
     dots,
   );
   const moveCursor = (instant) => {

@@ -1,11 +1,12 @@
-// Creates a clock exactly once, even after a double click or a lost response.
+// Creates a clock exactly once, even after a double click or a lost response, and compares parameters.
 
 import { h, notify } from "./dom.js";
 import { formatDuration } from "./format.js";
-import { MAX_ENTRIES } from "./params-equality.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
 import { captureSession, onSessionEnd } from "./session.js";
 import { writeChecks } from "./storage.js";
+
+export const MAX_ENTRIES = { transactions: 100, goals: 25, contributions: 100 };
 
 let lastAttempt = { text: null, key: null };
 let isCreating = false;
@@ -120,4 +121,29 @@ export function faultList(faults) {
 export function errorDetails(error) {
   const faults = faultsIn(error).map(({ path, message }) => `${path}: ${message}`);
   return [creationErrorMessage(error), ...faults].join(" ");
+}
+
+// An empty list is the same as no list.
+const membersOf = (value) =>
+  Object.keys(value).filter((name) => !(name in MAX_ENTRIES && Array.isArray(value[name]) && !value[name].length));
+const WHOLE_SECOND = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.0+)?(Z|[+-]\d\d:\d\d)$/;
+
+/** Return whether two values mean the same. An instant has several text forms. */
+export function sameParams(left, right) {
+  if (left === right) return true;
+  if (typeof left === "string" && typeof right === "string")
+    return [left, right].every((text) => WHOLE_SECOND.test(text)) && Date.parse(left) === Date.parse(right);
+  if (
+    !left ||
+    !right ||
+    typeof left !== "object" ||
+    typeof right !== "object" ||
+    Array.isArray(left) !== Array.isArray(right)
+  )
+    return false;
+  const names = membersOf(left);
+  return (
+    names.length === membersOf(right).length &&
+    names.every((name) => Object.hasOwn(right, name) && sameParams(left[name], right[name]))
+  );
 }

@@ -61,7 +61,7 @@ class DemoClock extends HTMLElement {
       focusable: "false",
       "aria-label": "A chart of the demo's balance",
     });
-    this.button = h("button", { type: "button", onclick: () => (this.#frame ? this.#pause() : this.#play()) });
+    this.button = h("button", { onclick: () => (this.#frame ? this.#pause() : this.#play()) });
     const plot = h("div", { class: "plot-box" }, this.svg);
     const figure = (label, value) => h("div", { class: "figure headline" }, h("dt", {}, label), value);
     render(

@@ -9,9 +9,13 @@ function append(node, children) {
   return node;
 }
 
-/** Create an HTML element: `h("button", { class: "primary", onclick: go }, "Go")`. Children are nodes or strings. */
+/**
+ * Create an HTML element: `h("button", { class: "primary", onclick: go }, "Go")`. Children are nodes or strings. A button
+ * with `onclick` doesn't submit its form.
+ */
 export function h(name, properties = {}, ...children) {
   const node = document.createElement(name);
+  if (name === "button" && properties.onclick) node.type = "button";
   for (const [key, value] of Object.entries(properties)) {
     if (!isPresent(value)) continue;
     if (key.startsWith("on")) node.addEventListener(key.slice(2), value);

@@ -25,7 +25,7 @@ class GoalList extends HTMLElement {
         "div",
         { class: "row card-header" },
         h("h2", { id: "goals-title" }, "Goals"),
-        isLong ? h("span", { class: "muted" }, String(model.goals.length)) : null,
+        this.goals.length > 0 && h("span", { class: "muted" }, "amounts without a currency"),
       ),
       this.goals.length
         ? h(
@@ -93,10 +93,11 @@ class Goal {
         : then.remaining < 0
           ? `${formatMoney(-then.remaining)} over target`
           : "reached";
-    this.amounts.textContent = `${formatMoney(then.current)} of ${formatMoney(then.target)} · ${remaining}`;
-    this.next.textContent = then.next
+    this.amounts.textContent = `${formatMoney(then.current)} of ${formatMoney(then.target)}`;
+    const next = then.next
       ? `next ${formatMoney(then.next.amount, undefined, { sign: "always" })} on ${formatDay(then.next.at)}`
       : "no more contributions";
+    this.next.textContent = `${remaining}\n${next}`;
   }
 
   /** Build the list of contributions when it opens first. A clock can have 2,500 of them. */

@@ -53,7 +53,6 @@ export const cancelButton = (item) =>
   h(
     "button",
     {
-      type: "button",
       class: "quiet cancel-item",
       "aria-label": `Cancel ${item.name}, ${signedAmount(item)}, ${formatInstant(item.at)}`,
       title: "Cancel this item",

@@ -195,7 +195,7 @@ class Mailbox extends HTMLElement {
 
   showUnavailable() {
     this.isUnavailable = true;
-    const retry = h("button", { type: "button", onclick: () => this.refresh() }, "Try again");
+    const retry = h("button", { onclick: () => this.refresh() }, "Try again");
     // The existing button can have the focus.
     if (!this.state.querySelector("button")) {
       render(this.state, h("p", { class: "error" }, "Can't reach the server. Is it running?"), retry);
@@ -237,11 +237,7 @@ function emailContent(email) {
       {
         title: "Source",
         build: () => [
-          h(
-            "button",
-            { type: "button", class: "plain", onclick: () => copyText(email.source, "the source") },
-            "Copy source",
-          ),
+          h("button", { class: "plain", onclick: () => copyText(email.source, "the source") }, "Copy source"),
           h("pre", { tabindex: "0", role: "region", "aria-label": "Source", class: "code" }, email.source),
         ],
       },
@@ -261,7 +257,7 @@ function codeBox(code) {
       h("span", {}, code.slice(0, half)),
       h("span", {}, code.slice(half)),
     ),
-    h("button", { type: "button", class: "primary", onclick: () => copyText(code, "the code") }, "Copy code"),
+    h("button", { class: "primary", onclick: () => copyText(code, "the code") }, "Copy code"),
   );
 }
 
@@ -274,7 +270,7 @@ function loginLink(url) {
       "div",
       { class: "row" },
       /^https?:/.test(url) && h("a", { class: "button primary", href: url }, "Open"),
-      h("button", { type: "button", onclick: () => copyText(url, "the link") }, "Copy link"),
+      h("button", { onclick: () => copyText(url, "the link") }, "Copy link"),
       h("span", { class: "muted" }, "The link works once."),
     ),
   );

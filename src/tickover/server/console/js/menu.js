@@ -1,6 +1,8 @@
-// A button that opens a menu. It follows the ARIA practices: arrow keys, Home, End and Escape.
+// A button that opens a menu, and the command menu: all pages, and all actions that the current page shows.
 
-import { h, newId } from "./dom.js";
+import { openDialog } from "./clock-dialogs.js";
+import { h, newId, render } from "./dom.js";
+import { icon } from "./icons.js";
 
 /**
  * Create a menu of items `{ text, key, danger, onSelect }` or null for a line. `label` names the button, and `content`
@@ -12,7 +14,6 @@ export function menuButton({ label, content, className = "" }, items) {
     h(
       "button",
       {
-        type: "button",
         role: "menuitem",
         tabIndex: -1,
         class: danger ? "danger" : undefined,
@@ -34,7 +35,6 @@ export function menuButton({ label, content, className = "" }, items) {
   const button = h(
     "button",
     {
-      type: "button",
       class: className,
       "aria-label": label,
       title: label,
@@ -88,3 +88,100 @@ export function menuButton({ label, content, className = "" }, items) {
   });
   return Object.assign(element, { button });
 }
+
+/** Return the name of a link or button, with the name of its group: `Zoom: 3M`. Keys are not part of it. */
+function nameOf(node) {
+  const texts = [...node.childNodes].map((child) => (child.ariaHidden ? "" : child.textContent));
+  const group = node.closest("[role=group][aria-label]");
+  const prefix = group ? `${group.ariaLabel}: ` : node.matches("#header a") ? "Go to " : "";
+  return prefix + (node.ariaLabel ?? texts.join(""));
+}
+
+/** Return the links and buttons that the user can see or find in a menu, the main action first. */
+function findActions() {
+  const nodes = ["main :is(a, button)", "#header :is(nav a, .account, .sign-out)"].flatMap((selector) => [
+    ...document.querySelectorAll(selector),
+  ]);
+  return nodes
+    .filter((node) => !node.matches("[aria-haspopup], .cancel-item, :disabled, [aria-disabled=true], [hidden]"))
+    .filter((node) => (node.closest(".menu-box") ?? node).checkVisibility())
+    .sort((left, right) => right.matches(".primary") - left.matches(".primary"));
+}
+
+/** Let the user choose an action, and run it. */
+async function openCommandMenu() {
+  let [chosen, shown, selected] = [null, [], 0];
+  const options = findActions().map((node) =>
+    h(
+      "li",
+      {
+        id: newId(),
+        role: "option",
+        onclick: ({ currentTarget }) => {
+          chosen = node;
+          currentTarget.closest("dialog").close();
+        },
+      },
+      nameOf(node),
+      node.querySelector("kbd")?.cloneNode(true),
+    ),
+  );
+  const list = h("ul", { id: newId(), class: "commands", role: "listbox", "aria-label": "Actions and pages" });
+  const field = h("input", {
+    role: "combobox",
+    "aria-label": "Find an action or a page",
+    "aria-expanded": "true",
+    "aria-controls": list.id,
+    placeholder: "Find an action or a page",
+    autocomplete: "off",
+    oninput: () => show(),
+    onkeydown: (event) => {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      select((selected + step + shown.length) % shown.length);
+    },
+  });
+
+  function select(index) {
+    selected = index;
+    shown.forEach((option, position) => (option.ariaSelected = String(position === index)));
+    field.setAttribute("aria-activedescendant", shown[index]?.id ?? "");
+    shown[index]?.scrollIntoView({ block: "nearest" });
+  }
+
+  function show() {
+    const words = field.value.toLowerCase().split(/\s+/);
+    shown = options.filter(({ textContent }) => words.every((word) => textContent.toLowerCase().includes(word)));
+    render(list, shown.length ? shown : h("li", { role: "option", "aria-disabled": "true" }, "Nothing matches."));
+    select(0);
+  }
+
+  show();
+  await openDialog("Actions", [field, list], {
+    onsubmit: (event) => (shown.length ? shown[selected].click() : event.preventDefault()),
+  });
+  chosen?.focus();
+  chosen?.click();
+}
+
+const isMac = navigator.platform.startsWith("Mac");
+
+addEventListener("keydown", (event) => {
+  if (event.key !== "k" || !(isMac ? event.metaKey : event.ctrlKey) || document.querySelector("dialog")) return;
+  event.preventDefault();
+  openCommandMenu();
+});
+
+export const commandButton = h(
+  "button",
+  {
+    class: "quiet commands-button",
+    title: "Actions",
+    "aria-keyshortcuts": isMac ? "Meta+K" : "Control+K",
+    onclick: openCommandMenu,
+  },
+  icon("search"),
+  h("span", {}, "Actions"),
+  h("kbd", { "aria-hidden": "true" }, isMac ? "⌘K" : "Ctrl K"),
+);

@@ -19,54 +19,51 @@ const monthOf = (instant) => {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
 };
 
-/** Return one row per month and currency, and one per month for contributions. */
-function monthlyRows(model) {
-  const groups = new Map();
-  for (const item of model.items) {
-    const key = `${monthOf(item.at)} ${item.currency ?? ""}`;
-    if (!groups.has(key)) groups.set(key, []);
-    groups.get(key).push(item);
-  }
-  const rank = ({ currency }) => (currency ? model.currencies.indexOf(currency) : Infinity);
-  const rows = [...groups.values()].map((items) => {
-    const [{ at, currency }] = items;
-    const month = monthOf(at);
-    const of = (kind) => items.filter((item) => item.kind === kind);
-    const balance = model.balances.find((candidate) => candidate.currency === currency);
-    const end = balance && balanceAt(balance, addMonths(month, 1) - 0.001);
-    return {
-      month,
-      currency,
-      posted: items.filter((item) => item.isPosted).length,
-      count: items.length,
-      income: of("income"),
-      expense: of("expense"),
-      goal: of("goal"),
-      end,
-    };
-  });
-  return rows.sort((left, right) => left.month - right.month || rank(left) - rank(right));
+/** Return the row of a month, or of the total of a currency. */
+function row(title, items, currency, end) {
+  const posted = items.filter(({ isPosted }) => isPosted).length;
+  const isProjected = posted < items.length;
+  const total = (...kinds) => {
+    const some = items.filter(({ kind }) => kinds.includes(kind));
+    return some.length ? formatMoney(sum(some), currency) : "";
+  };
+  const cells = [
+    `${formatCount(posted)} of ${formatCount(items.length)}`,
+    total("income", "goal"),
+    total("expense"),
+    end === undefined ? "" : formatMoney(end, currency),
+  ];
+  return h(
+    "tr",
+    { class: isProjected ? "muted" : undefined },
+    h("th", { scope: "row" }, title, isProjected && h("small", {}, "projected")),
+    cells.map((text) => h("td", { class: "number" }, text)),
+  );
 }
 
-/** Return the timeline as a table. */
-export function monthlyTable(model) {
-  const isProjected = ({ posted, count }) => posted < count;
-  const hasGoals = model.items.some((item) => item.kind === "goal");
-  const money = (kind, row) => (row[kind].length ? formatMoney(sum(row[kind]), row.currency) : "");
-  const rows = monthlyRows(model).map((row) =>
-    h(
-      "tr",
-      { class: isProjected(row) ? "muted" : undefined },
-      h("th", { scope: "row" }, formatMonthOfYear(row.month), isProjected(row) && h("small", {}, "projected")),
-      h("td", {}, row.currency ?? ""),
-      h("td", { class: "number" }, `${formatCount(row.posted)} of ${formatCount(row.count)}`),
-      h("td", { class: "number" }, money("income", row)),
-      h("td", { class: "number" }, money("expense", row)),
-      hasGoals && h("td", { class: "number" }, money("goal", row)),
-      h("td", { class: "number" }, row.currency ? formatMoney(row.end, row.currency) : ""),
-    ),
+/** Return the months of a currency with their total. Contributions have no currency. */
+function section({ balances }, currency, items) {
+  const balance = balances.find((candidate) => candidate.currency === currency);
+  const months = [...Map.groupBy(items, ({ at }) => monthOf(at))].map(([month, some]) =>
+    row(formatMonthOfYear(month), some, currency, balance && balanceAt(balance, addMonths(month, 1) - 0.001)),
   );
-  if (rows.length === 0) return h("p", { class: "muted" }, "This clock has no items.");
+  const title = currency ?? "Goals, amounts without a currency";
+  return h(
+    "tbody",
+    {},
+    h("tr", {}, h("th", { scope: "rowgroup", colSpan: 5 }, h("strong", {}, title))),
+    months,
+    months.length > 1 && Object.assign(row("Total", items, currency), { className: "total" }),
+  );
+}
+
+/** Return the timeline as a table with a section for each currency and for goals. Only amounts of a currency add up. */
+export function monthlyTable(model) {
+  if (model.items.length === 0) return h("p", { class: "muted" }, "This clock has no items.");
+  const sections = [...model.currencies, undefined].map((currency) => [
+    currency,
+    model.items.filter((item) => item.currency === currency),
+  ]);
   return h(
     "table",
     { class: "data" },
@@ -76,11 +73,11 @@ export function monthlyTable(model) {
       h(
         "tr",
         {},
-        ["Month", "Currency", "Posted", "In", "Out", ...(hasGoals ? ["To goals"] : []), "Balance"].map((title, index) =>
-          h("th", { scope: "col", class: index > 1 ? "number" : undefined }, title),
+        ["Month", "Posted", "In", "Out", "Balance"].map((title, index) =>
+          h("th", { scope: "col", class: index > 0 ? "number" : undefined }, title),
         ),
       ),
     ),
-    h("tbody", {}, rows),
+    sections.map(([currency, items]) => items.length > 0 && section(model, currency, items)),
   );
 }

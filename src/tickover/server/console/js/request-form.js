@@ -4,9 +4,8 @@ import { paramsOf } from "./api-reference.js";
 import { callList, duration, maskRequest, maskResult, SECRETS } from "./call-list.js";
 import { field } from "./clock-form-fields.js";
 import { codeBlock, toJson } from "./code-block.js";
-import { faultList, newIdempotencyKey } from "./create-clock.js";
+import { faultList, newIdempotencyKey, sameParams } from "./create-clock.js";
 import { copyText, h, notify, render, withBusyState } from "./dom.js";
-import { sameParams } from "./params-equality.js";
 import { call, callHistory, onCall, RpcError, ServerUnavailable } from "./rpc.js";
 import { objectField } from "./schema-form.js";
 import { captureSession, currentSession, endSession, onSessionEnd } from "./session.js";
@@ -51,7 +50,7 @@ class RequestForm {
       spellcheck: "false",
       maxlength: "255",
     });
-    this.sendButton = h("button", { type: "submit", class: "primary" }, "Send");
+    this.sendButton = h("button", { class: "primary" }, "Send");
     this.response = h("div", { class: "response" });
     this.history = h("details");
     this.drawHistory();
@@ -85,7 +84,7 @@ class RequestForm {
           "div",
           { class: "row" },
           this.sendButton,
-          h("button", { type: "button", class: "plain", onclick: () => this.fillExample(0) }, "Reset to example"),
+          h("button", { class: "plain", onclick: () => this.fillExample(0) }, "Reset to example"),
         ),
       ),
       this.response,
@@ -165,7 +164,7 @@ class RequestForm {
     );
     const box = h("div", { class: "with-button" });
     this.keyInput.replaceWith(box);
-    box.append(this.keyInput, h("button", { type: "button", onclick: newKey }, "New key"));
+    box.append(this.keyInput, h("button", { onclick: newKey }, "New key"));
     return this.keyField;
   }
 
@@ -334,7 +333,7 @@ function responseHeader(title, time, value) {
     h("span", { class: "muted" }, time),
     h(
       "button",
-      { type: "button", class: "plain", onclick: () => copyText(toJson(value), "the response") },
+      { class: "plain", onclick: () => copyText(toJson(value), "the response") },
       maskResult(value) === value ? "Copy" : "Copy with secrets",
     ),
   );

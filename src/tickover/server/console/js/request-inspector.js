@@ -202,7 +202,7 @@ class RequestInspector {
   }
 
   #copyButton(label, getText, description) {
-    return h("button", { type: "button", onclick: () => copyText(getText(), description) }, label);
+    return h("button", { onclick: () => copyText(getText(), description) }, label);
   }
 }
 

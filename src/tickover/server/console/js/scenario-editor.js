@@ -144,11 +144,6 @@ export function scenarioEditor(draft) {
       h("div", { class: "toml-editor" }, gutter, text, fault),
     ),
     summary,
-    h(
-      "div",
-      { class: "row submit-row" },
-      createButton,
-      h("button", { type: "button", onclick: save }, "Save to my scenarios"),
-    ),
+    h("div", { class: "row submit-row" }, createButton, h("button", { onclick: save }, "Save to my scenarios")),
   );
 }

@@ -74,16 +74,15 @@ function scenarioCard(
 ) {
   const checks = { opening, expectations };
   const hiddenTitle = () => h("span", { class: "visually-hidden" }, ` ${title}`);
-  const button = h("button", { type: "button", class: "soft" }, "Create", hiddenTitle());
-  button.addEventListener("click", () =>
+  const create = () =>
     withBusyState(button, async () => {
       try {
         await createClock(withName(params, title), checks);
       } catch (error) {
         notify(creationErrorMessage(error), { error: true });
       }
-    }),
-  );
+    });
+  const button = h("button", { class: "soft", onclick: create }, "Create", hiddenTitle());
   return h(
     "li",
     { class: "card scenario" },
@@ -110,8 +109,8 @@ function scenarioCard(
     h(
       "div",
       { class: "row card-actions" },
-      id && h("button", { type: "button", class: "quiet", onclick: () => remove(id, title) }, "Delete", hiddenTitle()),
-      h("button", { type: "button", class: "quiet", onclick: () => edit(text, id) }, "Edit", hiddenTitle()),
+      id && h("button", { class: "quiet", onclick: () => remove(id, title) }, "Delete", hiddenTitle()),
+      h("button", { class: "quiet", onclick: () => edit(text, id) }, "Edit", hiddenTitle()),
       !isInvalid && button,
     ),
   );
@@ -149,7 +148,6 @@ function gallery(scenarios, actions) {
     h(
       "button",
       {
-        type: "button",
         class: "filter-chip",
         "aria-pressed": String(index === 0),
         onclick: () => {
@@ -201,8 +199,7 @@ export function scenarioGallery(edit) {
       scenarios = await loadScenarios();
       for (const own of ownScenarios()) scenarios = [...scenarios, await expandOwn(own)];
     } catch {
-      const retryButton = h("button", { type: "button" }, "Try again");
-      retryButton.addEventListener("click", () => withBusyState(retryButton, load));
+      const retryButton = h("button", { onclick: () => withBusyState(retryButton, load) }, "Try again");
       render(
         container,
         h(

@@ -144,7 +144,7 @@ function addPicker(control, name) {
   const label = `Pick ${name} (UTC)`;
   const button = h(
     "button",
-    { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: open },
+    { class: "icon-button", "aria-label": label, title: label, onclick: open },
     icon("calendar"),
   );
   const box = h("div", { class: "with-button" });
@@ -173,7 +173,7 @@ function arrayField(document, schema, value, { name, suggestions }) {
   let isPresent = value !== undefined;
   const fault = h("p", { class: "error fault" });
   const itemList = h("div", { class: "form-items" });
-  const addButton = h("button", { type: "button", onclick: () => append().focus() }, `Add ${article} ${noun}`);
+  const addButton = h("button", { onclick: () => append().focus() }, `Add ${article} ${noun}`);
   const element = h(
     "fieldset",
     { class: "form-array" },
@@ -199,7 +199,7 @@ function arrayField(document, schema, value, { name, suggestions }) {
       { class: "form-item" },
       item.title,
       item.field.element,
-      h("button", { type: "button", class: "plain", onclick: () => remove(item) }, `Remove this ${noun}`),
+      h("button", { class: "plain", onclick: () => remove(item) }, `Remove this ${noun}`),
     );
     items.push(item);
     itemList.append(item.element);

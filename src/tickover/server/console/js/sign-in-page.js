@@ -97,12 +97,11 @@ class SignIn extends HTMLElement {
       placeholder: "ana@example.test",
     });
     const button = h("button", { class: "primary" }, "Send me a code");
-    const link = h("button", { type: "button", class: "plain" }, "Send me a link instead");
+    const link = h("button", { class: "plain", onclick: () => ask("link", link) }, "Send me a link instead");
     const ask = (kind, pressed) => {
       progress.email = email.input.value.trim();
       return this.#send(kind, pressed, email.input);
     };
-    link.addEventListener("click", () => ask("link", link));
     this.#show(
       "Sign in",
       h(
@@ -198,8 +197,8 @@ class SignIn extends HTMLElement {
     const hint = h("div", { class: "row note", hidden: true });
     serverFeatures().then(({ mailbox }) => {
       if (!mailbox) return;
-      const fillIn = field && h("button", { type: "button" }, "Fill in");
-      fillIn?.addEventListener("click", () => withBusyState(fillIn, () => this.#fillIn(field, button)));
+      const fill = () => withBusyState(fillIn, () => this.#fillIn(field, button));
+      const fillIn = field && h("button", { onclick: fill }, "Fill in");
       render(
         hint,
         h("span", {}, field ? "Your code is in the mailbox." : "Your link is in the mailbox."),
@@ -221,15 +220,10 @@ class SignIn extends HTMLElement {
   /** Buttons to send again, to send the other kind, or to change the address. The first two count down the wait. */
   #alternatives(kind, field) {
     const other = kind === "code" ? "link" : "code";
-    const again = h("button", { type: "button" });
-    const instead = h("button", { type: "button", class: "plain" }, `Send me a ${other} instead`);
-    again.addEventListener("click", () => this.#send(kind, again, field));
-    instead.addEventListener("click", () => this.#send(other, instead, field));
-    const changeAddress = h(
-      "button",
-      { type: "button", class: "plain", onclick: () => this.#changeAddress() },
-      "Use another address",
-    );
+    const again = h("button", { onclick: () => this.#send(kind, again, field) });
+    const send = () => this.#send(other, instead, field);
+    const instead = h("button", { class: "plain", onclick: send }, `Send me a ${other} instead`);
+    const changeAddress = h("button", { class: "plain", onclick: () => this.#changeAddress() }, "Use another address");
     const updateCountdown = () => {
       const seconds = Math.max(0, Math.ceil((progress.resendAt - Date.now()) / 1000));
       const isBusy = again.ariaBusy || instead.ariaBusy;

@@ -15,11 +15,7 @@ export function tabList(label, tabs, { selected = 0, canLeave = () => true } = {
   let current = selected;
 
   const buttons = tabs.map(({ title }, index) =>
-    h(
-      "button",
-      { type: "button", role: "tab", id: `${id}-${index}`, "aria-controls": id, onclick: () => select(index) },
-      title,
-    ),
+    h("button", { role: "tab", id: `${id}-${index}`, "aria-controls": id, onclick: () => select(index) }, title),
   );
 
   function select(index, { force = false } = {}) {
@@ -54,9 +50,7 @@ export function tabList(label, tabs, { selected = 0, canLeave = () => true } = {
 
 /** Create the buttons `{ text, title }`. Return `{ element, press }`; `press(-1)` presses none. */
 export function segmentedButtons(groupLabel, buttons, onPress) {
-  const elements = buttons.map(({ text, title }, index) =>
-    h("button", { type: "button", title, onclick: () => onPress(index) }, text),
-  );
+  const elements = buttons.map(({ text, title }, index) => h("button", { title, onclick: () => onPress(index) }, text));
   let pressed = null;
   return {
     element: h("div", { class: "segmented", role: "group", "aria-label": groupLabel }, elements),

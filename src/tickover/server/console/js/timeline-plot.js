@@ -11,15 +11,15 @@ export const MAX_PLOTS = 6;
 const MAX_STRIPS = 4;
 const [TOP, RIGHT, AXIS] = [34, 12, 26];
 const [BAR_HEIGHT, GOAL_HEIGHT, STRIP_HEIGHT] = [30, 20, 16];
-const NARROW = 560;
-const MAX_LABEL = 128;
-const INNER_LABEL_HEIGHT = 15;
+export const NARROW = 560;
+const [MAX_LABEL, MAX_NARROW_LABEL] = [128, 60];
+const LABEL_HEIGHT = 15;
 const PILL_SPACE = 30; // for the button beside the preview's pill
 
 /** The layout is for a font size of 16 px and scales with the font size of the browser. Reading it in a frame is slow. */
 export const rootFontScale = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
 
-const plotHeight = (count) => (count === 1 ? 232 : count === 2 ? 168 : 124);
+const plotHeight = (count, isNarrow) => (count === 1 ? 220 : count === 2 ? 160 : 124) * (isNarrow ? 0.75 : 1);
 
 /** Return the pattern of what an expectation forbids. */
 export function hatch() {
@@ -35,20 +35,30 @@ function layOut({ model, expectations, window, width, showsAll }) {
   const isNarrow = width < NARROW;
   const balances = showsAll ? model.balances : model.balances.slice(0, MAX_PLOTS);
   const strips = expectations.slice(0, MAX_STRIPS);
-  let bottom = TOP;
+  let [bottom, left] = [TOP, 0];
   const below = (height, label, detail) => {
-    if (isNarrow && label) bottom += INNER_LABEL_HEIGHT;
-    const place = { top: bottom, bottom: bottom + height, label, detail };
+    // A long label of a narrow plot is above its lane.
+    const isAbove = isNarrow && label && textWidth(label) > left - 8;
+    if (isAbove) bottom += LABEL_HEIGHT;
+    const place = { top: bottom, bottom: bottom + height, label, detail, isAbove };
     bottom = place.bottom;
     return place;
   };
   const plots = balances.map((balance) => {
     const rules = balanceRules(expectations, balance.currency, model);
-    const place = below(plotHeight(balances.length));
-    return { balance, rules, ...place, ...plotScale(balance, rules, { ...window, ...place }) };
+    const place = below(plotHeight(balances.length, isNarrow));
+    // The title of a plot names its currency. A narrow plot has no room to repeat it.
+    const unit = isNarrow && balances.length > 1 ? undefined : balance.currency;
+    return { balance, rules, unit, ...place, ...plotScale(balance, rules, { ...window, ...place }) };
   });
   bottom += 8;
   const [income, expense] = ["income", "expense"].map((kind) => laneScale(model, kind));
+  const labels = plots.flatMap(({ ticks, step, unit }) => ticks.map((tick) => formatAxisMoney(tick, unit, step)));
+  const stripLabels = strips.map(shortLabel);
+  const laneLabels = isNarrow
+    ? ["Goals", ...stripLabels.filter((label) => textWidth(label) < MAX_NARROW_LABEL)]
+    : ["Expenses", income, expense, ...stripLabels];
+  left = Math.min(MAX_LABEL, Math.max(...[...labels, ...laneLabels].map(textWidth)) + 12);
   const both = income === expense ? `Income and expenses ${income}` : `Income ${income}, expenses ${expense}`;
   const lanes = !balances.length
     ? {}
@@ -57,22 +67,16 @@ function layOut({ model, expectations, window, width, showsAll }) {
       : { income: below(BAR_HEIGHT, "Income", income), expense: below(BAR_HEIGHT, "Expenses", expense) };
   bottom += 4;
   if (model.goals.length) lanes.goal = below(GOAL_HEIGHT, "Goals");
-  const stripPlaces = strips.map((expectation) => below(STRIP_HEIGHT, shortLabel(expectation)));
-  const labels = plots.flatMap(({ ticks, step, balance }) =>
-    ticks.map((tick) => formatAxisMoney(tick, balance.currency, step)),
-  );
-  const texts = ["Expenses", income, expense, ...labels, ...stripPlaces.map(({ label }) => label)];
-  const longest = Math.max(...texts.map(textWidth));
-  const left = isNarrow ? 4 : Math.min(MAX_LABEL, longest + 14);
+  const stripPlaces = stripLabels.map((label) => below(STRIP_HEIGHT, label));
   return { isNarrow, plots, lanes, strips, stripPlaces, left, bottom: bottom + 4 };
 }
 
-function laneLabel({ label, detail, top, bottom }, { left, isNarrow }) {
+function laneLabel({ label, detail, top, bottom, isAbove }, left) {
   if (!label) return null;
-  if (isNarrow) return s("text", { class: "halo", x: left, y: top - 3 }, label);
+  if (isAbove) return s("text", { class: "halo", y: top - 3 }, label);
   const text = textWidth(label) > MAX_LABEL - 14 ? `${label.slice(0, 12)}…` : label;
   const middle = (top + bottom) / 2;
-  const line = (y, text) => s("text", { x: left - 10, y, "text-anchor": "end" }, text);
+  const line = (y, text) => s("text", { x: left - 8, y, "text-anchor": "end" }, text);
   return detail && textWidth(detail) < MAX_LABEL - 14
     ? [line(middle - 3, text), line(middle + 10, detail)]
     : line(middle + 4, text);
@@ -148,7 +152,7 @@ export function drawTimeline(
     s("path", { class: "base", d: `M${left} ${base}H${right}` }),
     [nowPill, previewPill].map(({ stem }) => stem),
     plots.map((plot) => plot.node),
-    [...Object.values(layout.lanes), ...layout.stripPlaces].map((place) => laneLabel(place, layout)),
+    [...Object.values(layout.lanes), ...layout.stripPlaces].map((place) => laneLabel(place, left)),
     layout.strips.map((expectation, index) =>
       expectationStrip(model, expectation, results?.[index], x, { ...edges, ...layout.stripPlaces[index] }),
     ),

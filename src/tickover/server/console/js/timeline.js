@@ -22,7 +22,7 @@ import {
   zoomWindow,
 } from "./time-axis.js";
 import { listenToGestures } from "./timeline-gestures.js";
-import { drawTimeline, MAX_PLOTS, rootFontScale } from "./timeline-plot.js";
+import { drawTimeline, MAX_PLOTS, NARROW, rootFontScale } from "./timeline-plot.js";
 
 const ALL = ZOOMS.length - 1;
 const ZOOM_KEYS = { "+": 1 / 1.5, "=": 1 / 1.5, "-": 1.5 };
@@ -51,6 +51,8 @@ export class Timeline extends HTMLElement {
       const width = Math.floor(entry.contentRect.width);
       if (width === this.#width || width === 0) return;
       this.#width = width;
+      // On a phone, the chart comes first.
+      (width < NARROW ? this : this.legend.parentElement).append(this.controls);
       this.#draw();
     });
   }
@@ -104,9 +106,7 @@ export class Timeline extends HTMLElement {
         { class: "row card-header" },
         (this.heading = h("h2", { id: "timeline-title" })),
         this.legend,
-        this.scrubber.goTo,
-        this.zooms.element,
-        this.tableButton,
+        (this.controls = h("div", { class: "row controls" }, this.scrubber.goTo, this.zooms.element, this.tableButton)),
       ),
       this.chart,
       this.table,
